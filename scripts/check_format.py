@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Check that C and C++ files are as clang-format 22 writes them.
 
-usage: check_format.py [--update] [--fix]
+usage: check_format.py [--fix]
 
-``scripts/unformatted.txt`` names the files that are not yet; it may only shrink: a
-file that it does not name must be formatted, and one that is formatted must leave it.
---update writes the list anew, --fix formats all other files. Exits with 1 if the check
-fails, with 77 if there is no clang-format-22.
+--fix formats those that are not. Exits with 1 if the check fails, with 77 if there is no
+clang-format-22.
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIST = ROOT / "scripts" / "unformatted.txt"
 FOLDERS = ("include", "lib", "runtime", "test", "tools")
 
 
@@ -32,8 +29,7 @@ def is_formatted(tool: str, path: str) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--update", action="store_true", help="write the list of unformatted files anew")
-    parser.add_argument("--fix", action="store_true", help="format the files that the list does not name")
+    parser.add_argument("--fix", action="store_true", help="format the files that are not")
     options = parser.parse_args()
 
     tool = shutil.which("clang-format-22")
@@ -48,22 +44,13 @@ def main() -> int:
     )
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         formatted = dict(zip(files, pool.map(lambda path: is_formatted(tool, path), files), strict=True))
-    unformatted = {path for path in files if not formatted[path]}
-    if options.update:
-        LIST.write_text("".join(f"{path}\n" for path in sorted(unformatted)))
-        return 0
-
-    listed = set(LIST.read_text().split()) if LIST.exists() else set()
-    broken = sorted(unformatted - listed)
+    broken = [path for path in files if not formatted[path]]
     if options.fix and broken:
         subprocess.run([tool, "-i", *broken], cwd=ROOT, check=True)
         broken = []
     for path in broken:
         print(f"{path}: not as clang-format-22 writes it: clang-format-22 -i {path}")
-    done = sorted(listed - unformatted)
-    for path in done:
-        print(f"{path}: formatted, or gone: take its line out of {LIST.relative_to(ROOT)}")
-    return 1 if broken or done else 0
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ static std::optional<int64_t> elementsExchanged(ExchangeOpInterface op,
     return std::nullopt;
   int64_t sum = 0;
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    sum = saturatingAdd(sum, saturatingMul(others[rank], elementsReceived(exchange, rank)));
+    sum = saturatingAdd(
+        sum, saturatingMul(others[rank], elementsReceived(exchange, rank)));
   return sum;
 }
 
@@ -61,7 +62,8 @@ static std::optional<int64_t> elementsReduced(Value source, MeshAttr mesh,
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank) {
     // Once a group.
     if (firstAlong(mesh.getAxisSizes(), numbers, rank) == rank)
-      sum = saturatingAdd(sum, saturatingMul(rounds * (members - 1), (*elements)[rank]));
+      sum = saturatingAdd(
+          sum, saturatingMul(rounds * (members - 1), (*elements)[rank]));
   }
   return sum;
 }

@@ -10,7 +10,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-static constexpr llvm::StringLiteral kValue = "value: ", kRule = "rule: ", kAvoid = "avoid: ";
+static constexpr llvm::StringLiteral kValue = "value: ", kRule = "rule: ",
+                                     kAvoid = "avoid: ";
 
 std::string shardc::printReason(const Reason &reason) {
   std::string text = reason.needed;
@@ -43,14 +44,18 @@ std::vector<Reason> shardc::parseReasons(StringRef text) {
 std::string shardc::userNameOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
-    return ("'" + value.getDefiningOp()->getName().getStringRef() + "' at ").str() + userLocation(value.getDefiningOp()->getLoc());
+    return ("'" + value.getDefiningOp()->getName().getStringRef() + "' at ")
+               .str() +
+           userLocation(value.getDefiningOp()->getLoc());
   Operation *parent = argument.getOwner()->getParentOp();
   auto function = dyn_cast<FunctionOpInterface>(parent);
   if (!function)
-    return "what '" + parent->getName().getStringRef().str() + "' at " + userLocation(parent->getLoc()) + " carries in place " +
+    return "what '" + parent->getName().getStringRef().str() + "' at " +
+           userLocation(parent->getLoc()) + " carries in place " +
            std::to_string(argument.getArgNumber());
   std::string text = "argument " + std::to_string(argument.getArgNumber());
-  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "spmd.name"))
+  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        "spmd.name"))
     text += " \"" + name.str() + '"';
   return text;
 }
@@ -58,7 +63,9 @@ std::string shardc::userNameOf(Value value) {
 static void printReasons(StringRef text, llvm::raw_ostream &os) {
   for (const Reason &reason : parseReasons(text)) {
     os << "  needed: " << reason.needed << '\n';
-    for (auto [word, part] : {std::pair(kValue, &reason.value), {kRule, &reason.rule}, {kAvoid, &reason.avoid}})
+    for (auto [word, part] : {std::pair(kValue, &reason.value),
+                              {kRule, &reason.rule},
+                              {kAvoid, &reason.avoid}})
       if (!part->empty())
         os << "  " << word << *part << '\n';
   }
@@ -69,19 +76,25 @@ static void printReasons(StringRef text, llvm::raw_ostream &os) {
 //===----------------------------------------------------------------------===//
 
 /// The dims of `value` that are cut, one a line.
-static void explainValue(Value value, StringRef what, Location loc, llvm::raw_ostream &os) {
+static void explainValue(Value value, StringRef what, Location loc,
+                         llvm::raw_ostream &os) {
   ShardingAttr sharding = getSharding(value);
-  if (!sharding || llvm::all_of(sharding.getDims(), [](DimShardingAttr dim) { return dim.isWhole(); }))
+  if (!sharding || llvm::all_of(sharding.getDims(), [](DimShardingAttr dim) {
+        return dim.isWhole();
+      }))
     return;
   os << userLocation(loc) << ": " << what << ' ' << value.getType() << '\n';
   ArrayAttr origins = getOrigins(value);
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     if (dim.isWhole())
       continue;
-    DictionaryAttr known = origins && i < origins.size() ? cast<DictionaryAttr>(origins[i]) : DictionaryAttr();
+    DictionaryAttr known = origins && i < origins.size()
+                               ? cast<DictionaryAttr>(origins[i])
+                               : DictionaryAttr();
     for (StringAttr axis : dim.getAxes()) {
       os << "  dim " << i << " is cut along " << axis;
-      if (StringAttr origin = known ? known.getAs<StringAttr>(axis) : StringAttr())
+      if (StringAttr origin =
+              known ? known.getAs<StringAttr>(axis) : StringAttr())
         os << ", from " << origin.getValue();
       os << '\n';
     }
@@ -89,7 +102,8 @@ static void explainValue(Value value, StringRef what, Location loc, llvm::raw_os
       os << "  dim " << i << " has shards of [";
       llvm::interleaveComma(dim.getSizes().asArrayRef(), os);
       os << ']';
-      if (StringAttr origin = known ? known.getAs<StringAttr>(kSizesOrigin) : StringAttr())
+      if (StringAttr origin =
+              known ? known.getAs<StringAttr>(kSizesOrigin) : StringAttr())
         os << ", from " << origin.getValue();
       os << '\n';
     }
@@ -109,7 +123,8 @@ static void explainGlobal(FunctionOpInterface function, llvm::raw_ostream &os) {
     if (auto reshard = dyn_cast<ReshardOp>(op))
       return explainReshard(reshard, os);
     for (OpResult result : op->getResults())
-      explainValue(result, ("'" + op->getName().getStringRef() + "'").str(), op->getLoc(), os);
+      explainValue(result, ("'" + op->getName().getStringRef() + "'").str(),
+                   op->getLoc(), os);
   });
 }
 
@@ -123,20 +138,25 @@ static void explainLocal(FunctionOpInterface function, llvm::raw_ostream &os) {
   bool isUnknown = false;
   for (const CommunicationSite &site : sites) {
     os << site.location << ": " << site.kind << " along ";
-    llvm::interleaveComma(site.axes, os, [&](const std::string &axis) { os << '"' << axis << '"'; });
+    llvm::interleaveComma(site.axes, os, [&](const std::string &axis) {
+      os << '"' << axis << '"';
+    });
     if (site.bytes)
       os << ", " << *site.bytes << " bytes";
     else
-      os << ", as many bytes as its indices say (shard-run --report=json counts them)";
+      os << ", as many bytes as its indices say (shard-run --report=json "
+            "counts them)";
     isUnknown |= !site.bytes;
     if (site.loopDepth > 0)
-      os << " in each turn of " << site.loopDepth << (site.loopDepth > 1 ? " loops" : " loop");
+      os << " in each turn of " << site.loopDepth
+         << (site.loopDepth > 1 ? " loops" : " loop");
     os << '\n';
     bytes += site.loopDepth == 0 ? site.bytes.value_or(0) : 0;
     printReasons(site.reason, os);
   }
-  os << '@' << function.getName() << " has " << sites.size() << " communication ops; those outside loops move " << bytes
-     << " bytes" << (isUnknown ? " and what indices say" : "") << '\n';
+  os << '@' << function.getName() << " has " << sites.size()
+     << " communication ops; those outside loops move " << bytes << " bytes"
+     << (isUnknown ? " and what indices say" : "") << '\n';
 }
 
 void shardc::explain(ModuleOp module, llvm::raw_ostream &os) {
@@ -154,7 +174,9 @@ namespace {
 struct ExplainPass final : PassWrapper<ExplainPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExplainPass)
   StringRef getArgument() const override { return "spmd-explain"; }
-  StringRef getDescription() const override { return "Print what was decided, on the error stream."; }
+  StringRef getDescription() const override {
+    return "Print what was decided, on the error stream.";
+  }
   void runOnOperation() override {
     explain(getOperation(), llvm::errs());
     markAllAnalysesPreserved();
@@ -162,4 +184,6 @@ struct ExplainPass final : PassWrapper<ExplainPass, OperationPass<ModuleOp>> {
 };
 } // namespace
 
-std::unique_ptr<Pass> shardc::createExplainPass() { return std::make_unique<ExplainPass>(); }
+std::unique_ptr<Pass> shardc::createExplainPass() {
+  return std::make_unique<ExplainPass>();
+}

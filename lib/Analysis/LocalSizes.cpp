@@ -73,7 +73,8 @@ ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
   if (place < batch)
     return ofDim(plan.getIndices(), place < vectorDim ? place : place + 1);
   place -= batch;
-  for (auto [slice, attr] : llvm::zip(plan.getSlices(), plan.getRows().getAsRange<DimExchangeAttr>())) {
+  for (auto [slice, attr] : llvm::zip(
+           plan.getSlices(), plan.getRows().getAsRange<DimExchangeAttr>())) {
     if (slice == 1 || place-- > 0)
       continue;
     SmallVector<int64_t> sizes;
@@ -81,7 +82,8 @@ ByRank SizeQuery::ofGathered(GatherRowsOp op, int64_t dim) {
       sizes.push_back(part.size());
     return spread(sizes, attr.getAxes());
   }
-  return ofDim(op.getOperand(), first + static_cast<int64_t>(plan.getRows().size()) + place);
+  return ofDim(op.getOperand(),
+               first + static_cast<int64_t>(plan.getRows().size()) + place);
 }
 
 ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
@@ -160,7 +162,8 @@ ByRank SizeQuery::ofFactor(Operation *op, OpResult result, int64_t dim) {
   const IndexMap &wanted = rule->results[result.getResultNumber()].dims[dim];
   if (!wanted.isIdentity())
     return std::nullopt;
-  for (auto [tensor, operand] : llvm::zip_equal(rule->operands, op->getOperands()))
+  for (auto [tensor, operand] :
+       llvm::zip_equal(rule->operands, op->getOperands()))
     for (auto [operandDim, map] : llvm::enumerate(tensor.dims))
       if (map.isIdentity() &&
           map.terms.front().factor == wanted.terms.front().factor)

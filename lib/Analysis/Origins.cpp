@@ -10,7 +10,8 @@ ArrayAttr shardc::getOrigins(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
     if (auto function = dyn_cast_or_null<FunctionOpInterface>(parent))
-      return function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kOriginsAttrName);
+      return function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(),
+                                                  kOriginsAttrName);
     // The arguments of a loop's regions are its results.
     if (parent && argument.getArgNumber() < parent->getNumResults())
       return getOrigins(parent->getResult(argument.getArgNumber()));
@@ -25,7 +26,8 @@ ArrayAttr shardc::getOrigins(Value value) {
 
 void shardc::setOrigins(Value value, ArrayAttr origins) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    if (auto function =
+            dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
       function.setArgAttr(argument.getArgNumber(), kOriginsAttrName, origins);
     return;
   }

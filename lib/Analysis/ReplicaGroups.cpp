@@ -10,8 +10,10 @@ using namespace shardc;
 using Groups = SmallVector<SmallVector<int64_t>>;
 
 bool shardc::isCollective(Operation *op) {
-  return isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op);
+  return isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp,
+             stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+             stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(
+      op);
 }
 
 /// The rows of `attr`, a matrix of ranks, without the -1 that fill up shorter
@@ -20,12 +22,17 @@ static FailureOr<Groups> readRows(Operation *op, Attribute attr) {
   auto dense = dyn_cast<DenseIntElementsAttr>(attr);
   auto type = dense ? cast<ShapedType>(dense.getType()) : ShapedType();
   if (!dense || type.getRank() != 2)
-    return op->emitOpError() << "has replica groups " << attr << ", expected a matrix of ranks";
-  auto values = llvm::map_to_vector(dense.getValues<APInt>(), [](const APInt &value) { return value.getSExtValue(); });
+    return op->emitOpError()
+           << "has replica groups " << attr << ", expected a matrix of ranks";
+  auto values =
+      llvm::map_to_vector(dense.getValues<APInt>(), [](const APInt &value) {
+        return value.getSExtValue();
+      });
   Groups rows;
   for (int64_t row = 0; row < type.getDimSize(0); ++row) {
     SmallVector<int64_t> list;
-    for (int64_t rank : ArrayRef(values).slice(row * type.getDimSize(1), type.getDimSize(1)))
+    for (int64_t rank :
+         ArrayRef(values).slice(row * type.getDimSize(1), type.getDimSize(1)))
       if (rank != -1)
         list.push_back(rank);
     if (!list.empty())
@@ -34,34 +41,40 @@ static FailureOr<Groups> readRows(Operation *op, Attribute attr) {
   return rows;
 }
 
-static LogicalResult checkRank(Operation *op, int64_t rank, spmd::MeshAttr mesh, StringRef where) {
+static LogicalResult checkRank(Operation *op, int64_t rank, spmd::MeshAttr mesh,
+                               StringRef where) {
   if (rank >= 0 && rank < mesh.getNumRanks())
     return success();
-  return op->emitOpError() << "has rank " << rank << " in a " << where << ", but mesh " << mesh << " has "
+  return op->emitOpError() << "has rank " << rank << " in a " << where
+                           << ", but mesh " << mesh << " has "
                            << mesh.getNumRanks() << " ranks";
 }
 
-template <typename OpT>
-static bool isByPartition(OpT op) {
+template <typename OpT> static bool isByPartition(OpT op) {
   bool global = false;
   if constexpr (requires { op.getUseGlobalDeviceIds(); })
     global = op.getUseGlobalDeviceIds();
-  return global || (op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0);
+  return global ||
+         (op.getChannelHandle() && op.getChannelHandle()->getHandle() > 0);
 }
 
-FailureOr<Groups> shardc::readReplicaGroups(Operation *op, spmd::MeshAttr mesh) {
+FailureOr<Groups> shardc::readReplicaGroups(Operation *op,
+                                            spmd::MeshAttr mesh) {
   int64_t numRanks = mesh.getNumRanks();
   bool byPartition = true;
   Attribute attr = llvm::TypeSwitch<Operation *, Attribute>(op)
-                       .Case<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp,
-                             stablehlo::AllToAllOp>([&](auto collective) {
-                         byPartition = isByPartition(collective);
-                         return collective.getReplicaGroups();
-                       });
+                       .Case<stablehlo::AllGatherOp, stablehlo::AllReduceOp,
+                             stablehlo::ReduceScatterOp, stablehlo::AllToAllOp>(
+                           [&](auto collective) {
+                             byPartition = isByPartition(collective);
+                             return collective.getReplicaGroups();
+                           });
   FailureOr<Groups> groups = readRows(op, attr);
   if (failed(groups))
     return failure();
-  if (!byPartition && (groups->empty() || (groups->size() == 1 && groups->front() == SmallVector<int64_t>{0}))) {
+  if (!byPartition &&
+      (groups->empty() ||
+       (groups->size() == 1 && groups->front() == SmallVector<int64_t>{0}))) {
     groups->clear();
     for (int64_t rank = 0; rank < numRanks; ++rank)
       groups->push_back({rank});
@@ -73,21 +86,25 @@ FailureOr<Groups> shardc::readReplicaGroups(Operation *op, spmd::MeshAttr mesh) 
   SmallVector<bool> seen(numRanks, false);
   for (ArrayRef<int64_t> list : *groups) {
     if (list.size() != size)
-      return op->emitOpError() << "unsupported: replica groups of " << size << " and of " << list.size()
-                               << " members; groups of one size are known";
+      return op->emitOpError()
+             << "unsupported: replica groups of " << size << " and of "
+             << list.size() << " members; groups of one size are known";
     for (int64_t rank : list) {
       if (failed(checkRank(op, rank, mesh, "replica group")))
         return failure();
       if (std::exchange(seen[rank], true))
-        return op->emitOpError() << "has rank " << rank << " twice in its replica groups";
+        return op->emitOpError()
+               << "has rank " << rank << " twice in its replica groups";
     }
   }
   if (auto missing = llvm::find(seen, false); missing != seen.end())
-    return op->emitOpError() << "has no replica group for rank " << missing - seen.begin() << " of mesh " << mesh;
+    return op->emitOpError() << "has no replica group for rank "
+                             << missing - seen.begin() << " of mesh " << mesh;
   return groups;
 }
 
-FailureOr<SmallVector<int64_t>> shardc::readSources(Operation *op, spmd::MeshAttr mesh) {
+FailureOr<SmallVector<int64_t>> shardc::readSources(Operation *op,
+                                                    spmd::MeshAttr mesh) {
   SmallVector<int64_t> sources(mesh.getNumRanks(), -1);
   if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(op)) {
     FailureOr<Groups> groups = readRows(op, broadcast.getReplicaGroups());
@@ -102,8 +119,9 @@ FailureOr<SmallVector<int64_t>> shardc::readSources(Operation *op, spmd::MeshAtt
     return sources;
   }
   auto permute = cast<stablehlo::CollectivePermuteOp>(op);
-  auto flat = llvm::map_to_vector(permute.getSourceTargetPairs().getValues<APInt>(),
-                                  [](const APInt &value) { return value.getSExtValue(); });
+  auto flat = llvm::map_to_vector(
+      permute.getSourceTargetPairs().getValues<APInt>(),
+      [](const APInt &value) { return value.getSExtValue(); });
   for (size_t i = 0; i + 1 < flat.size(); i += 2) {
     for (int64_t rank : {flat[i], flat[i + 1]})
       if (failed(checkRank(op, rank, mesh, "pair")))

@@ -145,14 +145,17 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
       addNeeded(result, scatter.getDims(), meshName, mesh);
       return result;
     }
-    // Blocks that ranks own differ along an axis; who may read them all does not.
+    // Blocks that ranks own differ along an axis; who may read them all does
+    // not.
     auto cuttingAxes = [&](ArrayAttr dims) {
       SmallVector<StringAttr> cutting;
-      forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
-        for (StringAttr axis : dim.getAxes())
-          if (tableVaries(ArrayRef(tables.owned), dim.getAxes(), mesh, axis))
-            cutting.push_back(axis);
-      });
+      forEachDim(dims, mesh,
+                 [&](DimExchangeAttr dim, const DimExchange &tables) {
+                   for (StringAttr axis : dim.getAxes())
+                     if (tableVaries(ArrayRef(tables.owned), dim.getAxes(),
+                                     mesh, axis))
+                       cutting.push_back(axis);
+                 });
       return cutting;
     };
     if (auto plan = dyn_cast<RowPlanOp>(op)) {

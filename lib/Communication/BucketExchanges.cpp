@@ -1,10 +1,10 @@
 //===- BucketExchanges.cpp - Small exchanges travel together --------------===//
 //
 // Values that ranks exchange alike (three fields of one grid that need the same
-// halo) lie one behind the other in a new dim, which is not cut, and go at once.
-// Shards of different values that are gathered, or of which each rank keeps its
-// part, along their first dim (the weights of a model, and their gradients) lie
-// side by side in each rank's row.
+// halo) lie one behind the other in a new dim, which is not cut, and go at
+// once. Shards of different values that are gathered, or of which each rank
+// keeps its part, along their first dim (the weights of a model, and their
+// gradients) lie side by side in each rank's row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,25 +24,38 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-static Value sourceOf(Operation *op) { return cast<CommunicationOpInterface>(op).getSource(); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+static Value sourceOf(Operation *op) {
+  return cast<CommunicationOpInterface>(op).getSource();
+}
 static int64_t largestBytes(Operation *op) {
-  return std::max(staticBytes(sourceOf(op).getType()), staticBytes(op->getResult(0).getType()));
+  return std::max(staticBytes(sourceOf(op).getType()),
+                  staticBytes(op->getResult(0).getType()));
 }
 
-static Value slice(OpBuilder &builder, Location loc, Value value, int64_t dim, int64_t begin, int64_t end) {
+static Value slice(OpBuilder &builder, Location loc, Value value, int64_t dim,
+                   int64_t begin, int64_t end) {
   RankedTensorType type = typeOf(value);
-  SmallVector<int64_t> first(type.getRank(), 0), limit(type.getShape()), ones(type.getRank(), 1), shape(type.getShape());
+  SmallVector<int64_t> first(type.getRank(), 0), limit(type.getShape()),
+      ones(type.getRank(), 1), shape(type.getShape());
   first[dim] = begin;
   limit[dim] = end;
   shape[dim] = end - begin;
-  return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value, builder.getDenseI64ArrayAttr(first),
-                                    builder.getDenseI64ArrayAttr(limit), builder.getDenseI64ArrayAttr(ones));
+  return stablehlo::SliceOp::create(builder, loc, type.clone(shape), value,
+                                    builder.getDenseI64ArrayAttr(first),
+                                    builder.getDenseI64ArrayAttr(limit),
+                                    builder.getDenseI64ArrayAttr(ones));
 }
 
-static Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
+static Value reshape(OpBuilder &builder, Location loc, Value value,
+                     ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(value).clone(shape);
-  return type == value.getType() ? value : stablehlo::ReshapeOp::create(builder, loc, type, value).getResult();
+  return type == value.getType()
+             ? value
+             : stablehlo::ReshapeOp::create(builder, loc, type, value)
+                   .getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,12 +64,17 @@ static Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int
 
 /// True if both move the same parts of values of one shape.
 static bool areAlike(Operation *a, Operation *b) {
-  if (a->getName() != b->getName() || sourceOf(a).getType() != sourceOf(b).getType() || a->getResultTypes() != b->getResultTypes())
+  if (a->getName() != b->getName() ||
+      sourceOf(a).getType() != sourceOf(b).getType() ||
+      a->getResultTypes() != b->getResultTypes())
     return false;
-  auto left = cast<ExchangeOpInterface>(a), right = cast<ExchangeOpInterface>(b);
-  return left.getDimExchanges() == right.getDimExchanges() && left.getArriving() == right.getArriving() &&
+  auto left = cast<ExchangeOpInterface>(a),
+       right = cast<ExchangeOpInterface>(b);
+  return left.getDimExchanges() == right.getDimExchanges() &&
+         left.getArriving() == right.getArriving() &&
          left.getFillValue() == right.getFillValue() &&
-         cast<CommunicationOpInterface>(a).getMeshName() == cast<CommunicationOpInterface>(b).getMeshName();
+         cast<CommunicationOpInterface>(a).getMeshName() ==
+             cast<CommunicationOpInterface>(b).getMeshName();
 }
 
 static SmallVector<int64_t> stacked(int64_t count, ArrayRef<int64_t> shape) {
@@ -71,13 +89,17 @@ static void stack(Bucket &bucket) {
   Location loc = bucket.joinLocations();
   auto exchange = cast<ExchangeOpInterface>(last);
   int64_t count = bucket.members.size();
-  RankedTensorType source = typeOf(sourceOf(last)), result = typeOf(last->getResult(0));
+  RankedTensorType source = typeOf(sourceOf(last)),
+                   result = typeOf(last->getResult(0));
   SmallVector<Value> values;
   for (Operation *member : bucket.members)
-    values.push_back(reshape(builder, member->getLoc(), sourceOf(member), stacked(1, source.getShape())));
-  Value all = stablehlo::ConcatenateOp::create(builder, loc, source.clone(stacked(count, source.getShape())), values, 0);
+    values.push_back(reshape(builder, member->getLoc(), sourceOf(member),
+                             stacked(1, source.getShape())));
+  Value all = stablehlo::ConcatenateOp::create(
+      builder, loc, source.clone(stacked(count, source.getShape())), values, 0);
   SmallVector<Attribute> dims;
-  MeshAttr mesh = lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
+  MeshAttr mesh =
+      lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
   for (auto attr : exchange.getDimExchanges().getAsRange<DimExchangeAttr>()) {
     DimExchange dim = attr.getExchange(mesh);
     ++dim.dim;
@@ -94,9 +116,12 @@ static void stack(Bucket &bucket) {
     state.attributes.set("reason", reasons);
   Value moved = builder.create(state)->getResult(0);
   for (auto [i, member] : llvm::enumerate(bucket.members)) {
-    int64_t place = isPlanted("next-member-of-a-stack") ? (int64_t(i) + 1) % count : int64_t(i);
+    int64_t place = isPlanted("next-member-of-a-stack")
+                        ? (int64_t(i) + 1) % count
+                        : int64_t(i);
     Value part = slice(builder, member->getLoc(), moved, 0, place, place + 1);
-    member->getResult(0).replaceAllUsesWith(reshape(builder, member->getLoc(), part, result.getShape()));
+    member->getResult(0).replaceAllUsesWith(
+        reshape(builder, member->getLoc(), part, result.getShape()));
   }
   bucket.retire();
 }
@@ -116,22 +141,30 @@ struct Rows {
 /// What `op` does along its first dim, if that is all it does.
 static std::optional<Rows> rowsOf(Operation *op) {
   bool scatters = isa<ReduceScatterOp>(op);
-  if ((!scatters && !isa<AllGatherOp>(op)) || (isa<AllGatherOp>(op) && cast<AllGatherOp>(op).getFill()))
+  if ((!scatters && !isa<AllGatherOp>(op)) ||
+      (isa<AllGatherOp>(op) && cast<AllGatherOp>(op).getFill()))
     return std::nullopt;
   auto dims = op->getAttrOfType<ArrayAttr>("dims");
-  RankedTensorType source = typeOf(sourceOf(op)), result = typeOf(op->getResult(0));
-  if (dims.size() != 1 || !source.hasStaticShape() || !result.hasStaticShape() || source.getRank() == 0)
+  RankedTensorType source = typeOf(sourceOf(op)),
+                   result = typeOf(op->getResult(0));
+  if (dims.size() != 1 || !source.hasStaticShape() ||
+      !result.hasStaticShape() || source.getRank() == 0)
     return std::nullopt;
   auto attr = cast<DimExchangeAttr>(dims[0]);
-  DimExchange dim = attr.getExchange(lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName()));
-  const std::vector<Interval> &parts = scatters ? dim.needed : dim.owned, &wholes = scatters ? dim.owned : dim.needed;
+  DimExchange dim = attr.getExchange(
+      lookupMesh(op, cast<CommunicationOpInterface>(op).getMeshName()));
+  const std::vector<Interval> &parts = scatters ? dim.needed : dim.owned,
+                              &wholes = scatters ? dim.owned : dim.needed;
   int64_t ranks = parts.size(), each = parts.front().size();
   if (dim.dim != 0 || each == 0)
     return std::nullopt;
   for (int64_t i = 0; i < ranks; ++i)
-    if (!(parts[i] == Interval{i * each, (i + 1) * each}) || !(wholes[i] == Interval{0, ranks * each}))
+    if (!(parts[i] == Interval{i * each, (i + 1) * each}) ||
+        !(wholes[i] == Interval{0, ranks * each}))
       return std::nullopt;
-  auto axes = ArrayAttr::get(op->getContext(), SmallVector<Attribute>(attr.getAxes().begin(), attr.getAxes().end()));
+  auto axes = ArrayAttr::get(
+      op->getContext(),
+      SmallVector<Attribute>(attr.getAxes().begin(), attr.getAxes().end()));
   if (scatters && cast<ReduceScatterOp>(op).getAxes() != axes)
     return std::nullopt;
   return Rows{axes, ranks};
@@ -139,9 +172,12 @@ static std::optional<Rows> rowsOf(Operation *op) {
 
 static bool haveAlikeRows(Operation *a, Operation *b) {
   std::optional<Rows> left = rowsOf(a), right = rowsOf(b);
-  if (a->getName() != b->getName() || !left || !right || left->axes != right->axes ||
-      cast<CommunicationOpInterface>(a).getMeshName() != cast<CommunicationOpInterface>(b).getMeshName() ||
-      getElementTypeOrSelf(sourceOf(a).getType()) != getElementTypeOrSelf(sourceOf(b).getType()))
+  if (a->getName() != b->getName() || !left || !right ||
+      left->axes != right->axes ||
+      cast<CommunicationOpInterface>(a).getMeshName() !=
+          cast<CommunicationOpInterface>(b).getMeshName() ||
+      getElementTypeOrSelf(sourceOf(a).getType()) !=
+          getElementTypeOrSelf(sourceOf(b).getType()))
     return false;
   auto scatter = dyn_cast<ReduceScatterOp>(a);
   return !scatter || scatter.getKind() == cast<ReduceScatterOp>(b).getKind();
@@ -158,13 +194,18 @@ static void putSideBySide(Bucket &bucket) {
   int64_t width = 0;
   for (Operation *member : bucket.members) {
     int64_t size = typeOf(sourceOf(member)).getNumElements() / before;
-    values.push_back(reshape(builder, member->getLoc(), sourceOf(member), {before, size}));
+    values.push_back(
+        reshape(builder, member->getLoc(), sourceOf(member), {before, size}));
     width += size;
   }
   RankedTensorType source = typeOf(sourceOf(last));
-  Value all = stablehlo::ConcatenateOp::create(builder, loc, source.clone({before, width}), values, 1);
-  MeshAttr mesh = lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
-  DimExchange dim = cast<DimExchangeAttr>(last->getAttrOfType<ArrayAttr>("dims")[0]).getExchange(mesh);
+  Value all = stablehlo::ConcatenateOp::create(
+      builder, loc, source.clone({before, width}), values, 1);
+  MeshAttr mesh =
+      lookupMesh(last, cast<CommunicationOpInterface>(last).getMeshName());
+  DimExchange dim =
+      cast<DimExchangeAttr>(last->getAttrOfType<ArrayAttr>("dims")[0])
+          .getExchange(mesh);
   for (int64_t i = 0; i < rows.ranks; ++i) {
     Interval row = {i, i + 1}, whole = {0, rows.ranks};
     dim.owned[i] = scatters ? whole : row;
@@ -174,7 +215,8 @@ static void putSideBySide(Bucket &bucket) {
   state.addOperands(all);
   state.addTypes(source.clone({after, width}));
   state.attributes = last->getAttrDictionary();
-  state.attributes.set("dims", builder.getArrayAttr({DimExchangeAttr::get(builder.getContext(), mesh, dim)}));
+  state.attributes.set("dims", builder.getArrayAttr({DimExchangeAttr::get(
+                                   builder.getContext(), mesh, dim)}));
   if (StringAttr reasons = bucket.joinReasons())
     state.attributes.set("reason", reasons);
   Value moved = builder.create(state)->getResult(0);
@@ -183,7 +225,8 @@ static void putSideBySide(Bucket &bucket) {
     RankedTensorType type = typeOf(member->getResult(0));
     int64_t end = begin + type.getNumElements() / after;
     Value part = slice(builder, member->getLoc(), moved, 1, begin, end);
-    member->getResult(0).replaceAllUsesWith(reshape(builder, member->getLoc(), part, type.getShape()));
+    member->getResult(0).replaceAllUsesWith(
+        reshape(builder, member->getLoc(), part, type.getShape()));
     begin = isPlanted("all-rows-from-the-begin-of-a-bucket") ? 0 : end;
   }
   bucket.retire();
@@ -194,17 +237,25 @@ static void putSideBySide(Bucket &bucket) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct BucketExchangesPass final : shardc::impl::BucketExchangesPassBase<BucketExchangesPass> {
+struct BucketExchangesPass final
+    : shardc::impl::BucketExchangesPassBase<BucketExchangesPass> {
   using Base::Base;
 
   void runOnOperation() override {
     bool changed = false;
     getOperation().walk([&](Block *block) {
-      changed |= bundle(*block, {memberLimit, bucketLimit, [](Operation *op) { return rowsOf(op).has_value(); }, largestBytes,
-                                 haveAlikeRows, putSideBySide});
-      changed |= bundle(*block, {memberLimit, bucketLimit,
-                                 [](Operation *op) { return isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(op); },
-                                 largestBytes, areAlike, stack});
+      changed |=
+          bundle(*block, {memberLimit, bucketLimit,
+                          [](Operation *op) { return rowsOf(op).has_value(); },
+                          largestBytes, haveAlikeRows, putSideBySide});
+      changed |= bundle(
+          *block,
+          {memberLimit, bucketLimit,
+           [](Operation *op) {
+             return isa<HaloExchangeOp, RebalanceOp, AllGatherOp, AllToAllOp>(
+                 op);
+           },
+           largestBytes, areAlike, stack});
     });
     if (!changed)
       markAllAnalysesPreserved();

@@ -1,10 +1,10 @@
 //===- Buckets.cpp - Communication that may travel together ---------------===//
 
 #include "Buckets.h"
-#include "shardc/Support/ElementBytes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -12,16 +12,19 @@ using namespace mlir;
 using namespace shardc;
 
 static bool usesAny(Operation *op, const llvm::DenseSet<Operation *> &makers) {
-  return op->walk([&](Operation *inner) {
-             for (Value operand : inner->getOperands())
-               if (Operation *maker = operand.getDefiningOp(); maker && makers.contains(maker))
-                 return WalkResult::interrupt();
-             return WalkResult::advance();
-           })
+  return op
+      ->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *maker = operand.getDefiningOp();
+              maker && makers.contains(maker))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
-Bucket shardc::fillBucket(Operation *first, llvm::function_ref<bool(Operation *)> mayJoin) {
+Bucket shardc::fillBucket(Operation *first,
+                          llvm::function_ref<bool(Operation *)> mayJoin) {
   Bucket bucket;
   bucket.members.push_back(first);
   llvm::DenseSet<Operation *> needed = {first};
@@ -47,7 +50,9 @@ Bucket shardc::fillBucket(Operation *first, llvm::function_ref<bool(Operation *)
 bool shardc::bundle(Block &block, const Bundling &how) {
   bool changed = false;
   llvm::DenseSet<Operation *> done;
-  auto isSmall = [&](Operation *op) { return how.mayStart(op) && how.bytesOf(op) <= how.memberLimit; };
+  auto isSmall = [&](Operation *op) {
+    return how.mayStart(op) && how.bytesOf(op) <= how.memberLimit;
+  };
   for (bool again = true; again;) {
     again = false;
     for (Operation &op : block) {
@@ -55,7 +60,8 @@ bool shardc::bundle(Block &block, const Bundling &how) {
         continue;
       int64_t bytes = how.bytesOf(&op);
       Bucket bucket = fillBucket(&op, [&](Operation *next) {
-        if (!isSmall(next) || bytes + how.bytesOf(next) > how.bucketLimit || !how.mayTravelTogether(&op, next))
+        if (!isSmall(next) || bytes + how.bytesOf(next) > how.bucketLimit ||
+            !how.mayTravelTogether(&op, next))
           return false;
         bytes += how.bytesOf(next);
         return true;
@@ -73,13 +79,17 @@ bool shardc::bundle(Block &block, const Bundling &how) {
 StringAttr Bucket::joinReasons() const {
   std::string text;
   for (Operation *member : members)
-    if (auto reason = member->getAttrOfType<StringAttr>("reason"); reason && !StringRef(text).contains(reason.getValue()))
+    if (auto reason = member->getAttrOfType<StringAttr>("reason");
+        reason && !StringRef(text).contains(reason.getValue()))
       text += (text.empty() ? "" : "; ") + reason.str();
-  return text.empty() ? StringAttr() : StringAttr::get(members.front()->getContext(), text);
+  return text.empty() ? StringAttr()
+                      : StringAttr::get(members.front()->getContext(), text);
 }
 
 Location Bucket::joinLocations() const {
-  return FusedLoc::get(members.front()->getContext(), llvm::map_to_vector(members, [](Operation *op) { return op->getLoc(); }));
+  return FusedLoc::get(
+      members.front()->getContext(),
+      llvm::map_to_vector(members, [](Operation *op) { return op->getLoc(); }));
 }
 
 void Bucket::retire() {
@@ -97,5 +107,8 @@ int64_t shardc::staticBytes(Type type) {
   if (!tensor || !tensor.hasStaticShape())
     return INT64_MAX;
   int64_t bytes;
-  return llvm::MulOverflow(tensor.getNumElements(), elementBytes(tensor.getElementType()), bytes) ? INT64_MAX : bytes;
+  return llvm::MulOverflow(tensor.getNumElements(),
+                           elementBytes(tensor.getElementType()), bytes)
+             ? INT64_MAX
+             : bytes;
 }

@@ -16,26 +16,28 @@ struct Bucket {
   mlir::StringAttr joinReasons() const;
   /// A location made of all of theirs.
   mlir::Location joinLocations() const;
-  /// Puts what needs a member's result behind the last one, and erases the members,
-  /// whose results are to have no uses left.
+  /// Puts what needs a member's result behind the last one, and erases the
+  /// members, whose results are to have no uses left.
   void retire();
 };
 
-/// Takes `first` and, of what stands behind it in its block, all that `mayJoin` (asked
-/// in order; it may count) and need none of those taken.
-Bucket fillBucket(mlir::Operation *first, llvm::function_ref<bool(mlir::Operation *)> mayJoin);
+/// Takes `first` and, of what stands behind it in its block, all that `mayJoin`
+/// (asked in order; it may count) and need none of those taken.
+Bucket fillBucket(mlir::Operation *first,
+                  llvm::function_ref<bool(mlir::Operation *)> mayJoin);
 
 /// How communication travels together.
 struct Bundling {
   int64_t memberLimit, bucketLimit; ///< bytes of one member, and of all
   llvm::function_ref<bool(mlir::Operation *)> mayStart;
   llvm::function_ref<int64_t(mlir::Operation *)> bytesOf;
-  llvm::function_ref<bool(mlir::Operation *, mlir::Operation *)> mayTravelTogether;
+  llvm::function_ref<bool(mlir::Operation *, mlir::Operation *)>
+      mayTravelTogether;
   llvm::function_ref<void(Bucket &)> combine; ///< retires the bucket
 };
 
-/// Fills and combines buckets of the ops of `block`, until no two are left that may
-/// travel together. Returns whether there were any.
+/// Fills and combines buckets of the ops of `block`, until no two are left that
+/// may travel together. Returns whether there were any.
 bool bundle(mlir::Block &block, const Bundling &how);
 
 /// Bytes of a static tensor; INT64_MAX for all else.

@@ -97,8 +97,8 @@ private:
     return true;
   }
 
-  /// An op on a shape that is an operand. It would be wrong on a shape that does
-  /// not fit, but shapes of the local view do.
+  /// An op on a shape that is an operand. It would be wrong on a shape that
+  /// does not fit, but shapes of the local view do.
   static bool isDynamicForm(Operation *op) {
     return op->getName().stripDialect().starts_with("dynamic_") &&
            isMemoryEffectFree(op);

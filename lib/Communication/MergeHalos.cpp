@@ -4,8 +4,9 @@
 // east, a difference to the west. Each is an exchange that copies the whole
 // block for one row of another rank. The hull of all that is needed is one
 // block with margins, exchanged once; what each reader needs is a slice of it.
-// Only what one of them reads arrives: the corners of a star stay where they are.
-// It holds the own block as well, so that it may be where the own block lies.
+// Only what one of them reads arrives: the corners of a star stay where they
+// are. It holds the own block as well, so that it may be where the own block
+// lies.
 //
 //===----------------------------------------------------------------------===//
 #include "Buckets.h"
@@ -13,11 +14,11 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Support/ElementBytes.h"
-#include "shardc/Support/Slices.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Slices.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -29,12 +30,14 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-/// How much more than what is needed a hull may hold for the sake of the own block.
+/// How much more than what is needed a hull may hold for the sake of the own
+/// block.
 static constexpr double kMaxGrowth = 1.25;
 /// More parts than these are not worth their tables: all of the hull arrives.
 static constexpr size_t kMaxParts = 64;
 
-/// The part of what ranks own from which on others' elements are a block of theirs, no margin.
+/// The part of what ranks own from which on others' elements are a block of
+/// theirs, no margin.
 static constexpr double kLargePart = 0.5;
 
 /// One table a dim.
@@ -55,7 +58,8 @@ static Interval hullOf(Interval a, Interval b) {
   return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-static std::vector<Interval> hullOf(ArrayRef<Interval> a, ArrayRef<Interval> b) {
+static std::vector<Interval> hullOf(ArrayRef<Interval> a,
+                                    ArrayRef<Interval> b) {
   std::vector<Interval> result;
   for (auto [x, y] : llvm::zip_equal(a, b))
     result.push_back(hullOf(x, y));
@@ -70,17 +74,22 @@ static const DimExchange *findDim(const Exchange &exchange, int64_t dim) {
 }
 
 static bool reachesOut(const DimExchange &dim, int64_t size) {
-  return llvm::any_of(dim.needed, [&](Interval needed) { return !Interval{0, size}.contains(needed); });
+  return llvm::any_of(dim.needed, [&](Interval needed) {
+    return !Interval{0, size}.contains(needed);
+  });
 }
 
 //===----------------------------------------------------------------------===//
 // Exchanges over the same dims
 //===----------------------------------------------------------------------===//
 
-/// The dims of `exchange` in ascending order, and the tables of its parts with them.
+/// The dims of `exchange` in ascending order, and the tables of its parts with
+/// them.
 static void sortDims(Exchange &exchange) {
   auto order = llvm::to_vector(llvm::seq<size_t>(0, exchange.dims.size()));
-  llvm::sort(order, [&](size_t a, size_t b) { return exchange.dims[a].dim < exchange.dims[b].dim; });
+  llvm::sort(order, [&](size_t a, size_t b) {
+    return exchange.dims[a].dim < exchange.dims[b].dim;
+  });
   auto sort = [&](auto &list) {
     auto sorted = list;
     for (auto [to, from] : llvm::enumerate(order))
@@ -92,10 +101,11 @@ static void sortDims(Exchange &exchange) {
     sort(part);
 }
 
-/// The exchange of `op` with at least one part. Dims that it does not list, of which
-/// the type alone speaks, count as one element.
+/// The exchange of `op` with at least one part. Dims that it does not list, of
+/// which the type alone speaks, count as one element.
 static Exchange exchangeOf(HaloExchangeOp op) {
-  Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
+  Exchange exchange =
+      cast<ExchangeOpInterface>(op.getOperation()).getExchange();
   for (auto [dim, size] : llvm::enumerate(exchange.globalShape))
     if (!findDim(exchange, dim))
       size = 1;
@@ -108,7 +118,8 @@ static Exchange exchangeOf(HaloExchangeOp op) {
   return exchange;
 }
 
-/// `exchange` with the dims of `other` as well, which it needs as they are owned.
+/// `exchange` with the dims of `other` as well, which it needs as they are
+/// owned.
 static Exchange withDimsOf(Exchange exchange, const Exchange &other) {
   for (const DimExchange &dim : other.dims) {
     if (findDim(exchange, dim.dim))
@@ -139,14 +150,15 @@ static double needed(const Exchange &exchange) {
   return sum;
 }
 
-/// The exchange that needs what `a` and `b` need, which have the same dims; nullopt if
-/// they cut one differently, or want different things outside it.
+/// The exchange that needs what `a` and `b` need, which have the same dims;
+/// nullopt if they cut one differently, or want different things outside it.
 static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
   Exchange result = a;
   for (auto [dim, other] : llvm::zip_equal(result.dims, b.dims)) {
     int64_t size = a.globalShape[dim.dim];
     if (other.axes != dim.axes || other.owned != dim.owned ||
-        (reachesOut(dim, size) && reachesOut(other, size) && dim.padding != other.padding))
+        (reachesOut(dim, size) && reachesOut(other, size) &&
+         dim.padding != other.padding))
       return std::nullopt;
     if (reachesOut(other, size))
       dim.padding = other.padding;
@@ -169,8 +181,9 @@ static Exchange ownedOnly(Exchange exchange) {
   return exchange;
 }
 
-/// True if `exchange` brings a large part of a block, and nothing of the own one: a
-/// turn of a ring. With another it has nothing in common but the memory of both.
+/// True if `exchange` brings a large part of a block, and nothing of the own
+/// one: a turn of a ring. With another it has nothing in common but the memory
+/// of both.
 static bool isBlockOfOthers(const Exchange &exchange) {
   int64_t ranks = 1;
   for (int64_t size : exchange.meshShape)
@@ -184,7 +197,8 @@ static bool isBlockOfOthers(const Exchange &exchange) {
   return needed(exchange) >= kLargePart * needed(ownedOnly(exchange));
 }
 
-/// Bytes of the result of `exchange`, which is of what `op` is of, on a rank; the mean.
+/// Bytes of the result of `exchange`, which is of what `op` is of, on a rank;
+/// the mean.
 static double bytesOfRank(HaloExchangeOp op, const Exchange &exchange) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   double bytes = elementBytes(type.getElementType());
@@ -207,7 +221,8 @@ static std::vector<int64_t> axesOf(const Exchange &exchange) {
 /// Whether the constant outside matters to `exchange`.
 static bool readsFill(const Exchange &exchange) {
   return llvm::any_of(exchange.dims, [&](const DimExchange &dim) {
-    return dim.padding == Padding::Constant && reachesOut(dim, exchange.globalShape[dim.dim]);
+    return dim.padding == Padding::Constant &&
+           reachesOut(dim, exchange.globalShape[dim.dim]);
   });
 }
 
@@ -216,7 +231,8 @@ static bool readsFill(const Exchange &exchange) {
 //===----------------------------------------------------------------------===//
 
 /// The hull of two parts, if on no rank it holds what neither of them does.
-static std::optional<Tables> uniteExactly(const Exchange &exchange, const Tables &a, const Tables &b) {
+static std::optional<Tables> uniteExactly(const Exchange &exchange,
+                                          const Tables &a, const Tables &b) {
   Tables hull;
   for (auto [x, y] : llvm::zip_equal(a, b))
     hull.push_back(hullOf(x, y));
@@ -238,8 +254,8 @@ static std::optional<Tables> uniteExactly(const Exchange &exchange, const Tables
   return hull;
 }
 
-/// As few parts as hold the same, and none where they save nothing. If `hasOwn` the
-/// last part is the own block.
+/// As few parts as hold the same, and none where they save nothing. If `hasOwn`
+/// the last part is the own block.
 static void simplifyParts(Exchange &exchange, bool hasOwn) {
   std::vector<Tables> &parts = exchange.parts;
   if (hasOwn) {
@@ -258,7 +274,8 @@ static void simplifyParts(Exchange &exchange, bool hasOwn) {
   auto uniteTwo = [&] {
     for (size_t i = 0; i < parts.size(); ++i)
       for (size_t j = i + 1; j < parts.size(); ++j)
-        if (std::optional<Tables> hull = uniteExactly(exchange, parts[i], parts[j])) {
+        if (std::optional<Tables> hull =
+                uniteExactly(exchange, parts[i], parts[j])) {
           parts[i] = std::move(*hull);
           parts.erase(parts.begin() + j);
           return true;
@@ -269,7 +286,8 @@ static void simplifyParts(Exchange &exchange, bool hasOwn) {
     ;
   Exchange all = exchange;
   all.parts.clear();
-  if (parts.size() == 1 || parts.size() > kMaxParts || elementsMoved(all) == elementsMoved(exchange))
+  if (parts.size() == 1 || parts.size() > kMaxParts ||
+      elementsMoved(all) == elementsMoved(exchange))
     parts.clear();
 }
 
@@ -277,26 +295,31 @@ static void simplifyParts(Exchange &exchange, bool hasOwn) {
 // Merging
 //===----------------------------------------------------------------------===//
 
-/// True if `value`, which a later op of the block reads, is there at `op` already.
+/// True if `value`, which a later op of the block reads, is there at `op`
+/// already.
 static bool isThereAt(Value value, Operation *op) {
   Operation *maker = value.getDefiningOp();
-  return !maker || maker->getBlock() != op->getBlock() || maker->isBeforeInBlock(op);
+  return !maker || maker->getBlock() != op->getBlock() ||
+         maker->isBeforeInBlock(op);
 }
 
 /// Adds `op` to `group` if one exchange for all is worth it.
 static bool join(Group &group, HaloExchangeOp op) {
-  if (group.fill && op.getFill() && group.fill != op.getFill() && !isPlanted("merged-with-another-fill"))
+  if (group.fill && op.getFill() && group.fill != op.getFill() &&
+      !isPlanted("merged-with-another-fill"))
     return false;
   Value fill = group.fill ? group.fill : op.getFill();
   // The one exchange stands where the first of them does.
   if (fill && !isThereAt(fill, group.members.front()))
     return false;
-  Exchange exchange = withDimsOf(exchangeOf(op), group.hull), hull = withDimsOf(group.hull, exchange);
+  Exchange exchange = withDimsOf(exchangeOf(op), group.hull),
+           hull = withDimsOf(group.hull, exchange);
   std::optional<Exchange> united = unite(hull, exchange);
   // A dim that one pads with a constant and another with itself.
   if (!united || (readsFill(*united) && !fill))
     return false;
-  // One synchronisation is saved; all blocks together are written and read once more.
+  // One synchronisation is saved; all blocks together are written and read once
+  // more.
   Cost cost = costOn(op);
   if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) &&
       cost.copy(bytesOfRank(op, *united)) > cost.synchronize(axesOf(*united)))
@@ -314,21 +337,25 @@ namespace {
 /// Builds what the members of a group become.
 class Merger {
 public:
-  Merger(func::FuncOp function) : entry(&function.getBody().front()), builder(function.getContext()) {}
+  Merger(func::FuncOp function)
+      : entry(&function.getBody().front()), builder(function.getContext()) {}
   void merge(Group &group);
 
 private:
-  OpFoldResult lookup(HaloExchangeOp op, ArrayRef<int64_t> table, ArrayRef<int64_t> axes);
+  OpFoldResult lookup(HaloExchangeOp op, ArrayRef<int64_t> table,
+                      ArrayRef<int64_t> axes);
 
   Block *entry;
   OpBuilder builder;
 };
 } // namespace
 
-OpFoldResult Merger::lookup(HaloExchangeOp op, ArrayRef<int64_t> table, ArrayRef<int64_t> axes) {
+OpFoldResult Merger::lookup(HaloExchangeOp op, ArrayRef<int64_t> table,
+                            ArrayRef<int64_t> axes) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
-  return lookUp(builder, op.getLoc(), lookupMesh(op, op.getMeshAttr()), op.getMeshAttr(), table, axes);
+  return lookUp(builder, op.getLoc(), lookupMesh(op, op.getMeshAttr()),
+                op.getMeshAttr(), table, axes);
 }
 
 void Merger::merge(Group &group) {
@@ -350,31 +377,44 @@ void Merger::merge(Group &group) {
   builder.setInsertionPoint(first);
   Value fill = readsFill(group.hull) ? group.fill : Value();
   if (fill && isPlanted("merged-fill-of-zero"))
-    fill = stablehlo::ConstantOp::create(builder, first.getLoc(), DenseElementsAttr::get(cast<RankedTensorType>(fill.getType()), builder.getZeroAttr(type.getElementType())));
-  auto merged = HaloExchangeOp::create(builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
-                                       fill, builder.getArrayAttr(dims),
-                                       first.getMeshAttr(), bucket.joinReasons(),
-                                       parts.empty() ? ArrayAttr() : builder.getArrayAttr(parts));
+    fill = stablehlo::ConstantOp::create(
+        builder, first.getLoc(),
+        DenseElementsAttr::get(cast<RankedTensorType>(fill.getType()),
+                               builder.getZeroAttr(type.getElementType())));
+  auto merged = HaloExchangeOp::create(
+      builder, bucket.joinLocations(), type.clone(shape), first.getInput(),
+      fill, builder.getArrayAttr(dims), first.getMeshAttr(),
+      bucket.joinReasons(),
+      parts.empty() ? ArrayAttr() : builder.getArrayAttr(parts));
   for (HaloExchangeOp op : group.members) {
-    Exchange exchange = cast<ExchangeOpInterface>(op.getOperation()).getExchange();
+    Exchange exchange =
+        cast<ExchangeOpInterface>(op.getOperation()).getExchange();
     auto result = cast<RankedTensorType>(op.getType());
-    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), strides(shape.size(), builder.getIndexAttr(1)), sizes;
+    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+        strides(shape.size(), builder.getIndexAttr(1)), sizes;
     builder.setInsertionPoint(op);
     for (int64_t i = 0; i < result.getRank(); ++i)
-      sizes.push_back(result.isDynamicDim(i) ? OpFoldResult() : builder.getIndexAttr(result.getDimSize(i)));
+      sizes.push_back(result.isDynamicDim(i)
+                          ? OpFoldResult()
+                          : builder.getIndexAttr(result.getDimSize(i)));
     for (const DimExchange &whole : group.hull.dims) {
       const DimExchange *part = findDim(exchange, whole.dim);
-      ArrayRef<Interval> intervals = part ? ArrayRef<Interval>(part->needed) : ArrayRef<Interval>(whole.owned);
+      ArrayRef<Interval> intervals = part ? ArrayRef<Interval>(part->needed)
+                                          : ArrayRef<Interval>(whole.owned);
       SmallVector<int64_t> first;
       for (auto [mine, all] : llvm::zip_equal(intervals, whole.needed))
-        first.push_back(mine.empty() || isPlanted("merged-part-from-the-first-element") ? 0 : mine.begin - all.begin);
+        first.push_back(mine.empty() ||
+                                isPlanted("merged-part-from-the-first-element")
+                            ? 0
+                            : mine.begin - all.begin);
       offsets[whole.dim] = lookup(op, first, whole.axes);
       if (result.isDynamicDim(whole.dim))
         sizes[whole.dim] = lookup(op, sizesOf(intervals), whole.axes);
     }
     for (auto [i, size] : llvm::enumerate(sizes))
       if (!size)
-        size = tensor::DimOp::create(builder, op.getLoc(), op.getInput(), i).getResult();
+        size = tensor::DimOp::create(builder, op.getLoc(), op.getInput(), i)
+                   .getResult();
     Value part =
         takePart(builder, op.getLoc(), result, merged, offsets, sizes, strides);
     op.replaceAllUsesWith(part);
@@ -398,8 +438,10 @@ struct MergeHalosPass final : shardc::impl::MergeHalosPassBase<MergeHalosPass> {
       for (auto &[source, known] : bySource)
         for (Group &group : known) {
           // With the own block in it, unless that is much that nobody reads.
-          std::optional<Exchange> whole = unite(group.hull, ownedOnly(group.hull));
-          bool takes = whole && needed(*whole) <= kMaxGrowth * needed(group.hull);
+          std::optional<Exchange> whole =
+              unite(group.hull, ownedOnly(group.hull));
+          bool takes =
+              whole && needed(*whole) <= kMaxGrowth * needed(group.hull);
           bool grows = takes && whole->dims != group.hull.dims;
           if (takes)
             group.hull = std::move(*whole);

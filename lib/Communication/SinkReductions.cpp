@@ -32,10 +32,12 @@ using namespace shardc::spmd;
 // What is linear
 //===----------------------------------------------------------------------===//
 
-/// True for a zero of either sign, or a splat or broadcast of it. All ranks then
-/// start from it, and the sum of what they have is what one start gives: -0 only
-/// where it was -0 and all terms are.
-static bool isAnyZero(Value value) { return stablehlo::isZero(value, /*orNegative=*/true); }
+/// True for a zero of either sign, or a splat or broadcast of it. All ranks
+/// then start from it, and the sum of what they have is what one start gives:
+/// -0 only where it was -0 and all terms are.
+static bool isAnyZero(Value value) {
+  return stablehlo::isZero(value, /*orNegative=*/true);
+}
 
 static int64_t elementsOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -44,14 +46,17 @@ static int64_t elementsOf(Value value) {
 
 /// True if the reduction adds, and starts from zero.
 static bool addsUp(stablehlo::ReduceOp op) {
-  if (op->getNumResults() != 1 || (!isAnyZero(op->getOperand(1)) && !isPlanted("sum-from-a-start-on-each-rank")))
+  if (op->getNumResults() != 1 || (!isAnyZero(op->getOperand(1)) &&
+                                   !isPlanted("sum-from-a-start-on-each-rank")))
     return false;
   Block &body = op->getRegion(0).front();
   auto add = dyn_cast<stablehlo::AddOp>(body.front());
   return add && add->getNextNode() == body.getTerminator() &&
          body.getTerminator()->getOperand(0) == add.getResult() &&
          add->getOperand(0) != add->getOperand(1) &&
-         llvm::all_of(add->getOperands(), [&](Value operand) { return llvm::is_contained(body.getArguments(), operand); });
+         llvm::all_of(add->getOperands(), [&](Value operand) {
+           return llvm::is_contained(body.getArguments(), operand);
+         });
 }
 
 namespace {
@@ -60,19 +65,23 @@ using Group = SmallVector<StringAttr>;
 
 static Group axesOf(AllReduceOp op) {
   Group axes = llvm::to_vector(op.getAxes().getAsRange<StringAttr>());
-  llvm::sort(axes, [](StringAttr a, StringAttr b) { return a.getValue() < b.getValue(); });
+  llvm::sort(axes, [](StringAttr a, StringAttr b) {
+    return a.getValue() < b.getValue();
+  });
   return axes;
 }
 
 static bool areAlike(AllReduceOp a, AllReduceOp b) {
-  return a.getKind() == b.getKind() && a.getMeshAttr() == b.getMeshAttr() && axesOf(a) == axesOf(b);
+  return a.getKind() == b.getKind() && a.getMeshAttr() == b.getMeshAttr() &&
+         axesOf(a) == axesOf(b);
 }
 
 /// Rewrites one function until nothing changes.
 class Sinker {
 public:
   Sinker(func::FuncOp function, bool keepSums)
-      : function(function), keepSums(keepSums), builder(function.getContext()) {}
+      : function(function), keepSums(keepSums), builder(function.getContext()) {
+  }
   /// Returns whether anything changed.
   bool run();
 
@@ -90,8 +99,10 @@ private:
   bool mergeInReduction(AllReduceOp below, AllReduceOp op);
   bool scatter(Value value, AllReduceOp op);
   bool pullSlice(tensor::ExtractSliceOp slice);
-  bool leadsToReduction(Value value, tensor::ExtractSliceOp slice, unsigned depth);
-  AllReduceOp combine(Value value, AllReduceOp like, ArrayAttr axes, StringAttr moreReason = {});
+  bool leadsToReduction(Value value, tensor::ExtractSliceOp slice,
+                        unsigned depth);
+  AllReduceOp combine(Value value, AllReduceOp like, ArrayAttr axes,
+                      StringAttr moreReason = {});
   /// `op`'s readers get its partial input.
   void drop(AllReduceOp op) {
     op.getResult().replaceAllUsesWith(op.getInput());
@@ -101,28 +112,35 @@ private:
   func::FuncOp function;
   bool keepSums;
   OpBuilder builder;
-  /// Valid for values that stood before the pass, and renewed after each change.
+  /// Valid for values that stood before the pass, and renewed after each
+  /// change.
   std::optional<Uniformity> uniformity;
 };
 
 } // namespace
 
-/// True if the op of `use` passes a value on that is to be combined as `op` says:
-/// combining its result is the same as combining the operand, and no more work.
+/// True if the op of `use` passes a value on that is to be combined as `op`
+/// says: combining its result is the same as combining the operand, and no more
+/// work.
 bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
   Operation *user = use.getOwner();
   if (user->getNumResults() != 1 || user->getBlock() != op->getBlock())
     return false;
-  int64_t before = elementsOf(op.getInput()), after = elementsOf(user->getResult(0));
+  int64_t before = elementsOf(op.getInput()),
+          after = elementsOf(user->getResult(0));
   if (before < 0 || after < 0 || after > before)
     return false;
-  if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::SliceOp>(user))
+  if (isa<stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::SliceOp>(
+          user))
     return true;
   if (isa<stablehlo::BroadcastInDimOp>(user))
     return after == before;
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
-    return llvm::all_of(llvm::drop_begin(user->getOperands()), [&](Value value) { return isUniform(value, op); });
-  if ((op.getKind() != ReductionKind::Sum && !isPlanted("maximum-taken-for-linear")) || keepSums)
+    return llvm::all_of(llvm::drop_begin(user->getOperands()),
+                        [&](Value value) { return isUniform(value, op); });
+  if ((op.getKind() != ReductionKind::Sum &&
+       !isPlanted("maximum-taken-for-linear")) ||
+      keepSums)
     return false;
   if (isa<stablehlo::NegOp>(user))
     return true;
@@ -131,14 +149,18 @@ bool Sinker::isLink(OpOperand &use, AllReduceOp op) {
   // A sum of integers is not divided element by element.
   if (!isa<FloatType>(getElementTypeOrSelf(user->getResult(0))))
     return false;
-  if (isa<stablehlo::MulOp>(user) || (isa<stablehlo::DivOp>(user) && (use.getOperandNumber() == 0 || isPlanted("quotient-by-a-partial-value")))) {
+  if (isa<stablehlo::MulOp>(user) ||
+      (isa<stablehlo::DivOp>(user) &&
+       (use.getOperandNumber() == 0 ||
+        isPlanted("quotient-by-a-partial-value")))) {
     Value other = user->getOperand(1 - use.getOperandNumber());
     return other != use.get() && isUniform(other, op);
   }
   return false;
 }
 
-/// The all-reduce, one like `alike`, that `value` comes from through links alone.
+/// The all-reduce, one like `alike`, that `value` comes from through links
+/// alone.
 AllReduceOp Sinker::chainAbove(Value value, AllReduceOp alike) {
   while (value.hasOneUse()) {
     Operation *op = value.getDefiningOp();
@@ -148,7 +170,8 @@ AllReduceOp Sinker::chainAbove(Value value, AllReduceOp alike) {
       return found != alike && areAlike(found, alike) ? found : AllReduceOp();
     Value above;
     for (OpOperand &operand : op->getOpOperands())
-      if (auto next = operand.get().getDefiningOp(); next && isLink(operand, alike) && operand.get().hasOneUse())
+      if (auto next = operand.get().getDefiningOp();
+          next && isLink(operand, alike) && operand.get().hasOneUse())
         if (!above)
           above = operand.get();
     if (!above)
@@ -158,13 +181,17 @@ AllReduceOp Sinker::chainAbove(Value value, AllReduceOp alike) {
   return {};
 }
 
-AllReduceOp Sinker::combine(Value value, AllReduceOp like, ArrayAttr axes, StringAttr moreReason) {
+AllReduceOp Sinker::combine(Value value, AllReduceOp like, ArrayAttr axes,
+                            StringAttr moreReason) {
   builder.setInsertionPointAfterValue(value);
   StringAttr reason = like.getReasonAttr();
-  if (reason && moreReason && !reason.getValue().contains(moreReason.getValue()))
-    reason = builder.getStringAttr(reason.getValue() + "; " + moreReason.getValue());
-  auto combined = AllReduceOp::create(builder, like.getLoc(), value.getType(), value, like.getKindAttr(), axes,
-                                      like.getMeshAttr(), reason ? reason : moreReason);
+  if (reason && moreReason &&
+      !reason.getValue().contains(moreReason.getValue()))
+    reason =
+        builder.getStringAttr(reason.getValue() + "; " + moreReason.getValue());
+  auto combined = AllReduceOp::create(
+      builder, like.getLoc(), value.getType(), value, like.getKindAttr(), axes,
+      like.getMeshAttr(), reason ? reason : moreReason);
   value.replaceAllUsesExcept(combined.getResult(), combined);
   return combined;
 }
@@ -192,29 +219,39 @@ bool Sinker::mergeInSum(Operation *sum, OpOperand &use, AllReduceOp op) {
 /// partial too, and is combined once behind the loop.
 bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
   auto loop = dyn_cast<stablehlo::WhileOp>(sum->getParentOp());
-  if (!loop || !isa<stablehlo::AddOp>(sum) || sum->getParentRegion() != &loop.getBody() || !sum->getResult(0).hasOneUse())
+  if (!loop || !isa<stablehlo::AddOp>(sum) ||
+      sum->getParentRegion() != &loop.getBody() ||
+      !sum->getResult(0).hasOneUse())
     return false;
-  auto argument = dyn_cast<BlockArgument>(sum->getOperand(1 - use.getOperandNumber()));
-  if (!argument || argument.getOwner() != sum->getBlock() || !argument.hasOneUse())
+  auto argument =
+      dyn_cast<BlockArgument>(sum->getOperand(1 - use.getOperandNumber()));
+  if (!argument || argument.getOwner() != sum->getBlock() ||
+      !argument.hasOneUse())
     return false;
   unsigned number = argument.getArgNumber();
   OpOperand &yield = *sum->getResult(0).use_begin();
-  if (yield.getOwner() != sum->getBlock()->getTerminator() || yield.getOperandNumber() != number ||
+  if (yield.getOwner() != sum->getBlock()->getTerminator() ||
+      yield.getOperandNumber() != number ||
       !loop.getCond().front().getArgument(number).use_empty())
     return false;
   auto type = cast<RankedTensorType>(argument.getType());
   Value initial = loop->getOperand(number);
-  bool startsFromZero = isAnyZero(initial) || isPlanted("start-of-a-loop-on-each-rank");
-  DenseElementsAttr none = neutralElement(ReductionKind::Sum, type.getElementType());
+  bool startsFromZero =
+      isAnyZero(initial) || isPlanted("start-of-a-loop-on-each-rank");
+  DenseElementsAttr none =
+      neutralElement(ReductionKind::Sum, type.getElementType());
   if (!startsFromZero && (!type.hasStaticShape() || !none))
     return false;
   Value result = loop->getResult(number);
   AllReduceOp combined = combine(result, op, op.getAxes());
   if (!startsFromZero) {
     builder.setInsertionPoint(loop);
-    loop->setOperand(number, stablehlo::ConstantOp::create(builder, loop.getLoc(), none.resizeSplat(type)));
+    loop->setOperand(number,
+                     stablehlo::ConstantOp::create(builder, loop.getLoc(),
+                                                   none.resizeSplat(type)));
     builder.setInsertionPointAfter(combined);
-    auto total = stablehlo::AddOp::create(builder, sum->getLoc(), type, initial, combined.getResult());
+    auto total = stablehlo::AddOp::create(builder, sum->getLoc(), type, initial,
+                                          combined.getResult());
     combined.getResult().replaceAllUsesExcept(total.getResult(), total);
   }
   drop(op);
@@ -223,7 +260,8 @@ bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
 
 /// Combined along x, then along y: along both at once.
 bool Sinker::mergeInReduction(AllReduceOp below, AllReduceOp op) {
-  if (below.getKind() != op.getKind() || below.getMeshAttr() != op.getMeshAttr())
+  if (below.getKind() != op.getKind() ||
+      below.getMeshAttr() != op.getMeshAttr())
     return false;
   SmallVector<Attribute> axes(below.getAxes().getValue());
   for (Attribute axis : op.getAxes()) {
@@ -245,13 +283,17 @@ struct SlicedDim {
 };
 } // namespace
 
-/// The table behind an offset or a size; a constant has one entry along no axes.
-static bool readTable(OpFoldResult index, SmallVector<StringAttr> &axes, SmallVector<int64_t> &table) {
+/// The table behind an offset or a size; a constant has one entry along no
+/// axes.
+static bool readTable(OpFoldResult index, SmallVector<StringAttr> &axes,
+                      SmallVector<int64_t> &table) {
   if (std::optional<int64_t> constant = getConstantIntValue(index)) {
     table.push_back(*constant);
     return true;
   }
-  auto lookup = dyn_cast<Value>(index) ? cast<Value>(index).getDefiningOp<LookupOp>() : LookupOp();
+  auto lookup = dyn_cast<Value>(index)
+                    ? cast<Value>(index).getDefiningOp<LookupOp>()
+                    : LookupOp();
   if (!lookup)
     return false;
   llvm::append_range(axes, lookup.getAxes().getAsRange<StringAttr>());
@@ -259,10 +301,12 @@ static bool readTable(OpFoldResult index, SmallVector<StringAttr> &axes, SmallVe
   return true;
 }
 
-static std::optional<SlicedDim> readSlice(tensor::ExtractSliceOp slice, unsigned dim) {
+static std::optional<SlicedDim> readSlice(tensor::ExtractSliceOp slice,
+                                          unsigned dim) {
   SmallVector<StringAttr> offsetAxes, sizeAxes;
   SmallVector<int64_t> offsets, sizes;
-  if (!readTable(slice.getMixedOffsets()[dim], offsetAxes, offsets) || !readTable(slice.getMixedSizes()[dim], sizeAxes, sizes))
+  if (!readTable(slice.getMixedOffsets()[dim], offsetAxes, offsets) ||
+      !readTable(slice.getMixedSizes()[dim], sizeAxes, sizes))
     return std::nullopt;
   if (offsets.size() > 1 && sizes.size() > 1 && offsetAxes != sizeAxes)
     return std::nullopt;
@@ -279,15 +323,19 @@ static std::optional<SlicedDim> readSlice(tensor::ExtractSliceOp slice, unsigned
 /// the group: each rank combines its part alone.
 bool Sinker::scatter(Value value, AllReduceOp op) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (!type.hasStaticShape() || value.use_empty() || type.getNumElements() > elementsOf(op.getInput()))
+  if (!type.hasStaticShape() || value.use_empty() ||
+      type.getNumElements() > elementsOf(op.getInput()))
     return false;
   auto first = dyn_cast<tensor::ExtractSliceOp>(*value.user_begin());
-  if (!first || first.getType().getRank() != type.getRank() || !first.hasUnitStride())
+  if (!first || first.getType().getRank() != type.getRank() ||
+      !first.hasUnitStride())
     return false;
   for (Operation *user : value.getUsers()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
-    if (!slice || user->getBlock() != op->getBlock() || user->getOperands() != first->getOperands() ||
-        user->getAttrDictionary() != first->getAttrDictionary() || slice.getType() != first.getType())
+    if (!slice || user->getBlock() != op->getBlock() ||
+        user->getOperands() != first->getOperands() ||
+        user->getAttrDictionary() != first->getAttrDictionary() ||
+        slice.getType() != first.getType())
       return false;
   }
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
@@ -300,7 +348,8 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
     Interval whole = {0, type.getDimSize(i)};
     if (llvm::all_of(dim->kept, [&](Interval kept) { return kept == whole; }))
       continue;
-    if (!llvm::all_of(dim->kept, [&](Interval kept) { return whole.contains(kept); }))
+    if (!llvm::all_of(dim->kept,
+                      [&](Interval kept) { return whole.contains(kept); }))
       return false;
     if (dim->axes.empty()) // The same part on all ranks is of no use here.
       return false;
@@ -311,10 +360,12 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
     exchange.owned.assign(dim->kept.size(), whole);
     exchange.needed.assign(dim->kept.begin(), dim->kept.end());
     if (isPlanted("kept-part-of-the-next-rank"))
-      std::rotate(exchange.needed.begin(), exchange.needed.begin() + 1, exchange.needed.end());
+      std::rotate(exchange.needed.begin(), exchange.needed.begin() + 1,
+                  exchange.needed.end());
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, exchange));
     for (StringAttr axis : dim->axes)
-      if (llvm::is_contained(group, axis) && !llvm::is_contained(scattered, axis) &&
+      if (llvm::is_contained(group, axis) &&
+          !llvm::is_contained(scattered, axis) &&
           tableVaries(ArrayRef(dim->kept), dim->axes, mesh, axis.getValue()))
         scattered.push_back(axis);
   }
@@ -324,11 +375,13 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
     if (!llvm::is_contained(scattered, axis))
       others.push_back(axis);
   SmallVector<Operation *> slices(value.getUsers());
-  llvm::sort(slices, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::sort(slices,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   builder.setInsertionPoint(slices.front());
-  Value kept = ReduceScatterOp::create(builder, op.getLoc(), first.getType(), value, op.getKindAttr(),
-                                       builder.getArrayAttr(scattered), builder.getArrayAttr(dims), op.getMeshAttr(),
-                                       op.getReasonAttr());
+  Value kept = ReduceScatterOp::create(
+      builder, op.getLoc(), first.getType(), value, op.getKindAttr(),
+      builder.getArrayAttr(scattered), builder.getArrayAttr(dims),
+      op.getMeshAttr(), op.getReasonAttr());
   for (Operation *slice : slices) {
     slice->getResult(0).replaceAllUsesWith(kept);
     slice->erase();
@@ -344,26 +397,34 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
 //===----------------------------------------------------------------------===//
 
 /// True if a slice of `value` would meet an all-reduce on its way up.
-bool Sinker::leadsToReduction(Value value, tensor::ExtractSliceOp slice, unsigned depth) {
+bool Sinker::leadsToReduction(Value value, tensor::ExtractSliceOp slice,
+                              unsigned depth) {
   Operation *op = value.getDefiningOp();
-  if (!op || depth > 8 || !value.hasOneUse() || op->getBlock() != slice->getBlock())
+  if (!op || depth > 8 || !value.hasOneUse() ||
+      op->getBlock() != slice->getBlock())
     return false;
   if (isa<AllReduceOp>(op))
     return true;
-  if (!op->hasTrait<shardc::stablehlo::ElementwiseTrait>() && !isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op))
+  if (!op->hasTrait<shardc::stablehlo::ElementwiseTrait>() &&
+      !isa<stablehlo::TransposeOp, stablehlo::ReshapeOp>(op))
     return false;
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return leadsToReduction(operand, slice, depth + 1); });
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return leadsToReduction(operand, slice, depth + 1);
+  });
 }
 
 /// A part of f(a, b) is f of the parts.
 bool Sinker::pullSlice(tensor::ExtractSliceOp slice) {
   Operation *op = slice.getSource().getDefiningOp();
   auto sourceType = slice.getSourceType();
-  if (!op || !op->hasTrait<shardc::stablehlo::ElementwiseTrait>() || op->getNumResults() != 1 ||
-      op->getNumOperands() < (keepSums ? 1u : 2u) ||
+  if (!op || !op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+      op->getNumResults() != 1 || op->getNumOperands() < (keepSums ? 1u : 2u) ||
       !slice.getType().hasStaticShape() || !sourceType.hasStaticShape() ||
-      slice.getType().getRank() != sourceType.getRank() || !leadsToReduction(slice.getSource(), slice, 0) ||
-      llvm::all_of(slice.getMixedOffsets(), [](OpFoldResult offset) { return getConstantIntValue(offset).has_value(); }))
+      slice.getType().getRank() != sourceType.getRank() ||
+      !leadsToReduction(slice.getSource(), slice, 0) ||
+      llvm::all_of(slice.getMixedOffsets(), [](OpFoldResult offset) {
+        return getConstantIntValue(offset).has_value();
+      }))
     return false;
   builder.setInsertionPoint(slice);
   SmallVector<Value> operands;
@@ -379,12 +440,16 @@ bool Sinker::pullSlice(tensor::ExtractSliceOp slice) {
       scalar = broadcast.getOperand();
     DenseElementsAttr constant;
     if (cast<RankedTensorType>(scalar.getType()).getRank() == 0)
-      operands.push_back(stablehlo::BroadcastInDimOp::create(builder, op->getLoc(), partType, scalar, builder.getDenseI64ArrayAttr({})));
+      operands.push_back(stablehlo::BroadcastInDimOp::create(
+          builder, op->getLoc(), partType, scalar,
+          builder.getDenseI64ArrayAttr({})));
     else if (matchPattern(operand, m_Constant(&constant)) && constant.isSplat())
-      operands.push_back(stablehlo::ConstantOp::create(builder, op->getLoc(), constant.resizeSplat(partType)));
+      operands.push_back(stablehlo::ConstantOp::create(
+          builder, op->getLoc(), constant.resizeSplat(partType)));
     else
-      operands.push_back(tensor::ExtractSliceOp::create(builder, slice.getLoc(), partType, operand, slice.getMixedOffsets(),
-                                                        slice.getMixedSizes(), slice.getMixedStrides()));
+      operands.push_back(tensor::ExtractSliceOp::create(
+          builder, slice.getLoc(), partType, operand, slice.getMixedOffsets(),
+          slice.getMixedSizes(), slice.getMixedStrides()));
   }
   OperationState state(op->getLoc(), op->getName(), operands, {slice.getType()},
                        llvm::to_vector(op->getDiscardableAttrs()));
@@ -402,7 +467,8 @@ bool Sinker::pullSlice(tensor::ExtractSliceOp slice) {
 
 /// What is the same on all ranks of a group need not be combined with itself.
 bool Sinker::dropUniform(AllReduceOp op) {
-  SmallVector<StringAttr> varying = uniformity->getVaryingAxes(op.getInput(), op.getMeshAttr());
+  SmallVector<StringAttr> varying =
+      uniformity->getVaryingAxes(op.getInput(), op.getMeshAttr());
   SmallVector<Attribute> kept, gone;
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   int64_t times = 1;
@@ -427,14 +493,20 @@ bool Sinker::dropUniform(AllReduceOp op) {
   case ReductionKind::Sum: {
     // k times the same: exact where k is a power of two, and of integers.
     auto number = dyn_cast<FloatType>(type.getElementType());
-    if (!type.hasStaticShape() || type.getElementType().isInteger(1) || (number && !llvm::isPowerOf2_64(times)) ||
+    if (!type.hasStaticShape() || type.getElementType().isInteger(1) ||
+        (number && !llvm::isPowerOf2_64(times)) ||
         (!number && !isa<IntegerType>(type.getElementType())))
       return false;
     builder.setInsertionPoint(op);
-    Attribute factor = number ? Attribute(builder.getFloatAttr(number, double(times)))
-                              : Attribute(IntegerAttr::get(type.getElementType(), APInt(type.getElementTypeBitWidth(), times, false, true)));
-    Value constant = stablehlo::ConstantOp::create(builder, op.getLoc(), DenseElementsAttr::get(type, factor));
-    value = stablehlo::MulOp::create(builder, op.getLoc(), type, value, constant);
+    Attribute factor =
+        number ? Attribute(builder.getFloatAttr(number, double(times)))
+               : Attribute(IntegerAttr::get(
+                     type.getElementType(),
+                     APInt(type.getElementTypeBitWidth(), times, false, true)));
+    Value constant = stablehlo::ConstantOp::create(
+        builder, op.getLoc(), DenseElementsAttr::get(type, factor));
+    value =
+        stablehlo::MulOp::create(builder, op.getLoc(), type, value, constant);
     break;
   }
   default:
@@ -460,7 +532,8 @@ bool Sinker::sink(AllReduceOp op) {
       break;
     OpOperand &use = *value.use_begin();
     Operation *user = use.getOwner();
-    if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(user) && op.getKind() == ReductionKind::Sum && !keepSums &&
+    if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(user) &&
+        op.getKind() == ReductionKind::Sum && !keepSums &&
         user->getBlock() == op->getBlock())
       if (mergeInSum(user, use, op) || leaveLoop(user, use, op))
         return true;
@@ -479,16 +552,15 @@ bool Sinker::sink(AllReduceOp op) {
   return true;
 }
 
-bool Sinker::visit(AllReduceOp op) {
-  return dropUniform(op) || sink(op);
-}
+bool Sinker::visit(AllReduceOp op) { return dropUniform(op) || sink(op); }
 
 bool Sinker::run() {
   bool changedAny = false;
   for (bool changed = true; changed;) {
     changed = false;
     SmallVector<tensor::ExtractSliceOp> slices;
-    function.walk([&](tensor::ExtractSliceOp slice) { slices.push_back(slice); });
+    function.walk(
+        [&](tensor::ExtractSliceOp slice) { slices.push_back(slice); });
     for (tensor::ExtractSliceOp slice : llvm::reverse(slices))
       changed |= pullSlice(slice);
     uniformity.emplace(function);
@@ -506,7 +578,8 @@ bool Sinker::run() {
 }
 
 namespace {
-struct SinkReductionsPass final : shardc::impl::SinkReductionsPassBase<SinkReductionsPass> {
+struct SinkReductionsPass final
+    : shardc::impl::SinkReductionsPassBase<SinkReductionsPass> {
   using Base::Base;
   void runOnOperation() override {
     if (!Sinker(getOperation(), keepSums).run())

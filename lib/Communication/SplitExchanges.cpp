@@ -28,10 +28,12 @@ using UnderWayMap = llvm::DenseMap<Operation *, UnderWay>;
 /// Bytes of the largest tensor that `op` reads or makes; 0 for ops that move
 /// and compute nothing. `?` dims count as one.
 static int64_t workOf(Operation *op) {
-  if (op->getNumResults() == 0 || op->getNumOperands() == 0 || isa<CommunicationOpInterface, ExchangeStartOp>(op))
+  if (op->getNumResults() == 0 || op->getNumOperands() == 0 ||
+      isa<CommunicationOpInterface, ExchangeStartOp>(op))
     return 0;
   int64_t elements = 0;
-  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
     for (Type type : types)
       if (auto tensor = dyn_cast<RankedTensorType>(type)) {
         int64_t count = 1;
@@ -43,24 +45,31 @@ static int64_t workOf(Operation *op) {
 }
 
 /// The op in `block` that is or holds `op`; null if it is elsewhere.
-static Operation *ancestorIn(Block *block, Operation *op) { return block->findAncestorOpInBlock(*op); }
+static Operation *ancestorIn(Block *block, Operation *op) {
+  return block->findAncestorOpInBlock(*op);
+}
 
 static Operation *firstReaderOf(Operation *exchange) {
   Operation *first = nullptr;
   for (Operation *user : exchange->getUsers())
-    if (Operation *reader = ancestorIn(exchange->getBlock(), user); reader && (!first || reader->isBeforeInBlock(first)))
+    if (Operation *reader = ancestorIn(exchange->getBlock(), user);
+        reader && (!first || reader->isBeforeInBlock(first)))
       first = reader;
   return first;
 }
 
-/// Ops of `exchange`'s block that make its source and nothing else: they may stand as early as what they read allows.
+/// Ops of `exchange`'s block that make its source and nothing else: they may
+/// stand as early as what they read allows.
 static SetVector<Operation *> makersOf(ExchangeOpInterface exchange) {
   SetVector<Operation *> makers;
   auto addMakerOf = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && op->getBlock() == exchange->getBlock() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+    if (op && op->getBlock() == exchange->getBlock() &&
+        op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
         !isa<CommunicationOpInterface>(op) &&
-        llvm::all_of(op->getUsers(), [&](Operation *user) { return user == exchange || makers.contains(user); }))
+        llvm::all_of(op->getUsers(), [&](Operation *user) {
+          return user == exchange || makers.contains(user);
+        }))
       makers.insert(op);
   };
   addMakerOf(cast<CommunicationOpInterface>(*exchange).getSource());
@@ -70,12 +79,15 @@ static SetVector<Operation *> makersOf(ExchangeOpInterface exchange) {
   return makers;
 }
 
-/// The last op of `block` that one of `makers` reads a result of, or that makes `source`; null: all stand before it.
-static Operation *lastReadBy(const SetVector<Operation *> &makers, Block *block, Value source) {
+/// The last op of `block` that one of `makers` reads a result of, or that makes
+/// `source`; null: all stand before it.
+static Operation *lastReadBy(const SetVector<Operation *> &makers, Block *block,
+                             Value source) {
   Operation *last = nullptr;
   auto add = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (op && op->getBlock() == block && !makers.contains(op) && (!last || last->isBeforeInBlock(op)))
+    if (op && op->getBlock() == block && !makers.contains(op) &&
+        (!last || last->isBeforeInBlock(op)))
       last = op;
   };
   add(source);
@@ -93,11 +105,13 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   if (!reader)
     return false;
   SetVector<Operation *> makers = makersOf(op);
-  Operation *source = lastReadBy(makers, op->getBlock(), communication.getSource());
+  Operation *source =
+      lastReadBy(makers, op->getBlock(), communication.getSource());
   // As early as its source is there, or as one of those under way is done with.
   Operation *begin = reader;
   int64_t work = 0;
-  for (Operation *before = reader->getPrevNode(); before && before != source; before = before->getPrevNode()) {
+  for (Operation *before = reader->getPrevNode(); before && before != source;
+       before = before->getPrevNode()) {
     UnderWay there = underWay.lookup(before);
     if (there.here >= kMaxOfBlock || there.here + there.inside >= kMaxOfRank)
       break;
@@ -118,7 +132,8 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   while (begin != op && makers.contains(begin))
     begin = begin->getNextNode();
   SmallVector<Operation *> moved = makers.takeVector();
-  llvm::sort(moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::sort(moved,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (Operation *maker : moved)
     if (begin->isBeforeInBlock(maker)) {
       maker->moveBefore(begin);
@@ -126,14 +141,17 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
     }
   OpBuilder builder(op->getContext());
   builder.setInsertionPoint(begin);
-  auto start = ExchangeStartOp::create(builder, op->getLoc(), builder.getI64Type(), communication.getSource());
+  auto start = ExchangeStartOp::create(
+      builder, op->getLoc(), builder.getI64Type(), communication.getSource());
   StringAttr kind = builder.getStringAttr(op->getName().stripDialect());
   builder.setInsertionPoint(reader);
-  auto wait = ExchangeWaitOp::create(builder, op->getLoc(), op->getResult(0).getType(), start.getToken(),
-                                     communication.getSource(), kind, op.getFillValue(),
-                                     op.getDimExchanges(), communication.getMeshName(),
-                                     op->getAttrOfType<StringAttr>("reason"), op.getArriving());
-  for (Operation *between = begin; between != wait; between = between->getNextNode())
+  auto wait = ExchangeWaitOp::create(
+      builder, op->getLoc(), op->getResult(0).getType(), start.getToken(),
+      communication.getSource(), kind, op.getFillValue(), op.getDimExchanges(),
+      communication.getMeshName(), op->getAttrOfType<StringAttr>("reason"),
+      op.getArriving());
+  for (Operation *between = begin; between != wait;
+       between = between->getNextNode())
     ++underWay[between].here;
   // Others may come to stand between these and their neighbours.
   underWay[start].here = underWay[begin].here;
@@ -145,7 +163,8 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
 }
 
 namespace {
-struct SplitExchangesPass final : shardc::impl::SplitExchangesPassBase<SplitExchangesPass> {
+struct SplitExchangesPass final
+    : shardc::impl::SplitExchangesPassBase<SplitExchangesPass> {
   using Base::Base;
   void runOnOperation() override {
     UnderWayMap underWay;
@@ -153,14 +172,16 @@ struct SplitExchangesPass final : shardc::impl::SplitExchangesPassBase<SplitExch
     getOperation().walk([&](Block *block) {
       for (Operation &op : llvm::make_early_inc_range(*block))
         // Waits are halves already.
-        if (auto exchange = dyn_cast<ExchangeOpInterface>(op); exchange && !isa<ExchangeWaitOp>(op))
+        if (auto exchange = dyn_cast<ExchangeOpInterface>(op);
+            exchange && !isa<ExchangeWaitOp>(op))
           (void)split(exchange, underWay);
       unsigned most = 0;
       for (Operation &op : *block)
         if (auto there = underWay.find(&op); there != underWay.end())
           most = std::max(most, there->second.here + there->second.inside);
       if (most)
-        if (unsigned &inside = underWay[block->getParentOp()].inside; inside < most)
+        if (unsigned &inside = underWay[block->getParentOp()].inside;
+            inside < most)
           inside = most;
     });
   }

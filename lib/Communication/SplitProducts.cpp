@@ -1,11 +1,11 @@
 //===- SplitProducts.cpp - Blocks travel while products are computed ------===//
 //
-// A product of something gathered needs no gathered operand: each rank meets one
-// block after another, its own first, and adds up (a contracted dim) or sets
-// side by side (a free dim) what comes of them. A product whose partial sums are
-// scattered needs no whole sum: each rank computes the block of another, sends
-// it off, and computes its own last. Every block comes straight from its owner,
-// as in a ring of attention (docs/Rationale/Ring.md).
+// A product of something gathered needs no gathered operand: each rank meets
+// one block after another, its own first, and adds up (a contracted dim) or
+// sets side by side (a free dim) what comes of them. A product whose partial
+// sums are scattered needs no whole sum: each rank computes the block of
+// another, sends it off, and computes its own last. Every block comes straight
+// from its owner, as in a ring of attention (docs/Rationale/Ring.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,14 +54,16 @@ struct Role {
 class Splitter {
 public:
   Splitter(func::FuncOp function, int64_t leastBlock)
-      : function(function), builder(function.getContext()), leastBlock(leastBlock) {}
+      : function(function), builder(function.getContext()),
+        leastBlock(leastBlock) {}
   void run();
 
 private:
   bool splitGathered(stablehlo::DotGeneralOp dot, unsigned operand);
   bool splitScattered(ReduceScatterOp scatter);
 
-  static Role roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned dim);
+  static Role roleOf(stablehlo::DotGeneralOp dot, unsigned operand,
+                     unsigned dim);
   /// Turns to the mesh of `communication`. Returns the blocks of the one dim of
   /// `dims` that it moves, which ranks own before (else need after) it, while
   /// all of the dim is there on the other side; nullopt if it does anything
@@ -69,36 +71,53 @@ private:
   std::optional<Blocks> turnTo(CommunicationOpInterface communication,
                                ArrayAttr dims, bool areOwned);
   /// The blocks that `exchange` moves, as `turnTo` says.
-  static std::optional<Blocks> blocksOf(unsigned place, const DimExchange &exchange, bool areOwned);
-  /// True if `travelling`, in blocks, is better hidden: `addedPerElement` bytes are read
-  /// and written for each element of the whole result that were not before.
-  bool pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value travelling, double addedPerElement);
+  static std::optional<Blocks>
+  blocksOf(unsigned place, const DimExchange &exchange, bool areOwned);
+  /// True if `travelling`, in blocks, is better hidden: `addedPerElement` bytes
+  /// are read and written for each element of the whole result that were not
+  /// before.
+  bool pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value travelling,
+            double addedPerElement);
 
-  OpFoldResult lookUpHere(ArrayRef<int64_t> table) { return lookUp(builder, loc, mesh, meshName, table, axes); }
+  OpFoldResult lookUpHere(ArrayRef<int64_t> table) {
+    return lookUp(builder, loc, mesh, meshName, table, axes);
+  }
   /// The block of the rank `shift` places on.
   std::vector<Interval> turned(ArrayRef<Interval> blocks, int64_t shift) const;
   /// What of dim `dim` of `value` belongs to `blocks`.
   Value slice(Value value, unsigned dim, ArrayRef<Interval> blocks);
   /// `value`, a block, put into `whole`.
-  Value insert(Value value, Value whole, unsigned dim, ArrayRef<Interval> blocks);
+  Value insert(Value value, Value whole, unsigned dim,
+               ArrayRef<Interval> blocks);
   /// From `owned` to `needed` along the dim of `like`.
-  Value exchange(Value value, ArrayAttr dims, const Blocks &like, std::vector<Interval> owned, std::vector<Interval> needed,
+  Value exchange(Value value, ArrayAttr dims, const Blocks &like,
+                 std::vector<Interval> owned, std::vector<Interval> needed,
                  StringAttr reason);
-  /// The product of what is gathered, operand `operand` of `dot`, with one block after another.
-  Value meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand, AllGatherOp gather, const Blocks &blocks, Value total, Type sumType);
+  /// The product of what is gathered, operand `operand` of `dot`, with one
+  /// block after another.
+  Value meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
+                   AllGatherOp gather, const Blocks &blocks, Value total,
+                   Type sumType);
   /// The partial sums that `scatter` combines, passed from rank to rank.
-  Value sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter, const Blocks &blocks);
+  Value sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter,
+                  const Blocks &blocks);
   /// The number of the block that is here at `turn`, an index.
   Value ownerAt(int64_t ranks, Value turn);
   /// What of dim `dim` of `value` is block `owner`, begun at `begins` of it.
-  Value sliceOf(Value value, unsigned dim, const Blocks &blocks, ArrayRef<int64_t> begins, Value owner);
-  /// `block`, of as many elements along `dim` as `size` says, in a buffer that any block fits in.
-  Value inBuffer(Value block, unsigned dim, const Blocks &blocks, OpFoldResult size);
+  Value sliceOf(Value value, unsigned dim, const Blocks &blocks,
+                ArrayRef<int64_t> begins, Value owner);
+  /// `block`, of as many elements along `dim` as `size` says, in a buffer that
+  /// any block fits in.
+  Value inBuffer(Value block, unsigned dim, const Blocks &blocks,
+                 OpFoldResult size);
   /// A buffer from the next place.
-  Value pass(Value buffer, ArrayAttr dims, const Blocks &blocks, StringAttr reason);
+  Value pass(Value buffer, ArrayAttr dims, const Blocks &blocks,
+             StringAttr reason);
   /// The product of other operands, of elements of type `element`.
-  Value multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs, Type element);
-  RankedTensorType sliced(Value value, unsigned dim, ArrayRef<Interval> blocks) {
+  Value multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs,
+                 Type element);
+  RankedTensorType sliced(Value value, unsigned dim,
+                          ArrayRef<Interval> blocks) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[dim] = staticSize(sizesOf(blocks));
@@ -121,16 +140,21 @@ private:
 // What can be split
 //===----------------------------------------------------------------------===//
 
-std::optional<Blocks> Splitter::blocksOf(unsigned place, const DimExchange &exchange, bool areOwned) {
-  const std::vector<Interval> &parts = areOwned ? exchange.owned : exchange.needed;
-  const std::vector<Interval> &wholes = areOwned ? exchange.needed : exchange.owned;
+std::optional<Blocks>
+Splitter::blocksOf(unsigned place, const DimExchange &exchange, bool areOwned) {
+  const std::vector<Interval> &parts =
+      areOwned ? exchange.owned : exchange.needed;
+  const std::vector<Interval> &wholes =
+      areOwned ? exchange.needed : exchange.owned;
   int64_t size = 0, covered = 0;
   for (Interval part : parts) {
     size = std::max(size, part.end);
     covered += part.size();
   }
   std::vector<Interval> sorted(parts);
-  llvm::sort(sorted, [](Interval a, Interval b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  llvm::sort(sorted, [](Interval a, Interval b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   int64_t end = INT64_MIN;
   for (Interval part : sorted) {
     if (!part.empty() && part.begin < end)
@@ -148,7 +172,8 @@ std::optional<Blocks> Splitter::blocksOf(unsigned place, const DimExchange &exch
 /// The one dim of `dims` that changes hands; nullopt if several do.
 static std::optional<unsigned> movingDim(ArrayAttr dims, MeshAttr mesh) {
   std::optional<unsigned> moving;
-  for (auto [place, attr] : llvm::enumerate(dims.getAsRange<DimExchangeAttr>())) {
+  for (auto [place, attr] :
+       llvm::enumerate(dims.getAsRange<DimExchangeAttr>())) {
     DimExchange exchange = attr.getExchange(mesh);
     if (exchange.owned == exchange.needed)
       continue;
@@ -171,13 +196,17 @@ std::optional<Blocks> Splitter::turnTo(CommunicationOpInterface communication,
   return blocksOf(*place, moving, areOwned);
 }
 
-Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned dim) {
+Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand,
+                      unsigned dim) {
   stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-  ArrayRef<int64_t> batching[] = {numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()};
-  ArrayRef<int64_t> contracting[] = {numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions()};
+  ArrayRef<int64_t> batching[] = {numbers.getLhsBatchingDimensions(),
+                                  numbers.getRhsBatchingDimensions()};
+  ArrayRef<int64_t> contracting[] = {numbers.getLhsContractingDimensions(),
+                                     numbers.getRhsContractingDimensions()};
   auto placeIn = [&](ArrayRef<int64_t> list) -> std::optional<unsigned> {
     auto found = llvm::find(list, int64_t(dim));
-    return found == list.end() ? std::nullopt : std::optional<unsigned>(found - list.begin());
+    return found == list.end() ? std::nullopt
+                               : std::optional<unsigned>(found - list.begin());
   };
   if (std::optional<unsigned> place = placeIn(contracting[operand]))
     return {true, 0, contracting[1 - operand][*place]};
@@ -186,9 +215,11 @@ Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned di
   // Behind the batching dims stand lhs' free ones, then rhs'.
   unsigned at = batching[0].size();
   for (unsigned side = 0; side <= operand; ++side) {
-    int64_t rank = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank();
+    int64_t rank =
+        cast<RankedTensorType>(dot->getOperand(side).getType()).getRank();
     for (int64_t other = 0; other < rank; ++other) {
-      if (llvm::is_contained(batching[side], other) || llvm::is_contained(contracting[side], other))
+      if (llvm::is_contained(batching[side], other) ||
+          llvm::is_contained(contracting[side], other))
         continue;
       if (side == operand && other == int64_t(dim))
         return {false, at, std::nullopt};
@@ -198,12 +229,15 @@ Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand, unsigned di
   llvm_unreachable("the dim is one of the operand's");
 }
 
-bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value travelling, double addedPerElement) {
+bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks,
+                    Value travelling, double addedPerElement) {
   // Iterations and elements, on the rank that has most.
   double pairs = 1, result = 1, moved = 1;
   for (unsigned side : {0u, 1u}) {
     Value operand = dot->getOperand(side);
-    for (int64_t dim = 0, e = cast<RankedTensorType>(operand.getType()).getRank(); dim < e; ++dim) {
+    for (int64_t dim = 0,
+                 e = cast<RankedTensorType>(operand.getType()).getRank();
+         dim < e; ++dim) {
       auto sizes = getLocalSizes(operand, dim, mesh);
       if (!sizes || sizes->empty())
         return false;
@@ -219,13 +253,17 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
   }
   if (travelling == dot.getResult())
     moved = result;
-  double width = double(elementBytes(getElementTypeOrSelf(travelling.getType())));
+  double width =
+      double(elementBytes(getElementTypeOrSelf(travelling.getType())));
   double ranks = double(blocks.blocks.size()), bytes = moved * width / ranks;
   if (bytes < double(leastBlock))
     return false;
-  double compute = cost.compute(2 * pairs), travel = cost.move(bytes, axes), meeting = cost.synchronize(axes);
+  double compute = cost.compute(2 * pairs), travel = cost.move(bytes, axes),
+         meeting = cost.synchronize(axes);
   double whole = compute + travel * (ranks - 1) + meeting;
-  double split = compute / ranks + (ranks - 1) * (std::max(compute / ranks, travel) + meeting) + cost.access(addedPerElement * result);
+  double split = compute / ranks +
+                 (ranks - 1) * (std::max(compute / ranks, travel) + meeting) +
+                 cost.access(addedPerElement * result);
   // Not to hold the whole of an operand is worth the margin.
   return leastBlock == 0 || !Cost::isWorth(whole, split);
 }
@@ -234,7 +272,8 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks, Value tra
 // Building
 //===----------------------------------------------------------------------===//
 
-std::vector<Interval> Splitter::turned(ArrayRef<Interval> blocks, int64_t shift) const {
+std::vector<Interval> Splitter::turned(ArrayRef<Interval> blocks,
+                                       int64_t shift) const {
   std::vector<Interval> result;
   for (size_t i = 0; i < blocks.size(); ++i)
     result.push_back(blocks[(i + shift) % blocks.size()]);
@@ -248,43 +287,54 @@ static int64_t longest(const Blocks &blocks) {
   return size;
 }
 
-/// Where blocks begin. A slice of nothing may start at a dim's end, where none may be taken.
+/// Where blocks begin. A slice of nothing may start at a dim's end, where none
+/// may be taken.
 static SmallVector<int64_t> beginsOf(ArrayRef<Interval> blocks) {
-  return llvm::map_to_vector(blocks, [](Interval block) { return block.empty() ? 0 : block.begin; });
+  return llvm::map_to_vector(
+      blocks, [](Interval block) { return block.empty() ? 0 : block.begin; });
 }
 
 Value Splitter::slice(Value value, unsigned dim, ArrayRef<Interval> blocks) {
   RankedTensorType type = sliced(value, dim, blocks);
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
   offsets[dim] = lookUpHere(beginsOf(blocks));
   sizes[dim] = lookUpHere(sizesOf(blocks));
   return takePart(builder, loc, type, value, offsets, sizes, strides);
 }
 
-Value Splitter::insert(Value value, Value whole, unsigned dim, ArrayRef<Interval> blocks) {
+Value Splitter::insert(Value value, Value whole, unsigned dim,
+                       ArrayRef<Interval> blocks) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), strides(rank, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+      strides(rank, builder.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
   offsets[dim] = lookUpHere(beginsOf(blocks));
   sizes[dim] = lookUpHere(sizesOf(blocks));
   return putPart(builder, loc, value, whole, offsets, sizes, strides);
 }
 
-Value Splitter::exchange(Value value, ArrayAttr dims, const Blocks &like, std::vector<Interval> owned, std::vector<Interval> needed,
-                         StringAttr reason) {
+Value Splitter::exchange(Value value, ArrayAttr dims, const Blocks &like,
+                         std::vector<Interval> owned,
+                         std::vector<Interval> needed, StringAttr reason) {
   DimExchange moving = like.exchange;
   moving.owned = std::move(owned);
   moving.needed = needed;
   SmallVector<Attribute> attrs(dims.getValue());
   attrs[like.place] = DimExchangeAttr::get(builder.getContext(), mesh, moving);
-  return RebalanceOp::create(builder, loc, sliced(value, moving.dim, needed), value, Value(), builder.getArrayAttr(attrs), meshName, reason);
+  return RebalanceOp::create(builder, loc, sliced(value, moving.dim, needed),
+                             value, Value(), builder.getArrayAttr(attrs),
+                             meshName, reason);
 }
 
-Value Splitter::multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs, Type element) {
+Value Splitter::multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs,
+                         Type element) {
   SmallVector<int64_t> shape(cast<RankedTensorType>(dot.getType()).getShape());
   for (unsigned side : {0u, 1u})
-    for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>((side == 0 ? lhs : rhs).getType()).getShape()))
+    for (auto [dim, size] : llvm::enumerate(
+             cast<RankedTensorType>((side == 0 ? lhs : rhs).getType())
+                 .getShape()))
       if (Role role = roleOf(dot, side, dim); !role.isContracted)
         shape[role.resultDim] = size;
   IRMapping mapping;
@@ -297,17 +347,22 @@ Value Splitter::multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs, Type
   return made.getResult();
 }
 
-static StringAttr because(OpBuilder &builder, StringAttr reason, const Twine &text) {
-  return builder.getStringAttr((reason ? reason.getValue() + "; " : Twine("")) + text);
+static StringAttr because(OpBuilder &builder, StringAttr reason,
+                          const Twine &text) {
+  return builder.getStringAttr((reason ? reason.getValue() + "; " : Twine("")) +
+                               text);
 }
 
-/// The type that sums of several rounds are taken in; null for those that are not split.
+/// The type that sums of several rounds are taken in; null for those that are
+/// not split.
 static Type sumTypeOf(stablehlo::DotGeneralOp dot) {
   Type element = cast<RankedTensorType>(dot.getType()).getElementType();
   auto number = dyn_cast<FloatType>(element);
   if (!number)
-    return element.isInteger(1) || !isa<IntegerType>(element) ? Type() : element;
-  return number.getWidth() < 32 ? Type(Float32Type::get(element.getContext())) : element;
+    return element.isInteger(1) || !isa<IntegerType>(element) ? Type()
+                                                              : element;
+  return number.getWidth() < 32 ? Type(Float32Type::get(element.getContext()))
+                                : element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -316,37 +371,51 @@ static Type sumTypeOf(stablehlo::DotGeneralOp dot) {
 
 Value Splitter::ownerAt(int64_t ranks, Value turn) {
   SmallVector<int64_t> places = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
-  Value place = getValueOrCreateConstantIndexOp(builder, loc, lookUpHere(places));
+  Value place =
+      getValueOrCreateConstantIndexOp(builder, loc, lookUpHere(places));
   Value further = arith::AddIOp::create(builder, loc, place, turn);
-  return arith::RemUIOp::create(builder, loc, further, arith::ConstantIndexOp::create(builder, loc, ranks));
+  return arith::RemUIOp::create(
+      builder, loc, further,
+      arith::ConstantIndexOp::create(builder, loc, ranks));
 }
 
-Value Splitter::sliceOf(Value value, unsigned dim, const Blocks &blocks, ArrayRef<int64_t> begins, Value owner) {
+Value Splitter::sliceOf(Value value, unsigned dim, const Blocks &blocks,
+                        ArrayRef<int64_t> begins, Value owner) {
   RankedTensorType type = sliced(value, dim, blocks.blocks);
   if (type == value.getType() && type.hasStaticShape())
     return value;
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, value);
   offsets[dim] = pickEntry(builder, loc, begins, owner);
   sizes[dim] = pickEntry(builder, loc, sizesOf(blocks.blocks), owner);
   return takePart(builder, loc, type, value, offsets, sizes, strides);
 }
 
-Value Splitter::inBuffer(Value block, unsigned dim, const Blocks &blocks, OpFoldResult size) {
+Value Splitter::inBuffer(Value block, unsigned dim, const Blocks &blocks,
+                         OpFoldResult size) {
   auto type = cast<RankedTensorType>(block.getType());
   if (!type.isDynamicDim(dim))
     return block;
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = longest(blocks);
-  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)), high(low);
+  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)),
+      high(low);
   Value whole = arith::ConstantIndexOp::create(builder, loc, shape[dim]);
-  high[dim] = arith::SubIOp::create(builder, loc, whole, getValueOrCreateConstantIndexOp(builder, loc, size)).getResult();
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
-  return tensor::PadOp::create(builder, loc, type.clone(shape), block, low, high, zero);
+  high[dim] =
+      arith::SubIOp::create(builder, loc, whole,
+                            getValueOrCreateConstantIndexOp(builder, loc, size))
+          .getResult();
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(builder, loc, type.clone(shape), block, low,
+                               high, zero);
 }
 
-Value Splitter::pass(Value buffer, ArrayAttr dims, const Blocks &blocks, StringAttr reason) {
-  std::vector<Interval> buffers = buffersOf(blocks.blocks.size(), longest(blocks));
+Value Splitter::pass(Value buffer, ArrayAttr dims, const Blocks &blocks,
+                     StringAttr reason) {
+  std::vector<Interval> buffers =
+      buffersOf(blocks.blocks.size(), longest(blocks));
   return exchange(buffer, dims, blocks, buffers, turned(buffers, 1), reason);
 }
 
@@ -354,40 +423,56 @@ Value Splitter::pass(Value buffer, ArrayAttr dims, const Blocks &blocks, StringA
 // Products of what is gathered
 //===----------------------------------------------------------------------===//
 
-Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand, AllGatherOp gather, const Blocks &blocks, Value total,
-                           Type sumType) {
+Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
+                           AllGatherOp gather, const Blocks &blocks,
+                           Value total, Type sumType) {
   unsigned dim = blocks.exchange.dim;
   Role role = roleOf(dot, operand, dim);
   Value other = dot->getOperand(1 - operand);
   int64_t ranks = blocks.blocks.size();
   StringAttr reason = because(builder, gather.getReasonAttr(),
-                              "passes blocks round a ring of " + Twine(ranks) + " while they are multiplied");
+                              "passes blocks round a ring of " + Twine(ranks) +
+                                  " while they are multiplied");
   SmallVector<int64_t> begins = beginsOf(blocks.blocks), zeros(ranks, 0);
   auto meet = [&](Value turn, Value buffer, Value sum) -> Value {
     Value owner = ownerAt(ranks, turn);
     Value block = sliceOf(buffer, dim, blocks, zeros, owner);
-    Value beside = role.otherDim ? sliceOf(other, *role.otherDim, blocks, begins, owner) : other;
-    Value product = multiply(dot, operand == 0 ? block : beside, operand == 0 ? beside : block, sumType);
+    Value beside = role.otherDim
+                       ? sliceOf(other, *role.otherDim, blocks, begins, owner)
+                       : other;
+    Value product = multiply(dot, operand == 0 ? block : beside,
+                             operand == 0 ? beside : block, sumType);
     if (role.isContracted)
-      return sum ? AccumulateOp::create(builder, loc, product, sum).getResult() : product;
+      return sum ? AccumulateOp::create(builder, loc, product, sum).getResult()
+                 : product;
     int64_t rank = cast<RankedTensorType>(product.getType()).getRank();
-    SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), strides(rank, builder.getIndexAttr(1));
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, product);
+    SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+        strides(rank, builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, loc, product);
     offsets[role.resultDim] = pickEntry(builder, loc, begins, owner);
     return putPart(builder, loc, product, sum, offsets, sizes, strides);
   };
-  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  Value own = inBuffer(gather.getInput(), dim, blocks, lookUpHere(sizesOf(blocks.blocks)));
-  SmallVector<Value> carried{pass(own, gather.getDims(), blocks, reason), meet(number(0), own, total)};
-  carried = buildTurnLoop(builder, loc, 1, ranks - 1, carried, [&](Value turn, ValueRange now) {
-    return SmallVector<Value>{pass(now[0], gather.getDims(), blocks, reason), meet(turn, now[0], now[1])};
-  });
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value own = inBuffer(gather.getInput(), dim, blocks,
+                       lookUpHere(sizesOf(blocks.blocks)));
+  SmallVector<Value> carried{pass(own, gather.getDims(), blocks, reason),
+                             meet(number(0), own, total)};
+  carried = buildTurnLoop(builder, loc, 1, ranks - 1, carried,
+                          [&](Value turn, ValueRange now) {
+                            return SmallVector<Value>{
+                                pass(now[0], gather.getDims(), blocks, reason),
+                                meet(turn, now[0], now[1])};
+                          });
   return meet(number(ranks - 1), carried[0], carried[1]);
 }
 
 bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   auto gather = dot->getOperand(operand).getDefiningOp<AllGatherOp>();
-  if (!gather || gather->getBlock() != dot->getBlock() || !gather->hasOneUse() || gather.getFill() || gather.getParts())
+  if (!gather || gather->getBlock() != dot->getBlock() ||
+      !gather->hasOneUse() || gather.getFill() || gather.getParts())
     return false;
   std::optional<Blocks> blocks =
       turnTo(gather, gather.getDims(), /*areOwned=*/true);
@@ -395,13 +480,17 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
     return false;
   unsigned dim = blocks->exchange.dim;
   Role role = roleOf(dot, operand, dim);
-  Type element = cast<RankedTensorType>(dot.getType()).getElementType(), sumType = role.isContracted ? sumTypeOf(dot) : element;
+  Type element = cast<RankedTensorType>(dot.getType()).getElementType(),
+       sumType = role.isContracted ? sumTypeOf(dot) : element;
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")) ||
       (role.isContracted && dot->hasAttr(kWholeSumAttrName)))
     return false;
-  // A sum is read and written once more a round, what stands side by side once in all.
-  double width = double(elementBytes(sumType)), rounds = double(blocks->blocks.size()) - 1;
-  if (!pays(dot, *blocks, gather.getResult(), width * (role.isContracted ? 3 * rounds : 2)))
+  // A sum is read and written once more a round, what stands side by side once
+  // in all.
+  double width = double(elementBytes(sumType)),
+         rounds = double(blocks->blocks.size()) - 1;
+  if (!pays(dot, *blocks, gather.getResult(),
+            width * (role.isContracted ? 3 * rounds : 2)))
     return false;
 
   loc = dot.getLoc();
@@ -409,32 +498,46 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   Value other = dot->getOperand(1 - operand), total;
   int64_t ranks = blocks->blocks.size();
   if (!role.isContracted) {
-    SmallVector<OpFoldResult> sizes(cast<RankedTensorType>(dot.getType()).getRank());
+    SmallVector<OpFoldResult> sizes(
+        cast<RankedTensorType>(dot.getType()).getRank());
     for (unsigned side : {0u, 1u})
-      for (int64_t i = 0, e = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank(); i < e; ++i)
-        if (Role of = roleOf(dot, side, i); !of.isContracted && (side == operand ? unsigned(i) != dim : true))
-          sizes[of.resultDim] = tensor::getMixedSize(builder, loc, side == operand ? gather.getInput() : other, i);
+      for (int64_t i = 0,
+                   e = cast<RankedTensorType>(dot->getOperand(side).getType())
+                           .getRank();
+           i < e; ++i)
+        if (Role of = roleOf(dot, side, i);
+            !of.isContracted && (side == operand ? unsigned(i) != dim : true))
+          sizes[of.resultDim] = tensor::getMixedSize(
+              builder, loc, side == operand ? gather.getInput() : other, i);
     sizes[role.resultDim] = builder.getIndexAttr(blocks->whole);
     total = tensor::EmptyOp::create(builder, loc, sizes, element);
   }
   if (ranks > kMostTurnsWrittenOut)
     total = meetInLoop(dot, operand, gather, *blocks, total, sumType);
-  for (int64_t shift = 0; shift < ranks && ranks <= kMostTurnsWrittenOut; ++shift) {
+  for (int64_t shift = 0; shift < ranks && ranks <= kMostTurnsWrittenOut;
+       ++shift) {
     std::vector<Interval> now = turned(blocks->blocks, shift);
     Value block = gather.getInput();
     if (shift > 0)
       block = exchange(block, gather.getDims(), *blocks, blocks->blocks, now,
                        because(builder, gather.getReasonAttr(),
-                               "meets block " + Twine(shift) + " of " + Twine(ranks) + " while the one before is multiplied"));
+                               "meets block " + Twine(shift) + " of " +
+                                   Twine(ranks) +
+                                   " while the one before is multiplied"));
     Value beside = role.otherDim ? slice(other, *role.otherDim, now) : other;
-    Value product = multiply(dot, operand == 0 ? block : beside, operand == 0 ? beside : block, sumType);
+    Value product = multiply(dot, operand == 0 ? block : beside,
+                             operand == 0 ? beside : block, sumType);
     if (!role.isContracted)
       total = insert(product, total, role.resultDim, now);
     else
-      total = total ? AccumulateOp::create(builder, loc, product, total).getResult() : product;
+      total =
+          total ? AccumulateOp::create(builder, loc, product, total).getResult()
+                : product;
   }
   if (total.getType() != dot.getType() && sumType != element)
-    total = stablehlo::ConvertOp::create(builder, loc, cast<RankedTensorType>(total.getType()).clone(element), total);
+    total = stablehlo::ConvertOp::create(
+        builder, loc, cast<RankedTensorType>(total.getType()).clone(element),
+        total);
   if (total.getType() != dot.getType())
     total = tensor::CastOp::create(builder, loc, dot.getType(), total);
   dot.getResult().replaceAllUsesWith(total);
@@ -447,38 +550,56 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
 // Products that are scattered
 //===----------------------------------------------------------------------===//
 
-Value Splitter::sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter, const Blocks &blocks) {
+Value Splitter::sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter,
+                          const Blocks &blocks) {
   unsigned dim = blocks.exchange.dim;
   int64_t ranks = blocks.blocks.size();
-  StringAttr reason = because(builder, scatter.getReasonAttr(),
-                              "passes sums of blocks round a ring of " + Twine(ranks) + " while the next ones are multiplied");
+  StringAttr reason =
+      because(builder, scatter.getReasonAttr(),
+              "passes sums of blocks round a ring of " + Twine(ranks) +
+                  " while the next ones are multiplied");
   SmallVector<int64_t> begins = beginsOf(blocks.blocks);
-  // The block whose sum is here: the one of the rank before goes the whole way round, to its owner.
+  // The block whose sum is here: the one of the rank before goes the whole way
+  // round, to its owner.
   auto multiplyAt = [&](Value owner) {
     Value operands[] = {dot.getLhs(), dot.getRhs()};
     for (unsigned side : {0u, 1u})
-      for (int64_t i = 0, e = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank(); i < e; ++i)
-        if (Role role = roleOf(dot, side, i); !role.isContracted && role.resultDim == dim)
+      for (int64_t i = 0,
+                   e = cast<RankedTensorType>(dot->getOperand(side).getType())
+                           .getRank();
+           i < e; ++i)
+        if (Role role = roleOf(dot, side, i);
+            !role.isContracted && role.resultDim == dim)
           operands[side] = sliceOf(operands[side], i, blocks, begins, owner);
-    return multiply(dot, operands[0], operands[1], cast<RankedTensorType>(dot.getType()).getElementType());
+    return multiply(dot, operands[0], operands[1],
+                    cast<RankedTensorType>(dot.getType()).getElementType());
   };
   auto startAt = [&](Value turn) {
     Value owner = ownerAt(ranks, turn);
-    return inBuffer(multiplyAt(owner), dim, blocks, pickEntry(builder, loc, sizesOf(blocks.blocks), owner));
+    return inBuffer(multiplyAt(owner), dim, blocks,
+                    pickEntry(builder, loc, sizesOf(blocks.blocks), owner));
   };
-  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(builder, loc, value); };
-  SmallVector<Value> sum = buildTurnLoop(builder, loc, 2, ranks, startAt(number(1)), [&](Value turn, ValueRange now) {
-    Value come = pass(now[0], scatter.getDims(), blocks, reason);
-    return SmallVector<Value>{AccumulateOp::create(builder, loc, startAt(turn), come)};
-  });
-  Value come = pass(sum[0], scatter.getDims(), blocks, reason), owner = ownerAt(ranks, number(0));
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  SmallVector<Value> sum = buildTurnLoop(
+      builder, loc, 2, ranks, startAt(number(1)),
+      [&](Value turn, ValueRange now) {
+        Value come = pass(now[0], scatter.getDims(), blocks, reason);
+        return SmallVector<Value>{
+            AccumulateOp::create(builder, loc, startAt(turn), come)};
+      });
+  Value come = pass(sum[0], scatter.getDims(), blocks, reason),
+        owner = ownerAt(ranks, number(0));
   SmallVector<int64_t> zeros(ranks, 0);
-  return AccumulateOp::create(builder, loc, multiplyAt(owner), sliceOf(come, dim, blocks, zeros, owner));
+  return AccumulateOp::create(builder, loc, multiplyAt(owner),
+                              sliceOf(come, dim, blocks, zeros, owner));
 }
 
 bool Splitter::splitScattered(ReduceScatterOp scatter) {
   auto dot = scatter.getInput().getDefiningOp<stablehlo::DotGeneralOp>();
-  if (!dot || dot->getBlock() != scatter->getBlock() || !dot->hasOneUse() || scatter.getKind() != ReductionKind::Sum)
+  if (!dot || dot->getBlock() != scatter->getBlock() || !dot->hasOneUse() ||
+      scatter.getKind() != ReductionKind::Sum)
     return false;
   std::optional<Blocks> blocks =
       turnTo(scatter, scatter.getDims(), /*areOwned=*/false);
@@ -488,7 +609,8 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
       scatter.getAxes().size() != axes.size())
     return false;
   for (int64_t axis : axes)
-    if (!llvm::is_contained(scatter.getAxes().getAsValueRange<StringAttr>(), mesh.getAxisNames()[axis].getValue()))
+    if (!llvm::is_contained(scatter.getAxes().getAsValueRange<StringAttr>(),
+                            mesh.getAxisNames()[axis].getValue()))
       return false;
   // What arrives is added here or there.
   if (!pays(dot, *blocks, dot.getResult(), /*addedPerElement=*/0))
@@ -502,20 +624,28 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
     std::vector<Interval> now = turned(blocks->blocks, shift);
     Value operands[] = {dot.getLhs(), dot.getRhs()};
     for (unsigned side : {0u, 1u})
-      for (int64_t i = 0, e = cast<RankedTensorType>(dot->getOperand(side).getType()).getRank(); i < e; ++i)
+      for (int64_t i = 0,
+                   e = cast<RankedTensorType>(dot->getOperand(side).getType())
+                           .getRank();
+           i < e; ++i)
         if (Role role = roleOf(dot, side, i);
             !role.isContracted && role.resultDim == blocks->exchange.dim)
           operands[side] = slice(operands[side], i, now);
     return multiply(dot, operands[0], operands[1], element);
   };
   SmallVector<Value> arriving;
-  for (int64_t shift = 1; shift < ranks && ranks <= kMostTurnsWrittenOut; ++shift) {
+  for (int64_t shift = 1; shift < ranks && ranks <= kMostTurnsWrittenOut;
+       ++shift) {
     Value product = multiplyBlock(shift);
-    arriving.push_back(exchange(product, scatter.getDims(), *blocks, turned(blocks->blocks, shift), blocks->blocks,
-                                because(builder, scatter.getReasonAttr(),
-                                        "sends block " + Twine(shift) + " of " + Twine(ranks) + " while the next one is multiplied")));
+    arriving.push_back(
+        exchange(product, scatter.getDims(), *blocks,
+                 turned(blocks->blocks, shift), blocks->blocks,
+                 because(builder, scatter.getReasonAttr(),
+                         "sends block " + Twine(shift) + " of " + Twine(ranks) +
+                             " while the next one is multiplied")));
   }
-  Value total = ranks > kMostTurnsWrittenOut ? sumInLoop(dot, scatter, *blocks) : multiplyBlock(0);
+  Value total = ranks > kMostTurnsWrittenOut ? sumInLoop(dot, scatter, *blocks)
+                                             : multiplyBlock(0);
   for (Value term : arriving)
     total = AccumulateOp::create(builder, loc, term, total);
   if (total.getType() != scatter.getType())
@@ -532,8 +662,8 @@ void Splitter::run() {
     if (isa<stablehlo::DotGeneralOp, ReduceScatterOp>(op))
       work.push_back(op);
   });
-  // Scattered first: such a product may also have a gathered operand, which it then
-  // needs as often as there are ranks.
+  // Scattered first: such a product may also have a gathered operand, which it
+  // then needs as often as there are ranks.
   llvm::SmallPtrSet<Operation *, 8> gone;
   for (Operation *op : work)
     if (auto scatter = dyn_cast<ReduceScatterOp>(op)) {
@@ -551,7 +681,8 @@ void Splitter::run() {
 }
 
 namespace {
-struct SplitProductsPass final : shardc::impl::SplitProductsPassBase<SplitProductsPass> {
+struct SplitProductsPass final
+    : shardc::impl::SplitProductsPassBase<SplitProductsPass> {
   using Base::Base;
   void runOnOperation() override { Splitter(getOperation(), leastBlock).run(); }
 };

@@ -143,14 +143,17 @@ private:
 
 static LogicalResult verifyHalves(ExchangeStartOp start) {
   if (!start->hasOneUse())
-    return start.emitOpError() << "has " << (start->use_empty() ? "no" : "several")
-                               << " 'spmd.exchange_wait', expected one";
+    return start.emitOpError()
+           << "has " << (start->use_empty() ? "no" : "several")
+           << " 'spmd.exchange_wait', expected one";
   auto wait = dyn_cast<ExchangeWaitOp>(*start->getUsers().begin());
   if (!wait || wait->getBlock() != start->getBlock())
-    return start.emitOpError() << "is not waited for in its own block, so that its buffer may change "
+    return start.emitOpError() << "is not waited for in its own block, so that "
+                                  "its buffer may change "
                                   "or its ranks may part ways before";
   if (wait.getInput() != start.getInput()) {
-    InFlightDiagnostic error = start.emitOpError() << "starts one value, but another is waited for";
+    InFlightDiagnostic error = start.emitOpError()
+                               << "starts one value, but another is waited for";
     error.attachNote(wait.getLoc()) << "waited for here";
     return error;
   }
@@ -160,7 +163,8 @@ static LogicalResult verifyHalves(ExchangeStartOp start) {
 static LogicalResult verifyHalves(ExchangeWaitOp wait) {
   if (wait.getToken().getDefiningOp<ExchangeStartOp>())
     return success();
-  return wait.emitOpError() << "waits for a token that no 'spmd.exchange_start' gave";
+  return wait.emitOpError()
+         << "waits for a token that no 'spmd.exchange_start' gave";
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Crypto.cpp - Digests, keys, proofs, sealed frames ------------------===//
 //
-// Thin: each function is one of libsodium's, with types that cannot be mixed up.
+// Thin: each function is one of libsodium's, with types that cannot be mixed
+// up.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Crypto/Crypto.h"
@@ -16,7 +17,9 @@ namespace shardc::crypto {
 static void needSodium() {
   static const int status = sodium_init();
   if (status < 0) {
-    std::fputs("shardc: the system gives no random bits: cryptography cannot start\n", stderr);
+    std::fputs(
+        "shardc: the system gives no random bits: cryptography cannot start\n",
+        stderr);
     std::abort();
   }
 }
@@ -34,7 +37,9 @@ Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256 &&) noexcept = default;
 Sha256 &Sha256::operator=(Sha256 &&) noexcept = default;
 
-void Sha256::update(Bytes bytes) { crypto_hash_sha256_update(&state->sodium, bytes.data(), bytes.size()); }
+void Sha256::update(Bytes bytes) {
+  crypto_hash_sha256_update(&state->sodium, bytes.data(), bytes.size());
+}
 
 Digest Sha256::finish() {
   Digest digest;
@@ -50,7 +55,8 @@ Digest sha256(Bytes bytes) {
 
 Digest hmacSha256(const Key &key, Bytes bytes) {
   Digest digest;
-  static_assert(crypto_auth_hmacsha256_KEYBYTES == 32 && crypto_auth_hmacsha256_BYTES == 32);
+  static_assert(crypto_auth_hmacsha256_KEYBYTES == 32 &&
+                crypto_auth_hmacsha256_BYTES == 32);
   crypto_auth_hmacsha256(digest.data(), bytes.data(), bytes.size(), key.data());
   return digest;
 }
@@ -66,9 +72,14 @@ Key randomKey() {
   return key;
 }
 
-bool equal(Bytes a, Bytes b) { return a.size() == b.size() && sodium_memcmp(a.data(), b.data(), a.size()) == 0; }
+bool equal(Bytes a, Bytes b) {
+  return a.size() == b.size() &&
+         sodium_memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
-void wipe(std::span<uint8_t> bytes) { sodium_memzero(bytes.data(), bytes.size()); }
+void wipe(std::span<uint8_t> bytes) {
+  sodium_memzero(bytes.data(), bytes.size());
+}
 
 std::string toHex(Bytes bytes) {
   constexpr char digits[] = "0123456789abcdef";
@@ -120,8 +131,10 @@ std::optional<Key> keyFromHex(std::string_view text) {
 //===----------------------------------------------------------------------===//
 
 // libsodium's secret key is the seed with the public key behind it.
-static std::array<uint8_t, crypto_sign_SECRETKEYBYTES> sodiumKey(const SigningKey &key) {
-  static_assert(crypto_sign_SECRETKEYBYTES == 64 && crypto_sign_SEEDBYTES == 32);
+static std::array<uint8_t, crypto_sign_SECRETKEYBYTES>
+sodiumKey(const SigningKey &key) {
+  static_assert(crypto_sign_SECRETKEYBYTES == 64 &&
+                crypto_sign_SEEDBYTES == 32);
   std::array<uint8_t, crypto_sign_SECRETKEYBYTES> joined;
   std::copy(key.seed.begin(), key.seed.end(), joined.begin());
   std::copy(key.publicKey.begin(), key.publicKey.end(), joined.begin() + 32);
@@ -144,45 +157,54 @@ Signature sign(const SigningKey &key, Bytes bytes) {
   auto joined = sodiumKey(key);
   Signature signature;
   static_assert(crypto_sign_BYTES == sizeof(Signature));
-  crypto_sign_detached(signature.data(), nullptr, bytes.data(), bytes.size(), joined.data());
+  crypto_sign_detached(signature.data(), nullptr, bytes.data(), bytes.size(),
+                       joined.data());
   wipe(joined);
   return signature;
 }
 
 bool verify(const PublicKey &key, Bytes bytes, const Signature &signature) {
   needSodium();
-  return crypto_sign_verify_detached(signature.data(), bytes.data(), bytes.size(), key.data()) == 0;
+  return crypto_sign_verify_detached(signature.data(), bytes.data(),
+                                     bytes.size(), key.data()) == 0;
 }
 
 //===----------------------------------------------------------------------===//
 // Frames
 //===----------------------------------------------------------------------===//
 
-static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == sealBytes && crypto_aead_chacha20poly1305_ietf_KEYBYTES == sizeof(Key));
+static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == sealBytes &&
+              crypto_aead_chacha20poly1305_ietf_KEYBYTES == sizeof(Key));
 
 // The 96 bits that never come twice: the frame's number.
-static std::array<uint8_t, crypto_aead_chacha20poly1305_ietf_NPUBBYTES> nonceOf(uint64_t number) {
+static std::array<uint8_t, crypto_aead_chacha20poly1305_ietf_NPUBBYTES>
+nonceOf(uint64_t number) {
   std::array<uint8_t, crypto_aead_chacha20poly1305_ietf_NPUBBYTES> nonce{};
   for (int i = 0; i < 8; ++i)
     nonce[4 + i] = uint8_t(number >> 8 * i);
   return nonce;
 }
 
-void seal(const Key &key, uint64_t number, Bytes header, Bytes plain, std::span<uint8_t> sealed) {
-  assert(sealed.size() == plain.size() + sealBytes && "a sealed frame is sealBytes longer");
+void seal(const Key &key, uint64_t number, Bytes header, Bytes plain,
+          std::span<uint8_t> sealed) {
+  assert(sealed.size() == plain.size() + sealBytes &&
+         "a sealed frame is sealBytes longer");
   needSodium();
   auto nonce = nonceOf(number);
-  crypto_aead_chacha20poly1305_ietf_encrypt(sealed.data(), nullptr, plain.data(), plain.size(), header.data(), header.size(), nullptr,
-                                            nonce.data(), key.data());
+  crypto_aead_chacha20poly1305_ietf_encrypt(
+      sealed.data(), nullptr, plain.data(), plain.size(), header.data(),
+      header.size(), nullptr, nonce.data(), key.data());
 }
 
-bool open(const Key &key, uint64_t number, Bytes header, Bytes sealed, std::span<uint8_t> plain) {
+bool open(const Key &key, uint64_t number, Bytes header, Bytes sealed,
+          std::span<uint8_t> plain) {
   if (sealed.size() < sealBytes || plain.size() != sealed.size() - sealBytes)
     return false;
   needSodium();
   auto nonce = nonceOf(number);
-  return crypto_aead_chacha20poly1305_ietf_decrypt(plain.data(), nullptr, nullptr, sealed.data(), sealed.size(), header.data(),
-                                                   header.size(), nonce.data(), key.data()) == 0;
+  return crypto_aead_chacha20poly1305_ietf_decrypt(
+             plain.data(), nullptr, nullptr, sealed.data(), sealed.size(),
+             header.data(), header.size(), nonce.data(), key.data()) == 0;
 }
 
 } // namespace shardc::crypto

@@ -1,13 +1,13 @@
 //===- BindPlatform.cpp - One of several platforms ------------------------===//
 //
-// jax.export for several platforms prints one program, which takes the number of
-// the platform it runs on and branches by it. Which platforms these are is not in
-// the text: Python knows, and says which one's number to take.
+// jax.export for several platforms prints one program, which takes the number
+// of the platform it runs on and branches by it. Which platforms these are is
+// not in the text: Python knows, and says which one's number to take.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -25,14 +25,19 @@ static LogicalResult bindArguments(func::FuncOp main) {
       continue;
     BlockArgument argument = main.getArgument(i);
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || type.getRank() != 0 || !type.getElementType().isSignlessInteger())
-      return emitError(argument.getLoc()) << "argument " << i << " of @main is the number of a platform, but of type "
-                                          << argument.getType() << "; expected tensor<i32>";
+    if (!type || type.getRank() != 0 ||
+        !type.getElementType().isSignlessInteger())
+      return emitError(argument.getLoc())
+             << "argument " << i
+             << " of @main is the number of a platform, but of type "
+             << argument.getType() << "; expected tensor<i32>";
     auto number = main.getArgAttrOfType<IntegerAttr>(i, "spmd.platform");
     auto value = DenseElementsAttr::get(
-        type, APInt(type.getElementTypeBitWidth(), number ? number.getInt() : 0, /*isSigned=*/true, /*implicitTrunc=*/true));
+        type, APInt(type.getElementTypeBitWidth(), number ? number.getInt() : 0,
+                    /*isSigned=*/true, /*implicitTrunc=*/true));
     OpBuilder builder = OpBuilder::atBlockBegin(&main.getBody().front());
-    Value constant = stablehlo::ConstantOp::create(builder, argument.getLoc(), cast<ElementsAttr>(Attribute(value)));
+    Value constant = stablehlo::ConstantOp::create(
+        builder, argument.getLoc(), cast<ElementsAttr>(Attribute(value)));
     argument.replaceAllUsesWith(constant);
     if (failed(main.eraseArgument(i)))
       return failure();
@@ -40,16 +45,19 @@ static LogicalResult bindArguments(func::FuncOp main) {
   return success();
 }
 
-/// The branch that `op` takes, if that is known now: an index out of range is the
-/// last one's.
+/// The branch that `op` takes, if that is known now: an index out of range is
+/// the last one's.
 static Region *takenBranch(stablehlo::CaseOp op) {
   auto constant = op->getOperand(0).getDefiningOp<stablehlo::ConstantOp>();
-  auto value = constant ? dyn_cast<DenseIntElementsAttr>(Attribute(constant.getValue())) : DenseIntElementsAttr();
+  auto value =
+      constant ? dyn_cast<DenseIntElementsAttr>(Attribute(constant.getValue()))
+               : DenseIntElementsAttr();
   if (!value || value.getNumElements() != 1 || op->getNumRegions() == 0)
     return nullptr;
   APInt index = *value.value_begin<APInt>();
   bool isInRange = !index.isNegative() && index.ult(op->getNumRegions());
-  return &op->getRegion(isInRange ? index.getZExtValue() : op->getNumRegions() - 1);
+  return &op->getRegion(isInRange ? index.getZExtValue()
+                                  : op->getNumRegions() - 1);
 }
 
 /// Puts the ops of the branches that are taken in the place of their ops.
@@ -76,7 +84,8 @@ static void takeBranches(Block &block) {
 }
 
 namespace {
-struct BindPlatformPass final : shardc::impl::BindPlatformPassBase<BindPlatformPass> {
+struct BindPlatformPass final
+    : shardc::impl::BindPlatformPassBase<BindPlatformPass> {
   using Base::Base;
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");

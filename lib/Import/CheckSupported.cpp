@@ -1,8 +1,8 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -13,8 +13,9 @@ namespace shardc {
 } // namespace shardc
 
 static InFlightDiagnostic unsupported(Operation *op) {
-  return emitError(op->getLoc()) << "unsupported: '" << op->getName().getStringRef() << "' at "
-                                 << userLocation(op->getLoc());
+  return emitError(op->getLoc())
+         << "unsupported: '" << op->getName().getStringRef() << "' at "
+         << userLocation(op->getLoc());
 }
 
 /// The element types that there is code for.
@@ -25,91 +26,119 @@ static bool isKnown(Type element) {
     return llvm::is_contained({2u, 4u, 8u, 16u, 32u, 64u}, integer.getWidth())
                ? !integer.isSigned()
                : integer.isSignlessInteger(1);
-  return element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+  return element.isF16() || element.isBF16() || element.isF32() ||
+         element.isF64() ||
          (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
 }
 
 static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return emitError(op->getLoc()) << "unsupported: " << what << " has type " << type
-                                   << "; only ranked tensors are known";
+    return emitError(op->getLoc()) << "unsupported: " << what << " has type "
+                                   << type << "; only ranked tensors are known";
   if (!tensor.hasStaticShape())
-    return emitError(op->getLoc()) << "unsupported: " << what << " has dynamic shape " << type
-                                   << "; export with constant shapes";
+    return emitError(op->getLoc())
+           << "unsupported: " << what << " has dynamic shape " << type
+           << "; export with constant shapes";
   Type element = tensor.getElementType();
   if (!isKnown(element))
-    return emitError(op->getLoc()) << "unsupported: " << what << " has element type " << element
-                                   << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit floats or complex numbers of f32 or f64";
+    return emitError(op->getLoc())
+           << "unsupported: " << what << " has element type " << element
+           << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit "
+              "floats or complex numbers of f32 or f64";
   return success();
 }
 
-/// Ops of StableHLO that nothing here can do outside of `interpreter.run_parallel`,
-/// and what to do instead; empty for others.
+/// Ops of StableHLO that nothing here can do outside of
+/// `interpreter.run_parallel`, and what to do instead; empty for others.
 static StringRef adviceFor(Operation *op) {
-  if (isa<stablehlo::InfeedOp, stablehlo::OutfeedOp, stablehlo::SendOp, stablehlo::RecvOp>(op))
-    return "it moves data in or out while the program runs; give arguments and results";
+  if (isa<stablehlo::InfeedOp, stablehlo::OutfeedOp, stablehlo::SendOp,
+          stablehlo::RecvOp>(op))
+    return "it moves data in or out while the program runs; give arguments and "
+           "results";
   if (isa<stablehlo::CrossReplicaSumOp>(op))
     return "it is of older versions; export with a newer one";
   if (isa<stablehlo::CollectiveReduceOp>(op))
-    return "it is known between the programs of a conformance file alone; give all_reduce";
+    return "it is known between the programs of a conformance file alone; give "
+           "all_reduce";
   return {};
 }
 
 static LogicalResult checkOp(Operation *op) {
-  if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp, stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
-          stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp, stablehlo::PartitionIdOp,
-          stablehlo::ReplicaIdOp>(op)) {
-    auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+  if (isa<stablehlo::AllGatherOp, stablehlo::AllReduceOp,
+          stablehlo::ReduceScatterOp, stablehlo::AllToAllOp,
+          stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp,
+          stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(op)) {
+    auto replicas = op->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(
+        "mhlo.num_replicas");
     bool several = replicas && replicas.getInt() > 1;
-    if (!op->getParentOfType<sdy::ManualComputationOp>() && !op->getParentOfType<spmd::ManualOp>()) {
+    if (!op->getParentOfType<sdy::ManualComputationOp>() &&
+        !op->getParentOfType<spmd::ManualOp>()) {
       if (several)
         return unsupported(op) << ": the program runs as " << replicas.getInt()
-                               << " replicas, each with arguments and results of its own, but is given one set of them; "
+                               << " replicas, each with arguments and results "
+                                  "of its own, but is given one set of them; "
                                   "use shard_map, whose partitions are ranks";
-      return unsupported(op) << ": the program already communicates by itself, outside a manual region; "
-                                "give the global program and annotations, or use shard_map";
+      return unsupported(op)
+             << ": the program already communicates by itself, outside a "
+                "manual region; "
+                "give the global program and annotations, or use shard_map";
     }
     if (several)
       return unsupported(op) << ": the program has " << replicas.getInt()
-                             << " replicas; expected one, of as many partitions as the mesh has ranks";
+                             << " replicas; expected one, of as many "
+                                "partitions as the mesh has ranks";
   }
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
-    return unsupported(op) << ": no custom call of target @" << call.getCallTargetName() << " is known"
-                           << (call.getCallTargetName().contains("python")
-                                   ? "; it calls Python of the process that traced the program: export without callbacks (of Equinox and Diffrax: with EQX_ON_ERROR=nan)"
-                                   : "");
+    return unsupported(op)
+           << ": no custom call of target @" << call.getCallTargetName()
+           << " is known"
+           << (call.getCallTargetName().contains("python")
+                   ? "; it calls Python of the process that traced the "
+                     "program: export without callbacks (of Equinox and "
+                     "Diffrax: with EQX_ON_ERROR=nan)"
+                   : "");
   Dialect *dialect = op->getDialect();
-  if (!dialect || !llvm::is_contained({"stablehlo", "chlo", "sdy", "solver", "spmd", "func"}, dialect->getNamespace()))
+  if (!dialect || !llvm::is_contained(
+                      {"stablehlo", "chlo", "sdy", "solver", "spmd", "func"},
+                      dialect->getNamespace()))
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
   if (isa<func::FuncOp>(op))
     return op->emitOpError() << "is inside a function";
   if (op->getName().getDialectNamespace() == "func" && !isa<func::ReturnOp>(op))
     return unsupported(op) << ": only calls by name are known";
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
-    if (failed(checkType(op, type, "result " + Twine(i) + " of '" + op->getName().getStringRef() + "' at " +
-                                       userLocation(op->getLoc()))))
+    if (failed(checkType(op, type,
+                         "result " + Twine(i) + " of '" +
+                             op->getName().getStringRef() + "' at " +
+                             userLocation(op->getLoc()))))
       return failure();
   for (StringRef name : {"mhlo.sharding"})
     if (op->hasAttr(name))
-      return unsupported(op) << " has '" << name << "', the form of an older partitioner; "
+      return unsupported(op) << " has '" << name
+                             << "', the form of an older partitioner; "
                                 "export with jax_use_shardy_partitioner";
   return success();
 }
 
 /// Annotations that stand on a function's arguments or results, in forms that
 /// would be lost unnoticed.
-static LogicalResult checkAnnotations(func::FuncOp main, DictionaryAttr attrs, const Twine &what) {
+static LogicalResult checkAnnotations(func::FuncOp main, DictionaryAttr attrs,
+                                      const Twine &what) {
   if (!attrs)
     return success();
   if (attrs.contains("mhlo.sharding"))
-    return main.emitError("unsupported: ") << what << " has 'mhlo.sharding', the form of an older partitioner; "
-                                              "export with jax_use_shardy_partitioner";
+    return main.emitError("unsupported: ")
+           << what
+           << " has 'mhlo.sharding', the form of an older partitioner; "
+              "export with jax_use_shardy_partitioner";
   if (auto frontend = attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes"))
     for (NamedAttribute attr : frontend)
       if (attr.getName().getValue().starts_with("xla.sdy"))
-        return main.emitError("unsupported: ") << what << " has '" << attr.getName().getValue()
-                                               << "', Shardy's serialized form; print the module before it is serialized";
+        return main.emitError("unsupported: ")
+               << what << " has '" << attr.getName().getValue()
+               << "', Shardy's serialized form; print the module before it is "
+                  "serialized";
   return success();
 }
 
@@ -118,7 +147,8 @@ static LogicalResult checkModule(ModuleOp module) {
     if (!isa<func::FuncOp, sdy::MeshOp, spmd::MeshOp>(op))
       return unsupported(&op) << ": expected functions and meshes in a module";
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (failed(checkAnnotations(main, module->getDiscardableAttrDictionary(), "module")))
+  if (failed(checkAnnotations(main, module->getDiscardableAttrDictionary(),
+                              "module")))
     return failure();
   // Their tokens say less than they do.
   WalkResult known = main.walk<WalkOrder::PreOrder>([](Operation *op) {
@@ -131,25 +161,36 @@ static LogicalResult checkModule(ModuleOp module) {
   if (known.wasInterrupted())
     return failure();
   auto checkOps = [&] {
-    return success(!main.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(checkOp(op)); }).wasInterrupted());
+    return success(!main.getBody()
+                        .walk<WalkOrder::PreOrder>([](Operation *op) {
+                          return WalkResult(checkOp(op));
+                        })
+                        .wasInterrupted());
   };
   // Who reads a token says more than that there is one.
-  if (llvm::any_of(main.getArguments(), [](Value value) { return isa<stablehlo::TokenType>(value.getType()) && !value.use_empty(); }) &&
+  if (llvm::any_of(main.getArguments(),
+                   [](Value value) {
+                     return isa<stablehlo::TokenType>(value.getType()) &&
+                            !value.use_empty();
+                   }) &&
       failed(checkOps()))
     return failure();
   for (auto [i, type] : llvm::enumerate(main.getArgumentTypes()))
     if (failed(checkType(main, type, "argument " + Twine(i) + " of @main")) ||
-        failed(checkAnnotations(main, main.getArgAttrDict(i), "argument " + Twine(i) + " of @main")))
+        failed(checkAnnotations(main, main.getArgAttrDict(i),
+                                "argument " + Twine(i) + " of @main")))
       return failure();
   for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
     if (failed(checkType(main, type, "result " + Twine(i) + " of @main")) ||
-        failed(checkAnnotations(main, main.getResultAttrDict(i), "result " + Twine(i) + " of @main")))
+        failed(checkAnnotations(main, main.getResultAttrDict(i),
+                                "result " + Twine(i) + " of @main")))
       return failure();
   return checkOps();
 }
 
 namespace {
-struct CheckSupportedPass final : shardc::impl::CheckSupportedPassBase<CheckSupportedPass> {
+struct CheckSupportedPass final
+    : shardc::impl::CheckSupportedPassBase<CheckSupportedPass> {
   using Base::Base;
   void runOnOperation() override {
     if (failed(checkModule(getOperation())))

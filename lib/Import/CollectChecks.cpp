@@ -2,8 +2,8 @@
 //
 // What a check op looks at becomes two more results of @main, got and expected,
 // which no stage after import treats in a way of its own; whoever runs the
-// program compares them. In a loop's body or a branch whether it holds is one i1,
-// which is carried out.
+// program compares them. In a loop's body or a branch whether it holds is one
+// i1, which is carried out.
 //
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
@@ -60,8 +60,8 @@ static Check describe(Operation *op) {
 // Checks in loops and branches
 //===----------------------------------------------------------------------===//
 
-/// Floats as integers that are as far apart as representable numbers lie between
-/// them; zeros are one.
+/// Floats as integers that are as far apart as representable numbers lie
+/// between them; zeros are one.
 static Value orderOf(Ops &ops, Value value) {
   unsigned width = Ops::typeOf(value).getElementTypeBitWidth();
   auto type = Ops::withElement(value, ops.b.getIntegerType(width));
@@ -74,8 +74,8 @@ static Value orderOf(Ops &ops, Value value) {
   return ops.select(ops.compare("LT", bits, zero), mirrored, bits);
 }
 
-/// Whether a check holds, as one i1, at its place; null where that cannot be said
-/// in ops.
+/// Whether a check holds, as one i1, at its place; null where that cannot be
+/// said in ops.
 static Value holds(Operation *op, Check &check) {
   Ops ops(op);
   RankedTensorType type = Ops::typeOf(check.got);
@@ -83,7 +83,10 @@ static Value holds(Operation *op, Check &check) {
   Value got = check.got, expected = check.expected, equal;
   auto either = [&](Value x, Value y) { return ops.op<stablehlo::OrOp>(x, y); };
   auto both = [&](Value x, Value y) { return ops.op<stablehlo::AndOp>(x, y); };
-  auto nans = [&] { return both(ops.compare("NE", got, got), ops.compare("NE", expected, expected)); };
+  auto nans = [&] {
+    return both(ops.compare("NE", got, got),
+                ops.compare("NE", expected, expected));
+  };
   bool isFloat = isa<FloatType>(element);
   StringRef how = check.how;
   if (how == "eq" || isa<IntegerType>(element)) {
@@ -94,18 +97,23 @@ static Value holds(Operation *op, Check &check) {
     double tolerance;
     if (how.getAsDouble(tolerance))
       return {};
-    Value apart = ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(got, expected));
+    Value apart =
+        ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(got, expected));
     Value near = ops.compare("LE", apart, ops.splat(type, tolerance));
     equal = either(either(near, ops.compare("EQ", got, expected)), nans());
   } else {
     auto close = cast<check::ExpectCloseOp>(op);
-    Value distance = ops.op<stablehlo::AbsOp>(
-        ops.op<stablehlo::SubtractOp>(orderOf(ops, got), orderOf(ops, expected)));
+    Value distance = ops.op<stablehlo::AbsOp>(ops.op<stablehlo::SubtractOp>(
+        orderOf(ops, got), orderOf(ops, expected)));
     RankedTensorType wide = Ops::typeOf(distance);
-    Value inside = both(ops.compare("LE", distance, ops.splat(wide, close.getMaxUlpDifference())),
-                        ops.compare("GE", distance, ops.splat(wide, close.getMinUlpDifference())));
+    Value inside =
+        both(ops.compare("LE", distance,
+                         ops.splat(wide, close.getMaxUlpDifference())),
+             ops.compare("GE", distance,
+                         ops.splat(wide, close.getMinUlpDifference())));
     auto finite = [&](Value x) -> Value {
-      return stablehlo::IsFiniteOp::create(ops.b, Ops::withElement(x, ops.b.getI1Type()), x);
+      return stablehlo::IsFiniteOp::create(
+          ops.b, Ops::withElement(x, ops.b.getI1Type()), x);
     };
     inside = both(inside, both(finite(got), finite(expected)));
     Value infinities = both(ops.compare("EQ", got, expected),
@@ -125,7 +133,8 @@ static Value carryOut(Operation *op, Value flag) {
   Location loc = op->getLoc();
   auto yes = [&](OpBuilder &at) -> Value {
     auto type = RankedTensorType::get({}, at.getI1Type());
-    return stablehlo::ConstantOp::create(at, loc, DenseElementsAttr::get(type, true));
+    return stablehlo::ConstantOp::create(at, loc,
+                                         DenseElementsAttr::get(type, true));
   };
   auto grow = [&](ValueRange operands) {
     SmallVector<Type> types(op->getResultTypes());
@@ -162,7 +171,8 @@ static Value carryOut(Operation *op, Value flag) {
   return grow(op->getOperands());
 }
 
-/// Puts a check on one i1 in @main in the place of `op`, which stands in a region.
+/// Puts a check on one i1 in @main in the place of `op`, which stands in a
+/// region.
 static LogicalResult hoist(func::FuncOp main, Operation *op) {
   auto refuse = [&](Operation *parent) {
     return op->emitError("unsupported: '")
@@ -180,7 +190,8 @@ static LogicalResult hoist(func::FuncOp main, Operation *op) {
   Check check = describe(op);
   if (check.constant) {
     OpBuilder builder(op);
-    check.expected = stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
+    check.expected =
+        stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
   }
   Value flag = holds(op, check);
   if (!flag)
@@ -189,9 +200,11 @@ static LogicalResult hoist(func::FuncOp main, Operation *op) {
     flag = carryOut(flag.getParentRegion()->getParentOp(), flag);
   OpBuilder builder(main.getContext());
   builder.setInsertionPointAfterValue(flag);
-  auto yes = DenseElementsAttr::get(cast<RankedTensorType>(flag.getType()), true);
+  auto yes =
+      DenseElementsAttr::get(cast<RankedTensorType>(flag.getType()), true);
   // Named as the check that stood inside.
-  Operation *outside = check::ExpectEqConstOp::create(builder, op->getLoc(), flag, yes);
+  Operation *outside =
+      check::ExpectEqConstOp::create(builder, op->getLoc(), flag, yes);
   outside->setAttr("spmd.name", op->getName().getIdentifier());
   op->erase();
   return success();

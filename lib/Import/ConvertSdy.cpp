@@ -1,9 +1,9 @@
 //===- ConvertSdy.cpp - Shardy's annotations to those of spmd -------------===//
 #include "MeshAxes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -21,13 +21,16 @@ namespace {
 class Converter {
 public:
   explicit Converter(ModuleOp module)
-      : module(module), context(module.getContext()), main(module.lookupSymbol<func::FuncOp>("main")) {}
+      : module(module), context(module.getContext()),
+        main(module.lookupSymbol<func::FuncOp>("main")) {}
   LogicalResult run();
 
 private:
   LogicalResult uniteMeshes();
   LogicalResult addMesh(Attribute name, sdy::MeshAttr mesh, Location loc);
-  LogicalResult forEachSharding(llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)> visit);
+  LogicalResult forEachSharding(
+      llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)>
+          visit);
   /// Puts the one mesh in the place of all others; null: one without axes.
   LogicalResult createMesh(spmd::MeshAttr attr);
   /// The mesh that `on`, a mesh or its symbol, is; null if it has no axes.
@@ -35,16 +38,19 @@ private:
   /// Null for a sharding that says nothing: on a mesh without axes.
   spmd::ShardingAttr convert(sdy::TensorShardingAttr sharding) const;
   spmd::ShardingAttr onMesh(spmd::ShardingAttr sharding) const;
-  /// `sharding` with the orders that `attrs` ask for (`spmd.order = "2=zigzag"`, or the same as a frontend attribute); an error at
-  /// `loc` for what is no order, or one of a dim that is not cut.
-  spmd::ShardingAttr withOrder(spmd::ShardingAttr sharding, DictionaryAttr attrs, Location loc);
+  /// `sharding` with the orders that `attrs` ask for (`spmd.order =
+  /// "2=zigzag"`, or the same as a frontend attribute); an error at `loc` for
+  /// what is no order, or one of a dim that is not cut.
+  spmd::ShardingAttr withOrder(spmd::ShardingAttr sharding,
+                               DictionaryAttr attrs, Location loc);
   void convertSignature();
   void convertOps();
   void convertManual(sdy::ManualComputationOp op);
   void convertTie(Operation *op);
   void keepUnreadTies();
   void convertDevices(Operation *op);
-  spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
+  spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding,
+                                     RankedTensorType type,
                                      RankedTensorType inner) const;
   void dropAttributes();
 
@@ -52,10 +58,10 @@ private:
   MLIRContext *context;
   func::FuncOp main;
   MeshAxes meshes;
-  StringAttr meshName;       ///< of the first mesh with axes
+  StringAttr meshName; ///< of the first mesh with axes
   Location meshLoc = UnknownLoc::get(context);
-  spmd::MeshOp ownMesh;      ///< an spmd.mesh of the input
-  spmd::MeshAttr refined;    ///< the one mesh; null if there is none with axes
+  spmd::MeshOp ownMesh;   ///< an spmd.mesh of the input
+  spmd::MeshAttr refined; ///< the one mesh; null if there is none with axes
   bool hasErrors = false;
   /// What the devices of a manual region are numbered by.
   DenseMap<Operation *, sdy::MeshAttr> meshOfRegion;
@@ -66,7 +72,8 @@ private:
 static sdy::AxisRefAttr axisOf(stablehlo::AxisRefAttr axis) {
   sdy::SubAxisInfoAttr part;
   if (stablehlo::SubAxisInfoAttr given = axis.getSubAxisInfo())
-    part = sdy::SubAxisInfoAttr::get(axis.getContext(), given.getPreSize(), given.getSize());
+    part = sdy::SubAxisInfoAttr::get(axis.getContext(), given.getPreSize(),
+                                     given.getSize());
   return sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), part);
 }
 
@@ -74,7 +81,8 @@ static sdy::AxisRefAttr axisOf(stablehlo::AxisRefAttr axis) {
 static sdy::MeshAttr meshHere(stablehlo::MeshAttr on) {
   SmallVector<sdy::MeshAxisAttr> axes;
   for (stablehlo::MeshAxisAttr axis : on.getAxes())
-    axes.push_back(sdy::MeshAxisAttr::get(on.getContext(), axis.getName(), axis.getSize()));
+    axes.push_back(sdy::MeshAxisAttr::get(on.getContext(), axis.getName(),
+                                          axis.getSize()));
   SmallVector<int64_t> ids;
   if (on.getDeviceIds())
     for (const APInt &id : on.getDeviceIds())
@@ -92,7 +100,8 @@ sdy::MeshAttr Converter::meshOf(Attribute on) const {
   return mesh && !mesh.getAxes().empty() ? mesh : sdy::MeshAttr();
 }
 
-LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr mesh, Location loc) {
+LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr mesh,
+                                 Location loc) {
   sdy::MeshAttr first = meshes.getFirst();
   if (!meshName)
     meshName = dyn_cast_or_null<StringAttr>(name);
@@ -100,14 +109,17 @@ LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr mesh, Location lo
     meshLoc = loc;
   if (meshes.add(mesh))
     return success();
-  InFlightDiagnostic diag = emitError(loc) << "unsupported: mesh " << mesh
+  InFlightDiagnostic diag =
+      emitError(loc)
+      << "unsupported: mesh " << mesh
       << " differs from another of this module; a program runs on one mesh";
   diag.attachNote(meshLoc) << "the other is " << first;
   return diag;
 }
 
 LogicalResult Converter::forEachSharding(
-    llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)> visit) {
+    llvm::function_ref<LogicalResult(sdy::TensorShardingAttr, Location)>
+        visit) {
   auto visitAll = [&](Attribute attr, Location loc) {
     bool failedOnce = false;
     if (attr)
@@ -118,10 +130,12 @@ LogicalResult Converter::forEachSharding(
     return failure(failedOnce);
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    if (failed(visitAll(main.getArgAttr(i, sdy::kShardingAttr), main.getArgument(i).getLoc())))
+    if (failed(visitAll(main.getArgAttr(i, sdy::kShardingAttr),
+                        main.getArgument(i).getLoc())))
       return failure();
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    if (failed(visitAll(main.getResultAttr(i, sdy::kShardingAttr), main.getLoc())))
+    if (failed(
+            visitAll(main.getResultAttr(i, sdy::kShardingAttr), main.getLoc())))
       return failure();
   WalkResult result = main.walk([&](Operation *op) {
     if (op == main)
@@ -142,38 +156,46 @@ LogicalResult Converter::uniteMeshes() {
     return success();
   };
   (void)forEachSharding(note);
-  SmallVector<std::pair<stablehlo::ReplicaGroupMeshAxesAttr, Location>> groupsByAxes;
+  SmallVector<std::pair<stablehlo::ReplicaGroupMeshAxesAttr, Location>>
+      groupsByAxes;
   main.walk([&](Operation *op) {
-    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups")) {
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>(
+            "replica_groups")) {
       used.insert(groups.getMesh());
       groupsByAxes.push_back({groups, op->getLoc()});
     }
   });
-  bool usesAny = llvm::any_of(used, [&](Attribute on) { return bool(meshOf(on)); });
+  bool usesAny =
+      llvm::any_of(used, [&](Attribute on) { return bool(meshOf(on)); });
   for (auto op : module.getOps<sdy::MeshOp>())
-    if (!op.getMesh().getAxes().empty() && (usesAny ? used.contains(FlatSymbolRefAttr::get(op)) : !meshes.getFirst()) &&
+    if (!op.getMesh().getAxes().empty() &&
+        (usesAny ? used.contains(FlatSymbolRefAttr::get(op))
+                 : !meshes.getFirst()) &&
         failed(addMesh(op.getSymNameAttr(), op.getMesh(), op.getLoc())))
       return failure();
-  if (failed(forEachSharding([&](sdy::TensorShardingAttr sharding, Location loc) -> LogicalResult {
-        sdy::MeshAttr mesh = meshOf(sharding.getMeshOrRef());
-        if (!mesh)
-          return success();
-        if (isa<sdy::MeshAttr>(sharding.getMeshOrRef()) && failed(addMesh({}, mesh, loc)))
-          return failure();
-        for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
-          for (sdy::AxisRefAttr axis : dim.getAxes())
-            meshes.use(mesh, axis);
-        for (sdy::AxisRefAttr axis : llvm::concat<const sdy::AxisRefAttr>(sharding.getReplicatedAxes(),
-                                                                           sharding.getUnreducedAxes()))
-          meshes.use(mesh, axis);
-        return success();
-      })))
+  if (failed(forEachSharding(
+          [&](sdy::TensorShardingAttr sharding, Location loc) -> LogicalResult {
+            sdy::MeshAttr mesh = meshOf(sharding.getMeshOrRef());
+            if (!mesh)
+              return success();
+            if (isa<sdy::MeshAttr>(sharding.getMeshOrRef()) &&
+                failed(addMesh({}, mesh, loc)))
+              return failure();
+            for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+              for (sdy::AxisRefAttr axis : dim.getAxes())
+                meshes.use(mesh, axis);
+            for (sdy::AxisRefAttr axis : llvm::concat<const sdy::AxisRefAttr>(
+                     sharding.getReplicatedAxes(), sharding.getUnreducedAxes()))
+              meshes.use(mesh, axis);
+            return success();
+          })))
     return failure();
   for (auto [groups, loc] : groupsByAxes) {
     sdy::MeshAttr mesh = meshOf(groups.getMesh());
     if (!mesh)
       continue;
-    if (isa<stablehlo::MeshAttr>(groups.getMesh()) && failed(addMesh({}, mesh, loc)))
+    if (isa<stablehlo::MeshAttr>(groups.getMesh()) &&
+        failed(addMesh({}, mesh, loc)))
       return failure();
     for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>())
       if (mesh.getAxis(axis.getName()))
@@ -181,9 +203,12 @@ LogicalResult Converter::uniteMeshes() {
   }
   for (auto op : module.getOps<spmd::MeshOp>()) {
     if (ownMesh && ownMesh.getMesh() != op.getMesh()) {
-      InFlightDiagnostic diag = op.emitError("unsupported: mesh @") << op.getSymName()
+      InFlightDiagnostic diag =
+          op.emitError("unsupported: mesh @")
+          << op.getSymName()
           << " differs from another of this module; a program runs on one mesh";
-      diag.attachNote(ownMesh.getLoc()) << "the other is @" << ownMesh.getSymName();
+      diag.attachNote(ownMesh.getLoc())
+          << "the other is @" << ownMesh.getSymName();
       return diag;
     }
     if (!ownMesh)
@@ -195,7 +220,9 @@ LogicalResult Converter::uniteMeshes() {
 LogicalResult Converter::createMesh(spmd::MeshAttr attr) {
   if (ownMesh) {
     if (attr && attr != ownMesh.getMesh()) {
-      InFlightDiagnostic diag = ownMesh.emitError("unsupported: mesh @") << ownMesh.getSymName()
+      InFlightDiagnostic diag =
+          ownMesh.emitError("unsupported: mesh @")
+          << ownMesh.getSymName()
           << " differs from another of this module; a program runs on one mesh";
       diag.attachNote(meshLoc) << "the other is " << meshes.getFirst();
       return diag;
@@ -207,7 +234,8 @@ LogicalResult Converter::createMesh(spmd::MeshAttr attr) {
     if (isa<sdy::MeshOp, spmd::MeshOp>(op))
       op.erase();
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  spmd::MeshOp::create(builder, meshLoc, meshName, attr ? attr : spmd::MeshAttr::get(context, {}, {}));
+  spmd::MeshOp::create(builder, meshLoc, meshName,
+                       attr ? attr : spmd::MeshAttr::get(context, {}, {}));
   return success();
 }
 
@@ -233,8 +261,9 @@ spmd::ShardingAttr Converter::convert(sdy::TensorShardingAttr sharding) const {
     SmallVector<StringAttr> axes;
     for (sdy::AxisRefAttr axis : dim.getAxes())
       meshes.expand(mesh, axis, axes);
-    dims.push_back(spmd::DimShardingAttr::get(context, axes, {}, /*dynamicSizes=*/false,
-                                              /*open=*/!dim.getIsClosed(), dim.getPriority().value_or(-1)));
+    dims.push_back(spmd::DimShardingAttr::get(
+        context, axes, {}, /*dynamicSizes=*/false,
+        /*open=*/!dim.getIsClosed(), dim.getPriority().value_or(-1)));
   }
   SmallVector<StringAttr> replicated, unreduced;
   for (sdy::AxisRefAttr axis : sharding.getReplicatedAxes())
@@ -243,28 +272,36 @@ spmd::ShardingAttr Converter::convert(sdy::TensorShardingAttr sharding) const {
     meshes.expand(mesh, axis, unreduced);
   SmallVector<spmd::PartialAxisAttr> partial;
   for (StringAttr axis : unreduced)
-    partial.push_back(spmd::PartialAxisAttr::get(context, axis, convertKind(sharding.getUnreducedKind())));
-  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), dims, replicated, partial);
+    partial.push_back(spmd::PartialAxisAttr::get(
+        context, axis, convertKind(sharding.getUnreducedKind())));
+  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName),
+                                 dims, replicated, partial);
 }
 
 /// The same sharding on the one mesh there is.
 spmd::ShardingAttr Converter::onMesh(spmd::ShardingAttr sharding) const {
-  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), sharding.getDims(),
-                                 sharding.getReplicated(), sharding.getPartial());
+  return spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName),
+                                 sharding.getDims(), sharding.getReplicated(),
+                                 sharding.getPartial());
 }
 
 /// What Shardy's text cannot say: how the blocks of a dim are dealt out.
 static constexpr StringLiteral kOrderAttr = "spmd.order";
 
-spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding, DictionaryAttr attrs, Location loc) {
+spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding,
+                                        DictionaryAttr attrs, Location loc) {
   auto text = attrs ? attrs.getAs<StringAttr>(kOrderAttr) : StringAttr();
-  if (auto frontend = attrs ? attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes") : DictionaryAttr(); frontend && !text)
+  if (auto frontend =
+          attrs ? attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes")
+                : DictionaryAttr();
+      frontend && !text)
     text = frontend.getAs<StringAttr>(kOrderAttr);
   if (!text)
     return sharding;
   auto refuse = [&](const Twine &why) {
     hasErrors = true;
-    emitError(loc) << "'" << kOrderAttr << "' is \"" << text.getValue() << "\", " << why;
+    emitError(loc) << "'" << kOrderAttr << "' is \"" << text.getValue()
+                   << "\", " << why;
     return sharding;
   };
   SmallVector<spmd::DimShardingAttr> dims;
@@ -278,11 +315,16 @@ spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding, DictionaryA
     if (number.trim().getAsInteger(10, dim) || order.trim() != "zigzag")
       return refuse("expected DIM=zigzag, such as \"2=zigzag\"");
     if (dim >= dims.size() || dims[dim].getAxes().empty())
-      return refuse("but dim " + Twine(dim) + " is not cut there; an order is one of blocks");
-    dims[dim] = spmd::DimShardingAttr::get(context, dims[dim].getAxes(), dims[dim].getSizes(), dims[dim].getDynamicSizes(),
-                                           dims[dim].getOpen(), dims[dim].getPriority(), /*zigzag=*/true);
+      return refuse("but dim " + Twine(dim) +
+                    " is not cut there; an order is one of blocks");
+    dims[dim] = spmd::DimShardingAttr::get(
+        context, dims[dim].getAxes(), dims[dim].getSizes(),
+        dims[dim].getDynamicSizes(), dims[dim].getOpen(),
+        dims[dim].getPriority(), /*zigzag=*/true);
   }
-  return spmd::ShardingAttr::get(context, sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
+  return spmd::ShardingAttr::get(context, sharding.getMesh(), dims,
+                                 sharding.getReplicated(),
+                                 sharding.getPartial());
 }
 
 void Converter::convertSignature() {
@@ -294,19 +336,25 @@ void Converter::convertSignature() {
     return {};
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto asked = pick(main.getArgAttr(i, spmd::kShardingAttrName), main.getArgAttr(i, sdy::kShardingAttr));
-    if (auto sharding = withOrder(asked, main.getArgAttrDict(i), main.getArgument(i).getLoc()))
+    auto asked = pick(main.getArgAttr(i, spmd::kShardingAttrName),
+                      main.getArgAttr(i, sdy::kShardingAttr));
+    if (auto sharding = withOrder(asked, main.getArgAttrDict(i),
+                                  main.getArgument(i).getLoc()))
       main.setArgAttr(i, spmd::kShardingAttrName, sharding);
     main.removeArgAttr(i, StringAttr::get(context, kOrderAttr));
-    if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc()); name && !main.getArgAttr(i, kNameAttr))
+    if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc());
+        name && !main.getArgAttr(i, kNameAttr))
       main.setArgAttr(i, kNameAttr, name.getName());
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
-    auto asked = pick(main.getResultAttr(i, spmd::kShardingAttrName), main.getResultAttr(i, sdy::kShardingAttr));
-    if (auto sharding = withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
+    auto asked = pick(main.getResultAttr(i, spmd::kShardingAttrName),
+                      main.getResultAttr(i, sdy::kShardingAttr));
+    if (auto sharding =
+            withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
       main.setResultAttr(i, spmd::kShardingAttrName, sharding);
     main.removeResultAttr(i, StringAttr::get(context, kOrderAttr));
-    if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info"); name && !main.getResultAttr(i, kNameAttr))
+    if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info");
+        name && !main.getResultAttr(i, kNameAttr))
       main.setResultAttr(i, kNameAttr, name);
   }
 }
@@ -316,31 +364,41 @@ static spmd::ShardingAttr annotationOf(Value value) {
   if (auto constrain = value.getDefiningOp<spmd::ConstrainOp>())
     return constrain.getSharding();
   auto argument = dyn_cast<BlockArgument>(value);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function ? function.getArgAttrOfType<spmd::ShardingAttr>(argument.getArgNumber(), spmd::kShardingAttrName)
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  return function ? function.getArgAttrOfType<spmd::ShardingAttr>(
+                        argument.getArgNumber(), spmd::kShardingAttrName)
                   : spmd::ShardingAttr();
 }
 
 /// `value` with `sharding` asked for; itself where that says nothing new. What
 /// is asked to stay unreduced is summed where it is made.
-static Value constrain(OpBuilder &builder, Location loc, Value value, spmd::ShardingAttr sharding) {
+static Value constrain(OpBuilder &builder, Location loc, Value value,
+                       spmd::ShardingAttr sharding) {
   if (sharding && !sharding.getPartial().empty()) {
     // Whoever reads it may be given its own part of the sum: its dims are open.
     SmallVector<spmd::DimShardingAttr> dims;
     for (spmd::DimShardingAttr dim : sharding.getDims())
-      dims.push_back(spmd::DimShardingAttr::get(sharding.getContext(), dim.getAxes(), dim.getSizes(), dim.getDynamicSizes(),
-                                                /*open=*/true, dim.getPriority()));
-    sharding = spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, {}, {});
+      dims.push_back(
+          spmd::DimShardingAttr::get(sharding.getContext(), dim.getAxes(),
+                                     dim.getSizes(), dim.getDynamicSizes(),
+                                     /*open=*/true, dim.getPriority()));
+    sharding = spmd::ShardingAttr::get(sharding.getContext(),
+                                       sharding.getMesh(), dims, {}, {});
   }
-  if (!sharding || cast<RankedTensorType>(value.getType()).getRank() == 0 || annotationOf(value) == sharding)
+  if (!sharding || cast<RankedTensorType>(value.getType()).getRank() == 0 ||
+      annotationOf(value) == sharding)
     return value;
-  return spmd::ConstrainOp::create(builder, loc, value.getType(), value, sharding);
+  return spmd::ConstrainOp::create(builder, loc, value.getType(), value,
+                                   sharding);
 }
 
 /// A sharding at the edge of a manual region, with sizes where a block is cut
-/// unevenly over free axes: all blocks alike. A sharding that says nothing leaves
-/// all open.
-spmd::ShardingAttr Converter::convertBoundary(sdy::TensorShardingAttr sharding, RankedTensorType type,
+/// unevenly over free axes: all blocks alike. A sharding that says nothing
+/// leaves all open.
+spmd::ShardingAttr Converter::convertBoundary(sdy::TensorShardingAttr sharding,
+                                              RankedTensorType type,
                                               RankedTensorType inner) const {
   auto on = FlatSymbolRefAttr::get(meshName);
   spmd::ShardingAttr converted = convert(sharding);
@@ -352,16 +410,20 @@ spmd::ShardingAttr Converter::convertBoundary(sdy::TensorShardingAttr sharding, 
     int64_t shards = 1;
     for (sdy::AxisRefAttr axis : sharding.getDimShardings()[i].getAxes())
       shards *= axis.getSize(mesh);
-    int64_t block = inner.getDimSize(i), blocks = block == 0 ? 1 : type.getDimSize(i) / block;
+    int64_t block = inner.getDimSize(i),
+            blocks = block == 0 ? 1 : type.getDimSize(i) / block;
     if (blocks <= 1 || type.getDimSize(i) % shards == 0)
       continue;
     SmallVector<int64_t> sizes;
     for (int64_t k = 0; k < blocks; ++k)
-      llvm::append_range(sizes, Boundaries::balanced(block, shards / blocks).sizes());
-    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), DenseI64ArrayAttr::get(context, sizes),
-                                     /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority());
+      llvm::append_range(sizes,
+                         Boundaries::balanced(block, shards / blocks).sizes());
+    dim = spmd::DimShardingAttr::get(
+        context, dim.getAxes(), DenseI64ArrayAttr::get(context, sizes),
+        /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority());
   }
-  return spmd::ShardingAttr::get(context, on, dims, converted.getReplicated(), converted.getPartial());
+  return spmd::ShardingAttr::get(context, on, dims, converted.getReplicated(),
+                                 converted.getPartial());
 }
 
 void Converter::convertManual(sdy::ManualComputationOp op) {
@@ -369,13 +431,21 @@ void Converter::convertManual(sdy::ManualComputationOp op) {
   Block &body = op.getBody().front();
   SmallVector<Attribute> in, out;
   SmallVector<StringAttr> axes;
-  for (auto [sharding, outer, inner] : llvm::zip(op.getInShardings().getShardings(), op.getTensors().getTypes(), body.getArgumentTypes()))
-    in.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
-  for (auto [sharding, outer, inner] : llvm::zip(op.getOutShardings().getShardings(), op.getResultTypes(), body.getTerminator()->getOperandTypes()))
-    out.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer), cast<RankedTensorType>(inner)));
+  for (auto [sharding, outer, inner] :
+       llvm::zip(op.getInShardings().getShardings(), op.getTensors().getTypes(),
+                 body.getArgumentTypes()))
+    in.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer),
+                                 cast<RankedTensorType>(inner)));
+  for (auto [sharding, outer, inner] :
+       llvm::zip(op.getOutShardings().getShardings(), op.getResultTypes(),
+                 body.getTerminator()->getOperandTypes()))
+    out.push_back(convertBoundary(sharding, cast<RankedTensorType>(outer),
+                                  cast<RankedTensorType>(inner)));
   sdy::MeshAttr mesh;
-  for (sdy::TensorShardingAttr sharding : llvm::concat<const sdy::TensorShardingAttr>(
-           op.getInShardings().getShardings(), op.getOutShardings().getShardings()))
+  for (sdy::TensorShardingAttr sharding :
+       llvm::concat<const sdy::TensorShardingAttr>(
+           op.getInShardings().getShardings(),
+           op.getOutShardings().getShardings()))
     if (!mesh)
       mesh = meshOf(sharding.getMeshOrRef());
   if (!mesh)
@@ -383,23 +453,27 @@ void Converter::convertManual(sdy::ManualComputationOp op) {
   if (mesh)
     for (StringAttr axis : op.getManualAxes().getAxes())
       if (mesh.getAxis(axis.getValue()))
-        meshes.expand(mesh, sdy::AxisRefAttr::get(context, axis.getValue(), {}), axes);
-  auto manual = spmd::ManualOp::create(builder, op.getLoc(), op.getResultTypes(), op.getTensors(),
-                                       builder.getArrayAttr(in), builder.getArrayAttr(out),
-                                       builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
+        meshes.expand(mesh, sdy::AxisRefAttr::get(context, axis.getValue(), {}),
+                      axes);
+  auto manual = spmd::ManualOp::create(
+      builder, op.getLoc(), op.getResultTypes(), op.getTensors(),
+      builder.getArrayAttr(in), builder.getArrayAttr(out),
+      builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
   meshOfRegion[manual] = mesh;
   manual.getBody().takeBody(op.getBody());
   Operation *terminator = manual.getBody().front().getTerminator();
   builder.setInsertionPoint(terminator);
-  spmd::ReturnOp::create(builder, terminator->getLoc(), terminator->getOperands());
+  spmd::ReturnOp::create(builder, terminator->getLoc(),
+                         terminator->getOperands());
   terminator->erase();
   op.replaceAllUsesWith(manual.getResults());
   op.erase();
 }
 
 /// Replica groups as axes of a mesh: the ranks along them, in their order.
-static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr groups, const MeshAxes &meshes,
-                                        sdy::MeshAttr on, spmd::MeshAttr mesh) {
+static DenseIntElementsAttr
+spellGroups(stablehlo::ReplicaGroupMeshAxesAttr groups, const MeshAxes &meshes,
+            sdy::MeshAttr on, spmd::MeshAttr mesh) {
   SmallVector<int64_t> axes, others;
   for (auto axis : groups.getAxes().getAsRange<stablehlo::AxisRefAttr>()) {
     SmallVector<StringAttr> names;
@@ -418,19 +492,24 @@ static DenseIntElementsAttr spellGroups(stablehlo::ReplicaGroupMeshAxesAttr grou
   int64_t rows = mesh.getNumRanks() / members;
   SmallVector<int64_t> table(mesh.getNumRanks());
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    table[coordinateAlong(sizes, others, rank) * members + coordinateAlong(sizes, axes, rank)] = rank;
-  return DenseIntElementsAttr::get(RankedTensorType::get({rows, members}, IntegerType::get(mesh.getContext(), 64)),
-                                   ArrayRef<int64_t>(table));
+    table[coordinateAlong(sizes, others, rank) * members +
+          coordinateAlong(sizes, axes, rank)] = rank;
+  return DenseIntElementsAttr::get(
+      RankedTensorType::get({rows, members},
+                            IntegerType::get(mesh.getContext(), 64)),
+      ArrayRef<int64_t>(table));
 }
 
-/// Ties between shardings: what a group's values are is one tensor to propagation,
-/// and a barrier lets shardings through in one direction.
+/// Ties between shardings: what a group's values are is one tensor to
+/// propagation, and a barrier lets shardings through in one direction.
 void Converter::convertTie(Operation *op) {
   OpBuilder builder(op);
   Value value = op->getOperand(0);
   auto type = cast<RankedTensorType>(value.getType());
   if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op))
-    if (type.getRank() == 0 || barrier.getAllowedDirection() == sdy::PropagationDirection::BOTH || !refined) {
+    if (type.getRank() == 0 ||
+        barrier.getAllowedDirection() == sdy::PropagationDirection::BOTH ||
+        !refined) {
       op->getResult(0).replaceAllUsesWith(value);
       op->erase();
       return;
@@ -439,28 +518,39 @@ void Converter::convertTie(Operation *op) {
     op->erase();
     return;
   }
-  auto free = spmd::DimShardingAttr::get(context, ArrayRef<StringAttr>(), {}, /*dynamicSizes=*/false, /*open=*/true, -1);
+  auto free =
+      spmd::DimShardingAttr::get(context, ArrayRef<StringAttr>(), {},
+                                 /*dynamicSizes=*/false, /*open=*/true, -1);
   SmallVector<spmd::DimShardingAttr> dims(type.getRank(), free);
-  auto open = spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName), dims, {}, {});
-  auto tie = spmd::ConstrainOp::create(builder, op->getLoc(), type, value, open);
+  auto open = spmd::ShardingAttr::get(context, FlatSymbolRefAttr::get(meshName),
+                                      dims, {}, {});
+  auto tie =
+      spmd::ConstrainOp::create(builder, op->getLoc(), type, value, open);
   if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
-    StringRef direction = barrier.getAllowedDirection() == sdy::PropagationDirection::FORWARD    ? "forward"
-                          : barrier.getAllowedDirection() == sdy::PropagationDirection::BACKWARD ? "backward"
-                                                                                                 : "none";
+    StringRef direction =
+        barrier.getAllowedDirection() == sdy::PropagationDirection::FORWARD
+            ? "forward"
+        : barrier.getAllowedDirection() == sdy::PropagationDirection::BACKWARD
+            ? "backward"
+            : "none";
     tie->setAttr(spmd::kDirectionAttrName, builder.getStringAttr(direction));
     op->getResult(0).replaceAllUsesWith(tie);
   } else {
-    tie->setAttr(spmd::kGroupAttrName, cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
-    value.replaceUsesWithIf(tie, [&](OpOperand &use) { return use.getOwner() != tie && use.getOwner() != op; });
+    tie->setAttr(spmd::kGroupAttrName,
+                 cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
+    value.replaceUsesWithIf(tie, [&](OpOperand &use) {
+      return use.getOwner() != tie && use.getOwner() != op;
+    });
   }
   op->erase();
 }
 
-/// Ranks are positions in the mesh; collectives of a program name devices, which
-/// `device_ids` may number otherwise.
+/// Ranks are positions in the mesh; collectives of a program name devices,
+/// which `device_ids` may number otherwise.
 void Converter::convertDevices(Operation *op) {
   sdy::MeshAttr mesh = meshes.getFirst();
-  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
     if (auto found = meshOfRegion.find(parent); found != meshOfRegion.end()) {
       mesh = found->second;
       break;
@@ -473,11 +563,15 @@ void Converter::convertDevices(Operation *op) {
     positions[device] = position;
   for (StringRef name : {"replica_groups", "source_target_pairs"})
     if (auto ranks = op->getAttrOfType<DenseIntElementsAttr>(name))
-      op->setAttr(name, ranks.mapValues(ranks.getElementType(), [&](const APInt &device) {
-        int64_t number = device.getSExtValue();
-        bool isDevice = number >= 0 && number < static_cast<int64_t>(positions.size());
-        return isDevice ? APInt(device.getBitWidth(), positions[number]) : device;
-      }));
+      op->setAttr(
+          name,
+          ranks.mapValues(ranks.getElementType(), [&](const APInt &device) {
+            int64_t number = device.getSExtValue();
+            bool isDevice =
+                number >= 0 && number < static_cast<int64_t>(positions.size());
+            return isDevice ? APInt(device.getBitWidth(), positions[number])
+                            : device;
+          }));
   if (!isa<stablehlo::PartitionIdOp>(op))
     return;
   // The device of this position: an entry of a table.
@@ -489,8 +583,12 @@ void Converter::convertDevices(Operation *op) {
   SmallVector<APInt> numbers;
   for (int64_t device : devices)
     numbers.push_back(APInt(type.getElementTypeBitWidth(), device));
-  Value table = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(row, numbers))));
-  auto entry = stablehlo::DynamicSliceOp::create(builder, loc, type.clone({1}), table, op->getResult(0), ArrayRef<int64_t>{1});
+  Value table = stablehlo::ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(row, numbers))));
+  auto entry =
+      stablehlo::DynamicSliceOp::create(builder, loc, type.clone({1}), table,
+                                        op->getResult(0), ArrayRef<int64_t>{1});
   Value device = stablehlo::ReshapeOp::create(builder, loc, type, entry);
   op->getResult(0).replaceAllUsesExcept(device, entry);
 }
@@ -507,7 +605,10 @@ void Converter::convertOps() {
     builder.setInsertionPoint(op);
     Value value = op->getOperand(0);
     if (sharding)
-      value = constrain(builder, op->getLoc(), value, withOrder(convert(sharding), op->getDiscardableAttrDictionary(), op->getLoc()));
+      value = constrain(builder, op->getLoc(), value,
+                        withOrder(convert(sharding),
+                                  op->getDiscardableAttrDictionary(),
+                                  op->getLoc()));
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   };
@@ -520,12 +621,15 @@ void Converter::convertOps() {
       // One replica, of many partitions.
       builder.setInsertionPoint(op);
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      op->replaceAllUsesWith(stablehlo::ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(Attribute(
-          DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), 0))))));
+      op->replaceAllUsesWith(stablehlo::ConstantOp::create(
+          builder, op->getLoc(),
+          cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+              type, APInt(type.getElementTypeBitWidth(), 0))))));
       op->erase();
       continue;
     }
-    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>("replica_groups"))
+    if (auto groups = op->getAttrOfType<stablehlo::ReplicaGroupMeshAxesAttr>(
+            "replica_groups"))
       if (sdy::MeshAttr on = meshOf(groups.getMesh())) {
         op->setAttr("replica_groups", spellGroups(groups, meshes, on, refined));
         continue;
@@ -552,22 +656,26 @@ void Converter::convertOps() {
       continue;
     }
     // Shardy's collectives leave the value as it is and say where it lies then.
-    if (op->getName().getDialectNamespace() == "sdy" && op->hasAttrOfType<sdy::TensorShardingAttr>("out_sharding")) {
+    if (op->getName().getDialectNamespace() == "sdy" &&
+        op->hasAttrOfType<sdy::TensorShardingAttr>("out_sharding")) {
       replace(op, op->getAttrOfType<sdy::TensorShardingAttr>("out_sharding"));
       continue;
     }
     if (auto constant = dyn_cast<sdy::ConstantOp>(op)) {
       builder.setInsertionPoint(op);
-      auto copy = stablehlo::ConstantOp::create(builder, op->getLoc(), constant.getValue());
+      auto copy = stablehlo::ConstantOp::create(builder, op->getLoc(),
+                                                constant.getValue());
       op->replaceAllUsesWith(copy);
       op->erase();
       continue;
     }
-    auto shardings = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
+    auto shardings =
+        op->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
     if (!shardings)
       continue;
     builder.setInsertionPointAfter(op);
-    for (auto [result, sharding] : llvm::zip(op->getResults(), shardings.getShardings())) {
+    for (auto [result, sharding] :
+         llvm::zip(op->getResults(), shardings.getShardings())) {
       Value asked = constrain(builder, op->getLoc(), result, convert(sharding));
       if (asked != result)
         result.replaceAllUsesExcept(asked, asked.getDefiningOp());
@@ -584,11 +692,13 @@ void Converter::keepUnreadTies() {
       groups[group].push_back(op);
   });
   for (auto &[group, ties] : groups) {
-    auto read = llvm::find_if(ties, [](spmd::ConstrainOp op) { return !op->use_empty(); });
+    auto read = llvm::find_if(
+        ties, [](spmd::ConstrainOp op) { return !op->use_empty(); });
     if (read == ties.end())
       continue;
     for (spmd::ConstrainOp op : ties)
-      if (spmd::ShardingAttr known = annotationOf(op.getInput()); known && op->use_empty()) {
+      if (spmd::ShardingAttr known = annotationOf(op.getInput());
+          known && op->use_empty()) {
         read->setShardingAttr(known);
         break;
       }
@@ -598,7 +708,8 @@ void Converter::keepUnreadTies() {
 void Converter::dropAttributes() {
   auto isForeign = [](StringAttr name) {
     StringRef dialect = name.getValue().split('.').first;
-    return name.getValue().contains('.') && llvm::is_contained({"mhlo", "jax", "tf", "sdy"}, dialect);
+    return name.getValue().contains('.') &&
+           llvm::is_contained({"mhlo", "jax", "tf", "sdy"}, dialect);
   };
   module->walk([&](Operation *op) {
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
@@ -624,10 +735,13 @@ void Converter::dropAttributes() {
 LogicalResult Converter::run() {
   if (failed(uniteMeshes()))
     return failure();
-  // Meshes are looked up while shardings are converted, so their symbols go last.
+  // Meshes are looked up while shardings are converted, so their symbols go
+  // last.
   if (!meshName)
-    meshName = ownMesh ? ownMesh.getSymNameAttr() : StringAttr::get(context, "mesh");
-  if (meshes.getFirst() && !(refined = meshes.refine([&] { return emitError(meshLoc); })))
+    meshName =
+        ownMesh ? ownMesh.getSymNameAttr() : StringAttr::get(context, "mesh");
+  if (meshes.getFirst() &&
+      !(refined = meshes.refine([&] { return emitError(meshLoc); })))
     return failure();
   convertSignature();
   convertOps();

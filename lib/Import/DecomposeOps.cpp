@@ -70,8 +70,7 @@ struct Features {
 static Value normalise(Features f, Value operand, Value scale, Value offset,
                        Value mean, Value variance, const APFloat &epsilon) {
   Value centered = f.ops.op<SubtractOp>(operand, f.spread(mean));
-  Value normalised =
-      f.ops.op<DivOp>(centered, f.deviation(variance, epsilon));
+  Value normalised = f.ops.op<DivOp>(centered, f.deviation(variance, epsilon));
   Value scaled = f.ops.op<MulOp>(f.spread(scale), normalised);
   return f.ops.op<AddOp>(scaled, f.spread(offset));
 }
@@ -106,8 +105,7 @@ static LogicalResult decompose(BatchNormGradOp op) {
   Features f{ops, Ops::typeOf(op.getOperand()),
              static_cast<int64_t>(op.getFeatureIndex())};
   Value grad = op.getGradOutput();
-  Value centered =
-      ops.op<SubtractOp>(op.getOperand(), f.spread(op.getMean()));
+  Value centered = ops.op<SubtractOp>(op.getOperand(), f.spread(op.getMean()));
   Value deviation = f.deviation(op.getVariance(), op.getEpsilon());
   Value normalised = ops.op<DivOp>(centered, deviation);
   Value count = ops.splat(f.type, f.count());
@@ -118,8 +116,8 @@ static LogicalResult decompose(BatchNormGradOp op) {
   Value less = ops.op<SubtractOp>(all, f.spread(gradOffset));
   Value along = ops.op<MulOp>(normalised, f.spread(gradScale));
   Value inner = ops.op<SubtractOp>(less, along);
-  Value factor = ops.op<DivOp>(
-      ops.op<DivOp>(f.spread(op.getScale()), deviation), count);
+  Value factor =
+      ops.op<DivOp>(ops.op<DivOp>(f.spread(op.getScale()), deviation), count);
   replace(op, {ops.op<MulOp>(factor, inner), gradScale, gradOffset});
   return success();
 }
@@ -140,7 +138,8 @@ static LogicalResult decompose(RngBitGeneratorOp op) {
   if (!fits || !state.getElementType().isUnsignedInteger(64))
     return op.emitOpError("has a state of type ")
            << op.getInitialState().getType() << ", expected "
-           << (threeFry ? "tensor<2xui64>" : "tensor<2xui64> or tensor<3xui64>");
+           << (threeFry ? "tensor<2xui64>"
+                        : "tensor<2xui64> or tensor<3xui64>");
   Type element = result.getElementType();
   unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (width < 8 || width > 64)
@@ -172,8 +171,8 @@ static LogicalResult decompose(RngOp op, uint64_t place) {
   auto stateType = RankedTensorType::get(
       {2}, IntegerType::get(ops.b.getContext(), 64, IntegerType::Unsigned));
   APInt words[] = {APInt(64, place), APInt(64, 0)};
-  Value state =
-      ConstantOp::create(ops.b, DenseElementsAttr::get(stateType, ArrayRef<APInt>(words)));
+  Value state = ConstantOp::create(
+      ops.b, DenseElementsAttr::get(stateType, ArrayRef<APInt>(words)));
   Value low = ops.broadcast(op.getA(), type.getShape(), {}),
         high = ops.broadcast(op.getB(), type.getShape(), {});
   if (auto integer = dyn_cast<IntegerType>(element)) {
@@ -182,8 +181,7 @@ static LogicalResult decompose(RngOp op, uint64_t place) {
         threeFryBits(ops, state, type.getShape(), std::max(width, 8u));
     if (width == 1) {
       Value one = ops.splatBits(Ops::typeOf(random.bits), 1);
-      Value bit = ops.compare(
-          "EQ", ops.op<AndOp>(random.bits, one), one);
+      Value bit = ops.compare("EQ", ops.op<AndOp>(random.bits, one), one);
       replace(op, ops.select(bit, high, low));
       return success();
     }
@@ -203,8 +201,8 @@ static LogicalResult decompose(RngOp op, uint64_t place) {
     Value mantissa = ops.op<ShiftRightLogicalOp>(
         random.bits, ops.splatBits(bits, wide ? 12 : 9));
     Value one = ops.splatBits(bits, wide ? 0x3FF0000000000000 : 0x3F800000);
-    Value number = BitcastConvertOp::create(
-        ops.b, type.clone(real), ops.op<OrOp>(mantissa, one));
+    Value number = BitcastConvertOp::create(ops.b, type.clone(real),
+                                            ops.op<OrOp>(mantissa, one));
     return {ops.op<SubtractOp>(number, ops.splat(type.clone(real), 1)),
             random.state};
   };
@@ -217,11 +215,11 @@ static LogicalResult decompose(RngOp op, uint64_t place) {
     // Box and Muller's.
     RankedTensorType reals = type.clone(real);
     Value v = unit(next).first;
-    Value size = ops.op<SqrtOp>(
-        ops.op<MulOp>(ops.splat(reals, -2),
-                      ops.op<LogOp>(ops.op<SubtractOp>(ops.splat(reals, 1), u))));
-    Value turn = ops.op<CosineOp>(
-        ops.op<MulOp>(ops.splat(reals, 6.283185307179586), v));
+    Value size = ops.op<SqrtOp>(ops.op<MulOp>(
+        ops.splat(reals, -2),
+        ops.op<LogOp>(ops.op<SubtractOp>(ops.splat(reals, 1), u))));
+    Value turn =
+        ops.op<CosineOp>(ops.op<MulOp>(ops.splat(reals, 6.283185307179586), v));
     result = ops.op<AddOp>(a, ops.op<MulOp>(ops.op<MulOp>(size, turn), b));
   }
   replace(op, ops.convert(result, element));
@@ -270,11 +268,11 @@ static LogicalResult decompose(MapOp op) {
 static LogicalResult decompose(DotOp op) {
   Ops ops(op);
   int64_t left = Ops::typeOf(op.getLhs()).getRank();
-  auto dims = DotDimensionNumbersAttr::get(op.getContext(), {}, {},
-                                           {left - 1}, {0});
-  Value product = DotGeneralOp::create(
-      ops.b, op.getType(), op.getLhs(), op.getRhs(), dims,
-      op.getPrecisionConfigAttr(), DotAlgorithmAttr());
+  auto dims =
+      DotDimensionNumbersAttr::get(op.getContext(), {}, {}, {left - 1}, {0});
+  Value product =
+      DotGeneralOp::create(ops.b, op.getType(), op.getLhs(), op.getRhs(), dims,
+                           op.getPrecisionConfigAttr(), DotAlgorithmAttr());
   replace(op, product);
   return success();
 }
@@ -283,9 +281,9 @@ static LogicalResult decompose(BroadcastOp op) {
   Ops ops(op);
   int64_t before = op.getBroadcastSizes().size();
   int64_t rank = Ops::typeOf(op.getOperand()).getRank();
-  Value spread = ops.broadcast(
-      op.getOperand(), Ops::typeOf(op.getResult()).getShape(),
-      llvm::to_vector(llvm::seq<int64_t>(before, before + rank)));
+  Value spread =
+      ops.broadcast(op.getOperand(), Ops::typeOf(op.getResult()).getShape(),
+                    llvm::to_vector(llvm::seq<int64_t>(before, before + rank)));
   replace(op, spread);
   return success();
 }
@@ -296,9 +294,10 @@ static LogicalResult decompose(BroadcastOp op) {
 
 static LogicalResult refuseConfig(Operation *op, StringRef config) {
   return op->emitOpError("has config \"")
-         << config << "\", expected a letter for each dim, those of an operand "
-                     "and of the result once, and the result's among them, for "
-                     "example \"ab,bc->ac\"";
+         << config
+         << "\", expected a letter for each dim, those of an operand "
+            "and of the result once, and the result's among them, for "
+            "example \"ab,bc->ac\"";
 }
 
 static bool areDistinctLetters(StringRef letters, int64_t rank) {
@@ -324,7 +323,8 @@ static Value sumOverLone(Ops &ops, Value value, std::string &letters,
   return dims.empty() ? value : ops.reduce<AddOp>(value, 0, dims);
 }
 
-/// `value`, whose dims are called `letters`, with them in the order of `result`.
+/// `value`, whose dims are called `letters`, with them in the order of
+/// `result`.
 static Value orderAs(Ops &ops, Value value, StringRef letters,
                      StringRef result) {
   auto order = llvm::map_to_vector(result, [&](char letter) {
@@ -395,9 +395,9 @@ static LogicalResult decompose(EinsumOp op) {
   auto dims = DotDimensionNumbersAttr::get(op.getContext(), batch[0], batch[1],
                                            contract[0], contract[1]);
   Type element = Ops::typeOf(op.getResult()).getElementType();
-  Value product = DotGeneralOp::create(
-      ops.b, RankedTensorType::get(shape, element), lhs, rhs, dims, ArrayAttr(),
-      DotAlgorithmAttr());
+  Value product =
+      DotGeneralOp::create(ops.b, RankedTensorType::get(shape, element), lhs,
+                           rhs, dims, ArrayAttr(), DotAlgorithmAttr());
   replace(op, orderAs(ops, product, letters, result));
   return success();
 }
@@ -418,14 +418,13 @@ static LogicalResult decompose(TorchIndexSelectOp op) {
   for (int64_t at = dim + indices - batches; at < rank - 1 + indices - batches;
        ++at)
     offsets.push_back(at);
-  SmallVector<int64_t> batch =
-      llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
   for (int64_t at : batch)
     sizes[at] = 1;
   sizes[dim] = 1;
   Ops ops(op);
-  auto numbers = GatherDimensionNumbersAttr::get(op.getContext(), offsets, {dim},
-                                                 batch, batch, {dim}, indices);
+  auto numbers = GatherDimensionNumbersAttr::get(
+      op.getContext(), offsets, {dim}, batch, batch, {dim}, indices);
   replace(op, GatherOp::create(ops.b, op.getOperand(), op.getIndex(), numbers,
                                sizes, /*indices_are_sorted=*/false)
                   .getResult());
@@ -436,7 +435,8 @@ static LogicalResult decompose(TorchIndexSelectOp op) {
 // Complex numbers
 //===----------------------------------------------------------------------===//
 
-/// The less or the greater: by real parts, where these are equal by imaginary ones.
+/// The less or the greater: by real parts, where these are equal by imaginary
+/// ones.
 template <typename OpT>
 static LogicalResult decomposeOrder(OpT op, StringRef direction) {
   auto complex = dyn_cast<ComplexType>(getElementTypeOrSelf(op.getType()));
@@ -530,9 +530,14 @@ static bool isForOneDevice(ModuleOp module) {
     if (auto count = module->getAttrOfType<IntegerAttr>(name);
         count && count.getInt() != 1)
       return false;
-  bool sdyHasOne = llvm::all_of(module.getOps<sdy::MeshOp>(), [](sdy::MeshOp mesh) { return mesh.getMesh().getTotalSize() == 1; });
+  bool sdyHasOne =
+      llvm::all_of(module.getOps<sdy::MeshOp>(), [](sdy::MeshOp mesh) {
+        return mesh.getMesh().getTotalSize() == 1;
+      });
   return sdyHasOne &&
-         llvm::all_of(module.getOps<spmd::MeshOp>(), [](spmd::MeshOp mesh) { return mesh.getMesh().getNumRanks() == 1; });
+         llvm::all_of(module.getOps<spmd::MeshOp>(), [](spmd::MeshOp mesh) {
+           return mesh.getMesh().getNumRanks() == 1;
+         });
 }
 
 /// A collective of one process among itself, as pmap over an axis of one device
@@ -540,7 +545,8 @@ static bool isForOneDevice(ModuleOp module) {
 static bool dropExchange(Operation *op) {
   auto groups = op->getAttrOfType<DenseIntElementsAttr>(
       isa<CollectivePermuteOp>(op) ? "source_target_pairs" : "replica_groups");
-  if (op->getParentOfType<sdy::ManualComputationOp>() || op->getParentOfType<spmd::ManualOp>())
+  if (op->getParentOfType<sdy::ManualComputationOp>() ||
+      op->getParentOfType<spmd::ManualOp>())
     return false;
   if (isa<PartitionIdOp, ReplicaIdOp>(op)) {
     Ops ops(op);
@@ -557,8 +563,8 @@ static bool dropExchange(Operation *op) {
   return true;
 }
 
-/// One op for each value that is sent; a member that is computed is read from the
-/// values of all.
+/// One op for each value that is sent; a member that is computed is read from
+/// the values of all.
 static LogicalResult decompose(CollectiveBroadcastOp op) {
   if (op.getNumResults() == 1 && !op.getHasDynamicRoot())
     return success();
@@ -567,31 +573,41 @@ static LogicalResult decompose(CollectiveBroadcastOp op) {
   for (auto [i, sent] : llvm::enumerate(op.getSent())) {
     RankedTensorType type = Ops::typeOf(sent);
     if (!op.getHasDynamicRoot()) {
-      auto one = CollectiveBroadcastOp::create(ops.b, TypeRange(type), ValueRange(sent), op.getReplicaGroups(),
-                                               op.getChannelHandleAttr(), /*has_dynamic_root=*/false);
+      auto one = CollectiveBroadcastOp::create(
+          ops.b, TypeRange(type), ValueRange(sent), op.getReplicaGroups(),
+          op.getChannelHandleAttr(), /*has_dynamic_root=*/false);
       results.push_back(one.getResult(0));
       continue;
     }
     auto groups = dyn_cast<DenseIntElementsAttr>(op.getReplicaGroups());
     if (!groups || groups.getType().getRank() != 2 || !type.hasStaticShape())
-      return op.emitOpError("unsupported: reads its root from an operand; give groups as "
-                            "a matrix of numbers and tensors of known shape");
+      return op.emitOpError(
+          "unsupported: reads its root from an operand; give groups as "
+          "a matrix of numbers and tensors of known shape");
     auto index = static_cast<int64_t>(i);
     SmallVector<int64_t> shape = {1};
     llvm::append_range(shape, type.getShape());
     Value mine = ops.reshape(sent, shape);
     shape[0] = groups.getType().getDimSize(1);
-    Value all = AllGatherOp::create(ops.b, TypeRange(RankedTensorType::get(shape, type.getElementType())), ValueRange(mine),
-                                    /*all_gather_dim=*/0, op.getReplicaGroups(),
-                                    ChannelHandleAttr::get(op.getContext(), /*handle=*/1, /*type=*/1),
-                                    /*use_global_device_ids=*/true)
-                    .getResult(0);
+    Value all =
+        AllGatherOp::create(
+            ops.b,
+            TypeRange(RankedTensorType::get(shape, type.getElementType())),
+            ValueRange(mine),
+            /*all_gather_dim=*/0, op.getReplicaGroups(),
+            ChannelHandleAttr::get(op.getContext(), /*handle=*/1, /*type=*/1),
+            /*use_global_device_ids=*/true)
+            .getResult(0);
     Value root = op.getOperands().back();
-    Value place = SliceOp::create(ops.b, root, ArrayRef<int64_t>(index), ArrayRef<int64_t>(index + 1), ArrayRef<int64_t>(1));
+    Value place =
+        SliceOp::create(ops.b, root, ArrayRef<int64_t>(index),
+                        ArrayRef<int64_t>(index + 1), ArrayRef<int64_t>(1));
     SmallVector<Value> from = {ops.reshape(place, {})};
     from.append(type.getRank(), ops.splat(Ops::typeOf(from[0]), 0));
     shape[0] = 1;
-    Value block = DynamicSliceOp::create(ops.b, RankedTensorType::get(shape, type.getElementType()), all, from, shape);
+    Value block = DynamicSliceOp::create(
+        ops.b, RankedTensorType::get(shape, type.getElementType()), all, from,
+        shape);
     results.push_back(ops.reshape(block, type.getShape()));
   }
   replace(op, results);
@@ -642,7 +658,8 @@ static LogicalResult decompose(chlo::ScanOp op) {
   };
   IRMapping mapping;
   Block &step = op.getBody().front();
-  for (auto [argument, input] : llvm::zip(step.getArguments(), op.getInputs())) {
+  for (auto [argument, input] :
+       llvm::zip(step.getArguments(), op.getInputs())) {
     RankedTensorType type = Ops::typeOf(input);
     SmallVector<int64_t> sizes(type.getShape());
     sizes[dim] = 1;
@@ -666,9 +683,9 @@ static LogicalResult decompose(chlo::ScanOp op) {
       Value whole = body.getArgument(1 + i);
       SmallVector<int64_t> sizes(Ops::typeOf(whole).getShape());
       sizes[dim] = 1;
-      given = DynamicUpdateSliceOp::create(
-          ops.b, whole.getType(), whole, ops.reshape(given, sizes),
-          startsOf(Ops::typeOf(whole)));
+      given = DynamicUpdateSliceOp::create(ops.b, whole.getType(), whole,
+                                           ops.reshape(given, sizes),
+                                           startsOf(Ops::typeOf(whole)));
     }
     next.push_back(given);
   }
@@ -710,8 +727,9 @@ static llvm::BitVector areTokens(TypeRange types) {
   return tokens;
 }
 
-/// Takes tokens out of what loops carry and branches yield: nobody who could read
-/// them is left but ops of the same kind, and @main's end. Innermost first.
+/// Takes tokens out of what loops carry and branches yield: nobody who could
+/// read them is left but ops of the same kind, and @main's end. Innermost
+/// first.
 static void dropCarriedTokens(Operation *op) {
   llvm::BitVector results = areTokens(op->getResultTypes());
   if (results.none())
@@ -770,9 +788,9 @@ static void dropCarriedTokens(Operation *op) {
   op->erase();
 }
 
-/// Takes tokens off @main that say in what order it runs its effects, as programs
-/// with ordered callbacks have them. A token that something else reads stays, and
-/// is refused.
+/// Takes tokens off @main that say in what order it runs its effects, as
+/// programs with ordered callbacks have them. A token that something else reads
+/// stays, and is refused.
 static void dropTokens(func::FuncOp main) {
   if (!main || main.isExternal() || !main.getBody().hasOneBlock())
     return;
@@ -830,9 +848,9 @@ template <typename KindT> static Type widest(ArrayRef<Type> types) {
   return found;
 }
 
-/// A product of complex numbers with a real result, or of floats with an integer
-/// one: the whole sum is converted, as XLA does, and not what each rank has of it.
-/// Floats narrower than f32 are summed in f32.
+/// A product of complex numbers with a real result, or of floats with an
+/// integer one: the whole sum is converted, as XLA does, and not what each rank
+/// has of it. Floats narrower than f32 are summed in f32.
 template <typename OpT> static void convertBehind(OpT op) {
   Type operands[] = {getElementTypeOrSelf(op.getLhs()),
                      getElementTypeOrSelf(op.getRhs())};
@@ -851,7 +869,8 @@ template <typename OpT> static void convertBehind(OpT op) {
   builder.setInsertionPointAfter(op);
   auto type = cast<RankedTensorType>(op.getType());
   op.getResult().setType(type.clone(sum));
-  auto converted = ConvertOp::create(builder, op.getLoc(), type, op.getResult());
+  auto converted =
+      ConvertOp::create(builder, op.getLoc(), type, op.getResult());
   converted->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   op.getResult().replaceAllUsesExcept(converted, converted);
 }

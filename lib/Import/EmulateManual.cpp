@@ -7,20 +7,20 @@
 // once.
 //
 // Loops and branches whose regions communicate run in all lanes together, since
-// a collective needs the values of all. Lanes of different groups may leave such
-// a loop at different turns, or take different branches: what is no lane's turn
-// is computed and dropped by a select. Other loops are run lane by lane.
+// a collective needs the values of all. Lanes of different groups may leave
+// such a loop at different turns, or take different branches: what is no lane's
+// turn is computed and dropped by a select. Other loops are run lane by lane.
 //
 //===----------------------------------------------------------------------===//
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/ReplicaGroups.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -60,7 +60,8 @@ private:
   LogicalResult emulateBranch(Operation *op, Lanes lanes);
   LogicalResult emulateBranches(Operation *op, Lanes lanes);
   LogicalResult emulateCollective(Operation *op, Lanes lanes);
-  FailureOr<SmallVector<Value>> exchange(Operation *op, int64_t number, ArrayRef<Value> members);
+  FailureOr<SmallVector<Value>> exchange(Operation *op, int64_t number,
+                                         ArrayRef<Value> members);
   LogicalResult cloneOp(Operation &op, Lanes lanes);
 
   SmallVector<int64_t> manualAxes(ManualOp op, spmd::DimShardingAttr dim) {
@@ -70,9 +71,10 @@ private:
         axes.push_back(mesh.getAxisIndex(axis));
     return axes;
   }
-  Value takeBlock(ManualOp op, ShardingAttr boundary, Value whole, RankedTensorType type, int64_t rank);
-  Value join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes, Value yielded, Type type,
-             SmallVectorImpl<int64_t> &place);
+  Value takeBlock(ManualOp op, ShardingAttr boundary, Value whole,
+                  RankedTensorType type, int64_t rank);
+  Value join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes,
+             Value yielded, Type type, SmallVectorImpl<int64_t> &place);
   Value slice(Value value, int64_t dim, int64_t begin, int64_t size);
   Value concatenate(ArrayRef<Value> parts, int64_t dim);
   Value zeros(RankedTensorType type);
@@ -92,14 +94,19 @@ private:
 } // namespace
 
 static SmallVector<Value> valuesOf(ArrayRef<Lane> lanes, Value value) {
-  return llvm::map_to_vector(lanes, [&](const Lane &lane) { return lane.values.lookupOrDefault(value); });
+  return llvm::map_to_vector(lanes, [&](const Lane &lane) {
+    return lane.values.lookupOrDefault(value);
+  });
 }
 
 /// True if `op` holds a collective; each of its lanes then needs the others.
 static bool communicates(Operation *op) {
-  return op->walk([](Operation *inner) {
-             return isCollective(inner) ? WalkResult::interrupt() : WalkResult::advance();
-           }).wasInterrupted();
+  return op
+      ->walk([](Operation *inner) {
+        return isCollective(inner) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,12 +117,14 @@ Value Emulator::slice(Value value, int64_t dim, int64_t begin, int64_t size) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getDimSize(dim) == size)
     return value;
-  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()), strides(type.getRank(), 1);
+  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()),
+      strides(type.getRank(), 1);
   starts[dim] = begin;
   limits[dim] = begin + size;
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = size;
-  return stablehlo::SliceOp::create(builder, type.clone(shape), value, starts, limits, strides);
+  return stablehlo::SliceOp::create(builder, type.clone(shape), value, starts,
+                                    limits, strides);
 }
 
 Value Emulator::concatenate(ArrayRef<Value> parts, int64_t dim) {
@@ -126,32 +135,40 @@ Value Emulator::concatenate(ArrayRef<Value> parts, int64_t dim) {
   shape[dim] = 0;
   for (Value part : parts)
     shape[dim] += cast<RankedTensorType>(part.getType()).getDimSize(dim);
-  return stablehlo::ConcatenateOp::create(builder, type.clone(shape), parts, dim);
+  return stablehlo::ConcatenateOp::create(builder, type.clone(shape), parts,
+                                          dim);
 }
 
 Value Emulator::zeros(RankedTensorType type) {
   Type element = type.getElementType();
   DenseElementsAttr zero;
   if (auto complex = dyn_cast<ComplexType>(element)) {
-    auto part = cast<FloatAttr>(builder.getZeroAttr(complex.getElementType())).getValue();
+    auto part = cast<FloatAttr>(builder.getZeroAttr(complex.getElementType()))
+                    .getValue();
     zero = DenseElementsAttr::get(type, std::complex<APFloat>(part, part));
   } else {
-    zero = DenseElementsAttr::get(type, Attribute(builder.getZeroAttr(element)));
+    zero =
+        DenseElementsAttr::get(type, Attribute(builder.getZeroAttr(element)));
   }
-  return stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(Attribute(zero)));
+  return stablehlo::ConstantOp::create(builder,
+                                       cast<ElementsAttr>(Attribute(zero)));
 }
 
-Value Emulator::takeBlock(ManualOp op, ShardingAttr boundary, Value whole, RankedTensorType type, int64_t rank) {
+Value Emulator::takeBlock(ManualOp op, ShardingAttr boundary, Value whole,
+                          RankedTensorType type, int64_t rank) {
   for (auto [i, dim] : llvm::enumerate(boundary.getDims())) {
     int64_t size = type.getDimSize(i);
-    whole = slice(whole, i, coordinateAlong(sizes, manualAxes(op, dim), rank) * size, size);
+    whole =
+        slice(whole, i,
+              coordinateAlong(sizes, manualAxes(op, dim), rank) * size, size);
   }
   return whole;
 }
 
 /// The value of type `type` outside, of which `lanes` hold blocks. `place` says
 /// which block along the dims that are dealt with.
-Value Emulator::join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes, Value yielded, Type type,
+Value Emulator::join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes,
+                     Value yielded, Type type,
                      SmallVectorImpl<int64_t> &place) {
   size_t dim = place.size();
   if (dim == boundary.getDims().size()) {
@@ -164,7 +181,8 @@ Value Emulator::join(ManualOp op, ShardingAttr boundary, ArrayRef<Lane> lanes, V
     return found->values.lookupOrDefault(yielded);
   }
   SmallVector<Value> parts;
-  for (int64_t block = 0, e = op.countBlocks(boundary.getDims()[dim], mesh); block < e; ++block) {
+  for (int64_t block = 0, e = op.countBlocks(boundary.getDims()[dim], mesh);
+       block < e; ++block) {
     place.push_back(block);
     parts.push_back(join(op, boundary, lanes, yielded, type, place));
     place.pop_back();
@@ -190,18 +208,25 @@ LogicalResult Emulator::emulate(ManualOp op, Lanes outer) {
       Lane &inner = lanes.emplace_back();
       inner.rank = rank;
       inner.values = lane.values;
-      for (auto [operand, argument, attr] : llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings()))
-        inner.values.map(argument, takeBlock(op, cast<ShardingAttr>(attr), lane.values.lookupOrDefault(operand),
-                                             cast<RankedTensorType>(argument.getType()), rank));
+      for (auto [operand, argument, attr] :
+           llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings()))
+        inner.values.map(argument,
+                         takeBlock(op, cast<ShardingAttr>(attr),
+                                   lane.values.lookupOrDefault(operand),
+                                   cast<RankedTensorType>(argument.getType()),
+                                   rank));
     }
   if (failed(emulateOps(body, lanes)))
     return failure();
   builder.setLoc(op.getLoc());
-  for (auto [yielded, result, attr] : llvm::zip(body.getTerminator()->getOperands(), op.getResults(), op.getOutShardings()))
+  for (auto [yielded, result, attr] :
+       llvm::zip(body.getTerminator()->getOperands(), op.getResults(),
+                 op.getOutShardings()))
     for (auto [i, lane] : llvm::enumerate(outer)) {
       SmallVector<int64_t> place;
-      lane.values.map(result, join(op, cast<ShardingAttr>(attr), ArrayRef(lanes).slice(i * count, count), yielded,
-                                   result.getType(), place));
+      lane.values.map(result, join(op, cast<ShardingAttr>(attr),
+                                   ArrayRef(lanes).slice(i * count, count),
+                                   yielded, result.getType(), place));
     }
   return success();
 }
@@ -218,13 +243,15 @@ LogicalResult Emulator::emulateOps(Block &block, Lanes lanes) {
 }
 
 LogicalResult Emulator::cloneOp(Operation &op, Lanes lanes) {
-  bool isOnce = op.getNumRegions() == 0 && llvm::all_of(op.getOperands(), [&](Value operand) {
-    return llvm::all_equal(valuesOf(lanes, operand));
-  });
+  bool isOnce = op.getNumRegions() == 0 &&
+                llvm::all_of(op.getOperands(), [&](Value operand) {
+                  return llvm::all_equal(valuesOf(lanes, operand));
+                });
   Operation *copy = nullptr;
   for (Lane &lane : lanes) {
     if (!copy || !isOnce) {
-      // An argument that the lane knows, of the same op cloned before, would not be cloned.
+      // An argument that the lane knows, of the same op cloned before, would
+      // not be cloned.
       op.walk([&](Block *block) {
         for (BlockArgument argument : block->getArguments())
           lane.values.erase(argument);
@@ -237,7 +264,8 @@ LogicalResult Emulator::cloneOp(Operation &op, Lanes lanes) {
   }
   if (numOps > kMaxOps)
     return op.emitOpError() << "makes a program of more than " << kMaxOps
-                            << " ops, the limit, when one rank runs what all ranks of its manual region do";
+                            << " ops, the limit, when one rank runs what all "
+                               "ranks of its manual region do";
   return success();
 }
 
@@ -247,14 +275,17 @@ LogicalResult Emulator::emulateOp(Operation &op, Lanes lanes) {
     return emulate(manual, lanes);
   if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
     for (Lane &lane : lanes)
-      lane.values.map(op.getResult(0), lane.values.lookupOrDefault(op.getOperand(0)));
+      lane.values.map(op.getResult(0),
+                      lane.values.lookupOrDefault(op.getOperand(0)));
     return success();
   }
   if (isa<stablehlo::PartitionIdOp>(op)) {
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
     for (Lane &lane : lanes) {
-      auto number = DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), lane.rank));
-      Value constant = stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(Attribute(number)));
+      auto number = DenseElementsAttr::get(
+          type, APInt(type.getElementTypeBitWidth(), lane.rank));
+      Value constant = stablehlo::ConstantOp::create(
+          builder, cast<ElementsAttr>(Attribute(number)));
       lane.values.map(op.getResult(0), constant);
     }
     return success();
@@ -266,16 +297,20 @@ LogicalResult Emulator::emulateOp(Operation &op, Lanes lanes) {
   auto run = [&](Lanes some) {
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
       return emulateLoop(loop, some);
-    return some.size() == 1 ? emulateBranch(&op, some) : emulateBranches(&op, some);
+    return some.size() == 1 ? emulateBranch(&op, some)
+                            : emulateBranches(&op, some);
   };
   if (communicates(&op)) {
     // What a rank would not reach is computed and dropped: a call is heard.
     WalkResult calls = op.walk([](spmd::HostCallOp call) {
-      return call.getHasEffect() ? WalkResult::interrupt() : WalkResult::advance();
+      return call.getHasEffect() ? WalkResult::interrupt()
+                                 : WalkResult::advance();
     });
     if (calls.wasInterrupted() && lanes.size() > 1)
-      return op.emitError() << "unsupported: '" << op.getName() << "' at " << userLocation(op.getLoc())
-                            << " communicates and calls Python in a manual region; one rank cannot do that for all: "
+      return op.emitError() << "unsupported: '" << op.getName() << "' at "
+                            << userLocation(op.getLoc())
+                            << " communicates and calls Python in a manual "
+                               "region; one rank cannot do that for all: "
                                "run it without --check";
     return run(lanes);
   }
@@ -299,7 +334,8 @@ LogicalResult Emulator::emulateLoop(stablehlo::WhileOp op, Lanes lanes) {
   size_t carried = op->getNumOperands();
   auto enter = [&](Block &block, ValueRange arguments) {
     for (auto [i, lane] : llvm::enumerate(lanes))
-      lane.values.map(ValueRange(block.getArguments()), arguments.slice(i * carried, carried));
+      lane.values.map(ValueRange(block.getArguments()),
+                      arguments.slice(i * carried, carried));
   };
   auto goOn = [&](ValueRange arguments) -> FailureOr<SmallVector<Value>> {
     enter(op.getCond().front(), arguments);
@@ -337,13 +373,16 @@ LogicalResult Emulator::emulateLoop(stablehlo::WhileOp op, Lanes lanes) {
       for (Value yielded : body.getTerminator()->getOperands()) {
         Value value = lane.values.lookupOrDefault(yielded);
         if (!again.empty() && !llvm::all_equal(again))
-          value = stablehlo::SelectOp::create(builder, value.getType(), again[i], value, block.getArgument(next.size()));
+          value = stablehlo::SelectOp::create(builder, value.getType(),
+                                              again[i], value,
+                                              block.getArgument(next.size()));
         next.push_back(value);
       }
     stablehlo::ReturnOp::create(builder, next);
   }
   for (auto [i, lane] : llvm::enumerate(lanes))
-    lane.values.map(ValueRange(op->getResults()), ValueRange(twin->getResults()).slice(i * carried, carried));
+    lane.values.map(ValueRange(op->getResults()),
+                    ValueRange(twin->getResults()).slice(i * carried, carried));
   return success();
 }
 
@@ -361,9 +400,12 @@ LogicalResult Emulator::emulateBranch(Operation *op, Lanes lanes) {
     builder.setInsertionPointToStart(&copy.emplaceBlock());
     if (failed(emulateOps(region.front(), lanes)))
       return failure();
-    stablehlo::ReturnOp::create(builder, llvm::map_to_vector(region.front().getTerminator()->getOperands(), [&](Value value) {
-      return lanes.front().values.lookupOrDefault(value);
-    }));
+    stablehlo::ReturnOp::create(
+        builder,
+        llvm::map_to_vector(
+            region.front().getTerminator()->getOperands(), [&](Value value) {
+              return lanes.front().values.lookupOrDefault(value);
+            }));
   }
   lanes.front().values.map(op->getResults(), twin->getResults());
   return success();
@@ -383,9 +425,12 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
     for (size_t branch = 0; branch + 1 < numBranches; ++branch) {
       Value taken = choice;
       if (!isIf) {
-        auto number = DenseElementsAttr::get(type, APInt(type.getElementTypeBitWidth(), branch));
-        Value constant = stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(Attribute(number)));
-        taken = stablehlo::CompareOp::create(builder, choice, constant, stablehlo::ComparisonDirection::EQ,
+        auto number = DenseElementsAttr::get(
+            type, APInt(type.getElementTypeBitWidth(), branch));
+        Value constant = stablehlo::ConstantOp::create(
+            builder, cast<ElementsAttr>(Attribute(number)));
+        taken = stablehlo::CompareOp::create(builder, choice, constant,
+                                             stablehlo::ComparisonDirection::EQ,
                                              stablehlo::ComparisonType::SIGNED);
       }
       takes[branch].push_back(taken);
@@ -393,8 +438,9 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
     }
     Value last;
     if (others.empty())
-      last = stablehlo::ConstantOp::create(builder, cast<ElementsAttr>(Attribute(
-          DenseElementsAttr::get(type.clone(builder.getI1Type()), true))));
+      last = stablehlo::ConstantOp::create(
+          builder, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+                       type.clone(builder.getI1Type()), true))));
     else
       last = stablehlo::NotOp::create(builder, fold<stablehlo::OrOp>(others));
     takes.back().push_back(last);
@@ -417,10 +463,12 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
       return failure();
     SmallVector<Value> chosen;
     for (auto [i, lane] : llvm::enumerate(lanes))
-      for (auto [j, yielded] : llvm::enumerate(region.front().getTerminator()->getOperands())) {
+      for (auto [j, yielded] :
+           llvm::enumerate(region.front().getTerminator()->getOperands())) {
         Value value = lane.values.lookupOrDefault(yielded);
-        chosen.push_back(stablehlo::SelectOp::create(builder, value.getType(), takes[number][i], value,
-                                                     results[i * numResults + j]));
+        chosen.push_back(stablehlo::SelectOp::create(
+            builder, value.getType(), takes[number][i], value,
+            results[i * numResults + j]));
       }
     stablehlo::ReturnOp::create(builder, chosen);
     builder.setInsertionPointToStart(&twin->getRegion(1).emplaceBlock());
@@ -428,7 +476,8 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
     results.assign(twin->result_begin(), twin->result_end());
   }
   for (auto [i, lane] : llvm::enumerate(lanes))
-    lane.values.map(op->getResults(), ValueRange(results).slice(i * numResults, numResults));
+    lane.values.map(op->getResults(),
+                    ValueRange(results).slice(i * numResults, numResults));
   return success();
 }
 
@@ -437,40 +486,49 @@ LogicalResult Emulator::emulateBranches(Operation *op, Lanes lanes) {
 //===----------------------------------------------------------------------===//
 
 /// What each of `members`, the values of a group, becomes.
-FailureOr<SmallVector<Value>> Emulator::exchange(Operation *op, int64_t number, ArrayRef<Value> members) {
+FailureOr<SmallVector<Value>> Emulator::exchange(Operation *op, int64_t number,
+                                                 ArrayRef<Value> members) {
   auto reduce = [&](Region &body) -> FailureOr<Value> {
     auto type = cast<RankedTensorType>(members.front().getType());
     Block &block = body.front();
     Operation *first = &block.front();
     // As ranks do it together: 16-bit floats in f32, rounded once.
     if (type.getElementType().isBF16() || type.getElementType().isF16())
-      if (isa<stablehlo::AddOp, stablehlo::MulOp>(first) && first->getNextNode() == block.getTerminator() &&
+      if (isa<stablehlo::AddOp, stablehlo::MulOp>(first) &&
+          first->getNextNode() == block.getTerminator() &&
           first->getOperand(0) != first->getOperand(1)) {
         auto wide = llvm::map_to_vector(members, [&](Value member) -> Value {
-          return stablehlo::ConvertOp::create(builder, type.clone(builder.getF32Type()), member);
+          return stablehlo::ConvertOp::create(
+              builder, type.clone(builder.getF32Type()), member);
         });
-        Value sum = isa<stablehlo::AddOp>(first) ? fold<stablehlo::AddOp>(wide) : fold<stablehlo::MulOp>(wide);
+        Value sum = isa<stablehlo::AddOp>(first) ? fold<stablehlo::AddOp>(wide)
+                                                 : fold<stablehlo::MulOp>(wide);
         return stablehlo::ConvertOp::create(builder, type, sum).getResult();
       }
     FailureOr<Value> result = members.front();
     for (Value member : members.drop_front())
       if (succeeded(result))
-        result = stablehlo::combineElementwise(builder, op, body, *result, member);
+        result =
+            stablehlo::combineElementwise(builder, op, body, *result, member);
     return result;
   };
   int64_t count = members.size();
   if (auto gather = dyn_cast<stablehlo::AllGatherOp>(op))
-    return SmallVector<Value>(count, concatenate(members, gather.getAllGatherDim()));
+    return SmallVector<Value>(count,
+                              concatenate(members, gather.getAllGatherDim()));
   if (auto all = dyn_cast<stablehlo::AllReduceOp>(op)) {
     FailureOr<Value> sum = reduce(all.getComputation());
-    return failed(sum) ? FailureOr<SmallVector<Value>>() : SmallVector<Value>(count, *sum);
+    return failed(sum) ? FailureOr<SmallVector<Value>>()
+                       : SmallVector<Value>(count, *sum);
   }
   SmallVector<Value> results;
   if (auto scatter = dyn_cast<stablehlo::ReduceScatterOp>(op)) {
     FailureOr<Value> sum = reduce(scatter.getComputation());
     if (failed(sum))
       return failure();
-    int64_t dim = scatter.getScatterDimension(), size = cast<RankedTensorType>(op->getResult(number).getType()).getDimSize(dim);
+    int64_t dim = scatter.getScatterDimension(),
+            size = cast<RankedTensorType>(op->getResult(number).getType())
+                       .getDimSize(dim);
     for (int64_t place = 0; place < count; ++place)
       results.push_back(slice(*sum, dim, place * size, size));
     return results;
@@ -478,11 +536,17 @@ FailureOr<SmallVector<Value>> Emulator::exchange(Operation *op, int64_t number, 
   auto all = cast<stablehlo::AllToAllOp>(op);
   int64_t split = all.getSplitDimension();
   if (static_cast<int64_t>(all.getSplitCount()) != count)
-    return op->emitOpError() << "splits in " << all.getSplitCount() << " parts for groups of " << count << " members";
-  int64_t size = cast<RankedTensorType>(members.front().getType()).getDimSize(split) / count;
+    return op->emitOpError() << "splits in " << all.getSplitCount()
+                             << " parts for groups of " << count << " members";
+  int64_t size =
+      cast<RankedTensorType>(members.front().getType()).getDimSize(split) /
+      count;
   for (int64_t place = 0; place < count; ++place)
     results.push_back(concatenate(
-        llvm::map_to_vector(members, [&](Value member) { return slice(member, split, place * size, size); }),
+        llvm::map_to_vector(members,
+                            [&](Value member) {
+                              return slice(member, split, place * size, size);
+                            }),
         all.getConcatDimension()));
   return results;
 }
@@ -494,10 +558,13 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
   auto find = [&](int64_t rank) -> FailureOr<Lane *> {
     if (Lane *lane = laneOf.lookup(rank))
       return lane;
-    return op->emitOpError() << "unsupported: rank " << rank << " of the mesh takes part, which is not one of its manual region's "
+    return op->emitOpError() << "unsupported: rank " << rank
+                             << " of the mesh takes part, which is not one of "
+                                "its manual region's "
                              << lanes.size() << " ranks";
   };
-  if (isa<stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(op)) {
+  if (isa<stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(
+          op)) {
     FailureOr<SmallVector<int64_t>> sources = readSources(op, mesh);
     if (failed(sources))
       return failure();
@@ -505,7 +572,8 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
     for (Lane &lane : lanes) {
       int64_t source = (*sources)[lane.rank];
       if (source < 0) {
-        arriving.push_back(zeros(cast<RankedTensorType>(op->getResult(0).getType())));
+        arriving.push_back(
+            zeros(cast<RankedTensorType>(op->getResult(0).getType())));
         continue;
       }
       FailureOr<Lane *> from = find(source);
@@ -517,12 +585,14 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
       lane.values.map(op->getResult(0), value);
     return success();
   }
-  FailureOr<SmallVector<SmallVector<int64_t>>> groups = readReplicaGroups(op, mesh);
+  FailureOr<SmallVector<SmallVector<int64_t>>> groups =
+      readReplicaGroups(op, mesh);
   if (failed(groups))
     return failure();
   for (ArrayRef<int64_t> group : *groups) {
     // Groups at other coordinates of the free axes do the same.
-    if (llvm::none_of(group, [&](int64_t rank) { return laneOf.contains(rank); }))
+    if (llvm::none_of(group,
+                      [&](int64_t rank) { return laneOf.contains(rank); }))
       continue;
     SmallVector<Lane *> members;
     for (int64_t rank : group) {
@@ -531,8 +601,11 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
         return failure();
       members.push_back(*member);
     }
-    for (auto [number, operand, result] : llvm::enumerate(op->getOperands(), op->getResults())) {
-      auto values = llvm::map_to_vector(members, [&](Lane *lane) { return lane->values.lookupOrDefault(operand); });
+    for (auto [number, operand, result] :
+         llvm::enumerate(op->getOperands(), op->getResults())) {
+      auto values = llvm::map_to_vector(members, [&](Lane *lane) {
+        return lane->values.lookupOrDefault(operand);
+      });
       FailureOr<SmallVector<Value>> arriving = exchange(op, number, values);
       if (failed(arriving))
         return failure();
@@ -544,7 +617,8 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
 }
 
 namespace {
-struct EmulateManualPass final : shardc::impl::EmulateManualPassBase<EmulateManualPass> {
+struct EmulateManualPass final
+    : shardc::impl::EmulateManualPassBase<EmulateManualPass> {
   using Base::Base;
   void runOnOperation() override {
     SmallVector<ManualOp> regions;
@@ -560,7 +634,10 @@ struct EmulateManualPass final : shardc::impl::EmulateManualPassBase<EmulateManu
       Lane whole;
       if (failed(Emulator(op, mesh.getMesh()).emulate(op, whole)))
         return signalPassFailure();
-      op.replaceAllUsesWith(llvm::map_to_vector(op.getResults(), [&](Value result) { return whole.values.lookup(result); }));
+      op.replaceAllUsesWith(
+          llvm::map_to_vector(op.getResults(), [&](Value result) {
+            return whole.values.lookup(result);
+          }));
       op.erase();
     }
     if (!regions.empty())

@@ -2,8 +2,8 @@
 //
 // (x + a) - a, with a = 3/2 2^52 g, is x rounded to a multiple of g. As many
 // multiples of g as there are in a sum, none above 2^53 g, add up without
-// rounding in any order: on any mesh, in any tiles and vectors. g follows from the
-// largest element, which no order changes either, and the number of terms.
+// rounding in any order: on any mesh, in any tiles and vectors. g follows from
+// the largest element, which no order changes either, and the number of terms.
 // J. Demmel, H. D. Nguyen, "Parallel Reproducible Summation", IEEE Trans.
 // Comput. 64, 2015; K. Ozaki et al., "Error-free transformations of matrix
 // multiplication", Numer. Algorithms 59, 2012.
@@ -24,7 +24,9 @@ static Type wideType(Ops &ops) { return ops.b.getF64Type(); }
 static constexpr double kSumLimit = 0x1p900, kProductLimit = 0x1p480;
 
 /// The limit for elements of `value`; 0: none.
-static double limitOf(Value value, double limit) { return Ops::typeOf(value).getElementType().isF64() ? limit : 0; }
+static double limitOf(Value value, double limit) {
+  return Ops::typeOf(value).getElementType().isF64() ? limit : 0;
+}
 
 static SmallVector<int64_t> keptDims(Value value, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> kept;
@@ -34,12 +36,14 @@ static SmallVector<int64_t> keptDims(Value value, ArrayRef<int64_t> dims) {
   return kept;
 }
 
-std::pair<Value, Value> ExactSums::powerAbove(Value value, ArrayRef<int64_t> dims) {
+std::pair<Value, Value> ExactSums::powerAbove(Value value,
+                                              ArrayRef<int64_t> dims) {
   Type wide = wideType(ops), bits = ops.b.getI64Type();
   Value magnitudes = ops.op<AbsOp>(value);
   Value most = ops.convert(ops.reduce<MaxOp>(magnitudes, 0, dims), wide);
   // The exponent alone; of what has none, the least.
-  Value pattern = BitcastConvertOp::create(ops.b, Ops::withElement(most, bits), most);
+  Value pattern =
+      BitcastConvertOp::create(ops.b, Ops::withElement(most, bits), most);
   Value mask = ops.splatBits(Ops::typeOf(pattern), 0x7FF0000000000000);
   Value exponent = ops.op<AndOp>(pattern, mask);
   Value floor = BitcastConvertOp::create(ops.b, most.getType(), exponent);
@@ -48,7 +52,8 @@ std::pair<Value, Value> ExactSums::powerAbove(Value value, ArrayRef<int64_t> dim
   return {most, power};
 }
 
-Value ExactSums::anchor(Value largest, Value power, double factor, Value like, ArrayRef<int64_t> dims, double limit) {
+Value ExactSums::anchor(Value largest, Value power, double factor, Value like,
+                        ArrayRef<int64_t> dims, double limit) {
   RankedTensorType type = Ops::typeOf(power);
   Value scaled = ops.op<MulOp>(power, ops.splat(type, factor));
   Value zero = ops.splat(type, 0);
@@ -58,7 +63,8 @@ Value ExactSums::anchor(Value largest, Value power, double factor, Value like, A
   }
   Value finite = ops.compare("LT", largest, ops.splat(type, INFINITY));
   Value known = ops.select(finite, scaled, zero);
-  return ops.broadcast(known, Ops::typeOf(like).getShape(), keptDims(like, dims));
+  return ops.broadcast(known, Ops::typeOf(like).getShape(),
+                       keptDims(like, dims));
 }
 
 Value ExactSums::roundTo(Value value, Value anchor) {
@@ -72,29 +78,35 @@ Value ExactSums::without(Value value, Value rounded) {
   return ops.select(isSame, ops.splat(Ops::typeOf(value), 0), difference);
 }
 
-ExactSums::Terms ExactSums::split(Value value, ArrayRef<int64_t> dims, int64_t count) {
+ExactSums::Terms ExactSums::split(Value value, ArrayRef<int64_t> dims,
+                                  int64_t count) {
   double limit = limitOf(value, kSumLimit);
   auto [largest, power] = powerAbove(value, dims);
   // At least four, so that an element is no more than a third of its anchor.
-  double terms = std::ldexp(1.0, std::max<int>(2, llvm::Log2_64_Ceil(std::max<int64_t>(count, 1))));
+  double terms = std::ldexp(
+      1.0, std::max<int>(2, llvm::Log2_64_Ceil(std::max<int64_t>(count, 1))));
   Value wide = ops.convert(value, wideType(ops));
-  Value first = roundTo(wide, anchor(largest, power, 0.75 * terms, value, dims, limit));
+  Value first =
+      roundTo(wide, anchor(largest, power, 0.75 * terms, value, dims, limit));
   if (limit == 0)
     return {first};
   // What is left is within one step of the first grid.
   Value rest = without(wide, first);
-  Value second = roundTo(rest, anchor(largest, power, 0.75 * terms * std::ldexp(terms, -53), value, dims, limit));
+  Value second = roundTo(rest, anchor(largest, power,
+                                      0.75 * terms * std::ldexp(terms, -53),
+                                      value, dims, limit));
   return {first, second};
 }
 
-ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims, int bits, int slices) {
+ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims, int bits,
+                                int slices) {
   Type element = Ops::typeOf(factor).getElementType();
   auto [largest, power] = powerAbove(factor, dims);
   Value rest = ops.convert(factor, wideType(ops));
   Terms terms;
   for (int slice = 1; slice <= slices; ++slice) {
-    Value grid = anchor(largest, power, std::ldexp(1.5, 52 - slice * bits), factor, dims,
-                        limitOf(factor, kProductLimit));
+    Value grid = anchor(largest, power, std::ldexp(1.5, 52 - slice * bits),
+                        factor, dims, limitOf(factor, kProductLimit));
     Value rounded = roundTo(rest, grid);
     // No more digits than the factor had: exact.
     terms.push_back(ops.convert(rounded, element));
@@ -104,15 +116,21 @@ ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims, int bits, 
   return terms;
 }
 
-Value ExactSums::sumOfProducts(Value lhs, ArrayRef<int64_t> lhsDims, Value rhs, ArrayRef<int64_t> rhsDims, int64_t count,
-                               llvm::function_ref<Value(Value, Value)> contract) {
-  int room = 53 - static_cast<int>(llvm::Log2_64_Ceil(std::max<int64_t>(count, 1)));
+Value ExactSums::sumOfProducts(
+    Value lhs, ArrayRef<int64_t> lhsDims, Value rhs, ArrayRef<int64_t> rhsDims,
+    int64_t count, llvm::function_ref<Value(Value, Value)> contract) {
+  int room =
+      53 - static_cast<int>(llvm::Log2_64_Ceil(std::max<int64_t>(count, 1)));
   int lhsBits = room - room / 2, rhsBits = room / 2;
-  bool isWide = Ops::typeOf(lhs).getElementType().isF64() || Ops::typeOf(rhs).getElementType().isF64();
+  bool isWide = Ops::typeOf(lhs).getElementType().isF64() ||
+                Ops::typeOf(rhs).getElementType().isF64();
   // As many slices as it takes to have most of the digits of a factor.
-  int wanted = isWide ? 42 : 18, slices = static_cast<int>(llvm::divideCeil(wanted, std::max(rhsBits, 1)));
-  Terms left = cut(lhs, lhsDims, lhsBits, slices), right = cut(rhs, rhsDims, rhsBits, slices);
-  // The least first: products of slices i and j are 2^-(i + j) bits below the largest.
+  int wanted = isWide ? 42 : 18,
+      slices = static_cast<int>(llvm::divideCeil(wanted, std::max(rhsBits, 1)));
+  Terms left = cut(lhs, lhsDims, lhsBits, slices),
+        right = cut(rhs, rhsDims, rhsBits, slices);
+  // The least first: products of slices i and j are 2^-(i + j) bits below the
+  // largest.
   Value sum;
   for (int level = slices - 1; level >= 0; --level)
     for (int i = 0; i <= level; ++i) {

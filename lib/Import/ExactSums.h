@@ -1,4 +1,5 @@
-//===- ExactSums.h - Sums whose order cannot be seen -------------*- C++ -*-===//
+//===- ExactSums.h - Sums whose order cannot be seen -------------*- C++
+//-*-===//
 #ifndef SHARDC_LIB_IMPORT_EXACTSUMS_H
 #define SHARDC_LIB_IMPORT_EXACTSUMS_H
 
@@ -22,14 +23,16 @@ public:
 
   /// A factor of products, `bits` to a slice below the largest element along
   /// `dims`, as `slices` values of its own type.
-  Terms cut(mlir::Value factor, llvm::ArrayRef<int64_t> dims, int bits, int slices);
+  Terms cut(mlir::Value factor, llvm::ArrayRef<int64_t> dims, int bits,
+            int slices);
 
   /// The sum of a product's factors, each given whole, where `count` products
   /// are summed; `contract` makes the op, with a result in f64, of two slices.
   /// `lhsDims` and `rhsDims` are those along which elements meet in one sum.
-  mlir::Value sumOfProducts(mlir::Value lhs, llvm::ArrayRef<int64_t> lhsDims, mlir::Value rhs,
-                            llvm::ArrayRef<int64_t> rhsDims, int64_t count,
-                            llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> contract);
+  mlir::Value sumOfProducts(
+      mlir::Value lhs, llvm::ArrayRef<int64_t> lhsDims, mlir::Value rhs,
+      llvm::ArrayRef<int64_t> rhsDims, int64_t count,
+      llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> contract);
 
   /// Adds exact sums of terms, coarsest first, and rounds to `element`.
   mlir::Value finish(mlir::ValueRange sums, mlir::Type element);
@@ -38,11 +41,13 @@ public:
 
 private:
   /// The largest magnitude along `dims`, in f64, and the power of two above it.
-  std::pair<mlir::Value, mlir::Value> powerAbove(mlir::Value value, llvm::ArrayRef<int64_t> dims);
-  /// `power` times `factor`, spread over `like`: zero where the `largest` is not
-  /// finite, NaN where it is from `limit` on, if there is one.
-  mlir::Value anchor(mlir::Value largest, mlir::Value power, double factor, mlir::Value like,
-                     llvm::ArrayRef<int64_t> dims, double limit);
+  std::pair<mlir::Value, mlir::Value> powerAbove(mlir::Value value,
+                                                 llvm::ArrayRef<int64_t> dims);
+  /// `power` times `factor`, spread over `like`: zero where the `largest` is
+  /// not finite, NaN where it is from `limit` on, if there is one.
+  mlir::Value anchor(mlir::Value largest, mlir::Value power, double factor,
+                     mlir::Value like, llvm::ArrayRef<int64_t> dims,
+                     double limit);
   mlir::Value roundTo(mlir::Value value, mlir::Value anchor);
   /// What `rounded` left of `value`; nothing of an infinity.
   mlir::Value without(mlir::Value value, mlir::Value rounded);

@@ -170,9 +170,10 @@ static LogicalResult forward(CustomCallOp call) {
 }
 
 /// A call of Python in the process that traced the program: function number
-/// `index` there. Tokens go past it, since calls keep their order. One that gives
-/// no values (jax.debug.print) is left out, unless somebody answers. Older forms
-/// hold addresses of the process in place of a number: they stay, to be refused.
+/// `index` there. Tokens go past it, since calls keep their order. One that
+/// gives no values (jax.debug.print) is left out, unless somebody answers.
+/// Older forms hold addresses of the process in place of a number: they stay,
+/// to be refused.
 static LogicalResult expandCallback(CustomCallOp call, bool hostCalls) {
   auto isToken = [](Value value) {
     return isa<stablehlo::TokenType>(value.getType());
@@ -219,13 +220,12 @@ static LogicalResult expandCallback(CustomCallOp call, bool hostCalls) {
 }
 
 static bool isCallback(StringRef target) {
-  return llvm::is_contained({"xla_ffi_python_cpu_callback",
-                             "xla_ffi_python_gpu_callback",
-                             "xla_ffi_partitioned_python_cpu_callback",
-                             "xla_ffi_partitioned_python_gpu_callback",
-                             "xla_python_cpu_callback",
-                             "xla_python_gpu_callback"},
-                            target);
+  return llvm::is_contained(
+      {"xla_ffi_python_cpu_callback", "xla_ffi_python_gpu_callback",
+       "xla_ffi_partitioned_python_cpu_callback",
+       "xla_ffi_partitioned_python_gpu_callback", "xla_python_cpu_callback",
+       "xla_python_gpu_callback"},
+      target);
 }
 
 static LogicalResult expandRagged(CustomCallOp call) {
@@ -357,7 +357,7 @@ struct ExpandCustomCallsPass final
         if (failed(expandFusedAttention(call)))
           return signalPassFailure();
       } else if (auto found = registry().find(call.getCallTargetName());
-          found != registry().end() && failed(found->second(call)))
+                 found != registry().end() && failed(found->second(call)))
         return signalPassFailure();
     SmallVector<check::EqOp> tests;
     getOperation().walk([&](check::EqOp op) { tests.push_back(op); });

@@ -10,8 +10,9 @@ namespace shardc {
 bool isFusedAttention(llvm::StringRef name);
 
 /// Replaces `call`, one of these, by spmd.all_pairs or spmd.attention_backward.
-/// Fails with a diagnostic where it is malformed, or unsupported: dropout, whose random
-/// numbers are cuDNN's own, eight-bit floats, paged or packed sequences.
+/// Fails with a diagnostic where it is malformed, or unsupported: dropout,
+/// whose random numbers are cuDNN's own, eight-bit floats, paged or packed
+/// sequences.
 llvm::LogicalResult expandFusedAttention(stablehlo::CustomCallOp call);
 
 } // namespace shardc

@@ -22,8 +22,8 @@ namespace shardc {
 using Expand = LogicalResult (*)(Call &);
 
 LogicalResult Call::expect(size_t inputs, size_t outputs) {
-  bool fits = call.getInputs().size() == inputs &&
-              call.getNumResults() == outputs;
+  bool fits =
+      call.getInputs().size() == inputs && call.getNumResults() == outputs;
   Type element;
   for (Value value : call.getInputs()) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -64,11 +64,12 @@ int64_t Call::option(StringRef name, int64_t otherwise) {
                 : otherwise;
 }
 
-bool Call::isLower() { return option("uplo", 'L') == 'L' && flag("lower", true); }
+bool Call::isLower() {
+  return option("uplo", 'L') == 'L' && flag("lower", true);
+}
 
 LogicalResult Call::finish(ArrayRef<Value> results) {
-  for (auto [i, result, value] :
-       llvm::enumerate(call.getResults(), results)) {
+  for (auto [i, result, value] : llvm::enumerate(call.getResults(), results)) {
     if (!value && !result.use_empty())
       return call.emitError("unsupported: custom call @")
              << call.getCallTargetName() << " has result " << i
@@ -123,17 +124,16 @@ static LogicalResult expandPotrf(Call &c) {
   Value a = c.input(0);
   RankedTensorType type = Ops::typeOf(a);
   int64_t n = type.getShape().back();
-  Value factor =
-      stablehlo::CholeskyOp::create(c.ops.b, type, a, c.isLower());
+  Value factor = stablehlo::CholeskyOp::create(c.ops.b, type, a, c.isLower());
   Value diagonal = diagonalOf(c.ops, factor);
-  Value good = c.ops.compare("GT", diagonal,
-                             c.ops.splat(Ops::typeOf(diagonal), 0));
+  Value good =
+      c.ops.compare("GT", diagonal, c.ops.splat(Ops::typeOf(diagonal), 0));
   auto numbers = Ops::withElement(diagonal, c.ops.b.getI32Type());
   Value number = c.ops.op<stablehlo::AddOp>(
       c.ops.iota(numbers, numbers.getRank() - 1), c.ops.splat(numbers, 1));
   Value bad = c.ops.select(good, c.ops.splat(numbers, n + 1), number);
-  Value first = c.ops.reduce<stablehlo::MinOp>(bad, n + 1,
-                                               {numbers.getRank() - 1});
+  Value first =
+      c.ops.reduce<stablehlo::MinOp>(bad, n + 1, {numbers.getRank() - 1});
   Value none = c.ops.splat(Ops::typeOf(first), n + 1);
   Value info = c.ops.select(c.ops.compare("EQ", first, none),
                             c.ops.splat(Ops::typeOf(first), 0), first);
@@ -158,9 +158,9 @@ static LogicalResult expandGtsv(Call &c) {
   bool lapack = c.call.getNumResults() == 5;
   if (failed(c.expect(4, lapack ? 5 : 1)))
     return failure();
-  Value x = solver::TridiagonalSolveOp::create(
-      c.ops.b, c.input(3).getType(), c.input(0), c.input(1), c.input(2),
-      c.input(3));
+  Value x = solver::TridiagonalSolveOp::create(c.ops.b, c.input(3).getType(),
+                                               c.input(0), c.input(1),
+                                               c.input(2), c.input(3));
   if (!lapack)
     return c.finish(x);
   // The number of the first zero pivot: then some x is no number.
@@ -214,8 +214,8 @@ static LogicalResult expandPivots(Call &c) {
 static solver::QrOp buildQr(Ops &ops, Value a) {
   RankedTensorType type = Ops::typeOf(a);
   ArrayRef<int64_t> last = type.getShape().take_back(2);
-  auto taus = shapedLike(a, 2, {std::min(last[0], last[1])},
-                         type.getElementType());
+  auto taus =
+      shapedLike(a, 2, {std::min(last[0], last[1])}, type.getElementType());
   return solver::QrOp::create(ops.b, type, taus, a);
 }
 
@@ -229,8 +229,8 @@ static LogicalResult expandGeqrf(Call &c) {
 static LogicalResult expandOrgqr(Call &c) {
   if (c.call.getInputs().size() != 2 || failed(c.expect(2, 1)))
     return failure();
-  Value q = solver::HouseholderProductOp::create(
-      c.ops.b, c.input(0).getType(), c.input(0), c.input(1));
+  Value q = solver::HouseholderProductOp::create(c.ops.b, c.input(0).getType(),
+                                                 c.input(0), c.input(1));
   return c.finish(q);
 }
 
@@ -239,23 +239,30 @@ static LogicalResult expandOrmqr(Call &c) {
   if (c.call.getInputs().size() != 3 || failed(c.expect(3, 1)))
     return failure();
   Ops &ops = c.ops;
-  RankedTensorType type = Ops::typeOf(c.input(0)), other = Ops::typeOf(c.input(2));
-  int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2), columns = type.getDimSize(rank - 1);
+  RankedTensorType type = Ops::typeOf(c.input(0)),
+                   other = Ops::typeOf(c.input(2));
+  int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2),
+          columns = type.getDimSize(rank - 1);
   bool isLeft = c.flag("left", true);
-  if (other.getRank() != rank || columns > rows || other.getDimSize(rank - (isLeft ? 2 : 1)) != rows ||
+  if (other.getRank() != rank || columns > rows ||
+      other.getDimSize(rank - (isLeft ? 2 : 1)) != rows ||
       other.getShape().drop_back(2) != type.getShape().drop_back(2))
-    return c.refuse() << "multiplies " << other << (isLeft ? " from the left" : " from the right")
+    return c.refuse() << "multiplies " << other
+                      << (isLeft ? " from the left" : " from the right")
                       << " by reflectors in " << type;
   SmallVector<int64_t> more(rank, 0);
   more.back() = rows - columns;
   Value packed = ops.padHigh(c.input(0), 0, more);
-  Value q = solver::HouseholderProductOp::create(ops.b, packed.getType(), packed, c.input(1));
+  Value q = solver::HouseholderProductOp::create(ops.b, packed.getType(),
+                                                 packed, c.input(1));
   if (c.flag("transpose", false))
     q = ops.adjoint(q);
   auto batch = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
-  auto dims = stablehlo::DotDimensionNumbersAttr::get(ops.b.getContext(), batch, batch, {rank - 1}, {rank - 2});
-  Value product = stablehlo::DotGeneralOp::create(ops.b, other, isLeft ? q : c.input(2), isLeft ? c.input(2) : q, dims,
-                                                  ArrayAttr(), stablehlo::DotAlgorithmAttr());
+  auto dims = stablehlo::DotDimensionNumbersAttr::get(
+      ops.b.getContext(), batch, batch, {rank - 1}, {rank - 2});
+  Value product = stablehlo::DotGeneralOp::create(
+      ops.b, other, isLeft ? q : c.input(2), isLeft ? c.input(2) : q, dims,
+      ArrayAttr(), stablehlo::DotAlgorithmAttr());
   return c.finish(product);
 }
 
@@ -286,8 +293,8 @@ static LogicalResult expandSyevd(Call &c) {
 static LogicalResult expandEigh(Call &c) {
   if (failed(c.expect(1, 2)))
     return failure();
-  auto text = dyn_cast_or_null<StringAttr>(
-      c.call.getBackendConfig().value_or(nullptr));
+  auto text =
+      dyn_cast_or_null<StringAttr>(c.call.getBackendConfig().value_or(nullptr));
   bool lower = !text || !text.getValue().starts_with("0");
   auto eigh = buildEigh(c, lower);
   return c.finish({eigh.getVectors(), eigh.getValues()});
@@ -314,8 +321,7 @@ static Value unitColumns(Ops &ops, Value w, int64_t count) {
   SmallVector<int64_t> moreSigns(rank - 1, 0);
   moreSigns.back() = count - columns;
   sign = ops.convert(ops.padHigh(sign, 1, moreSigns), type.getElementType());
-  SmallVector<int64_t> dims =
-      llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, rank - 2));
   dims.push_back(rank - 1);
   SmallVector<int64_t> shape(type.getShape().drop_back(2));
   shape.append({rows, count});
@@ -323,10 +329,10 @@ static Value unitColumns(Ops &ops, Value w, int64_t count) {
 }
 
 /// A = U S V^H of tall matrices by one-sided rotations; a wide one is turned
-/// first. `adjoint` says whether the fourth result is V^H or V; `swapped`, whether
-/// that one is the third, and U the fourth.
-static LogicalResult expandSvd(Call &c, bool vectors, bool full,
-                               bool adjoint, bool swapped = false) {
+/// first. `adjoint` says whether the fourth result is V^H or V; `swapped`,
+/// whether that one is the third, and U the fourth.
+static LogicalResult expandSvd(Call &c, bool vectors, bool full, bool adjoint,
+                               bool swapped = false) {
   if (failed(c.expect(1, 5)))
     return failure();
   Ops &ops = c.ops;
@@ -342,8 +348,8 @@ static LogicalResult expandSvd(Call &c, bool vectors, bool full,
       ops.b, tall.getType(), shapedLike(a, 2, {least}, realOf(element)),
       shapedLike(a, 2, {least, least}, element), tall);
   if (!vectors)
-    return c.finish({nullptr, rotated.getSigma(), nullptr, nullptr,
-                     zeroInfo(c, 2)});
+    return c.finish(
+        {nullptr, rotated.getSigma(), nullptr, nullptr, zeroInfo(c, 2)});
   Value units = unitColumns(ops, rotated.getW(), full ? most : least);
   Value u = wide ? Value(rotated.getV()) : units,
         v = wide ? units : Value(rotated.getV());
@@ -422,7 +428,8 @@ struct ExpandLinearAlgebraPass final
     for (CustomCallOp op : calls) {
       // ROCm's libraries are called as CUDA's are.
       StringRef name = op.getCallTargetName(), rest = name;
-      auto found = registry().find(rest.consume_front("hip") ? "cu" + rest.str() : name.str());
+      auto found = registry().find(rest.consume_front("hip") ? "cu" + rest.str()
+                                                             : name.str());
       if (found == registry().end())
         continue;
       Call call(op);

@@ -7,8 +7,8 @@
 //
 // A rank runs every program of the grid, on zeros where it is not its own, so
 // that all ranks reach all communication. `send` and `recv` are then a
-// permutation, and collectives of groups whose ranks run different programs take
-// the operand of each rank's own.
+// permutation, and collectives of groups whose ranks run different programs
+// take the operand of each rank's own.
 //
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
@@ -78,7 +78,8 @@ public:
 private:
   LogicalResult readPrograms();
   LogicalResult runPrograms();
-  /// Runs ops of `program` until one waits for another program. True if any ran.
+  /// Runs ops of `program` until one waits for another program. True if any
+  /// ran.
   FailureOr<bool> advance(Program &program);
   FailureOr<bool> advance(Program &program, Operation *inner);
 
@@ -90,13 +91,11 @@ private:
   /// `yes` where this rank is one of `processes`, as a predicate.
   Value isOneOf(ArrayRef<int64_t> processes);
   Value lookUp(ArrayRef<int64_t> table);
-  /// The process that has place `place`, one number, in this rank's group; the first
-  /// one where there is no `place`.
+  /// The process that has place `place`, one number, in this rank's group; the
+  /// first one where there is no `place`.
   Value memberAt(const Groups &groups, Value place);
   Value choose(ArrayRef<int64_t> processes, Value yes, Value no);
-  Value zeros(Type type) {
-    return ops.splat(cast<RankedTensorType>(type), 0);
-  }
+  Value zeros(Type type) { return ops.splat(cast<RankedTensorType>(type), 0); }
   /// The values of all ranks, along a new first dim.
   Value gatherAll(Value value);
   Value at(Value stacked, Value index);
@@ -132,8 +131,9 @@ LogicalResult Expander::readPrograms() {
     auto function = symbols.lookup<func::FuncOp>(nameOf(name));
     if (!function || function.isExternal() ||
         !function.getBody().hasOneBlock()) {
-      op.emitOpError("runs @") << nameOf(name)
-                               << ", which is no function with a body of this module";
+      op.emitOpError("runs @")
+          << nameOf(name)
+          << ", which is no function with a body of this module";
       return func::FuncOp();
     }
     return function;
@@ -191,9 +191,7 @@ LogicalResult Expander::readPrograms() {
 // Ranks
 //===----------------------------------------------------------------------===//
 
-Value Expander::rank() {
-  return stablehlo::PartitionIdOp::create(ops.b);
-}
+Value Expander::rank() { return stablehlo::PartitionIdOp::create(ops.b); }
 
 Value Expander::number(Value ofRank, int64_t divisor, bool remainder) {
   Value by = ops.splat(Ops::typeOf(ofRank), divisor);
@@ -217,16 +215,17 @@ Value Expander::memberAt(const Groups &groups, Value place) {
   if (place)
     for (ArrayRef<int64_t> group : groups)
       size = std::max(size, group.size());
-  auto type = RankedTensorType::get({numProcesses(), static_cast<int64_t>(size)},
-                                    ops.b.getI32Type());
+  auto type = RankedTensorType::get(
+      {numProcesses(), static_cast<int64_t>(size)}, ops.b.getI32Type());
   SmallVector<int32_t> words(type.getNumElements(), 0);
   for (ArrayRef<int64_t> group : groups)
     for (int64_t process : group)
       for (size_t i = 0; i < size; ++i)
         words[process * size + i] = group[std::min(i, group.size() - 1)];
-  Value mine = at(stablehlo::ConstantOp::create(
-                      ops.b, DenseElementsAttr::get(type, ArrayRef<int32_t>(words))),
-                  rank());
+  Value mine =
+      at(stablehlo::ConstantOp::create(
+             ops.b, DenseElementsAttr::get(type, ArrayRef<int32_t>(words))),
+         rank());
   return place ? at(mine, place) : ops.reshape(mine, {});
 }
 
@@ -281,9 +280,11 @@ Value Expander::gatherAll(Value value) {
   shape[0] = numProcesses();
   Groups all(1, llvm::to_vector(llvm::seq<int64_t>(0, numProcesses())));
   return stablehlo::AllGatherOp::create(
-             ops.b, TypeRange(RankedTensorType::get(shape, type.getElementType())),
-             ValueRange(mine), /*all_gather_dim=*/0, cast<ElementsAttr>(spell(all)),
-             anyChannel(context), /*use_global_device_ids=*/true)
+             ops.b,
+             TypeRange(RankedTensorType::get(shape, type.getElementType())),
+             ValueRange(mine), /*all_gather_dim=*/0,
+             cast<ElementsAttr>(spell(all)), anyChannel(context),
+             /*use_global_device_ids=*/true)
       .getResult(0);
 }
 
@@ -291,8 +292,9 @@ Value Expander::gatherAll(Value value) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Groups of ranks, from groups of replicas, of partitions or of both: StableHLO's
-/// cross_replica, cross_partition, cross_replica_and_partition and flattened_ids.
+/// Groups of ranks, from groups of replicas, of partitions or of both:
+/// StableHLO's cross_replica, cross_partition, cross_replica_and_partition and
+/// flattened_ids.
 FailureOr<Groups> Expander::groupsOf(Operation *inner) {
   auto attr = inner->getAttrOfType<DenseIntElementsAttr>(
       isa<stablehlo::CollectivePermuteOp>(inner) ? "source_target_pairs"
@@ -316,9 +318,9 @@ FailureOr<Groups> Expander::groupsOf(Operation *inner) {
   bool pairs = isa<stablehlo::AllToAllOp, stablehlo::CollectivePermuteOp,
                    stablehlo::CollectiveBroadcastOp>(inner);
   // By default all of a kind.
-  int64_t members = flattened                 ? numProcesses()
+  int64_t members = flattened               ? numProcesses()
                     : (hasChannel && pairs) ? partitions
-                                              : replicas;
+                                            : replicas;
   if (given.empty() || (given.size() == 1 && given[0].empty()))
     given.assign(1, llvm::to_vector(llvm::seq<int64_t>(0, members)));
   Groups groups;
@@ -396,8 +398,7 @@ SmallVector<Value> Expander::reduceGroups(Operation *inner, ValueRange operands,
 
 /// Ops for `inner`, a collective that the programs `together` have reached;
 /// `operands`: for each rank those of its own program.
-LogicalResult Expander::exchange(Operation *inner,
-                                 ArrayRef<Program *> together,
+LogicalResult Expander::exchange(Operation *inner, ArrayRef<Program *> together,
                                  ArrayRef<Value> operands) {
   FailureOr<Groups> groups = groupsOf(inner);
   if (failed(groups))
@@ -416,12 +417,14 @@ LogicalResult Expander::exchange(Operation *inner,
         ops.b, operands[0].getType(), operands[0],
         cast<DenseIntElementsAttr>(spell(*groups)), anyChannel(context));
     results.push_back(moved);
-  } else if (auto broadcast = dyn_cast<stablehlo::CollectiveBroadcastOp>(inner)) {
+  } else if (auto broadcast =
+                 dyn_cast<stablehlo::CollectiveBroadcastOp>(inner)) {
     bool computed = broadcast.getHasDynamicRoot();
     for (auto [i, operand] : llvm::enumerate(operands.drop_back(computed))) {
       Value root;
       if (computed)
-        root = at(operands.back(), ops.splat(RankedTensorType::get({}, ops.b.getI32Type()), i));
+        root = at(operands.back(),
+                  ops.splat(RankedTensorType::get({}, ops.b.getI32Type()), i));
       Value taken = at(gatherAll(operand), memberAt(*groups, root));
       results.push_back(choose(members, taken, zeros(operand.getType())));
     }
@@ -516,7 +519,8 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   }
   if (auto send = dyn_cast<stablehlo::SendOp>(inner)) {
     if (program.processes.size() != 1)
-      return LogicalResult(refuse(inner, "stands in a program of several processes"));
+      return LogicalResult(
+          refuse(inner, "stands in a program of several processes"));
     channels[send.getChannelHandle().getHandle()].push_back(
         {lookUpAll(send.getInputs()), program.processes[0]});
     program.values.map(send.getResult(), token());
@@ -524,7 +528,8 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   }
   if (auto recv = dyn_cast<stablehlo::RecvOp>(inner)) {
     if (program.processes.size() != 1)
-      return LogicalResult(refuse(inner, "stands in a program of several processes"));
+      return LogicalResult(
+          refuse(inner, "stands in a program of several processes"));
     std::deque<Sent> &queue = channels[recv.getChannelHandle().getHandle()];
     if (queue.empty())
       return false;
@@ -535,8 +540,8 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
     });
     if (!llvm::equal(types, TypeRange(ValueRange(sent.values))))
       return LogicalResult(inner->emitOpError("receives ")
-             << recv.getResultTypes() << ", but what was sent is "
-             << TypeRange(ValueRange(sent.values)));
+                           << recv.getResultTypes() << ", but what was sent is "
+                           << TypeRange(ValueRange(sent.values)));
     size_t next = 0;
     for (Value result : recv.getResults()) {
       if (isToken(result)) {
@@ -555,10 +560,12 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   }
   if (auto infeed = dyn_cast<stablehlo::InfeedOp>(inner)) {
     if (program.processes.size() != 1)
-      return LogicalResult(refuse(inner, "stands in a program of several processes"));
+      return LogicalResult(
+          refuse(inner, "stands in a program of several processes"));
     if (nextFed == fed.size())
       return LogicalResult(inner->emitOpError("reads more than the ")
-             << fed.size() << " functions of run_parallel's infeed give");
+                           << fed.size()
+                           << " functions of run_parallel's infeed give");
     IRMapping values;
     Block &body = fed[nextFed++].getBody().front();
     for (Operation &given : body.without_terminator())
@@ -570,11 +577,11 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
         program.values.map(result, token());
         continue;
       }
-      if (next >= yielded.size() ||
-          yielded[next].getType() != result.getType())
-        return LogicalResult(inner->emitOpError("reads ")
-               << result.getType()
-               << ", which is not what the function of the infeed gives");
+      if (next >= yielded.size() || yielded[next].getType() != result.getType())
+        return LogicalResult(
+            inner->emitOpError("reads ")
+            << result.getType()
+            << ", which is not what the function of the infeed gives");
       program.values.map(result, values.lookup(yielded[next++]));
     }
     return true;
@@ -594,8 +601,9 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
       within = nested;
   });
   if (within && programs.size() > 1)
-    return LogicalResult(refuse(within, "stands in a region of a program that not all "
-                          "processes run"));
+    return LogicalResult(refuse(within,
+                                "stands in a region of a program that not all "
+                                "processes run"));
   Operation *copy = ops.b.clone(*inner, program.values);
   if (!within)
     return true;
@@ -610,8 +618,8 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
     ops.b.setInsertionPoint(one);
     ops.b.setLoc(one->getLoc());
     if (isa<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>(one)) {
-      Value known = number(rank(), partitions,
-                           isa<stablehlo::PartitionIdOp>(one));
+      Value known =
+          number(rank(), partitions, isa<stablehlo::PartitionIdOp>(one));
       one->replaceAllUsesWith(ValueRange(known));
       one->erase();
     } else if (isExchange(one)) {
@@ -619,8 +627,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
       inside.function = program.function;
       inside.processes = program.processes;
       inside.next = Block::iterator(one);
-      if (failed(exchange(one, {&inside},
-                          llvm::to_vector(one->getOperands()))))
+      if (failed(exchange(one, {&inside}, llvm::to_vector(one->getOperands()))))
         return failure();
       SmallVector<Value> results;
       for (Value result : one->getResults())
@@ -664,7 +671,8 @@ LogicalResult Expander::runPrograms() {
       return success();
     if (any)
       continue;
-    InFlightDiagnostic diag = op.emitOpError("never ends: each process waits for another");
+    InFlightDiagnostic diag =
+        op.emitOpError("never ends: each process waits for another");
     for (auto &[function, program] : programs)
       if (!program.isDone())
         diag.attachNote(program.next->getLoc())
@@ -731,22 +739,21 @@ LogicalResult Expander::run() {
   SmallVector<sdy::TensorShardingAttr> in, out;
   SmallVector<Type> blocks, stackedResults;
   for (auto &[function, program] : programs) {
-    for (auto [i, type] : llvm::enumerate(program.function.getArgumentTypes())) {
+    for (auto [i, type] :
+         llvm::enumerate(program.function.getArgumentTypes())) {
       if (isa<stablehlo::TokenType>(type))
         continue;
       SmallVector<Value> parts;
       for (auto [process, of] : llvm::enumerate(ofProcess)) {
-        Value part = of == &program
-                         ? op.getOperand(firstOperand[process] + i)
-                         : zeros(type);
+        Value part = of == &program ? op.getOperand(firstOperand[process] + i)
+                                    : zeros(type);
         parts.push_back(ops.reshape(part, withLead(type, 1).getShape()));
       }
       auto all = withLead(type, numProcesses());
-      stacked.push_back(
-          parts.size() == 1
-              ? parts[0]
-              : stablehlo::ConcatenateOp::create(ops.b, all, parts, 0)
-                    .getResult());
+      stacked.push_back(parts.size() == 1 ? parts[0]
+                                          : stablehlo::ConcatenateOp::create(
+                                                ops.b, all, parts, 0)
+                                                .getResult());
       in.push_back(sharding(all.getRank()));
       blocks.push_back(withLead(type, 1));
     }
@@ -863,7 +870,8 @@ static LogicalResult expandProbes(ModuleOp module) {
     OpBuilder builder(check);
     if (block == check->getBlock() && probe->isBeforeInBlock(check)) {
       if (turn != 0)
-        return refuse("which is reached once, but asks for turn " + Twine(turn));
+        return refuse("which is reached once, but asks for turn " +
+                      Twine(turn));
       seen = probe.getOperand();
     } else {
       auto loop = dyn_cast<stablehlo::WhileOp>(block->getParentOp());
@@ -910,7 +918,8 @@ static LogicalResult expandProbes(ModuleOp module) {
       Value expected = after.splatBits(yes, 1);
       check::ExpectEqOp::create(builder, check.getLoc(), came, expected);
     }
-    check::ExpectEqOp::create(builder, check.getLoc(), check.getExpected(), seen);
+    check::ExpectEqOp::create(builder, check.getLoc(), check.getExpected(),
+                              seen);
     check.erase();
   }
   for (interpreter::ProbeOp probe : probes) {

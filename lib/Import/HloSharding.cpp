@@ -20,7 +20,8 @@ using llvm::StringRef;
 using Part = HloSharding::Part;
 
 /// `[1,2]`: consumed from `text`.
-static bool parseList(StringRef &text, char open, char close, llvm::SmallVectorImpl<int64_t> &list) {
+static bool parseList(StringRef &text, char open, char close,
+                      llvm::SmallVectorImpl<int64_t> &list) {
   if (text.empty() || text.front() != open)
     return false;
   size_t end = text.find(close);
@@ -35,8 +36,8 @@ static bool parseList(StringRef &text, char open, char close, llvm::SmallVectorI
   return true;
 }
 
-/// The parts of `ranks`, an array of all numbers below its size; none if it is no
-/// transposed count.
+/// The parts of `ranks`, an array of all numbers below its size; none if it is
+/// no transposed count.
 static SmallVector<Part> partsOf(ArrayRef<int64_t> ranks) {
   SmallVector<Part> minorFirst;
   int64_t done = 1, count = ranks.size();
@@ -64,7 +65,8 @@ static SmallVector<Part> partsOf(ArrayRef<int64_t> ranks) {
 }
 
 /// Cuts `parts` into runs that make the sizes of the tile dims.
-static bool groupParts(SmallVector<Part> parts, ArrayRef<int64_t> sizes, HloSharding &sharding) {
+static bool groupParts(SmallVector<Part> parts, ArrayRef<int64_t> sizes,
+                       HloSharding &sharding) {
   size_t next = 0;
   for (int64_t size : sizes) {
     SmallVector<Part> &tile = sharding.tiles.emplace_back();
@@ -89,7 +91,8 @@ static bool groupParts(SmallVector<Part> parts, ArrayRef<int64_t> sizes, HloShar
   return next == parts.size();
 }
 
-/// Where the brace that opens at the front of `text` closes; npos if it does not.
+/// Where the brace that opens at the front of `text` closes; npos if it does
+/// not.
 static size_t findClosing(StringRef text) {
   int64_t depth = 0;
   bool isQuoted = false;
@@ -125,7 +128,9 @@ int64_t shardc::countHloPartitions(StringRef text) {
   for (StringRef part : splitHloTuple(text)) {
     SmallVector<int64_t> sizes;
     size_t at = part.find("devices=");
-    StringRef rest = at == StringRef::npos ? "" : part.drop_front(at + StringRef("devices=").size());
+    StringRef rest = at == StringRef::npos
+                         ? ""
+                         : part.drop_front(at + StringRef("devices=").size());
     int64_t count = 1;
     if (parseList(rest, '[', ']', sizes))
       for (int64_t size : sizes)
@@ -136,8 +141,8 @@ int64_t shardc::countHloPartitions(StringRef text) {
   return most;
 }
 
-/// Takes from the end of `rest` what says nothing of tiles: metadata, and the group
-/// of values that are cut alike. Returns what is wrong.
+/// Takes from the end of `rest` what says nothing of tiles: metadata, and the
+/// group of values that are cut alike. Returns what is wrong.
 static std::string takeTrailers(StringRef &rest, HloSharding &sharding) {
   if (size_t at = rest.find("metadata={"); at != StringRef::npos) {
     StringRef inner = rest.drop_front(at + StringRef("metadata=").size());
@@ -149,7 +154,8 @@ static std::string takeTrailers(StringRef &rest, HloSharding &sharding) {
   for (StringRef word : {"shard_as ", "shard_like "})
     if (size_t at = rest.rfind(word); at != StringRef::npos) {
       int64_t number;
-      if (rest.drop_front(at + word.size()).trim().getAsInteger(10, number) || number < 0)
+      if (rest.drop_front(at + word.size()).trim().getAsInteger(10, number) ||
+          number < 0)
         return "expected the number of a group after " + word.rtrim().str();
       sharding.group = number;
       rest = rest.take_front(at).rtrim(", ");
@@ -157,7 +163,8 @@ static std::string takeTrailers(StringRef &rest, HloSharding &sharding) {
   return "";
 }
 
-std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloSharding &sharding) {
+std::string shardc::parseHloSharding(StringRef text, int64_t numRanks,
+                                     HloSharding &sharding) {
   StringRef rest = text.trim();
   if (!rest.consume_front("{") || !rest.consume_back("}"))
     return "expected a sharding in braces";
@@ -184,11 +191,13 @@ std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloShardi
   int64_t count = 1;
   for (int64_t size : sizes) {
     if (size < 1 || count > numRanks / size)
-      return "tiles are not as many as the program's " + std::to_string(numRanks) + " partitions";
+      return "tiles are not as many as the program's " +
+             std::to_string(numRanks) + " partitions";
     count *= size;
   }
   if (count != numRanks)
-    return std::to_string(count) + " tiles, but the program has " + std::to_string(numRanks) + " partitions";
+    return std::to_string(count) + " tiles, but the program has " +
+           std::to_string(numRanks) + " partitions";
   if (rest.consume_front("<=")) {
     if (!parseList(rest, '[', ']', reshape))
       return "expected [..] after <=";
@@ -206,7 +215,8 @@ std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloShardi
         return "<= does not count all partitions";
       product *= size;
     }
-    if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, reshape.size())) || product != numRanks)
+    if (sorted != llvm::to_vector(llvm::seq<int64_t>(0, reshape.size())) ||
+        product != numRanks)
       return "<=[..]T(..) is no order of all partitions";
     for (int64_t i = 0; i < numRanks; ++i) {
       int64_t left = i, rank = 0;
@@ -220,7 +230,8 @@ std::string shardc::parseHloSharding(StringRef text, int64_t numRanks, HloShardi
       ranks.push_back(rank);
     }
   } else {
-    StringRef list = rest.take_while([](char c) { return llvm::isDigit(c) || c == ','; });
+    StringRef list =
+        rest.take_while([](char c) { return llvm::isDigit(c) || c == ','; });
     rest = rest.drop_front(list.size());
     SmallVector<StringRef> entries;
     list.split(entries, ',', -1, /*KeepEmpty=*/false);

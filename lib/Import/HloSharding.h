@@ -33,9 +33,10 @@ llvm::SmallVector<llvm::StringRef> splitHloTuple(llvm::StringRef text);
 /// The number of partitions that `text` is over; 1 if it does not say.
 int64_t countHloPartitions(llvm::StringRef text);
 
-/// Reads one sharding over `numRanks` ranks. Returns an empty string, or what is
-/// wrong or unknown.
-std::string parseHloSharding(llvm::StringRef text, int64_t numRanks, HloSharding &sharding);
+/// Reads one sharding over `numRanks` ranks. Returns an empty string, or what
+/// is wrong or unknown.
+std::string parseHloSharding(llvm::StringRef text, int64_t numRanks,
+                             HloSharding &sharding);
 
 } // namespace shardc
 

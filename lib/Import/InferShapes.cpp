@@ -18,10 +18,9 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 }
 
 int64_t import::windowPositions(int64_t size, int64_t window, int64_t stride,
-                                int64_t low, int64_t high,
-                                int64_t baseDilation, int64_t windowDilation) {
-  int64_t padded =
-      low + high + (size == 0 ? 0 : (size - 1) * baseDilation + 1);
+                                int64_t low, int64_t high, int64_t baseDilation,
+                                int64_t windowDilation) {
+  int64_t padded = low + high + (size == 0 ? 0 : (size - 1) * baseDilation + 1);
   int64_t reach = (window - 1) * windowDilation + 1;
   return padded < reach ? 0 : (padded - reach) / stride + 1;
 }
@@ -39,10 +38,8 @@ static Shape shapeOfDot(DotGeneralOp op) {
           !llvm::is_contained(summed, static_cast<int64_t>(dim)))
         shape.push_back(size);
   };
-  add(lhs, dims.getLhsBatchingDimensions(),
-      dims.getLhsContractingDimensions());
-  add(rhs, dims.getRhsBatchingDimensions(),
-      dims.getRhsContractingDimensions());
+  add(lhs, dims.getLhsBatchingDimensions(), dims.getLhsContractingDimensions());
+  add(rhs, dims.getRhsBatchingDimensions(), dims.getRhsContractingDimensions());
   return shape;
 }
 
@@ -62,8 +59,8 @@ static Shape shapeOfConvolution(ConvolutionOp op) {
   for (size_t i = 0; i < padding.size(); ++i)
     shape[dims.getOutputSpatialDimensions()[i]] = import::windowPositions(
         lhs[dims.getInputSpatialDimensions()[i]],
-        rhs[dims.getKernelSpatialDimensions()[i]], strides[i],
-        padding[i].first, padding[i].second, lhsDilation[i], rhsDilation[i]);
+        rhs[dims.getKernelSpatialDimensions()[i]], strides[i], padding[i].first,
+        padding[i].second, lhsDilation[i], rhsDilation[i]);
   return shape;
 }
 
@@ -156,12 +153,12 @@ LogicalResult import::inferResultShapes(Operation *op) {
   };
   if (llvm::none_of(op->getResultTypes(), isDynamic))
     return success();
-  if (llvm::any_of(op->getOperandTypes(), [](Type type) {
-        return !isa<RankedTensorType>(type);
-      }))
+  if (llvm::any_of(op->getOperandTypes(),
+                   [](Type type) { return !isa<RankedTensorType>(type); }))
     return op->emitError("unsupported: shapes of the results of '")
-           << op->getName() << "' cannot be inferred: it has operands that are "
-                               "no tensors";
+           << op->getName()
+           << "' cannot be inferred: it has operands that are "
+              "no tensors";
   SmallVector<Type> types;
   if (auto barrier = dyn_cast<OptimizationBarrierOp>(op)) {
     llvm::append_range(types, op->getOperandTypes());

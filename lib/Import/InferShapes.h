@@ -1,4 +1,5 @@
-//===- InferShapes.h - Shapes of results from shapes of operands -*- C++ -*-===//
+//===- InferShapes.h - Shapes of results from shapes of operands -*- C++
+//-*-===//
 #ifndef SHARDC_LIB_IMPORT_INFERSHAPES_H
 #define SHARDC_LIB_IMPORT_INFERSHAPES_H
 
@@ -13,8 +14,8 @@ namespace shardc::import {
 mlir::LogicalResult inferResultShapes(mlir::Operation *op);
 
 /// Positions of a window over one dim: elements, all but padding at least one.
-int64_t windowPositions(int64_t size, int64_t window, int64_t stride, int64_t low,
-                        int64_t high, int64_t baseDilation,
+int64_t windowPositions(int64_t size, int64_t window, int64_t stride,
+                        int64_t low, int64_t high, int64_t baseDilation,
                         int64_t windowDilation);
 
 } // namespace shardc::import

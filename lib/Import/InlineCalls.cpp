@@ -6,11 +6,11 @@
 // of callees' arguments as constraints.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -41,7 +41,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  SmallVector<func::FuncOp> active; ///< callers, outermost first
+  SmallVector<func::FuncOp> active;     ///< callers, outermost first
   DenseMap<Operation *, int64_t> opsOf; ///< of functions that hold no call
 };
 
@@ -56,24 +56,29 @@ static FlatSymbolRefAttr calleeName(Operation *op) {
 }
 
 /// `value` with a sharding asked for, if `sharding` is one.
-static Value constrain(OpBuilder &builder, Location loc, Value value, Attribute sharding) {
+static Value constrain(OpBuilder &builder, Location loc, Value value,
+                       Attribute sharding) {
   auto attr = dyn_cast_or_null<sdy::TensorShardingAttr>(sharding);
   if (!attr || !isa<RankedTensorType>(value.getType()))
     return value;
-  return sdy::ShardingConstraintOp::create(builder, loc, value.getType(), value, attr);
+  return sdy::ShardingConstraintOp::create(builder, loc, value.getType(), value,
+                                           attr);
 }
 
 FailureOr<func::FuncOp> Inliner::calleeOf(Operation *call) {
   FlatSymbolRefAttr name = calleeName(call);
   auto callee = symbols.lookup<func::FuncOp>(name.getAttr());
   if (!callee)
-    return call->emitOpError() << "calls " << name << ", which is no function of this module";
+    return call->emitOpError()
+           << "calls " << name << ", which is no function of this module";
   if (callee.isExternal())
     return call->emitOpError() << "calls " << name << ", which has no body";
-  auto called = FunctionType::get(call->getContext(), call->getOperandTypes(), call->getResultTypes());
+  auto called = FunctionType::get(call->getContext(), call->getOperandTypes(),
+                                  call->getResultTypes());
   if (called != callee.getFunctionType())
-    return call->emitOpError() << "calls " << name << " as " << called << ", but its type is "
-                               << callee.getFunctionType();
+    return call->emitOpError()
+           << "calls " << name << " as " << called << ", but its type is "
+           << callee.getFunctionType();
   return callee;
 }
 
@@ -81,35 +86,45 @@ LogicalResult Inliner::inlineCall(Operation *call, func::FuncOp callee) {
   OpBuilder builder(call);
   Location callLoc = call->getLoc();
   IRMapping mapping;
-  for (auto [i, argument, operand] : llvm::enumerate(callee.getArguments(), call->getOperands()))
-    mapping.map(argument, constrain(builder, callLoc, operand, callee.getArgAttr(i, sdy::kShardingAttr)));
+  for (auto [i, argument, operand] :
+       llvm::enumerate(callee.getArguments(), call->getOperands()))
+    mapping.map(argument, constrain(builder, callLoc, operand,
+                                    callee.getArgAttr(i, sdy::kShardingAttr)));
   Block &body = callee.getBody().front();
   for (Operation &op : body.without_terminator()) {
     Operation *copy = builder.clone(op, mapping);
-    copy->walk([&](Operation *inner) { inner->setLoc(CallSiteLoc::get(inner->getLoc(), callLoc)); });
+    copy->walk([&](Operation *inner) {
+      inner->setLoc(CallSiteLoc::get(inner->getLoc(), callLoc));
+    });
   }
-  for (auto [i, result, value] : llvm::enumerate(call->getResults(), body.getTerminator()->getOperands()))
-    result.replaceAllUsesWith(constrain(builder, callLoc, mapping.lookupOrDefault(value),
-                                        callee.getResultAttr(i, sdy::kShardingAttr)));
+  for (auto [i, result, value] :
+       llvm::enumerate(call->getResults(), body.getTerminator()->getOperands()))
+    result.replaceAllUsesWith(
+        constrain(builder, callLoc, mapping.lookupOrDefault(value),
+                  callee.getResultAttr(i, sdy::kShardingAttr)));
   call->erase();
   return success();
 }
 
 LogicalResult Inliner::inlineAsync(stablehlo::AsyncStartOp op) {
   Block &body = op.getBody().front();
-  for (auto [argument, operand] : llvm::zip(body.getArguments(), op.getOperands()))
+  for (auto [argument, operand] :
+       llvm::zip(body.getArguments(), op.getOperands()))
     argument.replaceAllUsesWith(operand);
   Operation *terminator = body.getTerminator();
-  for (Operation *user : llvm::make_early_inc_range(op.getFuture().getUsers())) {
+  for (Operation *user :
+       llvm::make_early_inc_range(op.getFuture().getUsers())) {
     auto done = dyn_cast<stablehlo::AsyncDoneOp>(user);
     if (!done)
-      return user->emitOpError() << "unsupported: hands on " << op.getFuture().getType()
-                                 << "; await it with async_done where it is begun";
+      return user->emitOpError()
+             << "unsupported: hands on " << op.getFuture().getType()
+             << "; await it with async_done where it is begun";
     done.replaceAllUsesWith(terminator->getOperands());
     done.erase();
   }
   terminator->erase();
-  op->getBlock()->getOperations().splice(op->getIterator(), body.getOperations());
+  op->getBlock()->getOperations().splice(op->getIterator(),
+                                         body.getOperations());
   op.erase();
   return success();
 }
@@ -117,17 +132,24 @@ LogicalResult Inliner::inlineAsync(stablehlo::AsyncStartOp op) {
 LogicalResult Inliner::inlineRegion(sdy::NamedComputationOp op) {
   OpBuilder builder(op);
   Block &body = op.getBody().front();
-  auto shardingAt = [](std::optional<sdy::TensorShardingPerValueAttr> shardings, size_t i) -> Attribute {
-    return shardings && i < shardings->getShardings().size() ? shardings->getShardings()[i] : nullptr;
+  auto shardingAt = [](std::optional<sdy::TensorShardingPerValueAttr> shardings,
+                       size_t i) -> Attribute {
+    return shardings && i < shardings->getShardings().size()
+               ? shardings->getShardings()[i]
+               : nullptr;
   };
-  for (auto [i, argument, operand] : llvm::enumerate(body.getArguments(), op.getOperands()))
-    argument.replaceAllUsesWith(constrain(builder, op.getLoc(), operand, shardingAt(op.getInShardings(), i)));
+  for (auto [i, argument, operand] :
+       llvm::enumerate(body.getArguments(), op.getOperands()))
+    argument.replaceAllUsesWith(constrain(builder, op.getLoc(), operand,
+                                          shardingAt(op.getInShardings(), i)));
   Operation *terminator = body.getTerminator();
   SmallVector<Value> values(terminator->getOperands());
   terminator->erase();
-  op->getBlock()->getOperations().splice(op->getIterator(), body.getOperations());
+  op->getBlock()->getOperations().splice(op->getIterator(),
+                                         body.getOperations());
   for (auto [i, result, value] : llvm::enumerate(op.getResults(), values))
-    result.replaceAllUsesWith(constrain(builder, op.getLoc(), value, shardingAt(op.getOutShardings(), i)));
+    result.replaceAllUsesWith(constrain(builder, op.getLoc(), value,
+                                        shardingAt(op.getOutShardings(), i)));
   op.erase();
   return success();
 }
@@ -136,8 +158,10 @@ LogicalResult Inliner::flatten(func::FuncOp function) {
   if (opsOf.contains(function))
     return success();
   if (llvm::is_contained(active, function)) {
-    InFlightDiagnostic diag = function.emitError("function @")
-        << function.getSymName() << " calls itself, which a compiled program cannot";
+    InFlightDiagnostic diag =
+        function.emitError("function @")
+        << function.getSymName()
+        << " calls itself, which a compiled program cannot";
     for (func::FuncOp caller : active)
       diag.attachNote(caller.getLoc()) << "by way of @" << caller.getSymName();
     return diag;
@@ -145,8 +169,10 @@ LogicalResult Inliner::flatten(func::FuncOp function) {
   if (active.size() >= kMaxDepth)
     return function.emitError("calls are more than ") << kMaxDepth << " deep";
   if (!function.getBody().hasOneBlock())
-    return function.emitError("function @") << function.getSymName() << " has "
-        << function.getBody().getBlocks().size() << " blocks, expected one; StableHLO branches with regions";
+    return function.emitError("function @")
+           << function.getSymName() << " has "
+           << function.getBody().getBlocks().size()
+           << " blocks, expected one; StableHLO branches with regions";
   active.push_back(function);
 
   SmallVector<Operation *> calls;
@@ -187,10 +213,12 @@ LogicalResult Inliner::flatten(func::FuncOp function) {
 LogicalResult Inliner::run() {
   auto main = symbols.lookup<func::FuncOp>("main");
   if (!main) {
-    InFlightDiagnostic diag = module.emitError("module has no function @main, where a program begins");
+    InFlightDiagnostic diag = module.emitError(
+        "module has no function @main, where a program begins");
     for (auto function : module.getOps<func::FuncOp>())
       if (function.isPublic())
-        diag.attachNote(function.getLoc()) << "there is @" << function.getSymName() << "; rename it to @main";
+        diag.attachNote(function.getLoc())
+            << "there is @" << function.getSymName() << "; rename it to @main";
     return diag;
   }
   if (main.isExternal())
@@ -220,14 +248,16 @@ LogicalResult Inliner::run() {
   });
   if (!flat)
     return failure();
-  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function != main && !named.contains(function.getSymNameAttr()))
       function.erase();
   return success();
 }
 
 namespace {
-struct InlineCallsPass final : shardc::impl::InlineCallsPassBase<InlineCallsPass> {
+struct InlineCallsPass final
+    : shardc::impl::InlineCallsPassBase<InlineCallsPass> {
   using Base::Base;
   void runOnOperation() override {
     if (failed(Inliner(getOperation()).run()))

@@ -28,8 +28,9 @@ namespace shardc {
 } // namespace shardc
 
 static LogicalResult refuse(Operation *op, const Twine &why) {
-  return emitError(op->getLoc()) << "unsupported: '" << op->getName().getStringRef() << "' at "
-                                 << userLocation(op->getLoc()) << " under --reproducible: " << why;
+  return emitError(op->getLoc())
+         << "unsupported: '" << op->getName().getStringRef() << "' at "
+         << userLocation(op->getLoc()) << " under --reproducible: " << why;
 }
 
 /// True where sums and products of elements are rounded.
@@ -38,9 +39,13 @@ static bool isRounded(Type type) {
   return isa<FloatType, ComplexType>(element);
 }
 
-static bool isFloat(Value value) { return isa<FloatType>(Ops::typeOf(value).getElementType()); }
+static bool isFloat(Value value) {
+  return isa<FloatType>(Ops::typeOf(value).getElementType());
+}
 
-static bool isComplex(Value value) { return isa<ComplexType>(Ops::typeOf(value).getElementType()); }
+static bool isComplex(Value value) {
+  return isa<ComplexType>(Ops::typeOf(value).getElementType());
+}
 
 static void replace(Operation *op, ValueRange values) {
   op->replaceAllUsesWith(values);
@@ -65,9 +70,11 @@ static Operation *combinerOf(Region &body, unsigned i, unsigned count) {
   Operation *op = block.getTerminator()->getOperand(i).getDefiningOp();
   if (!op || op->getNumOperands() != 2 || op->getBlock() != &block)
     return nullptr;
-  Value accumulator = block.getArgument(i), element = block.getArgument(i + count);
-  bool ofBoth = (op->getOperand(0) == accumulator && op->getOperand(1) == element) ||
-                (op->getOperand(1) == accumulator && op->getOperand(0) == element);
+  Value accumulator = block.getArgument(i),
+        element = block.getArgument(i + count);
+  bool ofBoth =
+      (op->getOperand(0) == accumulator && op->getOperand(1) == element) ||
+      (op->getOperand(1) == accumulator && op->getOperand(0) == element);
   return ofBoth ? op : nullptr;
 }
 
@@ -77,8 +84,10 @@ static bool isOrderFree(Region &body, unsigned count) {
     Operation *op = combinerOf(body, i, count);
     if (!op)
       return false;
-    bool chooses = isa<MaxOp, MinOp>(op) && !isa<ComplexType>(getElementTypeOrSelf(op->getResult(0)));
-    bool isExact = isa<AddOp, MulOp, AndOp, OrOp, XorOp>(op) && !isRounded(op->getResult(0).getType());
+    bool chooses = isa<MaxOp, MinOp>(op) &&
+                   !isa<ComplexType>(getElementTypeOrSelf(op->getResult(0)));
+    bool isExact = isa<AddOp, MulOp, AndOp, OrOp, XorOp>(op) &&
+                   !isRounded(op->getResult(0).getType());
     if (!chooses && !isExact)
       return false;
   }
@@ -90,7 +99,8 @@ static bool addsUp(Region &body, unsigned count) {
   return count == 1 && isa_and_nonnull<AddOp>(combinerOf(body, 0, 1));
 }
 
-/// True if `body` gives its second argument: an update takes an element's place.
+/// True if `body` gives its second argument: an update takes an element's
+/// place.
 static bool overwrites(Region &body, unsigned count) {
   Block &block = body.front();
   for (unsigned i = 0; i < count; ++i)
@@ -104,22 +114,27 @@ static bool overwrites(Region &body, unsigned count) {
 //===----------------------------------------------------------------------===//
 
 /// The sum of `value` along `dims` and of `init`, a scalar, in `value`'s type.
-static Value exactSum(ExactSums &sums, Value value, ArrayRef<int64_t> dims, Value init) {
+static Value exactSum(ExactSums &sums, Value value, ArrayRef<int64_t> dims,
+                      Value init) {
   Ops &ops = sums.ops;
   Type element = Ops::typeOf(value).getElementType();
   SmallVector<Value> parts;
-  for (Value term : sums.split(value, dims, product(Ops::typeOf(value).getShape(), dims)))
+  for (Value term :
+       sums.split(value, dims, product(Ops::typeOf(value).getShape(), dims)))
     parts.push_back(ops.reduce<AddOp>(term, 0, dims));
   if (!isZero(init, /*orNegative=*/true)) {
     Value start = ops.convert(init, ops.b.getF64Type());
-    parts.push_back(ops.broadcast(start, Ops::typeOf(parts.front()).getShape(), {}));
+    parts.push_back(
+        ops.broadcast(start, Ops::typeOf(parts.front()).getShape(), {}));
   }
   return sums.finish(parts, element);
 }
 
-/// Combines tensors element by element as `body`, a region on scalars, does: as many
-/// accumulators, then as many elements. Fails where it does more than arithmetic.
-static FailureOr<SmallVector<Value>> combine(Ops &ops, Operation *op, Region &body, ValueRange operands) {
+/// Combines tensors element by element as `body`, a region on scalars, does: as
+/// many accumulators, then as many elements. Fails where it does more than
+/// arithmetic.
+static FailureOr<SmallVector<Value>>
+combine(Ops &ops, Operation *op, Region &body, ValueRange operands) {
   ArrayRef<int64_t> shape = Ops::typeOf(operands.front()).getShape();
   Block &block = body.front();
   IRMapping mapping;
@@ -127,7 +142,8 @@ static FailureOr<SmallVector<Value>> combine(Ops &ops, Operation *op, Region &bo
   // Constants may stand in front of the op by now.
   auto known = [&](Value value) {
     auto constant = value.getDefiningOp<ConstantOp>();
-    if (!mapping.contains(value) && constant && Ops::typeOf(value).getRank() == 0) {
+    if (!mapping.contains(value) && constant &&
+        Ops::typeOf(value).getRank() == 0) {
       Value copy = ops.b.clone(*constant)->getResult(0);
       mapping.map(value, ops.broadcast(copy, shape, {}));
     }
@@ -136,30 +152,35 @@ static FailureOr<SmallVector<Value>> combine(Ops &ops, Operation *op, Region &bo
   for (Operation &inner : block.without_terminator()) {
     if (isa<ConstantOp>(inner))
       continue;
-    if (!inner.hasTrait<ElementwiseTrait>() || inner.getNumResults() != 1 || !llvm::all_of(inner.getOperands(), known))
-      return refuse(op, "it combines by more than elementwise ops on its arguments and constants");
+    if (!inner.hasTrait<ElementwiseTrait>() || inner.getNumResults() != 1 ||
+        !llvm::all_of(inner.getOperands(), known))
+      return refuse(op, "it combines by more than elementwise ops on its "
+                        "arguments and constants");
     Operation *copy = ops.b.clone(inner, mapping);
     copy->getResult(0).setType(Ops::typeOf(inner.getResult(0)).clone(shape));
   }
   SmallVector<Value> results;
   for (Value value : block.getTerminator()->getOperands()) {
     if (!known(value))
-      return refuse(op, "it combines by more than elementwise ops on its arguments and constants");
+      return refuse(op, "it combines by more than elementwise ops on its "
+                        "arguments and constants");
     results.push_back(mapping.lookup(value));
   }
   return results;
 }
 
 /// Elements [begin, end) of `dim`, each `stride`-th.
-static Value sliceOf(Ops &ops, Value value, int64_t dim, int64_t begin, int64_t end, int64_t stride = 1) {
+static Value sliceOf(Ops &ops, Value value, int64_t dim, int64_t begin,
+                     int64_t end, int64_t stride = 1) {
   RankedTensorType type = Ops::typeOf(value);
-  SmallVector<int64_t> begins(type.getRank(), 0), ends(type.getShape()), strides(type.getRank(), 1);
+  SmallVector<int64_t> begins(type.getRank(), 0), ends(type.getShape()),
+      strides(type.getRank(), 1);
   begins[dim] = begin, ends[dim] = end, strides[dim] = stride;
   return SliceOp::create(ops.b, value, begins, ends, strides);
 }
 
-/// Neighbours along one dim after the other are combined, so that the tree depends
-/// on global sizes alone.
+/// Neighbours along one dim after the other are combined, so that the tree
+/// depends on global sizes alone.
 static LogicalResult reduceByTree(ReduceOp op) {
   Ops ops(op);
   SmallVector<Value> values(op.getInputs());
@@ -167,18 +188,21 @@ static LogicalResult reduceByTree(ReduceOp op) {
   llvm::sort(dims, std::greater<>());
   for (int64_t dim : dims) {
     while (Ops::typeOf(values.front()).getDimSize(dim) > 1) {
-      int64_t size = Ops::typeOf(values.front()).getDimSize(dim), pairs = size / 2;
+      int64_t size = Ops::typeOf(values.front()).getDimSize(dim),
+              pairs = size / 2;
       SmallVector<Value> operands;
       for (int64_t side : {0, 1})
         for (Value value : values)
           operands.push_back(sliceOf(ops, value, dim, side, 2 * pairs, 2));
-      FailureOr<SmallVector<Value>> combined = combine(ops, op, op.getBody(), operands);
+      FailureOr<SmallVector<Value>> combined =
+          combine(ops, op, op.getBody(), operands);
       if (failed(combined))
         return failure();
       for (auto [value, pair] : llvm::zip(values, *combined)) {
         if (size % 2) {
           Value last = sliceOf(ops, value, dim, size - 1, size);
-          pair = ConcatenateOp::create(ops.b, ValueRange{pair, last}, static_cast<uint64_t>(dim));
+          pair = ConcatenateOp::create(ops.b, ValueRange{pair, last},
+                                       static_cast<uint64_t>(dim));
         }
         value = pair;
       }
@@ -190,20 +214,23 @@ static LogicalResult reduceByTree(ReduceOp op) {
     operands.push_back(ops.broadcast(init, shape, {}));
   for (Value value : values)
     operands.push_back(ops.reshape(value, shape));
-  FailureOr<SmallVector<Value>> results = combine(ops, op, op.getBody(), operands);
+  FailureOr<SmallVector<Value>> results =
+      combine(ops, op, op.getBody(), operands);
   if (failed(results))
     return failure();
   replace(op, *results);
   return success();
 }
 
-/// A sum over dims that are whole on every rank has one order there. Sums along the most
-/// minor dim are as many as a vector has lanes, for vectors to be of use.
+/// A sum over dims that are whole on every rank has one order there. Sums along
+/// the most minor dim are as many as a vector has lanes, for vectors to be of
+/// use.
 static void sumInOrder(ReduceOp op) {
   constexpr int64_t kLanes = 16;
   Value value = op.getInputs().front(), init = op.getInitValues().front();
   SmallVector<int64_t> dims(op.getDimensions());
-  int64_t last = Ops::typeOf(value).getRank() - 1, size = Ops::typeOf(value).getDimSize(last);
+  int64_t last = Ops::typeOf(value).getRank() - 1,
+          size = Ops::typeOf(value).getDimSize(last);
   Ops ops(op);
   Type element = Ops::typeOf(value).getElementType();
   auto sumOf = [&](Value of, ArrayRef<int64_t> along) {
@@ -213,7 +240,8 @@ static void sumInOrder(ReduceOp op) {
   };
   value = ops.convert(value, ops.b.getF32Type());
   if (llvm::is_contained(dims, last) && size > kLanes) {
-    SmallVector<int64_t> high(last + 1, 0), shape(Ops::typeOf(value).getShape());
+    SmallVector<int64_t> high(last + 1, 0),
+        shape(Ops::typeOf(value).getShape());
     high[last] = llvm::alignTo(size, kLanes) - size;
     if (high[last] > 0)
       value = ops.padHigh(value, 0, high);
@@ -224,7 +252,8 @@ static void sumInOrder(ReduceOp op) {
   }
   value = sumOf(value, dims);
   if (!isZero(init, /*orNegative=*/true)) {
-    Value start = ops.broadcast(ops.convert(init, ops.b.getF32Type()), Ops::typeOf(value).getShape(), {});
+    Value start = ops.broadcast(ops.convert(init, ops.b.getF32Type()),
+                                Ops::typeOf(value).getShape(), {});
     value = ops.op<AddOp>(value, start);
   }
   replace(op, ops.convert(value, element));
@@ -237,7 +266,8 @@ static LogicalResult rewrite(ReduceOp op) {
   if (isOrderFree(op.getBody(), count) || picksExtreme(op, isMax))
     return success();
   // Nothing to order.
-  if (type.getNumElements() == 0 || (count == 1 && product(type.getShape(), op.getDimensions()) == 1))
+  if (type.getNumElements() == 0 ||
+      (count == 1 && product(type.getShape(), op.getDimensions()) == 1))
     return success();
   if (!addsUp(op.getBody(), count))
     return reduceByTree(op);
@@ -253,9 +283,15 @@ static LogicalResult rewrite(ReduceOp op) {
     return success();
   }
   Type part = cast<ComplexType>(type.getElementType()).getElementType();
-  auto sumOf = [&](auto take) { return exactSum(sums, take(value), op.getDimensions(), take(init)); };
-  Value re = sumOf([&](Value x) -> Value { return RealOp::create(ops.b, Ops::withElement(x, part), x); });
-  Value im = sumOf([&](Value x) -> Value { return ImagOp::create(ops.b, Ops::withElement(x, part), x); });
+  auto sumOf = [&](auto take) {
+    return exactSum(sums, take(value), op.getDimensions(), take(init));
+  };
+  Value re = sumOf([&](Value x) -> Value {
+    return RealOp::create(ops.b, Ops::withElement(x, part), x);
+  });
+  Value im = sumOf([&](Value x) -> Value {
+    return ImagOp::create(ops.b, Ops::withElement(x, part), x);
+  });
   Value joined = ComplexOp::create(ops.b, op->getResult(0).getType(), re, im);
   replace(op, joined);
   return success();
@@ -265,7 +301,8 @@ static LogicalResult rewrite(ReduceOp op) {
 static void addSumBody(OperationState &state, Type element) {
   auto scalar = RankedTensorType::get({}, element);
   Block &body = state.addRegion()->emplaceBlock();
-  Value x = body.addArgument(scalar, state.location), y = body.addArgument(scalar, state.location);
+  Value x = body.addArgument(scalar, state.location),
+        y = body.addArgument(scalar, state.location);
   OpBuilder inside(element.getContext());
   inside.setInsertionPointToEnd(&body);
   Value sum = AddOp::create(inside, state.location, scalar, x, y);
@@ -276,14 +313,16 @@ static void addSumBody(OperationState &state, Type element) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// Windows twice as long are made of two windows, and any length of such: a tree that
-/// follows from the window alone.
+/// Windows twice as long are made of two windows, and any length of such: a
+/// tree that follows from the window alone.
 static LogicalResult combineByTree(ReduceWindowOp op) {
   Ops ops(op);
   SmallVector<Value> values(op.getInputs()), starts;
   int64_t rank = Ops::typeOf(values.front()).getRank();
   ArrayRef<int64_t> window = op.getWindowDimensions();
-  SmallVector<int64_t> strides = op.getWindowStridesOrOnes(), dilations = op.getWindowDilationsOrOnes(), low, high, interior;
+  SmallVector<int64_t> strides = op.getWindowStridesOrOnes(),
+                       dilations = op.getWindowDilationsOrOnes(), low, high,
+                       interior;
   for (auto [before, after] : op.getPaddingOrZeros())
     low.push_back(before), high.push_back(after);
   for (int64_t dilation : op.getBaseDilationsOrOnes())
@@ -292,26 +331,35 @@ static LogicalResult combineByTree(ReduceWindowOp op) {
     RankedTensorType type = Ops::typeOf(value);
     SmallVector<int64_t> shape;
     for (int64_t dim = 0; dim < rank; ++dim)
-      shape.push_back(low[dim] + high[dim] + type.getDimSize(dim) + std::max<int64_t>(type.getDimSize(dim) - 1, 0) * interior[dim]);
-    value = PadOp::create(ops.b, type.clone(shape), value, init, low, high, interior);
+      shape.push_back(low[dim] + high[dim] + type.getDimSize(dim) +
+                      std::max<int64_t>(type.getDimSize(dim) - 1, 0) *
+                          interior[dim]);
+    value = PadOp::create(ops.b, type.clone(shape), value, init, low, high,
+                          interior);
   }
-  auto sizeOf = [](ArrayRef<Value> of, int64_t dim) { return Ops::typeOf(of.front()).getDimSize(dim); };
+  auto sizeOf = [](ArrayRef<Value> of, int64_t dim) {
+    return Ops::typeOf(of.front()).getDimSize(dim);
+  };
   for (int64_t dim = 0; dim < rank; ++dim) {
     // `first`, and `second` `distance` elements on.
-    auto joined = [&](ArrayRef<Value> first, ArrayRef<Value> second, int64_t distance) {
-      int64_t count = std::min(sizeOf(first, dim), sizeOf(second, dim) - distance);
+    auto joined = [&](ArrayRef<Value> first, ArrayRef<Value> second,
+                      int64_t distance) {
+      int64_t count =
+          std::min(sizeOf(first, dim), sizeOf(second, dim) - distance);
       SmallVector<Value> operands;
       for (Value value : first)
         operands.push_back(sliceOf(ops, value, dim, 0, count));
       for (Value value : second)
-        operands.push_back(sliceOf(ops, value, dim, distance, distance + count));
+        operands.push_back(
+            sliceOf(ops, value, dim, distance, distance + count));
       return combine(ops, op, op.getBody(), operands);
     };
     SmallVector<Value> power(values), made;
     int64_t done = 0;
     for (int64_t length = 1; length <= window[dim]; length *= 2) {
       if (window[dim] & length) {
-        FailureOr<SmallVector<Value>> more = made.empty() ? power : joined(made, power, done * dilations[dim]);
+        FailureOr<SmallVector<Value>> more =
+            made.empty() ? power : joined(made, power, done * dilations[dim]);
         if (failed(more))
           return failure();
         made = *more;
@@ -319,13 +367,16 @@ static LogicalResult combineByTree(ReduceWindowOp op) {
       }
       if (2 * length > window[dim])
         break;
-      FailureOr<SmallVector<Value>> twice = joined(power, power, length * dilations[dim]);
+      FailureOr<SmallVector<Value>> twice =
+          joined(power, power, length * dilations[dim]);
       if (failed(twice))
         return failure();
       power = *twice;
     }
     for (auto [value, whole] : llvm::zip(values, made)) {
-      int64_t end = (Ops::typeOf(op->getResult(0)).getDimSize(dim) - 1) * strides[dim] + 1;
+      int64_t end =
+          (Ops::typeOf(op->getResult(0)).getDimSize(dim) - 1) * strides[dim] +
+          1;
       value = sliceOf(ops, whole, dim, 0, end, strides[dim]);
     }
   }
@@ -333,7 +384,8 @@ static LogicalResult combineByTree(ReduceWindowOp op) {
   for (auto [value, init] : llvm::zip(values, op.getInitValues()))
     operands.push_back(ops.broadcast(init, Ops::typeOf(value).getShape(), {}));
   llvm::append_range(operands, values);
-  FailureOr<SmallVector<Value>> results = combine(ops, op, op.getBody(), operands);
+  FailureOr<SmallVector<Value>> results =
+      combine(ops, op, op.getBody(), operands);
   if (failed(results))
     return failure();
   replace(op, *results);
@@ -354,7 +406,8 @@ static LogicalResult rewrite(ReduceWindowOp op) {
   }
   if (size == 1 || Ops::typeOf(op->getResult(0)).getNumElements() == 0)
     return success();
-  if (count != 1 || !addsUp(op.getBody(), 1) || !isFloat(op.getInputs().front()) ||
+  if (count != 1 || !addsUp(op.getBody(), 1) ||
+      !isFloat(op.getInputs().front()) ||
       !isZero(op.getInitValues().front(), /*orNegative=*/true))
     return combineByTree(op);
   ExactSums sums(op);
@@ -369,12 +422,13 @@ static LogicalResult rewrite(ReduceWindowOp op) {
     addSumBody(state, wide);
     parts.push_back(ops.b.create(state)->getResult(0));
   }
-  replace(op, sums.finish(parts, Ops::typeOf(op->getResult(0)).getElementType()));
+  replace(op,
+          sums.finish(parts, Ops::typeOf(op->getResult(0)).getElementType()));
   return success();
 }
 
-/// `region` of two scalars, again for elements of f64: a copy whose constants and
-/// results follow.
+/// `region` of two scalars, again for elements of f64: a copy whose constants
+/// and results follow.
 static void copyComparison(Region &from, Region &to, Type element) {
   IRMapping mapping;
   from.cloneInto(&to, mapping);
@@ -386,9 +440,11 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
   if (isOrderFree(op.getScatter(), 1))
     return success();
   Block &select = op.getSelect().front();
-  if (!addsUp(op.getScatter(), 1) || !isFloat(op.getOperand()) || !isa<CompareOp>(select.front()) ||
+  if (!addsUp(op.getScatter(), 1) || !isFloat(op.getOperand()) ||
+      !isa<CompareOp>(select.front()) ||
       select.front().getNextNode() != select.getTerminator())
-    return refuse(op, "only sums of floats at the extreme of a window are known to be the same on every mesh");
+    return refuse(op, "only sums of floats at the extreme of a window are "
+                      "known to be the same on every mesh");
   ExactSums sums(op);
   Ops &ops = sums.ops;
   Type wide = ops.b.getF64Type();
@@ -403,7 +459,8 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
   Value operand = ops.convert(op.getOperand(), wide);
   SmallVector<Value> parts;
   for (Value term : sums.split(op.getSource(), dims, size)) {
-    OperationState state(op.getLoc(), op->getName(), {operand, term, ops.splat(scalar, 0)},
+    OperationState state(op.getLoc(), op->getName(),
+                         {operand, term, ops.splat(scalar, 0)},
                          {Ops::withElement(op.getResult(), wide)});
     state.propertiesAttr = op->getPropertiesAsAttribute();
     copyComparison(op.getSelect(), *state.addRegion(), wide);
@@ -412,7 +469,8 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
   }
   if (!isZero(op.getInitValue(), /*orNegative=*/true)) {
     Value start = ops.convert(op.getInitValue(), wide);
-    parts.push_back(ops.broadcast(start, Ops::typeOf(op.getResult()).getShape(), {}));
+    parts.push_back(
+        ops.broadcast(start, Ops::typeOf(op.getResult()).getShape(), {}));
   }
   replace(op, sums.finish(parts, Ops::typeOf(op.getResult()).getElementType()));
   return success();
@@ -422,12 +480,14 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
 // scatter
 //===----------------------------------------------------------------------===//
 
-/// Dims of the updates along which elements meet in one place: all but those that
-/// lie along a whole dim of the operand.
+/// Dims of the updates along which elements meet in one place: all but those
+/// that lie along a whole dim of the operand.
 static SmallVector<int64_t> meetingDims(ScatterOp op) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
-  ArrayRef<int64_t> operand = cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
-  RankedTensorType updates = cast<RankedTensorType>(op.getUpdates().front().getType());
+  ArrayRef<int64_t> operand =
+      cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
+  RankedTensorType updates =
+      cast<RankedTensorType>(op.getUpdates().front().getType());
   SmallVector<int64_t> windowed;
   for (int64_t dim = 0; dim < static_cast<int64_t>(operand.size()); ++dim)
     if (!llvm::is_contained(numbers.getInsertedWindowDims(), dim) &&
@@ -469,31 +529,42 @@ static Value takeRows(Ops &ops, Value value, Value numbers) {
   RankedTensorType type = Ops::typeOf(value);
   SmallVector<int64_t> slice(type.getShape());
   slice[0] = 1;
-  auto dims = GatherDimensionNumbersAttr::get(ops.b.getContext(), llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())), {0}, {},
-                                              {}, {0}, /*indexVectorDim=*/1);
-  return GatherOp::create(ops.b, value, numbers, dims, slice, /*indices_are_sorted=*/false);
+  auto dims = GatherDimensionNumbersAttr::get(
+      ops.b.getContext(),
+      llvm::to_vector(llvm::seq<int64_t>(1, type.getRank())), {0}, {}, {}, {0},
+      /*indexVectorDim=*/1);
+  return GatherOp::create(ops.b, value, numbers, dims, slice,
+                          /*indices_are_sorted=*/false);
 }
 
-/// `value` whose rows are those `distance` before; where there are none, `number`.
+/// `value` whose rows are those `distance` before; where there are none,
+/// `number`.
 static Value rowsBefore(Ops &ops, Value value, int64_t distance, Value number) {
   RankedTensorType type = Ops::typeOf(value);
   SmallVector<int64_t> low(type.getRank(), 0), high(low), none(low);
-  low[0] = std::max<int64_t>(distance, 0), high[0] = std::max<int64_t>(-distance, 0);
+  low[0] = std::max<int64_t>(distance, 0),
+  high[0] = std::max<int64_t>(-distance, 0);
   Value part = sliceOf(ops, value, 0, high[0], type.getDimSize(0) - low[0]);
   return PadOp::create(ops.b, type, part, number, low, high, none);
 }
 
-/// Updates that meet in one place are sorted side by side, combined by a tree along their
-/// number among all, and the last of each place has what comes of it: one update a place.
+/// Updates that meet in one place are sorted side by side, combined by a tree
+/// along their number among all, and the last of each place has what comes of
+/// it: one update a place.
 static LogicalResult combineBeforeScatter(ScatterOp op) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
   ArrayRef<int64_t> indexed = numbers.getScatterDimsToOperandDims();
   if (!numbers.getInputBatchingDims().empty() ||
-      !llvm::all_of(indexed, [&](int64_t dim) { return llvm::is_contained(numbers.getInsertedWindowDims(), dim); }))
-    return refuse(op, "updates longer than an element in a dim that is indexed, or in batches, may meet in parts; scatter elements");
+      !llvm::all_of(indexed, [&](int64_t dim) {
+        return llvm::is_contained(numbers.getInsertedWindowDims(), dim);
+      }))
+    return refuse(op,
+                  "updates longer than an element in a dim that is indexed, or "
+                  "in batches, may meet in parts; scatter elements");
   Ops ops(op);
   ImplicitLocOpBuilder &b = ops.b;
-  ArrayRef<int64_t> operandShape = Ops::typeOf(op.getInputs().front()).getShape();
+  ArrayRef<int64_t> operandShape =
+      Ops::typeOf(op.getInputs().front()).getShape();
   // Indices as rows.
   Value indices = op.getScatterIndices();
   SmallVector<int64_t> lines;
@@ -517,21 +588,26 @@ static LogicalResult combineBeforeScatter(ScatterOp op) {
   RankedTensorType line = RankedTensorType::get({rows}, wide);
   Value key = ops.splatBits(line, 0);
   for (auto [part, dim] : llvm::enumerate(indexed)) {
-    Value index = ops.convert(ops.reshape(sliceOf(ops, indices, 1, part, part + 1), {rows}), wide);
+    Value index = ops.convert(
+        ops.reshape(sliceOf(ops, indices, 1, part, part + 1), {rows}), wide);
     index = ops.op<MaxOp>(index, ops.splatBits(line, -1));
     index = ops.op<MinOp>(index, ops.splatBits(line, operandShape[dim]));
-    Value scaled = ops.op<MulOp>(key, ops.splatBits(line, operandShape[dim] + 2));
+    Value scaled =
+        ops.op<MulOp>(key, ops.splatBits(line, operandShape[dim] + 2));
     key = ops.op<AddOp>(scaled, ops.op<AddOp>(index, ops.splatBits(line, 1)));
   }
   Value number = ops.iota(line, 0);
-  auto sort = SortOp::create(b, TypeRange{line, line}, ValueRange{key, number}, /*dimension=*/0, /*is_stable=*/true);
+  auto sort = SortOp::create(b, TypeRange{line, line}, ValueRange{key, number},
+                             /*dimension=*/0, /*is_stable=*/true);
   {
     Block &body = sort.getComparator().emplaceBlock();
     auto scalar = RankedTensorType::get({}, wide);
     for (int i = 0; i < 4; ++i)
       body.addArgument(scalar, op.getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
-    Value less = CompareOp::create(inside, op.getLoc(), body.getArgument(0), body.getArgument(1), ComparisonDirection::LT);
+    Value less =
+        CompareOp::create(inside, op.getLoc(), body.getArgument(0),
+                          body.getArgument(1), ComparisonDirection::LT);
     ReturnOp::create(inside, op.getLoc(), less);
   }
   key = sort->getResult(0);
@@ -544,24 +620,32 @@ static LogicalResult combineBeforeScatter(ScatterOp op) {
     Value isSame = ops.compare("EQ", rowsBefore(ops, key, distance, none), key);
     SmallVector<Value> operands;
     for (Value update : updates) {
-      Value zero = ops.splat(RankedTensorType::get({}, Ops::typeOf(update).getElementType()), 0);
+      Value zero = ops.splat(
+          RankedTensorType::get({}, Ops::typeOf(update).getElementType()), 0);
       operands.push_back(rowsBefore(ops, update, distance, zero));
     }
     llvm::append_range(operands, updates);
-    FailureOr<SmallVector<Value>> joined = combine(ops, op, op.getUpdateComputation(), operands);
+    FailureOr<SmallVector<Value>> joined =
+        combine(ops, op, op.getUpdateComputation(), operands);
     if (failed(joined))
       return failure();
     for (auto [update, more] : llvm::zip(updates, *joined))
-      update = ops.select(ops.broadcast(isSame, Ops::typeOf(update).getShape(), {0}), more, update);
+      update =
+          ops.select(ops.broadcast(isSame, Ops::typeOf(update).getShape(), {0}),
+                     more, update);
   }
   Value isLast = ops.compare("NE", rowsBefore(ops, key, -1, none), key);
   Value nowhere = ops.splatBits(Ops::typeOf(indices), -1);
-  indices = ops.select(ops.broadcast(isLast, {rows, parts}, {0}), indices, nowhere);
-  SmallVector<int64_t> updateDims = llvm::to_vector(llvm::seq<int64_t>(1, 1 + numbers.getUpdateWindowDims().size()));
-  auto made = ScatterOp::create(b, op->getResultTypes(), op.getInputs(), indices, updates,
-                                ScatterDimensionNumbersAttr::get(b.getContext(), updateDims, numbers.getInsertedWindowDims(), {}, {},
-                                                                 indexed, /*indexVectorDim=*/1),
-                                /*indices_are_sorted=*/false, /*unique_indices=*/false);
+  indices =
+      ops.select(ops.broadcast(isLast, {rows, parts}, {0}), indices, nowhere);
+  SmallVector<int64_t> updateDims = llvm::to_vector(
+      llvm::seq<int64_t>(1, 1 + numbers.getUpdateWindowDims().size()));
+  auto made = ScatterOp::create(
+      b, op->getResultTypes(), op.getInputs(), indices, updates,
+      ScatterDimensionNumbersAttr::get(b.getContext(), updateDims,
+                                       numbers.getInsertedWindowDims(), {}, {},
+                                       indexed, /*indexVectorDim=*/1),
+      /*indices_are_sorted=*/false, /*unique_indices=*/false);
   made.getUpdateComputation().takeBody(op.getUpdateComputation());
   replace(op, made->getResults());
   return success();
@@ -583,8 +667,11 @@ static LogicalResult rewrite(ScatterOp op) {
   SmallVector<int64_t> dims = meetingDims(op);
   RankedTensorType type = Ops::withElement(input, wide);
   SmallVector<Value> parts;
-  for (Value term : sums.split(updates, dims, product(Ops::typeOf(updates).getShape(), dims))) {
-    OperationState state(op.getLoc(), op->getName(), {ops.splat(type, 0), op.getScatterIndices(), term}, {type});
+  for (Value term : sums.split(
+           updates, dims, product(Ops::typeOf(updates).getShape(), dims))) {
+    OperationState state(op.getLoc(), op->getName(),
+                         {ops.splat(type, 0), op.getScatterIndices(), term},
+                         {type});
     state.propertiesAttr = op->getPropertiesAsAttribute();
     addSumBody(state, wide);
     parts.push_back(ops.b.create(state)->getResult(0));
@@ -603,16 +690,20 @@ using Contract = llvm::function_ref<Value(ExactSums &, Value, Value)>;
 
 /// The sums of products of `lhs` and `rhs` that `contract` takes, of floats, in
 /// elements of f64.
-static Value exactProduct(ExactSums &sums, Value lhs, ArrayRef<int64_t> lhsDims, Value rhs, ArrayRef<int64_t> rhsDims,
-                          int64_t count, Contract contract) {
-  return sums.sumOfProducts(lhs, lhsDims, rhs, rhsDims, count,
-                            [&](Value x, Value y) { return contract(sums, x, y); });
+static Value exactProduct(ExactSums &sums, Value lhs, ArrayRef<int64_t> lhsDims,
+                          Value rhs, ArrayRef<int64_t> rhsDims, int64_t count,
+                          Contract contract) {
+  return sums.sumOfProducts(
+      lhs, lhsDims, rhs, rhsDims, count,
+      [&](Value x, Value y) { return contract(sums, x, y); });
 }
 
-static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims, ArrayRef<int64_t> rhsDims, int64_t count,
+static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims,
+                                    ArrayRef<int64_t> rhsDims, int64_t count,
                                     Contract contract) {
   RankedTensorType type = Ops::typeOf(op->getResult(0));
-  if (op->hasAttr(spmd::kWholeSumAttrName) || !isRounded(type) || count <= 1 || type.getNumElements() == 0)
+  if (op->hasAttr(spmd::kWholeSumAttrName) || !isRounded(type) || count <= 1 ||
+      type.getNumElements() == 0)
     return success();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   ExactSums sums(op);
@@ -622,29 +713,44 @@ static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims, Ar
     replace(op, sums.finish(sum, type.getElementType()));
     return success();
   }
-  if (!isComplex(lhs) || !isComplex(rhs) || !isa<ComplexType>(type.getElementType()))
+  if (!isComplex(lhs) || !isComplex(rhs) ||
+      !isa<ComplexType>(type.getElementType()))
     return refuse(op, "its factors are of different kinds");
-  Type part = cast<ComplexType>(Ops::typeOf(lhs).getElementType()).getElementType();
-  auto real = [&](Value x) -> Value { return RealOp::create(ops.b, Ops::withElement(x, part), x); };
-  auto imaginary = [&](Value x) -> Value { return ImagOp::create(ops.b, Ops::withElement(x, part), x); };
-  auto multiply = [&](Value x, Value y) { return exactProduct(sums, x, lhsDims, y, rhsDims, count, contract); };
-  Value lhsRe = real(lhs), lhsIm = imaginary(lhs), rhsRe = real(rhs), rhsIm = imaginary(rhs);
+  Type part =
+      cast<ComplexType>(Ops::typeOf(lhs).getElementType()).getElementType();
+  auto real = [&](Value x) -> Value {
+    return RealOp::create(ops.b, Ops::withElement(x, part), x);
+  };
+  auto imaginary = [&](Value x) -> Value {
+    return ImagOp::create(ops.b, Ops::withElement(x, part), x);
+  };
+  auto multiply = [&](Value x, Value y) {
+    return exactProduct(sums, x, lhsDims, y, rhsDims, count, contract);
+  };
+  Value lhsRe = real(lhs), lhsIm = imaginary(lhs), rhsRe = real(rhs),
+        rhsIm = imaginary(rhs);
   Value re = ops.op<SubtractOp>(multiply(lhsRe, rhsRe), multiply(lhsIm, rhsIm));
   Value im = ops.op<AddOp>(multiply(lhsRe, rhsIm), multiply(lhsIm, rhsRe));
   Type resultPart = cast<ComplexType>(type.getElementType()).getElementType();
-  Value joined = ComplexOp::create(ops.b, type, sums.finish(re, resultPart), sums.finish(im, resultPart));
+  Value joined = ComplexOp::create(ops.b, type, sums.finish(re, resultPart),
+                                   sums.finish(im, resultPart));
   replace(op, joined);
   return success();
 }
 
 static LogicalResult rewrite(DotGeneralOp op) {
   DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
-  ArrayRef<int64_t> lhsDims = numbers.getLhsContractingDimensions(), rhsDims = numbers.getRhsContractingDimensions();
-  return rewriteProduct(op, lhsDims, rhsDims, product(Ops::typeOf(op.getLhs()).getShape(), lhsDims),
-                        [&](ExactSums &sums, Value x, Value y) -> Value {
-                          return DotGeneralOp::create(sums.ops.b, Ops::withElement(op.getResult(), sums.ops.b.getF64Type()),
-                                                      x, y, numbers, /*precision_config=*/nullptr, /*algorithm=*/nullptr);
-                        });
+  ArrayRef<int64_t> lhsDims = numbers.getLhsContractingDimensions(),
+                    rhsDims = numbers.getRhsContractingDimensions();
+  return rewriteProduct(
+      op, lhsDims, rhsDims,
+      product(Ops::typeOf(op.getLhs()).getShape(), lhsDims),
+      [&](ExactSums &sums, Value x, Value y) -> Value {
+        return DotGeneralOp::create(
+            sums.ops.b,
+            Ops::withElement(op.getResult(), sums.ops.b.getF64Type()), x, y,
+            numbers, /*precision_config=*/nullptr, /*algorithm=*/nullptr);
+      });
 }
 
 static LogicalResult rewrite(ConvolutionOp op) {
@@ -657,23 +763,29 @@ static LogicalResult rewrite(ConvolutionOp op) {
         dims.push_back(dim);
     return dims;
   };
-  SmallVector<int64_t> lhsDims = allBut(op.getLhs(), numbers.getInputBatchDimension()),
-                       rhsDims = allBut(op.getRhs(), numbers.getKernelOutputFeatureDimension());
-  return rewriteProduct(op, lhsDims, rhsDims, product(Ops::typeOf(op.getRhs()).getShape(), rhsDims),
-                        [&](ExactSums &sums, Value x, Value y) -> Value {
-                          OperationState state(op.getLoc(), op->getName(), {x, y},
-                                               {Ops::withElement(op.getResult(), sums.ops.b.getF64Type())});
-                          state.propertiesAttr = op->getPropertiesAsAttribute();
-                          return sums.ops.b.create(state)->getResult(0);
-                        });
+  SmallVector<int64_t> lhsDims = allBut(op.getLhs(),
+                                        numbers.getInputBatchDimension()),
+                       rhsDims =
+                           allBut(op.getRhs(),
+                                  numbers.getKernelOutputFeatureDimension());
+  return rewriteProduct(
+      op, lhsDims, rhsDims,
+      product(Ops::typeOf(op.getRhs()).getShape(), rhsDims),
+      [&](ExactSums &sums, Value x, Value y) -> Value {
+        OperationState state(
+            op.getLoc(), op->getName(), {x, y},
+            {Ops::withElement(op.getResult(), sums.ops.b.getF64Type())});
+        state.propertiesAttr = op->getPropertiesAsAttribute();
+        return sums.ops.b.create(state)->getResult(0);
+      });
 }
 
 //===----------------------------------------------------------------------===//
 // fft
 //===----------------------------------------------------------------------===//
 
-/// A transform of several dims is one of each after the other, in one order whatever
-/// is cut, and a line is transformed where it is whole.
+/// A transform of several dims is one of each after the other, in one order
+/// whatever is cut, and a line is transformed where it is whole.
 static LogicalResult rewrite(FftOp op) {
   Ops ops(op);
   Value value = op.getOperand();
@@ -688,24 +800,28 @@ static LogicalResult rewrite(FftOp op) {
   auto swapped = [&](Value from, int64_t dim) -> Value {
     if (dim == last)
       return from;
-    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank)), shape(Ops::typeOf(from).getShape());
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                         shape(Ops::typeOf(from).getShape());
     std::swap(order[dim], order[last]);
     std::swap(shape[dim], shape[last]);
-    return TransposeOp::create(ops.b, Ops::typeOf(from).clone(shape), from, order);
+    return TransposeOp::create(ops.b, Ops::typeOf(from).clone(shape), from,
+                               order);
   };
   for (int64_t dim : dims) {
     bool isOwn = dim == last;
-    FftType each = isOwn                   ? kind
-                   : kind == FftType::RFFT ? FftType::FFT
+    FftType each = isOwn                    ? kind
+                   : kind == FftType::RFFT  ? FftType::FFT
                    : kind == FftType::IRFFT ? FftType::IFFT
                                             : kind;
     Value turned = swapped(value, dim);
     SmallVector<int64_t> shape(Ops::typeOf(turned).getShape());
     if (isOwn)
       shape.back() = Ops::typeOf(op.getResult()).getDimSize(last);
-    Type element = isOwn ? Ops::typeOf(op.getResult()).getElementType() : Ops::typeOf(turned).getElementType();
-    auto transform = FftOp::create(ops.b, RankedTensorType::get(shape, element), turned, each,
-                                   ArrayRef<int64_t>{lengths[dim - first]});
+    Type element = isOwn ? Ops::typeOf(op.getResult()).getElementType()
+                         : Ops::typeOf(turned).getElementType();
+    auto transform =
+        FftOp::create(ops.b, RankedTensorType::get(shape, element), turned,
+                      each, ArrayRef<int64_t>{lengths[dim - first]});
     transform->setAttr(spmd::kWholeLinesAttrName, ops.b.getUnitAttr());
     value = swapped(transform.getResult(), dim);
   }
@@ -717,31 +833,40 @@ static LogicalResult rewrite(FftOp op) {
 // Everything
 //===----------------------------------------------------------------------===//
 
-/// True for ops that move elements, or make each from those at its own place, or by an
-/// algorithm that does not see how others are cut.
+/// True for ops that move elements, or make each from those at its own place,
+/// or by an algorithm that does not see how others are cut.
 static bool keepsBits(Operation *op) {
   if (op->hasTrait<ElementwiseTrait>() || op->hasTrait<OpTrait::IsTerminator>())
     return true;
-  // Each matrix is one rank's, and so are whole rows of scores: sums within keep their order.
-  if (isa<solver::SolverDialect>(op->getDialect()) || (isa<spmd::AllPairsOpInterface>(op) && op->hasAttr(spmd::kWholeSumAttrName)))
+  // Each matrix is one rank's, and so are whole rows of scores: sums within
+  // keep their order.
+  if (isa<solver::SolverDialect>(op->getDialect()) ||
+      (isa<spmd::AllPairsOpInterface>(op) &&
+       op->hasAttr(spmd::kWholeSumAttrName)))
     return true;
-  return isa<ConstantOp, IotaOp, BroadcastInDimOp, BroadcastOp, ReshapeOp, TransposeOp, ReverseOp, BitcastConvertOp, SliceOp,
-             DynamicSliceOp, DynamicUpdateSliceOp, ConcatenateOp, PadOp, GatherOp, SortOp, WhileOp, CaseOp, IfOp,
-             OptimizationBarrierOp, CholeskyOp, TriangularSolveOp, AllGatherOp, AllToAllOp, CollectivePermuteOp, CollectiveBroadcastOp, PartitionIdOp,
-             ReplicaIdOp, chlo::ConstantOp, chlo::ConstantLikeOp, chlo::TopKOp, spmd::ConstrainOp, spmd::ReshardOp,
-             spmd::PadOp, spmd::DealOp, spmd::DealtIotaOp, spmd::DilateOp, spmd::ManualOp>(op);
+  return isa<ConstantOp, IotaOp, BroadcastInDimOp, BroadcastOp, ReshapeOp,
+             TransposeOp, ReverseOp, BitcastConvertOp, SliceOp, DynamicSliceOp,
+             DynamicUpdateSliceOp, ConcatenateOp, PadOp, GatherOp, SortOp,
+             WhileOp, CaseOp, IfOp, OptimizationBarrierOp, CholeskyOp,
+             TriangularSolveOp, AllGatherOp, AllToAllOp, CollectivePermuteOp,
+             CollectiveBroadcastOp, PartitionIdOp, ReplicaIdOp,
+             chlo::ConstantOp, chlo::ConstantLikeOp, chlo::TopKOp,
+             spmd::ConstrainOp, spmd::ReshardOp, spmd::PadOp, spmd::DealOp,
+             spmd::DealtIotaOp, spmd::DilateOp, spmd::ManualOp>(op);
 }
 
 static LogicalResult makeReproducible(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<ReduceOp, ReduceWindowOp, SelectAndScatterOp, ScatterOp, DotGeneralOp, ConvolutionOp, FftOp>(
+      .Case<ReduceOp, ReduceWindowOp, SelectAndScatterOp, ScatterOp,
+            DotGeneralOp, ConvolutionOp, FftOp>(
           [](auto each) { return rewrite(each); })
       // Ranks of a manual region are part of the program: their order is fixed.
       .Case<AllReduceOp, ReduceScatterOp>([](auto) { return success(); })
       .Default([](Operation *other) -> LogicalResult {
         if (keepsBits(other))
           return success();
-        return refuse(other, "it is not known to give the same bits on every mesh");
+        return refuse(other,
+                      "it is not known to give the same bits on every mesh");
       });
 }
 
@@ -753,7 +878,8 @@ static bool isOfReducer(Operation *op) {
 }
 
 namespace {
-struct MakeReproduciblePass final : shardc::impl::MakeReproduciblePassBase<MakeReproduciblePass> {
+struct MakeReproduciblePass final
+    : shardc::impl::MakeReproduciblePassBase<MakeReproduciblePass> {
   using Base::Base;
   void runOnOperation() override {
     SmallVector<Operation *> all;

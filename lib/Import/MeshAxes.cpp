@@ -23,8 +23,10 @@ static int64_t strideOf(sdy::MeshAttr mesh, StringRef name) {
 }
 
 /// The strides of `axis` and of what is major to it.
-static std::pair<int64_t, int64_t> rangeOf(sdy::MeshAttr mesh, sdy::AxisRefAttr axis) {
-  int64_t stride = strideOf(mesh, axis.getName()), end = stride * mesh.getAxis(axis.getName()).getSize();
+static std::pair<int64_t, int64_t> rangeOf(sdy::MeshAttr mesh,
+                                           sdy::AxisRefAttr axis) {
+  int64_t stride = strideOf(mesh, axis.getName()),
+          end = stride * mesh.getAxis(axis.getName()).getSize();
   sdy::SubAxisInfoAttr part = axis.getSubAxisInfo();
   if (!part)
     return {stride, end};
@@ -55,7 +57,8 @@ void MeshAxes::use(sdy::MeshAttr mesh, sdy::AxisRefAttr axis) {
 spmd::MeshAttr MeshAxes::refine(function_ref<InFlightDiagnostic()> emitError) {
   MLIRContext *context = first.getContext();
   for (sdy::MeshAxisAttr axis : first.getAxes()) {
-    int64_t stride = strideOf(first, axis.getName()), end = stride * axis.getSize();
+    int64_t stride = strideOf(first, axis.getName()),
+            end = stride * axis.getSize();
     // Major to minor.
     SmallVector<int64_t> points{end};
     for (int64_t cut : llvm::reverse(cuts))
@@ -68,18 +71,22 @@ spmd::MeshAttr MeshAxes::refine(function_ref<InFlightDiagnostic()> emitError) {
     for (size_t i = 0; i + 1 < points.size(); ++i) {
       if (points[i] % points[i + 1] != 0) {
         InFlightDiagnostic diag = emitError();
-        diag << "axis \"" << axis.getName() << "\" of size " << axis.getSize() << " is used in parts that overlap: one ";
+        diag << "axis \"" << axis.getName() << "\" of size " << axis.getSize()
+             << " is used in parts that overlap: one ";
         if (end % points[i] == 0 && end % points[i + 1] == 0)
-          diag << "ends at " << end / points[i] << ", another at " << end / points[i + 1];
+          diag << "ends at " << end / points[i] << ", another at "
+               << end / points[i + 1];
         else
-          diag << "begins every " << points[i + 1] << " ranks, another every " << points[i];
+          diag << "begins every " << points[i + 1] << " ranks, another every "
+               << points[i];
         diag << ", which is no multiple";
         return {};
       }
       std::string name = axis.getName().str();
       if (points.size() > 2)
         name += "." + std::to_string(i);
-      axes.push_back({points[i] / points[i + 1], points[i + 1], StringAttr::get(context, name)});
+      axes.push_back({points[i] / points[i + 1], points[i + 1],
+                      StringAttr::get(context, name)});
     }
   }
   SmallVector<StringAttr> names;
@@ -88,12 +95,16 @@ spmd::MeshAttr MeshAxes::refine(function_ref<InFlightDiagnostic()> emitError) {
     names.push_back(axis.name);
     sizes.push_back(axis.size);
   }
-  return spmd::MeshAttr::getChecked(emitError, context, ArrayRef<StringAttr>(names), ArrayRef<int64_t>(sizes));
+  return spmd::MeshAttr::getChecked(emitError, context,
+                                    ArrayRef<StringAttr>(names),
+                                    ArrayRef<int64_t>(sizes));
 }
 
-void MeshAxes::expand(sdy::MeshAttr mesh, sdy::AxisRefAttr ref, SmallVectorImpl<StringAttr> &result) const {
+void MeshAxes::expand(sdy::MeshAttr mesh, sdy::AxisRefAttr ref,
+                      SmallVectorImpl<StringAttr> &result) const {
   auto [begin, end] = rangeOf(mesh, ref);
   for (const Axis &axis : axes)
-    if (axis.size > 1 ? axis.stride >= begin && axis.stride < end : begin == end && axis.name == ref.getName())
+    if (axis.size > 1 ? axis.stride >= begin && axis.stride < end
+                      : begin == end && axis.name == ref.getName())
       result.push_back(axis.name);
 }

@@ -9,10 +9,11 @@
 namespace shardc {
 
 /// One mesh in the place of all that a module names. Ranks are the positions of
-/// the first one, row-major. An axis that is used in parts, or that another mesh
-/// cuts, is cut where any part begins or ends: "x" of 8 with parts `(1)2` and
-/// `(4)2` becomes "x.0"=2, "x.1"=2, "x.2"=2; beside a mesh "a"=2, "b"=4 it becomes
-/// "x.0"=2, "x.1"=4, which are "a" and "b".
+/// the first one, row-major. An axis that is used in parts, or that another
+/// mesh cuts, is cut where any part begins or ends: "x" of 8 with parts `(1)2`
+/// and
+/// `(4)2` becomes "x.0"=2, "x.1"=2, "x.2"=2; beside a mesh "a"=2, "b"=4 it
+/// becomes "x.0"=2, "x.1"=4, which are "a" and "b".
 class MeshAxes {
 public:
   /// Adds a mesh with axes. False if it is of another number of devices, or of
@@ -25,9 +26,11 @@ public:
   void use(sdy::MeshAttr mesh, sdy::AxisRefAttr axis);
   /// The one mesh; null, with a diagnostic, if parts overlap without one being
   /// made of the others.
-  spmd::MeshAttr refine(llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+  spmd::MeshAttr
+  refine(llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
   /// Appends the axes of the one mesh that `axis` of `mesh` stands for.
-  void expand(sdy::MeshAttr mesh, sdy::AxisRefAttr axis, llvm::SmallVectorImpl<mlir::StringAttr> &axes) const;
+  void expand(sdy::MeshAttr mesh, sdy::AxisRefAttr axis,
+              llvm::SmallVectorImpl<mlir::StringAttr> &axes) const;
 
 private:
   /// Ranks of one axis, `size` of them, each `stride` behind the one before.

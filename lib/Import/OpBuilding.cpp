@@ -11,8 +11,10 @@ static Attribute attributeOf(Builder &b, Type element, double number) {
   if (isa<FloatType>(element))
     return b.getFloatAttr(element, number);
   auto integer = cast<IntegerType>(element);
-  return IntegerAttr::get(element, APInt(integer.getWidth(), static_cast<int64_t>(number), /*isSigned=*/true,
-                                         /*implicitTrunc=*/true));
+  return IntegerAttr::get(element,
+                          APInt(integer.getWidth(),
+                                static_cast<int64_t>(number), /*isSigned=*/true,
+                                /*implicitTrunc=*/true));
 }
 
 Value Ops::splat(RankedTensorType type, double number) {
@@ -115,8 +117,7 @@ Value Ops::padHigh(Value value, double number, ArrayRef<int64_t> high) {
   if (llvm::all_of(high, [](int64_t size) { return size == 0; }))
     return value;
   RankedTensorType type = typeOf(value);
-  Value fill =
-      splat(RankedTensorType::get({}, type.getElementType()), number);
+  Value fill = splat(RankedTensorType::get({}, type.getElementType()), number);
   SmallVector<int64_t> shape, zeros(high.size(), 0);
   for (auto [size, more] : llvm::zip(type.getShape(), high))
     shape.push_back(size + more);

@@ -1,4 +1,5 @@
-//===- OpBuilding.h - StableHLO ops in short ---------------------*- C++ -*-===//
+//===- OpBuilding.h - StableHLO ops in short ---------------------*- C++
+//-*-===//
 #ifndef SHARDC_LIB_IMPORT_OPBUILDING_H
 #define SHARDC_LIB_IMPORT_OPBUILDING_H
 
@@ -57,11 +58,11 @@ struct Ops {
   }
 
 private:
-  mlir::Value reduceWith(
-      mlir::Value value, double init, llvm::ArrayRef<int64_t> dims,
-      llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                     mlir::Value, mlir::Value)>
-          body);
+  mlir::Value
+  reduceWith(mlir::Value value, double init, llvm::ArrayRef<int64_t> dims,
+             llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                            mlir::Value, mlir::Value)>
+                 body);
 };
 
 } // namespace shardc::import

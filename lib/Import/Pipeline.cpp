@@ -1,12 +1,13 @@
 //===- Pipeline.cpp - The passes of import, in order ----------------------===//
-#include "shardc/Import/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Import/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
 
-void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options) {
+void shardc::buildImportPipeline(OpPassManager &pm,
+                                 const ImportOptions &options) {
   // Manual regions of older forms are calls between custom calls.
   pm.addPass(createConvertForeignShardingsPass());
   // Custom calls name functions that inlining takes away.
@@ -31,8 +32,10 @@ void shardc::buildImportPipeline(OpPassManager &pm, const ImportOptions &options
   if (options.unsharded)
     pm.addPass(createEmulateManualPass());
   pm.addPass(createSetMachinePass({options.machine}));
-  pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.unsharded, options.keepAxes}));
-  // Identity broadcasts and repeated constants would only cost propagation time.
+  pm.addPass(createSetLayoutPass(
+      {options.mesh, options.sizes, options.unsharded, options.keepAxes}));
+  // Identity broadcasts and repeated constants would only cost propagation
+  // time.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyImportedPass());

@@ -21,8 +21,8 @@ public:
 
   RankedTensorType type(unsigned width) {
     return RankedTensorType::get(
-        shape, IntegerType::get(ops.b.getContext(), width,
-                                IntegerType::Unsigned));
+        shape,
+        IntegerType::get(ops.b.getContext(), width, IntegerType::Unsigned));
   }
   Value word(uint64_t bits, unsigned width = 32) {
     return ops.splatBits(type(width), bits);
@@ -145,22 +145,22 @@ RandomBits import::threeFryBits(Ops &ops, Value state, ArrayRef<int64_t> shape,
     sizes[split] = (sizes[split] + 1) / 2;
   }
   Value counter = w.add(start, w.linearIndex(sizes, split));
-  auto [x0, x1] = threeFry(w, w.low(key), w.high(key), w.low(counter),
-                           w.high(counter));
+  auto [x0, x1] =
+      threeFry(w, w.low(key), w.high(key), w.low(counter), w.high(counter));
   Value next = advance(ops, state, countOf(sizes));
   if (width == 64)
     return {next, w.join(x0, x1)};
   Value bits = x0;
   if (split >= 0) {
-    Value odd = ops.op<stablehlo::AndOp>(ops.iota(w.type(64), split),
-                                         w.word(1, 64));
+    Value odd =
+        ops.op<stablehlo::AndOp>(ops.iota(w.type(64), split), w.word(1, 64));
     bits = ops.select(ops.compare("EQ", odd, w.word(0, 64)), x0, x1);
   }
   return {next, ops.convert(bits, w.type(width).getElementType())};
 }
 
-static std::array<Value, 4> philox(Words &w, std::array<Value, 4> x,
-                                   Value key0, Value key1, Ops &ops) {
+static std::array<Value, 4> philox(Words &w, std::array<Value, 4> x, Value key0,
+                                   Value key1, Ops &ops) {
   Type wide = w.type(64).getElementType();
   auto product = [&](Value word, uint64_t by) {
     return w.multiply(ops.convert(word, wide), w.word(by, 64));
@@ -184,8 +184,8 @@ RandomBits import::philoxBits(Ops &ops, Value state, ArrayRef<int64_t> shape,
   Value index = w.linearIndex(shape, -1);
   unsigned lanes = width == 64 ? 2 : 4;
   Value low = w.add(start, w.right(index, width == 64 ? 1 : 2));
-  Value carry = ops.convert(ops.compare("LT", low, start),
-                            w.type(64).getElementType());
+  Value carry =
+      ops.convert(ops.compare("LT", low, start), w.type(64).getElementType());
   Value high = w.add(above, carry);
   std::array<Value, 4> x =
       philox(w, {w.low(low), w.high(low), w.low(high), w.high(high)},

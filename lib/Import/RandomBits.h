@@ -1,4 +1,5 @@
-//===- RandomBits.h - Random numbers as integer arithmetic -------*- C++ -*-===//
+//===- RandomBits.h - Random numbers as integer arithmetic -------*- C++
+//-*-===//
 #ifndef SHARDC_LIB_IMPORT_RANDOMBITS_H
 #define SHARDC_LIB_IMPORT_RANDOMBITS_H
 

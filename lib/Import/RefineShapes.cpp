@@ -142,8 +142,7 @@ const Numbers *Refiner::find(Value value) {
   if (it != known.end())
     return &it->second;
   auto op = value.getDefiningOp<ConstantOp>();
-  auto dense =
-      op ? dyn_cast<DenseIntElementsAttr>(op.getValue()) : nullptr;
+  auto dense = op ? dyn_cast<DenseIntElementsAttr>(op.getValue()) : nullptr;
   if (!dense || dense.getNumElements() > kMaxKnown)
     return nullptr;
   Numbers numbers(dense.getValues<APInt>());
@@ -157,8 +156,8 @@ FailureOr<SmallVector<int64_t>> Refiner::read(Operation *op, Value value,
     return op->emitError("unsupported: '")
            << op->getName() << "' at " << userLocation(op->getLoc()) << ": its "
            << what << " depends on more than shapes of arguments";
-  return llvm::map_to_vector(
-      *numbers, [](const APInt &x) { return x.getSExtValue(); });
+  return llvm::map_to_vector(*numbers,
+                             [](const APInt &x) { return x.getSExtValue(); });
 }
 
 static bool isUnsignedElement(Value value) {
@@ -271,8 +270,8 @@ std::optional<Numbers> Refiner::evaluateElements(Operation *op) {
       return std::nullopt;
     const Numbers &from = *find(op->getOperand(0));
     Numbers part;
-    for (int64_t i = slice.getStartIndices()[0];
-         i < slice.getLimitIndices()[0]; i += slice.getStrides()[0])
+    for (int64_t i = slice.getStartIndices()[0]; i < slice.getLimitIndices()[0];
+         i += slice.getStrides()[0])
       part.push_back(from[i]);
     return part;
   }
@@ -344,9 +343,8 @@ LogicalResult Refiner::refineCall(CustomCallOp op) {
   if (!places)
     return success();
   SmallVector<int64_t> operands =
-      llvm::map_to_vector(places.getValues<APInt>(), [](const APInt &x) {
-        return x.getSExtValue();
-      });
+      llvm::map_to_vector(places.getValues<APInt>(),
+                          [](const APInt &x) { return x.getSExtValue(); });
   if (operands.size() != op.getNumResults() ||
       llvm::any_of(operands, [&](int64_t i) {
         return i < 0 || i >= static_cast<int64_t>(op->getNumOperands());
@@ -396,9 +394,9 @@ static LogicalResult copyComputation(CustomCallOp op, Region &to) {
 LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
   size_t inputs = op.getNumResults();
   if (op->getNumOperands() != 2 * inputs + 5)
-    return op.emitOpError("has ")
-           << op->getNumOperands() << " operands, expected n inputs, n initial "
-                                      "values and five shapes";
+    return op.emitOpError("has ") << op->getNumOperands()
+                                  << " operands, expected n inputs, n initial "
+                                     "values and five shapes";
   SmallVector<SmallVector<int64_t>> lists;
   for (Value operand : op->getOperands().drop_front(2 * inputs)) {
     auto list = read(op, operand, "window");
@@ -555,8 +553,8 @@ LogicalResult Refiner::refineWhile(WhileOp op) {
       failed(refineBlock(op.getBody().front())))
     return failure();
   Operation *end = op.getBody().front().getTerminator();
-  for (auto [i, result, operand, next] : llvm::enumerate(
-           op.getResults(), op.getOperands(), end->getOperands())) {
+  for (auto [i, result, operand, next] :
+       llvm::enumerate(op.getResults(), op.getOperands(), end->getOperands())) {
     if (next.getType() != operand.getType())
       return op.emitOpError("carries value ")
              << i << " of type " << operand.getType()
@@ -614,9 +612,9 @@ LogicalResult Refiner::refineBlock(Block &block) {
 
 LogicalResult Refiner::finish() {
   Block &block = main.getBody().front();
-  main.setFunctionType(FunctionType::get(
-      main.getContext(), block.getArgumentTypes(),
-      block.getTerminator()->getOperandTypes()));
+  main.setFunctionType(
+      FunctionType::get(main.getContext(), block.getArgumentTypes(),
+                        block.getTerminator()->getOperandTypes()));
   return success();
 }
 
@@ -629,9 +627,10 @@ static bool isDynamic(func::FuncOp main) {
                    DynamicConvOp, GetDimensionSizeOp, SetDimensionSizeOp>(op) ||
                !llvm::all_of(op->getResultTypes(), isStatic);
     if (auto call = dyn_cast<CustomCallOp>(op))
-      dynamic |= call.getCallTargetName() == "shape_assertion" ||
-                 call.getCallTargetName() == "stablehlo.dynamic_reduce_window" ||
-                 call->hasAttr("indices_of_shape_operands");
+      dynamic |=
+          call.getCallTargetName() == "shape_assertion" ||
+          call.getCallTargetName() == "stablehlo.dynamic_reduce_window" ||
+          call->hasAttr("indices_of_shape_operands");
   });
   return dynamic;
 }
@@ -650,8 +649,8 @@ struct RefineShapesPass final
         return signalPassFailure();
     }
     // Those that calls named.
-    for (auto function : llvm::make_early_inc_range(
-             getOperation().getOps<func::FuncOp>()))
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function != main)
         function.erase();
   }

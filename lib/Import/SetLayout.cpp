@@ -1,8 +1,8 @@
 //===- SetLayout.cpp - Other sizes than the file says ---------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -26,7 +26,8 @@ struct SizesRequest {
 class LayoutSetter {
 public:
   LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText)
-      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), meshText(meshText), sizesText(sizesText) {}
+      : module(module), main(module.lookupSymbol<func::FuncOp>("main")),
+        meshText(meshText), sizesText(sizesText) {}
   LogicalResult run();
   LogicalResult dropAll();
   LogicalResult shrinkAll();
@@ -51,7 +52,8 @@ static std::string listAxes(spmd::MeshAttr mesh) {
     return "no axes";
   std::string text;
   for (auto [name, size] : llvm::zip(mesh.getAxisNames(), mesh.getAxisSizes()))
-    text += (text.empty() ? "\"" : ", \"") + name.str() + "\"=" + std::to_string(size);
+    text += (text.empty() ? "\"" : ", \"") + name.str() +
+            "\"=" + std::to_string(size);
   return text;
 }
 
@@ -66,21 +68,26 @@ LogicalResult LayoutSetter::setMesh() {
     name = name.trim();
     int64_t size;
     if (value.trim().getAsInteger(10, size) || size < 1)
-      return mesh.emitError("mesh option has '") << entry << "', expected an axis and a size of at least 1, such as x=3";
+      return mesh.emitError("mesh option has '")
+             << entry
+             << "', expected an axis and a size of at least 1, such as x=3";
     int64_t axis = attr.getAxisIndex(name);
     if (axis < 0)
-      return mesh.emitError("mesh option names axis \"") << name << "\", but mesh @" << mesh.getSymName() << " has "
-                                                         << listAxes(attr);
+      return mesh.emitError("mesh option names axis \"")
+             << name << "\", but mesh @" << mesh.getSymName() << " has "
+             << listAxes(attr);
     if (given[axis])
       return mesh.emitError("mesh option gives axis \"") << name << "\" twice";
     given[axis] = true;
     sizes[axis] = size;
   }
-  auto changed = spmd::MeshAttr::getChecked([&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
-                                            attr.getAxisNames(), ArrayRef<int64_t>(sizes));
+  auto changed = spmd::MeshAttr::getChecked(
+      [&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
+      attr.getAxisNames(), ArrayRef<int64_t>(sizes));
   if (!changed)
     return failure();
-  if (changed != attr && failed(checkNoManual("mesh option changes the sizes of axes")))
+  if (changed != attr &&
+      failed(checkNoManual("mesh option changes the sizes of axes")))
     return failure();
   mesh.setMeshAttr(changed);
   return success();
@@ -89,8 +96,10 @@ LogicalResult LayoutSetter::setMesh() {
 /// A manual region is written for the ranks of the mesh in the file.
 LogicalResult LayoutSetter::checkNoManual(StringRef what) {
   WalkResult result = main.walk([&](spmd::ManualOp op) {
-    op.emitError("unsupported: ") << what << ", but a manual region at " << userLocation(op.getLoc())
-                                  << " is written for ranks " << listAxes(mesh.getMesh()) << "; export the program for the other mesh";
+    op.emitError("unsupported: ")
+        << what << ", but a manual region at " << userLocation(op.getLoc())
+        << " is written for ranks " << listAxes(mesh.getMesh())
+        << "; export the program for the other mesh";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
@@ -100,8 +109,10 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   SizesRequest request;
   request.text = text;
   auto wrong = [&]() {
-    return main.emitError("sizes option has '") << text
-                                                << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200, or 0:2=zigzag, or both: 0:2=300,200,zigzag";
+    return main.emitError("sizes option has '")
+           << text
+           << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200, or "
+              "0:2=zigzag, or both: 0:2=300,200,zigzag";
   };
   auto [place, list] = text.split('=');
   auto [argument, dim] = place.rsplit(':');
@@ -124,17 +135,22 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   if (argument.getAsInteger(10, request.argument)) {
     request.argument = count;
     for (unsigned i = 0; i < count; ++i)
-      if (auto name = main.getArgAttrOfType<StringAttr>(i, "spmd.name"); name && name.getValue() == argument)
+      if (auto name = main.getArgAttrOfType<StringAttr>(i, "spmd.name");
+          name && name.getValue() == argument)
         request.argument = i;
     if (request.argument == count)
-      return main.emitError("sizes option names argument '") << argument << "', but no argument of @main has that name";
+      return main.emitError("sizes option names argument '")
+             << argument << "', but no argument of @main has that name";
   }
   if (request.argument >= count)
-    return main.emitError("sizes option names argument ") << request.argument << ", but @main has " << count;
-  auto type = cast<RankedTensorType>(main.getArgument(request.argument).getType());
+    return main.emitError("sizes option names argument ")
+           << request.argument << ", but @main has " << count;
+  auto type =
+      cast<RankedTensorType>(main.getArgument(request.argument).getType());
   if (request.dim >= type.getRank())
-    return main.emitError("sizes option names dim ") << request.dim << " of argument " << request.argument
-                                                     << ", which has " << type.getRank() << " dims: " << type;
+    return main.emitError("sizes option names dim ")
+           << request.dim << " of argument " << request.argument
+           << ", which has " << type.getRank() << " dims: " << type;
   return request;
 }
 
@@ -147,16 +163,26 @@ LogicalResult LayoutSetter::setSizes() {
     if (failed(request))
       return failure();
     unsigned argument = request->argument;
-    auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(argument, spmd::kShardingAttrName);
+    auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
+        argument, spmd::kShardingAttrName);
     if (!sharding || sharding.getDims()[request->dim].isWhole())
-      return main.emitError("sizes option gives sizes for dim ") << request->dim << " of argument " << argument
-             << ", which is not sharded there; shard it in the model, or leave its sizes out";
+      return main.emitError("sizes option gives sizes for dim ")
+             << request->dim << " of argument " << argument
+             << ", which is not sharded there; shard it in the model, or leave "
+                "its sizes out";
     SmallVector<spmd::DimShardingAttr> dims(sharding.getDims());
     spmd::DimShardingAttr &dim = dims[request->dim];
-    DenseI64ArrayAttr sizes = request->sizes.empty() ? dim.getSizes() : DenseI64ArrayAttr::get(context, request->sizes);
-    dim = spmd::DimShardingAttr::get(context, dim.getAxes(), sizes, /*dynamicSizes=*/request->sizes.empty() && dim.getDynamicSizes(),
-                                     dim.getOpen(), dim.getPriority(), request->zigzag || dim.getZigzag());
-    sharding = spmd::ShardingAttr::get(context, sharding.getMesh(), dims, sharding.getReplicated(), sharding.getPartial());
+    DenseI64ArrayAttr sizes =
+        request->sizes.empty()
+            ? dim.getSizes()
+            : DenseI64ArrayAttr::get(context, request->sizes);
+    dim = spmd::DimShardingAttr::get(
+        context, dim.getAxes(), sizes,
+        /*dynamicSizes=*/request->sizes.empty() && dim.getDynamicSizes(),
+        dim.getOpen(), dim.getPriority(), request->zigzag || dim.getZigzag());
+    sharding = spmd::ShardingAttr::get(context, sharding.getMesh(), dims,
+                                       sharding.getReplicated(),
+                                       sharding.getPartial());
     main.setArgAttr(argument, spmd::kShardingAttrName, sharding);
   }
   return success();
@@ -164,39 +190,51 @@ LogicalResult LayoutSetter::setSizes() {
 
 /// All sizes against the mesh as it is now.
 LogicalResult LayoutSetter::checkShardings() {
-  auto check = [&](spmd::ShardingAttr sharding, Type type, Location loc, const Twine &what) -> LogicalResult {
+  auto check = [&](spmd::ShardingAttr sharding, Type type, Location loc,
+                   const Twine &what) -> LogicalResult {
     if (!sharding)
       return success();
     for (auto [i, dim] : llvm::enumerate(sharding.getDims()))
-      if (dim.getSizes() && !meshText.empty() && int64_t(dim.getSizes().size()) != dim.getNumShards(mesh.getMesh()))
-        return emitError(loc) << what << " has " << dim.getSizes().size() << " sizes in dim " << i
-                              << ", but with mesh option '" << meshText << "' it has "
-                              << dim.getNumShards(mesh.getMesh()) << " shards; give sizes that fit with the sizes option";
-    return sharding.verifyFor(mesh.getMesh(), cast<RankedTensorType>(type).getShape(),
+      if (dim.getSizes() && !meshText.empty() &&
+          int64_t(dim.getSizes().size()) != dim.getNumShards(mesh.getMesh()))
+        return emitError(loc)
+               << what << " has " << dim.getSizes().size() << " sizes in dim "
+               << i << ", but with mesh option '" << meshText << "' it has "
+               << dim.getNumShards(mesh.getMesh())
+               << " shards; give sizes that fit with the sizes option";
+    return sharding.verifyFor(mesh.getMesh(),
+                              cast<RankedTensorType>(type).getShape(),
                               [&] { return emitError(loc) << what << ": "; });
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    if (failed(check(main.getArgAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName),
-                     main.getArgumentTypes()[i], main.getArgument(i).getLoc(), "argument " + Twine(i))))
+    if (failed(check(main.getArgAttrOfType<spmd::ShardingAttr>(
+                         i, spmd::kShardingAttrName),
+                     main.getArgumentTypes()[i], main.getArgument(i).getLoc(),
+                     "argument " + Twine(i))))
       return failure();
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    if (failed(check(main.getResultAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName),
-                     main.getResultTypes()[i], main.getLoc(), "result " + Twine(i))))
+    if (failed(check(main.getResultAttrOfType<spmd::ShardingAttr>(
+                         i, spmd::kShardingAttrName),
+                     main.getResultTypes()[i], main.getLoc(),
+                     "result " + Twine(i))))
       return failure();
   WalkResult result = main.walk([&](spmd::ConstrainOp op) {
-    return WalkResult(check(op.getSharding(), op.getType(), op.getLoc(), "'spmd.constrain' op"));
+    return WalkResult(check(op.getSharding(), op.getType(), op.getLoc(),
+                            "'spmd.constrain' op"));
   });
   return failure(result.wasInterrupted());
 }
 
-/// One rank: a mesh without axes, and nothing asked for. Manual regions are gone
-/// by now.
+/// One rank: a mesh without axes, and nothing asked for. Manual regions are
+/// gone by now.
 LogicalResult LayoutSetter::dropAll() {
   mesh = *module.getOps<spmd::MeshOp>().begin();
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    main.removeArgAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
+    main.removeArgAttr(
+        i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    main.removeResultAttr(i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
+    main.removeResultAttr(
+        i, StringAttr::get(module.getContext(), spmd::kShardingAttrName));
   SmallVector<Operation *> constraints;
   main.walk([&](Operation *op) {
     // Where nothing is cut it says nothing.
@@ -216,9 +254,12 @@ LogicalResult LayoutSetter::dropAll() {
 static spmd::ShardingAttr axesOf(spmd::ShardingAttr sharding) {
   SmallVector<spmd::DimShardingAttr> dims;
   for (spmd::DimShardingAttr dim : sharding.getDims())
-    dims.push_back(spmd::DimShardingAttr::get(sharding.getContext(), dim.getAxes(), /*sizes=*/{}, /*dynamicSizes=*/false, dim.getOpen(),
-                                              dim.getPriority(), /*zigzag=*/false));
-  return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, {}, {});
+    dims.push_back(spmd::DimShardingAttr::get(
+        sharding.getContext(), dim.getAxes(), /*sizes=*/{},
+        /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority(),
+        /*zigzag=*/false));
+  return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
+                                 dims, {}, {});
 }
 
 /// One rank, on a mesh whose axes have one each.
@@ -231,7 +272,9 @@ LogicalResult LayoutSetter::shrinkAll() {
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     if (auto sharding = main.getResultAttrOfType<spmd::ShardingAttr>(i, name))
       main.setResultAttr(i, name, axesOf(sharding));
-  main.walk([](spmd::ConstrainOp op) { op.setShardingAttr(axesOf(op.getSharding())); });
+  main.walk([](spmd::ConstrainOp op) {
+    op.setShardingAttr(axesOf(op.getSharding()));
+  });
   ArrayRef<StringAttr> names = mesh.getMesh().getAxisNames();
   SmallVector<int64_t> ones(names.size(), 1);
   mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones));
@@ -250,12 +293,15 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (module.getOps<spmd::MeshOp>().empty() || !module.lookupSymbol<func::FuncOp>("main")) {
+    if (module.getOps<spmd::MeshOp>().empty() ||
+        !module.lookupSymbol<func::FuncOp>("main")) {
       module.emitError("has no spmd.mesh or no @main; run --spmd-import");
       return signalPassFailure();
     }
     LayoutSetter setter(module, mesh, sizes);
-    if (failed(!unsharded ? setter.run() : keepAxes ? setter.shrinkAll() : setter.dropAll()))
+    if (failed(!unsharded ? setter.run()
+               : keepAxes ? setter.shrinkAll()
+                          : setter.dropAll()))
       signalPassFailure();
   }
 };

@@ -1,6 +1,6 @@
 //===- VerifyImported.cpp - What propagation relies on --------------------===//
-#include "shardc/Import/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Import/Passes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -13,9 +13,11 @@ namespace shardc {
 static LogicalResult verifyImported(ModuleOp module) {
   auto meshes = module.getOps<spmd::MeshOp>();
   if (!llvm::hasSingleElement(meshes))
-    return module.emitError("has ") << llvm::range_size(meshes) << " meshes after import, expected one";
+    return module.emitError("has ")
+           << llvm::range_size(meshes) << " meshes after import, expected one";
   auto functions = module.getOps<func::FuncOp>();
-  if (!llvm::hasSingleElement(functions) || (*functions.begin()).getSymName() != "main")
+  if (!llvm::hasSingleElement(functions) ||
+      (*functions.begin()).getSymName() != "main")
     return module.emitError("has other functions than @main after import");
   WalkResult result = module.walk([](Operation *op) {
     if (op->getName().getDialectNamespace() == "sdy" || isa<func::CallOp>(op)) {
@@ -28,7 +30,8 @@ static LogicalResult verifyImported(ModuleOp module) {
 }
 
 namespace {
-struct VerifyImportedPass final : shardc::impl::VerifyImportedPassBase<VerifyImportedPass> {
+struct VerifyImportedPass final
+    : shardc::impl::VerifyImportedPassBase<VerifyImportedPass> {
   using Base::Base;
   void runOnOperation() override {
     if (failed(verifyImported(getOperation())))

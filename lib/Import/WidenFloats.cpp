@@ -1,8 +1,8 @@
 //===- WidenFloats.cpp - Floats of four and six bits ----------------------===//
 //
-// f8E4M3FN has every number of f4E2M1FN, f6E2M3FN and f6E3M2FN, so values of these
-// are kept in it. What computes them does so in f32 and is rounded to their
-// numbers.
+// f8E4M3FN has every number of f4E2M1FN, f6E2M3FN and f6E3M2FN, so values of
+// these are kept in it. What computes them does so in f32 and is rounded to
+// their numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
@@ -46,10 +46,13 @@ static Value roundTo(Ops &ops, Value value, Type narrow) {
   // How far apart numbers are here: a power of two, by the exponent.
   Value word = BitcastConvertOp::create(ops.b, bits, inside);
   Value exponent = ops.op<AndOp>(word, ops.splatBits(bits, 0x7F800000));
-  exponent = ops.op<MaxOp>(exponent, ops.splatBits(bits, uint64_t(127 + least) << 23));
-  Value shifted = ops.op<SubtractOp>(exponent, ops.splatBits(bits, uint64_t(fraction) << 23));
+  exponent =
+      ops.op<MaxOp>(exponent, ops.splatBits(bits, uint64_t(127 + least) << 23));
+  Value shifted = ops.op<SubtractOp>(
+      exponent, ops.splatBits(bits, uint64_t(fraction) << 23));
   Value step = BitcastConvertOp::create(ops.b, type, shifted);
-  Value steps = RoundNearestEvenOp::create(ops.b, type, ops.op<DivOp>(inside, step));
+  Value steps =
+      RoundNearestEvenOp::create(ops.b, type, ops.op<DivOp>(inside, step));
   return ops.op<MulOp>(steps, step);
 }
 
@@ -57,9 +60,9 @@ static Value roundTo(Ops &ops, Value value, Type narrow) {
 static bool keepsNumbers(Operation *op) {
   return isa<ReshapeOp, TransposeOp, SliceOp, ConcatenateOp, BroadcastInDimOp,
              PadOp, ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
-             SelectOp, CompareOp, IsFiniteOp, MaxOp, MinOp, NegOp, AbsOp, ClampOp,
-             WhileOp, CaseOp, IfOp, ReturnOp, OptimizationBarrierOp, SortOp,
-             ScatterOp, ReduceOp, ReduceWindowOp, func::ReturnOp>(op);
+             SelectOp, CompareOp, IsFiniteOp, MaxOp, MinOp, NegOp, AbsOp,
+             ClampOp, WhileOp, CaseOp, IfOp, ReturnOp, OptimizationBarrierOp,
+             SortOp, ScatterOp, ReduceOp, ReduceWindowOp, func::ReturnOp>(op);
 }
 
 /// Gives `op`, whose operands are wide already, wide results.
@@ -83,7 +86,8 @@ static LogicalResult widen(Operation *op) {
     else
       for (const APFloat &number : values.getValues<APFloat>())
         numbers.push_back(convert(number));
-    Value copy = ConstantOp::create(ops.b, DenseElementsAttr::get(type, numbers));
+    Value copy =
+        ConstantOp::create(ops.b, DenseElementsAttr::get(type, numbers));
     op->replaceAllUsesWith(ValueRange(copy));
     op->erase();
     return success();
@@ -144,7 +148,8 @@ static bool isSeenOutside(func::FuncOp main) {
 }
 
 namespace {
-struct WidenFloatsPass final : shardc::impl::WidenFloatsPassBase<WidenFloatsPass> {
+struct WidenFloatsPass final
+    : shardc::impl::WidenFloatsPassBase<WidenFloatsPass> {
   using Base::Base;
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
@@ -154,21 +159,25 @@ struct WidenFloatsPass final : shardc::impl::WidenFloatsPassBase<WidenFloatsPass
       if (op == main)
         return;
       ops.push_back(op);
-      any |= hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes());
+      any |=
+          hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes());
     });
     if (!any || isSeenOutside(main))
       return;
     for (Operation *op : ops)
-      if (isa<BitcastConvertOp>(op) && (hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes()))) {
-        op->emitError("unsupported: '") << op->getName() << "' at " << userLocation(op->getLoc())
-                                        << " of floats of four or six bits; convert around it";
+      if (isa<BitcastConvertOp>(op) && (hasNarrow(op->getOperandTypes()) ||
+                                        hasNarrow(op->getResultTypes()))) {
+        op->emitError("unsupported: '")
+            << op->getName() << "' at " << userLocation(op->getLoc())
+            << " of floats of four or six bits; convert around it";
         return signalPassFailure();
       }
     for (Operation *op : ops)
       if (failed(widen(op)))
         return signalPassFailure();
     auto results = llvm::map_to_vector(main.getResultTypes(), wide);
-    main.setFunctionType(FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+    main.setFunctionType(
+        FunctionType::get(&getContext(), main.getArgumentTypes(), results));
   }
 };
 } // namespace

@@ -54,7 +54,8 @@ static void printMap(llvm::raw_ostream &os, const IndexMap &map) {
     os << ")/" << map.baseDilation;
 }
 
-static void printTensors(llvm::raw_ostream &os, llvm::ArrayRef<TensorRule> tensors) {
+static void printTensors(llvm::raw_ostream &os,
+                         llvm::ArrayRef<TensorRule> tensors) {
   os << '(';
   llvm::interleaveComma(tensors, os, [&](const TensorRule &tensor) {
     os << '[';

@@ -8,7 +8,8 @@
 using namespace mlir;
 using namespace shardc;
 
-OpFoldResult shardc::pickEntry(OpBuilder &builder, Location loc, ArrayRef<int64_t> table, Value index) {
+OpFoldResult shardc::pickEntry(OpBuilder &builder, Location loc,
+                               ArrayRef<int64_t> table, Value index) {
   if (llvm::all_equal(table))
     return builder.getIndexAttr(table.front());
   int64_t step = table[1] - table[0];
@@ -16,43 +17,61 @@ OpFoldResult shardc::pickEntry(OpBuilder &builder, Location loc, ArrayRef<int64_
     return entry.value() == table[0] + int64_t(entry.index()) * step;
   });
   if (!isEven) {
-    auto type = RankedTensorType::get({int64_t(table.size())}, builder.getI64Type());
-    Value entries = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, table))));
+    auto type =
+        RankedTensorType::get({int64_t(table.size())}, builder.getI64Type());
+    Value entries = stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, table))));
     Value entry = tensor::ExtractOp::create(builder, loc, entries, index);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), entry).getResult();
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      entry)
+        .getResult();
   }
   Value value = index;
   if (step != 1)
-    value = arith::MulIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, step));
+    value = arith::MulIOp::create(
+        builder, loc, value,
+        arith::ConstantIndexOp::create(builder, loc, step));
   if (table[0] != 0)
-    value = arith::AddIOp::create(builder, loc, value, arith::ConstantIndexOp::create(builder, loc, table[0]));
+    value = arith::AddIOp::create(
+        builder, loc, value,
+        arith::ConstantIndexOp::create(builder, loc, table[0]));
   return value;
 }
 
-SmallVector<Value> shardc::buildTurnLoop(OpBuilder &builder, Location loc, int64_t first, int64_t last, ValueRange carried,
-                                         llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> shardc::buildTurnLoop(
+    OpBuilder &builder, Location loc, int64_t first, int64_t last,
+    ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   if (first >= last)
     return llvm::to_vector(carried);
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
   auto number = [&](int64_t value) -> Value {
-    return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(i64, value))));
+    return stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(DenseElementsAttr::get(i64, value))));
   };
   SmallVector<Value> inits{number(first)};
   llvm::append_range(inits, carried);
-  SmallVector<Type> types = llvm::map_to_vector(inits, [](Value value) { return value.getType(); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(inits, [](Value value) { return value.getType(); });
   SmallVector<Location> locs(types.size(), loc);
   auto loop = stablehlo::WhileOp::create(builder, loc, types, inits);
   OpBuilder::InsertionGuard guard(builder);
   Block *condition = builder.createBlock(&loop.getCond(), {}, types, locs);
-  Value goesOn = stablehlo::CompareOp::create(builder, loc, condition->getArgument(0), number(last),
-                                              stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
+  Value goesOn = stablehlo::CompareOp::create(
+      builder, loc, condition->getArgument(0), number(last),
+      stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
   stablehlo::ReturnOp::create(builder, loc, goesOn);
   Block *block = builder.createBlock(&loop.getBody(), {}, types, locs);
   Value turn = block->getArgument(0);
-  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                           tensor::ExtractOp::create(builder, loc, turn, ValueRange()).getResult());
-  SmallVector<Value> next{stablehlo::AddOp::create(builder, loc, i64, turn, number(1))};
-  llvm::append_range(next, body(index, ValueRange(block->getArguments()).drop_front()));
+  Value index = arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(),
+      tensor::ExtractOp::create(builder, loc, turn, ValueRange()).getResult());
+  SmallVector<Value> next{
+      stablehlo::AddOp::create(builder, loc, i64, turn, number(1))};
+  llvm::append_range(
+      next, body(index, ValueRange(block->getArguments()).drop_front()));
   stablehlo::ReturnOp::create(builder, loc, next);
   return llvm::to_vector(ValueRange(loop.getResults()).drop_front());
 }

@@ -8,7 +8,8 @@ using namespace shardc;
 using namespace shardc::interpreter;
 
 /// Start indices of a dynamic slice: scalars, each kept where the box fits.
-static Shape clampedStarts(ArrayRef<Array> scalars, ArrayRef<int64_t> shape, ArrayRef<int64_t> box) {
+static Shape clampedStarts(ArrayRef<Array> scalars, ArrayRef<int64_t> shape,
+                           ArrayRef<int64_t> box) {
   Shape starts;
   for (auto [i, scalar] : llvm::enumerate(scalars)) {
     int64_t last = shape[i] - box[i], start = scalar.integer();
@@ -20,27 +21,35 @@ static Shape clampedStarts(ArrayRef<Array> scalars, ArrayRef<int64_t> shape, Arr
   return starts;
 }
 
-static FailureOr<Values> evaluateDynamicSlice(Evaluator &, stablehlo::DynamicSliceOp op, ArrayRef<Array> in) {
-  Shape starts = clampedStarts(in.drop_front(), in[0].shape(), op.getSliceSizes());
+static FailureOr<Values> evaluateDynamicSlice(Evaluator &,
+                                              stablehlo::DynamicSliceOp op,
+                                              ArrayRef<Array> in) {
+  Shape starts =
+      clampedStarts(in.drop_front(), in[0].shape(), op.getSliceSizes());
   return Values{in[0].slice(starts, op.getSliceSizes())};
 }
 
-static FailureOr<Values> evaluateDynamicUpdateSlice(Evaluator &, stablehlo::DynamicUpdateSliceOp op,
-                                                    ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateDynamicUpdateSlice(Evaluator &, stablehlo::DynamicUpdateSliceOp op,
+                           ArrayRef<Array> in) {
   Array result = in[0];
-  result.write(in[1], clampedStarts(in.drop_front(2), in[0].shape(), in[1].shape()));
+  result.write(in[1],
+               clampedStarts(in.drop_front(2), in[0].shape(), in[1].shape()));
   return Values{result};
 }
 
 /// Component `part` of the index vector that `batch` names in `indices`.
-static int64_t indexComponent(const Array &indices, int64_t vectorDim, ArrayRef<int64_t> batch, int64_t part) {
+static int64_t indexComponent(const Array &indices, int64_t vectorDim,
+                              ArrayRef<int64_t> batch, int64_t part) {
   Shape at;
   size_t next = 0;
   for (int64_t d = 0; d < indices.rank(); ++d)
     at.push_back(d == vectorDim ? part : batch[next++]);
   int64_t value = indices.at(at).integer;
   // Beyond the end of any tensor, as an unsigned number.
-  return !indices.format().isSigned && value < 0 ? std::numeric_limits<int64_t>::max() / 2 : value;
+  return !indices.format().isSigned && value < 0
+             ? std::numeric_limits<int64_t>::max() / 2
+             : value;
 }
 
 /// Where a batching dim of the indices stands among the batch's coordinates.
@@ -48,7 +57,8 @@ static int64_t batchPosition(int64_t indicesDim, int64_t vectorDim) {
   return indicesDim < vectorDim ? indicesDim : indicesDim - 1;
 }
 
-static Array gather(const Array &operand, const Array &indices, stablehlo::GatherDimensionNumbersAttr dims,
+static Array gather(const Array &operand, const Array &indices,
+                    stablehlo::GatherDimensionNumbersAttr dims,
                     ArrayRef<int64_t> sizes) {
   int64_t vectorDim = dims.getIndexVectorDim();
   Shape batchShape, windowShape, windowDims;
@@ -56,7 +66,8 @@ static Array gather(const Array &operand, const Array &indices, stablehlo::Gathe
     if (d != vectorDim)
       batchShape.push_back(indices.dim(d));
   for (int64_t d = 0; d < operand.rank(); ++d)
-    if (!llvm::is_contained(dims.getCollapsedSliceDims(), d) && !llvm::is_contained(dims.getOperandBatchingDims(), d)) {
+    if (!llvm::is_contained(dims.getCollapsedSliceDims(), d) &&
+        !llvm::is_contained(dims.getOperandBatchingDims(), d)) {
       windowDims.push_back(d);
       windowShape.push_back(sizes[d]);
     }
@@ -64,19 +75,24 @@ static Array gather(const Array &operand, const Array &indices, stablehlo::Gathe
   Shape shape;
   size_t nextBatch = 0, nextWindow = 0;
   for (int64_t d = 0; d < rank; ++d)
-    shape.push_back(llvm::is_contained(dims.getOffsetDims(), d) ? windowShape[nextWindow++] : batchShape[nextBatch++]);
+    shape.push_back(llvm::is_contained(dims.getOffsetDims(), d)
+                        ? windowShape[nextWindow++]
+                        : batchShape[nextBatch++]);
 
   Array result(operand.format(), shape);
   int64_t next = 0;
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     Shape batch, window;
     for (int64_t d = 0; d < rank; ++d)
-      (llvm::is_contained(dims.getOffsetDims(), d) ? window : batch).push_back(index[d]);
+      (llvm::is_contained(dims.getOffsetDims(), d) ? window : batch)
+          .push_back(index[d]);
     Shape from(operand.rank(), 0);
     for (auto [part, dim] : llvm::enumerate(dims.getStartIndexMap()))
-      from[dim] = std::clamp<int64_t>(indexComponent(indices, vectorDim, batch, part), 0,
-                                      operand.dim(dim) - sizes[dim]);
-    for (auto [dim, indicesDim] : llvm::zip_equal(dims.getOperandBatchingDims(), dims.getStartIndicesBatchingDims()))
+      from[dim] =
+          std::clamp<int64_t>(indexComponent(indices, vectorDim, batch, part),
+                              0, operand.dim(dim) - sizes[dim]);
+    for (auto [dim, indicesDim] : llvm::zip_equal(
+             dims.getOperandBatchingDims(), dims.getStartIndicesBatchingDims()))
       from[dim] = batch[batchPosition(indicesDim, vectorDim)];
     for (auto [i, dim] : llvm::enumerate(windowDims))
       from[dim] += window[i];
@@ -85,18 +101,24 @@ static Array gather(const Array &operand, const Array &indices, stablehlo::Gathe
   return result;
 }
 
-static FailureOr<Values> evaluateGather(Evaluator &, stablehlo::GatherOp op, ArrayRef<Array> in) {
-  return Values{gather(in[0], in[1], op.getDimensionNumbers(), op.getSliceSizes())};
+static FailureOr<Values> evaluateGather(Evaluator &, stablehlo::GatherOp op,
+                                        ArrayRef<Array> in) {
+  return Values{
+      gather(in[0], in[1], op.getDimensionNumbers(), op.getSliceSizes())};
 }
 
-static FailureOr<Values> evaluateDynamicGather(Evaluator &, stablehlo::DynamicGatherOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateDynamicGather(Evaluator &,
+                                               stablehlo::DynamicGatherOp op,
+                                               ArrayRef<Array> in) {
   Shape sizes;
   for (int64_t i = 0; i < in[2].size(); ++i)
     sizes.push_back(in[2].integer(i));
   return Values{gather(in[0], in[1], op.getDimensionNumbers(), sizes)};
 }
 
-static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::ScatterOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateScatter(Evaluator &evaluator,
+                                         stablehlo::ScatterOp op,
+                                         ArrayRef<Array> in) {
   auto dims = op.getScatterDimensionNumbers();
   size_t count = op.getInputs().size();
   Values results(in.take_front(count));
@@ -105,7 +127,8 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::Scatte
   int64_t vectorDim = dims.getIndexVectorDim(), rank = results[0].rank();
   Shape windowDims;
   for (int64_t d = 0; d < rank; ++d)
-    if (!llvm::is_contained(dims.getInsertedWindowDims(), d) && !llvm::is_contained(dims.getInputBatchingDims(), d))
+    if (!llvm::is_contained(dims.getInsertedWindowDims(), d) &&
+        !llvm::is_contained(dims.getInputBatchingDims(), d))
       windowDims.push_back(d);
   Region &region = op.getUpdateComputation();
   Operation *single = count == 1 ? evaluator.singleOp(region) : nullptr;
@@ -121,16 +144,20 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::Scatte
       return;
     Shape batch, window;
     for (int64_t d = 0; d < static_cast<int64_t>(index.size()); ++d)
-      (llvm::is_contained(dims.getUpdateWindowDims(), d) ? window : batch).push_back(index[d]);
+      (llvm::is_contained(dims.getUpdateWindowDims(), d) ? window : batch)
+          .push_back(index[d]);
     Shape to(rank, 0);
     for (auto [part, dim] : llvm::enumerate(dims.getScatterDimsToOperandDims()))
       to[dim] = indexComponent(indices, vectorDim, batch, part);
-    for (auto [dim, indicesDim] : llvm::zip_equal(dims.getInputBatchingDims(), dims.getScatterIndicesBatchingDims()))
+    for (auto [dim, indicesDim] : llvm::zip_equal(
+             dims.getInputBatchingDims(), dims.getScatterIndicesBatchingDims()))
       to[dim] = batch[batchPosition(indicesDim, vectorDim)];
-    // A window that does not fit as a whole is dropped as a whole; of a rank's block, only what is outside of it.
+    // A window that does not fit as a whole is dropped as a whole; of a rank's
+    // block, only what is outside of it.
     for (auto [i, dim] : llvm::enumerate(windowDims)) {
       int64_t updateDim = dims.getUpdateWindowDims()[i];
-      if (!isBlock && (to[dim] < 0 || to[dim] + updates[0].dim(updateDim) > results[0].dim(dim)))
+      if (!isBlock && (to[dim] < 0 || to[dim] + updates[0].dim(updateDim) >
+                                          results[0].dim(dim)))
         return;
       to[dim] += window[i];
     }
@@ -139,7 +166,8 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator, stablehlo::Scatte
         return;
     int64_t place = results[0].flat(to);
     if (combine) {
-      results[0].set(place) = combine(results[0].format(), results[0][place], updates[0][update]);
+      results[0].set(place) =
+          combine(results[0].format(), results[0][place], updates[0][update]);
       return;
     }
     Values arguments;

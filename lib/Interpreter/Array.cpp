@@ -23,13 +23,15 @@ std::optional<Format> Format::of(Type type) {
     return part;
   }
   if (auto floating = dyn_cast<FloatType>(type))
-    return Format{Float, floating.getWidth(), true, &floating.getFloatSemantics()};
+    return Format{Float, floating.getWidth(), true,
+                  &floating.getFloatSemantics()};
   if (isa<IndexType>(type))
     return Format{Integer, 64, true, nullptr};
   // Signless integers are signed, but for booleans.
   if (auto integer = dyn_cast<IntegerType>(type))
     if (integer.getWidth() <= 64)
-      return Format{Integer, integer.getWidth(), !integer.isUnsigned() && integer.getWidth() > 1, nullptr};
+      return Format{Integer, integer.getWidth(),
+                    !integer.isUnsigned() && integer.getWidth() > 1, nullptr};
   return std::nullopt;
 }
 
@@ -48,10 +50,13 @@ int64_t Format::wrap(int64_t value) const {
   if (bits >= 64)
     return value;
   uint64_t low = static_cast<uint64_t>(value) << (64 - bits);
-  return isSigned ? static_cast<int64_t>(low) >> (64 - bits) : static_cast<int64_t>(low >> (64 - bits));
+  return isSigned ? static_cast<int64_t>(low) >> (64 - bits)
+                  : static_cast<int64_t>(low >> (64 - bits));
 }
 
-int64_t Format::bytes() const { return std::max<int64_t>(bits / 8, 1) * (isComplex() ? 2 : 1); }
+int64_t Format::bytes() const {
+  return std::max<int64_t>(bits / 8, 1) * (isComplex() ? 2 : 1);
+}
 
 uint64_t shardc::interpreter::bitsOf(const Format &format, double value) {
   APFloat number(value);
@@ -61,7 +66,8 @@ uint64_t shardc::interpreter::bitsOf(const Format &format, double value) {
 }
 
 double shardc::interpreter::floatOf(const Format &format, uint64_t bits) {
-  return APFloat(*format.semantics, APInt(format.bits, bits, /*isSigned=*/false, /*implicitTrunc=*/true))
+  return APFloat(*format.semantics, APInt(format.bits, bits, /*isSigned=*/false,
+                                          /*implicitTrunc=*/true))
       .convertToDouble();
 }
 
@@ -76,11 +82,14 @@ int64_t shardc::interpreter::countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-void shardc::interpreter::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+void shardc::interpreter::forEachIndex(
+    ArrayRef<int64_t> shape,
+    llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   Shape index(shape.size(), 0);
   for (int64_t left = countElements(shape); left > 0; --left) {
     visit(index);
-    for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0 && ++index[d] == shape[d]; --d)
+    for (int64_t d = static_cast<int64_t>(shape.size()) - 1;
+         d >= 0 && ++index[d] == shape[d]; --d)
       index[d] = 0;
   }
 }
@@ -111,7 +120,8 @@ Array Array::reshaped(ArrayRef<int64_t> shape) const {
   return array;
 }
 
-Array Array::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> box, ArrayRef<int64_t> strides) const {
+Array Array::slice(ArrayRef<int64_t> starts, ArrayRef<int64_t> box,
+                   ArrayRef<int64_t> strides) const {
   Array result(type, box);
   Shape from(rank());
   int64_t next = 0;
@@ -158,7 +168,8 @@ void Array::fill(Element value) {
 
 static double toDouble(APFloat value) {
   bool losesInfo;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
   return value.convertToDouble();
 }
 
@@ -193,13 +204,17 @@ std::optional<Array> Array::read(ElementsAttr attr) {
   int64_t next = 0;
   if (format->isInteger()) {
     for (const APInt &value : dense.getValues<APInt>())
-      array.put(next++, static_cast<int64_t>(value.getBitWidth() > 64 ? 0 : value.getZExtValue()));
+      array.put(next++, static_cast<int64_t>(value.getBitWidth() > 64
+                                                 ? 0
+                                                 : value.getZExtValue()));
   } else if (format->isFloat()) {
     for (const APFloat &value : dense.getValues<APFloat>())
       array.set(next++).real = toDouble(value);
   } else {
-    for (const std::complex<APFloat> &value : dense.getValues<std::complex<APFloat>>())
-      array.set(next++) = Element::of(std::complex<double>(toDouble(value.real()), toDouble(value.imag())));
+    for (const std::complex<APFloat> &value :
+         dense.getValues<std::complex<APFloat>>())
+      array.set(next++) = Element::of(
+          std::complex<double>(toDouble(value.real()), toDouble(value.imag())));
   }
   return array;
 }
@@ -233,7 +248,8 @@ std::vector<char> Array::bytes() const {
     bytes.insert(bytes.end(), first, first + width);
   };
   for (const Element &element : data->elements) {
-    append(type.isInteger() ? static_cast<uint64_t>(element.integer) : bitsOf(type, element.real));
+    append(type.isInteger() ? static_cast<uint64_t>(element.integer)
+                            : bitsOf(type, element.real));
     if (type.isComplex())
       append(bitsOf(type, element.imag));
   }

@@ -13,14 +13,17 @@ using namespace shardc::interpreter;
 static uint64_t stepsBetween(const Format &format, double a, double b) {
   auto place = [&](double value) -> int64_t {
     uint64_t bits = bitsOf(format, std::fabs(value));
-    return std::signbit(value) ? -static_cast<int64_t>(bits) : static_cast<int64_t>(bits);
+    return std::signbit(value) ? -static_cast<int64_t>(bits)
+                               : static_cast<int64_t>(bits);
   };
   int64_t x = place(a), y = place(b);
   return x > y ? static_cast<uint64_t>(x) - y : static_cast<uint64_t>(y) - x;
 }
 
 /// Calls `holds` for pairs of real numbers, complex ones by part.
-static bool allHold(const Array &a, const Array &b, llvm::function_ref<bool(const Format &, double, double)> holds) {
+static bool
+allHold(const Array &a, const Array &b,
+        llvm::function_ref<bool(const Format &, double, double)> holds) {
   for (int64_t i = 0; i < a.size(); ++i) {
     if (a.format().isInteger()) {
       if (a[i].integer != b[i].integer)
@@ -28,14 +31,16 @@ static bool allHold(const Array &a, const Array &b, llvm::function_ref<bool(cons
       continue;
     }
     Format part = a.format().part();
-    if (!holds(part, a[i].real, b[i].real) || (a.format().isComplex() && !holds(part, a[i].imag, b[i].imag)))
+    if (!holds(part, a[i].real, b[i].real) ||
+        (a.format().isComplex() && !holds(part, a[i].imag, b[i].imag)))
       return false;
   }
   return true;
 }
 
 static bool areEqual(const Array &a, const Array &b) {
-  return allHold(a, b, [](const Format &, double x, double y) { return x == y; });
+  return allHold(a, b,
+                 [](const Format &, double x, double y) { return x == y; });
 }
 
 static bool areClose(const Array &a, const Array &b, double tolerance) {
@@ -46,58 +51,77 @@ static bool areClose(const Array &a, const Array &b, double tolerance) {
   });
 }
 
-static bool areWithin(const Array &a, const Array &b, uint64_t least, uint64_t most) {
+static bool areWithin(const Array &a, const Array &b, uint64_t least,
+                      uint64_t most) {
   return allHold(a, b, [&](const Format &format, double x, double y) {
     // What is no number is no steps from itself, and all there are from others.
     bool isSame = x == y || (std::isnan(x) && std::isnan(y));
-    uint64_t steps = std::isfinite(x) && std::isfinite(y) ? stepsBetween(format, x, y)
-                     : isSame                             ? 0
-                                                          : std::numeric_limits<uint64_t>::max();
+    uint64_t steps = std::isfinite(x) && std::isfinite(y)
+                         ? stepsBetween(format, x, y)
+                     : isSame ? 0
+                              : std::numeric_limits<uint64_t>::max();
     return least <= steps && steps <= most;
   });
 }
 
-static FailureOr<Values> note(Evaluator &evaluator, Operation *op, const Array &got, const Array &expected, bool holds) {
+static FailureOr<Values> note(Evaluator &evaluator, Operation *op,
+                              const Array &got, const Array &expected,
+                              bool holds) {
   if (got.shape() != expected.shape())
     holds = false;
   if (holds)
     ++evaluator.outcome.checksHeld;
   else
-    evaluator.outcome.failedChecks.push_back({op->getLoc(), op->getName().getStringRef().str() + " does not hold"});
+    evaluator.outcome.failedChecks.push_back(
+        {op->getLoc(), op->getName().getStringRef().str() + " does not hold"});
   return Values();
 }
 
-static FailureOr<Values> expectEq(Evaluator &evaluator, check::ExpectEqOp op, ArrayRef<Array> in) {
+static FailureOr<Values> expectEq(Evaluator &evaluator, check::ExpectEqOp op,
+                                  ArrayRef<Array> in) {
   return note(evaluator, op, in[0], in[1], areEqual(in[0], in[1]));
 }
-static FailureOr<Values> expectAlmostEq(Evaluator &evaluator, check::ExpectAlmostEqOp op, ArrayRef<Array> in) {
-  return note(evaluator, op, in[0], in[1], areClose(in[0], in[1], op.getTolerance().convertToDouble()));
-}
-static FailureOr<Values> expectClose(Evaluator &evaluator, check::ExpectCloseOp op, ArrayRef<Array> in) {
+static FailureOr<Values> expectAlmostEq(Evaluator &evaluator,
+                                        check::ExpectAlmostEqOp op,
+                                        ArrayRef<Array> in) {
   return note(evaluator, op, in[0], in[1],
-              areWithin(in[0], in[1], op.getMinUlpDifference(), op.getMaxUlpDifference()));
+              areClose(in[0], in[1], op.getTolerance().convertToDouble()));
 }
-static FailureOr<Values> expectEqConst(Evaluator &evaluator, check::ExpectEqConstOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+expectClose(Evaluator &evaluator, check::ExpectCloseOp op, ArrayRef<Array> in) {
+  return note(evaluator, op, in[0], in[1],
+              areWithin(in[0], in[1], op.getMinUlpDifference(),
+                        op.getMaxUlpDifference()));
+}
+static FailureOr<Values> expectEqConst(Evaluator &evaluator,
+                                       check::ExpectEqConstOp op,
+                                       ArrayRef<Array> in) {
   std::optional<Array> expected = Array::read(op.getValue());
   if (!expected)
     return Evaluator::unknown(op, "a constant of elements of another kind");
   return note(evaluator, op, in[0], *expected, areEqual(in[0], *expected));
 }
-static FailureOr<Values> expectAlmostEqConst(Evaluator &evaluator, check::ExpectAlmostEqConstOp op, ArrayRef<Array> in) {
+static FailureOr<Values> expectAlmostEqConst(Evaluator &evaluator,
+                                             check::ExpectAlmostEqConstOp op,
+                                             ArrayRef<Array> in) {
   std::optional<Array> expected = Array::read(op.getValue());
   if (!expected)
     return Evaluator::unknown(op, "a constant of elements of another kind");
-  return note(evaluator, op, in[0], *expected, areClose(in[0], *expected, op.getTolerance().convertToDouble()));
+  return note(evaluator, op, in[0], *expected,
+              areClose(in[0], *expected, op.getTolerance().convertToDouble()));
 }
 
-static FailureOr<Values> evaluateEq(Evaluator &, Operation *op, ArrayRef<Array> in) {
-  Array result(Format::boolean(), cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+static FailureOr<Values> evaluateEq(Evaluator &, Operation *op,
+                                    ArrayRef<Array> in) {
+  Array result(Format::boolean(),
+               cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   if (result.rank() == 0) {
     result.set(0).integer = areClose(in[0], in[1], 1e-4);
     return Values{result};
   }
   for (int64_t i = 0; i < result.size(); ++i)
-    result.set(i).integer = areClose(in[0].elementAt(i), in[1].elementAt(i), 1e-4);
+    result.set(i).integer =
+        areClose(in[0].elementAt(i), in[1].elementAt(i), 1e-4);
   return Values{result};
 }
 
@@ -108,13 +132,16 @@ void shardc::interpreter::addChecks(Table &table) {
   table.add<check::ExpectEqConstOp>(expectEqConst);
   table.add<check::ExpectAlmostEqConstOp>(expectAlmostEqConst);
   table.handlers["check.eq"] = table.customCalls["check.eq"] = evaluateEq;
-  table.customCalls["check.expect_eq"] = [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+  table.customCalls["check.expect_eq"] = [](Evaluator &evaluator, Operation *op,
+                                            ArrayRef<Array> in) {
     return note(evaluator, op, in[0], in[1], areEqual(in[0], in[1]));
   };
-  table.customCalls["check.expect_almost_eq"] = [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
-    return note(evaluator, op, in[0], in[1], areClose(in[0], in[1], 1e-3));
-  };
-  table.customCalls["check.expect_close"] = [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
-    return note(evaluator, op, in[0], in[1], areWithin(in[0], in[1], 0, 3));
-  };
+  table.customCalls["check.expect_almost_eq"] =
+      [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+        return note(evaluator, op, in[0], in[1], areClose(in[0], in[1], 1e-3));
+      };
+  table.customCalls["check.expect_close"] =
+      [](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+        return note(evaluator, op, in[0], in[1], areWithin(in[0], in[1], 0, 3));
+      };
 }

@@ -37,22 +37,28 @@ static FailureOr<Groups> groupsOf(Operation *op, Attribute attr, Lanes lanes) {
   }
   auto named = dyn_cast<stablehlo::ReplicaGroupMeshAxesAttr>(attr);
   AxisMesh mesh;
-  if (auto symbol = named ? dyn_cast<FlatSymbolRefAttr>(named.getMesh()) : FlatSymbolRefAttr()) {
-    if (auto meshOp = SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, symbol))
+  if (auto symbol = named ? dyn_cast<FlatSymbolRefAttr>(named.getMesh())
+                          : FlatSymbolRefAttr()) {
+    if (auto meshOp =
+            SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, symbol))
       mesh = AxisMesh(meshOp.getMesh());
   } else if (named) {
     mesh = AxisMesh(cast<stablehlo::MeshAttr>(named.getMesh()));
   }
-  bool whole = named && llvm::none_of(named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
-                                      [](auto ref) { return bool(ref.getSubAxisInfo()); });
+  bool whole =
+      named &&
+      llvm::none_of(named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
+                    [](auto ref) { return bool(ref.getSubAxisInfo()); });
   if (mesh.sizes.empty() || !whole)
     return Evaluator::unknown(op, "groups of this form");
   std::map<SmallVector<int64_t>, SmallVector<int64_t>> byRest;
-  for (int64_t device = 0, e = countElements(mesh.sizes); device < e; ++device) {
+  for (int64_t device = 0, e = countElements(mesh.sizes); device < e;
+       ++device) {
     SmallVector<int64_t> rest;
     for (size_t axis = 0; axis < mesh.sizes.size(); ++axis) {
-      bool isNamed = llvm::any_of(named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
-                                  [&](auto ref) { return ref.getName() == mesh.names[axis]; });
+      bool isNamed = llvm::any_of(
+          named.getAxes().getAsRange<stablehlo::AxisRefAttr>(),
+          [&](auto ref) { return ref.getName() == mesh.names[axis]; });
       rest.push_back(isNamed ? -1 : mesh.coordinate(device, axis));
     }
     byRest[rest].push_back(device);
@@ -62,10 +68,13 @@ static FailureOr<Groups> groupsOf(Operation *op, Attribute attr, Lanes lanes) {
   return groups;
 }
 
-/// Calls `exchange` for the members of each group in its order, with their operands. Lanes are those of a part of
-/// the mesh: groups outside of it are others' business.
-static LogicalResult forEachGroup(Operation *op, Attribute attr, Lanes lanes,
-                                  llvm::function_ref<LogicalResult(ArrayRef<Lane *>, ArrayRef<Values>)> exchange) {
+/// Calls `exchange` for the members of each group in its order, with their
+/// operands. Lanes are those of a part of the mesh: groups outside of it are
+/// others' business.
+static LogicalResult forEachGroup(
+    Operation *op, Attribute attr, Lanes lanes,
+    llvm::function_ref<LogicalResult(ArrayRef<Lane *>, ArrayRef<Values>)>
+        exchange) {
   FailureOr<Groups> groups = groupsOf(op, attr, lanes);
   if (failed(groups))
     return failure();
@@ -82,18 +91,22 @@ static LogicalResult forEachGroup(Operation *op, Attribute attr, Lanes lanes,
     if (members.empty())
       continue;
     if (members.size() != group.size())
-      return op->emitError() << "is reached by " << members.size() << " of the " << group.size() << " ranks of a group";
+      return op->emitError() << "is reached by " << members.size() << " of the "
+                             << group.size() << " ranks of a group";
     if (failed(exchange(members, operands)))
       return failure();
     served += members.size();
   }
   if (served != lanes.size())
-    return op->emitError() << "has groups that leave out ranks that reach it, or name one twice";
+    return op->emitError() << "has groups that leave out ranks that reach it, "
+                              "or name one twice";
   return success();
 }
 
 /// Element by element over all members, in their order.
-static FailureOr<Array> reduceMembers(Evaluator &evaluator, Region &region, ArrayRef<Values> operands, size_t number) {
+static FailureOr<Array> reduceMembers(Evaluator &evaluator, Region &region,
+                                      ArrayRef<Values> operands,
+                                      size_t number) {
   Array result = operands[0][number];
   Operation *single = evaluator.singleOp(region);
   Binary function = single ? evaluator.binaryOf(single) : nullptr;
@@ -103,7 +116,8 @@ static FailureOr<Array> reduceMembers(Evaluator &evaluator, Region &region, Arra
         result.set(i) = function(result.format(), result[i], values[number][i]);
         continue;
       }
-      FailureOr<Values> made = evaluator.apply(region, {result.elementAt(i), values[number].elementAt(i)});
+      FailureOr<Values> made = evaluator.apply(
+          region, {result.elementAt(i), values[number].elementAt(i)});
       if (failed(made))
         return failure();
       result.set(i) = (*made)[0][0];
@@ -111,73 +125,93 @@ static FailureOr<Array> reduceMembers(Evaluator &evaluator, Region &region, Arra
   return result;
 }
 
-static Array blockOf(const Array &array, int64_t dim, int64_t number, int64_t count) {
+static Array blockOf(const Array &array, int64_t dim, int64_t number,
+                     int64_t count) {
   Shape starts(array.rank(), 0), box(array.shape());
   box[dim] /= count;
   starts[dim] = number * box[dim];
   return array.slice(starts, box);
 }
 
-static LogicalResult runAllReduce(Evaluator &evaluator, stablehlo::AllReduceOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    evaluator.current = members.front();
-    Values results;
-    for (size_t i = 0; i < op->getNumOperands(); ++i) {
-      FailureOr<Array> result = reduceMembers(evaluator, op.getComputation(), operands, i);
-      if (failed(result))
-        return failure();
-      results.push_back(*result);
-    }
-    for (Lane *lane : members)
-      Evaluator::bind(op->getResults(), *lane, results);
-    return success();
-  });
+static LogicalResult runAllReduce(Evaluator &evaluator,
+                                  stablehlo::AllReduceOp op, Lanes lanes) {
+  return forEachGroup(op, op.getReplicaGroups(), lanes,
+                      [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
+                        evaluator.current = members.front();
+                        Values results;
+                        for (size_t i = 0; i < op->getNumOperands(); ++i) {
+                          FailureOr<Array> result = reduceMembers(
+                              evaluator, op.getComputation(), operands, i);
+                          if (failed(result))
+                            return failure();
+                          results.push_back(*result);
+                        }
+                        for (Lane *lane : members)
+                          Evaluator::bind(op->getResults(), *lane, results);
+                        return success();
+                      });
 }
 
-static LogicalResult runReduceScatter(Evaluator &evaluator, stablehlo::ReduceScatterOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    evaluator.current = members.front();
-    FailureOr<Array> whole = reduceMembers(evaluator, op.getComputation(), operands, 0);
-    if (failed(whole))
-      return failure();
-    for (auto [i, lane] : llvm::enumerate(members))
-      Evaluator::bind(op->getResults(), *lane, blockOf(*whole, op.getScatterDimension(), i, members.size()));
-    return success();
-  });
+static LogicalResult runReduceScatter(Evaluator &evaluator,
+                                      stablehlo::ReduceScatterOp op,
+                                      Lanes lanes) {
+  return forEachGroup(
+      op, op.getReplicaGroups(), lanes,
+      [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
+        evaluator.current = members.front();
+        FailureOr<Array> whole =
+            reduceMembers(evaluator, op.getComputation(), operands, 0);
+        if (failed(whole))
+          return failure();
+        for (auto [i, lane] : llvm::enumerate(members))
+          Evaluator::bind(
+              op->getResults(), *lane,
+              blockOf(*whole, op.getScatterDimension(), i, members.size()));
+        return success();
+      });
 }
 
-static LogicalResult runAllGather(Evaluator &, stablehlo::AllGatherOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    Values results;
-    for (size_t i = 0; i < op->getNumOperands(); ++i) {
-      Values parts;
-      for (const Values &values : operands)
-        parts.push_back(values[i]);
-      results.push_back(Array::joined(parts, op.getAllGatherDim()));
-    }
-    for (Lane *lane : members)
-      Evaluator::bind(op->getResults(), *lane, results);
-    return success();
-  });
+static LogicalResult runAllGather(Evaluator &, stablehlo::AllGatherOp op,
+                                  Lanes lanes) {
+  return forEachGroup(op, op.getReplicaGroups(), lanes,
+                      [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
+                        Values results;
+                        for (size_t i = 0; i < op->getNumOperands(); ++i) {
+                          Values parts;
+                          for (const Values &values : operands)
+                            parts.push_back(values[i]);
+                          results.push_back(
+                              Array::joined(parts, op.getAllGatherDim()));
+                        }
+                        for (Lane *lane : members)
+                          Evaluator::bind(op->getResults(), *lane, results);
+                        return success();
+                      });
 }
 
-static LogicalResult runAllToAll(Evaluator &, stablehlo::AllToAllOp op, Lanes lanes) {
-  return forEachGroup(op, op.getReplicaGroups(), lanes, [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
-    for (auto [mine, lane] : llvm::enumerate(members)) {
-      Values results;
-      for (size_t i = 0; i < op->getNumOperands(); ++i) {
-        Values parts;
-        for (const Values &values : operands)
-          parts.push_back(blockOf(values[i], op.getSplitDimension(), mine, op.getSplitCount()));
-        results.push_back(Array::joined(parts, op.getConcatDimension()));
-      }
-      Evaluator::bind(op->getResults(), *lane, results);
-    }
-    return success();
-  });
+static LogicalResult runAllToAll(Evaluator &, stablehlo::AllToAllOp op,
+                                 Lanes lanes) {
+  return forEachGroup(
+      op, op.getReplicaGroups(), lanes,
+      [&](ArrayRef<Lane *> members, ArrayRef<Values> operands) {
+        for (auto [mine, lane] : llvm::enumerate(members)) {
+          Values results;
+          for (size_t i = 0; i < op->getNumOperands(); ++i) {
+            Values parts;
+            for (const Values &values : operands)
+              parts.push_back(blockOf(values[i], op.getSplitDimension(), mine,
+                                      op.getSplitCount()));
+            results.push_back(Array::joined(parts, op.getConcatDimension()));
+          }
+          Evaluator::bind(op->getResults(), *lane, results);
+        }
+        return success();
+      });
 }
 
-static LogicalResult runCollectivePermute(Evaluator &, stablehlo::CollectivePermuteOp op, Lanes lanes) {
+static LogicalResult runCollectivePermute(Evaluator &,
+                                          stablehlo::CollectivePermuteOp op,
+                                          Lanes lanes) {
   std::vector<Array> received;
   auto pairs = llvm::to_vector(op.getSourceTargetPairs().getValues<int64_t>());
   for (Lane *lane : lanes) {
@@ -186,9 +220,11 @@ static LogicalResult runCollectivePermute(Evaluator &, stablehlo::CollectivePerm
     for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
       if (pairs[i + 1] != lane->device)
         continue;
-      auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == pairs[i]; });
+      auto source = llvm::find_if(
+          lanes, [&](Lane *other) { return other->device == pairs[i]; });
       if (source == lanes.end())
-        return op.emitError() << "receives from rank " << pairs[i] << ", which does not reach it";
+        return op.emitError() << "receives from rank " << pairs[i]
+                              << ", which does not reach it";
       value = (*source)->values.lookup(op.getOperand());
     }
     received.push_back(value);
@@ -198,7 +234,9 @@ static LogicalResult runCollectivePermute(Evaluator &, stablehlo::CollectivePerm
   return success();
 }
 
-static LogicalResult runCollectiveBroadcast(Evaluator &, stablehlo::CollectiveBroadcastOp op, Lanes lanes) {
+static LogicalResult runCollectiveBroadcast(Evaluator &,
+                                            stablehlo::CollectiveBroadcastOp op,
+                                            Lanes lanes) {
   FailureOr<Groups> groups = groupsOf(op, op.getReplicaGroups(), lanes);
   if (failed(groups))
     return failure();
@@ -207,16 +245,19 @@ static LogicalResult runCollectiveBroadcast(Evaluator &, stablehlo::CollectiveBr
     Values &values = received.emplace_back();
     for (auto [i, sent] : llvm::enumerate(op.getSent())) {
       const Array &mine = lane->values.lookup(sent);
-      values.push_back(Array(mine.format(), mine.shape())); // zeros for who is in no group
+      values.push_back(
+          Array(mine.format(), mine.shape())); // zeros for who is in no group
       for (ArrayRef<int64_t> group : *groups)
         if (llvm::is_contained(group, lane->device)) {
           int64_t place = 0;
           if (op.getHasDynamicRoot())
             place = lane->values.lookup(op.getOperands().back()).integer(i);
           int64_t from = group[std::clamp<int64_t>(place, 0, group.size() - 1)];
-          auto source = llvm::find_if(lanes, [&](Lane *other) { return other->device == from; });
+          auto source = llvm::find_if(
+              lanes, [&](Lane *other) { return other->device == from; });
           if (source == lanes.end())
-            return op.emitError() << "receives from rank " << from << ", which does not reach it";
+            return op.emitError() << "receives from rank " << from
+                                  << ", which does not reach it";
           values.back() = (*source)->values.lookup(sent);
         }
     }
@@ -226,16 +267,22 @@ static LogicalResult runCollectiveBroadcast(Evaluator &, stablehlo::CollectiveBr
   return success();
 }
 
-static FailureOr<Values> evaluatePartitionId(Evaluator &evaluator, stablehlo::PartitionIdOp op, ArrayRef<Array>) {
-  return Values{Array::scalar(formatOf(op.getResult()), Element::of(evaluator.current->device))};
+static FailureOr<Values> evaluatePartitionId(Evaluator &evaluator,
+                                             stablehlo::PartitionIdOp op,
+                                             ArrayRef<Array>) {
+  return Values{Array::scalar(formatOf(op.getResult()),
+                              Element::of(evaluator.current->device))};
 }
 
-static FailureOr<Values> evaluateReplicaId(Evaluator &, stablehlo::ReplicaIdOp op, ArrayRef<Array>) {
-  return Values{Array::scalar(formatOf(op.getResult()), Element::of(int64_t(0)))};
+static FailureOr<Values>
+evaluateReplicaId(Evaluator &, stablehlo::ReplicaIdOp op, ArrayRef<Array>) {
+  return Values{
+      Array::scalar(formatOf(op.getResult()), Element::of(int64_t(0)))};
 }
 
 /// A future is a tuple of what is there already.
-static LogicalResult runAsyncStart(Evaluator &evaluator, stablehlo::AsyncStartOp op, Lanes lanes) {
+static LogicalResult runAsyncStart(Evaluator &evaluator,
+                                   stablehlo::AsyncStartOp op, Lanes lanes) {
   std::vector<Values> arguments, yielded;
   for (Lane *lane : lanes)
     arguments.push_back(Evaluator::operandsOf(op, *lane));
@@ -246,7 +293,9 @@ static LogicalResult runAsyncStart(Evaluator &evaluator, stablehlo::AsyncStartOp
   return success();
 }
 
-static FailureOr<Values> evaluateAsyncDone(Evaluator &, stablehlo::AsyncDoneOp op, ArrayRef<Array> operands) {
+static FailureOr<Values> evaluateAsyncDone(Evaluator &,
+                                           stablehlo::AsyncDoneOp op,
+                                           ArrayRef<Array> operands) {
   return Values(operands[0].parts());
 }
 

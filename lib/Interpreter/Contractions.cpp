@@ -21,20 +21,27 @@ struct Sum {
 
   void add(const Element &a, const Element &b) {
     if (lhs.isInteger() && rhs.isInteger())
-      integer += static_cast<uint64_t>(a.integer) * static_cast<uint64_t>(b.integer);
+      integer +=
+          static_cast<uint64_t>(a.integer) * static_cast<uint64_t>(b.integer);
     else if (lhs.isFloat() && rhs.isFloat())
       real += a.real * b.real;
     else
       complex += valueOf(lhs, a) * valueOf(rhs, b);
   }
   Element get() const {
-    bool isInteger = lhs.isInteger() && rhs.isInteger(), isReal = lhs.isFloat() && rhs.isFloat();
-    std::complex<double> value = isInteger ? static_cast<double>(static_cast<int64_t>(integer)) : isReal ? real : complex;
+    bool isInteger = lhs.isInteger() && rhs.isInteger(),
+         isReal = lhs.isFloat() && rhs.isFloat();
+    std::complex<double> value =
+        isInteger ? static_cast<double>(static_cast<int64_t>(integer))
+        : isReal  ? real
+                  : complex;
     if (result.isInteger())
-      return Element::of(result.wrap(isInteger ? integer : static_cast<int64_t>(value.real())));
+      return Element::of(result.wrap(
+          isInteger ? integer : static_cast<int64_t>(value.real())));
     if (result.isFloat())
       return Element::of(result.round(value.real()));
-    return Element::of(std::complex<double>(result.round(value.real()), result.round(value.imag())));
+    return Element::of(std::complex<double>(result.round(value.real()),
+                                            result.round(value.imag())));
   }
   static std::complex<double> valueOf(const Format &format, const Element &e) {
     if (format.isInteger())
@@ -45,7 +52,8 @@ struct Sum {
 } // namespace
 
 /// The dims of `rank` that are in neither list, ascending.
-static Shape freeDims(int64_t rank, ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting) {
+static Shape freeDims(int64_t rank, ArrayRef<int64_t> batching,
+                      ArrayRef<int64_t> contracting) {
   Shape free;
   for (int64_t d = 0; d < rank; ++d)
     if (!llvm::is_contained(batching, d) && !llvm::is_contained(contracting, d))
@@ -73,20 +81,28 @@ static Array permuted(const Array &array, ArrayRef<int64_t> dims) {
   return result;
 }
 
-static Array dotGeneral(const Array &lhs, const Array &rhs, Format format, ArrayRef<int64_t> lhsBatch,
-                        ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContract, ArrayRef<int64_t> rhsContract) {
-  Shape lhsFree = freeDims(lhs.rank(), lhsBatch, lhsContract), rhsFree = freeDims(rhs.rank(), rhsBatch, rhsContract);
+static Array dotGeneral(const Array &lhs, const Array &rhs, Format format,
+                        ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,
+                        ArrayRef<int64_t> lhsContract,
+                        ArrayRef<int64_t> rhsContract) {
+  Shape lhsFree = freeDims(lhs.rank(), lhsBatch, lhsContract),
+        rhsFree = freeDims(rhs.rank(), rhsBatch, rhsContract);
   // Both as batches of matrices whose last dim is summed over.
-  auto order = [](ArrayRef<int64_t> a, ArrayRef<int64_t> b, ArrayRef<int64_t> c) {
+  auto order = [](ArrayRef<int64_t> a, ArrayRef<int64_t> b,
+                  ArrayRef<int64_t> c) {
     Shape dims(a);
     dims.append(b.begin(), b.end());
     dims.append(c.begin(), c.end());
     return dims;
   };
-  Array a = permuted(lhs, order(lhsBatch, lhsFree, lhsContract)), b = permuted(rhs, order(rhsBatch, rhsFree, rhsContract));
-  int64_t batches = countElements(sizesOf(lhs, lhsBatch)), rows = countElements(sizesOf(lhs, lhsFree)),
-          columns = countElements(sizesOf(rhs, rhsFree)), depth = countElements(sizesOf(lhs, lhsContract));
-  Shape shape = order(sizesOf(lhs, lhsBatch), sizesOf(lhs, lhsFree), sizesOf(rhs, rhsFree));
+  Array a = permuted(lhs, order(lhsBatch, lhsFree, lhsContract)),
+        b = permuted(rhs, order(rhsBatch, rhsFree, rhsContract));
+  int64_t batches = countElements(sizesOf(lhs, lhsBatch)),
+          rows = countElements(sizesOf(lhs, lhsFree)),
+          columns = countElements(sizesOf(rhs, rhsFree)),
+          depth = countElements(sizesOf(lhs, lhsContract));
+  Shape shape = order(sizesOf(lhs, lhsBatch), sizesOf(lhs, lhsFree),
+                      sizesOf(rhs, rhsFree));
   Array result(format, shape);
   int64_t next = 0;
   for (int64_t batch = 0; batch < batches; ++batch)
@@ -94,42 +110,55 @@ static Array dotGeneral(const Array &lhs, const Array &rhs, Format format, Array
       for (int64_t column = 0; column < columns; ++column) {
         Sum sum{lhs.format(), rhs.format(), format};
         for (int64_t k = 0; k < depth; ++k)
-          sum.add(a[(batch * rows + row) * depth + k], b[(batch * columns + column) * depth + k]);
+          sum.add(a[(batch * rows + row) * depth + k],
+                  b[(batch * columns + column) * depth + k]);
         result.set(next++) = sum.get();
       }
   return result;
 }
 
-static FailureOr<Values> evaluateDotGeneral(Evaluator &evaluator, stablehlo::DotGeneralOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateDotGeneral(Evaluator &evaluator,
+                                            stablehlo::DotGeneralOp op,
+                                            ArrayRef<Array> in) {
   auto dims = op.getDotDimensionNumbers();
-  int64_t depth = countElements(sizesOf(in[0], dims.getLhsContractingDimensions()));
-  Array result = dotGeneral(in[0], in[1], formatOf(op.getResult()), dims.getLhsBatchingDimensions(),
-                            dims.getRhsBatchingDimensions(), dims.getLhsContractingDimensions(),
-                            dims.getRhsContractingDimensions());
+  int64_t depth =
+      countElements(sizesOf(in[0], dims.getLhsContractingDimensions()));
+  Array result = dotGeneral(
+      in[0], in[1], formatOf(op.getResult()), dims.getLhsBatchingDimensions(),
+      dims.getRhsBatchingDimensions(), dims.getLhsContractingDimensions(),
+      dims.getRhsContractingDimensions());
   if (failed(evaluator.spend(op, result.size() * depth)))
     return failure();
   return Values{result};
 }
 
-static FailureOr<Values> evaluateDot(Evaluator &, stablehlo::DotOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateDot(Evaluator &, stablehlo::DotOp op,
+                                     ArrayRef<Array> in) {
   int64_t last = in[0].rank() - 1, first = 0;
-  return Values{dotGeneral(in[0], in[1], formatOf(op.getResult()), {}, {}, last, first)};
+  return Values{
+      dotGeneral(in[0], in[1], formatOf(op.getResult()), {}, {}, last, first)};
 }
 
 /// Rows of groups, one behind the other; of each group its own product.
-static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op,
+                                           ArrayRef<Array> in) {
   auto dims = op.getRaggedDotDimensionNumbers();
   if (dims.getLhsRaggedDimensions().size() != 1 || in[2].rank() != 1)
-    return Evaluator::unknown(op, "ragged_dot of several ragged dims, or with group sizes for each batch");
+    return Evaluator::unknown(op, "ragged_dot of several ragged dims, or with "
+                                  "group sizes for each batch");
   int64_t ragged = dims.getLhsRaggedDimensions()[0], groups = in[2].size();
   const Array &lhs = in[0], &rhs = in[1];
   Format format = formatOf(op.getResult());
-  bool isContracted = llvm::is_contained(dims.getLhsContractingDimensions(), ragged);
+  bool isContracted =
+      llvm::is_contained(dims.getLhsContractingDimensions(), ragged);
   if (llvm::is_contained(dims.getLhsBatchingDimensions(), ragged))
-    return Values{dotGeneral(lhs, rhs, format, dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
-                             dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions())};
+    return Values{dotGeneral(lhs, rhs, format, dims.getLhsBatchingDimensions(),
+                             dims.getRhsBatchingDimensions(),
+                             dims.getLhsContractingDimensions(),
+                             dims.getRhsContractingDimensions())};
   // A group's elements of an operand; zeros elsewhere.
-  auto only = [&](const Array &operand, int64_t dim, int64_t begin, int64_t end) {
+  auto only = [&](const Array &operand, int64_t dim, int64_t begin,
+                  int64_t end) {
     Array part = operand;
     int64_t next = 0;
     forEachIndex(operand.shape(), [&](ArrayRef<int64_t> index) {
@@ -157,11 +186,15 @@ static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op, Ar
     auto without = [&](ArrayRef<int64_t> list) {
       Shape shifted;
       for (int64_t d : list)
-        shifted.push_back(!isContracted && d > dims.getRhsGroupDimensions()[0] ? d - 1 : d);
+        shifted.push_back(
+            !isContracted && d > dims.getRhsGroupDimensions()[0] ? d - 1 : d);
       return shifted;
     };
-    Array product = dotGeneral(rows, matrix, format, dims.getLhsBatchingDimensions(), without(dims.getRhsBatchingDimensions()),
-                               dims.getLhsContractingDimensions(), without(dims.getRhsContractingDimensions()));
+    Array product =
+        dotGeneral(rows, matrix, format, dims.getLhsBatchingDimensions(),
+                   without(dims.getRhsBatchingDimensions()),
+                   dims.getLhsContractingDimensions(),
+                   without(dims.getRhsContractingDimensions()));
     if (isContracted) {
       Shape shape(product.shape());
       shape.insert(shape.begin(), groups);
@@ -179,7 +212,8 @@ static FailureOr<Values> evaluateRaggedDot(Evaluator &, chlo::RaggedDotOp op, Ar
         if (format.isInteger())
           result->put(i, (*result)[i].integer + product[i].integer);
         else
-          result->set(i) = Element::of((*result)[i].complex() + product[i].complex());
+          result->set(i) =
+              Element::of((*result)[i].complex() + product[i].complex());
     }
     begin = end;
   }
@@ -200,8 +234,7 @@ struct Window {
 };
 } // namespace
 
-template <typename OpT>
-static Window windowOf(OpT op, size_t dims) {
+template <typename OpT> static Window windowOf(OpT op, size_t dims) {
   Window window;
   auto fill = [&](std::optional<ArrayRef<int64_t>> given) {
     return given ? SmallVector<int64_t>(*given) : SmallVector<int64_t>(dims, 1);
@@ -216,20 +249,26 @@ static Window windowOf(OpT op, size_t dims) {
   return window;
 }
 
-static Array convolve(const Array &lhs, const Array &rhs, Format format, stablehlo::ConvDimensionNumbersAttr dims,
-                      const Window &window, int64_t featureGroups, int64_t batchGroups) {
+static Array convolve(const Array &lhs, const Array &rhs, Format format,
+                      stablehlo::ConvDimensionNumbersAttr dims,
+                      const Window &window, int64_t featureGroups,
+                      int64_t batchGroups) {
   size_t spatial = dims.getInputSpatialDimensions().size();
-  int64_t batch = lhs.dim(dims.getInputBatchDimension()), outputs = rhs.dim(dims.getKernelOutputFeatureDimension()),
+  int64_t batch = lhs.dim(dims.getInputBatchDimension()),
+          outputs = rhs.dim(dims.getKernelOutputFeatureDimension()),
           depth = rhs.dim(dims.getKernelInputFeatureDimension());
   Shape shape(lhs.rank()), kernel;
   shape[dims.getOutputBatchDimension()] = batch / batchGroups;
   shape[dims.getOutputFeatureDimension()] = outputs;
   for (size_t d = 0; d < spatial; ++d) {
-    int64_t size = lhs.dim(dims.getInputSpatialDimensions()[d]), width = rhs.dim(dims.getKernelSpatialDimensions()[d]);
+    int64_t size = lhs.dim(dims.getInputSpatialDimensions()[d]),
+            width = rhs.dim(dims.getKernelSpatialDimensions()[d]);
     int64_t dilated = size == 0 ? 0 : (size - 1) * window.lhsDilation[d] + 1;
-    int64_t padded = dilated + window.padding[d].first + window.padding[d].second;
+    int64_t padded =
+        dilated + window.padding[d].first + window.padding[d].second;
     int64_t reach = width == 0 ? 0 : (width - 1) * window.rhsDilation[d] + 1;
-    shape[dims.getOutputSpatialDimensions()[d]] = padded < reach ? 0 : (padded - reach) / window.strides[d] + 1;
+    shape[dims.getOutputSpatialDimensions()[d]] =
+        padded < reach ? 0 : (padded - reach) / window.strides[d] + 1;
     kernel.push_back(width);
   }
   Array result(format, shape);
@@ -239,18 +278,24 @@ static Array convolve(const Array &lhs, const Array &rhs, Format format, stableh
     Sum sum{lhs.format(), rhs.format(), format};
     int64_t output = index[dims.getOutputFeatureDimension()];
     // Outputs of group g see features, or batches, of group g.
-    int64_t featureGroup = output / (outputs / featureGroups), batchGroup = output / (outputs / batchGroups);
-    from[dims.getInputBatchDimension()] = index[dims.getOutputBatchDimension()] + batchGroup * (batch / batchGroups);
+    int64_t featureGroup = output / (outputs / featureGroups),
+            batchGroup = output / (outputs / batchGroups);
+    from[dims.getInputBatchDimension()] =
+        index[dims.getOutputBatchDimension()] +
+        batchGroup * (batch / batchGroups);
     weight[dims.getKernelOutputFeatureDimension()] = output;
     forEachIndex(kernel, [&](ArrayRef<int64_t> at) {
       for (size_t d = 0; d < spatial; ++d) {
-        int64_t place = index[dims.getOutputSpatialDimensions()[d]] * window.strides[d] + at[d] * window.rhsDilation[d] -
-                        window.padding[d].first;
+        int64_t place =
+            index[dims.getOutputSpatialDimensions()[d]] * window.strides[d] +
+            at[d] * window.rhsDilation[d] - window.padding[d].first;
         int64_t dim = dims.getInputSpatialDimensions()[d];
-        if (place < 0 || place % window.lhsDilation[d] != 0 || place / window.lhsDilation[d] >= lhs.dim(dim))
+        if (place < 0 || place % window.lhsDilation[d] != 0 ||
+            place / window.lhsDilation[d] >= lhs.dim(dim))
           return;
         from[dim] = place / window.lhsDilation[d];
-        weight[dims.getKernelSpatialDimensions()[d]] = window.reversal[d] ? kernel[d] - 1 - at[d] : at[d];
+        weight[dims.getKernelSpatialDimensions()[d]] =
+            window.reversal[d] ? kernel[d] - 1 - at[d] : at[d];
       }
       for (int64_t feature = 0; feature < depth; ++feature) {
         from[dims.getInputFeatureDimension()] = featureGroup * depth + feature;
@@ -263,7 +308,9 @@ static Array convolve(const Array &lhs, const Array &rhs, Format format, stableh
   return result;
 }
 
-static FailureOr<Values> evaluateConvolution(Evaluator &evaluator, stablehlo::ConvolutionOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateConvolution(Evaluator &evaluator,
+                                             stablehlo::ConvolutionOp op,
+                                             ArrayRef<Array> in) {
   auto dims = op.getDimensionNumbers();
   Window window = windowOf(op, dims.getInputSpatialDimensions().size());
   if (auto padding = op.getPadding()) {
@@ -271,21 +318,24 @@ static FailureOr<Values> evaluateConvolution(Evaluator &evaluator, stablehlo::Co
     for (size_t d = 0; d < window.padding.size(); ++d)
       window.padding[d] = {values[2 * d], values[2 * d + 1]};
   }
-  Array result = convolve(in[0], in[1], formatOf(op.getResult()), dims, window, op.getFeatureGroupCount(),
-                          op.getBatchGroupCount());
+  Array result = convolve(in[0], in[1], formatOf(op.getResult()), dims, window,
+                          op.getFeatureGroupCount(), op.getBatchGroupCount());
   int64_t outputs = in[1].dim(dims.getKernelOutputFeatureDimension());
-  if (failed(evaluator.spend(op, outputs == 0 ? 0 : result.size() * (in[1].size() / outputs))))
+  if (failed(evaluator.spend(
+          op, outputs == 0 ? 0 : result.size() * (in[1].size() / outputs))))
     return failure();
   return Values{result};
 }
 
-static FailureOr<Values> evaluateDynamicConv(Evaluator &, stablehlo::DynamicConvOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateDynamicConv(Evaluator &,
+                                             stablehlo::DynamicConvOp op,
+                                             ArrayRef<Array> in) {
   auto dims = op.getDimensionNumbers();
   Window window = windowOf(op, dims.getInputSpatialDimensions().size());
   for (size_t d = 0; d < window.padding.size(); ++d)
     window.padding[d] = {in[2].integer(2 * d), in[2].integer(2 * d + 1)};
-  return Values{convolve(in[0], in[1], formatOf(op.getResult()), dims, window, op.getFeatureGroupCount(),
-                         op.getBatchGroupCount())};
+  return Values{convolve(in[0], in[1], formatOf(op.getResult()), dims, window,
+                         op.getFeatureGroupCount(), op.getBatchGroupCount())};
 }
 
 void shardc::interpreter::addContractions(Table &table) {

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -15,7 +15,8 @@ using namespace shardc;
 using namespace shardc::interpreter;
 
 /// Runs `region` on the op's operands and binds what it yields to the results.
-static LogicalResult enter(Evaluator &evaluator, Operation *op, Region &region, Lanes lanes) {
+static LogicalResult enter(Evaluator &evaluator, Operation *op, Region &region,
+                           Lanes lanes) {
   std::vector<Values> arguments, yielded;
   for (Lane *lane : lanes)
     arguments.push_back(Evaluator::operandsOf(op, *lane));
@@ -26,33 +27,40 @@ static LogicalResult enter(Evaluator &evaluator, Operation *op, Region &region, 
   return success();
 }
 
-static LogicalResult callFunction(Evaluator &evaluator, Operation *op, SymbolRefAttr name, Lanes lanes) {
+static LogicalResult callFunction(Evaluator &evaluator, Operation *op,
+                                  SymbolRefAttr name, Lanes lanes) {
   auto function = evaluator.lookup<func::FuncOp>(op, name);
   if (!function || function.isExternal())
     return Evaluator::unknown(op, "a call of a function without a body");
   // Values are kept by their place in the text: a function that calls itself
   // would write over its own.
-  for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
+  for (Operation *outer = op->getParentOp(); outer;
+       outer = outer->getParentOp())
     if (outer == function)
       return Evaluator::unknown(op, "a function that calls itself");
   return enter(evaluator, op, function.getBody(), lanes);
 }
 
-static LogicalResult runCall(Evaluator &evaluator, func::CallOp op, Lanes lanes) {
+static LogicalResult runCall(Evaluator &evaluator, func::CallOp op,
+                             Lanes lanes) {
   return callFunction(evaluator, op, op.getCalleeAttr(), lanes);
 }
 
-static LogicalResult runComposite(Evaluator &evaluator, stablehlo::CompositeOp op, Lanes lanes) {
+static LogicalResult runComposite(Evaluator &evaluator,
+                                  stablehlo::CompositeOp op, Lanes lanes) {
   return callFunction(evaluator, op, op.getDecompositionAttr(), lanes);
 }
 
-static LogicalResult runNamedComputation(Evaluator &evaluator, sdy::NamedComputationOp op, Lanes lanes) {
+static LogicalResult runNamedComputation(Evaluator &evaluator,
+                                         sdy::NamedComputationOp op,
+                                         Lanes lanes) {
   return enter(evaluator, op, op.getBody(), lanes);
 }
 
 /// Runs region number `choose(lane)` of `op` for each lane.
-static LogicalResult runBranches(Evaluator &evaluator, Operation *op, Lanes lanes,
-                                 llvm::function_ref<size_t(const Lane &)> choose) {
+static LogicalResult
+runBranches(Evaluator &evaluator, Operation *op, Lanes lanes,
+            llvm::function_ref<size_t(const Lane &)> choose) {
   for (size_t branch = 0; branch < op->getNumRegions(); ++branch) {
     SmallVector<Lane *> taking;
     for (Lane *lane : lanes)
@@ -69,20 +77,24 @@ static LogicalResult runBranches(Evaluator &evaluator, Operation *op, Lanes lane
   return success();
 }
 
-static LogicalResult runIf(Evaluator &evaluator, stablehlo::IfOp op, Lanes lanes) {
+static LogicalResult runIf(Evaluator &evaluator, stablehlo::IfOp op,
+                           Lanes lanes) {
   return runBranches(evaluator, op, lanes, [&](const Lane &lane) -> size_t {
     return lane.values.lookup(op.getPred()).integer() != 0 ? 0 : 1;
   });
 }
 
-static LogicalResult runCase(Evaluator &evaluator, stablehlo::CaseOp op, Lanes lanes) {
+static LogicalResult runCase(Evaluator &evaluator, stablehlo::CaseOp op,
+                             Lanes lanes) {
   return runBranches(evaluator, op, lanes, [&](const Lane &lane) -> size_t {
-    int64_t index = lane.values.lookup(op.getIndex()).integer(), count = op->getNumRegions();
+    int64_t index = lane.values.lookup(op.getIndex()).integer(),
+            count = op->getNumRegions();
     return index < 0 || index >= count ? count - 1 : index;
   });
 }
 
-static LogicalResult runWhile(Evaluator &evaluator, stablehlo::WhileOp op, Lanes lanes) {
+static LogicalResult runWhile(Evaluator &evaluator, stablehlo::WhileOp op,
+                              Lanes lanes) {
   SmallVector<Lane *> inside(lanes);
   std::vector<Values> carried;
   for (Lane *lane : lanes)
@@ -103,32 +115,42 @@ static LogicalResult runWhile(Evaluator &evaluator, stablehlo::WhileOp op, Lanes
     inside = again;
     if (inside.empty())
       break;
-    if (failed(evaluator.spend(op, inside.size())) || failed(evaluator.run(op.getBody(), inside, kept, carried)))
+    if (failed(evaluator.spend(op, inside.size())) ||
+        failed(evaluator.run(op.getBody(), inside, kept, carried)))
       return failure();
   }
   return success();
 }
 
 /// Marks, layouts, barriers: results are the operands.
-static FailureOr<Values> forward(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> forward(Evaluator &, Operation *op,
+                                 ArrayRef<Array> in) {
   return Values(in.take_front(op->getNumResults()));
 }
 
-static FailureOr<Values> evaluateTuple(Evaluator &, stablehlo::TupleOp, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateTuple(Evaluator &, stablehlo::TupleOp,
+                                       ArrayRef<Array> in) {
   return Values{Array::tuple(in)};
 }
 
-static FailureOr<Values> evaluateTupleElement(Evaluator &, stablehlo::GetTupleElementOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateTupleElement(Evaluator &,
+                                              stablehlo::GetTupleElementOp op,
+                                              ArrayRef<Array> in) {
   return Values{in[0].parts()[op.getIndex()]};
 }
 
-static FailureOr<Values> makeToken(Evaluator &, Operation *, ArrayRef<Array>) { return Values{Array::token()}; }
+static FailureOr<Values> makeToken(Evaluator &, Operation *, ArrayRef<Array>) {
+  return Values{Array::token()};
+}
 
-static FailureOr<Values> ignore(Evaluator &, Operation *, ArrayRef<Array>) { return Values(); }
+static FailureOr<Values> ignore(Evaluator &, Operation *, ArrayRef<Array>) {
+  return Values();
+}
 
 /// Computed as the op that is called so.
 static Handler asUnary(StringRef name) {
-  return [name = name.str()](Evaluator &evaluator, Operation *op, ArrayRef<Array> in) -> FailureOr<Values> {
+  return [name = name.str()](Evaluator &evaluator, Operation *op,
+                             ArrayRef<Array> in) -> FailureOr<Values> {
     Unary function = evaluator.table.unary.lookup(name);
     Array result(in[0].format(), in[0].shape());
     for (int64_t i = 0; i < result.size(); ++i)
@@ -137,10 +159,12 @@ static Handler asUnary(StringRef name) {
   };
 }
 
-static LogicalResult runCustomCall(Evaluator &evaluator, stablehlo::CustomCallOp op, Lanes lanes) {
+static LogicalResult runCustomCall(Evaluator &evaluator,
+                                   stablehlo::CustomCallOp op, Lanes lanes) {
   const Table &table = evaluator.table;
   StringRef target = op.getCallTargetName();
-  if (auto found = table.lockstepCalls.find(target); found != table.lockstepCalls.end())
+  if (auto found = table.lockstepCalls.find(target);
+      found != table.lockstepCalls.end())
     return found->second(evaluator, op, lanes);
   auto found = table.customCalls.find(target);
   if (found == table.customCalls.end())
@@ -148,7 +172,8 @@ static LogicalResult runCustomCall(Evaluator &evaluator, stablehlo::CustomCallOp
   return evaluator.runEach(op, lanes, found->second);
 }
 
-static FailureOr<Values> checkShapes(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> checkShapes(Evaluator &, Operation *op,
+                                     ArrayRef<Array> in) {
   if (in.empty() || in[0].integer() != 0)
     return Values();
   return op->emitError() << "asserts what does not hold of the shapes";
@@ -164,19 +189,24 @@ void shardc::interpreter::addControl(Table &table) {
   table.add<stablehlo::TupleOp>(evaluateTuple);
   table.add<stablehlo::GetTupleElementOp>(evaluateTupleElement);
   table.addLockstep<stablehlo::CustomCallOp>(runCustomCall);
-  table.handlers["stablehlo.after_all"] = table.handlers["stablehlo.create_token"] = makeToken;
+  table.handlers["stablehlo.after_all"] =
+      table.handlers["stablehlo.create_token"] = makeToken;
   for (StringRef name :
-       {"stablehlo.optimization_barrier", "sdy.sharding_constraint", "sdy.reshard", "sdy.propagation_barrier",
-        "sdy.data_flow_edge", "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all", "sdy.collective_permute",
-        "sdy.all_reduce", "sdy.reduce_scatter", "sdy.sharded_to_unreduced", "sdy.replicated_to_unreduced",
+       {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
+        "sdy.reshard", "sdy.propagation_barrier", "sdy.data_flow_edge",
+        "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
+        "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter",
+        "sdy.sharded_to_unreduced", "sdy.replicated_to_unreduced",
         "spmd.constrain"})
     table.handlers[name] = forward;
   table.handlers["sdy.sharding_group"] = ignore;
-  for (StringRef name : {"Sharding", "annotate_device_placement", "LayoutConstraint", "xla.sdy.FuncResultSharding",
-                         "xla.sdy.PropagationBarrier"})
+  for (StringRef name :
+       {"Sharding", "annotate_device_placement", "LayoutConstraint",
+        "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"})
     table.customCalls[name] = forward;
   table.customCalls["xla.sdy.ShardingGroup"] = ignore;
   table.customCalls["shape_assertion"] = checkShapes;
-  for (StringRef name : {"acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh", "tan"})
+  for (StringRef name : {"acos", "acosh", "asin", "asinh", "atanh", "cosh",
+                         "erf", "sinh", "tan"})
     table.customCalls[("mhlo." + name).str()] = asUnary(("chlo." + name).str());
 }

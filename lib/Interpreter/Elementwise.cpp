@@ -16,11 +16,16 @@ using namespace shardc;
 using namespace shardc::interpreter;
 using Complex = std::complex<double>;
 
-static Element rounded(const Format &format, double value) { return Element::of(format.round(value)); }
-static Element rounded(const Format &format, Complex value) {
-  return Element::of(Complex(format.round(value.real()), format.round(value.imag())));
+static Element rounded(const Format &format, double value) {
+  return Element::of(format.round(value));
 }
-static Element wrapped(const Format &format, int64_t value) { return Element::of(format.wrap(value)); }
+static Element rounded(const Format &format, Complex value) {
+  return Element::of(
+      Complex(format.round(value.real()), format.round(value.imag())));
+}
+static Element wrapped(const Format &format, int64_t value) {
+  return Element::of(format.wrap(value));
+}
 
 //===----------------------------------------------------------------------===//
 // One operand
@@ -36,9 +41,9 @@ Element function(const Format &operand, const Format &result, Element value) {
 }
 } // namespace
 
-#define REAL(name, expression)                                                                                         \
+#define REAL(name, expression)                                                 \
   static double name(double x) { return expression; }
-#define COMPLEX(name, expression)                                                                                      \
+#define COMPLEX(name, expression)                                              \
   static Complex name(Complex x) { return expression; }
 
 // Overloads of the standard library have no one address.
@@ -90,13 +95,15 @@ COMPLEX(conj2, std::conj(x))
 /// exp(x) - 1, exact for small x too: cos y - 1 is -2 sin(y/2)^2.
 static Complex expm12(Complex x) {
   double a = x.real(), b = x.imag(), half = std::sin(b / 2);
-  return {std::expm1(a) * std::cos(b) - 2 * half * half, std::exp(a) * std::sin(b)};
+  return {std::expm1(a) * std::cos(b) - 2 * half * half,
+          std::exp(a) * std::sin(b)};
 }
 
 /// log(1 + x): |1 + x|^2 - 1 is (2 + a) a + b^2.
 static Complex log1p2(Complex x) {
   double a = x.real(), b = x.imag(), squares = (2 + a) * a + b * b;
-  double modulus = std::fabs(squares) < 0.5 ? std::log1p(squares) / 2 : std::log(std::hypot(1 + a, b));
+  double modulus = std::fabs(squares) < 0.5 ? std::log1p(squares) / 2
+                                            : std::log(std::hypot(1 + a, b));
   return {modulus, std::atan2(b, 1 + a)};
 }
 
@@ -106,7 +113,9 @@ static Element negate(const Format &, const Format &result, Element x) {
   return result.isComplex() ? Element::of(-x.complex()) : Element::of(-x.real);
 }
 
-static Element logicalNot(const Format &, const Format &result, Element x) { return wrapped(result, ~x.integer); }
+static Element logicalNot(const Format &, const Format &result, Element x) {
+  return wrapped(result, ~x.integer);
+}
 
 /// The lowest bits of an integer alone.
 static uint64_t plainBits(const Format &format, int64_t value) {
@@ -114,40 +123,57 @@ static uint64_t plainBits(const Format &format, int64_t value) {
   return format.bits >= 64 ? bits : bits & ((uint64_t(1) << format.bits) - 1);
 }
 
-static Element countBits(const Format &operand, const Format &result, Element x) {
+static Element countBits(const Format &operand, const Format &result,
+                         Element x) {
   return wrapped(result, llvm::popcount(plainBits(operand, x.integer)));
 }
 
-static Element countLeadingZeros(const Format &operand, const Format &result, Element x) {
-  return wrapped(result, llvm::countl_zero(plainBits(operand, x.integer)) - (64 - int64_t(operand.bits)));
+static Element countLeadingZeros(const Format &operand, const Format &result,
+                                 Element x) {
+  return wrapped(result, llvm::countl_zero(plainBits(operand, x.integer)) -
+                             (64 - int64_t(operand.bits)));
 }
 
-static Element absolute(const Format &operand, const Format &result, Element x) {
+static Element absolute(const Format &operand, const Format &result,
+                        Element x) {
   if (operand.isComplex())
     return rounded(result, std::hypot(x.real, x.imag));
   if (operand.isFloat())
     return Element::of(std::fabs(x.real));
-  return operand.isSigned && x.integer < 0 ? wrapped(result, -static_cast<uint64_t>(x.integer)) : x;
+  return operand.isSigned && x.integer < 0
+             ? wrapped(result, -static_cast<uint64_t>(x.integer))
+             : x;
 }
 
 static Element sign(const Format &operand, const Format &result, Element x) {
   if (operand.isInteger())
-    return wrapped(result, x.integer == 0 ? 0 : operand.isSigned && x.integer < 0 ? -1 : 1);
+    return wrapped(result, x.integer == 0                      ? 0
+                           : operand.isSigned && x.integer < 0 ? -1
+                                                               : 1);
   if (operand.isComplex()) {
     double modulus = std::hypot(x.real, x.imag);
     if (std::isnan(modulus))
       return Element::of(Complex(NAN, NAN));
-    return modulus == 0 ? Element::of(Complex(0, 0)) : rounded(result, x.complex() / modulus);
+    return modulus == 0 ? Element::of(Complex(0, 0))
+                        : rounded(result, x.complex() / modulus);
   }
-  return x.real > 0 ? Element::of(1.0) : x.real < 0 ? Element::of(-1.0) : x; // keeps NaN and the sign of 0
+  return x.real > 0   ? Element::of(1.0)
+         : x.real < 0 ? Element::of(-1.0)
+                      : x; // keeps NaN and the sign of 0
 }
 
-static Element realPart(const Format &, const Format &, Element x) { return Element::of(x.real); }
+static Element realPart(const Format &, const Format &, Element x) {
+  return Element::of(x.real);
+}
 static Element imagPart(const Format &operand, const Format &, Element x) {
   return Element::of(operand.isComplex() ? x.imag : 0.0);
 }
-static Element isFinite(const Format &, const Format &, Element x) { return Element::of(int64_t(std::isfinite(x.real))); }
-static Element isInf(const Format &, const Format &, Element x) { return Element::of(int64_t(std::isinf(x.real))); }
+static Element isFinite(const Format &, const Format &, Element x) {
+  return Element::of(int64_t(std::isfinite(x.real)));
+}
+static Element isInf(const Format &, const Format &, Element x) {
+  return Element::of(int64_t(std::isinf(x.real)));
+}
 static Element isPosInf(const Format &, const Format &, Element x) {
   return Element::of(int64_t(std::isinf(x.real) && x.real > 0));
 }
@@ -166,9 +192,12 @@ static int64_t saturate(const Format &format, double value) {
   if (value < low)
     value = low;
   if (value >= end)
-    return format.isSigned ? static_cast<int64_t>((uint64_t(1) << digits) - 1)
-                           : static_cast<int64_t>(digits == 64 ? ~uint64_t(0) : (uint64_t(1) << digits) - 1);
-  return format.isSigned ? static_cast<int64_t>(value) : static_cast<int64_t>(static_cast<uint64_t>(value));
+    return format.isSigned
+               ? static_cast<int64_t>((uint64_t(1) << digits) - 1)
+               : static_cast<int64_t>(
+                     digits == 64 ? ~uint64_t(0) : (uint64_t(1) << digits) - 1);
+  return format.isSigned ? static_cast<int64_t>(value)
+                         : static_cast<int64_t>(static_cast<uint64_t>(value));
 }
 
 static Element convert(const Format &from, const Format &to, Element x) {
@@ -181,14 +210,16 @@ static Element convert(const Format &from, const Format &to, Element x) {
     bool isSingle = to.semantics == &llvm::APFloat::IEEEsingle();
     double value;
     if (from.isSigned)
-      value = isSingle ? static_cast<float>(x.integer) : static_cast<double>(x.integer);
+      value = isSingle ? static_cast<float>(x.integer)
+                       : static_cast<double>(x.integer);
     else
       value = isSingle ? static_cast<float>(static_cast<uint64_t>(x.integer))
                        : static_cast<double>(static_cast<uint64_t>(x.integer));
     return to.isComplex() ? rounded(to, Complex(value, 0)) : rounded(to, value);
   }
   if (to.isBoolean())
-    return Element::of(int64_t(x.real != 0 || (from.isComplex() && x.imag != 0)));
+    return Element::of(
+        int64_t(x.real != 0 || (from.isComplex() && x.imag != 0)));
   if (to.isInteger())
     return Element::of(saturate(to, x.real));
   if (to.isComplex())
@@ -198,10 +229,12 @@ static Element convert(const Format &from, const Format &to, Element x) {
 
 static Element square(const Format &operand, const Format &result, Element x) {
   if (operand.isInteger())
-    return wrapped(result, static_cast<uint64_t>(x.integer) * static_cast<uint64_t>(x.integer));
+    return wrapped(result, static_cast<uint64_t>(x.integer) *
+                               static_cast<uint64_t>(x.integer));
   if (operand.isFloat())
     return rounded(result, x.real * x.real);
-  return rounded(result, Complex((x.real - x.imag) * (x.real + x.imag), 2 * x.real * x.imag));
+  return rounded(result, Complex((x.real - x.imag) * (x.real + x.imag),
+                                 2 * x.real * x.imag));
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,20 +245,26 @@ static Element add(const Format &format, Element a, Element b) {
   if (format.isBoolean())
     return Element::of(a.integer | b.integer);
   if (format.isInteger())
-    return wrapped(format, static_cast<uint64_t>(a.integer) + static_cast<uint64_t>(b.integer));
-  return format.isComplex() ? rounded(format, a.complex() + b.complex()) : rounded(format, a.real + b.real);
+    return wrapped(format, static_cast<uint64_t>(a.integer) +
+                               static_cast<uint64_t>(b.integer));
+  return format.isComplex() ? rounded(format, a.complex() + b.complex())
+                            : rounded(format, a.real + b.real);
 }
 
 static Element subtract(const Format &format, Element a, Element b) {
   if (format.isInteger())
-    return wrapped(format, static_cast<uint64_t>(a.integer) - static_cast<uint64_t>(b.integer));
-  return format.isComplex() ? rounded(format, a.complex() - b.complex()) : rounded(format, a.real - b.real);
+    return wrapped(format, static_cast<uint64_t>(a.integer) -
+                               static_cast<uint64_t>(b.integer));
+  return format.isComplex() ? rounded(format, a.complex() - b.complex())
+                            : rounded(format, a.real - b.real);
 }
 
 static Element multiply(const Format &format, Element a, Element b) {
   if (format.isInteger())
-    return wrapped(format, static_cast<uint64_t>(a.integer) * static_cast<uint64_t>(b.integer));
-  return format.isComplex() ? rounded(format, a.complex() * b.complex()) : rounded(format, a.real * b.real);
+    return wrapped(format, static_cast<uint64_t>(a.integer) *
+                               static_cast<uint64_t>(b.integer));
+  return format.isComplex() ? rounded(format, a.complex() * b.complex())
+                            : rounded(format, a.real * b.real);
 }
 
 /// By zero: all bits one, as XLA has it.
@@ -237,8 +276,10 @@ static Element divide(const Format &format, Element a, Element b) {
   if (b.integer == 0)
     return wrapped(format, -1);
   if (format.isSigned)
-    return b.integer == -1 ? wrapped(format, -static_cast<uint64_t>(a.integer)) : wrapped(format, a.integer / b.integer);
-  return wrapped(format, static_cast<uint64_t>(a.integer) / static_cast<uint64_t>(b.integer));
+    return b.integer == -1 ? wrapped(format, -static_cast<uint64_t>(a.integer))
+                           : wrapped(format, a.integer / b.integer);
+  return wrapped(format, static_cast<uint64_t>(a.integer) /
+                             static_cast<uint64_t>(b.integer));
 }
 
 /// Has the sign of the first; by zero it is the first.
@@ -248,22 +289,26 @@ static Element remainder(const Format &format, Element a, Element b) {
   if (b.integer == 0)
     return a;
   if (format.isSigned)
-    return b.integer == -1 ? Element::of(int64_t(0)) : wrapped(format, a.integer % b.integer);
-  return wrapped(format, static_cast<uint64_t>(a.integer) % static_cast<uint64_t>(b.integer));
+    return b.integer == -1 ? Element::of(int64_t(0))
+                           : wrapped(format, a.integer % b.integer);
+  return wrapped(format, static_cast<uint64_t>(a.integer) %
+                             static_cast<uint64_t>(b.integer));
 }
 
 /// Whether `a` comes before `b`; complex numbers by real part, then imaginary.
 static bool isLess(const Format &format, Element a, Element b) {
   if (format.isInteger())
     return format.isSigned ? a.integer < b.integer
-                           : static_cast<uint64_t>(a.integer) < static_cast<uint64_t>(b.integer);
+                           : static_cast<uint64_t>(a.integer) <
+                                 static_cast<uint64_t>(b.integer);
   if (format.isComplex() && a.real == b.real)
     return a.imag < b.imag;
   return a.real < b.real;
 }
 
 static bool hasNaN(const Format &format, Element a) {
-  return !format.isInteger() && (std::isnan(a.real) || (format.isComplex() && std::isnan(a.imag)));
+  return !format.isInteger() &&
+         (std::isnan(a.real) || (format.isComplex() && std::isnan(a.imag)));
 }
 
 static Element maximum(const Format &format, Element a, Element b) {
@@ -312,9 +357,15 @@ static Element atan2Of(const Format &format, Element a, Element b) {
   return rounded(format, -i * std::log((x + i * y) / std::sqrt(x * x + y * y)));
 }
 
-static Element logicalAnd(const Format &, Element a, Element b) { return Element::of(a.integer & b.integer); }
-static Element logicalOr(const Format &, Element a, Element b) { return Element::of(a.integer | b.integer); }
-static Element logicalXor(const Format &, Element a, Element b) { return Element::of(a.integer ^ b.integer); }
+static Element logicalAnd(const Format &, Element a, Element b) {
+  return Element::of(a.integer & b.integer);
+}
+static Element logicalOr(const Format &, Element a, Element b) {
+  return Element::of(a.integer | b.integer);
+}
+static Element logicalXor(const Format &, Element a, Element b) {
+  return Element::of(a.integer ^ b.integer);
+}
 
 /// The amount of a shift; none where all bits leave.
 static std::optional<unsigned> amountOf(const Format &format, Element by) {
@@ -324,16 +375,21 @@ static std::optional<unsigned> amountOf(const Format &format, Element by) {
 
 static Element shiftLeft(const Format &format, Element a, Element b) {
   std::optional<unsigned> amount = amountOf(format, b);
-  return wrapped(format, amount ? static_cast<uint64_t>(a.integer) << *amount : 0);
+  return wrapped(format,
+                 amount ? static_cast<uint64_t>(a.integer) << *amount : 0);
 }
 static Element shiftRightLogical(const Format &format, Element a, Element b) {
   std::optional<unsigned> amount = amountOf(format, b);
   return wrapped(format, amount ? plainBits(format, a.integer) >> *amount : 0);
 }
-static Element shiftRightArithmetic(const Format &format, Element a, Element b) {
+static Element shiftRightArithmetic(const Format &format, Element a,
+                                    Element b) {
   // The highest bit counts as the sign of unsigned numbers too.
-  int64_t extended = static_cast<int64_t>(static_cast<uint64_t>(a.integer) << (64 - format.bits)) >> (64 - format.bits);
-  return wrapped(format, extended >> std::min<unsigned>(amountOf(format, b).value_or(63), 63));
+  int64_t extended = static_cast<int64_t>(static_cast<uint64_t>(a.integer)
+                                          << (64 - format.bits)) >>
+                     (64 - format.bits);
+  return wrapped(format, extended >> std::min<unsigned>(
+                                         amountOf(format, b).value_or(63), 63));
 }
 
 /// The next number of the type after `a` towards `b`.
@@ -342,15 +398,19 @@ static Element nextAfter(const Format &format, Element a, Element b) {
     return Element::of(std::numeric_limits<double>::quiet_NaN());
   if (a.real == b.real)
     return b;
-  llvm::APFloat value(*format.semantics, llvm::APInt(format.bits, bitsOf(format, a.real)));
+  llvm::APFloat value(*format.semantics,
+                      llvm::APInt(format.bits, bitsOf(format, a.real)));
   value.next(/*nextDown=*/b.real < a.real);
   return Element::of(floatOf(format, value.bitcastToAPInt().getZExtValue()));
 }
 
 static Element mulhi(const Format &format, Element a, Element b) {
-  __int128 product = format.isSigned ? static_cast<__int128>(a.integer) * b.integer
-                                     : static_cast<__int128>(static_cast<unsigned __int128>(static_cast<uint64_t>(a.integer)) *
-                                                             static_cast<uint64_t>(b.integer));
+  __int128 product =
+      format.isSigned
+          ? static_cast<__int128>(a.integer) * b.integer
+          : static_cast<__int128>(static_cast<unsigned __int128>(
+                                      static_cast<uint64_t>(a.integer)) *
+                                  static_cast<uint64_t>(b.integer));
   return wrapped(format, static_cast<int64_t>(product >> format.bits));
 }
 
@@ -358,7 +418,8 @@ static Element mulhi(const Format &format, Element a, Element b) {
 // Others
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Values> evaluateComplex(Evaluator &, stablehlo::ComplexOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateComplex(Evaluator &, stablehlo::ComplexOp op,
+                                         ArrayRef<Array> in) {
   Array result(formatOf(op.getResult()), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i)
     result.set(i) = Element::of(Complex(in[0][i].real, in[1][i].real));
@@ -371,9 +432,11 @@ static int64_t totalOrder(double value) {
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits + 1;
 }
 
-static FailureOr<Values> evaluateCompare(Evaluator &, stablehlo::CompareOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateCompare(Evaluator &, stablehlo::CompareOp op,
+                                         ArrayRef<Array> in) {
   const Format &format = in[0].format();
-  bool isTotal = op.getCompareType() == stablehlo::ComparisonType::TOTALORDER && format.isFloat();
+  bool isTotal = op.getCompareType() == stablehlo::ComparisonType::TOTALORDER &&
+                 format.isFloat();
   Array result(Format::boolean(), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i) {
     Element a = in[0][i], b = in[1][i];
@@ -383,25 +446,38 @@ static FailureOr<Values> evaluateCompare(Evaluator &, stablehlo::CompareOp op, A
       less = x < y, more = y < x, same = x == y;
     } else {
       less = isLess(format, a, b), more = isLess(format, b, a);
-      same = format.isInteger()  ? a.integer == b.integer
+      same = format.isInteger() ? a.integer == b.integer
              : format.isFloat() ? a.real == b.real
                                 : a.complex() == b.complex();
     }
     bool holds = false;
     switch (op.getComparisonDirection()) {
-    case stablehlo::ComparisonDirection::EQ: holds = same; break;
-    case stablehlo::ComparisonDirection::NE: holds = !same; break;
-    case stablehlo::ComparisonDirection::GE: holds = more || same; break;
-    case stablehlo::ComparisonDirection::GT: holds = more; break;
-    case stablehlo::ComparisonDirection::LE: holds = less || same; break;
-    case stablehlo::ComparisonDirection::LT: holds = less; break;
+    case stablehlo::ComparisonDirection::EQ:
+      holds = same;
+      break;
+    case stablehlo::ComparisonDirection::NE:
+      holds = !same;
+      break;
+    case stablehlo::ComparisonDirection::GE:
+      holds = more || same;
+      break;
+    case stablehlo::ComparisonDirection::GT:
+      holds = more;
+      break;
+    case stablehlo::ComparisonDirection::LE:
+      holds = less || same;
+      break;
+    case stablehlo::ComparisonDirection::LT:
+      holds = less;
+      break;
     }
     result.set(i).integer = holds;
   }
   return Values{result};
 }
 
-static FailureOr<Values> evaluateSelect(Evaluator &, stablehlo::SelectOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateSelect(Evaluator &, stablehlo::SelectOp op,
+                                        ArrayRef<Array> in) {
   Array result = in[1];
   bool isScalar = in[0].rank() == 0;
   for (int64_t i = 0; i < result.size(); ++i)
@@ -410,22 +486,27 @@ static FailureOr<Values> evaluateSelect(Evaluator &, stablehlo::SelectOp op, Arr
   return Values{result};
 }
 
-static FailureOr<Values> evaluateClamp(Evaluator &, stablehlo::ClampOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateClamp(Evaluator &, stablehlo::ClampOp op,
+                                       ArrayRef<Array> in) {
   Array result = in[1];
   for (int64_t i = 0; i < result.size(); ++i) {
-    Element low = in[0][in[0].rank() == 0 ? 0 : i], high = in[2][in[2].rank() == 0 ? 0 : i];
-    result.set(i) = minimum(result.format(), maximum(result.format(), low, in[1][i]), high);
+    Element low = in[0][in[0].rank() == 0 ? 0 : i],
+            high = in[2][in[2].rank() == 0 ? 0 : i];
+    result.set(i) =
+        minimum(result.format(), maximum(result.format(), low, in[1][i]), high);
   }
   return Values{result};
 }
 
 /// `value` with so many bits of exponent and mantissa; no subnormals.
-static double reducePrecision(double value, int exponentBits, int mantissaBits) {
+static double reducePrecision(double value, int exponentBits,
+                              int mantissaBits) {
   if (!std::isfinite(value) || value == 0)
     return value;
   int exponent;
   std::frexp(value, &exponent); // 0.5 <= |fraction| < 1
-  double scaled = std::nearbyint(std::ldexp(value, mantissaBits + 1 - exponent));
+  double scaled =
+      std::nearbyint(std::ldexp(value, mantissaBits + 1 - exponent));
   double result = std::ldexp(scaled, exponent - mantissaBits - 1);
   std::frexp(result, &exponent);
   int bias = (1 << (exponentBits - 1)) - 1;
@@ -434,14 +515,18 @@ static double reducePrecision(double value, int exponentBits, int mantissaBits) 
   return exponent - 1 < 1 - bias ? std::copysign(0.0, value) : result;
 }
 
-static FailureOr<Values> evaluateReducePrecision(Evaluator &, stablehlo::ReducePrecisionOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateReducePrecision(Evaluator &, stablehlo::ReducePrecisionOp op,
+                        ArrayRef<Array> in) {
   Array result(in[0].format(), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i)
-    result.put(i, reducePrecision(in[0][i].real, op.getExponentBits(), op.getMantissaBits()));
+    result.put(i, reducePrecision(in[0][i].real, op.getExponentBits(),
+                                  op.getMantissaBits()));
   return Values{result};
 }
 
-static FailureOr<Values> evaluateMap(Evaluator &evaluator, stablehlo::MapOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateMap(Evaluator &evaluator, stablehlo::MapOp op,
+                                     ArrayRef<Array> in) {
   Array result(formatOf(op.getResult()), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i) {
     Values elements;

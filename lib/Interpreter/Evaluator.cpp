@@ -43,15 +43,17 @@ Evaluator::Evaluator(ModuleOp module, const Options &options)
     : table(everything()), module(module), options(options) {}
 
 LogicalResult Evaluator::unknown(Operation *op, const llvm::Twine &what) {
-  return emitError(op->getLoc()) << "unsupported: not known to the interpreter: " << what.str();
+  return emitError(op->getLoc())
+         << "unsupported: not known to the interpreter: " << what.str();
 }
 
 LogicalResult Evaluator::spend(Operation *op, int64_t elements) {
   work += elements + 1;
   if (options.maxWork == 0 || work <= options.maxWork)
     return success();
-  return emitError(op->getLoc()) << "unsupported: the interpreter was to compute at most " << options.maxWork
-                                 << " elements";
+  return emitError(op->getLoc())
+         << "unsupported: the interpreter was to compute at most "
+         << options.maxWork << " elements";
 }
 
 Values Evaluator::operandsOf(Operation *op, const Lane &lane) {
@@ -81,15 +83,19 @@ const Evaluator::Known &Evaluator::known(Operation *op) {
   return found;
 }
 
-Binary Evaluator::binaryOf(Operation *op) const { return table.binary.lookup(op->getName().getStringRef()); }
+Binary Evaluator::binaryOf(Operation *op) const {
+  return table.binary.lookup(op->getName().getStringRef());
+}
 
 Operation *Evaluator::singleOp(Region &region) const {
   Block &block = region.front();
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return nullptr;
   Operation &op = block.front(), &end = block.back();
-  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || end.getNumOperands() != 1 || !binaryOf(&op) ||
-      op.getOperand(0) != block.getArgument(0) || op.getOperand(1) != block.getArgument(1) ||
+  if (op.getNumOperands() != 2 || op.getNumResults() != 1 ||
+      end.getNumOperands() != 1 || !binaryOf(&op) ||
+      op.getOperand(0) != block.getArgument(0) ||
+      op.getOperand(1) != block.getArgument(1) ||
       end.getOperand(0) != op.getResult(0))
     return nullptr;
   return &op;
@@ -122,21 +128,23 @@ FailureOr<Values> Evaluator::compute(Operation *op, ArrayRef<Array> operands) {
 LogicalResult Evaluator::runOp(Operation &op, Lanes lanes) {
   if (const LockstepHandler *lockstep = known(&op).lockstep)
     return (*lockstep)(*this, &op, lanes);
-  static const Handler asKnown = [](Evaluator &evaluator, Operation *op, ArrayRef<Array> operands) {
+  static const Handler asKnown = [](Evaluator &evaluator, Operation *op,
+                                    ArrayRef<Array> operands) {
     return evaluator.compute(op, operands);
   };
   return runEach(&op, lanes, asKnown);
 }
 
-LogicalResult Evaluator::runEach(Operation *op, Lanes lanes, const Handler &handler) {
+LogicalResult Evaluator::runEach(Operation *op, Lanes lanes,
+                                 const Handler &handler) {
   for (Lane *lane : lanes) {
     current = lane;
     FailureOr<Values> results = handler(*this, op, operandsOf(op, *lane));
     if (failed(results))
       return failure();
     if (results->size() != op->getNumResults())
-      return unknown(op, "'" + op->getName().getStringRef() + "' with " + llvm::Twine(op->getNumResults()) +
-                             " results");
+      return unknown(op, "'" + op->getName().getStringRef() + "' with " +
+                             llvm::Twine(op->getNumResults()) + " results");
     int64_t elements = 0;
     for (const Array &result : *results)
       elements += result.size();
@@ -147,7 +155,8 @@ LogicalResult Evaluator::runEach(Operation *op, Lanes lanes, const Handler &hand
   return success();
 }
 
-LogicalResult Evaluator::run(Block &block, Lanes lanes, std::vector<Values> &yielded) {
+LogicalResult Evaluator::run(Block &block, Lanes lanes,
+                             std::vector<Values> &yielded) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>()) {
       yielded.clear();
@@ -162,7 +171,9 @@ LogicalResult Evaluator::run(Block &block, Lanes lanes, std::vector<Values> &yie
   return success();
 }
 
-LogicalResult Evaluator::run(Region &region, Lanes lanes, ArrayRef<Values> arguments, std::vector<Values> &yielded) {
+LogicalResult Evaluator::run(Region &region, Lanes lanes,
+                             ArrayRef<Values> arguments,
+                             std::vector<Values> &yielded) {
   for (auto [lane, values] : llvm::zip_equal(lanes, arguments))
     bind(region.getArguments(), *lane, values);
   return run(region.front(), lanes, yielded);
@@ -178,7 +189,8 @@ FailureOr<Values> Evaluator::apply(Region &region, ArrayRef<Array> arguments) {
   return yielded.front();
 }
 
-FailureOr<Values> Evaluator::applyToEach(Region &region, ArrayRef<Array> columns, int64_t count) {
+FailureOr<Values>
+Evaluator::applyToEach(Region &region, ArrayRef<Array> columns, int64_t count) {
   Lane lane;
   bind(region.getArguments(), lane, columns);
   for (Operation &op : region.front()) {
@@ -214,10 +226,12 @@ FailureOr<func::FuncOp> shardc::interpreter::findFunction(ModuleOp module) {
       open.push_back(function);
   if (open.size() == 1)
     return open.front();
-  return module.emitError() << "has no function @main, and " << open.size() << " public ones";
+  return module.emitError()
+         << "has no function @main, and " << open.size() << " public ones";
 }
 
-FailureOr<std::vector<RankedTensorType>> shardc::interpreter::argumentTypes(ModuleOp module) {
+FailureOr<std::vector<RankedTensorType>>
+shardc::interpreter::argumentTypes(ModuleOp module) {
   FailureOr<func::FuncOp> function = findFunction(module);
   if (failed(function))
     return failure();
@@ -225,23 +239,28 @@ FailureOr<std::vector<RankedTensorType>> shardc::interpreter::argumentTypes(Modu
   for (Type type : function->getArgumentTypes()) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !Format::of(tensor.getElementType()))
-      return Evaluator::unknown(*function, "an argument that is no tensor of known elements");
+      return Evaluator::unknown(
+          *function, "an argument that is no tensor of known elements");
     types.push_back(tensor);
   }
   return types;
 }
 
-FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module, ArrayRef<Array> arguments, const Options &options) {
+FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module,
+                                                  ArrayRef<Array> arguments,
+                                                  const Options &options) {
   FailureOr<std::vector<RankedTensorType>> types = argumentTypes(module);
   FailureOr<func::FuncOp> function = findFunction(module);
   if (failed(types) || failed(function))
     return failure();
   if (types->size() != arguments.size())
-    return function->emitError() << "has " << types->size() << " arguments, but " << arguments.size()
-                                 << " arrays are given";
+    return function->emitError()
+           << "has " << types->size() << " arguments, but " << arguments.size()
+           << " arrays are given";
   for (auto [type, argument] : llvm::zip_equal(*types, arguments))
     if (failed(verifyCompatibleShape(type.getShape(), argument.shape())))
-      return function->emitError() << "has an argument of type " << type << ", which the array given does not fit";
+      return function->emitError() << "has an argument of type " << type
+                                   << ", which the array given does not fit";
   Evaluator evaluator(module, options);
   evaluator.devices = countPartitions(module);
   std::vector<Lane> made(evaluator.devices);
@@ -254,6 +273,7 @@ FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module, ArrayRef<Arra
   if (failed(evaluator.run(function->getBody(), lanes, values, yielded)))
     return failure();
   llvm::append_range(evaluator.outcome.resultTypes, function->getResultTypes());
-  evaluator.outcome.results.assign(yielded.front().begin(), yielded.front().end());
+  evaluator.outcome.results.assign(yielded.front().begin(),
+                                   yielded.front().end());
   return std::move(evaluator.outcome);
 }

@@ -9,24 +9,24 @@
 #ifndef SHARDC_LIB_INTERPRETER_EVALUATOR_H
 #define SHARDC_LIB_INTERPRETER_EVALUATOR_H
 
-#include "shardc/Interpreter/Interpreter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Operation.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "shardc/Interpreter/Interpreter.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
 namespace shardc::interpreter {
 
+using llvm::ArrayRef;
+using llvm::StringRef;
 using mlir::failure;
 using mlir::FailureOr;
 using mlir::LogicalResult;
 using mlir::Operation;
 using mlir::success;
-using llvm::ArrayRef;
-using llvm::StringRef;
 
 using Values = llvm::SmallVector<Array, 2>;
 
@@ -39,11 +39,14 @@ using Lanes = ArrayRef<Lane *>;
 class Evaluator;
 
 /// Computes results of an op from its operands, in one lane.
-using Handler = std::function<FailureOr<Values>(Evaluator &, Operation *, ArrayRef<Array>)>;
+using Handler =
+    std::function<FailureOr<Values>(Evaluator &, Operation *, ArrayRef<Array>)>;
 /// Runs an op in all lanes: it communicates, or has regions that may.
-using LockstepHandler = std::function<LogicalResult(Evaluator &, Operation *, Lanes)>;
+using LockstepHandler =
+    std::function<LogicalResult(Evaluator &, Operation *, Lanes)>;
 /// One element of one operand, or of two.
-using Unary = Element (*)(const Format &operand, const Format &result, Element value);
+using Unary = Element (*)(const Format &operand, const Format &result,
+                          Element value);
 using Binary = Element (*)(const Format &operand, Element lhs, Element rhs);
 
 /// What is known, by the ops' names.
@@ -55,13 +58,18 @@ struct Table {
   llvm::StringMap<Handler> customCalls; ///< by target
   llvm::StringMap<LockstepHandler> lockstepCalls;
 
-  template <typename OpT> void add(FailureOr<Values> (*handler)(Evaluator &, OpT, ArrayRef<Array>)) {
-    handlers[OpT::getOperationName()] = [handler](Evaluator &evaluator, Operation *op, ArrayRef<Array> operands) {
+  template <typename OpT>
+  void add(FailureOr<Values> (*handler)(Evaluator &, OpT, ArrayRef<Array>)) {
+    handlers[OpT::getOperationName()] = [handler](Evaluator &evaluator,
+                                                  Operation *op,
+                                                  ArrayRef<Array> operands) {
       return handler(evaluator, mlir::cast<OpT>(op), operands);
     };
   }
-  template <typename OpT> void addLockstep(LogicalResult (*handler)(Evaluator &, OpT, Lanes)) {
-    lockstep[OpT::getOperationName()] = [handler](Evaluator &evaluator, Operation *op, Lanes lanes) {
+  template <typename OpT>
+  void addLockstep(LogicalResult (*handler)(Evaluator &, OpT, Lanes)) {
+    lockstep[OpT::getOperationName()] = [handler](Evaluator &evaluator,
+                                                  Operation *op, Lanes lanes) {
       return handler(evaluator, mlir::cast<OpT>(op), lanes);
     };
   }
@@ -95,20 +103,24 @@ public:
 
   /// Runs the ops of `block`, whose arguments are bound. What its terminator
   /// hands on is left in `yielded`, one entry a lane.
-  LogicalResult run(mlir::Block &block, Lanes lanes, std::vector<Values> &yielded);
+  LogicalResult run(mlir::Block &block, Lanes lanes,
+                    std::vector<Values> &yielded);
   /// The same with `arguments` bound first.
-  LogicalResult run(mlir::Region &region, Lanes lanes, ArrayRef<Values> arguments, std::vector<Values> &yielded);
+  LogicalResult run(mlir::Region &region, Lanes lanes,
+                    ArrayRef<Values> arguments, std::vector<Values> &yielded);
   /// What `region` makes of `arguments` in the lane whose op is being computed.
   FailureOr<Values> apply(mlir::Region &region, ArrayRef<Array> arguments);
-  /// The same for a region of elementwise ops on tensors without dims, for all elements of `columns`, vectors of
-  /// `count` each.
-  FailureOr<Values> applyToEach(mlir::Region &region, ArrayRef<Array> columns, int64_t count);
+  /// The same for a region of elementwise ops on tensors without dims, for all
+  /// elements of `columns`, vectors of `count` each.
+  FailureOr<Values> applyToEach(mlir::Region &region, ArrayRef<Array> columns,
+                                int64_t count);
   /// If `region` is one binary op of its two arguments, that op; else null.
   Operation *singleOp(mlir::Region &region) const;
   Binary binaryOf(Operation *op) const;
 
   static Values operandsOf(Operation *op, const Lane &lane);
-  static void bind(mlir::ValueRange results, Lane &lane, ArrayRef<Array> values);
+  static void bind(mlir::ValueRange results, Lane &lane,
+                   ArrayRef<Array> values);
 
   /// Lets `handler` compute `op` in one lane after the other.
   LogicalResult runEach(Operation *op, Lanes lanes, const Handler &handler);

@@ -22,11 +22,13 @@ namespace {
 /// the whole, and which members of its group own it.
 struct Sources {
   std::vector<int64_t> places; ///< -1: the fill
-  std::vector<uint64_t> owners; ///< for each place a bit a member, in so many words
+  std::vector<uint64_t>
+      owners; ///< for each place a bit a member, in so many words
 };
 } // namespace
 
-static Sources sourcesOf(const Dim &dim, Extent needed, ArrayRef<Extent> owned) {
+static Sources sourcesOf(const Dim &dim, Extent needed,
+                         ArrayRef<Extent> owned) {
   Sources sources;
   size_t words = (owned.size() + 63) / 64;
   int64_t size = dim.size();
@@ -43,9 +45,11 @@ static Sources sourcesOf(const Dim &dim, Extent needed, ArrayRef<Extent> owned) 
 }
 
 /// What `rank` is given of `input` (each rank's own, by its value).
-static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Dim> dims, Value input, Lanes group,
+static FailureOr<Array> receive(Operation *op, const RankMesh &mesh,
+                                ArrayRef<Dim> dims, Value input, Lanes group,
                                 int64_t rank, Element fill, ArrayAttr parts) {
-  auto mine = llvm::find_if(group, [&](Lane *lane) { return lane->device == rank; });
+  auto mine =
+      llvm::find_if(group, [&](Lane *lane) { return lane->device == rank; });
   const Array own = (*mine)->values.lookup(input);
   Shape shape(own.shape()), begins(own.rank(), 0);
   std::vector<Array> held;
@@ -53,9 +57,11 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Di
     held.push_back(lane->values.lookup(input));
   for (const Array &array : held)
     for (int64_t d = 0; d < own.rank(); ++d)
-      if (array.dim(d) != own.dim(d) && llvm::none_of(dims, [&](const Dim &dim) { return dim.dim == d; }))
-        return op->emitError() << "is between ranks that have " << array.dim(d) << " and " << own.dim(d)
-                               << " elements of dim " << d << ", which it does not list";
+      if (array.dim(d) != own.dim(d) &&
+          llvm::none_of(dims, [&](const Dim &dim) { return dim.dim == d; }))
+        return op->emitError() << "is between ranks that have " << array.dim(d)
+                               << " and " << own.dim(d) << " elements of dim "
+                               << d << ", which it does not list";
   size_t words = (group.size() + 63) / 64;
   std::vector<Sources> sources;
   std::vector<SmallVector<Extent>> owned; // of each dim, by member
@@ -64,8 +70,9 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Di
     for (auto [lane, array] : llvm::zip_equal(group, held)) {
       extents.push_back(dim.owned(mesh, lane->device));
       if (extents.back().size() != array.dim(dim.dim))
-        return op->emitError() << "says that rank " << lane->device << " owns " << extents.back().size()
-                               << " elements of dim " << dim.dim << ", it has " << array.dim(dim.dim);
+        return op->emitError() << "says that rank " << lane->device << " owns "
+                               << extents.back().size() << " elements of dim "
+                               << dim.dim << ", it has " << array.dim(dim.dim);
     }
     Extent needed = dim.needed(mesh, rank);
     shape[dim.dim] = needed.size();
@@ -74,13 +81,17 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Di
   }
   // Only the parts arrive, if there are any.
   auto arrives = [&](ArrayRef<int64_t> index) {
-    return llvm::any_of(parts.getAsRange<spmd::ExchangePartAttr>(), [&](spmd::ExchangePartAttr part) {
-      return llvm::all_of(llvm::zip_equal(dims, part.getDims()), [&](auto it) {
-        auto [dim, table] = it;
-        int64_t at = begins[dim.dim] + index[dim.dim], place = mesh.place(rank, dim.axes);
-        return table[2 * place] <= at && at < table[2 * place + 1];
-      });
-    });
+    return llvm::any_of(
+        parts.getAsRange<spmd::ExchangePartAttr>(),
+        [&](spmd::ExchangePartAttr part) {
+          return llvm::all_of(
+              llvm::zip_equal(dims, part.getDims()), [&](auto it) {
+                auto [dim, table] = it;
+                int64_t at = begins[dim.dim] + index[dim.dim],
+                        place = mesh.place(rank, dim.axes);
+                return table[2 * place] <= at && at < table[2 * place + 1];
+              });
+        });
   };
   Array result(own.format(), shape);
   bool isFailed = false;
@@ -114,7 +125,8 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Di
     while (word < words && owners[word] == 0)
       ++word;
     if ((isFailed = word == words)) {
-      op->emitError() << "gives rank " << rank << " an element that nobody owns";
+      op->emitError() << "gives rank " << rank
+                      << " an element that nobody owns";
       return;
     }
     size_t member = word * 64 + llvm::countr_zero(owners[word]);
@@ -127,8 +139,10 @@ static FailureOr<Array> receive(Operation *op, const RankMesh &mesh, ArrayRef<Di
   return result;
 }
 
-static LogicalResult exchange(Evaluator &evaluator, Operation *op, FlatSymbolRefAttr on, ArrayAttr dimsAttr, Value input,
-                              Value fill, ArrayAttr parts, Lanes lanes) {
+static LogicalResult exchange(Evaluator &evaluator, Operation *op,
+                              FlatSymbolRefAttr on, ArrayAttr dimsAttr,
+                              Value input, Value fill, ArrayAttr parts,
+                              Lanes lanes) {
   std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, on);
   if (!mesh)
     return Evaluator::unknown(op, "an exchange on an unknown mesh");
@@ -138,12 +152,15 @@ static LogicalResult exchange(Evaluator &evaluator, Operation *op, FlatSymbolRef
     axes.append(dim.axes);
   std::vector<Array> received;
   for (Lane *lane : lanes) {
-    FailureOr<SmallVector<Lane *>> group = groupOf(op, *mesh, axes, lanes, lane->device);
+    FailureOr<SmallVector<Lane *>> group =
+        groupOf(op, *mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
     // Without a fill what is there is nobody's business.
-    Element outside = fill ? lane->values.lookup(fill)[0] : poison(lane->values.lookup(input).format());
-    FailureOr<Array> array = receive(op, *mesh, dims, input, *group, lane->device, outside, parts);
+    Element outside = fill ? lane->values.lookup(fill)[0]
+                           : poison(lane->values.lookup(input).format());
+    FailureOr<Array> array =
+        receive(op, *mesh, dims, input, *group, lane->device, outside, parts);
     if (failed(array) || failed(evaluator.spend(op, array->size())))
       return failure();
     received.push_back(*array);
@@ -153,13 +170,17 @@ static LogicalResult exchange(Evaluator &evaluator, Operation *op, FlatSymbolRef
   return success();
 }
 
-template <typename OpT> static LogicalResult runExchange(Evaluator &evaluator, OpT op, Lanes lanes) {
-  return exchange(evaluator, op, op.getMeshAttr(), op.getDimsAttr(), op.getInput(), op.getFill(),
+template <typename OpT>
+static LogicalResult runExchange(Evaluator &evaluator, OpT op, Lanes lanes) {
+  return exchange(evaluator, op, op.getMeshAttr(), op.getDimsAttr(),
+                  op.getInput(), op.getFill(),
                   op.getPartsAttr() ? op.getPartsAttr() : ArrayAttr(), lanes);
 }
 
-static FailureOr<Values> startExchange(Evaluator &, spmd::ExchangeStartOp op, ArrayRef<Array>) {
-  return Values{Array::scalar({Format::Integer, 64, true, nullptr}, Element::of(int64_t(0)))};
+static FailureOr<Values> startExchange(Evaluator &, spmd::ExchangeStartOp op,
+                                       ArrayRef<Array>) {
+  return Values{Array::scalar({Format::Integer, 64, true, nullptr},
+                              Element::of(int64_t(0)))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,7 +188,8 @@ static FailureOr<Values> startExchange(Evaluator &, spmd::ExchangeStartOp op, Ar
 //===----------------------------------------------------------------------===//
 
 /// All partial values of the group as one; sums of floats rounded at the end.
-static FailureOr<Array> combineGroup(Evaluator &evaluator, Operation *op, spmd::ReductionKind kind, Value input,
+static FailureOr<Array> combineGroup(Evaluator &evaluator, Operation *op,
+                                     spmd::ReductionKind kind, Value input,
                                      Lanes group) {
   Binary function = evaluator.table.binary.lookup(combinerOf(kind));
   Array result = group.front()->values.lookup(input);
@@ -189,15 +211,18 @@ static FailureOr<Array> combineGroup(Evaluator &evaluator, Operation *op, spmd::
   return result;
 }
 
-static LogicalResult runAllReduce(Evaluator &evaluator, spmd::AllReduceOp op, Lanes lanes) {
+static LogicalResult runAllReduce(Evaluator &evaluator, spmd::AllReduceOp op,
+                                  Lanes lanes) {
   std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   SmallVector<StringRef> axes = namesOf(op.getAxes());
   std::vector<Array> results;
   for (Lane *lane : lanes) {
-    FailureOr<SmallVector<Lane *>> group = groupOf(op, *mesh, axes, lanes, lane->device);
+    FailureOr<SmallVector<Lane *>> group =
+        groupOf(op, *mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
-    FailureOr<Array> result = combineGroup(evaluator, op, op.getKind(), op.getInput(), *group);
+    FailureOr<Array> result =
+        combineGroup(evaluator, op, op.getKind(), op.getInput(), *group);
     if (failed(result) || failed(evaluator.spend(op, result->size())))
       return failure();
     results.push_back(*result);
@@ -207,21 +232,25 @@ static LogicalResult runAllReduce(Evaluator &evaluator, spmd::AllReduceOp op, La
   return success();
 }
 
-static LogicalResult runReduceScatter(Evaluator &evaluator, spmd::ReduceScatterOp op, Lanes lanes) {
+static LogicalResult runReduceScatter(Evaluator &evaluator,
+                                      spmd::ReduceScatterOp op, Lanes lanes) {
   std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   SmallVector<StringRef> axes = namesOf(op.getAxes());
   SmallVector<Dim> dims = dimsOf(op.getDims());
   std::vector<Array> results;
   for (Lane *lane : lanes) {
-    FailureOr<SmallVector<Lane *>> group = groupOf(op, *mesh, axes, lanes, lane->device);
+    FailureOr<SmallVector<Lane *>> group =
+        groupOf(op, *mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
-    FailureOr<Array> whole = combineGroup(evaluator, op, op.getKind(), op.getInput(), *group);
+    FailureOr<Array> whole =
+        combineGroup(evaluator, op, op.getKind(), op.getInput(), *group);
     if (failed(whole) || failed(evaluator.spend(op, whole->size())))
       return failure();
     Shape starts(whole->rank(), 0), box(whole->shape());
     for (const Dim &dim : dims) {
-      Extent owned = dim.owned(*mesh, lane->device), needed = dim.needed(*mesh, lane->device);
+      Extent owned = dim.owned(*mesh, lane->device),
+             needed = dim.needed(*mesh, lane->device);
       starts[dim.dim] = needed.begin - owned.begin;
       box[dim.dim] = needed.size();
       if (box[dim.dim] != 0 && (starts[dim.dim] < 0 || needed.end > owned.end))

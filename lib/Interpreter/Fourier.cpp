@@ -44,20 +44,26 @@ static Array resized(const Array &x, int64_t size) {
   Array result(x.format(), shape);
   int64_t next = 0;
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
-    result.set(next++) = index.back() < x.dim(x.rank() - 1) ? x.at(index) : Element::of(Complex(0, 0));
+    result.set(next++) = index.back() < x.dim(x.rank() - 1)
+                             ? x.at(index)
+                             : Element::of(Complex(0, 0));
   });
   return result;
 }
 
-static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op,
+                                     ArrayRef<Array> in) {
   ArrayRef<int64_t> length = op.getFftLength();
   stablehlo::FftType kind = op.getFftType();
-  bool isInverse = kind == stablehlo::FftType::IFFT || kind == stablehlo::FftType::IRFFT;
+  bool isInverse =
+      kind == stablehlo::FftType::IFFT || kind == stablehlo::FftType::IRFFT;
   // Computed in f64 throughout.
-  Format wide{Format::Complex, 64, true, &llvm::APFloat::IEEEdouble()}, format = formatOf(op.getResult());
+  Format wide{Format::Complex, 64, true, &llvm::APFloat::IEEEdouble()},
+      format = formatOf(op.getResult());
   Array x(wide, in[0].shape());
   for (int64_t i = 0; i < x.size(); ++i)
-    x.set(i) = Element::of(Complex(in[0][i].real, in[0].format().isComplex() ? in[0][i].imag : 0));
+    x.set(i) = Element::of(
+        Complex(in[0][i].real, in[0].format().isComplex() ? in[0][i].imag : 0));
   int64_t first = x.rank() - length.size(), last = x.rank() - 1;
   int64_t work = 0;
   for (int64_t size : length)
@@ -79,7 +85,8 @@ static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op, 
       Shape from(index);
       bool isMirrored = index.back() > size / 2;
       from.back() = isMirrored ? size - index.back() : index.back();
-      Complex value = from.back() < half.dim(last) ? half.at(from).complex() : 0;
+      Complex value =
+          from.back() < half.dim(last) ? half.at(from).complex() : 0;
       if (from.back() == 0 || 2 * from.back() == size)
         value = value.real();
       x.set(next++) = Element::of(isMirrored ? std::conj(value) : value);
@@ -88,7 +95,8 @@ static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op, 
   x = transform(x, last, sign);
   if (kind == stablehlo::FftType::RFFT)
     x = resized(x, length.back() / 2 + 1);
-  double scale = isInverse ? 1.0 / std::max<int64_t>(countElements(length), 1) : 1;
+  double scale =
+      isInverse ? 1.0 / std::max<int64_t>(countElements(length), 1) : 1;
   Array result(format, x.shape());
   for (int64_t i = 0; i < result.size(); ++i)
     if (format.isComplex())
@@ -98,4 +106,6 @@ static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op, 
   return Values{result};
 }
 
-void shardc::interpreter::addFourier(Table &table) { table.add<stablehlo::FftOp>(evaluateFft); }
+void shardc::interpreter::addFourier(Table &table) {
+  table.add<stablehlo::FftOp>(evaluateFft);
+}

@@ -22,9 +22,14 @@ struct Matrix {
   int64_t rows, columns;
   std::vector<Complex> elements;
 
-  Matrix(int64_t rows, int64_t columns) : rows(rows), columns(columns), elements(rows * columns) {}
-  Complex &operator()(int64_t i, int64_t j) { return elements[i * columns + j]; }
-  Complex operator()(int64_t i, int64_t j) const { return elements[i * columns + j]; }
+  Matrix(int64_t rows, int64_t columns)
+      : rows(rows), columns(columns), elements(rows * columns) {}
+  Complex &operator()(int64_t i, int64_t j) {
+    return elements[i * columns + j];
+  }
+  Complex operator()(int64_t i, int64_t j) const {
+    return elements[i * columns + j];
+  }
 };
 } // namespace
 
@@ -55,14 +60,17 @@ static int64_t countMatrices(const Array &array) {
 }
 
 static Array resultOf(Operation *op, size_t number) {
-  return Array(formatOf(op->getResult(number)), cast<RankedTensorType>(op->getResult(number).getType()).getShape());
+  return Array(
+      formatOf(op->getResult(number)),
+      cast<RankedTensorType>(op->getResult(number).getType()).getShape());
 }
 
 /// A letter or a number of a call's options.
 static int64_t option(Operation *op, StringRef name, int64_t otherwise) {
   auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
   if (!config)
-    config = dyn_cast_or_null<DictionaryAttr>(cast<stablehlo::CustomCallOp>(op).getBackendConfigAttr());
+    config = dyn_cast_or_null<DictionaryAttr>(
+        cast<stablehlo::CustomCallOp>(op).getBackendConfigAttr());
   Attribute value = config ? config.get(name) : Attribute();
   if (auto flag = dyn_cast_or_null<BoolAttr>(value))
     return flag.getValue();
@@ -84,41 +92,47 @@ static Matrix cholesky(const Matrix &a, bool isLower) {
       for (int64_t k = 0; k < j; ++k)
         sum -= l(i, k) * std::conj(l(j, k));
       if (i == j)
-        l(j, j) = sum.real() > 0 ? std::sqrt(sum.real()) : std::numeric_limits<double>::quiet_NaN();
+        l(j, j) = sum.real() > 0 ? std::sqrt(sum.real())
+                                 : std::numeric_limits<double>::quiet_NaN();
       else
         l(i, j) = sum / l(j, j);
     }
   return l;
 }
 
-static FailureOr<Values> evaluateCholesky(Evaluator &, stablehlo::CholeskyOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateCholesky(Evaluator &, stablehlo::CholeskyOp op,
+                                          ArrayRef<Array> in) {
   Array result = in[0];
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch), l = cholesky(a, op.getLower()), out = a;
     // The other triangle is nobody's; XLA leaves zeros.
     for (int64_t i = 0; i < a.rows; ++i)
       for (int64_t j = 0; j < a.rows; ++j)
-        out(i, j) = op.getLower() ? (j <= i ? l(i, j) : 0) : (i <= j ? std::conj(l(j, i)) : 0);
+        out(i, j) = op.getLower() ? (j <= i ? l(i, j) : 0)
+                                  : (i <= j ? std::conj(l(j, i)) : 0);
     store(result, batch, out);
   }
   return Values{result};
 }
 
-static FailureOr<Values> callPotrf(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callPotrf(Evaluator &, Operation *op,
+                                   ArrayRef<Array> in) {
   bool isLower = option(op, "uplo", 'L') == 'L' || option(op, "lower", 0) == 1;
   Values results = {in[0], resultOf(op, 1)};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch), l = cholesky(a, isLower), out = a;
     for (int64_t i = 0; i < a.rows; ++i)
       for (int64_t j = 0; j <= i; ++j)
-        (isLower ? out(i, j) : out(j, i)) = isLower ? l(i, j) : std::conj(l(i, j));
+        (isLower ? out(i, j) : out(j, i)) =
+            isLower ? l(i, j) : std::conj(l(i, j));
     store(results[0], batch, out);
   }
   return results;
 }
 
 /// x with op(a) x = b, where op(a) is `a`, its transpose or its adjoint.
-static Matrix solveLeft(const Matrix &a, const Matrix &b, bool isLower, bool isUnit, bool isTransposed, bool isAdjoint) {
+static Matrix solveLeft(const Matrix &a, const Matrix &b, bool isLower,
+                        bool isUnit, bool isTransposed, bool isAdjoint) {
   auto at = [&](int64_t i, int64_t j) {
     Complex value = isTransposed || isAdjoint ? a(j, i) : a(i, j);
     return isAdjoint ? std::conj(value) : value;
@@ -129,7 +143,8 @@ static Matrix solveLeft(const Matrix &a, const Matrix &b, bool isLower, bool isU
     for (int64_t step = 0; step < a.rows; ++step) {
       int64_t i = isForward ? step : a.rows - 1 - step;
       Complex sum = b(i, column);
-      for (int64_t j = isForward ? 0 : i + 1, e = isForward ? i : a.rows; j < e; ++j)
+      for (int64_t j = isForward ? 0 : i + 1, e = isForward ? i : a.rows; j < e;
+           ++j)
         sum -= at(i, j) * x(j, column);
       x(i, column) = isUnit ? sum : sum / at(i, i);
     }
@@ -144,13 +159,14 @@ static Matrix transposed(const Matrix &a) {
   return t;
 }
 
-static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower, bool isUnit, bool isTransposed,
-                      bool isAdjoint) {
+static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower,
+                      bool isUnit, bool isTransposed, bool isAdjoint) {
   Array result = b;
   for (int64_t batch = 0; batch < countMatrices(b); ++batch) {
     Matrix left = matrixOf(a, batch), right = matrixOf(b, batch);
     if (isLeft) {
-      store(result, batch, solveLeft(left, right, isLower, isUnit, isTransposed, isAdjoint));
+      store(result, batch,
+            solveLeft(left, right, isLower, isUnit, isTransposed, isAdjoint));
       continue;
     }
     // x op(a) = b is op(a)^T x^T = b^T; of an adjoint, the conjugate is left.
@@ -158,21 +174,29 @@ static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower,
       for (Complex &element : left.elements)
         element = std::conj(element);
     bool turned = !(isTransposed || isAdjoint);
-    store(result, batch, transposed(solveLeft(left, transposed(right), isLower, isUnit, turned, false)));
+    store(result, batch,
+          transposed(solveLeft(left, transposed(right), isLower, isUnit, turned,
+                               false)));
   }
   return result;
 }
 
-static FailureOr<Values> evaluateTriangularSolve(Evaluator &, stablehlo::TriangularSolveOp op, ArrayRef<Array> in) {
-  return Values{solveAll(in[0], in[1], op.getLeftSide(), op.getLower(), op.getUnitDiagonal(),
+static FailureOr<Values>
+evaluateTriangularSolve(Evaluator &, stablehlo::TriangularSolveOp op,
+                        ArrayRef<Array> in) {
+  return Values{solveAll(in[0], in[1], op.getLeftSide(), op.getLower(),
+                         op.getUnitDiagonal(),
                          op.getTransposeA() == stablehlo::Transpose::TRANSPOSE,
                          op.getTransposeA() == stablehlo::Transpose::ADJOINT)};
 }
 
-static FailureOr<Values> callTrsm(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callTrsm(Evaluator &, Operation *op,
+                                  ArrayRef<Array> in) {
   int64_t turn = option(op, "trans_x", 'N');
-  return Values{solveAll(in[0], in[1], option(op, "side", 'L') == 'L', option(op, "uplo", 'L') == 'L',
-                         option(op, "diag", 'N') == 'U', turn == 'T', turn == 'C')};
+  return Values{solveAll(in[0], in[1], option(op, "side", 'L') == 'L',
+                         option(op, "uplo", 'L') == 'L',
+                         option(op, "diag", 'N') == 'U', turn == 'T',
+                         turn == 'C')};
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +204,9 @@ static FailureOr<Values> callTrsm(Evaluator &, Operation *op, ArrayRef<Array> in
 //===----------------------------------------------------------------------===//
 
 /// LAPACK's size of a complex number where pivots are chosen.
-static double sizeOf(Complex value) { return std::fabs(value.real()) + std::fabs(value.imag()); }
+static double sizeOf(Complex value) {
+  return std::fabs(value.real()) + std::fabs(value.imag());
+}
 
 /// In place, rows exchanged; the row taken at each step.
 static std::vector<int64_t> factorize(Matrix &a) {
@@ -202,7 +228,8 @@ static std::vector<int64_t> factorize(Matrix &a) {
   return pivots;
 }
 
-static std::vector<int64_t> permutationOf(ArrayRef<int64_t> pivots, int64_t rows) {
+static std::vector<int64_t> permutationOf(ArrayRef<int64_t> pivots,
+                                          int64_t rows) {
   std::vector<int64_t> permutation(rows);
   std::iota(permutation.begin(), permutation.end(), 0);
   for (size_t k = 0; k < pivots.size(); ++k)
@@ -211,7 +238,8 @@ static std::vector<int64_t> permutationOf(ArrayRef<int64_t> pivots, int64_t rows
 }
 
 /// LAPACK's: pivots from one, and an info of zero.
-static FailureOr<Values> callGetrf(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callGetrf(Evaluator &, Operation *op,
+                                   ArrayRef<Array> in) {
   Values results = {in[0], resultOf(op, 1), resultOf(op, 2)};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
@@ -224,11 +252,13 @@ static FailureOr<Values> callGetrf(Evaluator &, Operation *op, ArrayRef<Array> i
 }
 
 /// XLA's: pivots from zero, and the permutation.
-static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op,
+                                             ArrayRef<Array> in) {
   Values results = {in[0], resultOf(op, 1), resultOf(op, 2)};
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
     Matrix a = matrixOf(in[0], batch);
-    std::vector<int64_t> pivots = factorize(a), permutation = permutationOf(pivots, a.rows);
+    std::vector<int64_t> pivots = factorize(a),
+                         permutation = permutationOf(pivots, a.rows);
     store(results[0], batch, a);
     for (auto [k, pivot] : llvm::enumerate(pivots))
       results[1].set(batch * pivots.size() + k).integer = pivot;
@@ -239,7 +269,8 @@ static FailureOr<Values> callLuDecomposition(Evaluator &, Operation *op, ArrayRe
 }
 
 /// Our own: as XLA's, and the number from 1 of the first zero on U's diagonal.
-static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op,
+                                    ArrayRef<Array> in) {
   FailureOr<Values> results = callLuDecomposition(evaluator, op, in);
   if (failed(results))
     return failure();
@@ -254,9 +285,11 @@ static FailureOr<Values> evaluateLu(Evaluator &evaluator, Operation *op, ArrayRe
   return results;
 }
 
-static FailureOr<Values> callPivots(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callPivots(Evaluator &, Operation *op,
+                                    ArrayRef<Array> in) {
   Array result = resultOf(op, 0);
-  int64_t count = in[0].dim(in[0].rank() - 1), rows = result.dim(result.rank() - 1);
+  int64_t count = in[0].dim(in[0].rank() - 1),
+          rows = result.dim(result.rank() - 1);
   for (int64_t batch = 0; count != 0 && batch < in[0].size() / count; ++batch) {
     SmallVector<int64_t> pivots;
     for (int64_t k = 0; k < count; ++k)
@@ -268,7 +301,8 @@ static FailureOr<Values> callPivots(Evaluator &, Operation *op, ArrayRef<Array> 
 }
 
 /// Reflectors below the diagonal, R on and above it, and their factors.
-static FailureOr<Values> callGeqrf(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callGeqrf(Evaluator &, Operation *op,
+                                   ArrayRef<Array> in) {
   Values results = {in[0], resultOf(op, 1)};
   for (size_t i = 2; i < op->getNumResults(); ++i)
     results.push_back(resultOf(op, i));
@@ -282,7 +316,8 @@ static FailureOr<Values> callGeqrf(Evaluator &, Operation *op, ArrayRef<Array> i
         below += std::norm(a(i, k));
       Complex alpha = a(k, k), tau = 0;
       if (below != 0 || alpha.imag() != 0) {
-        double beta = -std::copysign(std::sqrt(std::norm(alpha) + below), alpha.real());
+        double beta =
+            -std::copysign(std::sqrt(std::norm(alpha) + below), alpha.real());
         tau = Complex((beta - alpha.real()) / beta, -alpha.imag() / beta);
         for (int64_t i = k + 1; i < a.rows; ++i)
           a(i, k) /= alpha - beta;
@@ -305,7 +340,8 @@ static FailureOr<Values> callGeqrf(Evaluator &, Operation *op, ArrayRef<Array> i
 }
 
 /// The first columns of the product of the reflectors.
-static FailureOr<Values> callOrgqr(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callOrgqr(Evaluator &, Operation *op,
+                                   ArrayRef<Array> in) {
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
     results.push_back(resultOf(op, i));
@@ -352,7 +388,8 @@ static std::vector<double> hermitianEigenvalues(Matrix a, bool isLower) {
           continue;
         Complex phase = a(p, q) / size;
         double theta = (a(q, q).real() - a(p, p).real()) / (2 * size);
-        double t = std::copysign(1, theta) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
+        double t = std::copysign(1, theta) /
+                   (std::fabs(theta) + std::sqrt(theta * theta + 1));
         double c = 1 / std::sqrt(t * t + 1), s = t * c;
         for (int64_t k = 0; k < n; ++k) {
           Complex x = a(k, p), y = a(k, q);
@@ -375,25 +412,29 @@ static std::vector<double> hermitianEigenvalues(Matrix a, bool isLower) {
   return values;
 }
 
-static FailureOr<Values> eigenvaluesOf(Operation *op, ArrayRef<Array> in, bool isLower) {
+static FailureOr<Values> eigenvaluesOf(Operation *op, ArrayRef<Array> in,
+                                       bool isLower) {
   if (!op->getResult(0).use_empty())
     return Evaluator::unknown(op, "eigenvectors, whose sign is nobody's");
   Values results = {in[0]};
   for (size_t i = 1; i < op->getNumResults(); ++i)
     results.push_back(resultOf(op, i));
   for (int64_t batch = 0; batch < countMatrices(in[0]); ++batch) {
-    std::vector<double> values = hermitianEigenvalues(matrixOf(in[0], batch), isLower);
+    std::vector<double> values =
+        hermitianEigenvalues(matrixOf(in[0], batch), isLower);
     for (auto [i, value] : llvm::enumerate(values))
       results[1].put(batch * values.size() + i, value);
   }
   return results;
 }
 
-static FailureOr<Values> callSyevd(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callSyevd(Evaluator &, Operation *op,
+                                   ArrayRef<Array> in) {
   return eigenvaluesOf(op, in, option(op, "uplo", 'L') == 'L');
 }
 
-static FailureOr<Values> evaluateEigh(Evaluator &, solver::EighOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateEigh(Evaluator &, solver::EighOp op,
+                                      ArrayRef<Array> in) {
   return eigenvaluesOf(op, in, op.getLower());
 }
 
@@ -407,7 +448,9 @@ void shardc::interpreter::addLinearAlgebra(Table &table) {
   table.handlers[solver::HouseholderProductOp::getOperationName()] = callOrgqr;
   auto &calls = table.customCalls;
   for (StringRef type : {"s", "d", "c", "z"}) {
-    auto add = [&](StringRef what, Handler handler) { calls[("lapack_" + type + what + "_ffi").str()] = handler; };
+    auto add = [&](StringRef what, Handler handler) {
+      calls[("lapack_" + type + what + "_ffi").str()] = handler;
+    };
     bool isReal = type == "s" || type == "d";
     add("potrf", callPotrf);
     add("getrf", callGetrf);
@@ -419,7 +462,8 @@ void shardc::interpreter::addLinearAlgebra(Table &table) {
   calls["cusolver_potrf_ffi"] = callPotrf;
   calls["cusolver_getrf_ffi"] = callGetrf;
   calls["cusolver_geqrf_ffi"] = calls["Qr"] = callGeqrf;
-  calls["cusolver_orgqr_ffi"] = calls["ProductOfElementaryHouseholderReflectors"] = callOrgqr;
+  calls["cusolver_orgqr_ffi"] =
+      calls["ProductOfElementaryHouseholderReflectors"] = callOrgqr;
   calls["cusolver_syevd_ffi"] = callSyevd;
   calls["LuDecomposition"] = callLuDecomposition;
   calls["cu_lu_pivots_to_permutation"] = callPivots;

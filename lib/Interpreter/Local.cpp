@@ -17,14 +17,18 @@ using namespace shardc::interpreter;
 // Ops of one rank
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Values> lookUp(Evaluator &evaluator, spmd::LookupOp op, ArrayRef<Array>) {
+static FailureOr<Values> lookUp(Evaluator &evaluator, spmd::LookupOp op,
+                                ArrayRef<Array>) {
   std::optional<RankMesh> mesh = RankMesh::of(evaluator, op, op.getMeshAttr());
   int64_t place = mesh->place(evaluator.current->device, namesOf(op.getAxes()));
-  return Values{Array::scalar(indexFormat(), Element::of(op.getTable()[place]))};
+  return Values{
+      Array::scalar(indexFormat(), Element::of(op.getTable()[place]))};
 }
 
-static FailureOr<Values> dilate(Evaluator &, spmd::DilateOp op, ArrayRef<Array> in) {
-  int64_t dim = op.getDim(), factor = op.getFactor(), first = in[1].integer(), size = in[2].integer();
+static FailureOr<Values> dilate(Evaluator &, spmd::DilateOp op,
+                                ArrayRef<Array> in) {
+  int64_t dim = op.getDim(), factor = op.getFactor(), first = in[1].integer(),
+          size = in[2].integer();
   Shape shape(in[0].shape());
   shape[dim] = size;
   Array result(in[0].format(), shape);
@@ -32,14 +36,16 @@ static FailureOr<Values> dilate(Evaluator &, spmd::DilateOp op, ArrayRef<Array> 
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     Shape from(index);
     int64_t offset = index[dim] - first;
-    bool isElement = offset >= 0 && offset % factor == 0 && offset / factor < in[0].dim(dim);
+    bool isElement =
+        offset >= 0 && offset % factor == 0 && offset / factor < in[0].dim(dim);
     from[dim] = isElement ? offset / factor : 0;
     result.set(next++) = isElement ? in[0].at(from) : in[3][0];
   });
   return Values{result};
 }
 
-static FailureOr<Values> padWhole(Evaluator &, spmd::PadOp op, ArrayRef<Array> in) {
+static FailureOr<Values> padWhole(Evaluator &, spmd::PadOp op,
+                                  ArrayRef<Array> in) {
   Shape shape;
   for (int64_t d = 0; d < in[0].rank(); ++d)
     shape.push_back(in[0].dim(d) + op.getLow()[d] + op.getHigh()[d]);
@@ -55,7 +61,8 @@ static FailureOr<Values> padWhole(Evaluator &, spmd::PadOp op, ArrayRef<Array> i
   return Values{result};
 }
 
-static FailureOr<Values> accumulate(Evaluator &evaluator, spmd::AccumulateOp op, ArrayRef<Array> in) {
+static FailureOr<Values> accumulate(Evaluator &evaluator, spmd::AccumulateOp op,
+                                    ArrayRef<Array> in) {
   Binary add = evaluator.table.binary.lookup("stablehlo.add");
   Array result(in[0].format(), in[0].shape());
   for (int64_t i = 0; i < result.size(); ++i)
@@ -68,11 +75,13 @@ static FailureOr<Values> accumulate(Evaluator &evaluator, spmd::AccumulateOp op,
 //===----------------------------------------------------------------------===//
 
 /// The part of a dim of `size` elements that `rank` owns.
-static Extent partOf(const RankMesh &mesh, spmd::DimShardingAttr dim, int64_t size, int64_t rank) {
+static Extent partOf(const RankMesh &mesh, spmd::DimShardingAttr dim,
+                     int64_t size, int64_t rank) {
   SmallVector<StringRef> axes;
   for (StringAttr axis : dim.getAxes())
     axes.push_back(axis.getValue());
-  int64_t place = mesh.place(rank, axes), count = mesh.groupSize(axes), begin = 0;
+  int64_t place = mesh.place(rank, axes), count = mesh.groupSize(axes),
+          begin = 0;
   if (axes.empty())
     return {0, size};
   auto sizeOf = [&](int64_t i) {
@@ -96,7 +105,8 @@ struct Placement {
   void boxOf(int64_t rank, Shape &starts, Shape &box) const {
     starts.clear();
     box.clear();
-    for (auto [dim, size] : llvm::zip_equal(sharding.getDims(), type.getShape())) {
+    for (auto [dim, size] :
+         llvm::zip_equal(sharding.getDims(), type.getShape())) {
       Extent part = partOf(mesh, dim, size, rank);
       starts.push_back(part.begin);
       box.push_back(part.size());
@@ -105,23 +115,27 @@ struct Placement {
 };
 } // namespace
 
-FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
-                                                       const Options &options) {
+FailureOr<Outcome>
+shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
+                                    const Options &options) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   auto meshes = module.getOps<spmd::MeshOp>();
   if (!main || meshes.empty() || !main->hasAttr("spmd.local_view"))
-    return module.emitError() << "is no local view: it has no function @main with 'spmd.local_view', or no mesh";
+    return module.emitError() << "is no local view: it has no function @main "
+                                 "with 'spmd.local_view', or no mesh";
   RankMesh mesh((*meshes.begin()).getMesh());
   auto placementOf = [&](DictionaryAttr attrs) -> std::optional<Placement> {
     auto type = attrs ? attrs.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
-    auto sharding = attrs ? attrs.getAs<spmd::ShardingAttr>("spmd.sharding") : spmd::ShardingAttr();
+    auto sharding = attrs ? attrs.getAs<spmd::ShardingAttr>("spmd.sharding")
+                          : spmd::ShardingAttr();
     if (!type || !sharding || !isa<RankedTensorType>(type.getValue()))
       return std::nullopt;
     return Placement{mesh, sharding, cast<RankedTensorType>(type.getValue())};
   };
   if (main.getNumArguments() != arguments.size())
-    return main.emitError() << "has " << main.getNumArguments() << " arguments, but " << arguments.size()
-                            << " arrays are given";
+    return main.emitError()
+           << "has " << main.getNumArguments() << " arguments, but "
+           << arguments.size() << " arrays are given";
   Evaluator evaluator(module, options);
   std::vector<std::unique_ptr<Lane>> made;
   SmallVector<Lane *> lanes;
@@ -135,17 +149,21 @@ FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef
     for (auto [i, whole] : llvm::enumerate(arguments)) {
       std::optional<Placement> placement = placementOf(main.getArgAttrDict(i));
       if (!placement || placement->type.getShape() != whole.shape())
-        return main.emitError() << "does not say where argument " << i << " lies, or it has another shape";
+        return main.emitError() << "does not say where argument " << i
+                                << " lies, or it has another shape";
       placement->boxOf(rank, starts, box);
       Array part = whole.slice(starts, box);
       // What is to be combined the first along the axes has, the others what
       // changes nothing.
       for (spmd::PartialAxisAttr partial : placement->sharding.getPartial())
-        if (mesh.coordinate(rank, mesh.indexOf(partial.getAxis().getValue())) != 0) {
+        if (mesh.coordinate(rank, mesh.indexOf(partial.getAxis().getValue())) !=
+            0) {
           if (partial.getKind() == spmd::ReductionKind::Sum)
             part = Array(part.format(), part.shape());
-          else if (partial.getKind() != spmd::ReductionKind::Max && partial.getKind() != spmd::ReductionKind::Min)
-            return Evaluator::unknown(main, "an argument that is partial by such a kind");
+          else if (partial.getKind() != spmd::ReductionKind::Max &&
+                   partial.getKind() != spmd::ReductionKind::Min)
+            return Evaluator::unknown(
+                main, "an argument that is partial by such a kind");
         }
       mine.push_back(part);
     }
@@ -163,7 +181,9 @@ FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef
       const Array &part = yielded[rank][r];
       placement->boxOf(rank, starts, box);
       if (part.shape() != ArrayRef<int64_t>(box))
-        return main.emitError() << "has another shape of result " << r << " on rank " << rank << " than its sharding says";
+        return main.emitError()
+               << "has another shape of result " << r << " on rank " << rank
+               << " than its sharding says";
       int64_t next = 0;
       bool disagrees = false;
       forEachIndex(box, [&](ArrayRef<int64_t> index) {
@@ -175,8 +195,10 @@ FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef
         if (isThere[place]) {
           const Element &other = whole[place];
           bool isSame = format->isInteger() ? other.integer == element.integer
-                                            : (other.real == element.real && other.imag == element.imag) ||
-                                                  (std::isnan(other.real) && std::isnan(element.real));
+                                            : (other.real == element.real &&
+                                               other.imag == element.imag) ||
+                                                  (std::isnan(other.real) &&
+                                                   std::isnan(element.real));
           disagrees |= !isSame;
           return;
         }
@@ -184,8 +206,9 @@ FailureOr<Outcome> shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef
         whole.set(place) = element;
       });
       if (disagrees)
-        return main.emitError() << "gives rank " << rank << " other elements of result " << r
-                                << " than a rank with the same box";
+        return main.emitError()
+               << "gives rank " << rank << " other elements of result " << r
+               << " than a rank with the same box";
     }
     evaluator.outcome.results.push_back(whole);
     evaluator.outcome.resultTypes.push_back(placement->type);

@@ -73,25 +73,32 @@ static Cut cutOf(const ManualRegion &region, sdy::TensorShardingAttr sharding) {
   auto addTo = [&](SmallVector<Along> &list, sdy::AxisRefAttr ref) {
     if (!region.isManual(ref.getName()))
       return;
-    int64_t axis = region.mesh.indexOf(ref.getName()), size = region.mesh.sizes[axis];
+    int64_t axis = region.mesh.indexOf(ref.getName()),
+            size = region.mesh.sizes[axis];
     // A part is the middle of pre x size x rest.
     sdy::SubAxisInfoAttr part = ref.getSubAxisInfo();
-    list.push_back(part ? Along{axis, part.getSize(), size / (part.getPreSize() * part.getSize())} : Along{axis, size, 1});
+    list.push_back(part ? Along{axis, part.getSize(),
+                                size / (part.getPreSize() * part.getSize())}
+                        : Along{axis, size, 1});
   };
   for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
-    for (SmallVector<Along> &list = cut.dims.emplace_back(); sdy::AxisRefAttr ref : dim.getAxes())
+    for (SmallVector<Along> &list = cut.dims.emplace_back();
+         sdy::AxisRefAttr ref : dim.getAxes())
       addTo(list, ref);
   for (sdy::AxisRefAttr ref : sharding.getUnreducedAxes())
     addTo(cut.unreduced, ref);
   if (sharding.getUnreducedKind() != sdy::ReductionKind::Sum)
-    cut.combiner = sharding.getUnreducedKind() == sdy::ReductionKind::Max ? "stablehlo.maximum" : "stablehlo.minimum";
+    cut.combiner = sharding.getUnreducedKind() == sdy::ReductionKind::Max
+                       ? "stablehlo.maximum"
+                       : "stablehlo.minimum";
   return cut;
 }
 
 static Cut cutOf(const ManualRegion &region, spmd::ShardingAttr sharding) {
   Cut cut{&region.mesh, {}, {}};
   for (spmd::DimShardingAttr dim : sharding.getDims())
-    for (SmallVector<Along> &list = cut.dims.emplace_back(); StringAttr name : dim.getAxes())
+    for (SmallVector<Along> &list = cut.dims.emplace_back();
+         StringAttr name : dim.getAxes())
       if (region.isManual(name)) {
         int64_t axis = region.mesh.indexOf(name);
         list.push_back({axis, region.mesh.sizes[axis], 1});
@@ -131,7 +138,8 @@ static Array combine(const Array &a, const Array &b, Binary function) {
   return result;
 }
 
-static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual, Lanes outer) {
+static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
+                               Lanes outer) {
   Operation *op = manual.op;
   const Mesh &mesh = manual.mesh;
   Region &body = op->getRegion(0);
@@ -158,20 +166,25 @@ static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
       Lane &lane = *lanes.emplace_back(made.back().get());
       lane.device = from->device + offset;
       Values &values = arguments.emplace_back();
-      for (auto [operand, cut] : llvm::zip_equal(op->getOperands(), manual.ins)) {
+      for (auto [operand, cut] :
+           llvm::zip_equal(op->getOperands(), manual.ins)) {
         const Array &whole = from->values.lookup(operand);
         Shape starts, box;
         for (int64_t d = 0; d < whole.rank(); ++d) {
           auto [number, count] = cut.block(d, lane.device);
           if (whole.dim(d) % count != 0)
-            return op->emitError() << "cuts " << whole.dim(d) << " elements into " << count << " blocks";
+            return op->emitError() << "cuts " << whole.dim(d)
+                                   << " elements into " << count << " blocks";
           box.push_back(whole.dim(d) / count);
           starts.push_back(number * box.back());
         }
         if (!cut.unreduced.empty() && cut.combiner != "stablehlo.add")
-          return Evaluator::unknown(op, "an operand that is unreduced by max or min");
-        bool holdsValue = llvm::all_of(cut.share(lane.device), [](int64_t c) { return c == 0; });
-        values.push_back(holdsValue ? whole.slice(starts, box) : Array(whole.format(), box));
+          return Evaluator::unknown(
+              op, "an operand that is unreduced by max or min");
+        bool holdsValue = llvm::all_of(cut.share(lane.device),
+                                       [](int64_t c) { return c == 0; });
+        values.push_back(holdsValue ? whole.slice(starts, box)
+                                    : Array(whole.format(), box));
       }
     }
   if (failed(evaluator.run(body, lanes, arguments, yielded)))
@@ -186,9 +199,11 @@ static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
       const Array &sample = yielded[first][r];
       Shape shape;
       for (int64_t d = 0; d < sample.rank(); ++d)
-        shape.push_back(sample.dim(d) * cut.block(d, lanes[first]->device).second);
+        shape.push_back(sample.dim(d) *
+                        cut.block(d, lanes[first]->device).second);
       Array whole(sample.format(), shape);
-      llvm::DenseMap<int64_t, Array> blocks; // by the place of their first element
+      llvm::DenseMap<int64_t, Array>
+          blocks; // by the place of their first element
       std::set<std::pair<int64_t, std::vector<int64_t>>> taken;
       for (size_t i = first; i < first + offsets.size(); ++i) {
         const Array &mine = yielded[i][r];
@@ -196,8 +211,12 @@ static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
         for (int64_t d = 0; d < mine.rank(); ++d)
           starts.push_back(cut.block(d, lanes[i]->device).first * mine.dim(d));
         int64_t place = whole.size() == 0 ? 0 : whole.flat(starts);
-        // Devices that differ along other axes hold copies: the first one's are taken.
-        if (!taken.insert({place, std::vector<int64_t>(share.begin(), share.end())}).second)
+        // Devices that differ along other axes hold copies: the first one's are
+        // taken.
+        if (!taken
+                 .insert(
+                     {place, std::vector<int64_t>(share.begin(), share.end())})
+                 .second)
           continue;
         auto [it, isNew] = blocks.try_emplace(place, mine);
         if (!isNew)
@@ -211,16 +230,21 @@ static LogicalResult runRegion(Evaluator &evaluator, const ManualRegion &manual,
   return success();
 }
 
-static LogicalResult runManualComputation(Evaluator &evaluator, sdy::ManualComputationOp op, Lanes lanes) {
-  ArrayRef<sdy::TensorShardingAttr> ins = op.getInShardings().getShardings(), outs = op.getOutShardings().getShardings();
+static LogicalResult runManualComputation(Evaluator &evaluator,
+                                          sdy::ManualComputationOp op,
+                                          Lanes lanes) {
+  ArrayRef<sdy::TensorShardingAttr> ins = op.getInShardings().getShardings(),
+                                    outs = op.getOutShardings().getShardings();
   if (ins.empty() && outs.empty())
-    return Evaluator::unknown(op, "a manual region without operands and results");
+    return Evaluator::unknown(op,
+                              "a manual region without operands and results");
   sdy::MeshAttr attr = (ins.empty() ? outs : ins).front().getMesh(op);
   if (!attr)
     return Evaluator::unknown(op, "a manual region on an unknown mesh");
   for (auto [i, id] : llvm::enumerate(attr.getDeviceIds()))
     if (id != static_cast<int64_t>(i))
-      return Evaluator::unknown(op, "a manual region on devices in another order");
+      return Evaluator::unknown(op,
+                                "a manual region on devices in another order");
   ManualRegion region{op, AxisMesh(attr), {}, {}, {}};
   for (StringAttr axis : op.getManualAxes().getAxes())
     region.axes.push_back(axis.getValue());
@@ -231,12 +255,17 @@ static LogicalResult runManualComputation(Evaluator &evaluator, sdy::ManualCompu
   return runRegion(evaluator, region, lanes);
 }
 
-static LogicalResult runManual(Evaluator &evaluator, spmd::ManualOp op, Lanes lanes) {
-  auto ins = llvm::to_vector(op.getInShardings().getAsRange<spmd::ShardingAttr>());
-  auto outs = llvm::to_vector(op.getOutShardings().getAsRange<spmd::ShardingAttr>());
+static LogicalResult runManual(Evaluator &evaluator, spmd::ManualOp op,
+                               Lanes lanes) {
+  auto ins =
+      llvm::to_vector(op.getInShardings().getAsRange<spmd::ShardingAttr>());
+  auto outs =
+      llvm::to_vector(op.getOutShardings().getAsRange<spmd::ShardingAttr>());
   if (ins.empty() && outs.empty())
-    return Evaluator::unknown(op, "a manual region without operands and results");
-  auto mesh = evaluator.lookup<spmd::MeshOp>(op, (ins.empty() ? outs : ins).front().getMesh());
+    return Evaluator::unknown(op,
+                              "a manual region without operands and results");
+  auto mesh = evaluator.lookup<spmd::MeshOp>(
+      op, (ins.empty() ? outs : ins).front().getMesh());
   ManualRegion region{op, RankMesh(mesh.getMesh()), {}, {}, {}};
   for (auto axis : op.getManualAxes().getAsRange<StringAttr>())
     region.axes.push_back(axis.getValue());

@@ -2,16 +2,17 @@
 //
 // There is no region: between @SPMDFullToShardShape and @SPMDShardToFullShape
 // values are blocks, and shardings are text of HLO's. A program with such calls
-// runs on one lane for each of its devices from the start; outside of them every
-// lane has whole values.
+// runs on one lane for each of its devices from the start; outside of them
+// every lane has whole values.
 //
 //     {devices=[2,1,4]<=[2,4]T(1,0) last_tile_dim_replicate}   {replicated}
-//     {devices=[2,2]0,2,1,3}   {devices=[1,4,2]<=[8] last_tile_dims={manual, replicated}}
+//     {devices=[2,2]0,2,1,3}   {devices=[1,4,2]<=[8] last_tile_dims={manual,
+//     replicated}}
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
@@ -19,13 +20,15 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::interpreter;
 
-static constexpr StringLiteral kToShards = "SPMDFullToShardShape", kToWhole = "SPMDShardToFullShape";
+static constexpr StringLiteral kToShards = "SPMDFullToShardShape",
+                               kToWhole = "SPMDShardToFullShape";
 
 namespace {
 /// Tiles of a tensor, and the devices that hold them.
 struct Tiles {
-  Shape counts;                      ///< of tiles by dim; further ones hold copies
-  llvm::SmallVector<int64_t> places; ///< of each device, among all tiles, row-major
+  Shape counts; ///< of tiles by dim; further ones hold copies
+  llvm::SmallVector<int64_t>
+      places; ///< of each device, among all tiles, row-major
 
   /// Along `dim`, the tile of `device`.
   int64_t tileOf(int64_t device, size_t dim) const {
@@ -76,8 +79,8 @@ static std::optional<Tiles> readTiles(StringRef text, int64_t devices) {
       text = rest;
       size_t i = 0;
       for (StringRef number : llvm::split(inside, ',')) {
-        if (i >= turned.size() || number.trim().getAsInteger(10, turned[i]) || turned[i] < 0 ||
-            turned[i] >= static_cast<int64_t>(grid->size()))
+        if (i >= turned.size() || number.trim().getAsInteger(10, turned[i]) ||
+            turned[i] < 0 || turned[i] >= static_cast<int64_t>(grid->size()))
           return std::nullopt;
         ++i;
       }
@@ -95,7 +98,8 @@ static std::optional<Tiles> readTiles(StringRef text, int64_t devices) {
       order.push_back(device);
     });
   } else {
-    for (StringRef number : llvm::split(text.take_until([](char c) { return c == ' ' || c == '}'; }), ','))
+    for (StringRef number : llvm::split(
+             text.take_until([](char c) { return c == ' ' || c == '}'; }), ','))
       if (number.getAsInteger(10, order.emplace_back()))
         return std::nullopt;
   }
@@ -116,44 +120,56 @@ static StringRef shardingOf(Value value) {
     if (auto text = call->getAttrOfType<StringAttr>("mhlo.sharding"))
       return text;
   if (auto argument = dyn_cast<BlockArgument>(value))
-    if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      if (auto text = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "mhlo.sharding"))
+    if (auto function =
+            dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (auto text = function.getArgAttrOfType<StringAttr>(
+              argument.getArgNumber(), "mhlo.sharding"))
         return text;
   return "";
 }
 
-/// How many tiles each dim of `whole` is cut into where a block is `block`; dims
-/// that are not cut stay so, whatever their sharding says of axes that are free.
-static FailureOr<Tiles> tilesFor(Operation *op, StringRef text, ArrayRef<int64_t> whole, ArrayRef<int64_t> block,
-                                 int64_t devices) {
+/// How many tiles each dim of `whole` is cut into where a block is `block`;
+/// dims that are not cut stay so, whatever their sharding says of axes that are
+/// free.
+static FailureOr<Tiles> tilesFor(Operation *op, StringRef text,
+                                 ArrayRef<int64_t> whole,
+                                 ArrayRef<int64_t> block, int64_t devices) {
   if (whole == block)
-    return Tiles{Shape(std::max<size_t>(whole.size(), 1), 1), llvm::SmallVector<int64_t>(devices, 0)};
+    return Tiles{Shape(std::max<size_t>(whole.size(), 1), 1),
+                 llvm::SmallVector<int64_t>(devices, 0)};
   std::optional<Tiles> tiles = readTiles(text, devices);
   if (!tiles || tiles->counts.size() < whole.size())
     return Evaluator::unknown(op, "shards by sharding '" + text + "'");
   for (size_t d = 0; d < whole.size(); ++d)
     if (whole[d] != block[d] * tiles->counts[d] && whole[d] != block[d])
-      return Evaluator::unknown(op, "shards by sharding '" + text + "' that are cut along free axes too");
+      return Evaluator::unknown(op, "shards by sharding '" + text +
+                                        "' that are cut along free axes too");
   return *tiles;
 }
 
 /// Where the block of `device` begins.
-static Shape startsOf(const Tiles &tiles, int64_t device, ArrayRef<int64_t> whole, ArrayRef<int64_t> block) {
+static Shape startsOf(const Tiles &tiles, int64_t device,
+                      ArrayRef<int64_t> whole, ArrayRef<int64_t> block) {
   Shape starts;
   for (size_t d = 0; d < whole.size(); ++d)
-    starts.push_back(whole[d] == block[d] ? 0 : tiles.tileOf(device, d) * block[d]);
+    starts.push_back(whole[d] == block[d] ? 0
+                                          : tiles.tileOf(device, d) * block[d]);
   return starts;
 }
 
-static LogicalResult toShards(Evaluator &evaluator, Operation *op, Lanes lanes) {
+static LogicalResult toShards(Evaluator &evaluator, Operation *op,
+                              Lanes lanes) {
   Shape block(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
   Shape whole(lanes.front()->values.lookup(op->getOperand(0)).shape());
-  FailureOr<Tiles> tiles = tilesFor(op, shardingOf(op->getOperand(0)), whole, block, evaluator.devices);
+  FailureOr<Tiles> tiles = tilesFor(op, shardingOf(op->getOperand(0)), whole,
+                                    block, evaluator.devices);
   if (failed(tiles))
     return failure();
   for (Lane *lane : lanes) {
     Array value = lane->values.lookup(op->getOperand(0));
-    Evaluator::bind(op->getResults(), *lane, value.slice(startsOf(*tiles, lane->device, whole, block), block));
+    Evaluator::bind(
+        op->getResults(), *lane,
+        value.slice(startsOf(*tiles, lane->device, whole, block), block));
   }
   return success();
 }
@@ -163,21 +179,26 @@ static LogicalResult toWhole(Evaluator &evaluator, Operation *op, Lanes lanes) {
   Array sample = lanes.front()->values.lookup(op->getOperand(0));
   Shape block(sample.shape());
   auto text = op->getAttrOfType<StringAttr>("mhlo.sharding");
-  FailureOr<Tiles> tiles = tilesFor(op, text ? text.getValue() : "", whole, block, evaluator.devices);
+  FailureOr<Tiles> tiles = tilesFor(op, text ? text.getValue() : "", whole,
+                                    block, evaluator.devices);
   if (failed(tiles))
     return failure();
   if (whole == block) {
-    // Copies, or values that are not the same on all devices yet: each keeps its own.
+    // Copies, or values that are not the same on all devices yet: each keeps
+    // its own.
     for (Lane *lane : lanes)
-      Evaluator::bind(op->getResults(), *lane, lane->values.lookup(op->getOperand(0)));
+      Evaluator::bind(op->getResults(), *lane,
+                      lane->values.lookup(op->getOperand(0)));
     return success();
   }
   if (static_cast<int64_t>(lanes.size()) != evaluator.devices)
-    return op->emitError() << "is reached by " << lanes.size() << " of " << evaluator.devices << " devices";
+    return op->emitError() << "is reached by " << lanes.size() << " of "
+                           << evaluator.devices << " devices";
   Array result(sample.format(), whole);
   // Devices with the same tile hold copies: the first one's is taken.
   for (Lane *lane : llvm::reverse(lanes))
-    result.write(lane->values.lookup(op->getOperand(0)), startsOf(*tiles, lane->device, whole, block));
+    result.write(lane->values.lookup(op->getOperand(0)),
+                 startsOf(*tiles, lane->device, whole, block));
   for (Lane *lane : lanes)
     Evaluator::bind(op->getResults(), *lane, result);
   return success();
@@ -186,7 +207,8 @@ static LogicalResult toWhole(Evaluator &evaluator, Operation *op, Lanes lanes) {
 int64_t shardc::interpreter::countPartitions(ModuleOp module) {
   bool hasShards = false;
   module.walk([&](stablehlo::CustomCallOp call) {
-    hasShards |= call.getCallTargetName() == kToShards || call.getCallTargetName() == kToWhole;
+    hasShards |= call.getCallTargetName() == kToShards ||
+                 call.getCallTargetName() == kToWhole;
   });
   auto count = module->getAttrOfType<IntegerAttr>("mhlo.num_partitions");
   return hasShards && count ? count.getInt() : 1;

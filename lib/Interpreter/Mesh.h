@@ -12,7 +12,9 @@ struct Mesh {
   llvm::SmallVector<llvm::StringRef> names;
   Shape sizes;
 
-  int64_t indexOf(llvm::StringRef name) const { return llvm::find(names, name) - names.begin(); }
+  int64_t indexOf(llvm::StringRef name) const {
+    return llvm::find(names, name) - names.begin();
+  }
   /// How far apart in number two neighbours along `axis` are.
   int64_t stepOf(int64_t axis) const {
     int64_t step = 1;
@@ -20,7 +22,9 @@ struct Mesh {
       step *= sizes[later];
     return step;
   }
-  int64_t coordinate(int64_t device, int64_t axis) const { return device / stepOf(axis) % sizes[axis]; }
+  int64_t coordinate(int64_t device, int64_t axis) const {
+    return device / stepOf(axis) % sizes[axis];
+  }
 };
 
 /// One of Shardy's, as it is written.

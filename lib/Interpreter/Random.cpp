@@ -13,8 +13,12 @@ using namespace shardc;
 using namespace shardc::interpreter;
 
 static uint32_t low(uint64_t word) { return static_cast<uint32_t>(word); }
-static uint32_t high(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
-static uint64_t join(uint32_t low, uint32_t high) { return low | uint64_t(high) << 32; }
+static uint32_t high(uint64_t word) {
+  return static_cast<uint32_t>(word >> 32);
+}
+static uint64_t join(uint32_t low, uint32_t high) {
+  return low | uint64_t(high) << 32;
+}
 
 /// One block of two words.
 static std::array<uint32_t, 2> threefry(uint64_t key, uint64_t counter) {
@@ -35,12 +39,16 @@ static std::array<uint32_t, 2> threefry(uint64_t key, uint64_t counter) {
 }
 
 /// One block of four words.
-static std::array<uint32_t, 4> philox(uint64_t key, uint64_t lowCounter, uint64_t highCounter) {
-  std::array<uint32_t, 4> x = {low(lowCounter), high(lowCounter), low(highCounter), high(highCounter)};
+static std::array<uint32_t, 4> philox(uint64_t key, uint64_t lowCounter,
+                                      uint64_t highCounter) {
+  std::array<uint32_t, 4> x = {low(lowCounter), high(lowCounter),
+                               low(highCounter), high(highCounter)};
   uint32_t key0 = low(key), key1 = high(key);
   for (unsigned round = 0; round < 10; ++round) {
-    uint64_t first = uint64_t(x[0]) * 0xD2511F53, second = uint64_t(x[2]) * 0xCD9E8D57;
-    x = {high(second) ^ x[1] ^ key0, low(second), high(first) ^ x[3] ^ key1, low(first)};
+    uint64_t first = uint64_t(x[0]) * 0xD2511F53,
+             second = uint64_t(x[2]) * 0xCD9E8D57;
+    x = {high(second) ^ x[1] ^ key0, low(second), high(first) ^ x[3] ^ key1,
+         low(first)};
     key0 += 0x9E3779B9;
     key1 += 0xBB67AE85;
   }
@@ -64,8 +72,9 @@ static Array advanced(const Array &state, uint64_t blocks) {
   return next;
 }
 
-/// Elements of 64 bits are a block each. The two words of a block of narrower ones go to neighbours along the first
-/// even dim (where there is none: the largest, and what is beyond it is lost).
+/// Elements of 64 bits are a block each. The two words of a block of narrower
+/// ones go to neighbours along the first even dim (where there is none: the
+/// largest, and what is beyond it is lost).
 static Array threefryBits(const Array &state, Array result, uint64_t &blocks) {
   uint64_t key = state[0].integer, start = state[1].integer;
   const Format &format = result.format();
@@ -84,9 +93,12 @@ static Array threefryBits(const Array &state, Array result, uint64_t &blocks) {
   forEachIndex(result.shape(), [&](ArrayRef<int64_t> index) {
     uint64_t block = 0;
     for (size_t d = 0; d < counts.size(); ++d)
-      block = block * counts[d] + (static_cast<int64_t>(d) == split ? index[d] / 2 : index[d]);
+      block = block * counts[d] +
+              (static_cast<int64_t>(d) == split ? index[d] / 2 : index[d]);
     auto [a, b] = threefry(key, start + block);
-    uint64_t word = format.bits == 64 ? join(a, b) : split >= 0 && index[split] % 2 == 1 ? b : a;
+    uint64_t word = format.bits == 64                     ? join(a, b)
+                    : split >= 0 && index[split] % 2 == 1 ? b
+                                                          : a;
     result.set(next++) = element(format, word);
   });
   blocks = countElements(counts);
@@ -94,30 +106,41 @@ static Array threefryBits(const Array &state, Array result, uint64_t &blocks) {
 }
 
 static Array philoxBits(const Array &state, Array result, uint64_t &blocks) {
-  uint64_t key = state[0].integer, start = state[1].integer, above = state.size() == 3 ? state[2].integer : key;
+  uint64_t key = state[0].integer, start = state[1].integer,
+           above = state.size() == 3 ? state[2].integer : key;
   const Format &format = result.format();
   int64_t inBlock = format.bits == 64 ? 2 : 4;
   for (int64_t i = 0; i < result.size(); ++i) {
     uint64_t counter = start + i / inBlock;
-    std::array<uint32_t, 4> x = philox(key, counter, above + (counter < start ? 1 : 0));
-    uint64_t word = format.bits == 64 ? join(x[i % 2 * 2], x[i % 2 * 2 + 1]) : x[i % 4];
+    std::array<uint32_t, 4> x =
+        philox(key, counter, above + (counter < start ? 1 : 0));
+    uint64_t word =
+        format.bits == 64 ? join(x[i % 2 * 2], x[i % 2 * 2 + 1]) : x[i % 4];
     result.set(i) = element(format, word);
   }
   blocks = (result.size() + inBlock - 1) / inBlock;
   return result;
 }
 
-static FailureOr<Values> evaluateRngBits(Evaluator &, stablehlo::RngBitGeneratorOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateRngBits(Evaluator &,
+                                         stablehlo::RngBitGeneratorOp op,
+                                         ArrayRef<Array> in) {
   Format format = formatOf(op.getOutput());
-  if (in[0].format().bits != 64 || in[0].size() < 2 || in[0].size() > 3 || format.isComplex())
+  if (in[0].format().bits != 64 || in[0].size() < 2 || in[0].size() > 3 ||
+      format.isComplex())
     return Evaluator::unknown(op, "a generator with a state of another form");
-  Array result(format, cast<RankedTensorType>(op.getOutput().getType()).getShape());
+  Array result(format,
+               cast<RankedTensorType>(op.getOutput().getType()).getShape());
   uint64_t blocks = 0;
   bool isPhilox = op.getRngAlgorithm() != stablehlo::RngAlgorithm::THREE_FRY;
   if (op.getRngAlgorithm() == stablehlo::RngAlgorithm::DEFAULT)
-    return Evaluator::unknown(op, "the generator DEFAULT, which each platform chooses");
-  result = isPhilox ? philoxBits(in[0], result, blocks) : threefryBits(in[0], result, blocks);
+    return Evaluator::unknown(
+        op, "the generator DEFAULT, which each platform chooses");
+  result = isPhilox ? philoxBits(in[0], result, blocks)
+                    : threefryBits(in[0], result, blocks);
   return Values{advanced(in[0], blocks), result};
 }
 
-void shardc::interpreter::addRandom(Table &table) { table.add<stablehlo::RngBitGeneratorOp>(evaluateRngBits); }
+void shardc::interpreter::addRandom(Table &table) {
+  table.add<stablehlo::RngBitGeneratorOp>(evaluateRngBits);
+}

@@ -13,9 +13,11 @@ RankMesh::RankMesh(spmd::MeshAttr attr) {
     names.push_back(name.getValue());
 }
 
-std::optional<RankMesh> RankMesh::of(Evaluator &evaluator, Operation *op, FlatSymbolRefAttr name) {
+std::optional<RankMesh> RankMesh::of(Evaluator &evaluator, Operation *op,
+                                     FlatSymbolRefAttr name) {
   auto found = evaluator.lookup<spmd::MeshOp>(op, name);
-  return found ? std::optional<RankMesh>(RankMesh(found.getMesh())) : std::nullopt;
+  return found ? std::optional<RankMesh>(RankMesh(found.getMesh()))
+               : std::nullopt;
 }
 
 int64_t RankMesh::place(int64_t rank, ArrayRef<StringRef> axes) const {
@@ -27,7 +29,8 @@ int64_t RankMesh::place(int64_t rank, ArrayRef<StringRef> axes) const {
 
 bool RankMesh::areGroup(int64_t a, int64_t b, ArrayRef<StringRef> axes) const {
   for (size_t axis = 0; axis < sizes.size(); ++axis)
-    if (!llvm::is_contained(axes, names[axis]) && coordinate(a, axis) != coordinate(b, axis))
+    if (!llvm::is_contained(axes, names[axis]) &&
+        coordinate(a, axis) != coordinate(b, axis))
       return false;
   return true;
 }
@@ -40,7 +43,8 @@ int64_t RankMesh::groupSize(ArrayRef<StringRef> axes) const {
 }
 
 Dim::Dim(spmd::DimExchangeAttr attr)
-    : dim(attr.getDim()), ownedTable(attr.getOwned()), neededTable(attr.getNeeded()), padding(attr.getPadding()) {
+    : dim(attr.getDim()), ownedTable(attr.getOwned()),
+      neededTable(attr.getNeeded()), padding(attr.getPadding()) {
   for (StringAttr axis : attr.getAxes())
     axes.push_back(axis.getValue());
 }
@@ -73,7 +77,8 @@ Element shardc::interpreter::poison(const Format &format) {
   return Element::of(std::complex<double>(nan, nan));
 }
 
-int64_t shardc::interpreter::sourceOf(int64_t at, int64_t size, Padding padding) {
+int64_t shardc::interpreter::sourceOf(int64_t at, int64_t size,
+                                      Padding padding) {
   if (at >= 0 && at < size)
     return at;
   if (size == 0)
@@ -102,25 +107,34 @@ int64_t shardc::interpreter::sourceOf(int64_t at, int64_t size, Padding padding)
 
 StringRef shardc::interpreter::combinerOf(spmd::ReductionKind kind) {
   switch (kind) {
-  case spmd::ReductionKind::Sum: return "stablehlo.add";
-  case spmd::ReductionKind::Product: return "stablehlo.multiply";
-  case spmd::ReductionKind::Min: return "stablehlo.minimum";
-  case spmd::ReductionKind::Max: return "stablehlo.maximum";
-  case spmd::ReductionKind::And: return "stablehlo.and";
-  case spmd::ReductionKind::Or: return "stablehlo.or";
-  case spmd::ReductionKind::Xor: return "stablehlo.xor";
+  case spmd::ReductionKind::Sum:
+    return "stablehlo.add";
+  case spmd::ReductionKind::Product:
+    return "stablehlo.multiply";
+  case spmd::ReductionKind::Min:
+    return "stablehlo.minimum";
+  case spmd::ReductionKind::Max:
+    return "stablehlo.maximum";
+  case spmd::ReductionKind::And:
+    return "stablehlo.and";
+  case spmd::ReductionKind::Or:
+    return "stablehlo.or";
+  case spmd::ReductionKind::Xor:
+    return "stablehlo.xor";
   }
   return "";
 }
 
-FailureOr<SmallVector<Lane *>> shardc::interpreter::groupOf(Operation *op, const RankMesh &mesh,
-                                                            ArrayRef<StringRef> axes, Lanes lanes, int64_t rank) {
+FailureOr<SmallVector<Lane *>>
+shardc::interpreter::groupOf(Operation *op, const RankMesh &mesh,
+                             ArrayRef<StringRef> axes, Lanes lanes,
+                             int64_t rank) {
   SmallVector<Lane *> group;
   for (Lane *lane : lanes)
     if (mesh.areGroup(lane->device, rank, axes))
       group.push_back(lane);
   if (static_cast<int64_t>(group.size()) != mesh.groupSize(axes))
-    return op->emitError() << "is reached by " << group.size() << " of the " << mesh.groupSize(axes)
-                           << " ranks of a group";
+    return op->emitError() << "is reached by " << group.size() << " of the "
+                           << mesh.groupSize(axes) << " ranks of a group";
   return group;
 }

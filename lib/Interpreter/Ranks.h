@@ -15,7 +15,8 @@ using mlir::StringAttr;
 /// A mesh of our own dialect.
 struct RankMesh : Mesh {
   explicit RankMesh(spmd::MeshAttr attr);
-  static std::optional<RankMesh> of(Evaluator &evaluator, Operation *op, mlir::FlatSymbolRefAttr name);
+  static std::optional<RankMesh> of(Evaluator &evaluator, Operation *op,
+                                    mlir::FlatSymbolRefAttr name);
   /// The row-major number of the rank's coordinates along `axes`.
   int64_t place(int64_t rank, ArrayRef<StringRef> axes) const;
   /// Whether two ranks differ along `axes` alone.
@@ -39,8 +40,12 @@ struct Dim {
 
   explicit Dim(spmd::DimExchangeAttr attr);
   int64_t countPlaces() const { return ownedTable.size() / 2; }
-  Extent ownedAt(int64_t place) const { return {ownedTable[2 * place], ownedTable[2 * place + 1]}; }
-  Extent owned(const RankMesh &mesh, int64_t rank) const { return ownedAt(mesh.place(rank, axes)); }
+  Extent ownedAt(int64_t place) const {
+    return {ownedTable[2 * place], ownedTable[2 * place + 1]};
+  }
+  Extent owned(const RankMesh &mesh, int64_t rank) const {
+    return ownedAt(mesh.place(rank, axes));
+  }
   Extent needed(const RankMesh &mesh, int64_t rank) const {
     int64_t place = mesh.place(rank, axes);
     return {neededTable[2 * place], neededTable[2 * place + 1]};
@@ -63,7 +68,8 @@ StringRef combinerOf(spmd::ReductionKind kind);
 
 /// The lanes that differ from `rank` along `axes` alone, by rank; an error if
 /// some are not here.
-FailureOr<SmallVector<Lane *>> groupOf(Operation *op, const RankMesh &mesh, ArrayRef<StringRef> axes, Lanes lanes,
+FailureOr<SmallVector<Lane *>> groupOf(Operation *op, const RankMesh &mesh,
+                                       ArrayRef<StringRef> axes, Lanes lanes,
                                        int64_t rank);
 
 inline Format indexFormat() { return {Format::Integer, 64, true, nullptr}; }

@@ -13,10 +13,12 @@ class Reducer {
 public:
   Reducer(Evaluator &evaluator, Region &region, ArrayRef<Array> initial)
       : evaluator(evaluator), region(region), initial(initial) {
-    Operation *single = initial.size() == 1 ? evaluator.singleOp(region) : nullptr;
+    Operation *single =
+        initial.size() == 1 ? evaluator.singleOp(region) : nullptr;
     combine = single ? evaluator.binaryOf(single) : nullptr;
     // Sums of floats are kept in f64 and rounded at the end: no order is right.
-    isSum = single && isa<stablehlo::AddOp>(single) && initial[0].format().isFloat();
+    isSum = single && isa<stablehlo::AddOp>(single) &&
+            initial[0].format().isFloat();
     format = initial[0].format();
     if (isSum)
       format.semantics = &llvm::APFloat::IEEEdouble();
@@ -44,7 +46,8 @@ public:
   }
   void finish(MutableArrayRef<Array> results, int64_t at) {
     if (combine) {
-      results[0].set(at) = isSum ? Element::of(initial[0].format().round(one.real)) : one;
+      results[0].set(at) =
+          isSum ? Element::of(initial[0].format().round(one.real)) : one;
       return;
     }
     for (auto [result, value] : llvm::zip_equal(results, values))
@@ -63,7 +66,9 @@ private:
 };
 } // namespace
 
-static FailureOr<Values> evaluateReduce(Evaluator &evaluator, stablehlo::ReduceOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateReduce(Evaluator &evaluator,
+                                        stablehlo::ReduceOp op,
+                                        ArrayRef<Array> in) {
   size_t count = in.size() / 2;
   ArrayRef<Array> inputs = in.take_front(count), initial = in.drop_front(count);
   Shape kept, reduced, keptDims, reducedDims;
@@ -106,21 +111,28 @@ struct Windows {
   Shape resultShape(ArrayRef<int64_t> shape) const {
     Shape result;
     for (size_t d = 0; d < shape.size(); ++d) {
-      int64_t dilated = shape[d] == 0 ? 0 : (shape[d] - 1) * baseDilations[d] + 1;
+      int64_t dilated =
+          shape[d] == 0 ? 0 : (shape[d] - 1) * baseDilations[d] + 1;
       int64_t padded = dilated + padding[d].first + padding[d].second;
-      int64_t reach = sizes[d] == 0 ? 0 : (sizes[d] - 1) * windowDilations[d] + 1;
+      int64_t reach =
+          sizes[d] == 0 ? 0 : (sizes[d] - 1) * windowDilations[d] + 1;
       result.push_back(padded < reach ? 0 : (padded - reach) / strides[d] + 1);
     }
     return result;
   }
-  /// Visits the elements of `shape` in the window at `index`, in order; `outside` is called for what is no element.
-  void visit(ArrayRef<int64_t> shape, ArrayRef<int64_t> index, llvm::function_ref<void(ArrayRef<int64_t>)> visitor,
-             llvm::function_ref<void()> outside = [] {}) const {
+  /// Visits the elements of `shape` in the window at `index`, in order;
+  /// `outside` is called for what is no element.
+  void visit(
+      ArrayRef<int64_t> shape, ArrayRef<int64_t> index,
+      llvm::function_ref<void(ArrayRef<int64_t>)> visitor,
+      llvm::function_ref<void()> outside = [] {}) const {
     Shape from(shape.size());
     forEachIndex(sizes, [&](ArrayRef<int64_t> at) {
       for (size_t d = 0; d < shape.size(); ++d) {
-        int64_t place = index[d] * strides[d] + at[d] * windowDilations[d] - padding[d].first;
-        if (place < 0 || place % baseDilations[d] != 0 || place / baseDilations[d] >= shape[d]) {
+        int64_t place = index[d] * strides[d] + at[d] * windowDilations[d] -
+                        padding[d].first;
+        if (place < 0 || place % baseDilations[d] != 0 ||
+            place / baseDilations[d] >= shape[d]) {
           outside();
           return;
         }
@@ -147,16 +159,21 @@ static SmallVector<std::pair<int64_t, int64_t>> paddingOf(OpT op, size_t rank) {
   return padding;
 }
 
-static FailureOr<Values> evaluateReduceWindow(Evaluator &evaluator, stablehlo::ReduceWindowOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateReduceWindow(Evaluator &evaluator,
+                                              stablehlo::ReduceWindowOp op,
+                                              ArrayRef<Array> in) {
   size_t count = in.size() / 2, rank = in[0].rank();
   ArrayRef<Array> inputs = in.take_front(count), initial = in.drop_front(count);
-  Windows windows{Shape(op.getWindowDimensions()), orOnes(op.getWindowStrides(), rank),
-                  orOnes(op.getBaseDilations(), rank), orOnes(op.getWindowDilations(), rank), paddingOf(op, rank)};
+  Windows windows{Shape(op.getWindowDimensions()),
+                  orOnes(op.getWindowStrides(), rank),
+                  orOnes(op.getBaseDilations(), rank),
+                  orOnes(op.getWindowDilations(), rank), paddingOf(op, rank)};
   Shape shape = windows.resultShape(inputs[0].shape());
   Values results;
   for (const Array &input : inputs)
     results.push_back(Array(input.format(), shape));
-  if (failed(evaluator.spend(op, countElements(shape) * countElements(windows.sizes))))
+  if (failed(evaluator.spend(op, countElements(shape) *
+                                     countElements(windows.sizes))))
     return failure();
   Reducer reducer(evaluator, op.getBody(), initial);
   bool isFailed = false;
@@ -166,7 +183,10 @@ static FailureOr<Values> evaluateReduceWindow(Evaluator &evaluator, stablehlo::R
     // Padding, and holes between dilated elements, hold the initial values.
     windows.visit(
         inputs[0].shape(), index,
-        [&](ArrayRef<int64_t> from) { isFailed = isFailed || failed(reducer.add(inputs, inputs[0].flat(from))); },
+        [&](ArrayRef<int64_t> from) {
+          isFailed =
+              isFailed || failed(reducer.add(inputs, inputs[0].flat(from)));
+        },
         [&] { isFailed = isFailed || failed(reducer.add(initial, 0)); });
     reducer.finish(results, next++);
   });
@@ -175,11 +195,13 @@ static FailureOr<Values> evaluateReduceWindow(Evaluator &evaluator, stablehlo::R
   return results;
 }
 
-static FailureOr<Values> evaluateSelectAndScatter(Evaluator &evaluator, stablehlo::SelectAndScatterOp op,
-                                                  ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateSelectAndScatter(Evaluator &evaluator, stablehlo::SelectAndScatterOp op,
+                         ArrayRef<Array> in) {
   const Array &operand = in[0], &source = in[1];
   size_t rank = operand.rank();
-  Windows windows{orOnes(op.getWindowDimensions(), rank), orOnes(op.getWindowStrides(), rank), Shape(rank, 1),
+  Windows windows{orOnes(op.getWindowDimensions(), rank),
+                  orOnes(op.getWindowStrides(), rank), Shape(rank, 1),
                   Shape(rank, 1), paddingOf(op, rank)};
   Array result(operand.format(), operand.shape());
   result.fill(in[2][0]);
@@ -193,7 +215,9 @@ static FailureOr<Values> evaluateSelectAndScatter(Evaluator &evaluator, stablehl
         chosen = candidate;
         return;
       }
-      FailureOr<Values> keeps = evaluator.apply(op.getSelect(), {operand.elementAt(chosen), operand.elementAt(candidate)});
+      FailureOr<Values> keeps =
+          evaluator.apply(op.getSelect(), {operand.elementAt(chosen),
+                                           operand.elementAt(candidate)});
       if ((isFailed = failed(keeps)))
         return;
       if ((*keeps)[0][0].integer == 0)
@@ -201,7 +225,8 @@ static FailureOr<Values> evaluateSelectAndScatter(Evaluator &evaluator, stablehl
     });
     if (isFailed || chosen < 0)
       return;
-    FailureOr<Values> sum = evaluator.apply(op.getScatter(), {result.elementAt(chosen), source.elementAt(place)});
+    FailureOr<Values> sum = evaluator.apply(
+        op.getScatter(), {result.elementAt(chosen), source.elementAt(place)});
     if ((isFailed = failed(sum)))
       return;
     result.set(chosen) = (*sum)[0][0];
@@ -217,7 +242,9 @@ static FailureOr<Values> evaluateSelectAndScatter(Evaluator &evaluator, stablehl
 
 namespace {
 /// Sums of a function of the elements, one for each feature.
-std::vector<double> sumByFeature(const Array &array, int64_t dim, llvm::function_ref<double(int64_t, int64_t)> term) {
+std::vector<double>
+sumByFeature(const Array &array, int64_t dim,
+             llvm::function_ref<double(int64_t, int64_t)> term) {
   std::vector<double> sums(array.dim(dim), 0);
   int64_t next = 0;
   forEachIndex(array.shape(), [&](ArrayRef<int64_t> index) {
@@ -228,57 +255,81 @@ std::vector<double> sumByFeature(const Array &array, int64_t dim, llvm::function
 }
 } // namespace
 
-static Array normalise(const Array &x, const Array &scale, const Array &offset, ArrayRef<double> mean,
-                       ArrayRef<double> variance, double epsilon, int64_t dim) {
+static Array normalise(const Array &x, const Array &scale, const Array &offset,
+                       ArrayRef<double> mean, ArrayRef<double> variance,
+                       double epsilon, int64_t dim) {
   Array result(x.format(), x.shape());
   int64_t next = 0;
   forEachIndex(x.shape(), [&](ArrayRef<int64_t> index) {
     int64_t f = index[dim];
-    result.put(next, (x[next].real - mean[f]) / std::sqrt(variance[f] + epsilon) * scale[f].real + offset[f].real);
+    result.put(next, (x[next].real - mean[f]) /
+                             std::sqrt(variance[f] + epsilon) * scale[f].real +
+                         offset[f].real);
     ++next;
   });
   return result;
 }
 
-static FailureOr<Values> evaluateBatchNormInference(Evaluator &, stablehlo::BatchNormInferenceOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateBatchNormInference(Evaluator &, stablehlo::BatchNormInferenceOp op,
+                           ArrayRef<Array> in) {
   std::vector<double> mean, variance;
   for (int64_t f = 0; f < in[3].size(); ++f) {
     mean.push_back(in[3][f].real);
     variance.push_back(in[4][f].real);
   }
-  return Values{normalise(in[0], in[1], in[2], mean, variance, op.getEpsilon().convertToDouble(), op.getFeatureIndex())};
+  return Values{normalise(in[0], in[1], in[2], mean, variance,
+                          op.getEpsilon().convertToDouble(),
+                          op.getFeatureIndex())};
 }
 
-static FailureOr<Values> evaluateBatchNormTraining(Evaluator &, stablehlo::BatchNormTrainingOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateBatchNormTraining(Evaluator &, stablehlo::BatchNormTrainingOp op,
+                          ArrayRef<Array> in) {
   const Array &x = in[0];
   int64_t dim = op.getFeatureIndex(), features = x.dim(dim);
   double count = features == 0 ? 1 : double(x.size()) / features;
-  std::vector<double> mean = sumByFeature(x, dim, [&](int64_t i, int64_t) { return x[i].real / count; });
-  std::vector<double> variance = sumByFeature(
-      x, dim, [&](int64_t i, int64_t f) { return (x[i].real - mean[f]) * (x[i].real - mean[f]) / count; });
+  std::vector<double> mean = sumByFeature(
+      x, dim, [&](int64_t i, int64_t) { return x[i].real / count; });
+  std::vector<double> variance =
+      sumByFeature(x, dim, [&](int64_t i, int64_t f) {
+        return (x[i].real - mean[f]) * (x[i].real - mean[f]) / count;
+      });
   Array means(x.format(), features), variances(x.format(), features);
   for (int64_t f = 0; f < features; ++f) {
     means.put(f, mean[f]);
     variances.put(f, variance[f]);
   }
-  return Values{normalise(x, in[1], in[2], mean, variance, op.getEpsilon().convertToDouble(), dim), means, variances};
+  return Values{normalise(x, in[1], in[2], mean, variance,
+                          op.getEpsilon().convertToDouble(), dim),
+                means, variances};
 }
 
-static FailureOr<Values> evaluateBatchNormGrad(Evaluator &, stablehlo::BatchNormGradOp op, ArrayRef<Array> in) {
-  const Array &x = in[0], &scale = in[1], &mean = in[2], &variance = in[3], &dy = in[4];
+static FailureOr<Values> evaluateBatchNormGrad(Evaluator &,
+                                               stablehlo::BatchNormGradOp op,
+                                               ArrayRef<Array> in) {
+  const Array &x = in[0], &scale = in[1], &mean = in[2], &variance = in[3],
+              &dy = in[4];
   int64_t dim = op.getFeatureIndex(), features = x.dim(dim);
-  double epsilon = op.getEpsilon().convertToDouble(), count = features == 0 ? 1 : double(x.size()) / features;
+  double epsilon = op.getEpsilon().convertToDouble(),
+         count = features == 0 ? 1 : double(x.size()) / features;
   auto centred = [&](int64_t i, int64_t f) { return x[i].real - mean[f].real; };
-  auto deviation = [&](int64_t f) { return std::sqrt(variance[f].real + epsilon); };
-  std::vector<double> sums = sumByFeature(x, dim, [&](int64_t i, int64_t) { return dy[i].real; });
-  std::vector<double> products = sumByFeature(x, dim, [&](int64_t i, int64_t f) { return dy[i].real * centred(i, f); });
-  Array dx(x.format(), x.shape()), dscale(x.format(), features), doffset(x.format(), features);
+  auto deviation = [&](int64_t f) {
+    return std::sqrt(variance[f].real + epsilon);
+  };
+  std::vector<double> sums =
+      sumByFeature(x, dim, [&](int64_t i, int64_t) { return dy[i].real; });
+  std::vector<double> products = sumByFeature(
+      x, dim, [&](int64_t i, int64_t f) { return dy[i].real * centred(i, f); });
+  Array dx(x.format(), x.shape()), dscale(x.format(), features),
+      doffset(x.format(), features);
   int64_t next = 0;
   forEachIndex(x.shape(), [&](ArrayRef<int64_t> index) {
     int64_t f = index[dim];
     double s = deviation(f);
     dx.put(next, scale[f].real / s *
-                     (dy[next].real - sums[f] / count - centred(next, f) * products[f] / (s * s * count)));
+                     (dy[next].real - sums[f] / count -
+                      centred(next, f) * products[f] / (s * s * count)));
     ++next;
   });
   for (int64_t f = 0; f < features; ++f) {

@@ -19,13 +19,16 @@ struct RowPlan {
 };
 } // namespace
 
-static FailureOr<Values> planRows(Evaluator &, spmd::RowPlanOp op, ArrayRef<Array>) {
-  return Values{Array::scalar({Format::Integer, 64, true, nullptr}, Element::of(int64_t(0)))};
+static FailureOr<Values> planRows(Evaluator &, spmd::RowPlanOp op,
+                                  ArrayRef<Array>) {
+  return Values{Array::scalar({Format::Integer, 64, true, nullptr},
+                              Element::of(int64_t(0)))};
 }
 
 /// The global index along addressed dim `d` of the element that batch position
 /// `batch` (local to `lane`) and `offset` in its slice name; unclamped start.
-static int64_t startOf(const RowPlan &plan, const Lane &lane, size_t d, ArrayRef<int64_t> batch) {
+static int64_t startOf(const RowPlan &plan, const Lane &lane, size_t d,
+                       ArrayRef<int64_t> batch) {
   spmd::RowPlanOp op = plan.op;
   const Array &indices = lane.values.lookup(op.getIndices());
   int64_t component = op.getComponents()[d], vector = op.getVectorDim();
@@ -42,7 +45,9 @@ static int64_t startOf(const RowPlan &plan, const Lane &lane, size_t d, ArrayRef
   for (int64_t dim = 0; dim < indices.rank(); ++dim)
     at.push_back(dim == vector ? component : batch[next++]);
   int64_t value = indices.at(at).integer;
-  return !indices.format().isSigned && value < 0 ? std::numeric_limits<int64_t>::max() / 2 : value;
+  return !indices.format().isSigned && value < 0
+             ? std::numeric_limits<int64_t>::max() / 2
+             : value;
 }
 
 static Shape batchShapeOf(const RowPlan &plan, const Lane &lane) {
@@ -65,15 +70,18 @@ static SmallVector<size_t> keptSlices(spmd::RowPlanOp op) {
   return kept;
 }
 
-static FailureOr<RowPlan> planOf(Evaluator &evaluator, Operation *op, Value plan) {
+static FailureOr<RowPlan> planOf(Evaluator &evaluator, Operation *op,
+                                 Value plan) {
   auto made = plan.getDefiningOp<spmd::RowPlanOp>();
-  std::optional<RankMesh> mesh = made ? RankMesh::of(evaluator, made, made.getMeshAttr()) : std::nullopt;
+  std::optional<RankMesh> mesh =
+      made ? RankMesh::of(evaluator, made, made.getMeshAttr()) : std::nullopt;
   if (!mesh)
     return Evaluator::unknown(op, "rows by a plan that was handed on");
   return RowPlan{made, *mesh, dimsOf(made.getRows()), dimsOf(made.getDims())};
 }
 
-static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, Lanes lanes) {
+static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op,
+                                   Lanes lanes) {
   FailureOr<RowPlan> plan = planOf(evaluator, op, op.getPlan());
   if (failed(plan))
     return failure();
@@ -85,11 +93,13 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, 
   SmallVector<size_t> kept = keptSlices(plan->op);
   std::vector<Array> results;
   for (Lane *lane : lanes) {
-    FailureOr<SmallVector<Lane *>> group = groupOf(op, plan->mesh, axes, lanes, lane->device);
+    FailureOr<SmallVector<Lane *>> group =
+        groupOf(op, plan->mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
     const Array &own = lane->values.lookup(op.getOperand());
-    Shape batch = batchShapeOf(*plan, *lane), shape(own.shape().take_front(first));
+    Shape batch = batchShapeOf(*plan, *lane),
+          shape(own.shape().take_front(first));
     shape.append(batch.begin(), batch.end());
     Shape partBegin(addressed, 0);
     for (size_t d = 0; d < addressed; ++d) {
@@ -119,7 +129,8 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, 
         for (const Dim &row : plan->rows)
           if (row.dim == static_cast<int64_t>(d))
             whole = row.size();
-        int64_t start = std::clamp<int64_t>(startOf(*plan, *lane, d, position), 0, whole - plan->op.getSlices()[d]);
+        int64_t start = std::clamp<int64_t>(startOf(*plan, *lane, d, position),
+                                            0, whole - plan->op.getSlices()[d]);
         global[first + d] = start + partBegin[d];
       }
       for (auto [k, d] : llvm::enumerate(kept))
@@ -129,7 +140,8 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, 
         global[d] = index[rest++];
       for (const Dim &dim : dims)
         // Dims that are not addressed are the rank's own.
-        if (dim.dim < static_cast<int64_t>(first) || dim.dim >= static_cast<int64_t>(first + addressed))
+        if (dim.dim < static_cast<int64_t>(first) ||
+            dim.dim >= static_cast<int64_t>(first + addressed))
           global[dim.dim] += dim.owned(plan->mesh, lane->device).begin;
       for (Lane *owner : *group) {
         Shape from(global);
@@ -159,7 +171,8 @@ static LogicalResult runGatherRows(Evaluator &evaluator, spmd::GatherRowsOp op, 
 
 /// The part of each slice that the lane has, and the size of the whole dim, for
 /// each addressed dim.
-static void partsOf(const RowPlan &plan, const Lane &lane, Shape &begins, Shape &wholes) {
+static void partsOf(const RowPlan &plan, const Lane &lane, Shape &begins,
+                    Shape &wholes) {
   spmd::RowPlanOp op = plan.op;
   begins.assign(op.getComponents().size(), 0);
   wholes = begins;
@@ -169,12 +182,14 @@ static void partsOf(const RowPlan &plan, const Lane &lane, Shape &begins, Shape 
   }
 }
 
-/// The axes along which ranks have other updates: their positions or their parts of slices differ.
+/// The axes along which ranks have other updates: their positions or their
+/// parts of slices differ.
 static SmallVector<StringRef> axesOfUpdates(const RowPlan &plan) {
   SmallVector<StringRef> axes;
   auto varies = [&](auto extentOf, size_t axis) {
     int64_t step = plan.mesh.stepOf(axis);
-    for (int64_t rank = 0, e = countElements(plan.mesh.sizes); rank < e; ++rank) {
+    for (int64_t rank = 0, e = countElements(plan.mesh.sizes); rank < e;
+         ++rank) {
       if (plan.mesh.coordinate(rank, axis) == 0)
         continue;
       Extent mine = extentOf(rank), other = extentOf(rank - step);
@@ -185,10 +200,12 @@ static SmallVector<StringRef> axesOfUpdates(const RowPlan &plan) {
   };
   for (auto [axis, name] : llvm::enumerate(plan.mesh.names)) {
     bool differs = llvm::any_of(plan.batch, [&](const Dim &dim) {
-      return varies([&](int64_t rank) { return dim.owned(plan.mesh, rank); }, axis);
+      return varies([&](int64_t rank) { return dim.owned(plan.mesh, rank); },
+                    axis);
     });
     differs |= llvm::any_of(plan.rows, [&](const Dim &row) {
-      return varies([&](int64_t rank) { return row.needed(plan.mesh, rank); }, axis);
+      return varies([&](int64_t rank) { return row.needed(plan.mesh, rank); },
+                    axis);
     });
     if (differs)
       axes.push_back(name);
@@ -199,7 +216,8 @@ static SmallVector<StringRef> axesOfUpdates(const RowPlan &plan) {
 namespace {
 /// The updates of one index vector, which `lane` has.
 struct RowUpdate {
-  Shape number; ///< among all: its place along the batch dims of the whole tensor
+  Shape
+      number; ///< among all: its place along the batch dims of the whole tensor
   const Lane *lane;
   Shape position; ///< the same in the lane
 };
@@ -212,7 +230,8 @@ static std::vector<RowUpdate> updatesOf(const RowPlan &plan, Lanes group) {
   std::vector<RowUpdate> updates;
   for (const Lane *lane : group)
     forEachIndex(batchShapeOf(plan, *lane), [&](ArrayRef<int64_t> position) {
-      RowUpdate &update = updates.emplace_back(RowUpdate{Shape(position), lane, Shape(position)});
+      RowUpdate &update = updates.emplace_back(
+          RowUpdate{Shape(position), lane, Shape(position)});
       for (const Dim &dim : plan.batch) {
         // Dims of positions are those of indices without their vectors'.
         int64_t place = dim.dim < vector ? dim.dim : dim.dim - 1;
@@ -220,23 +239,28 @@ static std::vector<RowUpdate> updatesOf(const RowPlan &plan, Lanes group) {
       }
     });
   llvm::sort(updates, [](const RowUpdate &a, const RowUpdate &b) {
-    return std::tie(a.number, a.lane->device) < std::tie(b.number, b.lane->device);
+    return std::tie(a.number, a.lane->device) <
+           std::tie(b.number, b.lane->device);
   });
   return updates;
 }
 
-static LogicalResult runScatterRows(Evaluator &evaluator, spmd::ScatterRowsOp op, Lanes lanes) {
+static LogicalResult runScatterRows(Evaluator &evaluator,
+                                    spmd::ScatterRowsOp op, Lanes lanes) {
   FailureOr<RowPlan> plan = planOf(evaluator, op, op.getPlan());
   if (failed(plan))
     return failure();
   SmallVector<Dim> dims = dimsOf(op.getDims());
   SmallVector<StringRef> axes = axesOfUpdates(*plan);
-  Binary function = op.getKind() ? evaluator.table.binary.lookup(combinerOf(*op.getKind())) : nullptr;
+  Binary function =
+      op.getKind() ? evaluator.table.binary.lookup(combinerOf(*op.getKind()))
+                   : nullptr;
   size_t addressed = plan->op.getComponents().size(), first = op.getFirst();
   SmallVector<size_t> kept = keptSlices(plan->op);
   std::vector<Array> results;
   for (Lane *lane : lanes) {
-    FailureOr<SmallVector<Lane *>> group = groupOf(op, plan->mesh, axes, lanes, lane->device);
+    FailureOr<SmallVector<Lane *>> group =
+        groupOf(op, plan->mesh, axes, lanes, lane->device);
     if (failed(group))
       return failure();
     Array result = lane->values.lookup(op.getInto());
@@ -248,7 +272,8 @@ static LogicalResult runScatterRows(Evaluator &evaluator, spmd::ScatterRowsOp op
       bool fits = true;
       for (size_t d = 0; d < addressed; ++d) {
         starts.push_back(startOf(*plan, *update.lane, d, update.position));
-        fits &= starts[d] >= 0 && starts[d] + plan->op.getSlices()[d] <= wholes[d];
+        fits &=
+            starts[d] >= 0 && starts[d] + plan->op.getSlices()[d] <= wholes[d];
       }
       if (!fits)
         continue;
@@ -265,10 +290,12 @@ static LogicalResult runScatterRows(Evaluator &evaluator, spmd::ScatterRowsOp op
           to.push_back(starts[d] + begins[d]);
         for (auto [k, d] : llvm::enumerate(kept))
           to[first + d] += index[first + update.position.size() + k];
-        llvm::append_range(to, index.drop_front(first + update.position.size() + kept.size()));
+        llvm::append_range(
+            to, index.drop_front(first + update.position.size() + kept.size()));
         for (const Dim &dim : dims) {
           // Dims that are not addressed are the rank's own.
-          if (dim.dim < static_cast<int64_t>(first) || dim.dim >= static_cast<int64_t>(first + addressed))
+          if (dim.dim < static_cast<int64_t>(first) ||
+              dim.dim >= static_cast<int64_t>(first + addressed))
             continue;
           Extent owned = dim.owned(plan->mesh, lane->device);
           if (!owned.contains(to[dim.dim]))
@@ -276,7 +303,9 @@ static LogicalResult runScatterRows(Evaluator &evaluator, spmd::ScatterRowsOp op
           to[dim.dim] -= owned.begin;
         }
         int64_t place = result.flat(to);
-        result.set(place) = function ? function(result.format(), result[place], rows.at(from)) : rows.at(from);
+        result.set(place) =
+            function ? function(result.format(), result[place], rows.at(from))
+                     : rows.at(from);
       });
     }
     if (failed(evaluator.spend(op, work)))

@@ -16,17 +16,21 @@ static Shape integersOf(const Array &array) {
   return values;
 }
 
-template <typename OpT> static FailureOr<Values> evaluateConstant(Evaluator &, OpT op, ArrayRef<Array>) {
+template <typename OpT>
+static FailureOr<Values> evaluateConstant(Evaluator &, OpT op,
+                                          ArrayRef<Array>) {
   std::optional<Array> array = Array::read(op.getValue());
   if (!array)
     return Evaluator::unknown(op, "a constant of elements of another kind");
   return Values{*array};
 }
 
-static FailureOr<Values> evaluateConstantLike(Evaluator &, chlo::ConstantLikeOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateConstantLike(Evaluator &, chlo::ConstantLikeOp op, ArrayRef<Array> in) {
   Array result(in[0].format(), in[0].shape());
-  auto value = DenseElementsAttr::get(RankedTensorType::get({}, cast<TypedAttr>(op.getValue()).getType()),
-                                      ArrayRef<Attribute>(op.getValue()));
+  auto value = DenseElementsAttr::get(
+      RankedTensorType::get({}, cast<TypedAttr>(op.getValue()).getType()),
+      ArrayRef<Attribute>(op.getValue()));
   result.fill((*Array::read(value))[0]);
   return Values{result};
 }
@@ -45,18 +49,24 @@ static Array countAlong(Format format, ArrayRef<int64_t> shape, int64_t dim) {
   return result;
 }
 
-static FailureOr<Values> evaluateIota(Evaluator &, stablehlo::IotaOp op, ArrayRef<Array>) {
+static FailureOr<Values> evaluateIota(Evaluator &, stablehlo::IotaOp op,
+                                      ArrayRef<Array>) {
   auto type = cast<RankedTensorType>(op.getType());
   if (!type.hasStaticShape())
     return Evaluator::unknown(op, "iota of unknown size");
-  return Values{countAlong(formatOf(op.getResult()), type.getShape(), op.getIotaDimension())};
+  return Values{countAlong(formatOf(op.getResult()), type.getShape(),
+                           op.getIotaDimension())};
 }
 
-static FailureOr<Values> evaluateDynamicIota(Evaluator &, stablehlo::DynamicIotaOp op, ArrayRef<Array> in) {
-  return Values{countAlong(formatOf(op.getResult()), integersOf(in[0]), op.getIotaDimension())};
+static FailureOr<Values> evaluateDynamicIota(Evaluator &,
+                                             stablehlo::DynamicIotaOp op,
+                                             ArrayRef<Array> in) {
+  return Values{countAlong(formatOf(op.getResult()), integersOf(in[0]),
+                           op.getIotaDimension())};
 }
 
-static Array broadcastTo(const Array &operand, ArrayRef<int64_t> dims, ArrayRef<int64_t> shape) {
+static Array broadcastTo(const Array &operand, ArrayRef<int64_t> dims,
+                         ArrayRef<int64_t> shape) {
   Array result(operand.format(), shape);
   Shape from(operand.rank());
   int64_t next = 0;
@@ -68,7 +78,9 @@ static Array broadcastTo(const Array &operand, ArrayRef<int64_t> dims, ArrayRef<
   return result;
 }
 
-static FailureOr<Values> evaluateBroadcastInDim(Evaluator &, stablehlo::BroadcastInDimOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateBroadcastInDim(Evaluator &,
+                                                stablehlo::BroadcastInDimOp op,
+                                                ArrayRef<Array> in) {
   Shape shape(cast<RankedTensorType>(op.getType()).getShape());
   for (auto [i, dim] : llvm::enumerate(op.getBroadcastDimensions()))
     if (ShapedType::isDynamic(shape[dim]))
@@ -78,11 +90,15 @@ static FailureOr<Values> evaluateBroadcastInDim(Evaluator &, stablehlo::Broadcas
   return Values{broadcastTo(in[0], op.getBroadcastDimensions(), shape)};
 }
 
-static FailureOr<Values> evaluateDynamicBroadcast(Evaluator &, stablehlo::DynamicBroadcastInDimOp op, ArrayRef<Array> in) {
-  return Values{broadcastTo(in[0], op.getBroadcastDimensions(), integersOf(in[1]))};
+static FailureOr<Values>
+evaluateDynamicBroadcast(Evaluator &, stablehlo::DynamicBroadcastInDimOp op,
+                         ArrayRef<Array> in) {
+  return Values{
+      broadcastTo(in[0], op.getBroadcastDimensions(), integersOf(in[1]))};
 }
 
-static FailureOr<Values> evaluateBroadcast(Evaluator &, stablehlo::BroadcastOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateBroadcast(Evaluator &, stablehlo::BroadcastOp op, ArrayRef<Array> in) {
   Shape shape(op.getBroadcastSizes()), dims;
   for (int64_t d = 0; d < in[0].rank(); ++d) {
     dims.push_back(shape.size());
@@ -91,7 +107,8 @@ static FailureOr<Values> evaluateBroadcast(Evaluator &, stablehlo::BroadcastOp o
   return Values{broadcastTo(in[0], dims, shape)};
 }
 
-static FailureOr<Values> evaluateReshape(Evaluator &, stablehlo::ReshapeOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateReshape(Evaluator &, stablehlo::ReshapeOp op,
+                                         ArrayRef<Array> in) {
   Shape shape(cast<RankedTensorType>(op.getType()).getShape());
   int64_t known = 1, open = 0;
   for (int64_t size : shape)
@@ -102,18 +119,25 @@ static FailureOr<Values> evaluateReshape(Evaluator &, stablehlo::ReshapeOp op, A
     if (ShapedType::isDynamic(size))
       size = in[0].size() / known;
   if (countElements(shape) != in[0].size())
-    return op.emitError() << "has " << in[0].size() << " elements when it runs, expected " << countElements(shape);
+    return op.emitError() << "has " << in[0].size()
+                          << " elements when it runs, expected "
+                          << countElements(shape);
   return Values{in[0].reshaped(shape)};
 }
 
-static FailureOr<Values> evaluateDynamicReshape(Evaluator &, stablehlo::DynamicReshapeOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateDynamicReshape(Evaluator &,
+                                                stablehlo::DynamicReshapeOp op,
+                                                ArrayRef<Array> in) {
   Shape shape = integersOf(in[1]);
   if (countElements(shape) != in[0].size())
-    return op.emitError() << "has " << in[0].size() << " elements when it runs, expected " << countElements(shape);
+    return op.emitError() << "has " << in[0].size()
+                          << " elements when it runs, expected "
+                          << countElements(shape);
   return Values{in[0].reshaped(shape)};
 }
 
-static FailureOr<Values> evaluateTranspose(Evaluator &, stablehlo::TransposeOp op, ArrayRef<Array> in) {
+static FailureOr<Values>
+evaluateTranspose(Evaluator &, stablehlo::TransposeOp op, ArrayRef<Array> in) {
   ArrayRef<int64_t> permutation = op.getPermutation();
   Shape shape;
   for (int64_t dim : permutation)
@@ -129,7 +153,8 @@ static FailureOr<Values> evaluateTranspose(Evaluator &, stablehlo::TransposeOp o
   return Values{result};
 }
 
-static FailureOr<Values> evaluateReverse(Evaluator &, stablehlo::ReverseOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateReverse(Evaluator &, stablehlo::ReverseOp op,
+                                         ArrayRef<Array> in) {
   Array result(in[0].format(), in[0].shape());
   int64_t next = 0;
   forEachIndex(in[0].shape(), [&](ArrayRef<int64_t> index) {
@@ -149,17 +174,22 @@ static std::vector<bool> allBits(const Array &array) {
       bits.push_back(word >> i & 1);
   };
   for (int64_t i = 0; i < array.size(); ++i) {
-    append(array.format().isInteger() ? array[i].integer : bitsOf(array.format(), array[i].real));
+    append(array.format().isInteger() ? array[i].integer
+                                      : bitsOf(array.format(), array[i].real));
     if (array.format().isComplex())
       append(bitsOf(array.format(), array[i].imag));
   }
   return bits;
 }
 
-static FailureOr<Values> evaluateBitcast(Evaluator &, stablehlo::BitcastConvertOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateBitcast(Evaluator &,
+                                         stablehlo::BitcastConvertOp op,
+                                         ArrayRef<Array> in) {
   std::vector<bool> bits = allBits(in[0]);
   Format format = formatOf(op.getResult());
-  auto widthOf = [](const Format &f) { return f.bits * (f.isComplex() ? 2 : 1); };
+  auto widthOf = [](const Format &f) {
+    return f.bits * (f.isComplex() ? 2 : 1);
+  };
   Shape shape(in[0].shape());
   unsigned from = widthOf(in[0].format()), to = widthOf(format);
   if (from > to)
@@ -186,38 +216,51 @@ static FailureOr<Values> evaluateBitcast(Evaluator &, stablehlo::BitcastConvertO
   return Values{result};
 }
 
-static FailureOr<Values> evaluateDimensionSize(Evaluator &, stablehlo::GetDimensionSizeOp op, ArrayRef<Array> in) {
-  return Values{Array::scalar(Format::int32(), Element::of(in[0].dim(op.getDimension())))};
+static FailureOr<Values> evaluateDimensionSize(Evaluator &,
+                                               stablehlo::GetDimensionSizeOp op,
+                                               ArrayRef<Array> in) {
+  return Values{Array::scalar(Format::int32(),
+                              Element::of(in[0].dim(op.getDimension())))};
 }
 
-static Array takeSlice(const Array &operand, ArrayRef<int64_t> starts, ArrayRef<int64_t> limits,
-                       ArrayRef<int64_t> strides) {
+static Array takeSlice(const Array &operand, ArrayRef<int64_t> starts,
+                       ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) {
   Shape box;
   for (auto [start, limit, stride] : llvm::zip_equal(starts, limits, strides))
     box.push_back(std::max<int64_t>((limit - start + stride - 1) / stride, 0));
   return operand.slice(starts, box, strides);
 }
 
-static FailureOr<Values> evaluateSlice(Evaluator &, stablehlo::SliceOp op, ArrayRef<Array> in) {
-  for (auto [limit, size] : llvm::zip_equal(op.getLimitIndices(), in[0].shape()))
+static FailureOr<Values> evaluateSlice(Evaluator &, stablehlo::SliceOp op,
+                                       ArrayRef<Array> in) {
+  for (auto [limit, size] :
+       llvm::zip_equal(op.getLimitIndices(), in[0].shape()))
     if (limit > size)
       return op.emitError() << "reaches beyond its operand when it runs";
-  return Values{takeSlice(in[0], op.getStartIndices(), op.getLimitIndices(), op.getStrides())};
+  return Values{takeSlice(in[0], op.getStartIndices(), op.getLimitIndices(),
+                          op.getStrides())};
 }
 
-static FailureOr<Values> evaluateRealDynamicSlice(Evaluator &, stablehlo::RealDynamicSliceOp op, ArrayRef<Array> in) {
-  return Values{takeSlice(in[0], integersOf(in[1]), integersOf(in[2]), integersOf(in[3]))};
+static FailureOr<Values>
+evaluateRealDynamicSlice(Evaluator &, stablehlo::RealDynamicSliceOp op,
+                         ArrayRef<Array> in) {
+  return Values{takeSlice(in[0], integersOf(in[1]), integersOf(in[2]),
+                          integersOf(in[3]))};
 }
 
-static FailureOr<Values> evaluateConcatenate(Evaluator &, stablehlo::ConcatenateOp op, ArrayRef<Array> in) {
+static FailureOr<Values> evaluateConcatenate(Evaluator &,
+                                             stablehlo::ConcatenateOp op,
+                                             ArrayRef<Array> in) {
   return Values{Array::joined(in, op.getDimension())};
 }
 
-static Array padArray(const Array &operand, Element value, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+static Array padArray(const Array &operand, Element value,
+                      ArrayRef<int64_t> low, ArrayRef<int64_t> high,
                       ArrayRef<int64_t> interior) {
   Shape shape;
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    int64_t size = operand.dim(d), inner = size + (size > 0 ? (size - 1) * interior[d] : 0);
+    int64_t size = operand.dim(d),
+            inner = size + (size > 0 ? (size - 1) * interior[d] : 0);
     shape.push_back(std::max<int64_t>(low[d] + inner + high[d], 0));
   }
   Array result(operand.format(), shape);
@@ -237,12 +280,17 @@ static Array padArray(const Array &operand, Element value, ArrayRef<int64_t> low
   return result;
 }
 
-static FailureOr<Values> evaluatePad(Evaluator &, stablehlo::PadOp op, ArrayRef<Array> in) {
-  return Values{padArray(in[0], in[1][0], op.getEdgePaddingLow(), op.getEdgePaddingHigh(), op.getInteriorPadding())};
+static FailureOr<Values> evaluatePad(Evaluator &, stablehlo::PadOp op,
+                                     ArrayRef<Array> in) {
+  return Values{padArray(in[0], in[1][0], op.getEdgePaddingLow(),
+                         op.getEdgePaddingHigh(), op.getInteriorPadding())};
 }
 
-static FailureOr<Values> evaluateDynamicPad(Evaluator &, stablehlo::DynamicPadOp op, ArrayRef<Array> in) {
-  return Values{padArray(in[0], in[1][0], integersOf(in[2]), integersOf(in[3]), integersOf(in[4]))};
+static FailureOr<Values> evaluateDynamicPad(Evaluator &,
+                                            stablehlo::DynamicPadOp op,
+                                            ArrayRef<Array> in) {
+  return Values{padArray(in[0], in[1][0], integersOf(in[2]), integersOf(in[3]),
+                         integersOf(in[4]))};
 }
 
 void shardc::interpreter::addShapes(Table &table) {

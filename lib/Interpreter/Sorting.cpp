@@ -1,8 +1,8 @@
 //===- Sorting.cpp - Sorts and the largest of a dim -----------------------===//
 #include "Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <cmath>
 #include <numeric>
 
@@ -13,10 +13,13 @@ using namespace shardc::interpreter;
 using Order = llvm::SmallVector<int64_t>;
 
 /// Merges the sorted halves of `order`; `isBefore` may fail.
-static LogicalResult mergeSort(Order &order, llvm::function_ref<FailureOr<bool>(int64_t, int64_t)> isBefore) {
+static LogicalResult
+mergeSort(Order &order,
+          llvm::function_ref<FailureOr<bool>(int64_t, int64_t)> isBefore) {
   if (order.size() < 2)
     return success();
-  Order left(order.begin(), order.begin() + order.size() / 2), right(order.begin() + order.size() / 2, order.end());
+  Order left(order.begin(), order.begin() + order.size() / 2),
+      right(order.begin() + order.size() / 2, order.end());
   if (failed(mergeSort(left, isBefore)) || failed(mergeSort(right, isBefore)))
     return failure();
   size_t l = 0, r = 0;
@@ -33,11 +36,12 @@ static LogicalResult mergeSort(Order &order, llvm::function_ref<FailureOr<bool>(
   return success();
 }
 
-/// For every line of `shape` along `dim`: its elements' flat positions, to be put in another order. `sorted` gets
-/// the place of each line's first element, the order, and the step between elements.
-static LogicalResult
-forEachLine(ArrayRef<int64_t> shape, int64_t dim,
-            llvm::function_ref<LogicalResult(int64_t first, int64_t step)> visit) {
+/// For every line of `shape` along `dim`: its elements' flat positions, to be
+/// put in another order. `sorted` gets the place of each line's first element,
+/// the order, and the step between elements.
+static LogicalResult forEachLine(
+    ArrayRef<int64_t> shape, int64_t dim,
+    llvm::function_ref<LogicalResult(int64_t first, int64_t step)> visit) {
   Shape outer(shape);
   int64_t step = 1;
   for (size_t d = dim + 1; d < shape.size(); ++d)
@@ -55,58 +59,71 @@ forEachLine(ArrayRef<int64_t> shape, int64_t dim,
   return result;
 }
 
-static FailureOr<Values> evaluateSort(Evaluator &evaluator, stablehlo::SortOp op, ArrayRef<Array> in) {
-  int64_t rank = in[0].rank(), dim = op.getDimension() < 0 ? op.getDimension() + rank : op.getDimension();
+static FailureOr<Values>
+evaluateSort(Evaluator &evaluator, stablehlo::SortOp op, ArrayRef<Array> in) {
+  int64_t rank = in[0].rank(), dim = op.getDimension() < 0
+                                         ? op.getDimension() + rank
+                                         : op.getDimension();
   Values results(in);
   if (rank == 0)
     return results;
-  LogicalResult done = forEachLine(in[0].shape(), dim, [&](int64_t first, int64_t step) -> LogicalResult {
-    Order order(in[0].dim(dim));
-    std::iota(order.begin(), order.end(), 0);
-    auto isBefore = [&](int64_t a, int64_t b) -> FailureOr<bool> {
-      Values arguments;
-      for (const Array &operand : in) {
-        arguments.push_back(operand.elementAt(first + a * step));
-        arguments.push_back(operand.elementAt(first + b * step));
-      }
-      FailureOr<Values> answer = evaluator.apply(op.getComparator(), arguments);
-      if (failed(answer))
-        return failure();
-      return (*answer)[0][0].integer != 0;
-    };
-    if (failed(mergeSort(order, isBefore)))
-      return failure();
-    for (auto [result, operand] : llvm::zip_equal(results, in))
-      for (auto [place, from] : llvm::enumerate(order))
-        result.set(first + place * step) = operand[first + from * step];
-    return success();
-  });
+  LogicalResult done = forEachLine(
+      in[0].shape(), dim, [&](int64_t first, int64_t step) -> LogicalResult {
+        Order order(in[0].dim(dim));
+        std::iota(order.begin(), order.end(), 0);
+        auto isBefore = [&](int64_t a, int64_t b) -> FailureOr<bool> {
+          Values arguments;
+          for (const Array &operand : in) {
+            arguments.push_back(operand.elementAt(first + a * step));
+            arguments.push_back(operand.elementAt(first + b * step));
+          }
+          FailureOr<Values> answer =
+              evaluator.apply(op.getComparator(), arguments);
+          if (failed(answer))
+            return failure();
+          return (*answer)[0][0].integer != 0;
+        };
+        if (failed(mergeSort(order, isBefore)))
+          return failure();
+        for (auto [result, operand] : llvm::zip_equal(results, in))
+          for (auto [place, from] : llvm::enumerate(order))
+            result.set(first + place * step) = operand[first + from * step];
+        return success();
+      });
   if (failed(done))
     return failure();
   return results;
 }
 
 /// The first `count` of each line in the order that `isBefore` says, stably.
-static LogicalResult takeFirst(const Array &operand, int64_t dim, int64_t count, Array &values, Array &indices,
-                               llvm::function_ref<FailureOr<bool>(int64_t, int64_t)> isBefore) {
+static LogicalResult
+takeFirst(const Array &operand, int64_t dim, int64_t count, Array &values,
+          Array &indices,
+          llvm::function_ref<FailureOr<bool>(int64_t, int64_t)> isBefore) {
   Shape shape(operand.shape());
   shape[dim] = count;
   values = Array(operand.format(), shape);
   indices = Array(Format::int32(), shape);
   int64_t size = operand.dim(dim);
-  return forEachLine(operand.shape(), dim, [&](int64_t first, int64_t step) -> LogicalResult {
-    Order order(size);
-    std::iota(order.begin(), order.end(), 0);
-    if (failed(mergeSort(order, [&](int64_t a, int64_t b) { return isBefore(first + a * step, first + b * step); })))
-      return failure();
-    // The line's place among those of the result: outer * count * step + inner.
-    int64_t outer = first / (step * size), inner = first % step;
-    for (int64_t k = 0; k < count; ++k) {
-      values.set(outer * count * step + k * step + inner) = operand[first + order[k] * step];
-      indices.set(outer * count * step + k * step + inner).integer = order[k];
-    }
-    return success();
-  });
+  return forEachLine(
+      operand.shape(), dim, [&](int64_t first, int64_t step) -> LogicalResult {
+        Order order(size);
+        std::iota(order.begin(), order.end(), 0);
+        if (failed(mergeSort(order, [&](int64_t a, int64_t b) {
+              return isBefore(first + a * step, first + b * step);
+            })))
+          return failure();
+        // The line's place among those of the result: outer * count * step +
+        // inner.
+        int64_t outer = first / (step * size), inner = first % step;
+        for (int64_t k = 0; k < count; ++k) {
+          values.set(outer * count * step + k * step + inner) =
+              operand[first + order[k] * step];
+          indices.set(outer * count * step + k * step + inner).integer =
+              order[k];
+        }
+        return success();
+      });
 }
 
 static FailureOr<Values> topK(const Array &operand, int64_t k) {
@@ -115,21 +132,27 @@ static FailureOr<Values> topK(const Array &operand, int64_t k) {
   auto isLarger = [&](int64_t a, int64_t b) -> FailureOr<bool> {
     const Format &format = operand.format();
     if (format.isInteger())
-      return format.isSigned ? operand[a].integer > operand[b].integer
-                             : uint64_t(operand[a].integer) > uint64_t(operand[b].integer);
+      return format.isSigned
+                 ? operand[a].integer > operand[b].integer
+                 : uint64_t(operand[a].integer) > uint64_t(operand[b].integer);
     double x = operand[a].real, y = operand[b].real;
     if (std::isnan(x) || std::isnan(y))
       return std::isnan(x) && !std::isnan(y);
     return x > y || (x == 0 && y == 0 && !std::signbit(x) && std::signbit(y));
   };
-  if (failed(takeFirst(operand, operand.rank() - 1, k, values, indices, isLarger)))
+  if (failed(
+          takeFirst(operand, operand.rank() - 1, k, values, indices, isLarger)))
     return failure();
   return Values{values, indices};
 }
 
-static FailureOr<Values> evaluateTopK(Evaluator &, chlo::TopKOp op, ArrayRef<Array> in) { return topK(in[0], op.getK()); }
+static FailureOr<Values> evaluateTopK(Evaluator &, chlo::TopKOp op,
+                                      ArrayRef<Array> in) {
+  return topK(in[0], op.getK());
+}
 
-static FailureOr<Values> callTopK(Evaluator &, Operation *op, ArrayRef<Array> in) {
+static FailureOr<Values> callTopK(Evaluator &, Operation *op,
+                                  ArrayRef<Array> in) {
   auto config = op->getAttrOfType<DictionaryAttr>("mhlo.attributes");
   if (!config)
     config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
@@ -140,24 +163,31 @@ static FailureOr<Values> callTopK(Evaluator &, Operation *op, ArrayRef<Array> in
   return topK(in[0], k.getInt());
 }
 
-/// Exact: the approximation that XLA's CPU makes is none. By the comparator that it is given.
-static FailureOr<Values> callApproxTopK(Evaluator &evaluator, Operation *op, ArrayRef<Array> in) {
+/// Exact: the approximation that XLA's CPU makes is none. By the comparator
+/// that it is given.
+static FailureOr<Values> callApproxTopK(Evaluator &evaluator, Operation *op,
+                                        ArrayRef<Array> in) {
   auto call = cast<stablehlo::CustomCallOp>(op);
   auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
   if (!config)
     config = dyn_cast_or_null<DictionaryAttr>(call.getBackendConfigAttr());
-  auto dimAttr = config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
+  auto dimAttr =
+      config ? config.getAs<IntegerAttr>("reduction_dim") : IntegerAttr();
   if (!dimAttr || in.size() != 4 || call.getCalledComputations().size() != 1)
     return Evaluator::unknown(op, "ApproxTopK of this form");
-  auto compare = evaluator.lookup<func::FuncOp>(op, cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]));
+  auto compare = evaluator.lookup<func::FuncOp>(
+      op, cast<FlatSymbolRefAttr>(call.getCalledComputations()[0]));
   if (!compare)
     return Evaluator::unknown(op, "ApproxTopK without its comparator");
-  int64_t dim = dimAttr.getInt(), count = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(dim);
+  int64_t dim = dimAttr.getInt(),
+          count = cast<RankedTensorType>(op->getResult(0).getType())
+                      .getDimSize(dim);
   const Array &operand = in[0], &numbers = in[1];
   Array values, places;
   auto isBefore = [&](int64_t a, int64_t b) -> FailureOr<bool> {
     FailureOr<Values> answer = evaluator.apply(
-        compare.getBody(), {operand.elementAt(a), operand.elementAt(b), numbers.elementAt(a), numbers.elementAt(b)});
+        compare.getBody(), {operand.elementAt(a), operand.elementAt(b),
+                            numbers.elementAt(a), numbers.elementAt(b)});
     if (failed(answer))
       return failure();
     return (*answer)[0][0].integer != 0;

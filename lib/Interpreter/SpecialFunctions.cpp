@@ -34,9 +34,10 @@ static double lgamma1(double x) {
 }
 
 /// Bernoulli numbers B_2, B_4, ….
-static constexpr double kBernoulli[] = {1.0 / 6,       -1.0 / 30,       1.0 / 42,        -1.0 / 30,
-                                        5.0 / 66,      -691.0 / 2730,   7.0 / 6,         -3617.0 / 510,
-                                        43867.0 / 798, -174611.0 / 330, 854513.0 / 138,  -236364091.0 / 2730};
+static constexpr double kBernoulli[] = {
+    1.0 / 6,       -1.0 / 30,       1.0 / 42,       -1.0 / 30,
+    5.0 / 66,      -691.0 / 2730,   7.0 / 6,        -3617.0 / 510,
+    43867.0 / 798, -174611.0 / 330, 854513.0 / 138, -236364091.0 / 2730};
 
 /// 6.3.18 beyond 10, 6.3.5 and 6.3.7 before.
 static double digamma(double x) {
@@ -110,8 +111,10 @@ static double erfInverse(double y) {
   double x = std::copysign(std::sqrt(std::sqrt(a * a + w / 0.147) - a), y);
   for (int step = 0; step < 8; ++step) {
     // Near one the difference is taken of the small side.
-    double error = std::fabs(x) < 0.5 ? std::erf(x) - y
-                                      : std::copysign(1, x) * ((1 - std::fabs(y)) - std::erfc(std::fabs(x)));
+    double error = std::fabs(x) < 0.5
+                       ? std::erf(x) - y
+                       : std::copysign(1, x) *
+                             ((1 - std::fabs(y)) - std::erfc(std::fabs(x)));
     double slope = 2 / std::sqrt(M_PI) * std::exp(-x * x);
     double delta = error / slope;
     x -= delta / (1 + x * delta); // Halley's

@@ -47,10 +47,12 @@ static std::vector<int64_t> sortedAxes(std::span<const int64_t> axes) {
   return sorted;
 }
 
-int64_t shardc::firstAlong(std::span<const int64_t> meshShape, std::span<const int64_t> axes, int64_t rank) {
+int64_t shardc::firstAlong(std::span<const int64_t> meshShape,
+                           std::span<const int64_t> axes, int64_t rank) {
   int64_t first = rank;
   for (int64_t axis : sortedAxes(axes))
-    first -= coordinateAlong(meshShape, {&axis, 1}, rank) * strideOf(meshShape, axis);
+    first -= coordinateAlong(meshShape, {&axis, 1}, rank) *
+             strideOf(meshShape, axis);
   return first;
 }
 
@@ -157,7 +159,8 @@ std::vector<Box> shardc::arrivingBoxes(const Exchange &exchange, int64_t rank) {
     Box box = needed;
     for (size_t i = 0; i < exchange.dims.size(); ++i) {
       const DimExchange &dim = exchange.dims[i];
-      box[dim.dim] = part[i][coordinateAlong(exchange.meshShape, dim.axes, rank)];
+      box[dim.dim] =
+          part[i][coordinateAlong(exchange.meshShape, dim.axes, rank)];
     }
     // What no part before it brings.
     std::vector<Box> fresh;
@@ -264,10 +267,11 @@ static bool coverAll(const std::vector<Box> &boxes, const Box &whole) {
 }
 
 /// Returns whether the different boxes in `sorted`, which agree in all dims
-/// before `dim`, are disjoint, where one look at neighbours shows it: boxes with
-/// the same interval stand together, and different intervals may not meet. False
-/// says nothing.
-static bool clearlyDisjoint(std::span<const std::pair<Box, int64_t>> sorted, size_t dim) {
+/// before `dim`, are disjoint, where one look at neighbours shows it: boxes
+/// with the same interval stand together, and different intervals may not meet.
+/// False says nothing.
+static bool clearlyDisjoint(std::span<const std::pair<Box, int64_t>> sorted,
+                            size_t dim) {
   int64_t end = INT64_MIN;
   while (!sorted.empty()) {
     if (dim == sorted.front().first.size())
@@ -324,7 +328,8 @@ std::string shardc::verifyExchange(const Exchange &exchange) {
     std::string name = "part " + std::to_string(number);
     if (part.size() != exchange.dims.size())
       return name + " has tables of " + std::to_string(part.size()) +
-             " dims, but " + std::to_string(exchange.dims.size()) + " are listed";
+             " dims, but " + std::to_string(exchange.dims.size()) +
+             " are listed";
     for (size_t i = 0; i < part.size(); ++i) {
       const DimExchange &dim = exchange.dims[i];
       if (part[i].size() != dim.needed.size())
@@ -333,8 +338,8 @@ std::string shardc::verifyExchange(const Exchange &exchange) {
                std::to_string(dim.needed.size()) + " coordinates";
       for (size_t at = 0; at < part[i].size(); ++at)
         if (!dim.needed[at].contains(part[i][at]))
-          return name + " has interval " + toString({part[i][at]}) + " of dim " +
-                 std::to_string(dim.dim) + " outside " +
+          return name + " has interval " + toString({part[i][at]}) +
+                 " of dim " + std::to_string(dim.dim) + " outside " +
                  toString({dim.needed[at]}) + ", which is needed";
     }
   }
@@ -465,7 +470,8 @@ static std::vector<Segment> segmentsOf(Interval needed, int64_t size,
 }
 
 /// Calls `visit` for every part of what `to` needs that lies in `owned`.
-static void forEachPart(const Exchange &exchange, const Box &owned, const Box &to,
+static void forEachPart(const Exchange &exchange, const Box &owned,
+                        const Box &to,
                         const std::function<void(Box box, Box source)> &visit) {
   Box common = intersectBoxes(owned, to);
   if (isEmpty(owned))
@@ -476,16 +482,18 @@ static void forEachPart(const Exchange &exchange, const Box &owned, const Box &t
   for (const DimExchange &dim : exchange.dims)
     if (dim.padding != Padding::Constant) {
       std::vector<Segment> &segments = dims[dim.dim];
-      segments = segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding);
+      segments =
+          segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding);
       for (Segment &segment : segments) {
         int64_t shift = segment.to.begin - segment.from;
-        Interval read = intersect({segment.from, segment.from + segment.to.size()},
-                                  owned[dim.dim]);
+        Interval read = intersect(
+            {segment.from, segment.from + segment.to.size()}, owned[dim.dim]);
         segment = {{read.begin + shift, read.end + shift}, read.begin};
       }
     }
   for (std::vector<Segment> &segments : dims) {
-    std::erase_if(segments, [](const Segment &segment) { return segment.to.empty(); });
+    std::erase_if(segments,
+                  [](const Segment &segment) { return segment.to.empty(); });
     if (segments.empty())
       return;
   }
@@ -578,7 +586,8 @@ int64_t shardc::elementsReceived(const Exchange &exchange, int64_t rank) {
       if (dim.padding == Padding::Constant)
         continue;
       read[dim.dim] = atHome[dim.dim] = 0;
-      for (const Segment &segment : segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding)) {
+      for (const Segment &segment : segmentsOf(
+               to[dim.dim], exchange.globalShape[dim.dim], dim.padding)) {
         Interval source = {segment.from, segment.from + segment.to.size()};
         read[dim.dim] += source.size();
         atHome[dim.dim] += intersect(source, owned[dim.dim]).size();
@@ -590,7 +599,8 @@ int64_t shardc::elementsReceived(const Exchange &exchange, int64_t rank) {
       int64_t elements = read[first] - atHome[first];
       for (size_t dim = 0; dim < rest; ++dim)
         if (dim != first)
-          elements = saturatingMul(elements, dim < first ? atHome[dim] : read[dim]);
+          elements =
+              saturatingMul(elements, dim < first ? atHome[dim] : read[dim]);
       sum = saturatingAdd(sum, elements);
     }
   }

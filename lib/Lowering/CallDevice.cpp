@@ -9,11 +9,6 @@
 #include "CommunicationKernels.h"
 #include "RuntimeCalls.h"
 #include "SiteTables.h"
-#include "shardrt/CommunicationKernels.h"
-#include "shardc/Lowering/RuntimePasses.h"
-#include "shardc/Support/ElementBytes.h"
-#include "shardc/Support/UserLocation.h"
-#include "shardrt/TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,6 +18,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/UserLocation.h"
+#include "shardrt/CommunicationKernels.h"
+#include "shardrt/TensorMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include <unordered_map>
 
@@ -37,12 +37,19 @@ using namespace shardc;
 static constexpr StringLiteral kKernelModule = "shardc_kernels";
 static constexpr StringLiteral kKernelNames = "shardc_kernel_names";
 // What kernels say of themselves: docs/Rationale/GPU.md section 3.
-static constexpr StringLiteral kTensorMap = "spmd.tensor_map", kTensorBox = "spmd.tensor_box",
-                               kTensorMaps = "spmd.tensor_maps", kOfGpu = "spmd.gpu", kPersistent = "spmd.persistent",
+static constexpr StringLiteral kTensorMap = "spmd.tensor_map",
+                               kTensorBox = "spmd.tensor_box",
+                               kTensorMaps = "spmd.tensor_maps",
+                               kOfGpu = "spmd.gpu",
+                               kPersistent = "spmd.persistent",
                                kOtherwise = "spmd.otherwise";
-/// What a kernel may declare of shared memory; who needs more asks for it at its launch.
+/// What a kernel may declare of shared memory; who needs more asks for it at
+/// its launch.
 static constexpr int64_t kDeclaredBytes = 48 * 1024;
-enum KernelFlags : int64_t { OfSomeGpus = 1, Persistent = 2 }; // shardrt's DeviceCode::Flags
+enum KernelFlags : int64_t {
+  OfSomeGpus = 1,
+  Persistent = 2
+}; // shardrt's DeviceCode::Flags
 /// Most bytes of arguments that a kernel may take.
 static constexpr size_t kMaxArguments = 4096 / 8;
 
@@ -80,7 +87,8 @@ private:
   Value passIndex(Value index) {
     return arith::IndexCastOp::create(
         device, loc, device.getIndexType(),
-        passSlot(arith::IndexCastOp::create(host, loc, host.getI64Type(), index)));
+        passSlot(
+            arith::IndexCastOp::create(host, loc, host.getI64Type(), index)));
   }
   Value passScalar(Value scalar);
   Value passMemref(Value memref);
@@ -99,7 +107,8 @@ Value Arguments::passScalar(Value scalar) {
   if (auto complex = dyn_cast<ComplexType>(type)) {
     Type part = complex.getElementType();
     Value real = passScalar(complex::ReOp::create(host, loc, part, scalar));
-    Value imaginary = passScalar(complex::ImOp::create(host, loc, part, scalar));
+    Value imaginary =
+        passScalar(complex::ImOp::create(host, loc, part, scalar));
     if (!real || !imaginary)
       return {};
     return complex::CreateOp::create(device, loc, type, real, imaginary);
@@ -108,13 +117,18 @@ Value Arguments::passScalar(Value scalar) {
     return {};
   unsigned width = type.getIntOrFloatBitWidth();
   Type bits = host.getIntegerType(width);
-  Value word = isa<FloatType>(type) ? arith::BitcastOp::create(host, loc, bits, scalar).getResult() : scalar;
+  Value word =
+      isa<FloatType>(type)
+          ? arith::BitcastOp::create(host, loc, bits, scalar).getResult()
+          : scalar;
   if (width < 64)
     word = arith::ExtUIOp::create(host, loc, i64, word);
   Value result = passSlot(word);
   if (width < 64)
     result = arith::TruncIOp::create(device, loc, bits, result);
-  return isa<FloatType>(type) ? arith::BitcastOp::create(device, loc, type, result).getResult() : result;
+  return isa<FloatType>(type)
+             ? arith::BitcastOp::create(device, loc, type, result).getResult()
+             : result;
 }
 
 Value Arguments::passMemref(Value memref) {
@@ -123,12 +137,15 @@ Value Arguments::passMemref(Value memref) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return {};
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
-  Value address = arith::IndexCastOp::create(host, loc, host.getI64Type(), base);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
+  Value address =
+      arith::IndexCastOp::create(host, loc, host.getI64Type(), base);
   Type ptr = LLVM::LLVMPointerType::get(host.getContext());
   Value pointer = passSlot(LLVM::IntToPtrOp::create(host, loc, ptr, address));
   auto constant = [&](int64_t number) -> Value {
-    return LLVM::ConstantOp::create(device, loc, device.getI64Type(), device.getI64IntegerAttr(number));
+    return LLVM::ConstantOp::create(device, loc, device.getI64Type(),
+                                    device.getI64IntegerAttr(number));
   };
   memref::ExtractStridedMetadataOp metadata;
   auto piece = [&](int64_t known, auto value) -> Value {
@@ -136,12 +153,15 @@ Value Arguments::passMemref(Value memref) {
       return constant(known);
     if (!metadata)
       metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
-    return passSlot(arith::IndexCastOp::create(host, loc, host.getI64Type(), value()));
+    return passSlot(
+        arith::IndexCastOp::create(host, loc, host.getI64Type(), value()));
   };
   SmallVector<Value> sizes, steps;
   for (int64_t i = 0; i < type.getRank(); ++i) {
-    sizes.push_back(piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
-    steps.push_back(piece(strides[i], [&] { return metadata.getStrides()[i]; }));
+    sizes.push_back(
+        piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
+    steps.push_back(
+        piece(strides[i], [&] { return metadata.getStrides()[i]; }));
   }
   Value start = piece(offset, [&] { return metadata.getOffset(); });
   return memrefAt(device, loc, type, pointer, sizes, steps, start);
@@ -154,31 +174,42 @@ Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
   auto box = cast->getAttrOfType<DenseI64ArrayAttr>(kTensorBox);
   int64_t bytes = elementBytes(type.getElementType());
   Type i64 = host.getI64Type();
-  auto word = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
-  auto constant = [&](int64_t number) -> Value { return arith::ConstantIndexOp::create(host, loc, number); };
-  auto times = [&](Value a, Value b) -> Value { return arith::MulIOp::create(host, loc, a, b); };
+  auto word = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(host, loc, i64, index);
+  };
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIndexOp::create(host, loc, number);
+  };
+  auto times = [&](Value a, Value b) -> Value {
+    return arith::MulIOp::create(host, loc, a, b);
+  };
   auto metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
   SmallVector<Value> words(SHARDRT_MAP_WORDS, constant(0));
-  words[SHARDRT_MAP_ADDRESS] = arith::AddIOp::create(host, loc, base, times(metadata.getOffset(), constant(bytes)));
+  words[SHARDRT_MAP_ADDRESS] = arith::AddIOp::create(
+      host, loc, base, times(metadata.getOffset(), constant(bytes)));
   Type element = type.getElementType();
   int64_t kind = element.isBF16()  ? SHARDRT_MAP_BF16
                  : element.isF16() ? SHARDRT_MAP_F16
                  : element.isF32() ? SHARDRT_MAP_F32
                                    : SHARDRT_MAP_F64;
-  words[SHARDRT_MAP_KIND] = constant(static_cast<int64_t>(groups.size()) | kind << 8);
+  words[SHARDRT_MAP_KIND] =
+      constant(static_cast<int64_t>(groups.size()) | kind << 8);
   for (auto [i, group] : llvm::enumerate(groups)) {
     ArrayRef<int64_t> dims = llvm::cast<DenseI64ArrayAttr>(group).asArrayRef();
     Value size = constant(1);
     for (int64_t dim : dims)
       size = times(size, metadata.getSizes()[dim]);
     // No tensor is empty to a device; kernels read nothing of one that is.
-    words[SHARDRT_MAP_SIZES + i] = arith::MaxSIOp::create(host, loc, size, constant(1));
+    words[SHARDRT_MAP_SIZES + i] =
+        arith::MaxSIOp::create(host, loc, size, constant(1));
     words[SHARDRT_MAP_BOX + i] = constant(box[i]);
     // Nor are strides, which are a multiple of 16 bytes.
     if (i > 0)
-      words[SHARDRT_MAP_STRIDES + i - 1] =
-          arith::MaxSIOp::create(host, loc, times(metadata.getStrides()[dims.back()], constant(bytes)), constant(16));
+      words[SHARDRT_MAP_STRIDES + i - 1] = arith::MaxSIOp::create(
+          host, loc, times(metadata.getStrides()[dims.back()], constant(bytes)),
+          constant(16));
   }
   for (Value index : words)
     packed.push_back(word(index));
@@ -197,10 +228,11 @@ Value Arguments::pass(Value value) {
 
 /// Ops that are cheaper to repeat in a kernel than to pass their results.
 static bool isRepeatable(Operation *op) {
-  // Not the places of buffers in the arena: kernels that differ in these alone are one.
+  // Not the places of buffers in the arena: kernels that differ in these alone
+  // are one.
   return op->hasTrait<OpTrait::ConstantLike>() ||
-         (isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-              memref::ReinterpretCastOp>(op) &&
+         (isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp,
+              memref::ExpandShapeOp, memref::ReinterpretCastOp>(op) &&
           isMemoryEffectFree(op));
 }
 
@@ -242,21 +274,25 @@ static std::string nameOf(gpu::LaunchOp launch, size_t number) {
   return (what + Twine("_") + Twine(number)).str();
 }
 
-/// What a kernel at `loc` is made from: "dot_general at model.py:12"; what of that is not known is left out.
+/// What a kernel at `loc` is made from: "dot_general at model.py:12"; what of
+/// that is not known is left out.
 static std::string originOf(Location loc) {
   auto [name, place] = namedOp(loc);
   std::string origin = userLocation(place);
   if (origin == "unknown")
     origin.clear();
   name.consume_front("stablehlo.") || name.consume_front("spmd.");
-  return name.empty() ? origin : origin.empty() ? name.str() : (name + " at " + origin).str();
+  return name.empty()     ? origin
+         : origin.empty() ? name.str()
+                          : (name + " at " + origin).str();
 }
 
 namespace {
 class DeviceCalls {
 public:
   DeviceCalls(ModuleOp module, func::FuncOp step)
-      : module(module), step(step), entries(module), context(step.getArgument(0)) {}
+      : module(module), step(step), entries(module),
+        context(step.getArgument(0)) {}
 
   LogicalResult run();
 
@@ -265,11 +301,13 @@ private:
   struct Kernel {
     gpu::GPUFuncOp function;
     int64_t threads = 0, sharedBytes = 0, maps = 0, flags = 0;
-    SmallVector<std::string> origins; ///< ops and lines: "dot_general at model.py:12"
+    SmallVector<std::string>
+        origins; ///< ops and lines: "dot_general at model.py:12"
   };
 
   LogicalResult outline(gpu::LaunchOp launch);
-  /// The number of the kernel that does what `function` does, which is erased if it is not the first.
+  /// The number of the kernel that does what `function` does, which is erased
+  /// if it is not the first.
   size_t numberOf(gpu::GPUFuncOp function, int64_t threads);
   void stageConstants();
   void readOnHost(memref::LoadOp load);
@@ -295,33 +333,42 @@ Value DeviceCalls::scratch(int64_t words) {
   OpBuilder builder(step.getBody().front().getParent()->getContext());
   if (!area) {
     builder.setInsertionPointToStart(&step.getBody().front());
-    Value count = LLVM::ConstantOp::create(builder, step.getLoc(), builder.getI64Type(), builder.getI64IntegerAttr(1));
-    area = LLVM::AllocaOp::create(builder, step.getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
-                                  builder.getI64Type(), count, /*alignment=*/16);
+    Value count =
+        LLVM::ConstantOp::create(builder, step.getLoc(), builder.getI64Type(),
+                                 builder.getI64IntegerAttr(1));
+    area =
+        LLVM::AllocaOp::create(builder, step.getLoc(),
+                               LLVM::LLVMPointerType::get(builder.getContext()),
+                               builder.getI64Type(), count, /*alignment=*/16);
   }
   areaWords = std::max(areaWords, words);
   return area;
 }
 
-/// True if both do the same with their arguments. Their source lines may differ.
+/// True if both do the same with their arguments. Their source lines may
+/// differ.
 static bool areAlike(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
-  return a.getFunctionType() == b.getFunctionType() && a->getAttr(kOfGpu) == b->getAttr(kOfGpu) &&
+  return a.getFunctionType() == b.getFunctionType() &&
+         a->getAttr(kOfGpu) == b->getAttr(kOfGpu) &&
          a->getAttr(kTensorMaps) == b->getAttr(kTensorMaps) &&
          a.getNumWorkgroupAttributions() == b.getNumWorkgroupAttributions() &&
-         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
 size_t DeviceCalls::numberOf(gpu::GPUFuncOp function, int64_t threads) {
   llvm::hash_code hash = llvm::hash_value(threads);
   function.getBody().walk([&](Operation *op) {
-    llvm::hash_code own = OperationEquivalence::computeHash(op, OperationEquivalence::ignoreHashValue,
-                                                            OperationEquivalence::ignoreHashValue,
-                                                            OperationEquivalence::IgnoreLocations);
+    llvm::hash_code own = OperationEquivalence::computeHash(
+        op, OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
     hash = llvm::hash_combine(hash, own);
   });
   SmallVector<size_t, 1> &candidates = byHash[static_cast<size_t>(hash)];
   for (size_t number : candidates)
-    if (made[number].threads == threads && areAlike(made[number].function, function)) {
+    if (made[number].threads == threads &&
+        areAlike(made[number].function, function)) {
       function.erase();
       return number;
     }
@@ -351,9 +398,12 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
 
   OpBuilder inModule(ctx);
   inModule.setInsertionPointToEnd(kernels.getBody());
-  auto kernel = gpu::GPUFuncOp::create(inModule, loc, name, inModule.getFunctionType({}, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), inModule.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(inModule.getDenseI32ArrayAttr({static_cast<int32_t>(*threads), 1, 1}));
+  auto kernel = gpu::GPUFuncOp::create(inModule, loc, name,
+                                       inModule.getFunctionType({}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  inModule.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(
+      inModule.getDenseI32ArrayAttr({static_cast<int32_t>(*threads), 1, 1}));
   Block &body = kernel.getBody().front();
 
   OpBuilder host(launch), device(ctx);
@@ -365,10 +415,18 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
     map.map(values.y, make(gpu::Dimension::y));
     map.map(values.z, make(gpu::Dimension::z));
   };
-  dims(launch.getBlockIds(), [&](gpu::Dimension d) { return gpu::BlockIdOp::create(device, loc, d).getResult(); });
-  dims(launch.getThreadIds(), [&](gpu::Dimension d) { return gpu::ThreadIdOp::create(device, loc, d).getResult(); });
-  dims(launch.getGridSize(), [&](gpu::Dimension d) { return gpu::GridDimOp::create(device, loc, d).getResult(); });
-  dims(launch.getBlockSize(), [&](gpu::Dimension d) { return gpu::BlockDimOp::create(device, loc, d).getResult(); });
+  dims(launch.getBlockIds(), [&](gpu::Dimension d) {
+    return gpu::BlockIdOp::create(device, loc, d).getResult();
+  });
+  dims(launch.getThreadIds(), [&](gpu::Dimension d) {
+    return gpu::ThreadIdOp::create(device, loc, d).getResult();
+  });
+  dims(launch.getGridSize(), [&](gpu::Dimension d) {
+    return gpu::GridDimOp::create(device, loc, d).getResult();
+  });
+  dims(launch.getBlockSize(), [&](gpu::Dimension d) {
+    return gpu::BlockDimOp::create(device, loc, d).getResult();
+  });
 
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(launch.getBody(), captured);
@@ -380,12 +438,15 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
       continue;
     Value passed = arguments.pass(value);
     if (!passed)
-      return launch.emitError() << "kernel takes a value of type " << value.getType() << ", which no argument holds";
+      return launch.emitError()
+             << "kernel takes a value of type " << value.getType()
+             << ", which no argument holds";
     map.map(value, passed);
   }
   if (arguments.slots().size() > kMaxArguments)
-    return launch.emitError() << "kernel takes " << arguments.slots().size() << " arguments, at most " << kMaxArguments
-                              << " fit";
+    return launch.emitError()
+           << "kernel takes " << arguments.slots().size()
+           << " arguments, at most " << kMaxArguments << " fit";
   SmallVector<Type> types(body.getArgumentTypes());
   kernel.setFunctionType(FunctionType::get(ctx, types, {}));
   // Behind the arguments, of which there must be no more.
@@ -398,8 +459,9 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
     sharedBytes += type.getNumElements() * elementBytes(type.getElementType());
   }
   for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
-    kernel.setWorkgroupAttributionAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
-                                       device.getI64IntegerAttr(launch->hasAttr(kOfGpu) ? 1024 : 16));
+    kernel.setWorkgroupAttributionAttr(
+        i, LLVM::LLVMDialect::getAlignAttrName(),
+        device.getI64IntegerAttr(launch->hasAttr(kOfGpu) ? 1024 : 16));
   if (!tensors.empty())
     kernel->setAttr(kTensorMaps, device.getI64IntegerAttr(tensors.size()));
   if (Attribute gpu = launch->getAttr(kOfGpu))
@@ -413,24 +475,33 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   int64_t count = arguments.slots().size();
   Value area = scratch(count);
   for (auto [i, word] : llvm::enumerate(arguments.slots())) {
-    Value slot = LLVM::GEPOp::create(host, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value slot =
+        LLVM::GEPOp::create(host, loc, ptr, i64, area,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(host, loc, word, slot);
   }
-  auto asI64 = [&](Value index) -> Value { return arith::IndexCastOp::create(host, loc, i64, index); };
-  auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(host, loc, number, 64); };
+  auto asI64 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(host, loc, i64, index);
+  };
+  auto word = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(host, loc, number, 64);
+  };
   size_t number = numberOf(kernel, *threads);
   made[number].sharedBytes = sharedBytes > kDeclaredBytes ? sharedBytes : 0;
   made[number].maps = tensors.size();
-  made[number].flags = (launch->hasAttr(kOfGpu) ? OfSomeGpus : 0) | (launch->hasAttr(kPersistent) ? Persistent : 0);
+  made[number].flags = (launch->hasAttr(kOfGpu) ? OfSomeGpus : 0) |
+                       (launch->hasAttr(kPersistent) ? Persistent : 0);
   if (launch->hasAttr(kOfGpu))
     lastOfGpu = number;
   int64_t which = number;
   if (launch->hasAttr(kOtherwise))
     which |= static_cast<int64_t>(lastOfGpu + 1) << 32;
   entries.call(host, loc, "shardrt_launch",
-               {context, word(which), asI64(launch.getGridSizeX()), asI64(launch.getGridSizeY()),
-                asI64(launch.getGridSizeZ()), area, word(count)});
-  if (std::string origin = originOf(loc); !origin.empty() && !llvm::is_contained(made[number].origins, origin))
+               {context, word(which), asI64(launch.getGridSizeX()),
+                asI64(launch.getGridSizeY()), asI64(launch.getGridSizeZ()),
+                area, word(count)});
+  if (std::string origin = originOf(loc);
+      !origin.empty() && !llvm::is_contained(made[number].origins, origin))
     made[number].origins.push_back(origin);
   launch.erase();
   for (UnrealizedConversionCastOp cast : tensors)
@@ -447,21 +518,30 @@ void DeviceCalls::stageConstants() {
     // What the host reads itself, it reads at home.
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : op->getUses())
-      if (!isa<memref::LoadOp>(use.getOwner()) || use.getOwner()->getParentOfType<gpu::LaunchOp>())
+      if (!isa<memref::LoadOp>(use.getOwner()) ||
+          use.getOwner()->getParentOfType<gpu::LaunchOp>())
         uses.push_back(&use);
     if (uses.empty())
       continue;
     Value &copy = staged[op.getName()];
     if (!copy) {
-      OpBuilder builder(&step.getBody().front(), step.getBody().front().begin());
+      OpBuilder builder(&step.getBody().front(),
+                        step.getBody().front().begin());
       Location loc = op.getLoc();
       auto type = cast<MemRefType>(op.getType());
-      Value host = memref::GetGlobalOp::create(builder, loc, type, op.getName());
-      Value bytes = arith::ConstantIntOp::create(builder, loc, type.getNumElements() * elementBytes(type.getElementType()), 64);
-      Value pointer = entries.call(builder, loc, "shardrt_constant", {context, pointerTo(builder, loc, host), bytes});
+      Value host =
+          memref::GetGlobalOp::create(builder, loc, type, op.getName());
+      Value bytes = arith::ConstantIntOp::create(
+          builder, loc,
+          type.getNumElements() * elementBytes(type.getElementType()), 64);
+      Value pointer =
+          entries.call(builder, loc, "shardrt_constant",
+                       {context, pointerTo(builder, loc, host), bytes});
       SmallVector<Value> sizes;
       for (int64_t size : type.getShape())
-        sizes.push_back(LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(size)));
+        sizes.push_back(
+            LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                     builder.getI64IntegerAttr(size)));
       copy = memrefAt(builder, loc, type, pointer, sizes);
     }
     for (OpOperand *use : uses)
@@ -476,14 +556,18 @@ void DeviceCalls::readOnHost(memref::LoadOp load) {
   OpBuilder builder(load);
   Location loc = load.getLoc();
   MemRefType type = load.getMemRefType();
-  SmallVector<OpFoldResult> offsets(load.getIndices().begin(), load.getIndices().end());
+  SmallVector<OpFoldResult> offsets(load.getIndices().begin(),
+                                    load.getIndices().end());
   SmallVector<OpFoldResult> ones(offsets.size(), builder.getIndexAttr(1));
   Value element = load.getMemRef();
   if (!offsets.empty())
-    element = memref::SubViewOp::create(builder, loc, element, offsets, ones, ones);
-  Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+    element =
+        memref::SubViewOp::create(builder, loc, element, offsets, ones, ones);
+  Value bytes = arith::ConstantIntOp::create(
+      builder, loc, elementBytes(type.getElementType()), 64);
   Value area = scratch(2);
-  entries.call(builder, loc, "shardrt_read", {context, pointerTo(builder, loc, element), area, bytes});
+  entries.call(builder, loc, "shardrt_read",
+               {context, pointerTo(builder, loc, element), area, bytes});
   auto scalar = MemRefType::get({}, type.getElementType());
   Value slot = memrefAt(builder, loc, scalar, area, {});
   load->setOperand(0, slot);
@@ -509,24 +593,29 @@ void DeviceCalls::stageArguments() {
   for (size_t i = 0; i < inputs + outputs; ++i) {
     Value host = call.getOperand(1 + i);
     auto type = cast<MemRefType>(host.getType());
-    Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+    Value bytes = arith::ConstantIntOp::create(
+        builder, loc, elementBytes(type.getElementType()), 64);
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       Value size = memref::DimOp::create(builder, loc, host, dim);
-      sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
+      sizes.push_back(
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size));
       bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
     }
-    Value pointer = entries.call(builder, loc, i < inputs ? "shardrt_stage_input" : "shardrt_stage_output",
+    Value pointer = entries.call(builder, loc,
+                                 i < inputs ? "shardrt_stage_input"
+                                            : "shardrt_stage_output",
                                  {ctx, pointerTo(builder, loc, host), bytes});
     call.setOperand(1 + i, memrefAt(builder, loc, type, pointer, sizes));
   }
   builder.setInsertionPointAfter(call);
-  Value status = entries.call(builder, loc, "shardrt_stage_results", {ctx, call.getResult(0)});
+  Value status = entries.call(builder, loc, "shardrt_stage_results",
+                              {ctx, call.getResult(0)});
   call.getResult(0).replaceAllUsesExcept(status, status.getDefiningOp());
 }
 
-/// What the runtime knows of kernels: format, number, and of each the threads of a block, bytes of shared memory to
-/// ask for, tensor maps and flags.
+/// What the runtime knows of kernels: format, number, and of each the threads
+/// of a block, bytes of shared memory to ask for, tensor maps and flags.
 void DeviceCalls::writeTables() {
   OpBuilder builder(module.getBodyRegion());
   Location loc = module.getLoc();
@@ -534,7 +623,8 @@ void DeviceCalls::writeTables() {
   SmallVector<int64_t> words{2, static_cast<int64_t>(made.size())};
   std::string names;
   for (Kernel &kernel : made) {
-    words.append({kernel.threads, kernel.sharedBytes, kernel.maps, kernel.flags});
+    words.append(
+        {kernel.threads, kernel.sharedBytes, kernel.maps, kernel.flags});
     names += kernel.function.getName();
     names.push_back('\0');
     // One of several places may be meant.
@@ -544,20 +634,25 @@ void DeviceCalls::writeTables() {
     names.push_back('\0');
   }
   int64_t count = words.size();
-  auto table = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(i64, count), /*isConstant=*/true,
-                                      LLVM::Linkage::External, "shardc_kernel_table",
-                                      DenseElementsAttr::get(RankedTensorType::get({count}, i64), ArrayRef(words)));
+  auto table = LLVM::GlobalOp::create(
+      builder, loc, LLVM::LLVMArrayType::get(i64, count), /*isConstant=*/true,
+      LLVM::Linkage::External, "shardc_kernel_table",
+      DenseElementsAttr::get(RankedTensorType::get({count}, i64),
+                             ArrayRef(words)));
   table.setAlignment(8);
   names.push_back('\0');
-  LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), names.size()),
-                         /*isConstant=*/true, LLVM::Linkage::External, kKernelNames, builder.getStringAttr(names));
+  LLVM::GlobalOp::create(
+      builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), names.size()),
+      /*isConstant=*/true, LLVM::Linkage::External, kKernelNames,
+      builder.getStringAttr(names));
 }
 
 LogicalResult DeviceCalls::run() {
   OpBuilder builder(module.getBodyRegion());
   builder.setInsertionPointToEnd(module.getBody());
   kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kKernelModule);
-  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(), builder.getUnitAttr());
+  module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  builder.getUnitAttr());
 
   stageConstants();
   if (failed(lowerLibraryCalls(step, context, entries)))
@@ -581,8 +676,9 @@ LogicalResult DeviceCalls::run() {
       return failure();
   if (area) {
     OpBuilder at(area);
-    area.getArraySizeMutable().set(LLVM::ConstantOp::create(at, area.getLoc(), at.getI64Type(),
-                                                            at.getI64IntegerAttr(std::max<int64_t>(areaWords, 1))));
+    area.getArraySizeMutable().set(LLVM::ConstantOp::create(
+        at, area.getLoc(), at.getI64Type(),
+        at.getI64IntegerAttr(std::max<int64_t>(areaWords, 1))));
   }
   stageArguments();
   // What the runtime launches by itself, at sites.
@@ -608,7 +704,8 @@ struct CallDevicePass final : shardc::impl::CallDevicePassBase<CallDevicePass> {
     ModuleOp module = getOperation();
     auto step = module.lookupSymbol<func::FuncOp>("shardc_step");
     if (!step || !module.lookupSymbol<func::FuncOp>("shardc_main")) {
-      module.emitError() << "has no @shardc_step; run --spmd-call-runtime first";
+      module.emitError()
+          << "has no @shardc_step; run --spmd-call-runtime first";
       return signalPassFailure();
     }
     if (failed(DeviceCalls(module, step).run()))

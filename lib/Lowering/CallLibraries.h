@@ -6,9 +6,11 @@
 
 namespace shardc {
 
-/// Writes down what shardrt_call_library reads (shardrt/LibraryCall.h), for every
-/// `spmd.library_call` of `step`.
-mlir::LogicalResult lowerLibraryCalls(mlir::func::FuncOp step, mlir::Value context, EntryPoints &entries);
+/// Writes down what shardrt_call_library reads (shardrt/LibraryCall.h), for
+/// every `spmd.library_call` of `step`.
+mlir::LogicalResult lowerLibraryCalls(mlir::func::FuncOp step,
+                                      mlir::Value context,
+                                      EntryPoints &entries);
 
 } // namespace shardc
 

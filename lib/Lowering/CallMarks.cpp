@@ -1,8 +1,8 @@
 //===- CallMarks.cpp - Marks of kernels to calls of the runtime -----------===//
 #include "RuntimeCalls.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/KernelAttributes.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLMARKSPASS
@@ -30,7 +30,8 @@ struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
     for (func::CallOp call : calls) {
       OpBuilder builder(call);
       Value context = call->getParentOfType<func::FuncOp>().getArgument(0);
-      entries.call(builder, call.getLoc(), "shardrt_mark", {context, call.getOperand(0)});
+      entries.call(builder, call.getLoc(), "shardrt_mark",
+                   {context, call.getOperand(0)});
       call.erase();
     }
     mark.erase();
@@ -44,11 +45,15 @@ struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
       }
     OpBuilder builder(module.getBodyRegion());
     Location loc = module.getLoc();
-    Type i64 = builder.getI64Type(), bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
-    LLVM::GlobalOp::create(builder, loc, bytes, /*isConstant=*/true, LLVM::Linkage::External, "shardc_traced_kernels",
+    Type i64 = builder.getI64Type(),
+         bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
+    LLVM::GlobalOp::create(builder, loc, bytes, /*isConstant=*/true,
+                           LLVM::Linkage::External, "shardc_traced_kernels",
                            builder.getStringAttr(text));
-    LLVM::GlobalOp::create(builder, loc, i64, /*isConstant=*/true, LLVM::Linkage::External,
-                           "shardc_traced_kernels_length", builder.getI64IntegerAttr(names.size()));
+    LLVM::GlobalOp::create(builder, loc, i64, /*isConstant=*/true,
+                           LLVM::Linkage::External,
+                           "shardc_traced_kernels_length",
+                           builder.getI64IntegerAttr(names.size()));
     module->removeAttr(kKernelsAttrName);
   }
 };

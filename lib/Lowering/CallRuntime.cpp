@@ -4,18 +4,18 @@
 // wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
 //
 //===----------------------------------------------------------------------===//
-#include "SiteTables.h"
 #include "DenseBuffers.h"
 #include "RuntimeCalls.h"
+#include "SiteTables.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Sites.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLRUNTIMEPASS
@@ -31,22 +31,28 @@ using namespace shardc::spmd;
 //===----------------------------------------------------------------------===//
 
 /// The table of `op` by rank, as a constant; shared between equal tables.
-static memref::GlobalOp tableByRank(ModuleOp module, LookupOp op, llvm::DenseMap<Attribute, memref::GlobalOp> &known) {
+static memref::GlobalOp
+tableByRank(ModuleOp module, LookupOp op,
+            llvm::DenseMap<Attribute, memref::GlobalOp> &known) {
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   SmallVector<int64_t> axes;
   for (Attribute axis : op.getAxes())
     axes.push_back(mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
   SmallVector<int64_t> values;
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-    values.push_back(op.getTable()[coordinateAlong(mesh.getAxisSizes(), axes, rank)]);
+    values.push_back(
+        op.getTable()[coordinateAlong(mesh.getAxisSizes(), axes, rank)]);
   OpBuilder builder(module.getBodyRegion());
-  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())}, builder.getI64Type());
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getI64Type());
   auto data = DenseIntElementsAttr::get(type, ArrayRef<int64_t>(values));
   memref::GlobalOp &global = known[data];
   if (!global)
-    global = memref::GlobalOp::create(builder, op.getLoc(), ("__shardc_table_" + Twine(known.size())).str(),
-                                      builder.getStringAttr("private"), MemRefType::get(type.getShape(), type.getElementType()),
-                                      data, /*constant=*/true, IntegerAttr());
+    global = memref::GlobalOp::create(
+        builder, op.getLoc(), ("__shardc_table_" + Twine(known.size())).str(),
+        builder.getStringAttr("private"),
+        MemRefType::get(type.getShape(), type.getElementType()), data,
+        /*constant=*/true, IntegerAttr());
   return global;
 }
 
@@ -54,16 +60,20 @@ static memref::GlobalOp tableByRank(ModuleOp module, LookupOp op, llvm::DenseMap
 // Sites
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
+static LogicalResult lowerRunSite(RunSiteOp op, Value context,
+                                  EntryPoints &entries,
+                                  const shardrt::SiteTable &table) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   int64_t number = op.getSite();
   if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
-    return op.emitOpError() << "names site " << number << ", but the module has " << table.sites.size();
+    return op.emitOpError() << "names site " << number
+                            << ", but the module has " << table.sites.size();
   Value init = op.getInits().front();
   for (Value buffer : {op.getInputs().front(), init})
     if (!isDenseBuffer(cast<MemRefType>(buffer.getType())))
-      return op.emitOpError() << "has a buffer of type " << buffer.getType() << ", which is not dense";
+      return op.emitOpError() << "has a buffer of type " << buffer.getType()
+                              << ", which is not dense";
   Value site = arith::ConstantIntOp::create(builder, loc, number, 64);
   Value source = pointerTo(builder, loc, op.getInputs().front());
   Value target = pointerTo(builder, loc, init);
@@ -71,31 +81,41 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   case shardrt::SiteKind::Exchange: {
     Value fill = op.getInputs().size() > 1
                      ? pointerTo(builder, loc, op.getInputs()[1])
-                     : LLVM::ZeroOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext())).getResult();
+                     : LLVM::ZeroOp::create(
+                           builder, loc,
+                           LLVM::LLVMPointerType::get(builder.getContext()))
+                           .getResult();
     if (op.getToken())
-      entries.call(builder, loc, "shardrt_exchange_wait", {context, op.getToken(), target, fill});
+      entries.call(builder, loc, "shardrt_exchange_wait",
+                   {context, op.getToken(), target, fill});
     else
-      entries.call(builder, loc, "shardrt_exchange", {context, site, source, target, fill});
+      entries.call(builder, loc, "shardrt_exchange",
+                   {context, site, source, target, fill});
     break;
   }
   case shardrt::SiteKind::AllReduce: {
     auto type = cast<MemRefType>(init.getType());
     Value count = arith::ConstantIndexOp::create(builder, loc, 1);
     for (int64_t i = 0; i < type.getRank(); ++i)
-      count = arith::MulIOp::create(builder, loc, count, memref::DimOp::create(builder, loc, init, i));
-    count = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
-    entries.call(builder, loc, "shardrt_all_reduce", {context, site, source, target, count});
+      count = arith::MulIOp::create(
+          builder, loc, count, memref::DimOp::create(builder, loc, init, i));
+    count =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
+    entries.call(builder, loc, "shardrt_all_reduce",
+                 {context, site, source, target, count});
     break;
   }
   case shardrt::SiteKind::ReduceScatter:
-    entries.call(builder, loc, "shardrt_reduce_scatter", {context, site, source, target});
+    entries.call(builder, loc, "shardrt_reduce_scatter",
+                 {context, site, source, target});
     break;
   case shardrt::SiteKind::GatherRows:
   case shardrt::SiteKind::ScatterRows: {
     if (!op.getToken())
       return op.emitOpError() << "is about rows, but has no plan of them";
     bool isGather = table.sites[number].kind == shardrt::SiteKind::GatherRows;
-    entries.call(builder, loc, isGather ? "shardrt_gather_rows" : "shardrt_scatter_rows",
+    entries.call(builder, loc,
+                 isGather ? "shardrt_gather_rows" : "shardrt_scatter_rows",
                  {context, site, op.getToken(), source, target});
     break;
   }
@@ -106,39 +126,50 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context, EntryPoints &entr
   return success();
 }
 
-static void lowerReleaseSite(ReleaseSiteOp op, Value context, EntryPoints &entries) {
+static void lowerReleaseSite(ReleaseSiteOp op, Value context,
+                             EntryPoints &entries) {
   OpBuilder builder(op);
-  Value site = arith::ConstantIntOp::create(builder, op.getLoc(), op.getSite(), 64);
-  entries.call(builder, op.getLoc(), "shardrt_exchange_release", {context, site});
+  Value site =
+      arith::ConstantIntOp::create(builder, op.getLoc(), op.getSite(), 64);
+  entries.call(builder, op.getLoc(), "shardrt_exchange_release",
+               {context, site});
   op.erase();
 }
 
 /// Writes down what shardrt_call_host reads: who calls what, and the buffers.
-static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entries) {
+static LogicalResult lowerRunHost(RunHostOp op, Value context,
+                                  EntryPoints &entries) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Type i64 = builder.getI64Type();
-  auto word = [&](int64_t number) -> Value { return arith::ConstantIntOp::create(builder, loc, number, 64); };
+  auto word = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, number, 64);
+  };
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   int64_t count = 1;
   for (Attribute axis : op.getAxes())
     count *= mesh.getAxisSize(cast<StringAttr>(axis));
   SmallVector<int64_t> callers(count, 0);
   callers.front() = 1;
-  Value calls = LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(callers), op.getAxesAttr(),
-                                 op.getMeshAttr());
+  Value calls = LookupOp::create(builder, loc, builder.getIndexType(),
+                                 builder.getDenseI64ArrayAttr(callers),
+                                 op.getAxesAttr(), op.getMeshAttr());
   SmallVector<Value> words{arith::IndexCastOp::create(builder, loc, i64, calls),
-                           word(op.getIndex()),
-                           word(op.getOrdered()),
+                           word(op.getIndex()), word(op.getOrdered()),
                            word(op.getInputs().size()),
                            word(op.getInits().size())};
-  for (auto [buffer, attr] : llvm::zip_equal(op->getOperands(), op.getTypes())) {
+  for (auto [buffer, attr] :
+       llvm::zip_equal(op->getOperands(), op.getTypes())) {
     auto memref = cast<MemRefType>(buffer.getType());
     auto whole = cast<RankedTensorType>(cast<TypeAttr>(attr).getValue());
-    std::optional<shardrt::ElementType> element = elementTypeOf(whole.getElementType());
+    std::optional<shardrt::ElementType> element =
+        elementTypeOf(whole.getElementType());
     if (!element || !isDenseBuffer(memref))
-      return op.emitOpError() << "has a buffer of type " << memref << ", expected a dense one of elements that the runtime knows";
-    words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64, pointerTo(builder, loc, buffer)));
+      return op.emitOpError()
+             << "has a buffer of type " << memref
+             << ", expected a dense one of elements that the runtime knows";
+    words.push_back(LLVM::PtrToIntOp::create(builder, loc, i64,
+                                             pointerTo(builder, loc, buffer)));
     words.push_back(word(static_cast<int64_t>(*element)));
     words.push_back(word(whole.getRank()));
     for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
@@ -147,26 +178,32 @@ static LogicalResult lowerRunHost(RunHostOp op, Value context, EntryPoints &entr
     }
   }
   Value area = storeWords(builder, op, words);
-  Value location = textConstant(builder, loc, op->getParentOfType<ModuleOp>(), userLocation(loc));
+  Value location = textConstant(builder, loc, op->getParentOfType<ModuleOp>(),
+                                userLocation(loc));
   entries.call(builder, loc, "shardrt_call_host", {context, area, location});
   op.erase();
   return success();
 }
 
-static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &entries, const shardrt::SiteTable &table) {
+static LogicalResult lowerStartSite(StartSiteOp op, Value context,
+                                    EntryPoints &entries,
+                                    const shardrt::SiteTable &table) {
   auto type = cast<MemRefType>(op.getInput().getType());
   if (!isDenseBuffer(type))
-    return op.emitOpError() << "has a buffer of type " << type << ", which is not dense";
+    return op.emitOpError()
+           << "has a buffer of type " << type << ", which is not dense";
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Value site = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
   Value source = pointerTo(builder, loc, op.getInput());
   int64_t number = op.getSite();
   if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
-    return op.emitOpError() << "names site " << number << ", but the module has " << table.sites.size();
+    return op.emitOpError() << "names site " << number
+                            << ", but the module has " << table.sites.size();
   bool isPlan = table.sites[number].kind == shardrt::SiteKind::RowPlan;
-  op.getToken().replaceAllUsesWith(
-      entries.call(builder, loc, isPlan ? "shardrt_plan_rows" : "shardrt_exchange_start", {context, site, source}));
+  op.getToken().replaceAllUsesWith(entries.call(
+      builder, loc, isPlan ? "shardrt_plan_rows" : "shardrt_exchange_start",
+      {context, site, source}));
   op.erase();
   return success();
 }
@@ -176,28 +213,39 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context, EntryPoints &
 //===----------------------------------------------------------------------===//
 
 /// Each rank's size of a dim, from the sharding in `attrs`.
-static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module, MemRefType type, int64_t dim, DictionaryAttr attrs) {
+static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module,
+                    MemRefType type, int64_t dim, DictionaryAttr attrs) {
   Type i64 = builder.getI64Type();
   if (!type.isDynamicDim(dim))
-    return LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(type.getDimSize(dim)));
+    return LLVM::ConstantOp::create(
+        builder, loc, i64, builder.getI64IntegerAttr(type.getDimSize(dim)));
   auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
-  auto global = cast<ShapedType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
-  MeshAttr mesh = cast<MeshOp>(SymbolTable::lookupSymbolIn(module, sharding.getMesh())).getMesh();
+  auto global =
+      cast<ShapedType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  MeshAttr mesh =
+      cast<MeshOp>(SymbolTable::lookupSymbolIn(module, sharding.getMesh()))
+          .getMesh();
   DimShardingAttr dimSharding = sharding.getDims()[dim];
-  SmallVector<Attribute> axes(dimSharding.getAxes().begin(), dimSharding.getAxes().end());
-  Value size = LookupOp::create(builder, loc, builder.getIndexType(),
-                                builder.getDenseI64ArrayAttr(dimSharding.getBoundaries(mesh, global.getDimSize(dim)).sizes()),
-                                builder.getArrayAttr(axes), sharding.getMesh());
+  SmallVector<Attribute> axes(dimSharding.getAxes().begin(),
+                              dimSharding.getAxes().end());
+  Value size = LookupOp::create(
+      builder, loc, builder.getIndexType(),
+      builder.getDenseI64ArrayAttr(
+          dimSharding.getBoundaries(mesh, global.getDimSize(dim)).sizes()),
+      builder.getArrayAttr(axes), sharding.getMesh());
   return arith::IndexCastOp::create(builder, loc, i64, size);
 }
 
-/// A buffer whose size has no bound comes from the rank's pool and goes back to it.
-static void usePool(func::FuncOp function, Value context, EntryPoints &entries) {
+/// A buffer whose size has no bound comes from the rank's pool and goes back to
+/// it.
+static void usePool(func::FuncOp function, Value context,
+                    EntryPoints &entries) {
   function.walk([&](Operation *op) {
     OpBuilder builder(op);
     Location loc = op->getLoc();
     if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
-      entries.call(builder, loc, "shardrt_free", {context, pointerTo(builder, loc, dealloc.getMemref())});
+      entries.call(builder, loc, "shardrt_free",
+                   {context, pointerTo(builder, loc, dealloc.getMemref())});
       return op->erase();
     }
     auto alloc = dyn_cast<memref::AllocOp>(op);
@@ -205,29 +253,36 @@ static void usePool(func::FuncOp function, Value context, EntryPoints &entries) 
       return;
     MemRefType type = alloc.getType();
     SmallVector<Value> sizes;
-    Value bytes = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
+    Value bytes = arith::ConstantIntOp::create(
+        builder, loc, elementBytes(type.getElementType()), 64);
     unsigned next = 0;
     for (int64_t size : type.getShape()) {
       if (ShapedType::isDynamic(size))
-        sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(), alloc.getDynamicSizes()[next++]));
+        sizes.push_back(
+            arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                       alloc.getDynamicSizes()[next++]));
       else
         sizes.push_back(arith::ConstantIntOp::create(builder, loc, size, 64));
       bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
     }
-    Value pointer = entries.call(builder, loc, "shardrt_alloc", {context, bytes});
+    Value pointer =
+        entries.call(builder, loc, "shardrt_alloc", {context, bytes});
     alloc.replaceAllUsesWith(memrefAt(builder, loc, type, pointer, sizes));
     alloc.erase();
   });
 }
 
 /// Wraps `@main(ctx, inputs..., outputs..., arena)` in the artifact's entry.
-static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints &entries) {
+static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
+                                 EntryPoints &entries) {
   MLIRContext *context = module.getContext();
   OpBuilder builder(context);
   Location loc = main.getLoc();
   Type ptr = LLVM::LLVMPointerType::get(context);
   builder.setInsertionPointToEnd(module.getBody());
-  auto entry = func::FuncOp::create(builder, loc, "shardc_main", builder.getFunctionType({ptr, ptr, ptr}, builder.getI32Type()));
+  auto entry = func::FuncOp::create(
+      builder, loc, "shardc_main",
+      builder.getFunctionType({ptr, ptr, ptr}, builder.getI32Type()));
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
 
@@ -235,7 +290,9 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints
   auto resultAttrsOf = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs");
   SmallVector<Value> arguments{block->getArgument(0)};
   auto load = [&](Value array, int64_t index) -> Value {
-    Value slot = LLVM::GEPOp::create(builder, loc, ptr, ptr, array, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    Value slot = LLVM::GEPOp::create(
+        builder, loc, ptr, ptr, array,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
     return LLVM::LoadOp::create(builder, loc, ptr, slot);
   };
   ArrayRef<Type> types = main.getArgumentTypes().drop_front();
@@ -244,18 +301,24 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints
     int64_t index = i;
     auto memref = dyn_cast<MemRefType>(type);
     if (!memref)
-      return main.emitError() << "argument " << index << " of the entry is " << type << ", expected a memref";
+      return main.emitError() << "argument " << index << " of the entry is "
+                              << type << ", expected a memref";
     if (index >= numInputs + numOutputs) {
       // The arena.
       auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes");
-      Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
-      Value arena = entries.call(builder, loc, "shardrt_arena", {block->getArgument(0), size});
+      Value size = LLVM::ConstantOp::create(
+          builder, loc, builder.getI64Type(),
+          builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
+      Value arena = entries.call(builder, loc, "shardrt_arena",
+                                 {block->getArgument(0), size});
       arguments.push_back(memrefAt(builder, loc, memref, arena, {size}));
       continue;
     }
     bool isInput = index < numInputs;
-    auto attrs = cast<DictionaryAttr>(isInput ? attrsOf[index] : resultAttrsOf[index - numInputs]);
-    Value pointer = load(block->getArgument(isInput ? 1 : 2), isInput ? index : index - numInputs);
+    auto attrs = cast<DictionaryAttr>(
+        isInput ? attrsOf[index] : resultAttrsOf[index - numInputs]);
+    Value pointer = load(block->getArgument(isInput ? 1 : 2),
+                         isInput ? index : index - numInputs);
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < memref.getRank(); ++dim)
       sizes.push_back(sizeOf(builder, loc, module, memref, dim, attrs));
@@ -267,14 +330,17 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main, EntryPoints
 }
 
 namespace {
-struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass> {
+struct CallRuntimePass final
+    : shardc::impl::CallRuntimePassBase<CallRuntimePass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || !hasSites(module) || !module->hasAttr("spmd.entry_inputs") || !module->hasAttr("spmd.entry_outputs")) {
-      module.emitError() << "has no @main with numbered sites; run --spmd-lower-communication first";
+    if (!main || !hasSites(module) || !module->hasAttr("spmd.entry_inputs") ||
+        !module->hasAttr("spmd.entry_outputs")) {
+      module.emitError() << "has no @main with numbered sites; run "
+                            "--spmd-lower-communication first";
       return signalPassFailure();
     }
     FailureOr<shardrt::SiteTable> sites = readSites(module);
@@ -283,13 +349,15 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
     const shardrt::SiteTable &table = *sites;
 
     // The context comes first, the status comes back.
-    Type ptr = LLVM::LLVMPointerType::get(context), i32 = IntegerType::get(context, 32);
+    Type ptr = LLVM::LLVMPointerType::get(context),
+         i32 = IntegerType::get(context, 32);
     if (failed(main.insertArgument(0, ptr, {}, main.getLoc())))
       return signalPassFailure();
     main.setType(FunctionType::get(context, main.getArgumentTypes(), i32));
     main.setSymName("shardc_step");
     main.setPrivate();
-    main->setAttr("llvm.linkage", LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
+    main->setAttr("llvm.linkage",
+                  LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
     Value contextValue = main.getArgument(0);
     main.walk([&](func::ReturnOp op) {
       OpBuilder builder(op);
@@ -327,14 +395,20 @@ struct CallRuntimePass final : shardc::impl::CallRuntimePassBase<CallRuntimePass
       Value &rank = ranks[function];
       if (!rank) {
         builder.setInsertionPointToStart(&function.getBody().front());
-        rank = entries.call(builder, function.getLoc(), "shardrt_rank", function.getArgument(0));
-        rank = arith::IndexCastOp::create(builder, function.getLoc(), builder.getIndexType(), rank);
+        rank = entries.call(builder, function.getLoc(), "shardrt_rank",
+                            function.getArgument(0));
+        rank = arith::IndexCastOp::create(builder, function.getLoc(),
+                                          builder.getIndexType(), rank);
       }
       memref::GlobalOp global = tableByRank(module, op, tables);
       builder.setInsertionPoint(op);
-      Value data = memref::GetGlobalOp::create(builder, op.getLoc(), global.getType(), global.getName());
+      Value data = memref::GetGlobalOp::create(
+          builder, op.getLoc(), global.getType(), global.getName());
       Value entry = memref::LoadOp::create(builder, op.getLoc(), data, rank);
-      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(), entry).getResult());
+      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
+                                                       builder.getIndexType(),
+                                                       entry)
+                                .getResult());
       op.erase();
     }
     for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))

@@ -1,8 +1,8 @@
 //===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
 #include "SiteTables.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CHECKSTATUSPASS
@@ -12,7 +12,8 @@ namespace shardc {
 using namespace mlir;
 using namespace shardc;
 
-/// What is returned where memory could not be had (shardrt.h); the runtime has kept why.
+/// What is returned where memory could not be had (shardrt.h); the runtime has
+/// kept why.
 static constexpr int32_t kMemoryStatus = 9;
 
 /// Entry points whose result is a status to return, or memory.
@@ -22,8 +23,12 @@ static bool mayFail(LLVM::CallOp call) {
     return false;
   if (isa<LLVM::LLVMPointerType>(call.getResult().getType()))
     return callee->starts_with("shardrt_");
-  return llvm::is_contained({"shardrt_exchange", "shardrt_exchange_wait", "shardrt_exchange_release", "shardrt_all_reduce", "shardrt_reduce_scatter",
-                             "shardrt_gather_rows", "shardrt_scatter_rows", "shardrt_launch", "shardrt_read", "shardrt_call_host", "shardrt_call_library"}, *callee);
+  return llvm::is_contained(
+      {"shardrt_exchange", "shardrt_exchange_wait", "shardrt_exchange_release",
+       "shardrt_all_reduce", "shardrt_reduce_scatter", "shardrt_gather_rows",
+       "shardrt_scatter_rows", "shardrt_launch", "shardrt_read",
+       "shardrt_call_host", "shardrt_call_library"},
+      *callee);
 }
 
 static void checkStatuses(LLVM::LLVMFuncOp function) {
@@ -36,7 +41,9 @@ static void checkStatuses(LLVM::LLVMFuncOp function) {
     return;
   OpBuilder builder(function.getContext());
   Type i32 = builder.getI32Type();
-  Block *failed = builder.createBlock(&function.getBody(), function.getBody().end(), {i32}, {function.getLoc()});
+  Block *failed =
+      builder.createBlock(&function.getBody(), function.getBody().end(), {i32},
+                          {function.getLoc()});
   LLVM::ReturnOp::create(builder, function.getLoc(), failed->getArgument(0));
   for (LLVM::CallOp call : calls) {
     Block *block = call->getBlock();
@@ -47,21 +54,26 @@ static void checkStatuses(LLVM::LLVMFuncOp function) {
     Value zero = LLVM::ZeroOp::create(builder, loc, result.getType());
     bool isMemory = isa<LLVM::LLVMPointerType>(result.getType());
     if (isMemory)
-      status = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(kMemoryStatus));
+      status = LLVM::ConstantOp::create(
+          builder, loc, i32, builder.getI32IntegerAttr(kMemoryStatus));
     auto isFine = isMemory ? LLVM::ICmpPredicate::ne : LLVM::ICmpPredicate::eq;
     Value fine = LLVM::ICmpOp::create(builder, loc, isFine, result, zero);
-    LLVM::CondBrOp::create(builder, loc, fine, rest, ValueRange(), failed, ValueRange(status));
+    LLVM::CondBrOp::create(builder, loc, fine, rest, ValueRange(), failed,
+                           ValueRange(status));
   }
 }
 
 /// A constant with external linkage that the runtime looks up by name.
-static void exportConstant(OpBuilder &builder, Location loc, Type type, StringRef name, Attribute value) {
-  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::External, name, value);
+static void exportConstant(OpBuilder &builder, Location loc, Type type,
+                           StringRef name, Attribute value) {
+  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                                       LLVM::Linkage::External, name, value);
   global.setAlignment(64);
 }
 
 namespace {
-struct CheckStatusPass final : shardc::impl::CheckStatusPassBase<CheckStatusPass> {
+struct CheckStatusPass final
+    : shardc::impl::CheckStatusPassBase<CheckStatusPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -70,24 +82,32 @@ struct CheckStatusPass final : shardc::impl::CheckStatusPassBase<CheckStatusPass
         checkStatuses(function);
 
     auto words = module->getAttrOfType<DenseI64ArrayAttr>(kSiteWordsAttrName);
-    auto strings = module->getAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName);
+    auto strings =
+        module->getAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName);
     if (!words || !strings)
       return;
     OpBuilder builder(module.getBodyRegion());
     Location loc = module.getLoc();
     Type i64 = builder.getI64Type(), i8 = builder.getI8Type();
     int64_t count = words.size(), length = strings.size();
-    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i64, count), "shardc_sites",
-                   DenseElementsAttr::get(RankedTensorType::get({count}, i64), words.asArrayRef()));
-    exportConstant(builder, loc, i64, "shardc_sites_length", builder.getI64IntegerAttr(count));
+    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i64, count),
+                   "shardc_sites",
+                   DenseElementsAttr::get(RankedTensorType::get({count}, i64),
+                                          words.asArrayRef()));
+    exportConstant(builder, loc, i64, "shardc_sites_length",
+                   builder.getI64IntegerAttr(count));
     // At least one byte, so that the symbol has an address.
     std::string text(strings.asArrayRef().begin(), strings.asArrayRef().end());
     if (text.empty())
       text.push_back('\0');
-    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()), "shardc_strings", builder.getStringAttr(text));
-    exportConstant(builder, loc, i64, "shardc_strings_length", builder.getI64IntegerAttr(length));
+    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()),
+                   "shardc_strings", builder.getStringAttr(text));
+    exportConstant(builder, loc, i64, "shardc_strings_length",
+                   builder.getI64IntegerAttr(length));
     // Attributes of our own mean nothing to LLVM.
-    for (StringRef name : {StringRef(kSiteWordsAttrName), StringRef(kSiteStringsAttrName), StringRef("spmd.entry_inputs"), StringRef("spmd.entry_outputs")})
+    for (StringRef name :
+         {StringRef(kSiteWordsAttrName), StringRef(kSiteStringsAttrName),
+          StringRef("spmd.entry_inputs"), StringRef("spmd.entry_outputs")})
       module->removeAttr(name);
   }
 };

@@ -2,16 +2,17 @@
 //
 // What the runtime launches to combine and to move elements where ranks have
 // devices. Elements are combined as the host does it
-// (runtime/lib/Device/Cpu/Combine.cpp): in the order of their parts, 16-bit floats
-// in f32 and rounded once, NaN where there is one, -0 below +0, integers that
-// wrap around. The order of arguments is in shardrt/CommunicationKernels.h.
+// (runtime/lib/Device/Cpu/Combine.cpp): in the order of their parts, 16-bit
+// floats in f32 and rounded once, NaN where there is one, -0 below +0, integers
+// that wrap around. The order of arguments is in
+// shardrt/CommunicationKernels.h.
 //
 //===----------------------------------------------------------------------===//
 #include "CommunicationKernels.h"
-#include "shardrt/CommunicationKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardrt/CommunicationKernels.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -26,7 +27,8 @@ namespace {
 /// How elements of one type are read, combined and written.
 class ElementCode {
 public:
-  ElementCode(OpBuilder &b, Location loc, ElementType type, Reduction reduction) : b(b), loc(loc), reduction(reduction) {
+  ElementCode(OpBuilder &b, Location loc, ElementType type, Reduction reduction)
+      : b(b), loc(loc), reduction(reduction) {
     StringRef name(shardrt::elementTypeName(type));
     isUnsigned = name.starts_with("ui");
     isBoolean = type == ElementType::I1;
@@ -36,7 +38,8 @@ public:
       bits = 4;
     isBFloat = type == ElementType::BF16;
     isHalf = type == ElementType::F16;
-    isComplex = type == ElementType::Complex64 || type == ElementType::Complex128;
+    isComplex =
+        type == ElementType::Complex64 || type == ElementType::Complex128;
     bytes = shardrt::elementBytes(type);
     if (type == ElementType::F64 || type == ElementType::Complex128)
       stored = b.getF64Type();
@@ -48,16 +51,19 @@ public:
       stored = b.getIntegerType(8 * bytes);
   }
 
-  /// Reads `width` elements at `address`; several only where all are one component.
+  /// Reads `width` elements at `address`; several only where all are one
+  /// component.
   Components load(Value address, int64_t width) {
     Components parts;
     for (int64_t i = 0; i < components(); ++i)
-      parts.push_back(widen(LLVM::LoadOp::create(b, loc, typeOf(width), componentAt(address, i), alignmentOf(width))));
+      parts.push_back(widen(LLVM::LoadOp::create(
+          b, loc, typeOf(width), componentAt(address, i), alignmentOf(width))));
     return parts;
   }
   void store(const Components &parts, Value address, int64_t width) {
     for (auto [i, part] : llvm::enumerate(parts))
-      LLVM::StoreOp::create(b, loc, narrow(part), componentAt(address, i), alignmentOf(width));
+      LLVM::StoreOp::create(b, loc, narrow(part), componentAt(address, i),
+                            alignmentOf(width));
   }
   /// As after a store and a load.
   Components round(const Components &parts) {
@@ -70,13 +76,18 @@ public:
 
 private:
   int64_t components() const { return isComplex ? 2 : 1; }
-  Type typeOf(int64_t width) { return width == 1 ? stored : VectorType::get({width}, stored); }
+  Type typeOf(int64_t width) {
+    return width == 1 ? stored : VectorType::get({width}, stored);
+  }
   /// Of one load; vectors take 16 bytes.
-  unsigned alignmentOf(int64_t width) { return width == 1 ? stored.getIntOrFloatBitWidth() / 8 : 16; }
+  unsigned alignmentOf(int64_t width) {
+    return width == 1 ? stored.getIntOrFloatBitWidth() / 8 : 16;
+  }
   Value componentAt(Value address, int64_t i) {
     if (i == 0)
       return address;
-    return LLVM::GEPOp::create(b, loc, address.getType(), stored, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    return LLVM::GEPOp::create(b, loc, address.getType(), stored, address,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
   }
   /// `scalar`, or vectors of it in the shape of `like`.
   Type shaped(Type scalar, Value like) {
@@ -102,13 +113,15 @@ private:
   Reduction reduction;
   Type stored;
   int64_t bytes = 0, bits = 0;
-  bool isUnsigned = false, isBoolean = false, isBFloat = false, isHalf = false, isComplex = false;
+  bool isUnsigned = false, isBoolean = false, isBFloat = false, isHalf = false,
+       isComplex = false;
 };
 } // namespace
 
 Value ElementCode::widen(Value x) {
   if (isBoolean)
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x, constant(0, x));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, x,
+                                 constant(0, x));
   if (isHalf)
     return arith::ExtFOp::create(b, loc, shaped(b.getF32Type(), x), x);
   if (!isBFloat)
@@ -128,7 +141,8 @@ Value ElementCode::narrow(Value x) {
     if (isUnsigned)
       return low;
     Value half = constant(1 << (bits - 1), x);
-    return arith::SubIOp::create(b, loc, arith::XOrIOp::create(b, loc, low, half), half);
+    return arith::SubIOp::create(
+        b, loc, arith::XOrIOp::create(b, loc, low, half), half);
   }
   if (!isBFloat)
     return x;
@@ -136,7 +150,8 @@ Value ElementCode::narrow(Value x) {
   Value word = arith::BitcastOp::create(b, loc, shaped(b.getI32Type(), x), x);
   Value high = arith::ShRUIOp::create(b, loc, word, constant(16, word));
   Value odd = arith::AndIOp::create(b, loc, high, constant(1, word));
-  Value sum = arith::AddIOp::create(b, loc, word, arith::AddIOp::create(b, loc, odd, constant(0x7fff, word)));
+  Value sum = arith::AddIOp::create(
+      b, loc, word, arith::AddIOp::create(b, loc, odd, constant(0x7fff, word)));
   Value rounded = arith::ShRUIOp::create(b, loc, sum, constant(16, word));
   Value quiet = arith::OrIOp::create(b, loc, high, constant(0x40, word));
   Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
@@ -147,20 +162,31 @@ Value ElementCode::narrow(Value x) {
 Value ElementCode::extreme(Value a, Value x, bool isMax) {
   if (!isa<FloatType>(getElementTypeOrSelf(a.getType()))) {
     if (isUnsigned)
-      return isMax ? arith::MaxUIOp::create(b, loc, a, x).getResult() : arith::MinUIOp::create(b, loc, a, x).getResult();
-    return isMax ? arith::MaxSIOp::create(b, loc, a, x).getResult() : arith::MinSIOp::create(b, loc, a, x).getResult();
+      return isMax ? arith::MaxUIOp::create(b, loc, a, x).getResult()
+                   : arith::MinUIOp::create(b, loc, a, x).getResult();
+    return isMax ? arith::MaxSIOp::create(b, loc, a, x).getResult()
+                 : arith::MinSIOp::create(b, loc, a, x).getResult();
   }
-  Type words = shaped(b.getIntegerType(getElementTypeOrSelf(a.getType()).getIntOrFloatBitWidth()), a);
-  Value p = arith::BitcastOp::create(b, loc, words, a), q = arith::BitcastOp::create(b, loc, words, x);
+  Type words =
+      shaped(b.getIntegerType(
+                 getElementTypeOrSelf(a.getType()).getIntOrFloatBitWidth()),
+             a);
+  Value p = arith::BitcastOp::create(b, loc, words, a),
+        q = arith::BitcastOp::create(b, loc, words, x);
   // Equal numbers differ in the sign of zero at most.
-  Value both = isMax ? arith::AndIOp::create(b, loc, p, q).getResult() : arith::OrIOp::create(b, loc, p, q).getResult();
+  Value both = isMax ? arith::AndIOp::create(b, loc, p, q).getResult()
+                     : arith::OrIOp::create(b, loc, p, q).getResult();
   Value same = arith::BitcastOp::create(b, loc, a.getType(), both);
   auto compare = [&](arith::CmpFPredicate predicate, Value l, Value r) {
     return arith::CmpFOp::create(b, loc, predicate, l, r);
   };
-  auto select = [&](Value which, Value yes, Value no) { return arith::SelectOp::create(b, loc, which, yes, no); };
-  Value wins = compare(isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, a, x);
-  Value ordered = select(compare(arith::CmpFPredicate::OEQ, a, x), same, select(wins, a, x));
+  auto select = [&](Value which, Value yes, Value no) {
+    return arith::SelectOp::create(b, loc, which, yes, no);
+  };
+  Value wins = compare(
+      isMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, a, x);
+  Value ordered = select(compare(arith::CmpFPredicate::OEQ, a, x), same,
+                         select(wins, a, x));
   Value orOther = select(compare(arith::CmpFPredicate::UNO, x, x), x, ordered);
   return select(compare(arith::CmpFPredicate::UNO, a, a), a, orOther);
 }
@@ -176,9 +202,11 @@ Value ElementCode::combineOne(Value a, Value x) {
   case Reduction::None:
     return x;
   case Reduction::Sum:
-    return isFloat ? arith::AddFOp::create(b, loc, a, x).getResult() : arith::AddIOp::create(b, loc, a, x).getResult();
+    return isFloat ? arith::AddFOp::create(b, loc, a, x).getResult()
+                   : arith::AddIOp::create(b, loc, a, x).getResult();
   case Reduction::Product:
-    return isFloat ? arith::MulFOp::create(b, loc, a, x).getResult() : arith::MulIOp::create(b, loc, a, x).getResult();
+    return isFloat ? arith::MulFOp::create(b, loc, a, x).getResult()
+                   : arith::MulIOp::create(b, loc, a, x).getResult();
   case Reduction::Min:
   case Reduction::Max:
     return extreme(a, x, how == Reduction::Max);
@@ -199,8 +227,11 @@ Components ElementCode::combine(const Components &a, const Components &x) {
       result.push_back(combineOne(mine, theirs));
     return result;
   }
-  auto times = [&](int i, int j) { return arith::MulFOp::create(b, loc, a[i], x[j]); };
-  return {arith::SubFOp::create(b, loc, times(0, 0), times(1, 1)), arith::AddFOp::create(b, loc, times(0, 1), times(1, 0))};
+  auto times = [&](int i, int j) {
+    return arith::MulFOp::create(b, loc, a[i], x[j]);
+  };
+  return {arith::SubFOp::create(b, loc, times(0, 0), times(1, 1)),
+          arith::AddFOp::create(b, loc, times(0, 1), times(1, 0))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,9 +247,13 @@ public:
     b.setInsertionPointToEnd(kernels.getBody());
     SmallVector<Type> types;
     for (char kind : arguments)
-      types.push_back(kind == 'A' ? Type(LLVM::LLVMPointerType::get(b.getContext())) : b.getI64Type());
-    function = gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
-    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+      types.push_back(kind == 'A'
+                          ? Type(LLVM::LLVMPointerType::get(b.getContext()))
+                          : b.getI64Type());
+    function =
+        gpu::GPUFuncOp::create(b, loc, name, b.getFunctionType(types, {}));
+    function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                      b.getUnitAttr());
     int32_t threads = shardrt::communicationThreads;
     function.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
     b.setInsertionPointToEnd(&function.getBody().front());
@@ -230,28 +265,38 @@ public:
   }
 
   Value argument(unsigned i) { return function.getArgument(i); }
-  Value number(int64_t value) { return arith::ConstantIntOp::create(b, loc, value, 64); }
-  Value toI64(Value index) { return arith::IndexCastOp::create(b, loc, b.getI64Type(), index); }
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(b, loc, value, 64);
+  }
+  Value toI64(Value index) {
+    return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+  }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
   Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
   Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
   Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
-  Value less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+  Value less(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+  }
   /// The address `bytes` behind `base`.
   Value at(Value base, Value bytes) {
-    return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+    return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{bytes});
   }
   /// Number `index` of a list of numbers.
   Value entry(Value list, Value index) {
-    return LLVM::LoadOp::create(b, loc, b.getI64Type(), at(list, mul(index, number(8))), 8);
+    return LLVM::LoadOp::create(b, loc, b.getI64Type(),
+                                at(list, mul(index, number(8))), 8);
   }
   /// From here on only where `condition` holds.
   void guard(Value condition) {
-    auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+    auto branch =
+        scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
   /// Where `condition` holds the one, else the other; no results.
-  void either(Value condition, function_ref<void()> one, function_ref<void()> other) {
+  void either(Value condition, function_ref<void()> one,
+              function_ref<void()> other) {
     auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -259,13 +304,16 @@ public:
     b.setInsertionPointToStart(branch.elseBlock());
     other();
   }
-  /// `body(i, state)` for i from `begin` to `end`, each given what the last came to.
+  /// `body(i, state)` for i from `begin` to `end`, each given what the last
+  /// came to.
   Components loop(Value begin, Value end, const Components &state,
                   function_ref<Components(Value, const Components &)> body) {
-    auto made = scf::ForOp::create(b, loc, begin, end, number(1), ValueRange(state));
+    auto made =
+        scf::ForOp::create(b, loc, begin, end, number(1), ValueRange(state));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(made.getBody());
-    Components inside(made.getRegionIterArgs().begin(), made.getRegionIterArgs().end());
+    Components inside(made.getRegionIterArgs().begin(),
+                      made.getRegionIterArgs().end());
     Components next = body(made.getInductionVar(), inside);
     if (!state.empty())
       scf::YieldOp::create(b, loc, next);
@@ -279,12 +327,14 @@ public:
 };
 } // namespace
 
-static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name, ElementType type, Reduction reduction) {
+static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name,
+                                 ElementType type, Reduction reduction) {
   constexpr int64_t addresses = shardrt::combineAddresses;
   KernelBody k(kernels, name, "ANNNN" + std::string(addresses, 'A'));
   OpBuilder &b = k.b;
   ElementCode code(b, k.loc, type, reduction);
-  Value count = k.argument(1), each = k.argument(2), numParts = k.argument(3), stride = k.argument(4);
+  Value count = k.argument(1), each = k.argument(2), numParts = k.argument(3),
+        stride = k.argument(4);
   auto part = [&](int64_t i) { return k.argument(5 + i); };
   /// Combines `width` elements from `index` on.
   auto fold = [&](Value index, int64_t width) {
@@ -292,19 +342,24 @@ static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name, Eleme
     Components sum = code.load(k.at(part(0), offset), width);
     for (int64_t i = 1; i + 1 < addresses; ++i) {
       Value isThere = k.less(k.number(i), numParts);
-      auto branch = scf::IfOp::create(b, k.loc, TypeRange(ValueRange(sum)), isThere, /*withElseRegion=*/true);
+      auto branch = scf::IfOp::create(b, k.loc, TypeRange(ValueRange(sum)),
+                                      isThere, /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
-      scf::YieldOp::create(b, k.loc, code.combine(sum, code.load(k.at(part(i), offset), width)));
+      scf::YieldOp::create(
+          b, k.loc, code.combine(sum, code.load(k.at(part(i), offset), width)));
       b.setInsertionPointToStart(branch.elseBlock());
       scf::YieldOp::create(b, k.loc, sum);
       sum.assign(branch.getResults().begin(), branch.getResults().end());
     }
-    Value others = arith::SubIOp::create(b, k.loc, numParts, k.number(addresses - 1));
+    Value others =
+        arith::SubIOp::create(b, k.loc, numParts, k.number(addresses - 1));
     Value last = k.at(part(addresses - 1), offset);
-    sum = k.loop(k.number(0), others, sum, [&](Value i, const Components &inside) {
-      return code.combine(inside, code.load(k.at(last, k.mul(i, stride)), width));
-    });
+    sum = k.loop(k.number(0), others, sum,
+                 [&](Value i, const Components &inside) {
+                   return code.combine(
+                       inside, code.load(k.at(last, k.mul(i, stride)), width));
+                 });
     code.store(sum, k.at(k.argument(0), offset), width);
   };
   Value begin = k.mul(k.thread, each);
@@ -316,25 +371,30 @@ static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name, Eleme
       return Components();
     });
   };
-  bool isComplex = type == ElementType::Complex64 || type == ElementType::Complex128;
+  bool isComplex =
+      type == ElementType::Complex64 || type == ElementType::Complex128;
   int64_t width = isComplex ? 1 : shardrt::combineWidth(type);
   if (width == 1) {
     oneByOne();
     return k.function;
   }
-  Value isWhole = arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::eq,
-                                        arith::SubIOp::create(b, k.loc, end, begin), k.number(width));
+  Value isWhole = arith::CmpIOp::create(
+      b, k.loc, arith::CmpIPredicate::eq,
+      arith::SubIOp::create(b, k.loc, end, begin), k.number(width));
   k.either(isWhole, [&] { fold(begin, width); }, oneByOne);
   return k.function;
 }
 
-/// Where the element, or word, of a thread is: in which block, list entry and place of a row.
-static std::tuple<Value, Value, Value> takeApart(KernelBody &k, Value perRow, Value entries) {
+/// Where the element, or word, of a thread is: in which block, list entry and
+/// place of a row.
+static std::tuple<Value, Value, Value> takeApart(KernelBody &k, Value perRow,
+                                                 Value entries) {
   Value inRow = k.rem(k.thread, perRow), rest = k.div(k.thread, perRow);
   return {k.div(rest, entries), k.rem(rest, entries), inRow};
 }
 
-static gpu::GPUFuncOp addRows(gpu::GPUModuleOp kernels, StringRef name, int64_t bytes) {
+static gpu::GPUFuncOp addRows(gpu::GPUModuleOp kernels, StringRef name,
+                              int64_t bytes) {
   KernelBody k(kernels, name, "AAANNNNN");
   k.guard(k.less(k.thread, k.argument(3)));
   Value words = k.argument(4);
@@ -344,37 +404,48 @@ static gpu::GPUFuncOp addRows(gpu::GPUModuleOp kernels, StringRef name, int64_t 
     Value index = k.add(k.mul(block, between), k.add(k.mul(row, words), word));
     return k.at(base, k.mul(index, k.number(bytes)));
   };
-  Value from = k.entry(k.argument(2), first), to = k.entry(k.argument(2), k.add(first, k.number(1)));
+  Value from = k.entry(k.argument(2), first),
+        to = k.entry(k.argument(2), k.add(first, k.number(1)));
   Type type = k.b.getIntegerType(8 * bytes);
   if (bytes == 16)
     type = VectorType::get({4}, k.b.getI32Type());
-  Value moved = LLVM::LoadOp::create(k.b, k.loc, type, place(k.argument(1), from, k.argument(7)), bytes);
-  LLVM::StoreOp::create(k.b, k.loc, moved, place(k.argument(0), to, k.argument(6)), bytes);
+  Value moved = LLVM::LoadOp::create(
+      k.b, k.loc, type, place(k.argument(1), from, k.argument(7)), bytes);
+  LLVM::StoreOp::create(k.b, k.loc, moved,
+                        place(k.argument(0), to, k.argument(6)), bytes);
   return k.function;
 }
 
-static gpu::GPUFuncOp addUpdate(gpu::GPUModuleOp kernels, StringRef name, ElementType type, Reduction reduction) {
+static gpu::GPUFuncOp addUpdate(gpu::GPUModuleOp kernels, StringRef name,
+                                ElementType type, Reduction reduction) {
   KernelBody k(kernels, name, "AAANNNNN");
   ElementCode code(k.b, k.loc, type, reduction);
   k.guard(k.less(k.thread, k.argument(3)));
   Value perRow = k.argument(4);
   auto [block, segment, element] = takeApart(k, perRow, k.argument(5));
-  auto place = [&, block = block, element = element](Value base, Value row, Value between) {
-    Value index = k.add(k.mul(block, between), k.add(k.mul(row, perRow), element));
+  auto place = [&, block = block, element = element](Value base, Value row,
+                                                     Value between) {
+    Value index =
+        k.add(k.mul(block, between), k.add(k.mul(row, perRow), element));
     return k.at(base, k.mul(index, k.number(shardrt::elementBytes(type))));
   };
   Value first = k.mul(segment, k.number(3));
-  Value row = k.entry(k.argument(2), first), begin = k.entry(k.argument(2), k.add(first, k.number(1)));
+  Value row = k.entry(k.argument(2), first),
+        begin = k.entry(k.argument(2), k.add(first, k.number(1)));
   Value end = k.entry(k.argument(2), k.add(first, k.number(2)));
   Value target = place(k.argument(0), row, k.argument(6));
-  Components sum = k.loop(begin, end, code.load(target, 1), [&](Value i, const Components &inside) {
-    return code.round(code.combine(inside, code.load(place(k.argument(1), i, k.argument(7)), 1)));
-  });
+  Components sum = k.loop(
+      begin, end, code.load(target, 1), [&](Value i, const Components &inside) {
+        return code.round(code.combine(
+            inside, code.load(place(k.argument(1), i, k.argument(7)), 1)));
+      });
   code.store(sum, target, 1);
   return k.function;
 }
 
-SmallVector<gpu::GPUFuncOp> shardc::addCommunicationKernels(gpu::GPUModuleOp kernels, const shardrt::SiteTable &table) {
+SmallVector<gpu::GPUFuncOp>
+shardc::addCommunicationKernels(gpu::GPUModuleOp kernels,
+                                const shardrt::SiteTable &table) {
   SmallVector<gpu::GPUFuncOp> made;
   auto once = [&](const std::string &name, auto make) {
     if (!kernels.lookupSymbol(name))
@@ -382,16 +453,23 @@ SmallVector<gpu::GPUFuncOp> shardc::addCommunicationKernels(gpu::GPUModuleOp ker
   };
   for (const shardrt::Site &site : table.sites) {
     using shardrt::SiteKind;
-    bool isRows = site.kind == SiteKind::GatherRows || site.kind == SiteKind::ScatterRows;
+    bool isRows =
+        site.kind == SiteKind::GatherRows || site.kind == SiteKind::ScatterRows;
     if (isRows)
       for (int64_t bytes : {shardrt::elementBytes(site.type), int64_t(16)})
-        once(shardrt::rowsKernelName(bytes), [&](StringRef name) { return addRows(kernels, name, bytes); });
+        once(shardrt::rowsKernelName(bytes),
+             [&](StringRef name) { return addRows(kernels, name, bytes); });
     if (site.kind == SiteKind::ScatterRows && site.reduction != Reduction::None)
       once(shardrt::updateKernelName(site.type, site.reduction),
-           [&](StringRef name) { return addUpdate(kernels, name, site.type, site.reduction); });
-    if (site.kind == SiteKind::AllReduce || site.kind == SiteKind::ReduceScatter)
+           [&](StringRef name) {
+             return addUpdate(kernels, name, site.type, site.reduction);
+           });
+    if (site.kind == SiteKind::AllReduce ||
+        site.kind == SiteKind::ReduceScatter)
       once(shardrt::combineKernelName(site.type, site.reduction),
-           [&](StringRef name) { return addCombine(kernels, name, site.type, site.reduction); });
+           [&](StringRef name) {
+             return addCombine(kernels, name, site.type, site.reduction);
+           });
   }
   return made;
 }

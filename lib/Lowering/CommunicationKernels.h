@@ -1,16 +1,18 @@
-//===- CommunicationKernels.h - Kernels that communication calls -*- C++ -*-===//
+//===- CommunicationKernels.h - Kernels that communication calls -*- C++
+//-*-===//
 #ifndef SHARDC_LIB_LOWERING_COMMUNICATIONKERNELS_H
 #define SHARDC_LIB_LOWERING_COMMUNICATIONKERNELS_H
 
-#include "shardrt/Sites.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "shardrt/Sites.h"
 
 namespace shardc {
 
 /// Adds to `kernels` those that the runtime needs for the sites of `table`
 /// (shardrt/CommunicationKernels.h), each once; returns them.
-llvm::SmallVector<mlir::gpu::GPUFuncOp> addCommunicationKernels(mlir::gpu::GPUModuleOp kernels,
-                                                               const shardrt::SiteTable &table);
+llvm::SmallVector<mlir::gpu::GPUFuncOp>
+addCommunicationKernels(mlir::gpu::GPUModuleOp kernels,
+                        const shardrt::SiteTable &table);
 
 } // namespace shardc
 

@@ -1,4 +1,5 @@
-//===- DenseBuffers.h - What the runtime can be handed -----------*- C++ -*-===//
+//===- DenseBuffers.h - What the runtime can be handed -----------*- C++
+//-*-===//
 #ifndef SHARDC_LIB_LOWERING_DENSEBUFFERS_H
 #define SHARDC_LIB_LOWERING_DENSEBUFFERS_H
 
@@ -21,7 +22,8 @@ inline bool isDenseBuffer(mlir::MemRefType type) {
     // Before a `?` dim strides are `?` too, and nothing is known.
     if (mlir::ShapedType::isDynamic(expected) || strides[i] != expected)
       return false;
-    expected = type.isDynamicDim(i) ? mlir::ShapedType::kDynamic : expected * type.getDimSize(i);
+    expected = type.isDynamicDim(i) ? mlir::ShapedType::kDynamic
+                                    : expected * type.getDimSize(i);
   }
   return true;
 }

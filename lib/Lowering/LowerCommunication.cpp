@@ -52,15 +52,19 @@ struct SiteCollector {
   };
   llvm::DenseMap<Operation *, Uses> uses;
 
-  /// Appends the site of `op` and returns its number; emits an error on failure.
+  /// Appends the site of `op` and returns its number; emits an error on
+  /// failure.
   FailureOr<int64_t> add(CommunicationOpInterface op);
   /// The blocks of a tensor of `type`, whose cut dims are listed.
-  void describeBlocks(shardrt::Site &site, RankedTensorType type, ArrayAttr dims) const;
+  void describeBlocks(shardrt::Site &site, RankedTensorType type,
+                      ArrayAttr dims) const;
 };
 } // namespace
 
-void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type, ArrayAttr dims) const {
-  site.exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
+void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type,
+                                   ArrayAttr dims) const {
+  site.exchange.globalShape.assign(type.getShape().begin(),
+                                   type.getShape().end());
   for (Attribute attr : dims) {
     DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
     site.exchange.globalShape[dim.dim] = dim.size();
@@ -70,19 +74,24 @@ void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type, A
 
 FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   auto source = cast<RankedTensorType>(op.getSource().getType());
-  std::optional<shardrt::ElementType> type = elementTypeOf(source.getElementType());
+  std::optional<shardrt::ElementType> type =
+      elementTypeOf(source.getElementType());
   if (!type)
-    return op->emitOpError() << "moves elements of type " << source.getElementType() << ", which the runtime cannot";
+    return op->emitOpError()
+           << "moves elements of type " << source.getElementType()
+           << ", which the runtime cannot";
   shardrt::Site site;
   site.type = *type;
   auto wait = dyn_cast<ExchangeWaitOp>(*op);
-  site.report = wait ? wait.getKind().str() : op->getName().stripDialect().str();
+  site.report =
+      wait ? wait.getKind().str() : op->getName().stripDialect().str();
   site.location = userLocation(op->getLoc());
   if (auto reason = op->getAttrOfType<StringAttr>("reason"))
     site.name = reason.str();
   auto groupAxes = [&](ArrayAttr axes) {
     for (Attribute axis : axes)
-      site.groupAxes.push_back(mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
+      site.groupAxes.push_back(
+          mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
   };
   if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
     site.kind = shardrt::SiteKind::Exchange;
@@ -103,7 +112,8 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
     site.rows.vectorDim = plan.getVectorDim();
     site.rows.gathers = use.gathers;
     site.rows.scatters = use.scatters;
-    site.rows.components.assign(plan.getComponents().begin(), plan.getComponents().end());
+    site.rows.components.assign(plan.getComponents().begin(),
+                                plan.getComponents().end());
     site.rows.slices.assign(plan.getSlices().begin(), plan.getSlices().end());
     for (Attribute attr : plan.getRows())
       site.rows.dims.push_back(cast<DimExchangeAttr>(attr).getExchange(mesh));
@@ -116,7 +126,8 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
     site.kind = shardrt::SiteKind::ScatterRows;
     if (scatter.getKind())
       site.reduction = reductionOf(*scatter.getKind());
-    describeBlocks(site, cast<RankedTensorType>(scatter.getInto().getType()), scatter.getDims());
+    describeBlocks(site, cast<RankedTensorType>(scatter.getInto().getType()),
+                   scatter.getDims());
     site.rows.first = scatter.getFirst();
     uses[scatter.getRowPlan()].scatters = true;
   } else {
@@ -127,9 +138,10 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   return static_cast<int64_t>(table.sites.size()) - 1;
 }
 
-/// This rank's size of dim `dim`, of what it owns or needs by the tables in `dims`;
-/// null if the dim is not listed.
-static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims, int64_t dim, bool needed, FlatSymbolRefAttr mesh) {
+/// This rank's size of dim `dim`, of what it owns or needs by the tables in
+/// `dims`; null if the dim is not listed.
+static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims,
+                         int64_t dim, bool needed, FlatSymbolRefAttr mesh) {
   for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
     if (attr.getDim() != dim)
       continue;
@@ -138,7 +150,8 @@ static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims, int64
     for (size_t k = 0; k + 1 < ends.size(); k += 2)
       table.push_back(std::max<int64_t>(0, ends[k + 1] - ends[k]));
     SmallVector<Attribute> axes(attr.getAxes().begin(), attr.getAxes().end());
-    return LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table),
+    return LookupOp::create(builder, loc, builder.getIndexType(),
+                            builder.getDenseI64ArrayAttr(table),
                             builder.getArrayAttr(axes), mesh);
   }
   return {};
@@ -146,13 +159,16 @@ static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims, int64
 
 /// A destination of `type`, whose `?` dims are what `dims` say each rank needs,
 /// or those of `like`.
-static Value createDestination(OpBuilder &builder, Location loc, RankedTensorType type, ArrayAttr dims,
+static Value createDestination(OpBuilder &builder, Location loc,
+                               RankedTensorType type, ArrayAttr dims,
                                FlatSymbolRefAttr mesh, Value like) {
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < type.getRank(); ++i) {
     if (!type.isDynamicDim(i))
       continue;
-    Value size = dims ? sizeByTable(builder, loc, dims, i, /*needed=*/true, mesh) : Value();
+    Value size = dims
+                     ? sizeByTable(builder, loc, dims, i, /*needed=*/true, mesh)
+                     : Value();
     if (!size)
       size = tensor::DimOp::create(builder, loc, like, i);
     sizes.push_back(size);
@@ -161,8 +177,8 @@ static Value createDestination(OpBuilder &builder, Location loc, RankedTensorTyp
   return bufferization::AllocTensorOp::create(builder, loc, type, sizes);
 }
 
-/// A destination for `op`: each `?` dim is one of the operand, of the indices or
-/// of a slice.
+/// A destination for `op`: each `?` dim is one of the operand, of the indices
+/// or of a slice.
 static Value createPositions(OpBuilder &builder, GatherRowsOp op) {
   RowPlanOp plan = op.getRowPlan();
   auto type = cast<RankedTensorType>(op.getType());
@@ -183,22 +199,27 @@ static Value createPositions(OpBuilder &builder, GatherRowsOp op) {
     if (dim >= first && place < 0) {
       like = plan.getIndices();
       likeDim = dim - first < vectorDim ? dim - first : dim - first + 1;
-      size = sizeByTable(builder, op.getLoc(), plan.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), plan.getDims(), likeDim,
+                         /*needed=*/false, op.getMeshAttr());
     } else if (dim >= first && place < numSliced) {
-      size = sizeByTable(builder, op.getLoc(), plan.getRows(), sliced[place], /*needed=*/true, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), plan.getRows(), sliced[place],
+                         /*needed=*/true, op.getMeshAttr());
     } else {
       if (dim >= first)
         likeDim = first + plan.getRows().size() + place - numSliced;
-      size = sizeByTable(builder, op.getLoc(), op.getDims(), likeDim, /*needed=*/false, op.getMeshAttr());
+      size = sizeByTable(builder, op.getLoc(), op.getDims(), likeDim,
+                         /*needed=*/false, op.getMeshAttr());
     }
     if (!size)
       size = tensor::DimOp::create(builder, op.getLoc(), like, likeDim);
     sizes.push_back(size);
   }
-  return bufferization::AllocTensorOp::create(builder, op.getLoc(), type, sizes);
+  return bufferization::AllocTensorOp::create(builder, op.getLoc(), type,
+                                              sizes);
 }
 
-static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites) {
+static LogicalResult lowerSite(CommunicationOpInterface op,
+                               SiteCollector &sites) {
   FailureOr<int64_t> number = sites.add(op);
   if (failed(number))
     return failure();
@@ -207,7 +228,8 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
   SmallVector<Value> inputs{op.getSource()};
   IntegerAttr siteAttr = builder.getI64IntegerAttr(*number);
   if (auto plan = dyn_cast<RowPlanOp>(*op)) {
-    auto site = StartSiteOp::create(builder, loc, builder.getI64Type(), plan.getIndices().getType(), siteAttr,
+    auto site = StartSiteOp::create(builder, loc, builder.getI64Type(),
+                                    plan.getIndices().getType(), siteAttr,
                                     plan.getIndices());
     plan.getPlan().replaceAllUsesWith(site.getToken());
     plan.erase();
@@ -216,8 +238,10 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (isa<GatherRowsOp, ScatterRowsOp>(*op)) {
     auto gather = dyn_cast<GatherRowsOp>(*op);
-    Value init = gather ? createPositions(builder, gather) : cast<ScatterRowsOp>(*op).getInto();
-    auto site = RunSiteOp::create(builder, loc, TypeRange(type), siteAttr, op->getOperand(0), inputs, init);
+    Value init = gather ? createPositions(builder, gather)
+                        : cast<ScatterRowsOp>(*op).getInto();
+    auto site = RunSiteOp::create(builder, loc, TypeRange(type), siteAttr,
+                                  op->getOperand(0), inputs, init);
     site.setAccumulates(!gather);
     op->replaceAllUsesWith(site.getResults());
     op->erase();
@@ -235,29 +259,36 @@ static LogicalResult lowerSite(CommunicationOpInterface op, SiteCollector &sites
   if (auto wait = dyn_cast<ExchangeWaitOp>(*op)) {
     auto start = wait.getToken().getDefiningOp<ExchangeStartOp>();
     if (!start || !start->hasOneUse())
-      return op->emitOpError() << "waits for what is not one 'spmd.exchange_start'";
+      return op->emitOpError()
+             << "waits for what is not one 'spmd.exchange_start'";
     OpBuilder atStart(start);
-    auto site = StartSiteOp::create(atStart, start.getLoc(), atStart.getI64Type(), start.getInput().getType(),
-                                    atStart.getI64IntegerAttr(*number), start.getInput());
+    auto site = StartSiteOp::create(
+        atStart, start.getLoc(), atStart.getI64Type(),
+        start.getInput().getType(), atStart.getI64IntegerAttr(*number),
+        start.getInput());
     token = site.getToken();
     inputs.front() = site.getHeld();
     start.getToken().replaceAllUsesWith(token);
     start.erase();
   }
-  Value init = createDestination(builder, loc, type, dims, op.getMeshName(), op.getSource());
-  auto site = RunSiteOp::create(builder, loc, TypeRange(type), builder.getI64IntegerAttr(*number), token, inputs, init);
+  Value init = createDestination(builder, loc, type, dims, op.getMeshName(),
+                                 op.getSource());
+  auto site = RunSiteOp::create(builder, loc, TypeRange(type),
+                                builder.getI64IntegerAttr(*number), token,
+                                inputs, init);
   op->replaceAllUsesWith(site.getResults());
   op->erase();
   return success();
 }
 
-/// Gives the results of a call destinations. A dim that differs by rank is whole on
-/// the rank that calls, the first along `axes`, and empty on others.
+/// Gives the results of a call destinations. A dim that differs by rank is
+/// whole on the rank that calls, the first along `axes`, and empty on others.
 static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   if (!op.getTypes())
-    return op.emitOpError() << "is not in the local view; run --spmd-partition first";
+    return op.emitOpError()
+           << "is not in the local view; run --spmd-partition first";
   MeshAttr mesh = meshOp.getMesh();
   ArrayAttr axes = op.getAxesAttr();
   int64_t count = 1;
@@ -266,20 +297,25 @@ static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
   SmallVector<Value> inits;
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
-    auto whole = cast<RankedTensorType>(cast<TypeAttr>((*op.getTypes())[op.getNumOperands() + i]).getValue());
+    auto whole = cast<RankedTensorType>(
+        cast<TypeAttr>((*op.getTypes())[op.getNumOperands() + i]).getValue());
     SmallVector<Value> sizes;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       if (!type.isDynamicDim(dim))
         continue;
       SmallVector<int64_t> table(count, 0);
       table.front() = whole.getRank() == 0 ? 1 : whole.getDimSize(dim);
-      sizes.push_back(LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(table), axes,
-                                       op.getMeshAttr()));
+      sizes.push_back(LookupOp::create(builder, loc, builder.getIndexType(),
+                                       builder.getDenseI64ArrayAttr(table),
+                                       axes, op.getMeshAttr()));
     }
-    inits.push_back(bufferization::AllocTensorOp::create(builder, loc, type, sizes));
+    inits.push_back(
+        bufferization::AllocTensorOp::create(builder, loc, type, sizes));
   }
-  auto run = RunHostOp::create(builder, loc, op.getResultTypes(), op.getIndexAttr(), op.getInputs(), inits,
-                               op.getHasEffectAttr(), op.getOrderedAttr(), op.getTypesAttr(), axes, op.getMeshAttr());
+  auto run = RunHostOp::create(builder, loc, op.getResultTypes(),
+                               op.getIndexAttr(), op.getInputs(), inits,
+                               op.getHasEffectAttr(), op.getOrderedAttr(),
+                               op.getTypesAttr(), axes, op.getMeshAttr());
   op->replaceAllUsesWith(run.getResults());
   op->erase();
   return success();
@@ -293,15 +329,25 @@ static void lowerDilate(DilateOp op) {
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
     if (type.isDynamicDim(i))
-      sizes.push_back(i == static_cast<int64_t>(op.getDim()) ? op.getSize() : tensor::DimOp::create(builder, loc, op.getInput(), i).getResult());
-  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), sizes);
+      sizes.push_back(
+          i == static_cast<int64_t>(op.getDim())
+              ? op.getSize()
+              : tensor::DimOp::create(builder, loc, op.getInput(), i)
+                    .getResult());
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                        type.getElementType(), sizes);
   // A broadcast of the 0-d fill.
   AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
-  auto filled = linalg::GenericOp::create(builder, loc, type, op.getFill(), empty, ArrayRef{scalar, identity}, parallel,
-                                          [](OpBuilder &b, Location l, ValueRange args) { linalg::YieldOp::create(b, l, args[0]); });
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), strides(type.getRank(), builder.getIndexAttr(1)), extents;
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  auto filled = linalg::GenericOp::create(
+      builder, loc, type, op.getFill(), empty, ArrayRef{scalar, identity},
+      parallel, [](OpBuilder &b, Location l, ValueRange args) {
+        linalg::YieldOp::create(b, l, args[0]);
+      });
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
+      strides(type.getRank(), builder.getIndexAttr(1)), extents;
   for (int64_t i = 0; i < type.getRank(); ++i)
     extents.push_back(tensor::getMixedSize(builder, loc, op.getInput(), i));
   offsets[op.getDim()] = op.getFirst();
@@ -316,10 +362,12 @@ static void lowerDilate(DilateOp op) {
 // Sizes of what is given
 //===----------------------------------------------------------------------===//
 
-/// The size of dim `dim` of `value`, said by a sharding or by what a loop starts
-/// with; null if `value` is neither given to the function nor to a loop. Sizes of
-/// loop-carried values stay: a loop keeps the shardings it starts with.
-static Value resolveDim(OpBuilder &builder, Location loc, Value value, int64_t dim) {
+/// The size of dim `dim` of `value`, said by a sharding or by what a loop
+/// starts with; null if `value` is neither given to the function nor to a loop.
+/// Sizes of loop-carried values stay: a loop keeps the shardings it starts
+/// with.
+static Value resolveDim(OpBuilder &builder, Location loc, Value value,
+                        int64_t dim) {
   if (auto result = dyn_cast<OpResult>(value)) {
     if (!isa<stablehlo::WhileOp>(result.getOwner()))
       return {};
@@ -340,16 +388,23 @@ static Value resolveDim(OpBuilder &builder, Location loc, Value value, int64_t d
   if (!function)
     return {};
   ShardingAttr sharding = getSharding(argument);
-  auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), "spmd.global_type");
+  auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(),
+                                                    "spmd.global_type");
   if (!sharding || !global)
     return {};
   MeshAttr mesh = lookupMesh(function, sharding.getMesh());
   DimShardingAttr dimSharding = sharding.getDims()[dim];
   SmallVector<int64_t> sizes;
-  for (int64_t size : dimSharding.getBoundaries(mesh, cast<ShapedType>(global.getValue()).getDimSize(dim)).sizes())
+  for (int64_t size :
+       dimSharding
+           .getBoundaries(mesh,
+                          cast<ShapedType>(global.getValue()).getDimSize(dim))
+           .sizes())
     sizes.push_back(size);
-  SmallVector<Attribute> axes(dimSharding.getAxes().begin(), dimSharding.getAxes().end());
-  return LookupOp::create(builder, loc, builder.getIndexType(), builder.getDenseI64ArrayAttr(sizes),
+  SmallVector<Attribute> axes(dimSharding.getAxes().begin(),
+                              dimSharding.getAxes().end());
+  return LookupOp::create(builder, loc, builder.getIndexType(),
+                          builder.getDenseI64ArrayAttr(sizes),
                           builder.getArrayAttr(axes), sharding.getMesh());
 }
 
@@ -376,7 +431,9 @@ static void keepEntryAttributes(ModuleOp module) {
     return;
   MLIRContext *context = module.getContext();
   // Without attributes there is no dictionary at all.
-  auto orEmpty = [&](DictionaryAttr attributes) { return attributes ? attributes : DictionaryAttr::get(context); };
+  auto orEmpty = [&](DictionaryAttr attributes) {
+    return attributes ? attributes : DictionaryAttr::get(context);
+  };
   SmallVector<Attribute> inputs, outputs;
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     inputs.push_back(orEmpty(main.getArgAttrDict(i)));
@@ -387,7 +444,8 @@ static void keepEntryAttributes(ModuleOp module) {
 }
 
 namespace {
-struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<LowerCommunicationPass> {
+struct LowerCommunicationPass final
+    : shardc::impl::LowerCommunicationPassBase<LowerCommunicationPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -396,7 +454,8 @@ struct LowerCommunicationPass final : shardc::impl::LowerCommunicationPassBase<L
       return signalPassFailure();
     SiteCollector sites;
     sites.mesh = mesh.getMesh();
-    for (auto [name, size] : llvm::zip(sites.mesh.getAxisNames(), sites.mesh.getAxisSizes())) {
+    for (auto [name, size] :
+         llvm::zip(sites.mesh.getAxisNames(), sites.mesh.getAxisSizes())) {
       sites.table.axisNames.push_back(name.str());
       sites.table.meshShape.push_back(size);
     }

@@ -1,24 +1,25 @@
 //===- MarginsInPlace.cpp - A block lies where its margins are added ------===//
 //
 // An exchange that keeps the own block copies all of it for the sake of a few
-// rows. If the block is computed where the result of the exchange will lie, only
-// the margins are left to fill. What the exchange reads may be a buffer of its
-// own, or one that a loop carries from one iteration to the next. A loop that
-// writes over the block in place gets a second one, and carries both in turns.
+// rows. If the block is computed where the result of the exchange will lie,
+// only the margins are left to fill. What the exchange reads may be a buffer of
+// its own, or one that a loop carries from one iteration to the next. A loop
+// that writes over the block in place gets a second one, and carries both in
+// turns.
 //
-// A block may move if nothing writes to it from when it is shown to others until
-// what the exchange made is read for the last time, if that is only read, and if
-// everything that uses the block takes a strided buffer.
+// A block may move if nothing writes to it from when it is shown to others
+// until what the exchange made is read for the last time, if that is only read,
+// and if everything that uses the block takes a strided buffer.
 //
 //===----------------------------------------------------------------------===//
 #include "SiteTables.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Lowering/RuntimePasses.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -35,8 +36,12 @@ namespace {
 struct Candidate {
   mutable RunSiteOp site;
   mutable StartSiteOp start; ///< null if the exchange is one op
-  Operation *shown() const { return start ? start.getOperation() : site.getOperation(); }
-  Value block() const { return start ? start.getInput() : site.getInputs().front(); }
+  Operation *shown() const {
+    return start ? start.getOperation() : site.getOperation();
+  }
+  Value block() const {
+    return start ? start.getInput() : site.getInputs().front();
+  }
   Value whole() const { return site.getInits().front(); }
 };
 } // namespace
@@ -81,7 +86,8 @@ static Use useOf(OpOperand &operand) {
 
 /// Calls `visit` with every use of `buffer` and of parts of it; false if one is
 /// unknown or `visit` says so.
-static bool forEachUse(Value buffer, llvm::function_ref<bool(OpOperand &, Use)> visit) {
+static bool forEachUse(Value buffer,
+                       llvm::function_ref<bool(OpOperand &, Use)> visit) {
   for (OpOperand &operand : buffer.getUses()) {
     if (auto part = dyn_cast<memref::SubViewOp>(operand.getOwner())) {
       if (!forEachUse(part.getResult(), visit))
@@ -114,7 +120,8 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
     return false;
   auto isAway = [&](Operation *op) {
     Operation *place = body->findAncestorOpInBlock(*op);
-    return !place || place->isBeforeInBlock(shown) || last->isBeforeInBlock(place);
+    return !place || place->isBeforeInBlock(shown) ||
+           last->isBeforeInBlock(place);
   };
   auto argument = dyn_cast<BlockArgument>(candidate.block());
   bool isCarried = argument && argument.getOwner() == body;
@@ -122,14 +129,15 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
     Operation *user = operand.getOwner();
     if (user == site || user == candidate.start)
       return true;
-    // What a loop carries it also yields; what a branch makes and yields goes on
-    // to a buffer of the block's own type.
+    // What a loop carries it also yields; what a branch makes and yields goes
+    // on to a buffer of the block's own type.
     if (user == body->getTerminator())
       return isCarried;
     for (Candidate other : others)
       if (user == other.start || (user == other.site && isAway(user)))
         return true;
-    return use == Use::None || use == Use::Reads || (use == Use::Writes && isAway(user));
+    return use == Use::None || use == Use::Reads ||
+           (use == Use::Writes && isAway(user));
   });
 }
 
@@ -137,10 +145,13 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
 // Moving
 //===----------------------------------------------------------------------===//
 
-/// Puts `buffer` in the place of `old`, but for uses that `keeps` names; parts of
-/// it get the type that follows.
-static void replaceBuffer(OpBuilder &builder, Value old, Value buffer,
-                          llvm::function_ref<bool(OpOperand &)> keeps = [](OpOperand &) { return false; }) {
+/// Puts `buffer` in the place of `old`, but for uses that `keeps` names; parts
+/// of it get the type that follows.
+static void replaceBuffer(
+    OpBuilder &builder, Value old, Value buffer,
+    llvm::function_ref<bool(OpOperand &)> keeps = [](OpOperand &) {
+      return false;
+    }) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &operand : old.getUses())
     if (operand.getOwner() != buffer.getDefiningOp() && !keeps(operand))
@@ -153,10 +164,12 @@ static void replaceBuffer(OpBuilder &builder, Value old, Value buffer,
     }
     builder.setInsertionPoint(part);
     MemRefType inferred = memref::SubViewOp::inferRankReducedResultType(
-        cast<MemRefType>(part.getType()).getShape(), cast<MemRefType>(buffer.getType()), part.getMixedOffsets(),
+        cast<MemRefType>(part.getType()).getShape(),
+        cast<MemRefType>(buffer.getType()), part.getMixedOffsets(),
         part.getMixedSizes(), part.getMixedStrides());
-    Value replaced = memref::SubViewOp::create(builder, part.getLoc(), inferred, buffer, part.getMixedOffsets(),
-                                               part.getMixedSizes(), part.getMixedStrides());
+    Value replaced = memref::SubViewOp::create(
+        builder, part.getLoc(), inferred, buffer, part.getMixedOffsets(),
+        part.getMixedSizes(), part.getMixedStrides());
     replaceBuffer(builder, part.getResult(), replaced);
     part.erase();
   }
@@ -166,11 +179,15 @@ static void replaceBuffer(OpBuilder &builder, Value old, Value buffer,
 static bool hoist(Value value, Operation *place) {
   Operation *op = value.getDefiningOp();
   if (!op)
-    return cast<BlockArgument>(value).getOwner()->getParentOp()->isProperAncestor(place);
+    return cast<BlockArgument>(value)
+        .getOwner()
+        ->getParentOp()
+        ->isProperAncestor(place);
   Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*place);
   if (ancestor && op->isBeforeInBlock(ancestor))
     return true;
-  if (op->getBlock() != place->getBlock() && !(ancestor == nullptr && place->getBlock()->findAncestorOpInBlock(*op)))
+  if (op->getBlock() != place->getBlock() &&
+      !(ancestor == nullptr && place->getBlock()->findAncestorOpInBlock(*op)))
     return false;
   if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
     return false;
@@ -187,33 +204,40 @@ static bool hoist(Value value, Operation *place) {
 
 /// True if `op` writes all of the buffer `output`, whatever it held.
 static bool writesAllOf(linalg::GenericOp op, OpOperand &output) {
-  return op.getNumParallelLoops() == op.getNumLoops() && op.getMatchingIndexingMap(&output).isPermutation() &&
+  return op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getMatchingIndexingMap(&output).isPermutation() &&
          op.getMatchingBlockArgument(&output).use_empty();
 }
 
-/// True if the function returns what `block` holds, as arguments behind `numInputs` do.
+/// True if the function returns what `block` holds, as arguments behind
+/// `numInputs` do.
 static bool isOutput(Value block, int64_t numInputs) {
   auto argument = dyn_cast<BlockArgument>(block);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) && argument.getArgNumber() >= numInputs &&
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
+         argument.getArgNumber() >= numInputs &&
          cast<MemRefType>(argument.getType()).hasStaticShape();
 }
 
-/// The block of `candidates` is a buffer from outside a loop whose body exchanges it
-/// and then writes over all of it in one op. That op now writes to a twin, and the
-/// loop carries both, which change places; what the function returns is copied in the
-/// end. False, with nothing changed, if anything else is done with the block.
+/// The block of `candidates` is a buffer from outside a loop whose body
+/// exchanges it and then writes over all of it in one op. That op now writes to
+/// a twin, and the loop carries both, which change places; what the function
+/// returns is copied in the end. False, with nothing changed, if anything else
+/// is done with the block.
 static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
   Candidate first = candidates.front();
   Value block = first.block();
   auto type = cast<MemRefType>(block.getType());
   bool isReturned = isOutput(block, numInputs);
   auto loop = dyn_cast<scf::ForOp>(first.site->getParentOp());
-  if (!loop || block.getParentBlock() != loop->getBlock() || !type.hasStaticShape() ||
+  if (!loop || block.getParentBlock() != loop->getBlock() ||
+      !type.hasStaticShape() ||
       !(isReturned || block.getDefiningOp<memref::AllocOp>()))
     return false;
   Block *body = loop.getBody();
   auto isExchange = [&](Operation *op) {
-    return llvm::any_of(candidates, [&](Candidate candidate) { return op == candidate.site || op == candidate.start; });
+    return llvm::any_of(candidates, [&](Candidate candidate) {
+      return op == candidate.site || op == candidate.start;
+    });
   };
   linalg::GenericOp writer;
   bool isKnown = forEachUse(block, [&](OpOperand &operand, Use use) {
@@ -223,55 +247,69 @@ static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
     if (use != Use::Writes || !loop->isProperAncestor(user))
       return true;
     auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (writer || !generic || generic->getBlock() != body || operand.get() != block || !writesAllOf(generic, operand))
+    if (writer || !generic || generic->getBlock() != body ||
+        operand.get() != block || !writesAllOf(generic, operand))
       return false;
     writer = generic;
     return true;
   });
-  if (!isKnown || !writer || !llvm::all_of(candidates, [&](Candidate candidate) {
-        return candidate.site->getBlock() == body && candidate.site->isBeforeInBlock(writer);
+  if (!isKnown || !writer ||
+      !llvm::all_of(candidates, [&](Candidate candidate) {
+        return candidate.site->getBlock() == body &&
+               candidate.site->isBeforeInBlock(writer);
       }))
     return false;
-  // Before the loop; in it up to the writer; in it behind the writer; behind it.
+  // Before the loop; in it up to the writer; in it behind the writer; behind
+  // it.
   enum Place { Before, Old, New, After };
   auto placeOf = [&](Operation *op) {
     Operation *inBody = body->findAncestorOpInBlock(*op);
     if (inBody)
       return writer->isBeforeInBlock(inBody) ? New : Old;
-    return loop->isBeforeInBlock(loop->getBlock()->findAncestorOpInBlock(*op)) ? After : Before;
+    return loop->isBeforeInBlock(loop->getBlock()->findAncestorOpInBlock(*op))
+               ? After
+               : Before;
   };
   SmallVector<std::pair<OpOperand *, Place>> uses;
   for (OpOperand &use : block.getUses()) {
     Operation *user = use.getOwner();
-    Place place = user == writer && !writer.isDpsInput(&use) ? New : placeOf(user);
+    Place place =
+        user == writer && !writer.isDpsInput(&use) ? New : placeOf(user);
     // A part is of the buffer that it is made of.
     auto part = dyn_cast<memref::SubViewOp>(user);
-    if (part && !forEachUse(part, [&](OpOperand &operand, Use) { return placeOf(operand.getOwner()) == place; }))
+    if (part && !forEachUse(part, [&](OpOperand &operand, Use) {
+          return placeOf(operand.getOwner()) == place;
+        }))
       return false;
     uses.emplace_back(&use, place);
   }
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPointAfterValue(block);
   auto alike = [&]() -> Value {
-    return memref::AllocOp::create(rewriter, loop.getLoc(), type, rewriter.getI64IntegerAttr(64));
+    return memref::AllocOp::create(rewriter, loop.getLoc(), type,
+                                   rewriter.getI64IntegerAttr(64));
   };
   Value buffer = isReturned ? alike() : block, twin = alike();
   rewriter.setInsertionPoint(loop);
   unsigned number = loop.getNumResults();
-  auto swap = [](OpBuilder &, Location, ArrayRef<BlockArgument> buffers) { return SmallVector<Value>{buffers[1], buffers[0]}; };
-  FailureOr<LoopLikeOpInterface> carrying =
-      loop.replaceWithAdditionalYields(rewriter, {buffer, twin}, /*replaceInitOperandUsesInLoop=*/false, swap);
+  auto swap = [](OpBuilder &, Location, ArrayRef<BlockArgument> buffers) {
+    return SmallVector<Value>{buffers[1], buffers[0]};
+  };
+  FailureOr<LoopLikeOpInterface> carrying = loop.replaceWithAdditionalYields(
+      rewriter, {buffer, twin}, /*replaceInitOperandUsesInLoop=*/false, swap);
   if (failed(carrying))
     return false;
   auto next = cast<scf::ForOp>(carrying->getOperation());
   next->setAttr("spmd.rotated", rewriter.getUnitAttr());
   for (auto [use, place] : uses)
-    use->set(place == Before  ? buffer
-             : place == After ? next.getResult(number)
-                              : Value(next.getRegionIterArg(number + (place == New))));
+    use->set(place == Before ? buffer
+             : place == After
+                 ? next.getResult(number)
+                 : Value(next.getRegionIterArg(number + (place == New))));
   if (isReturned) {
     rewriter.setInsertionPoint(next->getBlock()->getTerminator());
-    memref::CopyOp::create(rewriter, next.getLoc(), next.getResult(number), block);
+    memref::CopyOp::create(rewriter, next.getLoc(), next.getResult(number),
+                           block);
   }
   return true;
 }
@@ -280,7 +318,8 @@ namespace {
 class Mover {
 public:
   Mover(shardrt::SiteTable &table, MeshOp mesh, int64_t numInputs)
-      : table(table), mesh(mesh), numInputs(numInputs), builder(mesh.getContext()) {}
+      : table(table), mesh(mesh), numInputs(numInputs),
+        builder(mesh.getContext()) {}
 
   /// Each moves the block of the first candidate with all that exchange it, or
   /// returns false.
@@ -288,12 +327,15 @@ public:
   bool moveCarried(ArrayRef<Candidate> candidates);
 
 private:
-  const Exchange &exchangeOf(Candidate candidate) { return table.sites[candidate.site.getSite()].exchange; }
+  const Exchange &exchangeOf(Candidate candidate) {
+    return table.sites[candidate.site.getSite()].exchange;
+  }
   /// True if all may be one buffer each, with the block at the same place.
   bool areAlike(ArrayRef<Candidate> candidates);
   /// Where the own block lies in the whole, dim by dim; created before `place`.
   SmallVector<OpFoldResult> offsetsOf(Candidate candidate, Operation *place);
-  Value partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets, ValueRange dynamicSizes);
+  Value partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets,
+               ValueRange dynamicSizes);
   void makeInPlace(Candidate candidate, Value whole);
 
   shardrt::SiteTable &table;
@@ -309,34 +351,48 @@ bool Mover::areAlike(ArrayRef<Candidate> candidates) {
     const Exchange &exchange = exchangeOf(candidate);
     auto sameTables = [](const auto &pair) {
       const auto &[a, b] = pair;
-      return a.dim == b.dim && a.axes == b.axes && a.owned == b.owned && a.needed == b.needed;
+      return a.dim == b.dim && a.axes == b.axes && a.owned == b.owned &&
+             a.needed == b.needed;
     };
     auto whole = candidate.whole().template getDefiningOp<memref::AllocOp>();
     return whole && whole->getBlock() == candidate.site->getBlock() &&
-           whole.getType() == candidates.front().whole().getType() && exchange.globalShape == reference.globalShape &&
+           whole.getType() == candidates.front().whole().getType() &&
+           exchange.globalShape == reference.globalShape &&
            exchange.dims.size() == reference.dims.size() &&
-           llvm::all_of(llvm::zip_equal(exchange.dims, reference.dims), sameTables) && mayMerge(candidate, candidates);
+           llvm::all_of(llvm::zip_equal(exchange.dims, reference.dims),
+                        sameTables) &&
+           mayMerge(candidate, candidates);
   });
 }
 
-SmallVector<OpFoldResult> Mover::offsetsOf(Candidate candidate, Operation *place) {
+SmallVector<OpFoldResult> Mover::offsetsOf(Candidate candidate,
+                                           Operation *place) {
   builder.setInsertionPoint(place);
-  SmallVector<OpFoldResult> offsets(cast<MemRefType>(candidate.block().getType()).getRank(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> offsets(
+      cast<MemRefType>(candidate.block().getType()).getRank(),
+      builder.getIndexAttr(0));
   for (const DimExchange &dim : exchangeOf(candidate).dims) {
     SmallVector<int64_t> first;
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed))
       first.push_back(owned.empty() ? 0 : owned.begin - needed.begin);
-    offsets[dim.dim] = lookUp(builder, place->getLoc(), mesh.getMesh(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), first, dim.axes);
+    offsets[dim.dim] =
+        lookUp(builder, place->getLoc(), mesh.getMesh(),
+               FlatSymbolRefAttr::get(mesh.getSymNameAttr()), first, dim.axes);
   }
   return offsets;
 }
 
-Value Mover::partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets, ValueRange dynamicSizes) {
-  SmallVector<OpFoldResult> sizes, strides(block.getRank(), builder.getIndexAttr(1));
+Value Mover::partOf(Value whole, MemRefType block,
+                    ArrayRef<OpFoldResult> offsets, ValueRange dynamicSizes) {
+  SmallVector<OpFoldResult> sizes,
+      strides(block.getRank(), builder.getIndexAttr(1));
   size_t next = 0;
   for (int64_t size : block.getShape())
-    sizes.push_back(ShapedType::isDynamic(size) ? OpFoldResult(dynamicSizes[next++]) : builder.getIndexAttr(size));
-  return memref::SubViewOp::create(builder, whole.getLoc(), whole, offsets, sizes, strides);
+    sizes.push_back(ShapedType::isDynamic(size)
+                        ? OpFoldResult(dynamicSizes[next++])
+                        : builder.getIndexAttr(size));
+  return memref::SubViewOp::create(builder, whole.getLoc(), whole, offsets,
+                                   sizes, strides);
 }
 
 /// The exchange reads and fills `whole`.
@@ -357,7 +413,8 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
   auto output = dyn_cast<BlockArgument>(block);
   Operation *place = alloc;
   if (output) {
-    if (!isOutput(block, numInputs) || first.site->getBlock() == output.getOwner())
+    if (!isOutput(block, numInputs) ||
+        first.site->getBlock() == output.getOwner())
       return false;
     place = &output.getOwner()->front();
   }
@@ -368,14 +425,19 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
     // The size of the block itself is known where it is made.
     auto dim = size.get().getDefiningOp<memref::DimOp>();
     if (alloc && dim && dim.getSource() == block && dim.getConstantIndex())
-      size.set(alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(*dim.getConstantIndex())]);
+      size.set(alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(
+          *dim.getConstantIndex())]);
     if (!hoist(size.get(), place))
       return false;
   }
   SmallVector<OpFoldResult> offsets = offsetsOf(first, place);
   builder.setInsertionPoint(place);
-  Value moved = memref::AllocOp::create(builder, whole.getLoc(), whole.getType(), whole.getDynamicSizes(), whole.getAlignmentAttr());
-  Value part = partOf(moved, cast<MemRefType>(block.getType()), offsets, alloc ? ValueRange(alloc.getDynamicSizes()) : ValueRange());
+  Value moved = memref::AllocOp::create(
+      builder, whole.getLoc(), whole.getType(), whole.getDynamicSizes(),
+      whole.getAlignmentAttr());
+  Value part =
+      partOf(moved, cast<MemRefType>(block.getType()), offsets,
+             alloc ? ValueRange(alloc.getDynamicSizes()) : ValueRange());
   SmallVector<memref::AllocOp> replaced;
   for (Candidate candidate : candidates)
     replaced.push_back(candidate.whole().getDefiningOp<memref::AllocOp>());
@@ -404,7 +466,8 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
     return false;
   auto numberOf = [&](Value value) -> std::optional<unsigned> {
     auto argument = dyn_cast<BlockArgument>(value);
-    if (!argument || argument.getOwner() != loop.getBody() || argument.getArgNumber() == 0)
+    if (!argument || argument.getOwner() != loop.getBody() ||
+        argument.getArgNumber() == 0)
       return std::nullopt;
     return argument.getArgNumber() - 1;
   };
@@ -421,24 +484,34 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
   }
   SmallVector<Candidate> candidates;
   for (Candidate candidate : all)
-    if (std::optional<unsigned> number = numberOf(candidate.block()); number && llvm::is_contained(group, *number))
+    if (std::optional<unsigned> number = numberOf(candidate.block());
+        number && llvm::is_contained(group, *number))
       candidates.push_back(candidate);
   auto type = cast<MemRefType>(all.front().whole().getType());
   if (!type.hasStaticShape() || !areAlike(candidates))
     return false;
   auto yieldsOrRuns = [&](OpOperand &operand) {
-    return operand.getOwner() == loop.getBody()->getTerminator() || llvm::any_of(candidates, [&](Candidate candidate) {
-             return operand.getOwner() == candidate.site || operand.getOwner() == candidate.start;
+    return operand.getOwner() == loop.getBody()->getTerminator() ||
+           llvm::any_of(candidates, [&](Candidate candidate) {
+             return operand.getOwner() == candidate.site ||
+                    operand.getOwner() == candidate.start;
            });
   };
-  auto isPlain = [&](Value buffer, llvm::function_ref<bool(OpOperand &)> isOther) {
-    return forEachUse(buffer, [&](OpOperand &operand, Use use) { return use != Use::Unknown || isOther(operand); });
+  auto isPlain = [&](Value buffer,
+                     llvm::function_ref<bool(OpOperand &)> isOther) {
+    return forEachUse(buffer, [&](OpOperand &operand, Use use) {
+      return use != Use::Unknown || isOther(operand);
+    });
   };
   for (unsigned number : group) {
     auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
-    if (!alloc || alloc->getBlock() != loop->getBlock() || !alloc.getType().hasStaticShape() ||
-        alloc.getType() != loop.getInitArgs()[*first].getType() || llvm::count(loop.getInitArgs(), Value(alloc)) != 1 ||
-        !isPlain(alloc, [&](OpOperand &operand) { return operand.getOwner() == loop; }) ||
+    if (!alloc || alloc->getBlock() != loop->getBlock() ||
+        !alloc.getType().hasStaticShape() ||
+        alloc.getType() != loop.getInitArgs()[*first].getType() ||
+        llvm::count(loop.getInitArgs(), Value(alloc)) != 1 ||
+        !isPlain(
+            alloc,
+            [&](OpOperand &operand) { return operand.getOwner() == loop; }) ||
         !isPlain(loop.getRegionIterArg(number), yieldsOrRuns) ||
         !isPlain(loop.getResult(number), [](OpOperand &) { return false; }))
       return false;
@@ -447,13 +520,15 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
   auto block = cast<MemRefType>(loop.getInitArgs()[*first].getType());
   Operation *earliest = loop;
   for (unsigned number : group)
-    if (Operation *alloc = loop.getInitArgs()[number].getDefiningOp(); alloc->isBeforeInBlock(earliest))
+    if (Operation *alloc = loop.getInitArgs()[number].getDefiningOp();
+        alloc->isBeforeInBlock(earliest))
       earliest = alloc;
   SmallVector<OpFoldResult> offsets = offsetsOf(candidates.front(), earliest);
   for (unsigned number : group) {
     auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
     builder.setInsertionPoint(alloc);
-    Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type, alloc.getAlignmentAttr());
+    Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type,
+                                          alloc.getAlignmentAttr());
     Value part = partOf(whole, block, offsets, {});
     loop.getInitArgsMutable()[number].set(whole);
     replaceBuffer(builder, alloc, part);
@@ -462,10 +537,12 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
     BlockArgument argument = loop.getRegionIterArg(number);
     argument.setType(type);
     builder.setInsertionPointToStart(loop.getBody());
-    replaceBuffer(builder, argument, partOf(argument, block, offsets, {}), yieldsOrRuns);
+    replaceBuffer(builder, argument, partOf(argument, block, offsets, {}),
+                  yieldsOrRuns);
     loop.getResult(number).setType(type);
     builder.setInsertionPointAfter(loop);
-    replaceBuffer(builder, loop.getResult(number), partOf(loop.getResult(number), block, offsets, {}));
+    replaceBuffer(builder, loop.getResult(number),
+                  partOf(loop.getResult(number), block, offsets, {}));
   }
   for (Candidate candidate : candidates) {
     auto whole = candidate.whole().getDefiningOp<memref::AllocOp>();
@@ -478,7 +555,8 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
 }
 
 namespace {
-struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsInPlacePass> {
+struct MarginsInPlacePass final
+    : shardc::impl::MarginsInPlacePassBase<MarginsInPlacePass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -495,9 +573,11 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
     llvm::MapVector<Value, SmallVector<Candidate>> byBlock;
     module.walk([&](RunSiteOp op) {
       int64_t number = op.getSite();
-      if (number < 0 || number >= static_cast<int64_t>(table.sites.size()) || !growsOnly(table.sites[number]))
+      if (number < 0 || number >= static_cast<int64_t>(table.sites.size()) ||
+          !growsOnly(table.sites[number]))
         return;
-      auto start = op.getToken() ? op.getToken().getDefiningOp<StartSiteOp>() : StartSiteOp();
+      auto start = op.getToken() ? op.getToken().getDefiningOp<StartSiteOp>()
+                                 : StartSiteOp();
       if (static_cast<bool>(op.getToken()) == static_cast<bool>(start))
         byBlock[Candidate{op, start}.block()].push_back({op, start});
     });
@@ -513,13 +593,16 @@ struct MarginsInPlacePass final : shardc::impl::MarginsInPlacePassBase<MarginsIn
       giveTwin(candidates, numInputs);
     llvm::MapVector<Operation *, SmallVector<Candidate>> byLoop;
     for (ArrayRef<Candidate> candidates : left)
-      llvm::append_range(byLoop[candidates.front().site->getParentOp()], candidates);
+      llvm::append_range(byLoop[candidates.front().site->getParentOp()],
+                         candidates);
     for (auto &[loop, candidates] : byLoop)
       while (!candidates.empty()) {
         changed |= mover.moveCarried(candidates);
         // Those that have moved are in place now.
         candidates.erase(candidates.begin());
-        llvm::erase_if(candidates, [&](Candidate candidate) { return table.sites[candidate.site.getSite()].inPlace; });
+        llvm::erase_if(candidates, [&](Candidate candidate) {
+          return table.sites[candidate.site.getSite()].inPlace;
+        });
       }
     if (changed)
       writeSites(module, table);

@@ -1,23 +1,23 @@
 //===- ReleaseLate.cpp - Wait for readers when a source changes -----------===//
 //
-// A rank whose exchange is complete need not wait for those that have yet to read
-// what it showed them: it waits where that buffer is written to again, or where
-// the block ends. Without that each exchange makes a rank as slow as the slowest
-// of its readers, although what it needs itself is there.
+// A rank whose exchange is complete need not wait for those that have yet to
+// read what it showed them: it waits where that buffer is written to again, or
+// where the block ends. Without that each exchange makes a rank as slow as the
+// slowest of its readers, although what it needs itself is there.
 //
 // The planner of the arena brings a release forward again where a source that
 // nobody else uses would make the arena larger.
 //
 //===----------------------------------------------------------------------===//
 #include "SiteTables.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_RELEASELATEPASS
@@ -31,7 +31,9 @@ using namespace shardc::spmd;
 /// The runtime leaves no more exchanges unreleased than this (shardrt.h).
 static constexpr unsigned kMaxUnreleased = 6;
 
-static bool isSite(Operation *op) { return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op); }
+static bool isSite(Operation *op) {
+  return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op);
+}
 
 /// What `buffer` is a view of.
 static Value behind(Value buffer) {
@@ -45,10 +47,12 @@ static bool isArgumentOfFunction(Value buffer) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Whether two values are buffers that a loop carries in turns: apart before it, and each handed on whole.
+/// Whether two values are buffers that a loop carries in turns: apart before
+/// it, and each handed on whole.
 static bool takeTurns(Value a, Value b) {
   auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
-  if (!first || !second || first == second || first.getOwner() != second.getOwner())
+  if (!first || !second || first == second ||
+      first.getOwner() != second.getOwner())
     return false;
   auto loop = dyn_cast<scf::ForOp>(first.getOwner()->getParentOp());
   if (!loop)
@@ -56,8 +60,10 @@ static bool takeTurns(Value a, Value b) {
   // All that are handed round with these two.
   SmallVector<BlockArgument> turns{first, second};
   for (size_t i = 0; i < turns.size(); ++i) {
-    auto next = dyn_cast<BlockArgument>(behind(loop.getTiedLoopYieldedValue(turns[i])->get()));
-    if (!next || next.getOwner() != loop.getBody() || next == loop.getInductionVar())
+    auto next = dyn_cast<BlockArgument>(
+        behind(loop.getTiedLoopYieldedValue(turns[i])->get()));
+    if (!next || next.getOwner() != loop.getBody() ||
+        next == loop.getInductionVar())
       return false;
     if (!llvm::is_contained(turns, next))
       turns.push_back(next);
@@ -66,7 +72,8 @@ static bool takeTurns(Value a, Value b) {
   return llvm::all_of(turns, [&](BlockArgument turn) {
     Value init = behind(loop.getTiedLoopInit(turn)->get());
     return init.getDefiningOp<memref::AllocOp>() && begun.insert(init).second &&
-           yielded.insert(behind(loop.getTiedLoopYieldedValue(turn)->get())).second;
+           yielded.insert(behind(loop.getTiedLoopYieldedValue(turn)->get()))
+               .second;
   });
 }
 
@@ -81,8 +88,8 @@ class Releases {
 public:
   explicit Releases(AliasAnalysis &aliases) : aliases(aliases) {}
 
-  /// The op before which `site`, an exchange, has to be released; null if that is
-  /// at once, or nothing worth waiting for stands between.
+  /// The op before which `site`, an exchange, has to be released; null if that
+  /// is at once, or nothing worth waiting for stands between.
   Operation *placeOf(RunSiteOp site) {
     Value source = site.getInputs().front();
     Operation *place = site->getNextNode();
@@ -118,14 +125,16 @@ private:
     if (!isNew)
       return effects;
     op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
-      bool hasThoseOfItsRegions = inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+      bool hasThoseOfItsRegions =
+          inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
       SmallVector<MemoryEffects::EffectInstance> own;
       if (auto interface = dyn_cast<MemoryEffectOpInterface>(inner))
         interface.getEffects(own);
       else
         effects.isKnown &= hasThoseOfItsRegions;
       for (const MemoryEffects::EffectInstance &effect : own) {
-        if (isa<MemoryEffects::Read, MemoryEffects::Allocate>(effect.getEffect()))
+        if (isa<MemoryEffects::Read, MemoryEffects::Allocate>(
+                effect.getEffect()))
           continue;
         Value value = effect.getValue();
         if (value && isa<BaseMemRefType>(value.getType()))
@@ -143,7 +152,8 @@ private:
   llvm::DenseMap<Operation *, Effects> found;
 };
 
-struct ReleaseLatePass final : shardc::impl::ReleaseLatePassBase<ReleaseLatePass> {
+struct ReleaseLatePass final
+    : shardc::impl::ReleaseLatePassBase<ReleaseLatePass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -162,7 +172,8 @@ struct ReleaseLatePass final : shardc::impl::ReleaseLatePassBase<ReleaseLatePass
     for (auto [site, place] : later) {
       table->sites[site.getSite()].releasedLater = true;
       OpBuilder builder(place);
-      ReleaseSiteOp::create(builder, site.getLoc(), site.getSite(), site.getInputs().front());
+      ReleaseSiteOp::create(builder, site.getLoc(), site.getSite(),
+                            site.getInputs().front());
     }
     if (!later.empty())
       writeSites(module, *table);

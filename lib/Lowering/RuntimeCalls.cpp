@@ -1,9 +1,9 @@
 //===- RuntimeCalls.cpp - What lowerings to runtime calls share -----------===//
 #include "RuntimeCalls.h"
-#include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "shardc/Support/ElementBytes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -26,7 +26,8 @@ static Type typeOf(OpBuilder &builder, Kind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-Value EntryPoints::call(OpBuilder &at, Location loc, StringRef name, ValueRange arguments) {
+Value EntryPoints::call(OpBuilder &at, Location loc, StringRef name,
+                        ValueRange arguments) {
   func::FuncOp callee = declare(name);
   auto call = func::CallOp::create(at, loc, callee, arguments);
   return call.getNumResults() ? call.getResult(0) : Value();
@@ -49,51 +50,74 @@ func::FuncOp EntryPoints::declare(StringRef name) {
   if (kinds.front() != Kind::Void)
     results.push_back(typeOf(builder, kinds.front()));
   builder.setInsertionPointToEnd(module.getBody());
-  auto function = func::FuncOp::create(builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
+  auto function = func::FuncOp::create(
+      builder, module.getLoc(), name, builder.getFunctionType(inputs, results));
   function.setPrivate();
   return function;
 }
 
 Value shardc::pointerTo(OpBuilder &builder, Location loc, Value memref) {
   auto type = cast<MemRefType>(memref.getType());
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-  Value address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  Value address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), base);
   auto [strides, offset] = type.getStridesAndOffset();
   if (offset != 0) {
-    auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-    Value size = arith::ConstantIntOp::create(builder, loc, elementBytes(type.getElementType()), 64);
-    Value elements = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), metadata.getOffset());
-    address = arith::AddIOp::create(builder, loc, address, arith::MulIOp::create(builder, loc, elements, size));
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+    Value size = arith::ConstantIntOp::create(
+        builder, loc, elementBytes(type.getElementType()), 64);
+    Value elements = arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(), metadata.getOffset());
+    address = arith::AddIOp::create(
+        builder, loc, address,
+        arith::MulIOp::create(builder, loc, elements, size));
   }
-  return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
 }
 
-Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module, StringRef text) {
-  std::string name = "__shardc_text_" + std::to_string(llvm::range_size(module.getOps<LLVM::GlobalOp>()));
+Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module,
+                           StringRef text) {
+  std::string name =
+      "__shardc_text_" +
+      std::to_string(llvm::range_size(module.getOps<LLVM::GlobalOp>()));
   std::string value = (text + Twine('\0')).str();
   OpBuilder atStart(module.getBodyRegion());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), value.size());
-  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+  auto global = LLVM::GlobalOp::create(atStart, loc, type, /*isConstant=*/true,
+                                       LLVM::Linkage::Internal, name,
                                        builder.getStringAttr(value));
-  return LLVM::AddressOfOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), global.getSymName());
+  return LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      global.getSymName());
 }
 
-Value shardc::storeWords(OpBuilder &builder, Operation *op, ArrayRef<Value> words) {
+Value shardc::storeWords(OpBuilder &builder, Operation *op,
+                         ArrayRef<Value> words) {
   Location loc = op->getLoc();
-  Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type(),
+       ptr = LLVM::LLVMPointerType::get(builder.getContext());
   // Once in a call of the function: never inside a loop.
   auto function = op->getParentOfType<func::FuncOp>();
-  OpBuilder atStart(&function.getBody().front(), function.getBody().front().begin());
-  Value size = LLVM::ConstantOp::create(atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
-  Value area = LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
+  OpBuilder atStart(&function.getBody().front(),
+                    function.getBody().front().begin());
+  Value size = LLVM::ConstantOp::create(
+      atStart, loc, i64, builder.getI64IntegerAttr(words.size()));
+  Value area =
+      LLVM::AllocaOp::create(atStart, loc, ptr, i64, size, /*alignment=*/16);
   for (auto [i, value] : llvm::enumerate(words)) {
-    Value slot = LLVM::GEPOp::create(builder, loc, ptr, i64, area, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value slot =
+        LLVM::GEPOp::create(builder, loc, ptr, i64, area,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(builder, loc, value, slot);
   }
   return area;
 }
 
-Value shardc::memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value pointer, ArrayRef<Value> sizes,
+Value shardc::memrefAt(OpBuilder &builder, Location loc, MemRefType type,
+                       Value pointer, ArrayRef<Value> sizes,
                        ArrayRef<Value> strides, Value offset) {
   MLIRContext *context = builder.getContext();
   Type i64 = builder.getI64Type(), ptr = LLVM::LLVMPointerType::get(context);
@@ -101,20 +125,28 @@ Value shardc::memrefAt(OpBuilder &builder, Location loc, MemRefType type, Value 
   int64_t numDims = type.getRank();
   if (numDims > 0)
     fields.append(2, LLVM::LLVMArrayType::get(i64, numDims));
-  Value descriptor = LLVM::PoisonOp::create(builder, loc, LLVM::LLVMStructType::getLiteral(context, fields));
+  Value descriptor = LLVM::PoisonOp::create(
+      builder, loc, LLVM::LLVMStructType::getLiteral(context, fields));
   auto insert = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor = LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
   };
-  Value stride = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(1));
+  Value stride =
+      LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(1));
   insert(pointer, {0});
   insert(pointer, {1});
-  insert(offset ? offset : LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(0)).getResult(), {2});
+  insert(offset ? offset
+                : LLVM::ConstantOp::create(builder, loc, i64,
+                                           builder.getI64IntegerAttr(0))
+                      .getResult(),
+         {2});
   for (int64_t i = numDims - 1; i >= 0; --i) {
     insert(sizes[i], {3, i});
     insert(strides.empty() ? stride : strides[i], {4, i});
     if (strides.empty())
       stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);
   }
-  return UnrealizedConversionCastOp::create(builder, loc, TypeRange(type), descriptor).getResult(0);
+  return UnrealizedConversionCastOp::create(builder, loc, TypeRange(type),
+                                            descriptor)
+      .getResult(0);
 }
-

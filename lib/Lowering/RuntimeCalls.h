@@ -1,4 +1,5 @@
-//===- RuntimeCalls.h - What lowerings to runtime calls share ----*- C++ -*-===//
+//===- RuntimeCalls.h - What lowerings to runtime calls share ----*- C++
+//-*-===//
 #ifndef SHARDC_LIB_LOWERING_RUNTIMECALLS_H
 #define SHARDC_LIB_LOWERING_RUNTIMECALLS_H
 
@@ -11,10 +12,12 @@ namespace shardc {
 /// Declares entry points of shardrt/EntryPoints.def on first use.
 class EntryPoints {
 public:
-  explicit EntryPoints(mlir::ModuleOp module) : module(module), builder(module.getContext()) {}
+  explicit EntryPoints(mlir::ModuleOp module)
+      : module(module), builder(module.getContext()) {}
 
   /// Calls entry point `name` and returns its result, if it has one.
-  mlir::Value call(mlir::OpBuilder &at, mlir::Location loc, llvm::StringRef name, mlir::ValueRange arguments);
+  mlir::Value call(mlir::OpBuilder &at, mlir::Location loc,
+                   llvm::StringRef name, mlir::ValueRange arguments);
 
 private:
   mlir::func::FuncOp declare(llvm::StringRef name);
@@ -24,19 +27,24 @@ private:
 };
 
 /// The address of the first element of `memref`, as a pointer.
-mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value memref);
+mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value memref);
 
 /// `text` as a constant of the program, NUL-terminated.
-mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::ModuleOp module, llvm::StringRef text);
+mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::ModuleOp module, llvm::StringRef text);
 
-/// Stores i64s `words` one behind the other before `op`, which a runtime call is
-/// made of: the address of a place of its own in the function's frame.
-mlir::Value storeWords(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<mlir::Value> words);
+/// Stores i64s `words` one behind the other before `op`, which a runtime call
+/// is made of: the address of a place of its own in the function's frame.
+mlir::Value storeWords(mlir::OpBuilder &builder, mlir::Operation *op,
+                       llvm::ArrayRef<mlir::Value> words);
 
 /// A memref of `type` at `pointer`, with `sizes` for its dims: dense, or as its
 /// layout says where `strides` and `offset` are given.
-mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc, mlir::MemRefType type, mlir::Value pointer,
-                     llvm::ArrayRef<mlir::Value> sizes, llvm::ArrayRef<mlir::Value> strides = {},
+mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::MemRefType type, mlir::Value pointer,
+                     llvm::ArrayRef<mlir::Value> sizes,
+                     llvm::ArrayRef<mlir::Value> strides = {},
                      mlir::Value offset = {});
 
 } // namespace shardc

@@ -1,19 +1,19 @@
 //===- ShareLoops.cpp - Parallel loops to calls of the runtime ------------===//
 //
 // What a loop reads from outside is written to a structure on the stack, one
-// slot of 8 bytes each; its body becomes a function of that and of the number of
-// the part.
+// slot of 8 bytes each; its body becomes a function of that and of the number
+// of the part.
 //
 //===----------------------------------------------------------------------===//
 #include "RuntimeCalls.h"
-#include "shardc/Lowering/RuntimePasses.h"
-#include "shardc/Support/KernelAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/KernelAttributes.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SHARELOOPSPASS
@@ -46,7 +46,9 @@ private:
   Value passSlot(Value word) {
     int32_t index = written.size();
     written.push_back(word);
-    Value at = LLVM::GEPOp::create(callee, loc, env.getType(), callee.getI64Type(), env, ArrayRef<LLVM::GEPArg>{index});
+    Value at =
+        LLVM::GEPOp::create(callee, loc, env.getType(), callee.getI64Type(),
+                            env, ArrayRef<LLVM::GEPArg>{index});
     return LLVM::LoadOp::create(callee, loc, word.getType(), at);
   }
   Value passIndex(Value index) {
@@ -69,29 +71,39 @@ private:
     Value read = passSlot(number);
     if (width < 64)
       read = arith::TruncIOp::create(callee, loc, bits, read);
-    return isa<FloatType>(type) ? arith::BitcastOp::create(callee, loc, type, read).getResult() : read;
+    return isa<FloatType>(type)
+               ? arith::BitcastOp::create(callee, loc, type, read).getResult()
+               : read;
   }
   Value passMemref(Value memref, MemRefType type) {
     SmallVector<int64_t> strides;
     int64_t offset;
     if (failed(type.getStridesAndOffset(strides, offset)))
       return {};
-    Value base = memref::ExtractAlignedPointerAsIndexOp::create(caller, loc, memref);
-    Value address = arith::IndexCastOp::create(caller, loc, caller.getI64Type(), base);
+    Value base =
+        memref::ExtractAlignedPointerAsIndexOp::create(caller, loc, memref);
+    Value address =
+        arith::IndexCastOp::create(caller, loc, caller.getI64Type(), base);
     Type ptr = LLVM::LLVMPointerType::get(caller.getContext());
-    Value pointer = passSlot(LLVM::IntToPtrOp::create(caller, loc, ptr, address));
+    Value pointer =
+        passSlot(LLVM::IntToPtrOp::create(caller, loc, ptr, address));
     memref::ExtractStridedMetadataOp metadata;
     auto piece = [&](int64_t known, auto value) -> Value {
       if (ShapedType::isStatic(known))
-        return LLVM::ConstantOp::create(callee, loc, callee.getI64Type(), callee.getI64IntegerAttr(known));
+        return LLVM::ConstantOp::create(callee, loc, callee.getI64Type(),
+                                        callee.getI64IntegerAttr(known));
       if (!metadata)
-        metadata = memref::ExtractStridedMetadataOp::create(caller, loc, memref);
-      return passSlot(arith::IndexCastOp::create(caller, loc, caller.getI64Type(), value()));
+        metadata =
+            memref::ExtractStridedMetadataOp::create(caller, loc, memref);
+      return passSlot(arith::IndexCastOp::create(caller, loc,
+                                                 caller.getI64Type(), value()));
     };
     SmallVector<Value> sizes, steps;
     for (int64_t i = 0; i < type.getRank(); ++i) {
-      sizes.push_back(piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
-      steps.push_back(piece(strides[i], [&] { return metadata.getStrides()[i]; }));
+      sizes.push_back(
+          piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
+      steps.push_back(
+          piece(strides[i], [&] { return metadata.getStrides()[i]; }));
     }
     Value start = piece(offset, [&] { return metadata.getOffset(); });
     return memrefAt(callee, loc, type, pointer, sizes, steps, start);
@@ -118,12 +130,15 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
   auto caller = loop->getParentOfType<func::FuncOp>();
   Location loc = loop.getLoc();
   MLIRContext *context = loop.getContext();
-  Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
+  Type ptr = LLVM::LLVMPointerType::get(context),
+       i64 = IntegerType::get(context, 64);
   OpBuilder at(loop), inside(context);
   inside.setInsertionPoint(caller);
-  auto function = func::FuncOp::create(inside, loc, name, inside.getFunctionType({ptr, i64}, {}));
+  auto function = func::FuncOp::create(inside, loc, name,
+                                       inside.getFunctionType({ptr, i64}, {}));
   function.setPrivate();
-  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal));
   Block *entry = function.addEntryBlock();
   inside.setInsertionPointToStart(entry);
 
@@ -132,7 +147,9 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
   IRMapping map;
   Environment environment(at, inside, entry->getArgument(0), loc);
   for (Value value : outside) {
-    Value mine = isConstant(value) ? inside.clone(*value.getDefiningOp())->getResult(0) : environment.pass(value);
+    Value mine = isConstant(value)
+                     ? inside.clone(*value.getDefiningOp())->getResult(0)
+                     : environment.pass(value);
     if (!mine) {
       function.erase();
       return false;
@@ -140,7 +157,9 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
     map.map(value, mine);
   }
   map.map(loop.getInductionVar(),
-          arith::IndexCastOp::create(inside, loc, inside.getIndexType(), entry->getArgument(1)).getResult());
+          arith::IndexCastOp::create(inside, loc, inside.getIndexType(),
+                                     entry->getArgument(1))
+              .getResult());
   for (Operation &op : loop.getBody()->without_terminator())
     inside.clone(op, map);
   func::ReturnOp::create(inside, loc);
@@ -148,23 +167,31 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
   // One place on the stack, however often the loop comes.
   OpBuilder first(context);
   first.setInsertionPointToStart(&caller.getBody().front());
-  Value count = LLVM::ConstantOp::create(first, loc, i64,
-                                         first.getI64IntegerAttr(std::max<size_t>(environment.slots().size(), 1)));
-  Value env = LLVM::AllocaOp::create(first, loc, ptr, i64, count, /*alignment=*/64);
+  Value count = LLVM::ConstantOp::create(
+      first, loc, i64,
+      first.getI64IntegerAttr(std::max<size_t>(environment.slots().size(), 1)));
+  Value env =
+      LLVM::AllocaOp::create(first, loc, ptr, i64, count, /*alignment=*/64);
   for (auto [i, word] : llvm::enumerate(environment.slots())) {
-    Value slot = LLVM::GEPOp::create(at, loc, ptr, i64, env, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value slot =
+        LLVM::GEPOp::create(at, loc, ptr, i64, env,
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(at, loc, word, slot);
   }
-  Value body = func::ConstantOp::create(at, loc, function.getFunctionType(), SymbolRefAttr::get(function));
-  body = UnrealizedConversionCastOp::create(at, loc, TypeRange(ptr), body).getResult(0);
+  Value body = func::ConstantOp::create(at, loc, function.getFunctionType(),
+                                        SymbolRefAttr::get(function));
+  body = UnrealizedConversionCastOp::create(at, loc, TypeRange(ptr), body)
+             .getResult(0);
   auto parts = loop->getAttrOfType<IntegerAttr>(kPartsAttrName);
   Value number = arith::ConstantIntOp::create(at, loc, parts.getInt(), 64);
-  entries.call(at, loc, "shardrt_share", {caller.getArgument(0), body, env, number});
+  entries.call(at, loc, "shardrt_share",
+               {caller.getArgument(0), body, env, number});
   loop.erase();
   return true;
 }
 
-/// Gives `function`, which @shardc_step calls, the context as its first argument.
+/// Gives `function`, which @shardc_step calls, the context as its first
+/// argument.
 static void passContext(ModuleOp module, func::FuncOp function) {
   Type ptr = LLVM::LLVMPointerType::get(module.getContext());
   (void)function.insertArgument(0, ptr, {}, function.getLoc());
@@ -174,10 +201,12 @@ static void passContext(ModuleOp module, func::FuncOp function) {
       calls.push_back(call);
   });
   for (func::CallOp call : calls) {
-    SmallVector<Value> operands{call->getParentOfType<func::FuncOp>().getArgument(0)};
+    SmallVector<Value> operands{
+        call->getParentOfType<func::FuncOp>().getArgument(0)};
     llvm::append_range(operands, call.getOperands());
     OpBuilder builder(call);
-    auto next = func::CallOp::create(builder, call.getLoc(), function, operands);
+    auto next =
+        func::CallOp::create(builder, call.getLoc(), function, operands);
     call->replaceAllUsesWith(next.getResults());
     call.erase();
   }
@@ -190,7 +219,8 @@ struct ShareLoopsPass final : shardc::impl::ShareLoopsPassBase<ShareLoopsPass> {
     ModuleOp module = getOperation();
     auto step = module.lookupSymbol<func::FuncOp>("shardc_step");
     if (!step) {
-      module.emitError() << "has no @shardc_step; run --spmd-call-runtime first";
+      module.emitError()
+          << "has no @shardc_step; run --spmd-call-runtime first";
       return signalPassFailure();
     }
     SmallVector<scf::ForOp> loops;
@@ -207,7 +237,8 @@ struct ShareLoopsPass final : shardc::impl::ShareLoopsPassBase<ShareLoopsPass> {
     EntryPoints entries(module);
     int64_t count = 0;
     for (scf::ForOp loop : loops)
-      count += shareLoop(loop, entries, ("__shardc_part_" + Twine(count)).str());
+      count +=
+          shareLoop(loop, entries, ("__shardc_part_" + Twine(count)).str());
   }
 };
 } // namespace

@@ -252,7 +252,9 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
     const RowForm &form = formOf(number);
     Operation *source = planned.ops[op.source];
     loop.size = form.rows;
-    communicates |= isa<CommunicationOpInterface, GatherRowsOp, ScatterRowsOp, RowPlanOp>(source);
+    communicates |=
+        isa<CommunicationOpInterface, GatherRowsOp, ScatterRowsOp, RowPlanOp>(
+            source);
     for (size_t i = 0; i < source->getNumOperands(); ++i) {
       int64_t value = op.operands[i].value,
               producer = program.values[value].producer;
@@ -271,8 +273,8 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
         loop.rowResults.push_back(value);
     }
   }
-  // Where nobody waits for a block of rows, what one op made is still in the cache
-  // when the next reads it.
+  // Where nobody waits for a block of rows, what one op made is still in the
+  // cache when the next reads it.
   int64_t cache = int64_t(machineOf(block.getParentOp()).sharedCacheBytes);
   int64_t most = communicates ? blockBytes : std::min(blockBytes, cache);
   int64_t count = std::clamp<int64_t>(

@@ -10,12 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Collectives.h"
-#include "shardc/Dialect/StableHLO/IR/Reducers.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -25,7 +25,8 @@ namespace {
 
 /// Which ranks communicate, and in which order they count.
 struct Groups {
-  SmallVector<int64_t> axes; ///< mesh axis numbers, ascending; tables are over these
+  SmallVector<int64_t>
+      axes; ///< mesh axis numbers, ascending; tables are over these
   /// For each coordinate along `axes`: the place of its block, that of its
   /// group's first block, and its place in the group.
   SmallVector<int64_t> block, first, place;
@@ -35,9 +36,12 @@ struct Groups {
 
 class CollectiveBuilder {
 public:
-  CollectiveBuilder(Operation *op, Localization &localization, RankTables &tables)
-      : op(op), localization(localization), tables(tables), builder(localization.builder()), loc(op->getLoc()),
-        mesh(tables.getMesh()), sizes(mesh.getAxisSizes()), numRanks(mesh.getNumRanks()) {}
+  CollectiveBuilder(Operation *op, Localization &localization,
+                    RankTables &tables)
+      : op(op), localization(localization), tables(tables),
+        builder(localization.builder()), loc(op->getLoc()),
+        mesh(tables.getMesh()), sizes(mesh.getAxisSizes()),
+        numRanks(mesh.getNumRanks()) {}
 
   FailureOr<SmallVector<Value>> build();
 
@@ -46,22 +50,30 @@ private:
   /// `local`, operand `operand`, exchanged along `dim` from block `owned` to
   /// blocks [`needed`, `needed` + `count`) of the coordinates along `axes`; dim
   /// `cutDim`, if any, is cut to the parts that `place` says, of `parts`.
-  FailureOr<Value> exchange(Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
-                            ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
-                            int64_t cutDim = -1, ArrayRef<int64_t> place = {}, int64_t parts = 1);
+  FailureOr<Value> exchange(Value local, int64_t operand, int64_t dim,
+                            ArrayRef<int64_t> axes, ArrayRef<int64_t> owned,
+                            ArrayRef<int64_t> needed, int64_t count,
+                            int64_t cutDim = -1, ArrayRef<int64_t> place = {},
+                            int64_t parts = 1);
   /// Takes the value of rank `sources[r]` to rank r; zeros where it is -1.
-  FailureOr<Value> permute(Value local, int64_t operand, ArrayRef<int64_t> sources);
-  FailureOr<Value> allGather(Value local, int64_t operand, int64_t dim, const Groups &groups);
-  FailureOr<Value> allToAll(stablehlo::AllToAllOp op, Value local, int64_t operand, const Groups &groups);
-  FailureOr<Value> reduce(Region &body, Value local, int64_t operand, const Groups &groups);
-  FailureOr<Value> reduceScatter(stablehlo::ReduceScatterOp op, Value local, const Groups &groups);
+  FailureOr<Value> permute(Value local, int64_t operand,
+                           ArrayRef<int64_t> sources);
+  FailureOr<Value> allGather(Value local, int64_t operand, int64_t dim,
+                             const Groups &groups);
+  FailureOr<Value> allToAll(stablehlo::AllToAllOp op, Value local,
+                            int64_t operand, const Groups &groups);
+  FailureOr<Value> reduce(Region &body, Value local, int64_t operand,
+                          const Groups &groups);
+  FailureOr<Value> reduceScatter(stablehlo::ReduceScatterOp op, Value local,
+                                 const Groups &groups);
   Value withLeadingDim(Value local);
 
   DimShardingAttr shardingOf(int64_t operand, int64_t dim) {
     return getSharding(op->getOperand(operand)).getDims()[dim];
   }
   int64_t globalSize(int64_t operand, int64_t dim) {
-    return cast<RankedTensorType>(op->getOperand(operand).getType()).getDimSize(dim);
+    return cast<RankedTensorType>(op->getOperand(operand).getType())
+        .getDimSize(dim);
   }
   ArrayAttr axisNames(ArrayRef<int64_t> axes) {
     SmallVector<StringRef> names;
@@ -69,7 +81,9 @@ private:
       names.push_back(mesh.getAxisNames()[axis].getValue());
     return builder.getStrArrayAttr(names);
   }
-  std::string reason() { return ("'" + op->getName().getStringRef() + "' of the program").str(); }
+  std::string reason() {
+    return ("'" + op->getName().getStringRef() + "' of the program").str();
+  }
 
   Operation *op;
   Localization &localization;
@@ -88,7 +102,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The coordinate of `rank` along each mesh axis.
-static SmallVector<int64_t> coordinatesOf(ArrayRef<int64_t> sizes, int64_t rank) {
+static SmallVector<int64_t> coordinatesOf(ArrayRef<int64_t> sizes,
+                                          int64_t rank) {
   SmallVector<int64_t> coordinates(sizes.size());
   for (int64_t axis = sizes.size() - 1; axis >= 0; --axis) {
     coordinates[axis] = rank % sizes[axis];
@@ -98,16 +113,19 @@ static SmallVector<int64_t> coordinatesOf(ArrayRef<int64_t> sizes, int64_t rank)
 }
 
 /// Axes along which `a` and `b` have different coordinates.
-static SmallVector<bool> differingAxes(ArrayRef<int64_t> sizes, int64_t a, int64_t b) {
+static SmallVector<bool> differingAxes(ArrayRef<int64_t> sizes, int64_t a,
+                                       int64_t b) {
   SmallVector<bool> result;
-  for (auto [left, right] : llvm::zip(coordinatesOf(sizes, a), coordinatesOf(sizes, b)))
+  for (auto [left, right] :
+       llvm::zip(coordinatesOf(sizes, a), coordinatesOf(sizes, b)))
     result.push_back(left != right);
   return result;
 }
 
 /// `value` of each rank as a table over `axes`; nullopt if ranks of the same
 /// coordinate along them differ.
-static std::optional<SmallVector<int64_t>> tableOver(ArrayRef<int64_t> sizes, ArrayRef<int64_t> axes,
+static std::optional<SmallVector<int64_t>> tableOver(ArrayRef<int64_t> sizes,
+                                                     ArrayRef<int64_t> axes,
                                                      ArrayRef<int64_t> values) {
   int64_t count = 1;
   for (int64_t axis : axes)
@@ -135,7 +153,8 @@ static SmallVector<int64_t> axesWhere(ArrayRef<bool> which) {
 }
 
 FailureOr<Groups> CollectiveBuilder::readGroups() {
-  FailureOr<SmallVector<SmallVector<int64_t>>> read = readReplicaGroups(op, mesh);
+  FailureOr<SmallVector<SmallVector<int64_t>>> read =
+      readReplicaGroups(op, mesh);
   if (failed(read))
     return failure();
   ArrayRef<SmallVector<int64_t>> members = *read;
@@ -150,7 +169,8 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
 
   SmallVector<bool> differs(sizes.size(), false);
   for (int64_t rank : members.front())
-    for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, members.front().front(), rank)))
+    for (auto [axis, does] :
+         llvm::enumerate(differingAxes(sizes, members.front().front(), rank)))
       differs[axis] |= does;
   SmallVector<int64_t> axes = axesWhere(differs);
   bool isAxes = true;
@@ -181,12 +201,15 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
-                                             ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
-                                             int64_t cutDim, ArrayRef<int64_t> place, int64_t parts) {
+FailureOr<Value> CollectiveBuilder::exchange(
+    Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
+    ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
+    int64_t cutDim, ArrayRef<int64_t> place, int64_t parts) {
   // A dim of 1 may have been put before those of the operand.
   auto type = cast<RankedTensorType>(local.getType());
-  int64_t added = type.getRank() - cast<RankedTensorType>(op->getOperand(operand).getType()).getRank();
+  int64_t added =
+      type.getRank() -
+      cast<RankedTensorType>(op->getOperand(operand).getType()).getRank();
   SmallVector<DimExchange> dims;
   for (int64_t i = 0; i < type.getRank(); ++i) {
     bool isNew = i < added;
@@ -196,8 +219,11 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
       own = ownedTable(mesh, shardingOf(operand, i - added), size);
     for (int64_t axis : own.axes)
       if (sizes[axis] > 1 && llvm::is_contained(axes, axis))
-        return op->emitOpError() << "unsupported: communicates along free axis \"" << mesh.getAxisNames()[axis].getValue()
-                                 << "\", along which its operand is cut; constrain the operand to be whole";
+        return op->emitOpError()
+               << "unsupported: communicates along free axis \""
+               << mesh.getAxisNames()[axis].getValue()
+               << "\", along which its operand is cut; constrain the operand "
+                  "to be whole";
     if (i != dim && i != cutDim) {
       dims.push_back(combineTables(mesh, i, own, own));
       continue;
@@ -211,18 +237,24 @@ FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand, int64
       for (Interval part : own.intervals) {
         if (i == cutDim) {
           from.intervals.push_back(part);
-          int64_t member = isPlanted("parts-to-the-wrong-member") ? parts - 1 - place[c] : place[c];
-          to.intervals.push_back({member * size / parts, (member + 1) * size / parts});
+          int64_t member = isPlanted("parts-to-the-wrong-member")
+                               ? parts - 1 - place[c]
+                               : place[c];
+          to.intervals.push_back(
+              {member * size / parts, (member + 1) * size / parts});
           continue;
         }
-        from.intervals.push_back({owned[c] * size + part.begin, owned[c] * size + part.end});
+        from.intervals.push_back(
+            {owned[c] * size + part.begin, owned[c] * size + part.end});
         // Several blocks only of dims that are whole along the free axes.
-        to.intervals.push_back({needed[c] * size + part.begin, (needed[c] + count - 1) * size + part.end});
+        to.intervals.push_back({needed[c] * size + part.begin,
+                                (needed[c] + count - 1) * size + part.end});
       }
     dims.push_back(combineTables(mesh, i, from, to));
   }
-  Value zero = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(
-      zeroScalar(type.getElementType()))));
+  Value zero = stablehlo::ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   return emitExchange(builder, loc, tables, local, dims, zero, reason());
 }
 
@@ -232,37 +264,45 @@ Value CollectiveBuilder::withLeadingDim(Value local) {
   SmallVector<int64_t> shape{1};
   llvm::append_range(shape, type.getShape());
   if (type.getRank() == 0)
-    return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local).getResult();
+    return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local)
+        .getResult();
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, local);
   sizes.insert(sizes.begin(), builder.getIndexAttr(1));
   SmallVector<ReassociationIndices> groups = {{0, 1}};
   for (int64_t i = 1; i < type.getRank(); ++i)
     groups.push_back({i + 1});
-  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local, groups, sizes).getResult();
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local,
+                                       groups, sizes)
+      .getResult();
 }
 
-FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayRef<int64_t> sources) {
+FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
+                                            ArrayRef<int64_t> sources) {
   SmallVector<bool> differs(sizes.size(), false);
   for (auto [rank, source] : llvm::enumerate(sources))
     if (source >= 0)
-      for (auto [axis, does] : llvm::enumerate(differingAxes(sizes, rank, source)))
+      for (auto [axis, does] :
+           llvm::enumerate(differingAxes(sizes, rank, source)))
         differs[axis] |= does;
-  // Values travel along these axes. Those along which ranks have another source,
-  // or one and none, matter as well.
+  // Values travel along these axes. Those along which ranks have another
+  // source, or one and none, matter as well.
   SmallVector<int64_t> axes;
   std::optional<SmallVector<int64_t>> table;
   for (;;) {
     axes = axesWhere(differs);
-    SmallVector<int64_t> from = llvm::map_to_vector(sources, [&](int64_t source) {
-      return source < 0 ? int64_t(-1) : coordinateAlong(sizes, axes, source);
-    });
+    SmallVector<int64_t> from =
+        llvm::map_to_vector(sources, [&](int64_t source) {
+          return source < 0 ? int64_t(-1)
+                            : coordinateAlong(sizes, axes, source);
+        });
     table = tableOver(sizes, axes, from);
     if (table)
       break;
     for (size_t axis = 0; axis < sizes.size(); ++axis) {
       SmallVector<bool> others(sizes.size(), true);
       others[axis] = false;
-      differs[axis] = differs[axis] || !tableOver(sizes, axesWhere(others), from);
+      differs[axis] =
+          differs[axis] || !tableOver(sizes, axesWhere(others), from);
     }
   }
   SmallVector<int64_t> needed, owned;
@@ -273,8 +313,9 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
   }
   auto type = cast<RankedTensorType>(local.getType());
   if (type.getRank() > 0 && globalSize(operand, 0) > 0)
-    return isPlanted("permuted-backwards") ? exchange(local, operand, 0, axes, needed, owned, 1)
-                                           : exchange(local, operand, 0, axes, owned, needed, 1);
+    return isPlanted("permuted-backwards")
+               ? exchange(local, operand, 0, axes, needed, owned, 1)
+               : exchange(local, operand, 0, axes, owned, needed, 1);
   if (type.getRank() > 0)
     return local; // Nothing in it.
   FailureOr<Value> raised = withLeadingDim(local);
@@ -284,25 +325,34 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand, ArrayR
   return result;
 }
 
-FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand, int64_t dim, const Groups &groups) {
+FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand,
+                                              int64_t dim,
+                                              const Groups &groups) {
   SmallVector<int64_t> block(groups.block);
   if (isPlanted("gathered-in-reverse"))
     for (auto [at, first] : llvm::zip(block, groups.first))
       at = 2 * first + groups.size - 1 - at;
-  return exchange(local, operand, dim, groups.axes, block, groups.first, groups.size);
+  return exchange(local, operand, dim, groups.axes, block, groups.first,
+                  groups.size);
 }
 
-FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value local, int64_t operand, const Groups &groups) {
-  int64_t split = all.getSplitDimension(), concat = all.getConcatDimension(), parts = all.getSplitCount();
+FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all,
+                                             Value local, int64_t operand,
+                                             const Groups &groups) {
+  int64_t split = all.getSplitDimension(), concat = all.getConcatDimension(),
+          parts = all.getSplitCount();
   if (parts != groups.size)
-    return op->emitOpError() << "splits in " << parts << " parts for groups of " << groups.size << " members";
+    return op->emitOpError() << "splits in " << parts << " parts for groups of "
+                             << groups.size << " members";
   if (split != concat)
-    return exchange(local, operand, concat, groups.axes, groups.block, groups.first, groups.size, split, groups.place, parts);
+    return exchange(local, operand, concat, groups.axes, groups.block,
+                    groups.first, groups.size, split, groups.place, parts);
   // Along one dim: the parts of all members, one behind the other, are a dim of
   // their own, of which each member keeps its own.
   FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block, groups.first,
-                                                 groups.size, split + 1, groups.place, parts)))
+  if (failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block,
+                               groups.first, groups.size, split + 1,
+                               groups.place, parts)))
     return failure();
   auto type = cast<RankedTensorType>(local.getType());
   int64_t numDims = type.getRank();
@@ -315,7 +365,8 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value lo
   }
   for (int64_t i : order)
     shape.push_back(cast<RankedTensorType>(raised->getType()).getDimSize(i));
-  Value moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape), *raised, order);
+  Value moved = stablehlo::TransposeOp::create(builder, loc, type.clone(shape),
+                                               *raised, order);
   SmallVector<ReassociationIndices> joined;
   for (int64_t i = 0; i < numDims; ++i) {
     joined.push_back({i > split ? i + 1 : i});
@@ -323,7 +374,9 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all, Value lo
       joined.back().push_back(i + 1);
   }
   Value result = tensor::CollapseShapeOp::create(builder, loc, moved, joined);
-  return result.getType() == type ? result : tensor::CastOp::create(builder, loc, type, result).getResult();
+  return result.getType() == type
+             ? result
+             : tensor::CastOp::create(builder, loc, type, result).getResult();
 }
 
 //===----------------------------------------------------------------------===//
@@ -335,7 +388,8 @@ static std::optional<ReductionKind> recognise(Region &body) {
   Block &block = body.front();
   Operation *terminator = block.getTerminator();
   Operation *op = terminator->getOperand(0).getDefiningOp();
-  if (!op || block.getOperations().size() != 2 || op->getNumOperands() != 2 || block.getNumArguments() != 2)
+  if (!op || block.getOperations().size() != 2 || op->getNumOperands() != 2 ||
+      block.getNumArguments() != 2)
     return std::nullopt;
   Value left = block.getArgument(0), right = block.getArgument(1);
   bool uses = (op->getOperand(0) == left && op->getOperand(1) == right) ||
@@ -343,7 +397,8 @@ static std::optional<ReductionKind> recognise(Region &body) {
   if (!uses)
     return std::nullopt;
   Type element = getElementTypeOrSelf(left.getType());
-  bool isPredicate = element.isInteger(1), isComplex = isa<ComplexType>(element);
+  bool isPredicate = element.isInteger(1),
+       isComplex = isa<ComplexType>(element);
   if (isa<stablehlo::AddOp>(op))
     return isPredicate ? ReductionKind::Or : ReductionKind::Sum;
   if (isa<stablehlo::OrOp>(op))
@@ -357,7 +412,9 @@ static std::optional<ReductionKind> recognise(Region &body) {
   if (isa<stablehlo::MulOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Product;
   if (isa<stablehlo::MaxOp>(op))
-    return isPredicate ? ReductionKind::Or : isPlanted("smallest-for-largest") ? ReductionKind::Min : ReductionKind::Max;
+    return isPredicate                         ? ReductionKind::Or
+           : isPlanted("smallest-for-largest") ? ReductionKind::Min
+                                               : ReductionKind::Max;
   if (isa<stablehlo::MinOp>(op))
     return isPredicate ? ReductionKind::And : ReductionKind::Min;
   return std::nullopt;
@@ -365,54 +422,72 @@ static std::optional<ReductionKind> recognise(Region &body) {
 
 /// What is no known reduction along axes is gathered and combined here, member
 /// by member in the order of the group.
-FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local, int64_t operand, const Groups &groups) {
+FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
+                                           int64_t operand,
+                                           const Groups &groups) {
   auto type = cast<RankedTensorType>(local.getType());
   if (groups.size == 1)
     return local;
   std::optional<ReductionKind> kind = recognise(body);
   if (kind && groups.isAxes) {
-    Value result = AllReduceOp::create(builder, loc, type, local, ReductionKindAttr::get(builder.getContext(), *kind),
-                                       axisNames(groups.axes), tables.getMeshName(), builder.getStringAttr(reason()));
+    Value result =
+        AllReduceOp::create(builder, loc, type, local,
+                            ReductionKindAttr::get(builder.getContext(), *kind),
+                            axisNames(groups.axes), tables.getMeshName(),
+                            builder.getStringAttr(reason()));
     return result;
   }
   FailureOr<Value> all = withLeadingDim(local);
-  if (failed(all = exchange(*all, operand, 0, groups.axes, groups.block, groups.first, groups.size)))
+  if (failed(all = exchange(*all, operand, 0, groups.axes, groups.block,
+                            groups.first, groups.size)))
     return failure();
   // Members lie alike along the free axes: their blocks have this one's shape.
-  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(builder, loc, local), lengths(shape);
+  SmallVector<OpFoldResult> shape = tensor::getMixedSizes(builder, loc, local),
+                            lengths(shape);
   lengths.insert(lengths.begin(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> starts(lengths.size(), builder.getIndexAttr(0)), strides(lengths.size(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> starts(lengths.size(), builder.getIndexAttr(0)),
+      strides(lengths.size(), builder.getIndexAttr(1));
   auto member = [&](int64_t i) -> Value {
     starts[0] = builder.getIndexAttr(i);
-    return tensor::ExtractSliceOp::create(builder, loc, type, *all, starts, lengths, strides);
+    return tensor::ExtractSliceOp::create(builder, loc, type, *all, starts,
+                                          lengths, strides);
   };
   auto broadcast = [&](Value scalar, RankedTensorType whole) -> Value {
     SmallVector<Value> extents;
     for (OpFoldResult size : shape)
-      extents.push_back(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                                   getValueOrCreateConstantIndexOp(builder, loc, size)));
+      extents.push_back(arith::IndexCastOp::create(
+          builder, loc, builder.getI64Type(),
+          getValueOrCreateConstantIndexOp(builder, loc, size)));
     Value extent = tensor::FromElementsOp::create(builder, loc, extents);
-    return stablehlo::DynamicBroadcastInDimOp::create(builder, loc, whole, scalar, extent, ArrayRef<int64_t>());
+    return stablehlo::DynamicBroadcastInDimOp::create(
+        builder, loc, whole, scalar, extent, ArrayRef<int64_t>());
   };
   FailureOr<Value> result = member(0);
   for (int64_t i = 1; i < groups.size && succeeded(result); ++i)
-    result = stablehlo::combineElementwise(builder, op, body, *result, member(i), broadcast);
+    result = stablehlo::combineElementwise(builder, op, body, *result,
+                                           member(i), broadcast);
   return result;
 }
 
-FailureOr<Value> CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter, Value local, const Groups &groups) {
+FailureOr<Value>
+CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter,
+                                 Value local, const Groups &groups) {
   int64_t cut = scatter.getScatterDimension();
   auto type = cast<RankedTensorType>(local.getType());
   int64_t size = globalSize(0, cut);
   SmallVector<DimExchange> dims;
   for (int64_t i = 0; i < type.getRank(); ++i) {
-    IntervalTable own = ownedTable(mesh, shardingOf(0, i), globalSize(0, i)), kept = own;
+    IntervalTable own = ownedTable(mesh, shardingOf(0, i), globalSize(0, i)),
+                  kept = own;
     if (i == cut) {
       kept.axes.assign(groups.axes.begin(), groups.axes.end());
       kept.intervals.clear();
       for (int64_t own : groups.place) {
-        int64_t place = isPlanted("part-of-the-sum-of-another-member") ? (own + 1) % groups.size : own;
-        kept.intervals.push_back({place * size / groups.size, (place + 1) * size / groups.size});
+        int64_t place = isPlanted("part-of-the-sum-of-another-member")
+                            ? (own + 1) % groups.size
+                            : own;
+        kept.intervals.push_back(
+            {place * size / groups.size, (place + 1) * size / groups.size});
       }
     }
     dims.push_back(combineTables(mesh, i, own, kept));
@@ -431,8 +506,10 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp sca
   SmallVector<int64_t> shape(type.getShape());
   shape[cut] = size / groups.size;
   Value result = spmd::ReduceScatterOp::create(
-      builder, loc, type.clone(shape), local, ReductionKindAttr::get(builder.getContext(), *kind),
-      axisNames(groups.axes), builder.getArrayAttr(attrs), tables.getMeshName(), builder.getStringAttr(reason()));
+      builder, loc, type.clone(shape), local,
+      ReductionKindAttr::get(builder.getContext(), *kind),
+      axisNames(groups.axes), builder.getArrayAttr(attrs), tables.getMeshName(),
+      builder.getStringAttr(reason()));
   return result;
 }
 
@@ -463,19 +540,26 @@ FailureOr<SmallVector<Value>> CollectiveBuilder::build() {
       return reduce(reduction.getComputation(), local, i, groups);
     });
   if (auto scatter = dyn_cast<stablehlo::ReduceScatterOp>(op))
-    return forEach([&](Value local, int64_t, const Groups &groups) { return reduceScatter(scatter, local, groups); });
+    return forEach([&](Value local, int64_t, const Groups &groups) {
+      return reduceScatter(scatter, local, groups);
+    });
   if (auto all = dyn_cast<stablehlo::AllToAllOp>(op))
-    return forEach([&](Value local, int64_t i, const Groups &groups) { return allToAll(all, local, i, groups); });
+    return forEach([&](Value local, int64_t i, const Groups &groups) {
+      return allToAll(all, local, i, groups);
+    });
 
   FailureOr<SmallVector<int64_t>> sources = readSources(op, mesh);
   if (failed(sources))
     return failure();
-  FailureOr<Value> result = permute(localization.operands().front(), 0, *sources);
+  FailureOr<Value> result =
+      permute(localization.operands().front(), 0, *sources);
   if (failed(result))
     return failure();
   return SmallVector<Value>{*result};
 }
 
-FailureOr<SmallVector<Value>> shardc::localizeCollective(Operation *op, Localization &localization, RankTables &tables) {
+FailureOr<SmallVector<Value>>
+shardc::localizeCollective(Operation *op, Localization &localization,
+                           RankTables &tables) {
   return CollectiveBuilder(op, localization, tables).build();
 }

@@ -11,7 +11,8 @@ namespace shardc {
 /// ops; `localization` has its local operands. Returns the local results; emits
 /// an error for groups that cannot be.
 llvm::FailureOr<llvm::SmallVector<mlir::Value>>
-localizeCollective(mlir::Operation *op, Localization &localization, RankTables &tables);
+localizeCollective(mlir::Operation *op, Localization &localization,
+                   RankTables &tables);
 
 } // namespace shardc
 

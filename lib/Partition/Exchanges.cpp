@@ -4,8 +4,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/Slices.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -22,15 +22,19 @@ int64_t RankTables::countCoordinates(ArrayRef<int64_t> axes) const {
   return count;
 }
 
-OpFoldResult RankTables::lookup(ArrayRef<int64_t> table, ArrayRef<int64_t> axes) {
+OpFoldResult RankTables::lookup(ArrayRef<int64_t> table,
+                                ArrayRef<int64_t> axes) {
   OpBuilder builder(mesh.getContext());
-  auto [entryOfTable, isNew] = known.try_emplace({builder.getDenseI64ArrayAttr(table), builder.getDenseI64ArrayAttr(axes)});
+  auto [entryOfTable, isNew] =
+      known.try_emplace({builder.getDenseI64ArrayAttr(table),
+                         builder.getDenseI64ArrayAttr(axes)});
   if (isNew) {
     if (lastLookup)
       builder.setInsertionPointAfter(lastLookup);
     else
       builder.setInsertionPointToStart(entry);
-    entryOfTable->second = lookUp(builder, entry->getParentOp()->getLoc(), mesh, meshName, table, axes);
+    entryOfTable->second = lookUp(builder, entry->getParentOp()->getLoc(), mesh,
+                                  meshName, table, axes);
     if (auto value = dyn_cast<Value>(entryOfTable->second))
       lastLookup = value.getDefiningOp();
   }
@@ -47,19 +51,23 @@ DenseElementsAttr shardc::zeroScalar(Type elementType) {
   return DenseElementsAttr::get(type, builder.getZeroAttr(elementType));
 }
 
-IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim, int64_t size) {
+IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim,
+                                 int64_t size) {
   IntervalTable table;
   for (StringAttr axis : dim.getAxes())
     table.axes.push_back(mesh.getAxisIndex(axis.getValue()));
   Boundaries bounds = dim.getBoundaries(mesh, size);
   for (int64_t i = 0; i < bounds.numShards(); ++i)
-    table.intervals.push_back(bounds.shard(isPlanted("owned-blocks-as-if-in-reverse") ? bounds.numShards() - 1 - i : i));
+    table.intervals.push_back(bounds.shard(
+        isPlanted("owned-blocks-as-if-in-reverse") ? bounds.numShards() - 1 - i
+                                                   : i));
   return table;
 }
 
 /// The place in a table over `axes` of the coordinate that `whole` (row-major
 /// over `allAxes`) has along them.
-static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole, ArrayRef<int64_t> axes) {
+static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole,
+                       ArrayRef<int64_t> axes) {
   SmallVector<int64_t> coordinate(allAxes.size());
   for (int64_t i = allAxes.size() - 1; i >= 0; --i) {
     int64_t size = mesh.getAxisSizes()[allAxes[i]];
@@ -71,11 +79,14 @@ static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole, 
   if (isPlanted("axes-of-a-table-in-another-order"))
     std::reverse(order.begin(), order.end());
   for (int64_t axis : order)
-    index = index * mesh.getAxisSizes()[axis] + coordinate[llvm::find(allAxes, axis) - allAxes.begin()];
+    index = index * mesh.getAxisSizes()[axis] +
+            coordinate[llvm::find(allAxes, axis) - allAxes.begin()];
   return index;
 }
 
-DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim, const IntervalTable &owned, const IntervalTable &needed) {
+DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim,
+                                  const IntervalTable &owned,
+                                  const IntervalTable &needed) {
   DimExchange exchange;
   exchange.dim = dim;
   exchange.axes.assign(owned.axes.begin(), owned.axes.end());
@@ -86,8 +97,12 @@ DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim, const IntervalTabl
   for (int64_t axis : exchange.axes)
     count *= mesh.getAxisSizes()[axis];
   for (int64_t i = 0; i < count; ++i) {
-    exchange.owned.push_back(owned.intervals[project(mesh, exchange.axes, i, owned.axes)]);
-    exchange.needed.push_back(needed.intervals[isPlanted("every-rank-needs-what-the-first-does") ? 0 : project(mesh, exchange.axes, i, needed.axes)]);
+    exchange.owned.push_back(
+        owned.intervals[project(mesh, exchange.axes, i, owned.axes)]);
+    exchange.needed.push_back(
+        needed.intervals[isPlanted("every-rank-needs-what-the-first-does")
+                             ? 0
+                             : project(mesh, exchange.axes, i, needed.axes)]);
   }
   return exchange;
 }
@@ -96,7 +111,8 @@ DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim, const IntervalTabl
 // Ops
 //===----------------------------------------------------------------------===//
 
-static RankedTensorType neededType(RankedTensorType type, ArrayRef<DimExchange> dims) {
+static RankedTensorType neededType(RankedTensorType type,
+                                   ArrayRef<DimExchange> dims) {
   SmallVector<int64_t> shape(type.getShape());
   for (const DimExchange &dim : dims)
     shape[dim.dim] = staticSize(sizesOf(dim.needed));
@@ -104,8 +120,8 @@ static RankedTensorType neededType(RankedTensorType type, ArrayRef<DimExchange> 
 }
 
 /// Nothing leaves a rank: the part that stays, and fill around it.
-static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Value local,
-                       ArrayRef<DimExchange> dims, Value fill) {
+static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
+                       Value local, ArrayRef<DimExchange> dims, Value fill) {
   auto type = cast<RankedTensorType>(local.getType());
   int64_t numDims = type.getRank();
   SmallVector<OpFoldResult> offsets(numDims, builder.getIndexAttr(0)), sizes;
@@ -121,7 +137,9 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
       Interval kept = intersect(owned, needed);
       if (kept.empty())
         kept = {owned.begin, owned.begin};
-      offset.push_back(isPlanted("owned-part-from-the-begin-of-the-block") ? 0 : kept.begin - owned.begin);
+      offset.push_back(isPlanted("owned-part-from-the-begin-of-the-block")
+                           ? 0
+                           : kept.begin - owned.begin);
       size.push_back(kept.size());
       below.push_back(kept.empty() ? needed.size() : kept.begin - needed.begin);
       above.push_back(kept.empty() ? 0 : needed.end - kept.end);
@@ -144,15 +162,18 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables, Val
     return result;
   RankedTensorType padded = neededType(type, dims);
   if (!fill || isPlanted("padding-with-zero-for-the-fill"))
-    fill = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
+    fill = stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   Value scalar = tensor::ExtractOp::create(builder, loc, fill, ValueRange());
   return tensor::PadOp::create(builder, loc, padded, result, low, high, scalar);
 }
 
 static bool changes(const DimExchange &dim) { return dim.owned != dim.needed; }
 
-Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables, Value local,
-                           ArrayRef<DimExchange> dims, Value fill, StringRef reason) {
+Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
+                           Value local, ArrayRef<DimExchange> dims, Value fill,
+                           StringRef reason) {
   auto type = cast<RankedTensorType>(local.getType());
   // Dims that stay as they are need no entry, unless their size differs by rank
   // and so is not in the type.
@@ -167,7 +188,8 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
 
   MeshAttr mesh = tables.getMesh();
   Exchange exchange;
-  exchange.meshShape.assign(mesh.getAxisSizes().begin(), mesh.getAxisSizes().end());
+  exchange.meshShape.assign(mesh.getAxisSizes().begin(),
+                            mesh.getAxisSizes().end());
   exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
   bool reachesOut = false;
   SmallVector<Attribute> attrs;
@@ -181,29 +203,38 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
     attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
   ExchangeKind kind = classify(exchange);
-  bool readsOutside = llvm::any_of(moving, [](const DimExchange &dim) { return dim.padding != Padding::Constant; });
+  bool readsOutside = llvm::any_of(moving, [](const DimExchange &dim) {
+    return dim.padding != Padding::Constant;
+  });
   if (kind == ExchangeKind::Local && !readsOutside)
     return emitLocal(builder, loc, tables, local, moving, fill);
 
   RankedTensorType result = neededType(type, moving);
   ArrayAttr dimsAttr = builder.getArrayAttr(attrs);
-  StringAttr reasonAttr = reason.empty() ? StringAttr() : builder.getStringAttr(reason);
+  StringAttr reasonAttr =
+      reason.empty() ? StringAttr() : builder.getStringAttr(reason);
   if (!reachesOut)
     fill = {};
   else if (isPlanted("zero-for-the-fill-of-an-exchange"))
-    fill = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
+    fill = stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
   FlatSymbolRefAttr meshName = tables.getMeshName();
   switch (kind) {
   case ExchangeKind::AllGather:
-    return AllGatherOp::create(builder, loc, result, local, fill, dimsAttr, meshName, reasonAttr);
+    return AllGatherOp::create(builder, loc, result, local, fill, dimsAttr,
+                               meshName, reasonAttr);
   case ExchangeKind::AllToAll:
-    return AllToAllOp::create(builder, loc, result, local, fill, dimsAttr, meshName, reasonAttr);
+    return AllToAllOp::create(builder, loc, result, local, fill, dimsAttr,
+                              meshName, reasonAttr);
   case ExchangeKind::Rebalance:
-    return RebalanceOp::create(builder, loc, result, local, fill, dimsAttr, meshName, reasonAttr);
+    return RebalanceOp::create(builder, loc, result, local, fill, dimsAttr,
+                               meshName, reasonAttr);
   case ExchangeKind::Local:
   case ExchangeKind::HaloExchange:
   case ExchangeKind::Shift:
     break;
   }
-  return HaloExchangeOp::create(builder, loc, result, local, fill, dimsAttr, meshName, reasonAttr);
+  return HaloExchangeOp::create(builder, loc, result, local, fill, dimsAttr,
+                                meshName, reasonAttr);
 }

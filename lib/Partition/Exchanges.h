@@ -8,9 +8,9 @@
 #ifndef SHARDC_LIB_PARTITION_EXCHANGES_H
 #define SHARDC_LIB_PARTITION_EXCHANGES_H
 
+#include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/Localization.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -19,12 +19,14 @@ namespace shardc {
 /// What differs by rank, as constants or table lookups at the function's entry.
 class RankTables {
 public:
-  RankTables(spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName, mlir::Block *entry)
+  RankTables(spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName,
+             mlir::Block *entry)
       : mesh(mesh), meshName(meshName), entry(entry) {}
 
   /// The entry of `table` at this rank's coordinate along `axes` (mesh axis
   /// numbers): an IntegerAttr where all entries agree.
-  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table, llvm::ArrayRef<int64_t> axes);
+  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
+                            llvm::ArrayRef<int64_t> axes);
 
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }
@@ -34,22 +36,27 @@ private:
   spmd::MeshAttr mesh;
   mlir::FlatSymbolRefAttr meshName;
   mlir::Block *entry;
-  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::OpFoldResult> known;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>,
+                 mlir::OpFoldResult>
+      known;
   mlir::Operation *lastLookup = nullptr;
 };
 
 /// How each coordinate along `dim`'s axes owns a dim of `size` elements.
-IntervalTable ownedTable(spmd::MeshAttr mesh, spmd::DimShardingAttr dim, int64_t size);
+IntervalTable ownedTable(spmd::MeshAttr mesh, spmd::DimShardingAttr dim,
+                         int64_t size);
 
 /// The exchange of one dim, over the axes of both tables.
-DimExchange combineTables(spmd::MeshAttr mesh, int64_t dim, const IntervalTable &owned,
+DimExchange combineTables(spmd::MeshAttr mesh, int64_t dim,
+                          const IntervalTable &owned,
                           const IntervalTable &needed);
 
 /// Takes `local`, a shard of a tensor whose dims (all of them) are exchanged as
 /// `dims` say, from owned to needed. `fill` is a 0-d tensor or null. Returns
 /// `local` itself where nothing changes.
-mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc, RankTables &tables,
-                         mlir::Value local, llvm::ArrayRef<DimExchange> dims, mlir::Value fill,
+mlir::Value emitExchange(mlir::OpBuilder &builder, mlir::Location loc,
+                         RankTables &tables, mlir::Value local,
+                         llvm::ArrayRef<DimExchange> dims, mlir::Value fill,
                          llvm::StringRef reason);
 
 /// Zero of `elementType` (integer, float or complex) as a 0-d tensor.

@@ -1,21 +1,24 @@
 //===- OpLocalizer.cpp - One op on its way to the local view --------------===//
 #include "OpLocalizer.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/PlantedFault.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
 bool OpLocalizer::usesShardedFactor(const IndexMap &map) const {
-  return llvm::any_of(map.terms, [&](const IndexTerm &term) { return cuts[term.factor].isSharded(); });
+  return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+    return cuts[term.factor].isSharded();
+  });
 }
 
 bool OpLocalizer::isDistributed(const IndexMap &map) const {
   return llvm::any_of(map.terms, [&](const IndexTerm &term) {
-    return cuts[term.factor].isSharded() && opRule.factors[term.factor].kind == FactorKind::Distributed;
+    return cuts[term.factor].isSharded() &&
+           opRule.factors[term.factor].kind == FactorKind::Distributed;
   });
 }
 
@@ -42,24 +45,31 @@ IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
       if (cut.isSharded())
         for (int64_t axis : cut.axes)
           shard = shard * meshSizes[axis] + coordinate[axis];
-      iterations.push_back(cut.isSharded() ? cut.bounds.shard(shard) : Interval{0, factor.size});
+      iterations.push_back(cut.isSharded() ? cut.bounds.shard(shard)
+                                           : Interval{0, factor.size});
     }
     table.intervals.push_back(neededPositions(map, iterations));
   }
   return table;
 }
 
-Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type, ValueRange locals) {
-  if (tensor.fill == Fill::Operand && !isPlanted("zero-for-the-fill-of-an-operand"))
+Value OpLocalizer::fillOf(const TensorRule &tensor, RankedTensorType type,
+                          ValueRange locals) {
+  if (tensor.fill == Fill::Operand &&
+      !isPlanted("zero-for-the-fill-of-an-operand"))
     return locals[tensor.fillOperand];
-  return stablehlo::ConstantOp::create(opBuilder, global->getLoc(), cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
+  return stablehlo::ConstantOp::create(
+      opBuilder, global->getLoc(),
+      cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
 }
 
-Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, Value fill) {
+Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map,
+                          const IntervalTable &positions, Value fill) {
   SmallVector<int64_t> first, size;
   for (Interval interval : positions.intervals) {
-    first.push_back(elementsAt(interval, map.baseDilation).begin * map.baseDilation - interval.begin +
-                    (isPlanted("dilated-one-too-far") ? 1 : 0));
+    first.push_back(
+        elementsAt(interval, map.baseDilation).begin * map.baseDilation -
+        interval.begin + (isPlanted("dilated-one-too-far") ? 1 : 0));
     size.push_back(interval.size());
   }
   if (isPlanted("dilated-in-the-first-shards-phase"))
@@ -69,17 +79,21 @@ Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map, const I
   shape[dim] = staticSize(size);
   Location loc = global->getLoc();
   auto value = [&](ArrayRef<int64_t> table) {
-    return getValueOrCreateConstantIndexOp(opBuilder, loc, tables.lookup(table, positions.axes));
+    return getValueOrCreateConstantIndexOp(
+        opBuilder, loc, tables.lookup(table, positions.axes));
   };
   Value firstValue = value(first), sizeValue = value(size);
-  return DilateOp::create(opBuilder, loc, type.clone(shape), local, dim, map.baseDilation, firstValue, sizeValue, fill);
+  return DilateOp::create(opBuilder, loc, type.clone(shape), local, dim,
+                          map.baseDilation, firstValue, sizeValue, fill);
 }
 
 /// "operand 0 of 'stablehlo.convolution' reads past its block of dim 2".
-static std::string reasonFor(Operation *op, int64_t operand, ArrayRef<DimExchange> dims) {
+static std::string reasonFor(Operation *op, int64_t operand,
+                             ArrayRef<DimExchange> dims) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "operand " << operand << " of '" << op->getName() << "' reads past its block of dim";
+  os << "operand " << operand << " of '" << op->getName()
+     << "' reads past its block of dim";
   SmallVector<int64_t> moved;
   for (const DimExchange &dim : dims)
     if (dim.owned != dim.needed)
@@ -126,20 +140,29 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
       if (isPlanted("needed-one-too-low"))
         for (Interval &interval : needed.intervals)
           interval = {interval.begin - 1, interval.end - 1};
-      if (isPlanted("needed-of-the-last-shard-one-too-low") && needed.intervals.size() > 1)
-        needed.intervals.back() = {needed.intervals.back().begin - 1, needed.intervals.back().end - 1};
+      if (isPlanted("needed-of-the-last-shard-one-too-low") &&
+          needed.intervals.size() > 1)
+        needed.intervals.back() = {needed.intervals.back().begin - 1,
+                                   needed.intervals.back().end - 1};
       if (tensor.padding != Padding::Constant)
         needed = neededTable(map);
-      DimExchange &exchange = dims.emplace_back(combineTables(mesh, dim, owned, needed));
-      if (llvm::any_of(exchange.needed, [&](Interval interval) { return !Interval{0, size}.contains(interval); }) &&
+      DimExchange &exchange =
+          dims.emplace_back(combineTables(mesh, dim, owned, needed));
+      if (llvm::any_of(exchange.needed,
+                       [&](Interval interval) {
+                         return !Interval{0, size}.contains(interval);
+                       }) &&
           !isPlanted("padding-mode-forgotten"))
         exchange.padding = tensor.padding;
     }
     Value fill;
     if (tensor.fill == Fill::Zero || tensor.fill == Fill::Operand)
-      if (!dilated.empty() || llvm::any_of(dims, [](const DimExchange &dim) { return dim.owned != dim.needed; }))
+      if (!dilated.empty() || llvm::any_of(dims, [](const DimExchange &dim) {
+            return dim.owned != dim.needed;
+          }))
         fill = fillOf(tensor, type, locals);
-    local = emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill, reasonFor(global, index, dims));
+    local = emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill,
+                         reasonFor(global, index, dims));
     for (auto &[dim, positions] : dilated)
       local = dilate(local, dim, tensor.dims[dim], positions, fill);
     localOperands.push_back(local);
@@ -192,12 +215,18 @@ OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
     return opBuilder.getIndexAttr(0);
   IntervalTable table = neededTable(map);
   bool isAtEnd = isPlanted("result-offset-of-the-end");
-  return tables.lookup(llvm::map_to_vector(table.intervals, [&](Interval interval) { return isAtEnd ? interval.end : interval.begin; }), table.axes);
+  return tables.lookup(llvm::map_to_vector(table.intervals,
+                                           [&](Interval interval) {
+                                             return isAtEnd ? interval.end
+                                                            : interval.begin;
+                                           }),
+                       table.axes);
 }
 
 bool OpLocalizer::isPartial() {
   return llvm::any_of(llvm::zip(opRule.factors, cuts), [](auto it) {
-    return std::get<0>(it).kind == FactorKind::Reduction && std::get<1>(it).isSharded();
+    return std::get<0>(it).kind == FactorKind::Reduction &&
+           std::get<1>(it).isSharded();
   });
 }
 
@@ -214,14 +243,20 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
   }
   if (!kind || isPlanted("reduction-not-completed"))
     return partial;
-  if (axes.size() > 1 && isPlanted("reduction-completed-along-all-axes-but-one"))
+  if (axes.size() > 1 &&
+      isPlanted("reduction-completed-along-all-axes-but-one"))
     axes.pop_back();
   if (isPlanted("reduction-completed-by-another-kind"))
-    kind = *kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
-  std::string reason = ("'" + global->getName().getStringRef() + "' reduces a dim that is cut").str();
-  return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
-                             ReductionKindAttr::get(opBuilder.getContext(), *kind),
-                             opBuilder.getStrArrayAttr(axes), tables.getMeshName(), opBuilder.getStringAttr(reason));
+    kind =
+        *kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
+  std::string reason =
+      ("'" + global->getName().getStringRef() + "' reduces a dim that is cut")
+          .str();
+  return AllReduceOp::create(
+      opBuilder, global->getLoc(), partial.getType(), partial,
+      ReductionKindAttr::get(opBuilder.getContext(), *kind),
+      opBuilder.getStrArrayAttr(axes), tables.getMeshName(),
+      opBuilder.getStringAttr(reason));
 }
 
 IntervalTable OpLocalizer::factorTable(int64_t factor) {
@@ -230,7 +265,8 @@ IntervalTable OpLocalizer::factorTable(int64_t factor) {
     return {{}, {Interval{0, opRule.factors[factor].size}}};
   IntervalTable table{cut.axes, {}};
   for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
-    table.intervals.push_back(cut.bounds.shard(isPlanted("factor-of-the-first-shard-everywhere") ? 0 : shard));
+    table.intervals.push_back(cut.bounds.shard(
+        isPlanted("factor-of-the-first-shard-everywhere") ? 0 : shard));
   return table;
 }
 
@@ -241,7 +277,8 @@ SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
   for (auto [dim, map] : llvm::enumerate(opRule.operands[operand].dims)) {
     int64_t size = type.getDimSize(dim);
     if (isDistributed(map))
-      result.push_back(ownedTable(tables.getMesh(), getSharding(value).getDims()[dim], size));
+      result.push_back(ownedTable(tables.getMesh(),
+                                  getSharding(value).getDims()[dim], size));
     else if (usesShardedFactor(map))
       result.push_back(neededTable(map));
     else
@@ -254,28 +291,37 @@ SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
   auto type = dyn_cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<IntervalTable> found;
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    found.push_back(usesShardedFactor(map) && !isPlanted("result-taken-for-whole") ? neededTable(map)
-                                           : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
+    found.push_back(
+        usesShardedFactor(map) && !isPlanted("result-taken-for-whole")
+            ? neededTable(map)
+            : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
   return found;
 }
 
-Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned, ArrayRef<IntervalTable> needed,
-                            Value fill, StringRef why) {
+Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned,
+                            ArrayRef<IntervalTable> needed, Value fill,
+                            StringRef why) {
   SmallVector<DimExchange> dims;
   for (auto [dim, from, to] : llvm::enumerate(owned, needed))
     dims.push_back(combineTables(tables.getMesh(), dim, from, to));
-  std::string reason = ("'" + global->getName().getStringRef() + "' " + why).str();
-  return emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill, reason);
+  std::string reason =
+      ("'" + global->getName().getStringRef() + "' " + why).str();
+  return emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill,
+                      reason);
 }
 
-Value OpLocalizer::allReduce(Value partial, ReductionKind kind, ArrayRef<int64_t> axes, StringRef why) {
+Value OpLocalizer::allReduce(Value partial, ReductionKind kind,
+                             ArrayRef<int64_t> axes, StringRef why) {
   if (isPlanted("rule-combines-by-another-kind"))
     kind = kind == ReductionKind::Sum ? ReductionKind::Max : ReductionKind::Sum;
   SmallVector<StringRef> names;
   for (int64_t axis : axes)
     names.push_back(tables.getMesh().getAxisNames()[axis].getValue());
-  std::string reason = ("'" + global->getName().getStringRef() + "' " + why).str();
-  return AllReduceOp::create(opBuilder, global->getLoc(), partial.getType(), partial,
-                             ReductionKindAttr::get(opBuilder.getContext(), kind), opBuilder.getStrArrayAttr(names),
-                             tables.getMeshName(), opBuilder.getStringAttr(reason));
+  std::string reason =
+      ("'" + global->getName().getStringRef() + "' " + why).str();
+  return AllReduceOp::create(
+      opBuilder, global->getLoc(), partial.getType(), partial,
+      ReductionKindAttr::get(opBuilder.getContext(), kind),
+      opBuilder.getStrArrayAttr(names), tables.getMeshName(),
+      opBuilder.getStringAttr(reason));
 }

@@ -18,9 +18,11 @@ struct FactorCut {
 /// answers the questions of `localize`.
 class OpLocalizer final : public Localization {
 public:
-  OpLocalizer(mlir::Operation *global, ShardingRule rule, llvm::SmallVector<FactorCut> cuts,
-              RankTables &tables, mlir::OpBuilder &builder)
-      : global(global), opRule(std::move(rule)), cuts(std::move(cuts)), tables(tables), opBuilder(builder) {}
+  OpLocalizer(mlir::Operation *global, ShardingRule rule,
+              llvm::SmallVector<FactorCut> cuts, RankTables &tables,
+              mlir::OpBuilder &builder)
+      : global(global), opRule(std::move(rule)), cuts(std::move(cuts)),
+        tables(tables), opBuilder(builder) {}
 
   /// Exchanges and dilates `locals` (one a global operand) into local operands.
   void prepareOperands(mlir::ValueRange locals);
@@ -41,18 +43,25 @@ public:
   IntervalTable factorTable(int64_t factor) override;
   llvm::SmallVector<IntervalTable> operandTables(int64_t operand) override;
   llvm::SmallVector<IntervalTable> resultTables(int64_t result) override;
-  llvm::ArrayRef<int64_t> meshSizes() override { return tables.getMesh().getAxisSizes(); }
-  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table, llvm::ArrayRef<int64_t> axes) override {
+  llvm::ArrayRef<int64_t> meshSizes() override {
+    return tables.getMesh().getAxisSizes();
+  }
+  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
+                            llvm::ArrayRef<int64_t> axes) override {
     return tables.lookup(table, axes);
   }
   mlir::Value exchange(mlir::Value local, llvm::ArrayRef<IntervalTable> owned,
-                       llvm::ArrayRef<IntervalTable> needed, mlir::Value fill, llvm::StringRef why) override;
-  mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind, llvm::ArrayRef<int64_t> axes,
+                       llvm::ArrayRef<IntervalTable> needed, mlir::Value fill,
+                       llvm::StringRef why) override;
+  mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind,
+                        llvm::ArrayRef<int64_t> axes,
                         llvm::StringRef why) override;
   mlir::FlatSymbolRefAttr meshName() override { return tables.getMeshName(); }
-  spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned, const IntervalTable &needed) override {
-    return spmd::DimExchangeAttr::get(opBuilder.getContext(), tables.getMesh(),
-                                      combineTables(tables.getMesh(), dim, owned, needed));
+  spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned,
+                                     const IntervalTable &needed) override {
+    return spmd::DimExchangeAttr::get(
+        opBuilder.getContext(), tables.getMesh(),
+        combineTables(tables.getMesh(), dim, owned, needed));
   }
 
 private:
@@ -61,8 +70,10 @@ private:
   bool usesShardedFactor(const IndexMap &map) const;
   /// True if the local form moves the dim's blocks itself.
   bool isDistributed(const IndexMap &map) const;
-  mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type, mlir::ValueRange locals);
-  mlir::Value dilate(mlir::Value local, int64_t dim, const IndexMap &map, const IntervalTable &positions, mlir::Value fill);
+  mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type,
+                     mlir::ValueRange locals);
+  mlir::Value dilate(mlir::Value local, int64_t dim, const IndexMap &map,
+                     const IntervalTable &positions, mlir::Value fill);
 
   mlir::Operation *global;
   ShardingRule opRule;

@@ -8,16 +8,16 @@
 #include "Collectives.h"
 #include "OpLocalizer.h"
 #include "RankValues.h"
-#include "shardc/Analysis/Explain.h"
-#include "shardc/Analysis/Origins.h"
-#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Partition/Passes.h"
-#include "shardc/Support/UserLocation.h"
-#include "shardc/Support/PlantedFault.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Analysis/Explain.h"
+#include "shardc/Analysis/Origins.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Partition/Passes.h"
+#include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/UserLocation.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_PARTITIONTOLOCALPASS
@@ -45,7 +45,8 @@ public:
 
 private:
   LogicalResult convertOp(Operation &op);
-  LogicalResult convertByRule(Operation &op, ShardingRule rule, ArrayAttr factors);
+  LogicalResult convertByRule(Operation &op, ShardingRule rule,
+                              ArrayAttr factors);
   LogicalResult convertControlFlow(Operation &op);
   LogicalResult convertReshard(ReshardOp op);
   LogicalResult convertManual(ManualOp op);
@@ -67,27 +68,38 @@ Type Partitioner::localType(Value global) {
   return sharding.getLocalType(tables.getMesh(), type);
 }
 
-/// Adds to the reasons of communication for `global`, made since `before`, which
-/// rule asked for it and which annotations would avoid it.
-static void explainCommunication(Operation &global, const IRMapping &mapping, Block *block, Operation *before) {
+/// Adds to the reasons of communication for `global`, made since `before`,
+/// which rule asked for it and which annotations would avoid it.
+static void explainCommunication(Operation &global, const IRMapping &mapping,
+                                 Block *block, Operation *before) {
   auto ruled = dyn_cast<ShardingRuleOpInterface>(global);
-  for (Operation &op : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end())) {
+  for (Operation &op : llvm::make_range(
+           before ? std::next(before->getIterator()) : block->begin(),
+           block->end())) {
     auto communication = dyn_cast<CommunicationOpInterface>(op);
     auto reason = op.getAttrOfType<StringAttr>("reason");
     if (!communication || !reason)
       continue;
-    Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", "", ""};
+    Reason why{reason.str() + " at " + userLocation(global.getLoc()), "", "",
+               ""};
     for (Value operand : global.getOperands())
       if (mapping.lookupOrNull(operand) == communication.getSource())
         why.value = userNameOf(operand);
-    if (FailureOr<ShardingRule> rule = ruled ? ruled.getShardingRule() : FailureOr<ShardingRule>(failure()); succeeded(rule))
+    if (FailureOr<ShardingRule> rule = ruled
+                                           ? ruled.getShardingRule()
+                                           : FailureOr<ShardingRule>(failure());
+        succeeded(rule))
       why.rule = rule->str();
     for (StringAttr axis : communication.getGroupAxes())
-      for (ValueRange values : {ValueRange(global.getOperands()), ValueRange(global.getResults())}) {
-        auto found = llvm::find_if(values, [&](Value value) { return bool(getOriginOfAxis(value, axis)); });
+      for (ValueRange values : {ValueRange(global.getOperands()),
+                                ValueRange(global.getResults())}) {
+        auto found = llvm::find_if(values, [&](Value value) {
+          return bool(getOriginOfAxis(value, axis));
+        });
         if (found == values.end())
           continue;
-        why.avoid += (why.avoid.empty() ? "leave \"" : ", or \"") + axis.str() + "\" out of " + getOriginOfAxis(*found, axis).str();
+        why.avoid += (why.avoid.empty() ? "leave \"" : ", or \"") + axis.str() +
+                     "\" out of " + getOriginOfAxis(*found, axis).str();
         break;
       }
     op.setAttr("reason", StringAttr::get(op.getContext(), printReason(why)));
@@ -100,7 +112,8 @@ LogicalResult Partitioner::convertBlock(Block &block) {
     Operation *before = target->empty() ? nullptr : &target->back();
     if (failed(convertOp(op)))
       return failure();
-    if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
+    if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp,
+                         stablehlo::CaseOp, stablehlo::IfOp>(op))
       explainCommunication(op, mapping, target, before);
   }
   return success();
@@ -113,7 +126,8 @@ LogicalResult Partitioner::convertOp(Operation &op) {
     return convertManual(manual);
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
     return convertControlFlow(op);
-  if (op.getNumResults() == 1 && localType(op.getResult(0)) == op.getResult(0).getType())
+  if (op.getNumResults() == 1 &&
+      localType(op.getResult(0)) == op.getResult(0).getType())
     if (Value known = rankValues.localize(&op, builder, tables)) {
       mapping.map(op.getResult(0), known);
       return success();
@@ -123,9 +137,10 @@ LogicalResult Partitioner::convertOp(Operation &op) {
     if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op))
       rule = ruled.getShardingRule();
     if (failed(rule) || rule->factors.size() != factors.size())
-      return op.emitOpError() << "has '" << kFactorsAttrName << "' with " << factors.size()
-                              << " factors, but its sharding rule has "
-                              << (failed(rule) ? 0 : rule->factors.size());
+      return op.emitOpError()
+             << "has '" << kFactorsAttrName << "' with " << factors.size()
+             << " factors, but its sharding rule has "
+             << (failed(rule) ? 0 : rule->factors.size());
     return convertByRule(op, std::move(*rule), factors);
   }
   // No rule: operands and results are whole on every rank, so the op is too.
@@ -134,12 +149,14 @@ LogicalResult Partitioner::convertOp(Operation &op) {
   local->removeAttr(kOriginsAttrName);
   for (auto [from, to] : llvm::zip(op.getResults(), local->getResults()))
     if (localType(from) != to.getType())
-      return op.emitOpError() << "has no sharding rule, but result type " << from.getType() << " is cut to "
-                              << localType(from);
+      return op.emitOpError()
+             << "has no sharding rule, but result type " << from.getType()
+             << " is cut to " << localType(from);
   return success();
 }
 
-LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, ArrayAttr factors) {
+LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule,
+                                         ArrayAttr factors) {
   MeshAttr mesh = tables.getMesh();
   SmallVector<FactorCut> cuts;
   for (auto [factor, attr] : llvm::zip(rule.factors, factors)) {
@@ -148,14 +165,16 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, Array
     for (StringAttr axis : dim.getAxes()) {
       int64_t index = mesh.getAxisIndex(axis.getValue());
       if (index < 0)
-        return op.emitOpError() << "cuts a factor along \"" << axis.getValue() << "\", which mesh "
-                                << tables.getMeshName() << " has not";
+        return op.emitOpError()
+               << "cuts a factor along \"" << axis.getValue()
+               << "\", which mesh " << tables.getMeshName() << " has not";
       cut.axes.push_back(index);
     }
     cut.bounds = dim.getBoundaries(mesh, factor.size);
     if (cut.bounds.size() != factor.size)
-      return op.emitOpError() << "cuts a factor of " << factor.size << " iterations in sizes that add up to "
-                              << cut.bounds.size();
+      return op.emitOpError()
+             << "cuts a factor of " << factor.size
+             << " iterations in sizes that add up to " << cut.bounds.size();
     cuts.push_back(std::move(cut));
   }
   SmallVector<Value> locals;
@@ -169,11 +188,14 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, Array
   Block *block = builder.getInsertionBlock();
   Operation *before = block->empty() ? nullptr : &block->back();
   FailureOr<SmallVector<Value>> results =
-      isCollective(&op) ? localizeCollective(&op, localizer, tables) : localizable.localize(localizer);
+      isCollective(&op) ? localizeCollective(&op, localizer, tables)
+                        : localizable.localize(localizer);
   if (failed(results))
     return failure();
   // Regions were cloned as they are: what they capture is local by now.
-  for (Operation &created : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), block->end()))
+  for (Operation &created : llvm::make_range(
+           before ? std::next(before->getIterator()) : block->begin(),
+           block->end()))
     created.walk([&](Operation *inner) {
       if (inner != &created)
         for (OpOperand &operand : inner->getOpOperands())
@@ -183,9 +205,11 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule, Array
   for (auto [global, local] : llvm::zip_equal(op.getResults(), *results)) {
     Type expected = localType(global);
     if (local.getType() != expected) {
-      auto from = dyn_cast<RankedTensorType>(local.getType()), to = dyn_cast<RankedTensorType>(expected);
+      auto from = dyn_cast<RankedTensorType>(local.getType()),
+           to = dyn_cast<RankedTensorType>(expected);
       if (!from || !to || !tensor::CastOp::areCastCompatible(from, to))
-        return op.emitOpError() << "became " << local.getType() << " on a rank, expected " << expected;
+        return op.emitOpError() << "became " << local.getType()
+                                << " on a rank, expected " << expected;
       local = tensor::CastOp::create(builder, op.getLoc(), to, local);
     }
     mapping.map(global, local);
@@ -211,7 +235,8 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     for (Block &block : from) {
       Block *target = builder.createBlock(&to, to.end());
       for (BlockArgument argument : block.getArguments())
-        mapping.map(argument, target->addArgument(localType(argument), argument.getLoc()));
+        mapping.map(argument, target->addArgument(localType(argument),
+                                                  argument.getLoc()));
       if (failed(convertBlock(block)))
         return failure();
     }
@@ -225,20 +250,23 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
   return success();
 }
 
-/// What a manual region sees are blocks of whole values already: its ops take the
-/// region's place.
+/// What a manual region sees are blocks of whole values already: its ops take
+/// the region's place.
 LogicalResult Partitioner::convertManual(ManualOp op) {
   Block &body = op.getBody().front();
-  for (auto [argument, operand] : llvm::zip(body.getArguments(), op.getInputs()))
+  for (auto [argument, operand] :
+       llvm::zip(body.getArguments(), op.getInputs()))
     mapping.map(argument, mapping.lookup(operand));
   for (Operation &inner : body.without_terminator())
     if (failed(convertOp(inner)))
       return failure();
-  for (auto [result, value] : llvm::zip(op.getResults(), body.getTerminator()->getOperands())) {
+  for (auto [result, value] :
+       llvm::zip(op.getResults(), body.getTerminator()->getOperands())) {
     Value local = mapping.lookup(value);
     if (local.getType() != localType(result))
-      return op.emitOpError() << "result of type " << result.getType() << " became " << local.getType()
-                              << " on a rank, expected " << localType(result);
+      return op.emitOpError()
+             << "result of type " << result.getType() << " became "
+             << local.getType() << " on a rank, expected " << localType(result);
     mapping.map(result, local);
   }
   return success();
@@ -251,46 +279,57 @@ Value Partitioner::combinePartial(ReshardOp op) {
   for (PartialAxisAttr partial : op.getSource().getPartial())
     axes[partial.getKind()].push_back(partial.getAxis().getValue());
   for (auto &[kind, names] : axes)
-    local = AllReduceOp::create(builder, op.getLoc(), local.getType(), local,
-                                ReductionKindAttr::get(builder.getContext(), kind), builder.getStrArrayAttr(names),
-                                tables.getMeshName(), op.getReasonAttr());
+    local =
+        AllReduceOp::create(builder, op.getLoc(), local.getType(), local,
+                            ReductionKindAttr::get(builder.getContext(), kind),
+                            builder.getStrArrayAttr(names),
+                            tables.getMeshName(), op.getReasonAttr());
   return local;
 }
 
-/// An all-reduce whose only reader keeps one part of it becomes a reduce-scatter.
-Value Partitioner::tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExchange> dims) {
+/// An all-reduce whose only reader keeps one part of it becomes a
+/// reduce-scatter.
+Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
+                                    ArrayRef<DimExchange> dims) {
   auto allReduce = local.getDefiningOp<AllReduceOp>();
   // A value at the edge of a manual region has other names, and other readers.
   // An argument that arrives partial is combined for this reader alone.
   Operation *global = op.getInput().getDefiningOp();
   bool isOwn = !op.getSource().getPartial().empty();
   if (!allReduce || !local.use_empty() ||
-      (!isOwn && (!global || isa<ManualOp>(global) || !op.getInput().hasOneUse())))
+      (!isOwn &&
+       (!global || isa<ManualOp>(global) || !op.getInput().hasOneUse())))
     return {};
   SmallVector<Attribute> attrs;
-  SmallVector<int64_t> shape(cast<RankedTensorType>(local.getType()).getShape());
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(local.getType()).getShape());
   for (const DimExchange &dim : dims) {
     if (dim.owned == dim.needed) {
       if (ShapedType::isDynamic(shape[dim.dim]))
-        attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
+        attrs.push_back(
+            DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
       continue;
     }
     for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed))
       if (!owned.contains(needed))
         return {};
     for (int64_t axis : dim.axes)
-      if (!llvm::is_contained(allReduce.getGroupAxes(), tables.getMesh().getAxisNames()[axis]))
+      if (!llvm::is_contained(allReduce.getGroupAxes(),
+                              tables.getMesh().getAxisNames()[axis]))
         return {};
     DimExchange kept = dim;
     if (isPlanted("scattered-to-the-next-rank"))
-      std::rotate(kept.needed.begin(), kept.needed.begin() + 1, kept.needed.end());
-    attrs.push_back(DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
+      std::rotate(kept.needed.begin(), kept.needed.begin() + 1,
+                  kept.needed.end());
+    attrs.push_back(
+        DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
     shape[dim.dim] = staticSize(sizesOf(dim.needed));
   }
   auto type = cast<RankedTensorType>(local.getType()).clone(shape);
-  Value scattered = ReduceScatterOp::create(builder, op.getLoc(), type, allReduce.getInput(), allReduce.getKindAttr(),
-                                            allReduce.getAxes(), builder.getArrayAttr(attrs), tables.getMeshName(),
-                                            allReduce.getReasonAttr());
+  Value scattered = ReduceScatterOp::create(
+      builder, op.getLoc(), type, allReduce.getInput(), allReduce.getKindAttr(),
+      allReduce.getAxes(), builder.getArrayAttr(attrs), tables.getMeshName(),
+      allReduce.getReasonAttr());
   allReduce.erase();
   return scattered;
 }
@@ -299,18 +338,24 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
   MeshAttr mesh = tables.getMesh();
   auto type = cast<RankedTensorType>(op.getType());
   SmallVector<DimExchange> dims;
-  for (auto [i, from, to] : llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims())) {
+  for (auto [i, from, to] :
+       llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims())) {
     int64_t size = type.getDimSize(i);
     IntervalTable target = ownedTable(mesh, to, size);
     if (isPlanted("reshard-to-the-next-rank"))
-      std::rotate(target.intervals.begin(), target.intervals.begin() + 1, target.intervals.end());
-    dims.push_back(combineTables(mesh, i, ownedTable(mesh, from, size), target));
+      std::rotate(target.intervals.begin(), target.intervals.begin() + 1,
+                  target.intervals.end());
+    dims.push_back(
+        combineTables(mesh, i, ownedTable(mesh, from, size), target));
   }
-  Value combined = combinePartial(op), local = tryReduceScatter(op, combined, dims);
-  if (combined.getType() == localType(op.getResult()) && !local && isPlanted("reshard-left-out"))
+  Value combined = combinePartial(op),
+        local = tryReduceScatter(op, combined, dims);
+  if (combined.getType() == localType(op.getResult()) && !local &&
+      isPlanted("reshard-left-out"))
     local = combined;
   if (!local)
-    local = emitExchange(builder, op.getLoc(), tables, combined, dims, {}, op.getReason());
+    local = emitExchange(builder, op.getLoc(), tables, combined, dims, {},
+                         op.getReason());
   mapping.map(op.getResult(), local);
   return success();
 }
@@ -320,27 +365,37 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Refuses what the local view cannot hold today.
-static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding, const Twine &what, bool mayBePartial) {
+static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding,
+                                   const Twine &what, bool mayBePartial) {
   for (DimShardingAttr dim : sharding.getDims())
     if (dim.getDynamicSizes())
-      return function.emitError() << "unsupported: " << what << " has sizes known only when the program runs; give them with --sizes";
+      return function.emitError() << "unsupported: " << what
+                                  << " has sizes known only when the program "
+                                     "runs; give them with --sizes";
   if (!mayBePartial && !sharding.getPartial().empty())
-    return function.emitError() << what << " is partial, expected values that are combined; run --spmd-propagate first";
+    return function.emitError() << what
+                                << " is partial, expected values that are "
+                                   "combined; run --spmd-propagate first";
   return success();
 }
 
-static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr meshName, MeshAttr mesh) {
+static LogicalResult partitionFunction(func::FuncOp global,
+                                       FlatSymbolRefAttr meshName,
+                                       MeshAttr mesh) {
   OpBuilder builder(global);
   Block &body = global.getBody().front();
 
   SmallVector<Type> argumentTypes, resultTypes;
   SmallVector<DictionaryAttr> argumentAttrs, resultAttrs;
-  auto localise = [&](Type type, ShardingAttr sharding, DictionaryAttr attrs, const Twine &what,
-                      SmallVectorImpl<Type> &types, SmallVectorImpl<DictionaryAttr> &dicts) -> LogicalResult {
+  auto localise = [&](Type type, ShardingAttr sharding, DictionaryAttr attrs,
+                      const Twine &what, SmallVectorImpl<Type> &types,
+                      SmallVectorImpl<DictionaryAttr> &dicts) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || !sharding)
-      return global.emitError() << what << " has no sharding; run --spmd-propagate first";
-    if (failed(checkSharding(global, sharding, what, /*mayBePartial=*/&types == &argumentTypes)))
+      return global.emitError()
+             << what << " has no sharding; run --spmd-propagate first";
+    if (failed(checkSharding(global, sharding, what,
+                             /*mayBePartial=*/&types == &argumentTypes)))
       return failure();
     types.push_back(sharding.getLocalType(mesh, tensor));
     NamedAttrList list(attrs);
@@ -349,16 +404,22 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
     return success();
   };
   for (BlockArgument argument : global.getArguments())
-    if (failed(localise(argument.getType(), getSharding(argument), global.getArgAttrDict(argument.getArgNumber()),
-                        "argument " + Twine(argument.getArgNumber()), argumentTypes, argumentAttrs)))
+    if (failed(localise(argument.getType(), getSharding(argument),
+                        global.getArgAttrDict(argument.getArgNumber()),
+                        "argument " + Twine(argument.getArgNumber()),
+                        argumentTypes, argumentAttrs)))
       return failure();
   for (unsigned i = 0; i < global.getNumResults(); ++i)
-    if (failed(localise(global.getResultTypes()[i], global.getResultAttrOfType<ShardingAttr>(i, kShardingAttrName),
-                        global.getResultAttrDict(i), "result " + Twine(i), resultTypes, resultAttrs)))
+    if (failed(localise(
+            global.getResultTypes()[i],
+            global.getResultAttrOfType<ShardingAttr>(i, kShardingAttrName),
+            global.getResultAttrDict(i), "result " + Twine(i), resultTypes,
+            resultAttrs)))
       return failure();
 
-  auto local = func::FuncOp::create(builder, global.getLoc(), global.getName(),
-                                    builder.getFunctionType(argumentTypes, resultTypes));
+  auto local =
+      func::FuncOp::create(builder, global.getLoc(), global.getName(),
+                           builder.getFunctionType(argumentTypes, resultTypes));
   local->setDiscardableAttrs(global->getDiscardableAttrDictionary());
   local->setAttr("spmd.local_view", builder.getUnitAttr());
   local.setVisibility(global.getVisibility());
@@ -375,7 +436,8 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
   Partitioner partitioner(tables, builder);
   partitioner.explains = global->hasAttr(kExplainAttrName);
   local->removeAttr(kExplainAttrName);
-  for (auto [from, to] : llvm::zip(global.getArguments(), entry->getArguments())) {
+  for (auto [from, to] :
+       llvm::zip(global.getArguments(), entry->getArguments())) {
     to.setLoc(from.getLoc());
     partitioner.mapping.map(from, to);
   }
@@ -389,7 +451,8 @@ static LogicalResult partitionFunction(func::FuncOp global, FlatSymbolRefAttr me
 }
 
 namespace {
-struct PartitionToLocalPass final : shardc::impl::PartitionToLocalPassBase<PartitionToLocalPass> {
+struct PartitionToLocalPass final
+    : shardc::impl::PartitionToLocalPassBase<PartitionToLocalPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -397,11 +460,13 @@ struct PartitionToLocalPass final : shardc::impl::PartitionToLocalPassBase<Parti
     if (!mesh)
       return signalPassFailure();
     auto meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
-    for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+    for (auto function :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (function.isExternal() || function->hasAttr("spmd.local_view"))
         continue;
       if (!function.getBody().hasOneBlock()) {
-        function.emitError() << "has branches between blocks, expected structured control flow";
+        function.emitError()
+            << "has branches between blocks, expected structured control flow";
         return signalPassFailure();
       }
       if (failed(partitionFunction(function, meshName, mesh.getMesh())))

@@ -21,9 +21,12 @@ static IntegerType integerOf(Type type) {
   return dyn_cast<IntegerType>(tensor.getElementType());
 }
 
-static bool isUnsigned(IntegerType type) { return type.isUnsigned() || type.getWidth() == 1; }
+static bool isUnsigned(IntegerType type) {
+  return type.isUnsigned() || type.getWidth() == 1;
+}
 
-static bool compare(stablehlo::ComparisonDirection direction, const APInt &a, const APInt &b, bool isUnsigned) {
+static bool compare(stablehlo::ComparisonDirection direction, const APInt &a,
+                    const APInt &b, bool isUnsigned) {
   bool less = isUnsigned ? a.ult(b) : a.slt(b);
   switch (direction) {
   case stablehlo::ComparisonDirection::EQ:
@@ -42,19 +45,36 @@ static bool compare(stablehlo::ComparisonDirection direction, const APInt &a, co
   llvm_unreachable("all directions are listed");
 }
 
-/// What `op` makes of two numbers; nullopt for an op that is not known, and for a
-/// division that has no answer.
-static std::optional<APInt> combine(Operation *op, const APInt &a, const APInt &b, bool isUnsigned) {
+/// What `op` makes of two numbers; nullopt for an op that is not known, and for
+/// a division that has no answer.
+static std::optional<APInt> combine(Operation *op, const APInt &a,
+                                    const APInt &b, bool isUnsigned) {
   using Result = std::optional<APInt>;
-  bool divides = !b.isZero() && (isUnsigned || !(a.isMinSignedValue() && b.isAllOnes()));
+  bool divides =
+      !b.isZero() && (isUnsigned || !(a.isMinSignedValue() && b.isAllOnes()));
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](stablehlo::AddOp) { return a + b; })
       .Case([&](stablehlo::SubtractOp) { return a - b; })
       .Case([&](stablehlo::MulOp) { return a * b; })
-      .Case([&](stablehlo::DivOp) { return divides ? Result(isUnsigned ? a.udiv(b) : a.sdiv(b)) : std::nullopt; })
-      .Case([&](stablehlo::RemOp) { return divides ? Result(isPlanted("rank-quotient-for-remainder") ? a.udiv(b) : isUnsigned ? a.urem(b) : a.srem(b)) : std::nullopt; })
-      .Case([&](stablehlo::MaxOp) { return isUnsigned ? llvm::APIntOps::umax(a, b) : llvm::APIntOps::smax(a, b); })
-      .Case([&](stablehlo::MinOp) { return isUnsigned ? llvm::APIntOps::umin(a, b) : llvm::APIntOps::smin(a, b); })
+      .Case([&](stablehlo::DivOp) {
+        return divides ? Result(isUnsigned ? a.udiv(b) : a.sdiv(b))
+                       : std::nullopt;
+      })
+      .Case([&](stablehlo::RemOp) {
+        return divides
+                   ? Result(isPlanted("rank-quotient-for-remainder") ? a.udiv(b)
+                            : isUnsigned ? a.urem(b)
+                                         : a.srem(b))
+                   : std::nullopt;
+      })
+      .Case([&](stablehlo::MaxOp) {
+        return isUnsigned ? llvm::APIntOps::umax(a, b)
+                          : llvm::APIntOps::smax(a, b);
+      })
+      .Case([&](stablehlo::MinOp) {
+        return isUnsigned ? llvm::APIntOps::umin(a, b)
+                          : llvm::APIntOps::smin(a, b);
+      })
       .Case([&](stablehlo::AndOp) { return a & b; })
       .Case([&](stablehlo::OrOp) { return a | b; })
       .Case([&](stablehlo::XorOp) { return a ^ b; })
@@ -77,31 +97,39 @@ const Numbers *RankValues::get(Value value) {
 Known RankValues::evaluate(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto manual = dyn_cast<spmd::ManualOp>(argument.getOwner()->getParentOp());
-    const Numbers *outer = manual ? get(manual.getInputs()[argument.getArgNumber()]) : nullptr;
+    const Numbers *outer =
+        manual ? get(manual.getInputs()[argument.getArgNumber()]) : nullptr;
     return outer ? Known(*outer) : std::nullopt;
   }
   Operation *op = value.getDefiningOp();
   IntegerType type = integerOf(value.getType());
   int64_t numRanks = mesh.getNumRanks();
   if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
-    const Numbers *inner = get(manual.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+    const Numbers *inner =
+        get(manual.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(value).getResultNumber()));
     return inner ? Known(*inner) : std::nullopt;
   }
   if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
     auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
-    return dense ? Known(Numbers(numRanks, *dense.value_begin<APInt>())) : std::nullopt;
+    return dense ? Known(Numbers(numRanks, *dense.value_begin<APInt>()))
+                 : std::nullopt;
   }
   Numbers result;
   if (isa<stablehlo::PartitionIdOp>(op)) {
     for (int64_t rank = 0; rank < numRanks; ++rank)
-      result.push_back(APInt(type.getWidth(), rank + (isPlanted("rank-number-off-by-one") ? 1 : 0), /*isSigned=*/false, /*implicitTrunc=*/true));
+      result.push_back(APInt(
+          type.getWidth(), rank + (isPlanted("rank-number-off-by-one") ? 1 : 0),
+          /*isSigned=*/false, /*implicitTrunc=*/true));
     return result;
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
     // An entry of a table.
     auto table = slice.getOperand().getDefiningOp<stablehlo::ConstantOp>();
-    auto dense = table ? dyn_cast<DenseIntElementsAttr>(table.getValue()) : DenseIntElementsAttr();
-    if (!dense || cast<ShapedType>(dense.getType()).getRank() != 1 || dense.empty())
+    auto dense = table ? dyn_cast<DenseIntElementsAttr>(table.getValue())
+                       : DenseIntElementsAttr();
+    if (!dense || cast<ShapedType>(dense.getType()).getRank() != 1 ||
+        dense.empty())
       return std::nullopt;
     Value index = slice.getStartIndices().front();
     const Numbers *entries = get(index);
@@ -110,7 +138,9 @@ Known RankValues::evaluate(Value value) {
     bool unsignedIndex = isUnsigned(integerOf(index.getType()));
     auto values = llvm::to_vector(dense.getValues<APInt>());
     for (const APInt &entry : *entries) {
-      uint64_t place = !unsignedIndex && entry.isNegative() ? 0 : entry.getLimitedValue(values.size() - 1);
+      uint64_t place = !unsignedIndex && entry.isNegative()
+                           ? 0
+                           : entry.getLimitedValue(values.size() - 1);
       result.push_back(values[place]);
     }
     return result;
@@ -123,7 +153,8 @@ Known RankValues::evaluate(Value value) {
     if (!operands.back())
       return std::nullopt;
   }
-  IntegerType first = operands.empty() ? IntegerType() : integerOf(op->getOperand(0).getType());
+  IntegerType first =
+      operands.empty() ? IntegerType() : integerOf(op->getOperand(0).getType());
   for (int64_t rank = 0; rank < numRanks; ++rank) {
     if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op)) {
       result.push_back((*operands[0])[rank]);
@@ -132,17 +163,23 @@ Known RankValues::evaluate(Value value) {
       if (type.getWidth() == 1)
         result.push_back(APInt(1, !number.isZero()));
       else
-        result.push_back(isUnsigned(first) ? number.zextOrTrunc(type.getWidth()) : number.sextOrTrunc(type.getWidth()));
+        result.push_back(isUnsigned(first)
+                             ? number.zextOrTrunc(type.getWidth())
+                             : number.sextOrTrunc(type.getWidth()));
     } else if (isa<stablehlo::NotOp>(op)) {
       result.push_back(~(*operands[0])[rank]);
     } else if (isa<stablehlo::NegOp>(op)) {
       result.push_back(-(*operands[0])[rank]);
     } else if (isa<stablehlo::SelectOp>(op)) {
-      result.push_back((*operands[(*operands[0])[rank].isZero() != isPlanted("rank-select-turned-round") ? 2 : 1])[rank]);
+      result.push_back((*operands[(*operands[0])[rank].isZero() !=
+                                          isPlanted("rank-select-turned-round")
+                                      ? 2
+                                      : 1])[rank]);
     } else {
       std::optional<APInt> number;
       if (operands.size() == 2)
-        number = combine(op, (*operands[0])[rank], (*operands[1])[rank], isUnsigned(first));
+        number = combine(op, (*operands[0])[rank], (*operands[1])[rank],
+                         isUnsigned(first));
       if (!number)
         return std::nullopt;
       result.push_back(*number);
@@ -151,7 +188,8 @@ Known RankValues::evaluate(Value value) {
   return result;
 }
 
-Value RankValues::localize(Operation *op, OpBuilder &builder, RankTables &tables) {
+Value RankValues::localize(Operation *op, OpBuilder &builder,
+                           RankTables &tables) {
   if (op->getNumResults() != 1 || isa<stablehlo::ConstantOp>(op))
     return {};
   IntegerType type = integerOf(op->getResult(0).getType());
@@ -164,7 +202,8 @@ Value RankValues::localize(Operation *op, OpBuilder &builder, RankTables &tables
   for (int64_t axis = 0; axis < static_cast<int64_t>(sizes.size()); ++axis) {
     bool matters = false;
     for (int64_t rank = 0; rank < mesh.getNumRanks() && !matters; ++rank)
-      matters = (*numbers)[rank] != (*numbers)[firstAlong(sizes, {&axis, 1}, rank)];
+      matters =
+          (*numbers)[rank] != (*numbers)[firstAlong(sizes, {&axis, 1}, rank)];
     if (matters)
       axes.push_back(axis);
   }
@@ -173,18 +212,25 @@ Value RankValues::localize(Operation *op, OpBuilder &builder, RankTables &tables
   table.resize(tables.countCoordinates(axes));
   for (auto [rank, number] : llvm::enumerate(*numbers))
     table[coordinateAlong(sizes, axes, rank)] =
-        isUnsigned(type) ? static_cast<int64_t>(number.getZExtValue()) : number.getSExtValue();
+        isUnsigned(type) ? static_cast<int64_t>(number.getZExtValue())
+                         : number.getSExtValue();
   Location loc = op->getLoc();
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   OpFoldResult entry = tables.lookup(table, axes);
   if (auto constant = dyn_cast<Attribute>(entry)) {
-    APInt number(type.getWidth(), static_cast<uint64_t>(cast<IntegerAttr>(constant).getInt()), /*isSigned=*/false,
+    APInt number(type.getWidth(),
+                 static_cast<uint64_t>(cast<IntegerAttr>(constant).getInt()),
+                 /*isSigned=*/false,
                  /*implicitTrunc=*/true);
-    return stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(result, number))));
+    return stablehlo::ConstantOp::create(
+        builder, loc,
+        cast<ElementsAttr>(Attribute(DenseElementsAttr::get(result, number))));
   }
   auto i64 = builder.getI64Type();
-  Value number = arith::IndexCastOp::create(builder, loc, i64, cast<Value>(entry));
+  Value number =
+      arith::IndexCastOp::create(builder, loc, i64, cast<Value>(entry));
   SmallVector<int64_t> shape(result.getShape());
-  Value local = tensor::FromElementsOp::create(builder, loc, RankedTensorType::get(shape, i64), number);
+  Value local = tensor::FromElementsOp::create(
+      builder, loc, RankedTensorType::get(shape, i64), number);
   return stablehlo::ConvertOp::create(builder, loc, result, local);
 }

@@ -1,5 +1,9 @@
-//===- Compile.cpp - A model file to a program -----------------------------===//
+//===- Compile.cpp - A model file to a program
+//-----------------------------===//
 #include "shardc/Pipelines/Compile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Parser/Parser.h"
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Pipelines/Register.h"
@@ -8,9 +12,6 @@
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/ObjectFile.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
 #include <cmath>
@@ -30,14 +31,18 @@ std::unique_ptr<MLIRContext> shardc::createCompilerContext() {
 OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
   if (!buffer) {
-    emitError(UnknownLoc::get(&context)) << "cannot read '" << path << "': " << buffer.getError().message();
+    emitError(UnknownLoc::get(&context))
+        << "cannot read '" << path << "': " << buffer.getError().message();
     return {};
   }
   return parseModel(context, std::move(*buffer));
 }
 
-OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer) {
-  FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program = readForeignProgram(context, std::move(buffer));
+OwningOpRef<ModuleOp>
+shardc::parseModel(MLIRContext &context,
+                   std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  FailureOr<std::unique_ptr<llvm::MemoryBuffer>> program =
+      readForeignProgram(context, std::move(buffer));
   if (failed(program))
     return {};
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -46,8 +51,10 @@ OwningOpRef<ModuleOp> shardc::parseModel(MLIRContext &context, std::unique_ptr<l
   return parseSourceFile<ModuleOp>(sources, config);
 }
 
-static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager &)> build) {
-  PassManager pm(module.getContext(), ModuleOp::getOperationName(), PassManager::Nesting::Implicit);
+static LogicalResult run(ModuleOp module,
+                         llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager pm(module.getContext(), ModuleOp::getOperationName(),
+                 PassManager::Nesting::Implicit);
   // Fails where a tool has not registered them: then there are none to apply.
   (void)applyPassManagerCLOptions(pm);
   build(pm);
@@ -58,17 +65,24 @@ static LogicalResult run(ModuleOp module, llvm::function_ref<void(OpPassManager 
 // Attributes that mean something to later stages
 //===----------------------------------------------------------------------===//
 
-/// Whether a model may say `name`. Attributes of the dialects that it is lowered to are instructions to LLVM
-/// (`llvm.module_asm` is machine code); most of spmd's are one stage's word to the next.
+/// Whether a model may say `name`. Attributes of the dialects that it is
+/// lowered to are instructions to LLVM
+/// (`llvm.module_asm` is machine code); most of spmd's are one stage's word to
+/// the next.
 static bool isOfModels(StringRef name) {
   auto [dialect, rest] = name.split('.');
   if (dialect == "spmd")
-    return llvm::is_contained({"sharding", "shardings", "name", "way", "order", "group", "direction", "platform"}, rest);
-  return llvm::is_contained({"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"}, dialect);
+    return llvm::is_contained({"sharding", "shardings", "name", "way", "order",
+                               "group", "direction", "platform"},
+                              rest);
+  return llvm::is_contained(
+      {"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"},
+      dialect);
 }
 
 /// `attributes` without those that no model may say; null where all stay.
-static DictionaryAttr withoutForeign(DictionaryAttr attributes, bool keepsPlain) {
+static DictionaryAttr withoutForeign(DictionaryAttr attributes,
+                                     bool keepsPlain) {
   if (!attributes)
     return {};
   SmallVector<NamedAttribute> kept;
@@ -77,27 +91,35 @@ static DictionaryAttr withoutForeign(DictionaryAttr attributes, bool keepsPlain)
     if (isOfModels(name) || (keepsPlain && !name.contains('.')))
       kept.push_back(attribute);
   }
-  return kept.size() == attributes.size() ? DictionaryAttr() : DictionaryAttr::get(attributes.getContext(), kept);
+  return kept.size() == attributes.size()
+             ? DictionaryAttr()
+             : DictionaryAttr::get(attributes.getContext(), kept);
 }
 
-/// Takes away what a model says to the compiler behind this one. Nothing else reads it.
+/// Takes away what a model says to the compiler behind this one. Nothing else
+/// reads it.
 static void dropForeignAttributes(ModuleOp module) {
   module->walk([](Operation *op) {
-    // Functions become LLVM's with all attributes that they have, by whatever name.
+    // Functions become LLVM's with all attributes that they have, by whatever
+    // name.
     bool isSymbol = isa<ModuleOp, FunctionOpInterface>(op);
-    if (DictionaryAttr kept = withoutForeign(op->getDiscardableAttrDictionary(), /*keepsPlain=*/!isSymbol))
+    if (DictionaryAttr kept = withoutForeign(op->getDiscardableAttrDictionary(),
+                                             /*keepsPlain=*/!isSymbol))
       op->setDiscardableAttrs(kept);
     auto function = dyn_cast<FunctionOpInterface>(op);
     for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
-      if (DictionaryAttr kept = withoutForeign(function.getArgAttrDict(i), /*keepsPlain=*/false))
+      if (DictionaryAttr kept =
+              withoutForeign(function.getArgAttrDict(i), /*keepsPlain=*/false))
         function.setArgAttrs(i, kept);
     for (unsigned i = 0; function && i < function.getNumResults(); ++i)
-      if (DictionaryAttr kept = withoutForeign(function.getResultAttrDict(i), /*keepsPlain=*/false))
+      if (DictionaryAttr kept = withoutForeign(function.getResultAttrDict(i),
+                                               /*keepsPlain=*/false))
         function.setResultAttrs(i, kept);
   });
 }
 
-LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &options) {
+LogicalResult shardc::compileToLocal(ModuleOp module,
+                                     const StageOptions &options) {
   dropForeignAttributes(module);
   if (failed(run(module, [&](OpPassManager &pm) {
         buildImportStage(pm, options);
@@ -110,7 +132,8 @@ LogicalResult shardc::compileToLocal(ModuleOp module, const StageOptions &option
   return options.inspectLocal ? options.inspectLocal(module) : success();
 }
 
-LogicalResult shardc::lowerToLLVM(ModuleOp module, const StageOptions &options) {
+LogicalResult shardc::lowerToLLVM(ModuleOp module,
+                                  const StageOptions &options) {
   return run(module, [&](OpPassManager &pm) {
     if (options.target == Target::Cpu)
       buildLowerCpuStage(pm, options);
@@ -133,11 +156,13 @@ static std::string nameOf(DictionaryAttr attrs, Location loc) {
   return {};
 }
 
-static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location loc) {
+static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
+                                   Location loc) {
   ValueMetadata value;
   value.name = nameOf(attrs, loc);
   auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
-  auto type = cast<RankedTensorType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  auto type = cast<RankedTensorType>(
+      attrs.getAs<TypeAttr>("spmd.global_type").getValue());
   llvm::raw_string_ostream(value.elementType) << type.getElementType();
   if (!isa<NameLoc>(loc))
     if (std::string location = userLocation(loc); location != "unknown")
@@ -158,7 +183,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs, Location
   return value;
 }
 
-/// Reasons of ops that became one stand behind one another: as many as are read.
+/// Reasons of ops that became one stand behind one another: as many as are
+/// read.
 static std::string shortReason(StringRef reason) {
   constexpr size_t kLongest = 2048;
   if (reason.size() <= kLongest)
@@ -177,12 +203,15 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
     metadata.mesh.push_back({name.str(), size});
   auto main = local.lookupSymbol<func::FuncOp>("main");
   for (BlockArgument argument : main.getArguments())
-    metadata.arguments.push_back(describeValue(mesh, main.getArgAttrDict(argument.getArgNumber()), argument.getLoc()));
+    metadata.arguments.push_back(describeValue(
+        mesh, main.getArgAttrDict(argument.getArgNumber()), argument.getLoc()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    metadata.results.push_back(describeValue(mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
+    metadata.results.push_back(describeValue(
+        mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
   for (CommunicationSite &site : reportCommunication(local))
-    metadata.communication.push_back({site.kind, site.axes, site.dims.size() == 1 ? site.dims.front() : -1,
-                                      site.bytes.value_or(-1), site.location, shortReason(site.reason)});
+    metadata.communication.push_back(
+        {site.kind, site.axes, site.dims.size() == 1 ? site.dims.front() : -1,
+         site.bytes.value_or(-1), site.location, shortReason(site.reason)});
   return metadata;
 }
 
@@ -196,7 +225,8 @@ static int64_t arenaOf(ModuleOp module) {
 }
 
 /// Lowers as far as bytes of temporaries are known.
-static LogicalResult lowerToBuffers(ModuleOp module, const StageOptions &options) {
+static LogicalResult lowerToBuffers(ModuleOp module,
+                                    const StageOptions &options) {
   return run(module, [&](OpPassManager &pm) {
     if (options.target == Target::Cpu)
       buildCpuBuffersStage(pm, options);
@@ -205,7 +235,8 @@ static LogicalResult lowerToBuffers(ModuleOp module, const StageOptions &options
   });
 }
 
-static LogicalResult lowerBuffersToLLVM(ModuleOp module, const StageOptions &options) {
+static LogicalResult lowerBuffersToLLVM(ModuleOp module,
+                                        const StageOptions &options) {
   return run(module, [&](OpPassManager &pm) {
     if (options.target == Target::Cpu)
       buildCpuCodeStage(pm, options);
@@ -218,10 +249,11 @@ static void replaceModule(ModuleOp module, ModuleOp from) {
   module->setAttrs(from->getAttrDictionary());
 }
 
-/// Lowers the local view in `module` to buffers. Where its temporaries are then above
-/// `limit`, it is planned again from the local view on, to an estimate that is corrected
-/// by what came of the one before. Keeps the smallest.
-static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const StageOptions &options,
+/// Lowers the local view in `module` to buffers. Where its temporaries are then
+/// above `limit`, it is planned again from the local view on, to an estimate
+/// that is corrected by what came of the one before. Keeps the smallest.
+static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
+                                         const StageOptions &options,
                                          ProgramMetadata &metadata) {
   MemoryPlan memory;
   OwningOpRef<ModuleOp> local = module.clone();
@@ -231,7 +263,8 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const S
   if (best <= limit)
     return memory;
   auto planOf = [](ModuleOp fitted) {
-    return fitted.lookupSymbol<func::FuncOp>("main")->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
+    return fitted.lookupSymbol<func::FuncOp>("main")
+        ->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
   };
   // What is smaller than the limit may as well be a little larger.
   constexpr double kEnough = 0.93;
@@ -241,12 +274,16 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const S
   double lower = 0, upper = INFINITY;
   for (int attempt = 0; attempt < kAttempts && target >= 1; ++attempt) {
     OwningOpRef<ModuleOp> fitted = (*local).clone();
-    if (failed(run(*fitted, [&](OpPassManager &pm) { buildFitMemoryStage(pm, int64_t(target)); })))
+    if (failed(run(*fitted, [&](OpPassManager &pm) {
+          buildFitMemoryStage(pm, int64_t(target));
+        })))
       return failure();
     DictionaryAttr plan = planOf(*fitted);
     if (!plan)
       break;
-    auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
+    auto number = [&](StringRef name) {
+      return plan.getAs<IntegerAttr>(name).getInt();
+    };
     int64_t arena = memory.plannedBytes;
     if (number("repeated") > 0 || number("loops") > 0) {
       ProgramMetadata description = describeProgram(*fitted);
@@ -254,7 +291,9 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit, const S
         return failure();
       arena = arenaOf(*fitted);
       // Of what fits, that which adds least; else the smallest.
-      bool isBetter = arena <= limit ? best > limit || number("added_percent") < memory.addedPercent : arena < best;
+      bool isBetter = arena <= limit ? best > limit || number("added_percent") <
+                                                           memory.addedPercent
+                                     : arena < best;
       if (isBetter) {
         best = arena;
         memory.repeated = number("repeated");
@@ -288,7 +327,9 @@ static std::string largestOf(ModuleOp module) {
   return largest ? largest.str() : std::string();
 }
 
-FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module, const StageOptions &options, ProgramMetadata &metadata) {
+FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module,
+                                           const StageOptions &options,
+                                           ProgramMetadata &metadata) {
   int64_t limit = options.memoryLimit;
   if (limit <= 0 && options.memoryLimitOf)
     limit = options.memoryLimitOf(metadata);
@@ -311,7 +352,8 @@ FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module, const StageOptions &
 // Everything
 //===----------------------------------------------------------------------===//
 
-FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOptions &options) {
+FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
+                                                  const StageOptions &options) {
   auto start = std::chrono::steady_clock::now();
   CompiledProgram program;
   StageOptions explained = options;
@@ -323,12 +365,14 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;
   program.metadata.reproducible = options.reproducible;
-  FailureOr<MemoryPlan> memory = lowerProgram(module, options, program.metadata);
+  FailureOr<MemoryPlan> memory =
+      lowerProgram(module, options, program.metadata);
   if (failed(memory))
     return failure();
   program.memory = std::move(*memory);
   if (options.target == Target::Cuda) {
-    FailureOr<DeviceImage> image = emitDeviceImage(module, options.gpuArch, DeviceImageKind::Fatbin);
+    FailureOr<DeviceImage> image =
+        emitDeviceImage(module, options.gpuArch, DeviceImageKind::Fatbin);
     if (failed(image))
       return failure();
     embedDeviceImage(module, *image);
@@ -344,6 +388,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module, const StageOp
   if (failed(emitObjectFile(module, options.arch, stream)))
     return failure();
   program.object.assign(object.begin(), object.end());
-  program.compileMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  program.compileMs = std::chrono::duration<double, std::milli>(
+                          std::chrono::steady_clock::now() - start)
+                          .count();
   return program;
 }

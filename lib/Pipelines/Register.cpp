@@ -1,5 +1,7 @@
-//===- Register.cpp - Everything a tool needs to know ----------------------===//
+//===- Register.cpp - Everything a tool needs to know
+//----------------------===//
 #include "shardc/Pipelines/Register.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
@@ -23,12 +25,14 @@
 #include "shardc/Raise/Passes.h"
 #include "shardc/Rules/Register.h"
 #include "shardc/Translation/ObjectFile.h"
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 
 using namespace mlir;
 
 void shardc::registerShardcDialects(DialectRegistry &registry) {
-  registry.insert<check::CheckDialect, chlo::ChloDialect, interpreter::InterpreterDialect, machine::MachineDialect, sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect, stablehlo::StablehloDialect>();
+  registry.insert<check::CheckDialect, chlo::ChloDialect,
+                  interpreter::InterpreterDialect, machine::MachineDialect,
+                  sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect,
+                  stablehlo::StablehloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

@@ -1,5 +1,7 @@
 //===- Stages.cpp - The stages as pipelines -------------------------------===//
 #include "shardc/Pipelines/Stages.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/CPU.h"
@@ -11,8 +13,6 @@
 #include "shardc/Partition/Passes.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Raise/Passes.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
@@ -32,7 +32,8 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
 }
 
 void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
-  // What the sharded program is compared with is plain, unless it is to have the same bits.
+  // What the sharded program is compared with is plain, unless it is to have
+  // the same bits.
   if (!options.noRaise && (!options.unsharded || options.reproducible)) {
     pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
     pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
@@ -48,7 +49,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   } else {
     pm.addPass(createExpandAllPairsPass());
   }
-  // While sums are still those of the program. Rings would have an order of their own.
+  // While sums are still those of the program. Rings would have an order of
+  // their own.
   if (options.reproducible) {
     pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
     pm.addPass(createExpandAllPairsPass());
@@ -60,7 +62,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   pm.addPass(createCSEPass());
 }
 
-void shardc::buildPropagateStage(OpPassManager &pm, const StageOptions &options) {
+void shardc::buildPropagateStage(OpPassManager &pm,
+                                 const StageOptions &options) {
   PropagationOptions propagation;
   propagation.noFallback = options.noFallback;
   propagation.explain = options.explain;
@@ -76,14 +79,16 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createCSEPass());
 }
 
-void shardc::buildCommunicateStage(OpPassManager &pm, const StageOptions &options) {
+void shardc::buildCommunicateStage(OpPassManager &pm,
+                                   const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
   pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
   // Partial values are combined once, late, and together.
   SinkReductionsPassOptions sink;
   sink.keepSums = options.reproducible;
   pm.addNestedPass<func::FuncOp>(createSinkReductionsPass(sink));
-  // What is gathered for a product, or scattered from one, travels block by block.
+  // What is gathered for a product, or scattered from one, travels block by
+  // block.
   pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
@@ -102,10 +107,12 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
 }
 
 /// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names, bool blockTransforms, bool manyThreads,
+static void addLowerToLinalg(OpPassManager &pm, bool names,
+                             bool blockTransforms, bool manyThreads,
                              const std::string &libraries = "generated") {
   pm.addPass(createLowerCommunicationPass());
-  // What kernels are called in a trace, and in errors of GPUs; sites have their lines by now.
+  // What kernels are called in a trace, and in errors of GPUs; sites have their
+  // lines by now.
   if (names)
     pm.addPass(createNameLocationsPass());
   pm.addPass(createCanonicalizerPass());
@@ -118,14 +125,20 @@ static void addLowerToLinalg(OpPassManager &pm, bool names, bool blockTransforms
   pm.addPass(createCSEPass());
 }
 
-void shardc::buildLowerCudaStage(OpPassManager &pm, const StageOptions &options) {
-  addLowerToLinalg(pm, /*names=*/true, /*blockTransforms=*/false, /*manyThreads=*/true, options.kernels);
+void shardc::buildLowerCudaStage(OpPassManager &pm,
+                                 const StageOptions &options) {
+  addLowerToLinalg(pm, /*names=*/true, /*blockTransforms=*/false,
+                   /*manyThreads=*/true, options.kernels);
   CpuKernelOptions kernels;
-  kernels.onBuffers = [](OpPassManager &buffers) { buffers.addPass(createMarginsInPlacePass()); };
+  kernels.onBuffers = [](OpPassManager &buffers) {
+    buffers.addPass(createMarginsInPlacePass());
+  };
   kernels.vectors = false;
   bool emulated = options.target == Target::EmulatedCuda;
   // What is emulated is the newest that the kernels are made for.
-  StringRef gpus = options.gpuArch.empty() && emulated ? StringRef("sm_90a") : StringRef(options.gpuArch);
+  StringRef gpus = options.gpuArch.empty() && emulated
+                       ? StringRef("sm_90a")
+                       : StringRef(options.gpuArch);
   GpuKernelOptions gpu;
   gpu.warpgroups = gpus.contains("sm_90a");
   gpu.tf32 = options.tf32;
@@ -164,9 +177,11 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
   return kernels;
 }
 
-void shardc::buildCpuBuffersStage(OpPassManager &pm, const StageOptions &options) {
+void shardc::buildCpuBuffersStage(OpPassManager &pm,
+                                  const StageOptions &options) {
   // Threads share whole stages.
-  addLowerToLinalg(pm, options.trace, /*blockTransforms=*/options.threads == 1, /*manyThreads=*/false);
+  addLowerToLinalg(pm, options.trace, /*blockTransforms=*/options.threads == 1,
+                   /*manyThreads=*/false);
   buildCpuBufferPipeline(pm, kernelOptions(options));
 }
 
@@ -180,14 +195,17 @@ void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
   pm.addPass(createCheckStatusPass());
 }
 
-void shardc::buildLowerCpuStage(OpPassManager &pm, const StageOptions &options) {
+void shardc::buildLowerCpuStage(OpPassManager &pm,
+                                const StageOptions &options) {
   buildCpuBuffersStage(pm, options);
   buildCpuCodeStage(pm, options);
 }
 
 static llvm::cl::opt<bool> &explainFlag() {
   static llvm::cl::opt<bool> flag(
-      "explain", llvm::cl::desc("Print, after the last pass, where each axis came from and why each communication op is there."));
+      "explain",
+      llvm::cl::desc("Print, after the last pass, where each axis came from "
+                     "and why each communication op is there."));
   return flag;
 }
 
@@ -196,27 +214,67 @@ bool shardc::isExplainRequested() { return explainFlag(); }
 namespace {
 /// The options of every stage, on the command line.
 struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
-  Option<Target> target{*this, "target", llvm::cl::desc("What to compile for."), llvm::cl::init(Target::Cpu),
-                        llvm::cl::values(clEnumValN(Target::Cpu, "cpu", "the host"),
-                                         clEnumValN(Target::Cuda, "cuda", "NVIDIA GPUs"),
-                                         clEnumValN(Target::EmulatedCuda, "emulated-cuda", "kernels for GPUs, on the host"))};
-  Option<bool> checkKernels{*this, "check-kernels", llvm::cl::desc("Let emulated kernels look at every access."),
+  Option<Target> target{
+      *this, "target", llvm::cl::desc("What to compile for."),
+      llvm::cl::init(Target::Cpu),
+      llvm::cl::values(clEnumValN(Target::Cpu, "cpu", "the host"),
+                       clEnumValN(Target::Cuda, "cuda", "NVIDIA GPUs"),
+                       clEnumValN(Target::EmulatedCuda, "emulated-cuda",
+                                  "kernels for GPUs, on the host"))};
+  Option<bool> checkKernels{
+      *this, "check-kernels",
+      llvm::cl::desc("Let emulated kernels look at every access."),
+      llvm::cl::init(false)};
+  Option<std::string> arch{*this, "arch",
+                           llvm::cl::desc("CPU to generate code for."),
+                           llvm::cl::init("native")};
+  Option<std::string> shapes{
+      *this, "shapes",
+      llvm::cl::desc("Shapes of dynamic arguments: 0=8x6;x=4x4.")};
+  Option<std::string> mesh{*this, "mesh",
+                           llvm::cl::desc("Axes given another size: x=3,y=2.")};
+  Option<std::string> sizes{
+      *this, "sizes",
+      llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
+  Option<std::string> machine{
+      *this, "machine",
+      llvm::cl::desc("What it is compiled for: a preset, then figures: "
+                     "h100,link.latency=5us.")};
+  Option<bool> unsharded{*this, "unsharded",
+                         llvm::cl::desc("One rank, nothing cut."),
+                         llvm::cl::init(false)};
+  Option<bool> noFallback{
+      *this, "no-fallback",
+      llvm::cl::desc("An op that would be gathered is an error."),
+      llvm::cl::init(false)};
+  Option<bool> hostCalls{
+      *this, "host-calls",
+      llvm::cl::desc("Keep calls of Python that give no values."),
+      llvm::cl::init(false)};
+  Option<bool> noRaise{
+      *this, "no-raise",
+      llvm::cl::desc("Leave attention as the ops it is made of."),
+      llvm::cl::init(false)};
+  Option<bool> reproducible{*this, "reproducible",
+                            llvm::cl::desc("The same bits on every mesh."),
                             llvm::cl::init(false)};
-  Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate code for."), llvm::cl::init("native")};
-  Option<std::string> shapes{*this, "shapes", llvm::cl::desc("Shapes of dynamic arguments: 0=8x6;x=4x4.")};
-  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("Axes given another size: x=3,y=2.")};
-  Option<std::string> sizes{*this, "sizes", llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
-  Option<std::string> machine{*this, "machine", llvm::cl::desc("What it is compiled for: a preset, then figures: h100,link.latency=5us.")};
-  Option<bool> unsharded{*this, "unsharded", llvm::cl::desc("One rank, nothing cut."), llvm::cl::init(false)};
-  Option<bool> noFallback{*this, "no-fallback", llvm::cl::desc("An op that would be gathered is an error."), llvm::cl::init(false)};
-  Option<bool> hostCalls{*this, "host-calls", llvm::cl::desc("Keep calls of Python that give no values."), llvm::cl::init(false)};
-  Option<bool> noRaise{*this, "no-raise", llvm::cl::desc("Leave attention as the ops it is made of."), llvm::cl::init(false)};
-  Option<bool> reproducible{*this, "reproducible", llvm::cl::desc("The same bits on every mesh."), llvm::cl::init(false)};
-  Option<std::string> kernels{*this, "kernels", llvm::cl::desc("On GPUs: generated, auto or library."), llvm::cl::init("generated")};
-  Option<bool> keepOrder{*this, "keep-order", llvm::cl::desc("Deal out nothing but what annotations say."), llvm::cl::init(false)};
-  Option<int64_t> threads{*this, "threads", llvm::cl::desc("Threads of a rank that share its loops."), llvm::cl::init(1)};
-  Option<bool> trace{*this, "trace", llvm::cl::desc("Let kernels say when they begin and end."), llvm::cl::init(false)};
-  Option<bool> explain{*this, "explain", llvm::cl::desc("Print where each sharding came from."), llvm::cl::init(false)};
+  Option<std::string> kernels{
+      *this, "kernels", llvm::cl::desc("On GPUs: generated, auto or library."),
+      llvm::cl::init("generated")};
+  Option<bool> keepOrder{
+      *this, "keep-order",
+      llvm::cl::desc("Deal out nothing but what annotations say."),
+      llvm::cl::init(false)};
+  Option<int64_t> threads{
+      *this, "threads",
+      llvm::cl::desc("Threads of a rank that share its loops."),
+      llvm::cl::init(1)};
+  Option<bool> trace{*this, "trace",
+                     llvm::cl::desc("Let kernels say when they begin and end."),
+                     llvm::cl::init(false)};
+  Option<bool> explain{*this, "explain",
+                       llvm::cl::desc("Print where each sharding came from."),
+                       llvm::cl::init(false)};
 
   StageOptions get() const {
     StageOptions options;
@@ -245,24 +303,44 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
 using StageBuilder = void (*)(OpPassManager &, const StageOptions &);
 } // namespace
 
-static void registerStage(StringRef name, StringRef description, StageBuilder build) {
+static void registerStage(StringRef name, StringRef description,
+                          StageBuilder build) {
   PassPipelineRegistration<StagePipelineOptions>(
-      name, description, [build](OpPassManager &pm, const StagePipelineOptions &options) { build(pm, options.get()); });
+      name, description,
+      [build](OpPassManager &pm, const StagePipelineOptions &options) {
+        build(pm, options.get());
+      });
 }
 
 void shardc::registerStagePipelines() {
   (void)explainFlag();
-  registerStage("spmd-import", "JAX's StableHLO and sdy to one annotated function.", buildImportStage);
-  registerStage("spmd-raise", "Ops that say what patterns of ops mean.", buildRaiseStage);
-  registerStage("spmd-propagate", "Give every value a sharding; conflicts become spmd.reshard.", buildPropagateStage);
-  registerStage("spmd-partition", "Global shapes to local shapes, with the communication that is needed.", buildPartitionStage);
-  registerStage("spmd-communicate", "Optimise communication and prove that it cannot deadlock.", buildCommunicateStage);
-  registerStage("spmd-lower-cpu", "The local view to the LLVM dialect with runtime calls.", buildLowerCpuStage);
-  registerStage("spmd-lower-cuda", "The local view to host code and kernels in the NVVM dialect.", buildLowerCudaStage);
-  registerStage("shardc-pipeline", "All stages, from JAX's text to the LLVM dialect.",
+  registerStage("spmd-import",
+                "JAX's StableHLO and sdy to one annotated function.",
+                buildImportStage);
+  registerStage("spmd-raise", "Ops that say what patterns of ops mean.",
+                buildRaiseStage);
+  registerStage("spmd-propagate",
+                "Give every value a sharding; conflicts become spmd.reshard.",
+                buildPropagateStage);
+  registerStage(
+      "spmd-partition",
+      "Global shapes to local shapes, with the communication that is needed.",
+      buildPartitionStage);
+  registerStage("spmd-communicate",
+                "Optimise communication and prove that it cannot deadlock.",
+                buildCommunicateStage);
+  registerStage("spmd-lower-cpu",
+                "The local view to the LLVM dialect with runtime calls.",
+                buildLowerCpuStage);
+  registerStage("spmd-lower-cuda",
+                "The local view to host code and kernels in the NVVM dialect.",
+                buildLowerCudaStage);
+  registerStage("shardc-pipeline",
+                "All stages, from JAX's text to the LLVM dialect.",
                 [](OpPassManager &pm, const StageOptions &options) {
-                  for (StageBuilder build : {buildImportStage, buildRaiseStage, buildPropagateStage, buildPartitionStage,
-                                             buildCommunicateStage})
+                  for (StageBuilder build :
+                       {buildImportStage, buildRaiseStage, buildPropagateStage,
+                        buildPartitionStage, buildCommunicateStage})
                     build(pm, options);
                   if (options.target == Target::Cpu)
                     buildLowerCpuStage(pm, options);

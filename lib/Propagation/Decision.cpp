@@ -27,35 +27,43 @@ static DimState impliedDim(const RuleView &view, ArrayRef<FactorState> factors,
     return implied;
   const FactorState &factor = factors[dim.factor];
   implied.axes = factor.axes;
-  if (mayKeepBounds && dim.kind == MapKind::Window && current.axes == factor.axes)
+  if (mayKeepBounds && dim.kind == MapKind::Window &&
+      current.axes == factor.axes)
     implied.bounds = current.bounds;
   else
-    implied.bounds = dimFromFactor(view, map, dim.kind, dim.factor, factor.bounds, size);
+    implied.bounds =
+        dimFromFactor(view, map, dim.kind, dim.factor, factor.bounds, size);
   return implied;
 }
 
-static TensorState impliedTensor(const RuleView &view, ArrayRef<FactorState> factors,
-                                 const TensorRule &rule, ArrayRef<RuleView::Dim> dims,
-                                 const TensorState &current, bool mayKeepBounds) {
+static TensorState
+impliedTensor(const RuleView &view, ArrayRef<FactorState> factors,
+              const TensorRule &rule, ArrayRef<RuleView::Dim> dims,
+              const TensorState &current, bool mayKeepBounds) {
   TensorState implied = TensorState::open(current.shape, current.elementBytes);
   for (auto [i, dim] : llvm::enumerate(dims))
-    implied.dims[i] = impliedDim(view, factors, rule.dims[i], dim, current.shape[i],
-                                 current.dims[i], mayKeepBounds);
+    implied.dims[i] =
+        impliedDim(view, factors, rule.dims[i], dim, current.shape[i],
+                   current.dims[i], mayKeepBounds);
   return implied;
 }
 
-TensorState propagation::impliedOperand(const Problem &problem, const RuleView &view,
-                                        ArrayRef<FactorState> factors, int64_t operand,
+TensorState propagation::impliedOperand(const Problem &problem,
+                                        const RuleView &view,
+                                        ArrayRef<FactorState> factors,
+                                        int64_t operand,
                                         const TensorState &current) {
-  return impliedTensor(view, factors, view.rule->operands[operand], view.operands[operand],
-                       current, /*mayKeepBounds=*/true);
+  return impliedTensor(view, factors, view.rule->operands[operand],
+                       view.operands[operand], current, /*mayKeepBounds=*/true);
 }
 
-TensorState propagation::impliedResult(const Problem &problem, const RuleView &view,
-                                       ArrayRef<FactorState> factors, int64_t result,
+TensorState propagation::impliedResult(const Problem &problem,
+                                       const RuleView &view,
+                                       ArrayRef<FactorState> factors,
+                                       int64_t result,
                                        const TensorState &current) {
-  return impliedTensor(view, factors, view.rule->results[result], view.results[result],
-                       current, /*mayKeepBounds=*/false);
+  return impliedTensor(view, factors, view.rule->results[result],
+                       view.results[result], current, /*mayKeepBounds=*/false);
 }
 
 namespace {
@@ -73,9 +81,10 @@ public:
 
   SmallVector<FactorState, 8> run();
   /// See propagation::bytesAsked; of a rank that has `share` of the op.
-  double bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const;
-  /// True if ranks tell one another which rows they ask for: they synchronise once
-  /// more than for a gather.
+  double bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
+                    double share) const;
+  /// True if ranks tell one another which rows they ask for: they synchronise
+  /// once more than for a gather.
   bool asksFirst(ArrayRef<FactorState> factors, int64_t factor) const;
   /// True if rows are picked along `factor` out of one operand.
   bool isGathered(int64_t factor) const;
@@ -84,12 +93,15 @@ public:
 
 private:
   void collectOptions();
-  bool mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const;
-  void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact);
+  bool mayTake(int64_t factor, ArrayRef<int64_t> axes,
+               ArrayRef<FactorState> factors) const;
+  void addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds,
+                 bool isExact);
   bool isUnanimous() const;
   /// True if rows are picked along `factor`: those that indices name.
   bool isPicked(int64_t factor) const {
-    return factor >= 0 && view.rule->factors[factor].kind == FactorKind::Distributed &&
+    return factor >= 0 &&
+           view.rule->factors[factor].kind == FactorKind::Distributed &&
            view.rule->factors[factor].askedBytes > 0;
   }
   /// True if `factor` travels in parts that are sent to whoever asks or owns.
@@ -108,13 +120,15 @@ private:
 
 } // namespace
 
-void Decider::addOption(int64_t factor, ArrayRef<int64_t> axes, Boundaries bounds, bool isExact) {
+void Decider::addOption(int64_t factor, ArrayRef<int64_t> axes,
+                        Boundaries bounds, bool isExact) {
   for (Option &option : options[factor])
     if (ArrayRef(option.state.axes) == axes && option.state.bounds == bounds) {
       option.isExact |= isExact;
       return;
     }
-  options[factor].push_back({{SmallVector<int64_t, 2>(axes), std::move(bounds)}, isExact});
+  options[factor].push_back(
+      {{SmallVector<int64_t, 2>(axes), std::move(bounds)}, isExact});
 }
 
 void Decider::collectOptions() {
@@ -122,7 +136,8 @@ void Decider::collectOptions() {
   someDimIsWhole.assign(view.sizes.size(), false);
   auto collect = [&](ArrayRef<int64_t> tensors, ArrayRef<TensorRule> rules,
                      ArrayRef<SmallVector<RuleView::Dim, 4>> dims) {
-    for (auto [number, rule, dimViews] : llvm::zip_equal(tensors, rules, dims)) {
+    for (auto [number, rule, dimViews] :
+         llvm::zip_equal(tensors, rules, dims)) {
       if (number < 0)
         continue;
       const TensorState &tensor = problem.tensors[number];
@@ -135,7 +150,8 @@ void Decider::collectOptions() {
           continue;
         }
         addOption(dim.factor, state.axes,
-                  factorFromDim(view, rule.dims[i], dim.kind, dim.factor, state.bounds),
+                  factorFromDim(view, rule.dims[i], dim.kind, dim.factor,
+                                state.bounds),
                   dim.kind != MapKind::Window);
       }
     }
@@ -161,13 +177,16 @@ void Decider::collectOptions() {
   }
 }
 
-/// Whether `factor` may be cut along `axes` beside the first factors, which are cut
-/// as `factors` says: an axis once, but for factors whose blocks travel.
-bool Decider::mayTake(int64_t factor, ArrayRef<int64_t> axes, ArrayRef<FactorState> factors) const {
+/// Whether `factor` may be cut along `axes` beside the first factors, which are
+/// cut as `factors` says: an axis once, but for factors whose blocks travel.
+bool Decider::mayTake(int64_t factor, ArrayRef<int64_t> axes,
+                      ArrayRef<FactorState> factors) const {
   for (auto [number, other] : llvm::enumerate(factors)) {
     if (int64_t(number) == factor || view.mayShareAxis(factor, number))
       continue;
-    if (llvm::any_of(axes, [&](int64_t axis) { return llvm::is_contained(other.axes, axis); }))
+    if (llvm::any_of(axes, [&](int64_t axis) {
+          return llvm::is_contained(other.axes, axis);
+        }))
       return false;
   }
   return true;
@@ -194,48 +213,61 @@ bool Decider::isAsked(ArrayRef<FactorState> factors, int64_t factor) const {
     return false;
   // Partial results are combined as ever where their result is whole.
   return asked.kind != FactorKind::Reduction ||
-         llvm::any_of(llvm::zip_equal(view.rule->factors, factors), [](auto it) {
-           return std::get<0>(it).kind == FactorKind::Distributed && !std::get<0>(it).travels &&
-                  !std::get<1>(it).axes.empty();
+         llvm::any_of(
+             llvm::zip_equal(view.rule->factors, factors), [](auto it) {
+               return std::get<0>(it).kind == FactorKind::Distributed &&
+                      !std::get<0>(it).travels && !std::get<1>(it).axes.empty();
+             });
+}
+
+/// True if tensor `number`, an operand with these dims, has a dim along
+/// `factor`.
+static bool holds(int64_t number, ArrayRef<RuleView::Dim> dims,
+                  int64_t factor) {
+  return number >= 0 && llvm::any_of(dims, [&](const RuleView::Dim &dim) {
+           return dim.factor == factor;
          });
 }
 
-/// True if tensor `number`, an operand with these dims, has a dim along `factor`.
-static bool holds(int64_t number, ArrayRef<RuleView::Dim> dims, int64_t factor) {
-  return number >= 0 && llvm::any_of(dims, [&](const RuleView::Dim &dim) { return dim.factor == factor; });
-}
-
 bool Decider::isGathered(int64_t factor) const {
-  return isPicked(factor) && llvm::count_if(llvm::zip_equal(op.operands, view.operands), [&](auto it) {
-           return holds(std::get<0>(it), std::get<1>(it), factor);
-         }) == 1;
+  return isPicked(factor) &&
+         llvm::count_if(
+             llvm::zip_equal(op.operands, view.operands), [&](auto it) {
+               return holds(std::get<0>(it), std::get<1>(it), factor);
+             }) == 1;
 }
 
-/// Bytes that arrive at all ranks together, each of which computes `share` of the
-/// op, when rows travel along `factor`. Of rows that are asked for at random out of
-/// an operand, a rank gets each once.
-double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor, double share) const {
+/// Bytes that arrive at all ranks together, each of which computes `share` of
+/// the op, when rows travel along `factor`. Of rows that are asked for at
+/// random out of an operand, a rank gets each once.
+double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
+                           double share) const {
   double wanted = view.rule->factors[factor].askedBytes * share, held = 0;
   for (auto [number, dims] : llvm::zip_equal(op.operands, view.operands)) {
     if (!holds(number, dims, factor))
       continue;
     held = double(problem.tensors[number].bytes());
     for (const RuleView::Dim &dim : dims)
-      if (dim.factor >= 0 && dim.factor != factor && !factors[dim.factor].axes.empty())
+      if (dim.factor >= 0 && dim.factor != factor &&
+          !factors[dim.factor].axes.empty())
         held /= double(problem.shards(factors[dim.factor].axes));
   }
   if (isGathered(factor) && held > 0)
     wanted = held * (1 - std::exp(-wanted / held));
-  return double(problem.numRanks()) * wanted * (1 - 1 / double(problem.shards(factors[factor].axes)));
+  return double(problem.numRanks()) * wanted *
+         (1 - 1 / double(problem.shards(factors[factor].axes)));
 }
 
 bool Decider::asksFirst(ArrayRef<FactorState> factors, int64_t factor) const {
-  // Ranks that hold the same indices need not tell one another what they ask for.
-  return !isGathered(factor) || llvm::any_of(llvm::enumerate(factors), [&](auto it) {
-    return int64_t(it.index()) != factor && llvm::any_of(it.value().axes, [&](int64_t axis) {
-      return llvm::is_contained(factors[factor].axes, axis);
-    });
-  });
+  // Ranks that hold the same indices need not tell one another what they ask
+  // for.
+  return !isGathered(factor) ||
+         llvm::any_of(llvm::enumerate(factors), [&](auto it) {
+           return int64_t(it.index()) != factor &&
+                  llvm::any_of(it.value().axes, [&](int64_t axis) {
+                    return llvm::is_contained(factors[factor].axes, axis);
+                  });
+         });
 }
 
 double Decider::shareOf(ArrayRef<FactorState> factors) const {
@@ -246,13 +278,16 @@ double Decider::shareOf(ArrayRef<FactorState> factors) const {
     // What travels to where it is combined divides the work, but not once more.
     bool divides = !factor.travels;
     if (factor.travels && factor.kind == FactorKind::Reduction)
-      divides = llvm::none_of(llvm::zip_equal(view.rule->factors, factors), [&](auto it) {
-        return !std::get<0>(it).travels && llvm::any_of(std::get<1>(it).axes, [&](int64_t axis) {
-          return llvm::is_contained(state.axes, axis);
-        });
-      });
+      divides = llvm::none_of(
+          llvm::zip_equal(view.rule->factors, factors), [&](auto it) {
+            return !std::get<0>(it).travels &&
+                   llvm::any_of(std::get<1>(it).axes, [&](int64_t axis) {
+                     return llvm::is_contained(state.axes, axis);
+                   });
+          });
     if (divides)
-      share *= double(state.bounds.maxShardSize()) / double(std::max<int64_t>(1, factor.size));
+      share *= double(state.bounds.maxShardSize()) /
+               double(std::max<int64_t>(1, factor.size));
   }
   return share;
 }
@@ -260,13 +295,15 @@ double Decider::shareOf(ArrayRef<FactorState> factors) const {
 /// Seconds, summed over ranks.
 double Decider::costOf(ArrayRef<FactorState> factors) const {
   const Cost &price = problem.cost;
-  double cost = 0, bytes = 0, share = shareOf(factors), partial = 1, ranks = double(problem.numRanks());
+  double cost = 0, bytes = 0, share = shareOf(factors), partial = 1,
+         ranks = double(problem.numRanks());
   SmallVector<int64_t, 4> reduced;
   for (auto [factor, state] : llvm::zip_equal(view.rule->factors, factors)) {
     if (state.axes.empty())
       continue;
     cost += price.move(factor.movedBytes, state.axes);
-    if (factor.kind == FactorKind::Reduction && !isAsked(factors, &factor - view.rule->factors.begin())) {
+    if (factor.kind == FactorKind::Reduction &&
+        !isAsked(factors, &factor - view.rule->factors.begin())) {
       partial *= double(problem.shards(state.axes));
       reduced.append(state.axes.begin(), state.axes.end());
     }
@@ -282,9 +319,12 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
       continue;
     const TensorState &tensor = problem.tensors[number];
     // Where rows are picked, the work is in those that are.
-    if (llvm::none_of(view.operands[i], [&](const RuleView::Dim &dim) { return isPicked(dim.factor); }))
+    if (llvm::none_of(view.operands[i], [&](const RuleView::Dim &dim) {
+          return isPicked(dim.factor);
+        }))
       bytes += double(tensor.bytes());
-    cost += secondsMoved(problem, tensor, impliedOperand(problem, view, factors, i, tensor));
+    cost += secondsMoved(problem, tensor,
+                         impliedOperand(problem, view, factors, i, tensor));
   }
   for (auto [i, number] : llvm::enumerate(op.results)) {
     if (number < 0)
@@ -298,15 +338,18 @@ double Decider::costOf(ArrayRef<FactorState> factors) const {
       for (const DimState &dim : computed.dims)
         local *= double(dim.bounds.size()) / double(dim.bounds.numShards());
       // A result that is cut along the same axes is scattered, not repeated.
-      bool scattered = llvm::any_of(reduced, [&](int64_t axis) { return tensor.dimOfAxis(axis) >= 0; });
-      cost += price.move((scattered ? 1 : 2) * local * (1 - 1 / partial), reduced);
+      bool scattered = llvm::any_of(
+          reduced, [&](int64_t axis) { return tensor.dimOfAxis(axis) >= 0; });
+      cost +=
+          price.move((scattered ? 1 : 2) * local * (1 - 1 / partial), reduced);
     }
   }
   return cost + price.access(share * bytes * ranks);
 }
 
 void Decider::enumerate(size_t next, SmallVectorImpl<FactorState> &factors,
-                        SmallVectorImpl<FactorState> &best, double &bestCost) const {
+                        SmallVectorImpl<FactorState> &best,
+                        double &bestCost) const {
   if (next == options.size()) {
     double cost = costOf(factors);
     if (bestCost >= 0 && cost >= bestCost)
@@ -346,7 +389,8 @@ SmallVector<FactorState, 8> Decider::run() {
       FactorState state = list[i].state;
       if (state.axes.size() < 2)
         continue;
-      Boundaries coarser = state.bounds.coarsen(problem.meshSizes[state.axes.back()]);
+      Boundaries coarser =
+          state.bounds.coarsen(problem.meshSizes[state.axes.back()]);
       state.axes.pop_back();
       if (!evenOnly || coarser.uniformShardSize())
         addOption(factor, state.axes, coarser, list[i].isExact);
@@ -377,12 +421,13 @@ SmallVector<FactorState, 8> Decider::run() {
   return factors;
 }
 
-double propagation::bytesAsked(const Problem &problem, const OpNode &op, ArrayRef<FactorState> factors,
-                               int64_t factor) {
+double propagation::bytesAsked(const Problem &problem, const OpNode &op,
+                               ArrayRef<FactorState> factors, int64_t factor) {
   Decider decider(problem, op);
   return decider.bytesAsked(factors, factor, decider.shareOf(factors));
 }
 
-SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem, const OpNode &op) {
+SmallVector<FactorState, 8> propagation::decideFactors(const Problem &problem,
+                                                       const OpNode &op) {
   return Decider(problem, op).run();
 }

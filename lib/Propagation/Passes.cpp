@@ -1,8 +1,8 @@
 //===- Passes.cpp - The pass and its pipeline -----------------------------===//
 #include "shardc/Propagation/Passes.h"
-#include "shardc/Propagation/Projection.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Propagation/Projection.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -13,10 +13,12 @@ namespace shardc {
 #include "shardc/Propagation/Passes.h.inc"
 } // namespace shardc
 
-static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh, const PropagationOptions &options) {
+static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
+                                       const PropagationOptions &options) {
   if (!function.getBody().hasOneBlock())
-    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
-                                  << " blocks, expected one; run --spmd-import";
+    return function.emitOpError()
+           << "has " << function.getBody().getBlocks().size()
+           << " blocks, expected one; run --spmd-import";
   splitSharedSources(function);
   FailureOr<Projection> projection = project(function, mesh);
   if (failed(projection))
@@ -26,23 +28,28 @@ static LogicalResult propagateFunction(func::FuncOp function, spmd::MeshOp mesh,
 }
 
 namespace {
-struct PropagateShardingsPass final : shardc::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
+struct PropagateShardingsPass final
+    : shardc::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using Base::Base;
   void runOnOperation() override {
     spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
     if (!mesh)
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(propagateFunction(function, mesh, {noFallback, explain, origins})))
+      if (!function.isExternal() &&
+          failed(propagateFunction(function, mesh,
+                                   {noFallback, explain, origins})))
         return signalPassFailure();
   }
 };
 } // namespace
 
-void shardc::buildPropagationPipeline(OpPassManager &pm, const PropagationOptions &options) {
+void shardc::buildPropagationPipeline(OpPassManager &pm,
+                                      const PropagationOptions &options) {
   // Afterwards every dim is cut in the order in which it is.
   pm.addPass(createDealBlocksPass({/*choose=*/!options.keepOrder}));
-  pm.addPass(createPropagateShardingsPass({options.noFallback, options.explain, options.origins}));
+  pm.addPass(createPropagateShardingsPass(
+      {options.noFallback, options.explain, options.origins}));
   // Copies of constants that ended up alike become one again. No canonicaliser:
   // what it builds has no sharding.
   pm.addPass(createCSEPass());

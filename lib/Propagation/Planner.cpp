@@ -1,9 +1,10 @@
 //===- Planner.cpp - Several layouts of one value at the least cost -------===//
 //
 // Going from one layout to another at once moves what each rank needs and has
-// not, which nothing can undercut. But a value that is needed in several layouts
-// may be gathered once and then sliced, or go through one that nobody asked for.
-// So: the cheapest tree that reaches all of them from the one there is.
+// not, which nothing can undercut. But a value that is needed in several
+// layouts may be gathered once and then sliced, or go through one that nobody
+// asked for. So: the cheapest tree that reaches all of them from the one there
+// is.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Problem.h"
@@ -12,29 +13,34 @@ using namespace shardc;
 using namespace shardc::propagation;
 using llvm::ArrayRef;
 using llvm::SmallVector;
-/// Of plans that move as many bytes the one with the fewest steps wins: this is less
-/// than any byte. A step is no synchronisation of its own: exchanges that are ready
-/// together become one (spmd-bucket-exchanges).
+/// Of plans that move as many bytes the one with the fewest steps wins: this is
+/// less than any byte. A step is no synchronisation of its own: exchanges that
+/// are ready together become one (spmd-bucket-exchanges).
 static constexpr double kStep = 1.0 / 1024;
 /// Of more layouts than this no pair is looked at for one that leads to both.
 static constexpr size_t kMaxMet = 8;
 
 namespace {
-/// The costs of all steps, in bytes along the machine's plain link: entry (i, j) leads
-/// from place i to place j; place 0 is the source, place i + 1 layout i.
+/// The costs of all steps, in bytes along the machine's plain link: entry (i,
+/// j) leads from place i to place j; place 0 is the source, place i + 1 layout
+/// i.
 using Costs = std::vector<std::vector<double>>;
 /// For each place the one that it comes from; -1 for the source.
 using Tree = std::vector<int64_t>;
 } // namespace
 
-static Costs costsOf(const Problem &problem, const TensorState &source, ArrayRef<TensorState> layouts) {
+static Costs costsOf(const Problem &problem, const TensorState &source,
+                     ArrayRef<TensorState> layouts) {
   Costs costs;
   for (size_t i = 0; i <= layouts.size(); ++i) {
     costs.emplace_back(1, 0);
     for (const TensorState &to : layouts) {
       const TensorState &from = i == 0 ? source : layouts[i - 1];
       double bytes = bytesMoved(problem, from, to);
-      costs.back().push_back(bytes > 0 ? bytes * problem.cost.slowdown(axesCrossed(from, to)) + kStep : 0);
+      costs.back().push_back(
+          bytes > 0
+              ? bytes * problem.cost.slowdown(axesCrossed(from, to)) + kStep
+              : 0);
     }
   }
   return costs;
@@ -59,9 +65,10 @@ static std::vector<bool> findCycle(const Tree &tree) {
   return {};
 }
 
-/// The cheapest tree that reaches every place from the source (Chu and Liu; Edmonds):
-/// each takes its cheapest step; a cycle becomes one place, and opens where entering it
-/// costs least. Of steps that cost the same the one from the source, then the first.
+/// The cheapest tree that reaches every place from the source (Chu and Liu;
+/// Edmonds): each takes its cheapest step; a cycle becomes one place, and opens
+/// where entering it costs least. Of steps that cost the same the one from the
+/// source, then the first.
 static Tree cheapestTree(const Costs &costs) {
   size_t count = costs.size();
   Tree tree(count, -1);
@@ -86,7 +93,8 @@ static Tree cheapestTree(const Costs &costs) {
     for (size_t place = 0; place < count; ++place) {
       if (!cycle[place])
         continue;
-      double in = costs[old[i]][place] - costs[tree[place]][place], out = costs[place][old[i]];
+      double in = costs[old[i]][place] - costs[tree[place]][place],
+             out = costs[place][old[i]];
       if (!entry[i] || in < less[i][joined]) {
         less[i][joined] = in;
         entry[i] = place;
@@ -111,15 +119,20 @@ static double costOf(const Costs &costs, const Tree &tree) {
   return sum;
 }
 
-/// The layout that has what either needs: of each dim the axes with which both begin.
-static TensorState meet(const Problem &problem, const TensorState &a, const TensorState &b) {
+/// The layout that has what either needs: of each dim the axes with which both
+/// begin.
+static TensorState meet(const Problem &problem, const TensorState &a,
+                        const TensorState &b) {
   TensorState result = a;
   for (auto [dim, other] : llvm::zip_equal(result.dims, b.dims)) {
     size_t common = 0;
-    while (common < std::min(dim.axes.size(), other.axes.size()) && dim.axes[common] == other.axes[common])
+    while (common < std::min(dim.axes.size(), other.axes.size()) &&
+           dim.axes[common] == other.axes[common])
       ++common;
-    Boundaries mine = dim.bounds.coarsen(problem.shards(ArrayRef(dim.axes).drop_front(common)));
-    if (mine != other.bounds.coarsen(problem.shards(ArrayRef(other.axes).drop_front(common)))) {
+    Boundaries mine = dim.bounds.coarsen(
+        problem.shards(ArrayRef(dim.axes).drop_front(common)));
+    if (mine != other.bounds.coarsen(
+                    problem.shards(ArrayRef(other.axes).drop_front(common)))) {
       common = 0;
       mine = Boundaries::whole(dim.bounds.size());
     }
@@ -130,7 +143,9 @@ static TensorState meet(const Problem &problem, const TensorState &a, const Tens
   return result;
 }
 
-ReshardPlan propagation::planReshards(const Problem &problem, const TensorState &source, ArrayRef<TensorState> targets) {
+ReshardPlan propagation::planReshards(const Problem &problem,
+                                      const TensorState &source,
+                                      ArrayRef<TensorState> targets) {
   ReshardPlan plan;
   double cost = -1;
   auto consider = [&](std::vector<TensorState> layouts) {
@@ -152,7 +167,9 @@ ReshardPlan propagation::planReshards(const Problem &problem, const TensorState 
     for (size_t j = 0; j < i; ++j) {
       std::vector<TensorState> layouts = targets.vec();
       layouts.push_back(meet(problem, targets[i], targets[j]));
-      if (llvm::none_of(targets, [&](const TensorState &target) { return sameLayout(target, layouts.back()); }))
+      if (llvm::none_of(targets, [&](const TensorState &target) {
+            return sameLayout(target, layouts.back());
+          }))
         consider(std::move(layouts));
     }
   return plan;

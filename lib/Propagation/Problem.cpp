@@ -101,7 +101,8 @@ static bool isInResults(const ShardingRule &rule, int64_t factor) {
   return false;
 }
 
-MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map, int64_t dimSize) {
+MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map,
+                            int64_t dimSize) {
   if (map.terms.empty())
     return MapKind::None;
   if (map.offset != 0 || map.baseDilation != 1)
@@ -110,7 +111,8 @@ MapKind propagation::kindOf(const ShardingRule &rule, const IndexMap &map, int64
   for (const IndexTerm &term : llvm::reverse(map.terms)) {
     // Windows side by side are windows too: only a reshape keeps its blocks.
     bool isWindow = map.terms.size() > 1 && !isInResults(rule, term.factor);
-    if (rule.factors[term.factor].size > 1 && (term.coefficient != inner || isWindow))
+    if (rule.factors[term.factor].size > 1 &&
+        (term.coefficient != inner || isWindow))
       return MapKind::Window;
     inner *= rule.factors[term.factor].size;
   }
@@ -124,23 +126,28 @@ RuleView propagation::viewOf(const Problem &problem, const OpNode &op) {
   auto shapes = [&](ArrayRef<int64_t> tensors) {
     SmallVector<ArrayRef<int64_t>, 4> result;
     for (int64_t tensor : tensors)
-      result.push_back(tensor < 0 ? ArrayRef<int64_t>() : ArrayRef<int64_t>(problem.tensors[tensor].shape));
+      result.push_back(tensor < 0
+                           ? ArrayRef<int64_t>()
+                           : ArrayRef<int64_t>(problem.tensors[tensor].shape));
     return result;
   };
   return RuleView(op.rule, shapes(op.operands), shapes(op.results));
 }
 
-RuleView::RuleView(const ShardingRule &rule, ArrayRef<ArrayRef<int64_t>> operandShapes,
+RuleView::RuleView(const ShardingRule &rule,
+                   ArrayRef<ArrayRef<int64_t>> operandShapes,
                    ArrayRef<ArrayRef<int64_t>> resultShapes)
     : rule(&rule) {
   sizes = rule.factorSizes();
   for (const Factor &factor : rule.factors)
-    canCut.push_back(factor.size > 0 && factor.kind != FactorKind::NeedReplication &&
-                     (factor.size > 1 || factor.kind == FactorKind::PassThrough));
+    canCut.push_back(
+        factor.size > 0 && factor.kind != FactorKind::NeedReplication &&
+        (factor.size > 1 || factor.kind == FactorKind::PassThrough));
   SmallVector<bool, 8> inOperands(sizes.size(), false),
       inResults(sizes.size(), false);
   bool exact = true, hasDims = false;
-  auto view = [&](const TensorRule &tensor, ArrayRef<int64_t> shape, SmallVector<bool, 8> &used) {
+  auto view = [&](const TensorRule &tensor, ArrayRef<int64_t> shape,
+                  SmallVector<bool, 8> &used) {
     SmallVector<Dim, 4> dims;
     for (auto [map, size] : llvm::zip(tensor.dims, shape)) {
       Dim &dim = dims.emplace_back();
@@ -179,7 +186,8 @@ bool RuleView::mayShareAxis(int64_t factor, int64_t other) const {
     return false;
   auto hasBoth = [&](ArrayRef<Dim> dims) {
     auto has = [&](int64_t wanted) {
-      return llvm::any_of(dims, [&](const Dim &dim) { return dim.factor == wanted; });
+      return llvm::any_of(dims,
+                          [&](const Dim &dim) { return dim.factor == wanted; });
     };
     return has(factor) && has(other);
   };
@@ -195,11 +203,12 @@ static bool isLopsided(const Boundaries &source, const Boundaries &derived) {
   return double(derived.maxShardSize()) > fair + 1;
 }
 
-/// A roll, a shift: as many elements as before, each from somewhere near. Blocks
-/// stay where they are, and neighbours exchange what crosses.
-static bool isShift(const RuleView &view, const IndexMap &map, int64_t dimSize) {
-  return map.terms.size() == 1 && map.terms[0].coefficient == 1 && map.baseDilation == 1 &&
-         view.sizes[map.terms[0].factor] == dimSize;
+/// A roll, a shift: as many elements as before, each from somewhere near.
+/// Blocks stay where they are, and neighbours exchange what crosses.
+static bool isShift(const RuleView &view, const IndexMap &map,
+                    int64_t dimSize) {
+  return map.terms.size() == 1 && map.terms[0].coefficient == 1 &&
+         map.baseDilation == 1 && view.sizes[map.terms[0].factor] == dimSize;
 }
 
 Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
@@ -207,9 +216,11 @@ Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
                                       const Boundaries &dim) {
   if (kind == MapKind::Identity || isShift(view, map, dim.size()))
     return dim;
-  Boundaries derived = factorBoundaries(map, factor, dim, {view.sizes.data(), view.sizes.size()});
+  Boundaries derived = factorBoundaries(map, factor, dim,
+                                        {view.sizes.data(), view.sizes.size()});
   // Where a few rows lie says nothing about the many that they are put beside.
-  bool isFew = kind == MapKind::Window && dim.size() < std::min(dim.numShards(), view.sizes[factor]);
+  bool isFew = kind == MapKind::Window &&
+               dim.size() < std::min(dim.numShards(), view.sizes[factor]);
   if (isFew || isLopsided(dim, derived))
     return Boundaries::balanced(view.sizes[factor], dim.numShards());
   return derived;
@@ -221,8 +232,8 @@ Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
                                       int64_t dimSize) {
   if (kind == MapKind::Identity || isShift(view, map, dimSize))
     return bounds;
-  Boundaries derived =
-      dimBoundaries(map, factor, bounds, dimSize, {view.sizes.data(), view.sizes.size()});
+  Boundaries derived = dimBoundaries(map, factor, bounds, dimSize,
+                                     {view.sizes.data(), view.sizes.size()});
   // A merged dim is cut between whole blocks, however long.
   if (kind == MapKind::Window && isLopsided(bounds, derived))
     return Boundaries::balanced(dimSize, bounds.numShards());
@@ -240,7 +251,8 @@ bool propagation::sameLayout(const TensorState &a, const TensorState &b) {
 static constexpr int64_t kMaxCounted = 64;
 
 /// The interval of `dim` that the rank at `coordinates` has.
-static Interval blockOf(const Problem &problem, const DimState &dim, ArrayRef<int64_t> coordinates) {
+static Interval blockOf(const Problem &problem, const DimState &dim,
+                        ArrayRef<int64_t> coordinates) {
   int64_t shard = 0;
   for (int64_t axis : dim.axes)
     shard = shard * problem.meshSizes[axis] + coordinates[axis];
@@ -248,7 +260,8 @@ static Interval blockOf(const Problem &problem, const DimState &dim, ArrayRef<in
 }
 
 /// What each rank needs and has not, counted.
-static double countMoved(const Problem &problem, const TensorState &from, const TensorState &to) {
+static double countMoved(const Problem &problem, const TensorState &from,
+                         const TensorState &to) {
   double sum = 0;
   SmallVector<int64_t, 4> coordinates(problem.meshSizes.size(), 0);
   for (int64_t rank = 0, ranks = problem.numRanks(); rank < ranks; ++rank) {
@@ -261,14 +274,16 @@ static double countMoved(const Problem &problem, const TensorState &from, const 
     for (auto [owner, target] : llvm::zip_equal(from.dims, to.dims)) {
       Interval need = blockOf(problem, target, coordinates);
       needed *= double(need.size());
-      kept *= double(intersect(need, blockOf(problem, owner, coordinates)).size());
+      kept *=
+          double(intersect(need, blockOf(problem, owner, coordinates)).size());
     }
     sum += needed - kept;
   }
   return sum * double(to.elementBytes);
 }
 
-SmallVector<int64_t, 4> propagation::axesCrossed(const TensorState &from, const TensorState &to) {
+SmallVector<int64_t, 4> propagation::axesCrossed(const TensorState &from,
+                                                 const TensorState &to) {
   SmallVector<int64_t, 4> axes;
   auto add = [&](ArrayRef<int64_t> some) {
     for (int64_t axis : some)
@@ -283,7 +298,9 @@ SmallVector<int64_t, 4> propagation::axesCrossed(const TensorState &from, const 
   return axes;
 }
 
-double propagation::secondsMoved(const Problem &problem, const TensorState &from, const TensorState &to) {
+double propagation::secondsMoved(const Problem &problem,
+                                 const TensorState &from,
+                                 const TensorState &to) {
   double bytes = bytesMoved(problem, from, to);
   return bytes == 0 ? 0 : problem.cost.move(bytes, axesCrossed(from, to));
 }
@@ -310,7 +327,8 @@ double propagation::bytesMoved(const Problem &problem, const TensorState &from,
     double common = 0;
     for (int64_t i = 0; i < owner.bounds.numShards(); ++i) {
       Interval a = owner.bounds.shard(i), b = target.bounds.shard(i);
-      common += double(std::max<int64_t>(0, std::min(a.end, b.end) - std::max(a.begin, b.begin)));
+      common += double(std::max<int64_t>(0, std::min(a.end, b.end) -
+                                                std::max(a.begin, b.begin)));
     }
     kept *= common / size;
   }

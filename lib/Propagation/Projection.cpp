@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Projection.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -15,14 +16,14 @@
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::propagation;
 using spmd::ShardingAttr;
 
-spmd::DimShardingAttr Projection::toAttr(ArrayRef<int64_t> axes, const Boundaries &bounds) const {
+spmd::DimShardingAttr Projection::toAttr(ArrayRef<int64_t> axes,
+                                         const Boundaries &bounds) const {
   SmallVector<StringAttr> names;
   for (int64_t axis : axes)
     names.push_back(mesh.getAxisNames()[axis]);
@@ -36,7 +37,8 @@ ShardingAttr Projection::toAttr(const TensorState &state) const {
   return ShardingAttr::get(mesh.getContext(), meshName, dims);
 }
 
-TensorState Projection::toState(ShardingAttr sharding, RankedTensorType type) const {
+TensorState Projection::toState(ShardingAttr sharding,
+                                RankedTensorType type) const {
   TensorState state = TensorState::open(type.getShape(), 1);
   for (auto [dim, attr] : llvm::zip(state.dims, sharding.getDims())) {
     for (StringAttr axis : attr.getAxes())
@@ -53,7 +55,8 @@ SmallVector<Operation *> propagation::collectOps(func::FuncOp function) {
     if (op == function)
       return WalkResult::advance();
     ops.push_back(op);
-    if (op->getNumRegions() > 0 && !getControlFlow(op) && !isa<spmd::ManualOp>(op))
+    if (op->getNumRegions() > 0 && !getControlFlow(op) &&
+        !isa<spmd::ManualOp>(op))
       return WalkResult::skip();
     return WalkResult::advance();
   });
@@ -75,24 +78,30 @@ FailureOr<std::optional<ShardingRule>> propagation::getRule(Operation *op) {
   auto fits = [](ArrayRef<TensorRule> tensors, TypeRange types) {
     return tensors.size() == types.size() &&
            llvm::all_of(llvm::zip(tensors, types), [](auto pair) {
-             return int64_t(std::get<0>(pair).dims.size()) == rankOf(std::get<1>(pair));
+             return int64_t(std::get<0>(pair).dims.size()) ==
+                    rankOf(std::get<1>(pair));
            });
   };
-  if (!fits(rule->operands, op->getOperandTypes()) || !fits(rule->results, op->getResultTypes()))
-    return op->emitOpError() << "has a sharding rule that does not fit it: " << rule->str()
-                             << "; this is a mistake in shardc, please report it";
+  if (!fits(rule->operands, op->getOperandTypes()) ||
+      !fits(rule->results, op->getResultTypes()))
+    return op->emitOpError()
+           << "has a sharding rule that does not fit it: " << rule->str()
+           << "; this is a mistake in shardc, please report it";
   return std::optional<ShardingRule>(std::move(*rule));
 }
 
 void propagation::splitSharedSources(func::FuncOp function) {
   for (Operation *op : collectOps(function)) {
-    if (op->getNumResults() != 1 || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        op->hasTrait<OpTrait::IsTerminator>() || rankOf(op->getResult(0).getType()) == 0 ||
-        !llvm::all_of(op->getOperandTypes(), [](Type type) { return rankOf(type) == 0; }))
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+        !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+        rankOf(op->getResult(0).getType()) == 0 ||
+        !llvm::all_of(op->getOperandTypes(),
+                      [](Type type) { return rankOf(type) == 0; }))
       continue;
     OpBuilder builder(op->getContext());
     builder.setInsertionPointAfter(op);
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getResult(0).getUses(), op->use_empty() ? 0 : 1)))
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(
+             op->getResult(0).getUses(), op->use_empty() ? 0 : 1)))
       use.set(builder.clone(*op)->getResult(0));
   }
 }
@@ -105,7 +114,8 @@ public:
     p.function = function;
     p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     p.mesh = mesh.getMesh();
-    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(), p.mesh.getAxisSizes().end());
+    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
+                               p.mesh.getAxisSizes().end());
     p.problem.cost = costOn(mesh);
   }
   LogicalResult run();
@@ -117,8 +127,10 @@ private:
                          const Twine &origin, bool mayBePartial);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
-  void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from, int64_t to);
-  LogicalResult annotateBoundary(spmd::ManualOp op, ShardingAttr boundary, int64_t tensor, const Twine &where);
+  void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
+                     int64_t to);
+  LogicalResult annotateBoundary(spmd::ManualOp op, ShardingAttr boundary,
+                                 int64_t tensor, const Twine &where);
   void lock(int64_t tensor, StringAttr axis);
   void addEdge(Value from, int64_t to, Flow flow = Flow::Both);
   LogicalResult joinGroup(spmd::ConstrainOp op);
@@ -134,8 +146,11 @@ LogicalResult Projector::addTensor(Value value, Location loc) {
   if (!type)
     return success();
   if (!type.hasStaticShape())
-    return emitError(loc) << "unsupported: " << type << " has a dynamic shape; propagation needs static ones";
-  int64_t tensor = p.tensorOf[value] = p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
+    return emitError(loc)
+           << "unsupported: " << type
+           << " has a dynamic shape; propagation needs static ones";
+  int64_t tensor = p.tensorOf[value] =
+      p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
   for (StringAttr axis : spmd::getManualAxes(value.getParentRegion()))
     lock(tensor, axis);
   return success();
@@ -149,17 +164,22 @@ void Projector::lock(int64_t tensor, StringAttr axis) {
     locked.push_back(number);
 }
 
-LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
-                                  const Twine &origin, bool mayBePartial) {
+LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
+                                  Location loc, const Twine &origin,
+                                  bool mayBePartial) {
   if (sharding.getMesh() != p.meshName)
-    return emitError(loc) << "sharding is over mesh " << sharding.getMesh() << ", expected " << p.meshName;
+    return emitError(loc) << "sharding is over mesh " << sharding.getMesh()
+                          << ", expected " << p.meshName;
   int64_t originNumber = p.problem.addOrigin(origin.str());
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     if (dim.getDynamicSizes())
       return emitError(loc) << "unsupported: sizes of dim " << i
-                            << " are dynamic; give them in the sharding, as {\"x\" sizes [..]}";
+                            << " are dynamic; give them in the sharding, as "
+                               "{\"x\" sizes [..]}";
     if (dim.getZigzag())
-      return emitError(loc) << "sharding has dim " << i << " in 'order zigzag'; run --spmd-deal-blocks first";
+      return emitError(loc)
+             << "sharding has dim " << i
+             << " in 'order zigzag'; run --spmd-deal-blocks first";
     SmallVector<int64_t> axes;
     for (StringAttr axis : dim.getAxes())
       if (p.mesh.getAxisSize(axis) > 1)
@@ -167,7 +187,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
     ArrayRef<int64_t> sizes;
     if (dim.getSizes())
       sizes = dim.getSizes().asArrayRef();
-    p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(), std::max<int64_t>(0, dim.getPriority()), originNumber);
+    p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(),
+                       std::max<int64_t>(0, dim.getPriority()), originNumber);
   }
   for (StringAttr axis : sharding.getReplicated())
     lock(tensor, axis);
@@ -177,7 +198,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
     // Values that are made here are combined where they are made.
     if (!mayBePartial)
       continue;
-    p.problem.tensors[tensor].locked.push_back(p.mesh.getAxisIndex(partial.getAxis()));
+    p.problem.tensors[tensor].locked.push_back(
+        p.mesh.getAxisIndex(partial.getAxis()));
     p.partial[tensor].push_back(partial);
   }
   return success();
@@ -185,7 +207,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding, Locatio
 
 void Projector::addEdge(Value from, int64_t to, Flow flow) {
   auto found = p.tensorOf.find(from);
-  if (found == p.tensorOf.end() || found->second == to || p.problem.tensors[to].dims.empty())
+  if (found == p.tensorOf.end() || found->second == to ||
+      p.problem.tensors[to].dims.empty())
     return;
   p.problem.addEdge(found->second, to, flow);
 }
@@ -200,9 +223,11 @@ LogicalResult Projector::joinGroup(spmd::ConstrainOp op) {
   if (isNew)
     return success();
   if (p.problem.tensors[known->second].shape != p.problem.tensors[tensor].shape)
-    return op.emitError("sharding group ") << group.getInt() << " has values of different shapes, here " << op.getType()
-           << "; values of one group are cut alike";
-  llvm::append_range(p.problem.tensors[known->second].locked, p.problem.tensors[tensor].locked);
+    return op.emitError("sharding group ")
+           << group.getInt() << " has values of different shapes, here "
+           << op.getType() << "; values of one group are cut alike";
+  llvm::append_range(p.problem.tensors[known->second].locked,
+                     p.problem.tensors[tensor].locked);
   tensor = known->second;
   return success();
 }
@@ -215,19 +240,24 @@ static std::string describeArgument(func::FuncOp function, unsigned number) {
   return text;
 }
 
-/// Ties a value outside a manual region to the one inside that it becomes, or the
-/// other way round: in dims that no manual axis cuts.
-void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from, int64_t to) {
+/// Ties a value outside a manual region to the one inside that it becomes, or
+/// the other way round: in dims that no manual axis cuts.
+void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary,
+                              int64_t from, int64_t to) {
   if (boundary.getDims().empty())
     return;
   OpNode &edge = p.problem.ops.emplace_back();
   TensorRule outer, inner;
   for (auto [dim, before, after] :
-       llvm::zip(boundary.getDims(), p.problem.tensors[from].shape, p.problem.tensors[to].shape)) {
+       llvm::zip(boundary.getDims(), p.problem.tensors[from].shape,
+                 p.problem.tensors[to].shape)) {
     bool isCut = op.hasManualAxes(dim);
-    int64_t factor = edge.rule.addFactor(before, isCut ? FactorKind::NeedReplication : FactorKind::PassThrough);
+    int64_t factor = edge.rule.addFactor(
+        before, isCut ? FactorKind::NeedReplication : FactorKind::PassThrough);
     outer.dims.push_back(IndexMap::identity(factor));
-    inner.dims.push_back(IndexMap::identity(isCut ? edge.rule.addFactor(after, FactorKind::NeedReplication) : factor));
+    inner.dims.push_back(IndexMap::identity(
+        isCut ? edge.rule.addFactor(after, FactorKind::NeedReplication)
+              : factor));
   }
   edge.rule.operands = {outer};
   edge.rule.results = {inner};
@@ -237,10 +267,13 @@ void Projector::addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t 
 }
 
 /// Lays a tensor out as the region says: for good in dims with manual axes.
-LogicalResult Projector::annotateBoundary(spmd::ManualOp op, ShardingAttr boundary, int64_t tensor, const Twine &where) {
+LogicalResult Projector::annotateBoundary(spmd::ManualOp op,
+                                          ShardingAttr boundary, int64_t tensor,
+                                          const Twine &where) {
   if (failed(annotate(tensor, boundary, op.getLoc(), where, false)))
     return failure();
-  for (auto [dim, state] : llvm::zip(boundary.getDims(), p.problem.tensors[tensor].dims))
+  for (auto [dim, state] :
+       llvm::zip(boundary.getDims(), p.problem.tensors[tensor].dims))
     if (op.hasManualAxes(dim)) {
       state.open = false;
       state.pinned = true;
@@ -255,14 +288,17 @@ LogicalResult Projector::annotateBoundary(spmd::ManualOp op, ShardingAttr bounda
 LogicalResult Projector::addManual(spmd::ManualOp op) {
   std::string where = "the manual region at " + userLocation(op.getLoc());
   Block &body = op.getBody().front();
-  for (auto [operand, argument, attr] : llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings())) {
+  for (auto [operand, argument, attr] :
+       llvm::zip(op.getInputs(), body.getArguments(), op.getInShardings())) {
     auto boundary = cast<ShardingAttr>(attr);
     int64_t inside = p.tensorOf.lookup(argument);
-    if (failed(annotate(inside, op.getBodySharding(boundary), op.getLoc(), where, false)))
+    if (failed(annotate(inside, op.getBodySharding(boundary), op.getLoc(),
+                        where, false)))
       return failure();
     // The operand as it arrives: who makes it is asked to make it so.
-    int64_t arriving = p.problem.addTensor(cast<RankedTensorType>(operand.getType()).getShape(),
-                                           p.problem.tensors[inside].elementBytes);
+    int64_t arriving = p.problem.addTensor(
+        cast<RankedTensorType>(operand.getType()).getShape(),
+        p.problem.tensors[inside].elementBytes);
     if (failed(annotateBoundary(op, boundary, arriving, where)))
       return failure();
     for (StringAttr axis : spmd::getManualAxes(op->getParentRegion()))
@@ -270,7 +306,9 @@ LogicalResult Projector::addManual(spmd::ManualOp op) {
     addEdge(operand, arriving);
     addManualEdge(op, boundary, arriving, inside);
   }
-  for (auto [value, result, attr] : llvm::zip(body.getTerminator()->getOperands(), op.getResults(), op.getOutShardings())) {
+  for (auto [value, result, attr] :
+       llvm::zip(body.getTerminator()->getOperands(), op.getResults(),
+                 op.getOutShardings())) {
     auto boundary = cast<ShardingAttr>(attr);
     int64_t tensor = p.tensorOf.lookup(result);
     if (failed(annotateBoundary(op, boundary, tensor, where)))
@@ -291,7 +329,8 @@ LogicalResult Projector::addOp(Operation *op) {
     return success();
   }
   if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
-    for (auto [value, tensor] : llvm::zip(returnOp.getOperands(), p.resultTensors))
+    for (auto [value, tensor] :
+         llvm::zip(returnOp.getOperands(), p.resultTensors))
       if (tensor >= 0)
         addEdge(value, tensor);
     return success();
@@ -299,19 +338,26 @@ LogicalResult Projector::addOp(Operation *op) {
   if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
     int64_t tensor = p.tensorOf.lookup(op->getResult(0));
     auto constrain = dyn_cast<spmd::ConstrainOp>(op);
-    ShardingAttr sharding = constrain ? constrain.getSharding() : cast<spmd::ReshardOp>(op).getTarget();
+    ShardingAttr sharding = constrain ? constrain.getSharding()
+                                      : cast<spmd::ReshardOp>(op).getTarget();
     // Of the members of a group, those that know nothing have nothing to say.
-    bool isSilent = op->hasAttr(spmd::kGroupAttrName) && llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
-      return dim.getOpen() && dim.getAxes().empty();
-    });
-    if (!isSilent && failed(annotate(tensor, sharding, op->getLoc(),
-                                     "the constraint at " + userLocation(op->getLoc()), false)))
+    bool isSilent =
+        op->hasAttr(spmd::kGroupAttrName) &&
+        llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
+          return dim.getOpen() && dim.getAxes().empty();
+        });
+    if (!isSilent &&
+        failed(annotate(tensor, sharding, op->getLoc(),
+                        "the constraint at " + userLocation(op->getLoc()),
+                        false)))
       return failure();
     auto direction = op->getAttrOfType<StringAttr>(spmd::kDirectionAttrName);
     if (!direction)
       addEdge(op->getOperand(0), tensor);
     else if (direction.getValue() != "none")
-      addEdge(op->getOperand(0), tensor, direction.getValue() == "forward" ? Flow::Forward : Flow::Backward);
+      addEdge(op->getOperand(0), tensor,
+              direction.getValue() == "forward" ? Flow::Forward
+                                                : Flow::Backward);
     return success();
   }
   if (op->hasTrait<OpTrait::IsTerminator>())
@@ -332,7 +378,8 @@ LogicalResult Projector::addOp(Operation *op) {
     node.operands.push_back(numberOf(operand));
   for (Value result : op->getResults())
     node.results.push_back(numberOf(result));
-  node.hasSingleUse = llvm::all_of(op->getResults(), [](Value result) { return result.hasOneUse(); });
+  node.hasSingleUse = llvm::all_of(
+      op->getResults(), [](Value result) { return result.hasOneUse(); });
   return success();
 }
 
@@ -342,9 +389,11 @@ LogicalResult Projector::run() {
     unsigned number = argument.getArgNumber();
     if (failed(addTensor(argument, argument.getLoc())))
       return failure();
-    auto sharding = function.getArgAttrOfType<ShardingAttr>(number, spmd::kShardingAttrName);
+    auto sharding = function.getArgAttrOfType<ShardingAttr>(
+        number, spmd::kShardingAttrName);
     if (sharding && p.tensorOf.contains(argument) &&
-        failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(), describeArgument(function, number), true)))
+        failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(),
+                        describeArgument(function, number), true)))
       return failure();
     if (sharding && p.tensorOf.contains(argument))
       for (DimState &dim : p.problem.tensors[p.tensorOf[argument]].dims)
@@ -355,10 +404,13 @@ LogicalResult Projector::run() {
     p.resultTensors.push_back(-1);
     if (!tensor || !tensor.hasStaticShape())
       continue;
-    p.resultTensors.back() = p.problem.addTensor(tensor.getShape(), elementBytes(tensor.getElementType()));
-    auto sharding = function.getResultAttrOfType<ShardingAttr>(i, spmd::kShardingAttrName);
-    if (sharding && failed(annotate(p.resultTensors.back(), sharding, function.getLoc(),
-                                    "result " + Twine(i), false)))
+    p.resultTensors.back() = p.problem.addTensor(
+        tensor.getShape(), elementBytes(tensor.getElementType()));
+    auto sharding =
+        function.getResultAttrOfType<ShardingAttr>(i, spmd::kShardingAttrName);
+    if (sharding &&
+        failed(annotate(p.resultTensors.back(), sharding, function.getLoc(),
+                        "result " + Twine(i), false)))
       return failure();
   }
 
@@ -367,7 +419,8 @@ LogicalResult Projector::run() {
     for (Value result : op->getResults())
       if (failed(addTensor(result, op->getLoc())))
         return failure();
-    if (auto constrain = dyn_cast<spmd::ConstrainOp>(op); constrain && failed(joinGroup(constrain)))
+    if (auto constrain = dyn_cast<spmd::ConstrainOp>(op);
+        constrain && failed(joinGroup(constrain)))
       return failure();
     if (auto manual = dyn_cast<spmd::ManualOp>(op))
       for (BlockArgument argument : manual.getBody().getArguments())
@@ -379,7 +432,9 @@ LogicalResult Projector::run() {
     for (Region &region : op->getRegions())
       for (BlockArgument argument : region.getArguments())
         if (argument.getArgNumber() < op->getNumResults())
-          if (auto found = p.tensorOf.find(op->getResult(argument.getArgNumber())); found != p.tensorOf.end())
+          if (auto found =
+                  p.tensorOf.find(op->getResult(argument.getArgNumber()));
+              found != p.tensorOf.end())
             p.tensorOf[argument] = found->second;
   }
   for (Operation *op : p.ops)
@@ -388,7 +443,8 @@ LogicalResult Projector::run() {
   return success();
 }
 
-FailureOr<Projection> propagation::project(func::FuncOp function, spmd::MeshOp mesh) {
+FailureOr<Projection> propagation::project(func::FuncOp function,
+                                           spmd::MeshOp mesh) {
   Projector projector(function, mesh);
   if (failed(projector.run()))
     return failure();

@@ -7,7 +7,8 @@ using namespace shardc;
 using namespace shardc::propagation;
 
 /// `cut along "x"` or `whole`.
-static void printAxes(llvm::raw_ostream &os, const Projection &projection, ArrayRef<int64_t> axes) {
+static void printAxes(llvm::raw_ostream &os, const Projection &projection,
+                      ArrayRef<int64_t> axes) {
   if (axes.empty()) {
     os << "whole";
     return;
@@ -27,8 +28,10 @@ static void printSizes(llvm::raw_ostream &os, const Boundaries &bounds) {
   os << (shown < bounds.numShards() ? ", ..]" : "]");
 }
 
-std::string propagation::describeDifference(const Projection &projection, const TensorState &from,
-                                            const TensorState &to, const ShardingRule *rule,
+std::string propagation::describeDifference(const Projection &projection,
+                                            const TensorState &from,
+                                            const TensorState &to,
+                                            const ShardingRule *rule,
                                             ArrayRef<RuleView::Dim> dims) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -51,9 +54,11 @@ std::string propagation::describeDifference(const Projection &projection, const 
     if (!target.axes.empty()) {
       os << ", but is needed ";
       printAxes(os, projection, target.axes);
-    } else if (rule && factor >= 0 && rule->factors[factor].kind == FactorKind::Reduction) {
+    } else if (rule && factor >= 0 &&
+               rule->factors[factor].kind == FactorKind::Reduction) {
       os << ", which it contracts";
-    } else if (rule && factor >= 0 && rule->factors[factor].kind == FactorKind::NeedReplication) {
+    } else if (rule && factor >= 0 &&
+               rule->factors[factor].kind == FactorKind::NeedReplication) {
       os << ", which it needs whole";
     } else {
       os << ", but is needed whole";

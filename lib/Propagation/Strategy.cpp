@@ -79,10 +79,13 @@ private:
   void runToFixPoint();
   void visit(int64_t op);
   void visitFactor(int64_t op, int64_t factor);
-  /// Keeps axes that would be lost across `op` along the carriers of its factors.
+  /// Keeps axes that would be lost across `op` along the carriers of its
+  /// factors.
   void carry(int64_t op);
-  /// Cuts one more dim of one side of `op`, the best of `carriers`, along `axis`.
-  void carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults, int64_t axis, int64_t origin);
+  /// Cuts one more dim of one side of `op`, the best of `carriers`, along
+  /// `axis`.
+  void carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults,
+                 int64_t axis, int64_t origin);
   SmallVector<Source, 4> sourcesOf(int64_t op, int64_t factor) const;
   bool isUsedElsewhere(int64_t op, int64_t factor, int64_t axis) const;
   SmallVector<int64_t, 2> agreeOnAxes(int64_t op, int64_t factor,
@@ -92,7 +95,8 @@ private:
   bool update(const RuleView &view, const Slot &slot, const Agreement &agreed);
   /// Broadcasts pass backwards only, until the last stage.
   Flow flowOf(int64_t op) const {
-    return views[op].isBroadcast && stage < Everything ? Flow::Backward : problem.ops[op].flow;
+    return views[op].isBroadcast && stage < Everything ? Flow::Backward
+                                                       : problem.ops[op].flow;
   }
   bool isVisible(const DimState &dim) const { return dim.priority <= round; }
   void enqueue(int64_t op);
@@ -118,14 +122,16 @@ Propagator::Propagator(Problem &problem)
   for (auto [i, op] : llvm::enumerate(problem.ops)) {
     const RuleView &view = views.emplace_back(viewOf(problem, op));
     auto addSlots = [&, i = i](ArrayRef<int64_t> tensors,
-                        ArrayRef<TensorRule> rules,
-                        ArrayRef<SmallVector<RuleView::Dim, 4>> dims,
-                        bool isResult) {
-      for (auto [tensor, rule, dimViews] : llvm::zip_equal(tensors, rules, dims)) {
+                               ArrayRef<TensorRule> rules,
+                               ArrayRef<SmallVector<RuleView::Dim, 4>> dims,
+                               bool isResult) {
+      for (auto [tensor, rule, dimViews] :
+           llvm::zip_equal(tensors, rules, dims)) {
         if (tensor < 0)
           continue;
         for (size_t d = 0; d < rule.dims.size(); ++d)
-          slots[i].push_back({tensor, int64_t(d), &rule.dims[d], dimViews[d], isResult});
+          slots[i].push_back(
+              {tensor, int64_t(d), &rule.dims[d], dimViews[d], isResult});
         if (!llvm::is_contained(usersOf[tensor], int64_t(i)))
           usersOf[tensor].push_back(i);
       }
@@ -190,14 +196,18 @@ void Propagator::visit(int64_t op) {
   for (const Slot &slot : slots[op]) {
     const TensorState &tensor = problem.tensors[slot.tensor];
     if (slot.view.factor >= 0 && !tensor.dims[slot.dim].axes.empty())
-      bytes[slot.view.factor] = std::max(bytes[slot.view.factor], tensor.bytes());
+      bytes[slot.view.factor] =
+          std::max(bytes[slot.view.factor], tensor.bytes());
   }
   SmallVector<int64_t, 8> order;
   for (auto [factor, canCut] : llvm::enumerate(view.canCut))
     if (canCut && bytes[factor] >= 0 &&
-        (stage >= AllFactors || view.rule->factors[factor].kind == FactorKind::PassThrough))
+        (stage >= AllFactors ||
+         view.rule->factors[factor].kind == FactorKind::PassThrough))
       order.push_back(factor);
-  llvm::sort(order, [&](int64_t a, int64_t b) { return std::pair(-bytes[a], a) < std::pair(-bytes[b], b); });
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    return std::pair(-bytes[a], a) < std::pair(-bytes[b], b);
+  });
   for (int64_t factor : order)
     visitFactor(op, factor);
   if (stage == Everything)
@@ -214,32 +224,40 @@ void Propagator::carry(int64_t op) {
       SmallVector<std::pair<int64_t, int64_t>> lost;
       for (const Slot &slot : slots[op]) {
         const DimState &dim = problem.tensors[slot.tensor].dims[slot.dim];
-        if (slot.view.factor == int64_t(number) && slot.isResult == ofResults && isVisible(dim))
+        if (slot.view.factor == int64_t(number) && slot.isResult == ofResults &&
+            isVisible(dim))
           for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
             lost.push_back({axis, origin});
       }
       for (auto [axis, origin] : lost)
         if (llvm::none_of(slots[op], [&, axis = axis](const Slot &slot) {
-              return slot.isResult != ofResults && problem.tensors[slot.tensor].dimOfAxis(axis) >= 0;
+              return slot.isResult != ofResults &&
+                     problem.tensors[slot.tensor].dimOfAxis(axis) >= 0;
             }))
           carryAxis(op, factor.carriers, !ofResults, axis, origin);
     }
 }
 
-void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResults, int64_t axis, int64_t origin) {
+void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
+                           bool toResults, int64_t axis, int64_t origin) {
   const RuleView &view = views[op];
   int64_t ranks = problem.meshSizes[axis];
-  // The first dim that gives every rank something; else the one that gives most.
+  // The first dim that gives every rank something; else the one that gives
+  // most.
   const Slot *best = nullptr;
   int64_t bestLength = 1;
   for (int64_t carrier : carriers)
     for (const Slot &slot : slots[op]) {
       const TensorState &tensor = problem.tensors[slot.tensor];
       const DimState &dim = tensor.dims[slot.dim];
-      if (slot.view.factor != carrier || slot.isResult != toResults || !dim.open || !isVisible(dim) || dim.pinned ||
-          slot.view.kind == MapKind::Window || llvm::is_contained(tensor.locked, axis))
+      if (slot.view.factor != carrier || slot.isResult != toResults ||
+          !dim.open || !isVisible(dim) || dim.pinned ||
+          slot.view.kind == MapKind::Window ||
+          llvm::is_contained(tensor.locked, axis))
         continue;
-      int64_t length = std::min(ranks, view.sizes[carrier] / std::max<int64_t>(1, dim.bounds.numShards()));
+      int64_t length =
+          std::min(ranks, view.sizes[carrier] /
+                              std::max<int64_t>(1, dim.bounds.numShards()));
       if (length > bestLength) {
         best = &slot;
         bestLength = length;
@@ -249,10 +267,14 @@ void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers, bool toResult
     return;
   TensorState &tensor = problem.tensors[best->tensor];
   DimState &dim = tensor.dims[best->dim];
-  Boundaries blocks = factorFromDim(view, *best->map, best->view.kind, best->view.factor, dim.bounds).refine(ranks);
+  Boundaries blocks = factorFromDim(view, *best->map, best->view.kind,
+                                    best->view.factor, dim.bounds)
+                          .refine(ranks);
   dim.axes.push_back(axis);
   dim.origins.push_back(origin);
-  dim.bounds = dimFromFactor(view, *best->map, best->view.kind, best->view.factor, blocks, tensor.shape[best->dim]);
+  dim.bounds =
+      dimFromFactor(view, *best->map, best->view.kind, best->view.factor,
+                    blocks, tensor.shape[best->dim]);
   for (int64_t user : usersOf[best->tensor])
     enqueue(user);
 }
@@ -262,7 +284,8 @@ SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
   Flow flow = flowOf(op);
   SmallVector<Source, 4> sources;
   for (const Slot &slot : slots[op]) {
-    if (slot.view.factor != factor || flow == (slot.isResult ? Flow::Forward : Flow::Backward))
+    if (slot.view.factor != factor ||
+        flow == (slot.isResult ? Flow::Forward : Flow::Backward))
       continue;
     const TensorState &tensor = problem.tensors[slot.tensor];
     const DimState &dim = tensor.dims[slot.dim];
@@ -274,8 +297,10 @@ SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
     if (slot.view.kind == MapKind::Merge) {
       // Blocks stay together: as many axes as there are blocks to give out.
       while (true) {
-        Boundaries blocks = factorFromDim(view, *slot.map, slot.view.kind, factor, bounds);
-        isExact = dimFromFactor(view, *slot.map, slot.view.kind, factor, blocks, bounds.size()) == bounds;
+        Boundaries blocks =
+            factorFromDim(view, *slot.map, slot.view.kind, factor, bounds);
+        isExact = dimFromFactor(view, *slot.map, slot.view.kind, factor, blocks,
+                                bounds.size()) == bounds;
         if (isExact || view.sizes[factor] >= bounds.numShards())
           break;
         bounds = bounds.coarsen(problem.meshSizes[axes.back()]);
@@ -284,24 +309,29 @@ SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
       if (axes.empty())
         continue;
     }
-    sources.push_back({&dim, SmallVector<int64_t, 2>(axes),
-                       factorFromDim(view, *slot.map, slot.view.kind, factor, bounds),
-                       isExact ? dim.strength : weaken(dim.strength), isExact,
-                       tensor.bytes(), sources.size()});
+    sources.push_back(
+        {&dim, SmallVector<int64_t, 2>(axes),
+         factorFromDim(view, *slot.map, slot.view.kind, factor, bounds),
+         isExact ? dim.strength : weaken(dim.strength), isExact, tensor.bytes(),
+         sources.size()});
   }
   return sources;
 }
 
-bool Propagator::isUsedElsewhere(int64_t op, int64_t factor, int64_t axis) const {
+bool Propagator::isUsedElsewhere(int64_t op, int64_t factor,
+                                 int64_t axis) const {
   return llvm::any_of(slots[op], [&](const Slot &slot) {
     return slot.view.factor != factor &&
-           (slot.view.factor < 0 || !views[op].mayShareAxis(factor, slot.view.factor)) &&
-           llvm::is_contained(problem.tensors[slot.tensor].dims[slot.dim].axes, axis);
+           (slot.view.factor < 0 ||
+            !views[op].mayShareAxis(factor, slot.view.factor)) &&
+           llvm::is_contained(problem.tensors[slot.tensor].dims[slot.dim].axes,
+                              axis);
   });
 }
 
-SmallVector<int64_t, 2> Propagator::agreeOnAxes(int64_t op, int64_t factor,
-                                                ArrayRef<Source> sources) const {
+SmallVector<int64_t, 2>
+Propagator::agreeOnAxes(int64_t op, int64_t factor,
+                        ArrayRef<Source> sources) const {
   SmallVector<int64_t, 2> axes;
   if (aggressive) {
     // The largest tensor decides, then the first; others may extend it.
@@ -347,7 +377,8 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
       fitting.pop_back();
       continue;
     }
-    ArrayRef<int64_t> rest = ArrayRef(source.axes).drop_front(agreed.axes.size());
+    ArrayRef<int64_t> rest =
+        ArrayRef(source.axes).drop_front(agreed.axes.size());
     fit.bounds = source.bounds.coarsen(problem.shards(rest));
     fit.axes = agreed.axes;
   }
@@ -356,12 +387,14 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
            std::tuple(a.strength, a.isExact, a.bytes, b.number);
   });
   auto over = [&](const Source &source, size_t numAxes) {
-    return source.bounds.coarsen(problem.shards(ArrayRef(source.axes).drop_front(numAxes)));
+    return source.bounds.coarsen(
+        problem.shards(ArrayRef(source.axes).drop_front(numAxes)));
   };
   const Source &best = fitting.front();
   for (const Source &other : ArrayRef(fitting).drop_front()) {
     size_t common = std::min(best.axes.size(), other.axes.size());
-    if (!aggressive && best.isExact && other.isExact && other.strength == best.strength &&
+    if (!aggressive && best.isExact && other.isExact &&
+        other.strength == best.strength &&
         over(best, common) != over(other, common))
       return std::nullopt;
   }
@@ -377,7 +410,8 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
       known = other.axes.size();
     }
   if (known < agreed.axes.size())
-    agreed.bounds = agreed.bounds.refine(problem.shards(ArrayRef(agreed.axes).drop_front(known)));
+    agreed.bounds = agreed.bounds.refine(
+        problem.shards(ArrayRef(agreed.axes).drop_front(known)));
 
   for (size_t i = 0; i < agreed.axes.size(); ++i)
     for (const Source &source : fitting)
@@ -385,17 +419,21 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
         agreed.origins.push_back(source.state->origins[i]);
         break;
       }
-  if (views[op].rule->factors[factor].evenOnly && !agreed.bounds.uniformShardSize())
+  if (views[op].rule->factors[factor].evenOnly &&
+      !agreed.bounds.uniformShardSize())
     return std::nullopt;
   return agreed;
 }
 
-bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement &agreed) {
+bool Propagator::update(const RuleView &view, const Slot &slot,
+                        const Agreement &agreed) {
   TensorState &tensor = problem.tensors[slot.tensor];
   DimState &dim = tensor.dims[slot.dim];
-  // One element is cut only where the op works on just that one: a row taken out
-  // of a field stays with its rank, but a field is not put on one rank for a row.
-  if (!isVisible(dim) || (tensor.shape[slot.dim] <= 1 && view.sizes[slot.view.factor] > 1))
+  // One element is cut only where the op works on just that one: a row taken
+  // out of a field stays with its rank, but a field is not put on one rank for
+  // a row.
+  if (!isVisible(dim) ||
+      (tensor.shape[slot.dim] <= 1 && view.sizes[slot.view.factor] > 1))
     return false;
   if (!isPrefix(dim.axes, agreed.axes) && !isPrefix(agreed.axes, dim.axes))
     return false;
@@ -405,23 +443,31 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
   if (dim.open)
     while (length < agreed.axes.size() && old <= length) {
       int64_t axis = agreed.axes[length];
-      if (tensor.dimOfAxis(axis) >= 0 || llvm::is_contained(tensor.locked, axis))
+      if (tensor.dimOfAxis(axis) >= 0 ||
+          llvm::is_contained(tensor.locked, axis))
         break;
       if (slot.view.kind == MapKind::Merge &&
-          problem.shards(ArrayRef(agreed.axes).take_front(length + 1)) > view.sizes[factor])
+          problem.shards(ArrayRef(agreed.axes).take_front(length + 1)) >
+              view.sizes[factor])
         break;
       ++length;
     }
   if (length == 0)
     return false;
 
-  Boundaries bounds = agreed.bounds.coarsen(problem.shards(ArrayRef(agreed.axes).drop_front(length)));
-  bounds = dimFromFactor(view, *slot.map, slot.view.kind, factor, bounds, tensor.shape[slot.dim]);
-  SizeStrength strength = slot.view.kind == MapKind::Window ? weaken(agreed.strength) : agreed.strength;
+  Boundaries bounds = agreed.bounds.coarsen(
+      problem.shards(ArrayRef(agreed.axes).drop_front(length)));
+  bounds = dimFromFactor(view, *slot.map, slot.view.kind, factor, bounds,
+                         tensor.shape[slot.dim]);
+  SizeStrength strength = slot.view.kind == MapKind::Window
+                              ? weaken(agreed.strength)
+                              : agreed.strength;
 
   if (length > old) {
-    int64_t parts = problem.shards(ArrayRef(agreed.axes).slice(old, length - old));
-    if (old > 0 && dim.strength > strength && bounds.coarsen(parts) != dim.bounds)
+    int64_t parts =
+        problem.shards(ArrayRef(agreed.axes).slice(old, length - old));
+    if (old > 0 && dim.strength > strength &&
+        bounds.coarsen(parts) != dim.bounds)
       bounds = dim.bounds.refine(parts);
     dim.axes.assign(agreed.axes.begin(), agreed.axes.begin() + length);
     for (size_t i = old; i < length; ++i)
@@ -445,7 +491,8 @@ bool Propagator::update(const RuleView &view, const Slot &slot, const Agreement 
     dim.sizeOrigin = agreed.sizeOrigin;
     return true;
   }
-  bool isDerived = dim.strength == SizeStrength::Derived || dim.strength == SizeStrength::DerivedExplicit;
+  bool isDerived = dim.strength == SizeStrength::Derived ||
+                   dim.strength == SizeStrength::DerivedExplicit;
   bool isExact = slot.view.kind == MapKind::Identity;
   if (agrees || !aggressive || !isExact || !isDerived || dim.settled ||
       strength < dim.strength || !minor.empty())
@@ -466,7 +513,8 @@ void Propagator::visitFactor(int64_t op, int64_t factor) {
   const RuleView &view = views[op];
   Flow flow = flowOf(op);
   for (const Slot &slot : slots[op]) {
-    if (slot.view.factor != factor || flow == (slot.isResult ? Flow::Backward : Flow::Forward))
+    if (slot.view.factor != factor ||
+        flow == (slot.isResult ? Flow::Backward : Flow::Forward))
       continue;
     if (update(view, slot, *agreed))
       for (int64_t user : usersOf[slot.tensor])

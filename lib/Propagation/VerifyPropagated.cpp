@@ -22,7 +22,8 @@ public:
     p.function = function;
     p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     p.mesh = mesh.getMesh();
-    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(), p.mesh.getAxisSizes().end());
+    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
+                               p.mesh.getAxisSizes().end());
   }
   LogicalResult run();
 
@@ -31,44 +32,56 @@ private:
   LogicalResult verifyRuled(Operation *op, ArrayAttr factors);
   LogicalResult verifyReshard(spmd::ReshardOp op);
   /// Checks that `from`, a value, has the layout of `to`.
-  LogicalResult verifySame(Operation *op, const Twine &what, Value from, ShardingAttr to);
-  LogicalResult verifyLayout(Operation *op, const Twine &what, Value value, const TensorState &expected,
-                             const ShardingRule *rule, ArrayRef<RuleView::Dim> dims);
+  LogicalResult verifySame(Operation *op, const Twine &what, Value from,
+                           ShardingAttr to);
+  LogicalResult verifyLayout(Operation *op, const Twine &what, Value value,
+                             const TensorState &expected,
+                             const ShardingRule *rule,
+                             ArrayRef<RuleView::Dim> dims);
 
   Projection p;
 };
 
 } // namespace
 
-static RankedTensorType tensorType(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+static RankedTensorType tensorType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
 
 static SmallVector<ArrayRef<int64_t>> shapesOf(ValueRange values) {
   SmallVector<ArrayRef<int64_t>> shapes;
   for (Value value : values)
-    shapes.push_back(tensorType(value) ? tensorType(value).getShape() : ArrayRef<int64_t>());
+    shapes.push_back(tensorType(value) ? tensorType(value).getShape()
+                                       : ArrayRef<int64_t>());
   return shapes;
 }
 
-LogicalResult Verifier::verifyLayout(Operation *op, const Twine &what, Value value,
-                                     const TensorState &expected, const ShardingRule *rule,
+LogicalResult Verifier::verifyLayout(Operation *op, const Twine &what,
+                                     Value value, const TensorState &expected,
+                                     const ShardingRule *rule,
                                      ArrayRef<RuleView::Dim> dims) {
   ShardingAttr sharding = spmd::getSharding(value);
   if (!sharding)
     return op->emitOpError() << what << " has no sharding";
   if (!sharding.getPartial().empty())
-    return op->emitOpError() << what << " is partial: " << sharding << "; expected a reshard before";
-  std::string difference = describeDifference(p, p.toState(sharding, tensorType(value)), expected, rule, dims);
+    return op->emitOpError() << what << " is partial: " << sharding
+                             << "; expected a reshard before";
+  std::string difference = describeDifference(
+      p, p.toState(sharding, tensorType(value)), expected, rule, dims);
   if (difference.empty())
     return success();
-  return op->emitOpError() << what << " has " << sharding << ": it " << difference;
+  return op->emitOpError() << what << " has " << sharding << ": it "
+                           << difference;
 }
 
-LogicalResult Verifier::verifySame(Operation *op, const Twine &what, Value from, ShardingAttr to) {
+LogicalResult Verifier::verifySame(Operation *op, const Twine &what, Value from,
+                                   ShardingAttr to) {
   if (!tensorType(from))
     return success();
   if (!to)
     return op->emitOpError() << what << " becomes a value without a sharding";
-  return verifyLayout(op, what, from, p.toState(to, tensorType(from)), nullptr, {});
+  return verifyLayout(op, what, from, p.toState(to, tensorType(from)), nullptr,
+                      {});
 }
 
 LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
@@ -76,14 +89,18 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
   if (failed(rule))
     return failure();
   if (!*rule)
-    return op->emitOpError() << "has '" << spmd::kFactorsAttrName << "', but no sharding rule";
+    return op->emitOpError()
+           << "has '" << spmd::kFactorsAttrName << "', but no sharding rule";
   if (factors.size() != (*rule)->factors.size())
-    return op->emitOpError() << "has " << factors.size() << " factor shardings, but its rule has "
-                             << (*rule)->factors.size() << ": " << (*rule)->str();
-  RuleView view(**rule, shapesOf(op->getOperands()), shapesOf(op->getResults()));
+    return op->emitOpError()
+           << "has " << factors.size() << " factor shardings, but its rule has "
+           << (*rule)->factors.size() << ": " << (*rule)->str();
+  RuleView view(**rule, shapesOf(op->getOperands()),
+                shapesOf(op->getResults()));
   SmallVector<FactorState, 8> states;
   SmallVector<int64_t> used;
-  for (auto [i, attr] : llvm::enumerate(factors.getAsRange<spmd::DimShardingAttr>())) {
+  for (auto [i, attr] :
+       llvm::enumerate(factors.getAsRange<spmd::DimShardingAttr>())) {
     FactorState &state = states.emplace_back();
     state.bounds = attr.getBoundaries(p.mesh, view.sizes[i]);
     for (StringAttr axis : attr.getAxes()) {
@@ -91,11 +108,13 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
       if ((*rule)->factors[i].travels)
         continue;
       if (llvm::is_contained(used, state.axes.back()))
-        return op->emitOpError() << "is cut twice along \"" << axis.getValue() << '"';
+        return op->emitOpError()
+               << "is cut twice along \"" << axis.getValue() << '"';
       used.push_back(state.axes.back());
     }
     if (!state.axes.empty() && !view.canCut[i])
-      return op->emitOpError() << "is cut along factor " << i << ", which must be whole: " << (*rule)->str();
+      return op->emitOpError() << "is cut along factor " << i
+                               << ", which must be whole: " << (*rule)->str();
   }
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (!tensorType(operand))
@@ -104,7 +123,8 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
     if (ShardingAttr sharding = spmd::getSharding(operand))
       current = p.toState(sharding, tensorType(operand));
     TensorState implied = impliedOperand(p.problem, view, states, i, current);
-    if (failed(verifyLayout(op, "operand " + Twine(i), operand, implied, &**rule, view.operands[i])))
+    if (failed(verifyLayout(op, "operand " + Twine(i), operand, implied,
+                            &**rule, view.operands[i])))
       return failure();
   }
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
@@ -112,7 +132,8 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
       continue;
     TensorState current = TensorState::open(tensorType(result).getShape(), 1);
     TensorState implied = impliedResult(p.problem, view, states, i, current);
-    if (failed(verifyLayout(op, "result " + Twine(i), result, implied, &**rule, view.results[i])))
+    if (failed(verifyLayout(op, "result " + Twine(i), result, implied, &**rule,
+                            view.results[i])))
       return failure();
   }
   return success();
@@ -120,11 +141,13 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
 
 LogicalResult Verifier::verifyReshard(spmd::ReshardOp op) {
   if (spmd::getSharding(op.getInput()) != op.getSource())
-    return op.emitOpError() << "comes from " << op.getSource() << ", but its operand has "
-                            << spmd::getSharding(op.getInput());
+    return op.emitOpError()
+           << "comes from " << op.getSource() << ", but its operand has "
+           << spmd::getSharding(op.getInput());
   if (spmd::getSharding(op.getResult()) != op.getTarget())
-    return op.emitOpError() << "goes to " << op.getTarget() << ", but its result has "
-                            << spmd::getSharding(op.getResult());
+    return op.emitOpError()
+           << "goes to " << op.getTarget() << ", but its result has "
+           << spmd::getSharding(op.getResult());
   return success();
 }
 
@@ -137,42 +160,55 @@ LogicalResult Verifier::verifyOp(Operation *op) {
   if (auto reshard = dyn_cast<spmd::ReshardOp>(op))
     return verifyReshard(reshard);
   if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
-    for (auto [i, operand, sharding] : llvm::enumerate(op->getOperands(), manual.getInShardings()))
-      if (failed(verifySame(op, "operand " + Twine(i), operand, cast<ShardingAttr>(sharding))))
+    for (auto [i, operand, sharding] :
+         llvm::enumerate(op->getOperands(), manual.getInShardings()))
+      if (failed(verifySame(op, "operand " + Twine(i), operand,
+                            cast<ShardingAttr>(sharding))))
         return failure();
-    for (auto [i, result, sharding] : llvm::enumerate(op->getResults(), manual.getOutShardings()))
-      if (failed(verifySame(op, "result " + Twine(i), result, cast<ShardingAttr>(sharding))))
+    for (auto [i, result, sharding] :
+         llvm::enumerate(op->getResults(), manual.getOutShardings()))
+      if (failed(verifySame(op, "result " + Twine(i), result,
+                            cast<ShardingAttr>(sharding))))
         return failure();
     return success();
   }
   if (isa<spmd::ReturnOp>(op)) {
     auto manual = cast<spmd::ManualOp>(op->getParentOp());
-    for (auto [i, operand, sharding] : llvm::enumerate(op->getOperands(), manual.getOutShardings()))
-      if (failed(verifySame(op, "operand " + Twine(i), operand, manual.getBodySharding(cast<ShardingAttr>(sharding)))))
+    for (auto [i, operand, sharding] :
+         llvm::enumerate(op->getOperands(), manual.getOutShardings()))
+      if (failed(
+              verifySame(op, "operand " + Twine(i), operand,
+                         manual.getBodySharding(cast<ShardingAttr>(sharding)))))
         return failure();
     return success();
   }
   if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
     if (flow->isLoop)
-      for (auto [i, operand, result] : llvm::enumerate(op->getOperands(), op->getResults()))
-        if (failed(verifySame(op, "operand " + Twine(i), operand, spmd::getSharding(result))))
+      for (auto [i, operand, result] :
+           llvm::enumerate(op->getOperands(), op->getResults()))
+        if (failed(verifySame(op, "operand " + Twine(i), operand,
+                              spmd::getSharding(result))))
           return failure();
     return success();
   }
   if (isa<func::ReturnOp>(op)) {
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (failed(verifySame(op, "operand " + Twine(i), operand,
-                            p.function.getResultAttrOfType<ShardingAttr>(i, spmd::kShardingAttrName))))
+                            p.function.getResultAttrOfType<ShardingAttr>(
+                                i, spmd::kShardingAttrName))))
         return failure();
     return success();
   }
   if (op->hasTrait<OpTrait::IsTerminator>()) {
     Operation *parent = op->getParentOp();
     auto flow = getControlFlow(parent);
-    if (!flow || (flow->isLoop && op->getParentRegion()->getRegionNumber() == 0))
+    if (!flow ||
+        (flow->isLoop && op->getParentRegion()->getRegionNumber() == 0))
       return success();
-    for (auto [i, operand, result] : llvm::enumerate(op->getOperands(), parent->getResults()))
-      if (failed(verifySame(op, "operand " + Twine(i), operand, spmd::getSharding(result))))
+    for (auto [i, operand, result] :
+         llvm::enumerate(op->getOperands(), parent->getResults()))
+      if (failed(verifySame(op, "operand " + Twine(i), operand,
+                            spmd::getSharding(result))))
         return failure();
     return success();
   }
@@ -181,7 +217,9 @@ LogicalResult Verifier::verifyOp(Operation *op) {
   auto isWhole = [&](const Twine &what, Value value) -> LogicalResult {
     if (!tensorType(value))
       return success();
-    return verifyLayout(op, what, value, TensorState::open(tensorType(value).getShape(), 1), nullptr, {});
+    return verifyLayout(op, what, value,
+                        TensorState::open(tensorType(value).getShape(), 1),
+                        nullptr, {});
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (failed(isWhole("operand " + Twine(i), operand)))
@@ -195,7 +233,8 @@ LogicalResult Verifier::verifyOp(Operation *op) {
 LogicalResult Verifier::run() {
   for (BlockArgument argument : p.function.getArguments())
     if (tensorType(argument) && !spmd::getSharding(argument))
-      return p.function.emitOpError() << "argument " << argument.getArgNumber() << " has no sharding";
+      return p.function.emitOpError()
+             << "argument " << argument.getArgNumber() << " has no sharding";
   for (Operation *op : collectOps(p.function))
     if (failed(verifyOp(op)))
       return failure();
@@ -203,7 +242,8 @@ LogicalResult Verifier::run() {
 }
 
 namespace {
-struct VerifyPropagatedPass final : shardc::impl::VerifyPropagatedPassBase<VerifyPropagatedPass> {
+struct VerifyPropagatedPass final
+    : shardc::impl::VerifyPropagatedPassBase<VerifyPropagatedPass> {
   using Base::Base;
   void runOnOperation() override {
     spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());

@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Reasons.h"
+#include "mlir/IR/Builders.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Support/UserLocation.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -24,8 +24,8 @@ namespace {
 class Writer {
 public:
   Writer(Projection &p, const PropagationOptions &options)
-      : p(p), builder(p.function.getContext()), noFallback(options.noFallback), explain(options.explain),
-        origins(options.origins) {}
+      : p(p), builder(p.function.getContext()), noFallback(options.noFallback),
+        explain(options.explain), origins(options.origins) {}
   LogicalResult run();
 
 private:
@@ -40,11 +40,13 @@ private:
   /// The layout in which `op` hands on its result `number`, inside.
   TensorState yieldedLayout(spmd::ManualOp op, unsigned number) const;
   /// The layout outside of what is laid out as `inside` in a manual region.
-  TensorState aroundRegion(spmd::ManualOp op, ShardingAttr boundary, const TensorState &inside) const;
+  TensorState aroundRegion(spmd::ManualOp op, ShardingAttr boundary,
+                           const TensorState &inside) const;
   void writeConstraint(Operation *op);
   void writeReturn(func::ReturnOp op);
   void explainArguments();
-  void explainAsking(Operation *op, const OpNode &node, const RuleView &view, ArrayRef<FactorState> factors);
+  void explainAsking(Operation *op, const OpNode &node, const RuleView &view,
+                     ArrayRef<FactorState> factors);
   void joinReshards();
   void planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards);
   void planAllReshards();
@@ -62,12 +64,15 @@ private:
   ShardingAttr shardingOf(Value value) const;
   /// `value` in the layout `target` for `user`; itself if it is so already.
   Value arrive(Value value, const TensorState &target, Operation *user,
-               const ShardingRule *rule, ArrayRef<RuleView::Dim> dims, const Twine &who);
-  /// Records that `result` is made as `computed`, and reshards it to its own layout.
-  void depart(OpResult result, const TensorState &computed, const ShardingRule *rule,
-              ArrayRef<RuleView::Dim> dims);
-  spmd::ReshardOp reshard(Value value, ShardingAttr source, ShardingAttr target, Location loc,
-                          const std::string &reason, const TensorState &from, const TensorState &to);
+               const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
+               const Twine &who);
+  /// Records that `result` is made as `computed`, and reshards it to its own
+  /// layout.
+  void depart(OpResult result, const TensorState &computed,
+              const ShardingRule *rule, ArrayRef<RuleView::Dim> dims);
+  spmd::ReshardOp reshard(Value value, ShardingAttr source, ShardingAttr target,
+                          Location loc, const std::string &reason,
+                          const TensorState &from, const TensorState &to);
 
   Projection &p;
   OpBuilder builder;
@@ -83,28 +88,37 @@ ShardingAttr Writer::shardingOf(Value value) const {
   auto found = p.partial.find(tensor);
   if (found == p.partial.end())
     return sharding;
-  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), sharding.getDims(), {}, found->second);
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
+                           sharding.getDims(), {}, found->second);
 }
 
-spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source, ShardingAttr target, Location loc,
-                                const std::string &reason, const TensorState &from, const TensorState &to) {
-  auto op = spmd::ReshardOp::create(builder, loc, value.getType(), value, source, target,
-                                    builder.getStringAttr(reason));
+spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source,
+                                ShardingAttr target, Location loc,
+                                const std::string &reason,
+                                const TensorState &from,
+                                const TensorState &to) {
+  auto op =
+      spmd::ReshardOp::create(builder, loc, value.getType(), value, source,
+                              target, builder.getStringAttr(reason));
   op->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
   if (explain) {
-    InFlightDiagnostic remark = emitRemark(loc) << "moves " << int64_t(bytesMoved(p.problem, from, to)) << " bytes: " << reason;
+    InFlightDiagnostic remark =
+        emitRemark(loc) << "moves " << int64_t(bytesMoved(p.problem, from, to))
+                        << " bytes: " << reason;
     for (const TensorState *state : {&from, &to})
       for (const DimState &dim : state->dims)
         for (auto [axis, origin] : llvm::zip(dim.axes, dim.origins))
           if (origin >= 0)
-            remark.attachNote() << '"' << p.mesh.getAxisNames()[axis].getValue()
-                                << "\" comes from " << p.problem.origins[origin];
+            remark.attachNote()
+                << '"' << p.mesh.getAxisNames()[axis].getValue()
+                << "\" comes from " << p.problem.origins[origin];
   }
   return op;
 }
 
-Value Writer::arrive(Value value, const TensorState &target, Operation *user, const ShardingRule *rule,
-                     ArrayRef<RuleView::Dim> dims, const Twine &who) {
+Value Writer::arrive(Value value, const TensorState &target, Operation *user,
+                     const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
+                     const Twine &who) {
   const TensorState &state = stateOf(value);
   ShardingAttr source = shardingOf(value), wanted = p.toAttr(target);
   if (source == wanted)
@@ -117,28 +131,34 @@ Value Writer::arrive(Value value, const TensorState &target, Operation *user, co
   std::string reason = describeDifference(p, state, target, rule, dims);
   if (reason.empty())
     reason = "is still to be combined";
-  known = reshard(value, source, wanted, user->getLoc(), who.str() + ' ' + reason, state, target);
+  known = reshard(value, source, wanted, user->getLoc(),
+                  who.str() + ' ' + reason, state, target);
   return known;
 }
 
-void Writer::depart(OpResult result, const TensorState &computed, const ShardingRule *rule,
-                    ArrayRef<RuleView::Dim> dims) {
+void Writer::depart(OpResult result, const TensorState &computed,
+                    const ShardingRule *rule, ArrayRef<RuleView::Dim> dims) {
   ShardingAttr made = p.toAttr(computed), wanted = shardingOf(result);
   spmd::setSharding(result, made);
   if (made == wanted)
     return;
   Operation *op = result.getOwner();
   builder.setInsertionPointAfter(op);
-  std::string reason = ("result " + Twine(result.getResultNumber()) + " of '" +
-                        op->getName().getStringRef() + "' ").str() +
-                       describeDifference(p, computed, stateOf(result), rule, dims);
-  spmd::ReshardOp moved = reshard(result, made, wanted, op->getLoc(), reason, computed, stateOf(result));
+  std::string reason =
+      ("result " + Twine(result.getResultNumber()) + " of '" +
+       op->getName().getStringRef() + "' ")
+          .str() +
+      describeDifference(p, computed, stateOf(result), rule, dims);
+  spmd::ReshardOp moved = reshard(result, made, wanted, op->getLoc(), reason,
+                                  computed, stateOf(result));
   result.replaceAllUsesExcept(moved.getResult(), moved);
   p.tensorOf[moved.getResult()] = p.tensorOf[result];
 }
 
 static std::string describeOperand(Operation *op, unsigned number) {
-  return ("operand " + Twine(number) + " of '" + op->getName().getStringRef() + "'").str();
+  return ("operand " + Twine(number) + " of '" + op->getName().getStringRef() +
+          "'")
+      .str();
 }
 
 void Writer::writeRuled(Operation *op, const OpNode &node) {
@@ -155,15 +175,18 @@ void Writer::writeRuled(Operation *op, const OpNode &node) {
     if (!hasTensor(value))
       continue;
     unsigned number = operand.getOperandNumber();
-    TensorState target = impliedOperand(p.problem, view, factors, number, stateOf(value));
-    operand.set(arrive(value, target, op, &node.rule, view.operands[number], describeOperand(op, number)));
+    TensorState target =
+        impliedOperand(p.problem, view, factors, number, stateOf(value));
+    operand.set(arrive(value, target, op, &node.rule, view.operands[number],
+                       describeOperand(op, number)));
   }
   for (OpResult result : op->getResults()) {
     if (!hasTensor(result))
       continue;
     unsigned number = result.getResultNumber();
-    depart(result, impliedResult(p.problem, view, factors, number, stateOf(result)), &node.rule,
-           view.results[number]);
+    depart(result,
+           impliedResult(p.problem, view, factors, number, stateOf(result)),
+           &node.rule, view.results[number]);
   }
 }
 
@@ -172,27 +195,35 @@ LogicalResult Writer::writeGathered(Operation *op) {
   for (Value operand : op->getOperands())
     if (hasTensor(operand)) {
       const TensorState &state = stateOf(operand);
-      gathered += bytesMoved(p.problem, state, TensorState::open(state.shape, state.elementBytes));
+      gathered += bytesMoved(
+          p.problem, state, TensorState::open(state.shape, state.elementBytes));
     }
   if (gathered > 0) {
-    InFlightDiagnostic diag = noFallback ? emitError(op->getLoc()) : emitRemark(op->getLoc());
-    diag << "gathered: '" << op->getName().getStringRef() << "' at " << userLocation(op->getLoc())
-         << " has no sharding rule, " << int64_t(gathered) << " bytes";
+    InFlightDiagnostic diag =
+        noFallback ? emitError(op->getLoc()) : emitRemark(op->getLoc());
+    diag << "gathered: '" << op->getName().getStringRef() << "' at "
+         << userLocation(op->getLoc()) << " has no sharding rule, "
+         << int64_t(gathered) << " bytes";
     if (noFallback)
-      return diag << "; leave out no-fallback to allow it, or constrain its operands to be whole";
+      return diag << "; leave out no-fallback to allow it, or constrain its "
+                     "operands to be whole";
   }
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
     if (!hasTensor(value))
       continue;
     const TensorState &state = stateOf(value);
-    operand.set(arrive(value, TensorState::open(state.shape, state.elementBytes), op, nullptr, {},
-                       describeOperand(op, operand.getOperandNumber()) + ", which has no sharding rule,"));
+    operand.set(arrive(value,
+                       TensorState::open(state.shape, state.elementBytes), op,
+                       nullptr, {},
+                       describeOperand(op, operand.getOperandNumber()) +
+                           ", which has no sharding rule,"));
   }
   for (OpResult result : op->getResults())
     if (hasTensor(result)) {
       const TensorState &state = stateOf(result);
-      depart(result, TensorState::open(state.shape, state.elementBytes), nullptr, {});
+      depart(result, TensorState::open(state.shape, state.elementBytes),
+             nullptr, {});
     }
   return success();
 }
@@ -211,7 +242,8 @@ void Writer::writeControlFlow(Operation *op, const ControlFlow &flow) {
     if (hasTensor(result))
       spmd::setSharding(result, shardingOf(result));
   if (flow.isLoop)
-    for (auto [operand, result] : llvm::zip(op->getOpOperands(), op->getResults()))
+    for (auto [operand, result] :
+         llvm::zip(op->getOpOperands(), op->getResults()))
       handOn(operand, result, "operand");
 }
 
@@ -220,13 +252,16 @@ void Writer::writeControlFlow(Operation *op, const ControlFlow &flow) {
 void Writer::writeYield(Operation *terminator) {
   Operation *parent = terminator->getParentOp();
   std::optional<ControlFlow> flow = getControlFlow(parent);
-  if (!flow || (flow->isLoop && terminator->getParentRegion()->getRegionNumber() == 0))
+  if (!flow ||
+      (flow->isLoop && terminator->getParentRegion()->getRegionNumber() == 0))
     return;
-  for (auto [operand, result] : llvm::zip(terminator->getOpOperands(), parent->getResults()))
+  for (auto [operand, result] :
+       llvm::zip(terminator->getOpOperands(), parent->getResults()))
     handOn(operand, result, "the value yielded for result");
 }
 
-TensorState Writer::aroundRegion(spmd::ManualOp op, ShardingAttr boundary, const TensorState &inside) const {
+TensorState Writer::aroundRegion(spmd::ManualOp op, ShardingAttr boundary,
+                                 const TensorState &inside) const {
   TensorState outside = inside;
   for (auto [i, attr] : llvm::enumerate(boundary.getDims())) {
     SmallVector<int64_t, 2> axes;
@@ -251,11 +286,14 @@ TensorState Writer::aroundRegion(spmd::ManualOp op, ShardingAttr boundary, const
 TensorState Writer::yieldedLayout(spmd::ManualOp op, unsigned number) const {
   auto boundary = cast<ShardingAttr>(op.getOutShardings()[number]);
   Value yielded = op.getBody().front().getTerminator()->getOperand(number);
-  // Free axes that the region itself asks for; in other dims, those of the result.
-  TensorState layout = p.toState(op.getBodySharding(boundary), cast<RankedTensorType>(yielded.getType()));
+  // Free axes that the region itself asks for; in other dims, those of the
+  // result.
+  TensorState layout = p.toState(op.getBodySharding(boundary),
+                                 cast<RankedTensorType>(yielded.getType()));
   const TensorState &result = stateOf(op.getResult(number));
   layout.elementBytes = result.elementBytes;
-  for (auto [dim, attr, outside] : llvm::zip(layout.dims, boundary.getDims(), result.dims))
+  for (auto [dim, attr, outside] :
+       llvm::zip(layout.dims, boundary.getDims(), result.dims))
     if (!op.hasManualAxes(attr))
       dim = outside;
   return layout;
@@ -264,14 +302,19 @@ TensorState Writer::yieldedLayout(spmd::ManualOp op, unsigned number) const {
 void Writer::writeManual(spmd::ManualOp op) {
   SmallVector<Attribute> in, out;
   for (auto [operand, argument, boundary] :
-       llvm::zip(op->getOpOperands(), op.getBody().getArguments(), op.getInShardings())) {
-    TensorState target = aroundRegion(op, cast<ShardingAttr>(boundary), stateOf(argument));
-    operand.set(arrive(operand.get(), target, op, nullptr, {}, describeOperand(op, operand.getOperandNumber())));
+       llvm::zip(op->getOpOperands(), op.getBody().getArguments(),
+                 op.getInShardings())) {
+    TensorState target =
+        aroundRegion(op, cast<ShardingAttr>(boundary), stateOf(argument));
+    operand.set(arrive(operand.get(), target, op, nullptr, {},
+                       describeOperand(op, operand.getOperandNumber())));
     in.push_back(p.toAttr(target));
   }
   for (OpResult result : op->getResults()) {
     unsigned number = result.getResultNumber();
-    TensorState computed = aroundRegion(op, cast<ShardingAttr>(op.getOutShardings()[number]), yieldedLayout(op, number));
+    TensorState computed =
+        aroundRegion(op, cast<ShardingAttr>(op.getOutShardings()[number]),
+                     yieldedLayout(op, number));
     out.push_back(p.toAttr(computed));
     depart(result, computed, nullptr, {});
   }
@@ -282,16 +325,21 @@ void Writer::writeManual(spmd::ManualOp op) {
 void Writer::writeManualReturn(spmd::ReturnOp op) {
   auto manual = cast<spmd::ManualOp>(op->getParentOp());
   for (OpOperand &operand : op->getOpOperands()) {
-    auto inside = manual.getBodySharding(cast<ShardingAttr>(manual.getOutShardings()[operand.getOperandNumber()]));
-    TensorState target = p.toState(inside, cast<RankedTensorType>(operand.get().getType()));
+    auto inside = manual.getBodySharding(cast<ShardingAttr>(
+        manual.getOutShardings()[operand.getOperandNumber()]));
+    TensorState target =
+        p.toState(inside, cast<RankedTensorType>(operand.get().getType()));
     operand.set(arrive(operand.get(), target, op, nullptr, {},
-                       "the value returned for result " + Twine(operand.getOperandNumber()) + " of 'spmd.manual'"));
+                       "the value returned for result " +
+                           Twine(operand.getOperandNumber()) +
+                           " of 'spmd.manual'"));
   }
 }
 
 void Writer::writeConstraint(Operation *op) {
   Value input = op->getOperand(0), result = op->getResult(0);
-  Value moved = arrive(input, stateOf(result), op, nullptr, {}, "the value constrained here");
+  Value moved = arrive(input, stateOf(result), op, nullptr, {},
+                       "the value constrained here");
   result.replaceAllUsesWith(moved);
   // The same reshard may serve several constraints that ask for one layout.
   if (moved != input)
@@ -305,20 +353,25 @@ void Writer::writeReturn(func::ReturnOp op) {
       continue;
     const TensorState &target = p.problem.tensors[tensor];
     operand.set(arrive(operand.get(), target, op, nullptr, {},
-                       "result " + Twine(operand.getOperandNumber()) + " of @" + p.function.getSymName()));
-    p.function.setResultAttr(operand.getOperandNumber(), spmd::kShardingAttrName, p.toAttr(target));
+                       "result " + Twine(operand.getOperandNumber()) + " of @" +
+                           p.function.getSymName()));
+    p.function.setResultAttr(operand.getOperandNumber(),
+                             spmd::kShardingAttrName, p.toAttr(target));
   }
 }
 
-/// Says, of each operand that is addressed along a cut dim, whether its rows are
-/// asked for or it is gathered, and what the other would have moved.
-void Writer::explainAsking(Operation *op, const OpNode &node, const RuleView &view, ArrayRef<FactorState> factors) {
+/// Says, of each operand that is addressed along a cut dim, whether its rows
+/// are asked for or it is gathered, and what the other would have moved.
+void Writer::explainAsking(Operation *op, const OpNode &node,
+                           const RuleView &view,
+                           ArrayRef<FactorState> factors) {
   for (auto [operand, dims] : llvm::zip(op->getOpOperands(), view.operands)) {
     if (!hasTensor(operand.get()))
       continue;
     const TensorState &state = stateOf(operand.get());
     for (auto [d, dim] : llvm::enumerate(dims)) {
-      if (dim.factor < 0 || state.dims[d].axes.empty() || node.rule.factors[dim.factor].askedBytes <= 0 ||
+      if (dim.factor < 0 || state.dims[d].axes.empty() ||
+          node.rule.factors[dim.factor].askedBytes <= 0 ||
           node.rule.factors[dim.factor].kind != FactorKind::Distributed)
         continue;
       SmallVector<FactorState, 8> asking(factors);
@@ -329,11 +382,14 @@ void Writer::explainAsking(Operation *op, const OpNode &node, const RuleView &vi
       auto asked = int64_t(bytesAsked(p.problem, node, asking, dim.factor));
       auto gathered = int64_t(bytesMoved(p.problem, state, whole));
       InFlightDiagnostic remark = emitRemark(op->getLoc());
-      remark << describeOperand(op, operand.getOperandNumber()) << " is addressed along dim " << d << ", which is cut: ";
+      remark << describeOperand(op, operand.getOperandNumber())
+             << " is addressed along dim " << d << ", which is cut: ";
       if (factors[dim.factor].axes.empty())
-        remark << "gathered, " << gathered << " bytes; asking for rows counts " << asked;
+        remark << "gathered, " << gathered << " bytes; asking for rows counts "
+               << asked;
       else
-        remark << "its rows are asked for, at most about " << asked << " bytes; gathering it moves " << gathered;
+        remark << "its rows are asked for, at most about " << asked
+               << " bytes; gathering it moves " << gathered;
     }
   }
 }
@@ -348,8 +404,8 @@ void Writer::explainArguments() {
         if (origin >= 0)
           emitRemark(argument.getLoc())
               << "argument " << argument.getArgNumber() << " is cut along \""
-              << p.mesh.getAxisNames()[axis].getValue() << "\" in dim " << i << ", which comes from "
-              << p.problem.origins[origin];
+              << p.mesh.getAxisNames()[axis].getValue() << "\" in dim " << i
+              << ", which comes from " << p.problem.origins[origin];
   }
 }
 
@@ -372,8 +428,8 @@ void Writer::joinReshards() {
   }
 }
 
-/// Lets the reshards of one value, in one block, come from one another where that
-/// moves less.
+/// Lets the reshards of one value, in one block, come from one another where
+/// that moves less.
 void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
   auto type = cast<RankedTensorType>(value.getType());
   auto stateFor = [&](ShardingAttr sharding) {
@@ -385,25 +441,33 @@ void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
   std::vector<TensorState> targets;
   for (spmd::ReshardOp op : reshards)
     targets.push_back(stateFor(op.getTarget()));
-  ReshardPlan plan = planReshards(p.problem, stateFor(first.getSource()), targets);
+  ReshardPlan plan =
+      planReshards(p.problem, stateFor(first.getSource()), targets);
   if (llvm::all_of(plan.from, [](int64_t from) { return from < 0; }))
     return;
   SmallVector<spmd::ReshardOp> ops(reshards);
   if (plan.layouts.size() > ops.size()) {
-    // On the way to several; it takes over the reason of the first that needs it.
-    int64_t reader = llvm::find(plan.from, int64_t(ops.size())) - plan.from.begin();
+    // On the way to several; it takes over the reason of the first that needs
+    // it.
+    int64_t reader =
+        llvm::find(plan.from, int64_t(ops.size())) - plan.from.begin();
     builder.setInsertionPoint(ops[reader]);
     ops.push_back(cast<spmd::ReshardOp>(builder.clone(*ops[reader])));
     ShardingAttr target = p.toAttr(plan.layouts.back());
     ops.back().setTargetAttr(target);
-    ops.back()->setAttr(spmd::kShardingsAttrName, builder.getArrayAttr({target}));
+    ops.back()->setAttr(spmd::kShardingsAttrName,
+                        builder.getArrayAttr({target}));
   }
-  // Those nearest to the source last, so that each stands before all that it leads to.
-  SmallVector<int64_t> depth(ops.size(), 0), order = llvm::to_vector(llvm::seq<int64_t>(0, ops.size()));
+  // Those nearest to the source last, so that each stands before all that it
+  // leads to.
+  SmallVector<int64_t> depth(ops.size(), 0),
+      order = llvm::to_vector(llvm::seq<int64_t>(0, ops.size()));
   for (int64_t i : order)
     for (int64_t at = plan.from[i]; at >= 0; at = plan.from[at])
       ++depth[i];
-  llvm::sort(order, [&](int64_t a, int64_t b) { return std::pair(depth[b], a) < std::pair(depth[a], b); });
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    return std::pair(depth[b], a) < std::pair(depth[a], b);
+  });
   for (int64_t i : order) {
     int64_t from = plan.from[i];
     if (from < 0)
@@ -416,11 +480,15 @@ void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
 }
 
 void Writer::planAllReshards() {
-  llvm::MapVector<std::pair<Value, Block *>, SmallVector<spmd::ReshardOp>> groups;
+  llvm::MapVector<std::pair<Value, Block *>, SmallVector<spmd::ReshardOp>>
+      groups;
   p.function.walk([&](spmd::ReshardOp op) {
-    SmallVector<spmd::ReshardOp> &group = groups[{op.getInput(), op->getBlock()}];
+    SmallVector<spmd::ReshardOp> &group =
+        groups[{op.getInput(), op->getBlock()}];
     if (op.getSource().getPartial().empty() &&
-        llvm::none_of(group, [&](spmd::ReshardOp other) { return other.getTarget() == op.getTarget(); }))
+        llvm::none_of(group, [&](spmd::ReshardOp other) {
+          return other.getTarget() == op.getTarget();
+        }))
       group.push_back(op);
   });
   for (auto &[key, group] : groups)
@@ -450,7 +518,9 @@ int64_t Writer::originAround(Value value, int64_t axis) const {
   for (OpOperand &use : value.getUses()) {
     if (isa<func::ReturnOp>(use.getOwner())) {
       int64_t tensor = p.resultTensors[use.getOperandNumber()];
-      if (int64_t origin = tensor < 0 ? -1 : originIn(p.problem.tensors[tensor], axis); origin >= 0)
+      if (int64_t origin =
+              tensor < 0 ? -1 : originIn(p.problem.tensors[tensor], axis);
+          origin >= 0)
         return origin;
     }
     for (Value result : use.getOwner()->getResults())
@@ -469,10 +539,16 @@ void Writer::noteOrigins(Value value) {
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     SmallVector<NamedAttribute> known;
     for (StringAttr axis : dim.getAxes())
-      if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis)); origin >= 0)
-        known.push_back({axis, builder.getStringAttr(p.problem.origins[origin])});
-    if (int64_t origin = hasTensor(value) && i < stateOf(value).dims.size() ? stateOf(value).dims[i].sizeOrigin : -1; origin >= 0)
-      known.push_back(builder.getNamedAttr(kSizesOrigin, builder.getStringAttr(p.problem.origins[origin])));
+      if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis));
+          origin >= 0)
+        known.push_back(
+            {axis, builder.getStringAttr(p.problem.origins[origin])});
+    if (int64_t origin = hasTensor(value) && i < stateOf(value).dims.size()
+                             ? stateOf(value).dims[i].sizeOrigin
+                             : -1;
+        origin >= 0)
+      known.push_back(builder.getNamedAttr(
+          kSizesOrigin, builder.getStringAttr(p.problem.origins[origin])));
     dims.push_back(builder.getDictionaryAttr(known));
   }
   setOrigins(value, builder.getArrayAttr(dims));
@@ -481,34 +557,45 @@ void Writer::noteOrigins(Value value) {
 /// Names the annotations without which both sides would agree.
 void Writer::noteWhatAvoids(spmd::ReshardOp op) {
   std::string text;
-  auto add = [&](Value value, spmd::DimShardingAttr from, spmd::DimShardingAttr other) {
+  auto add = [&](Value value, spmd::DimShardingAttr from,
+                 spmd::DimShardingAttr other) {
     for (StringAttr axis : from.getAxes())
       if (!llvm::is_contained(other.getAxes(), axis))
-        if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis)); origin >= 0) {
-          std::string part = "leave \"" + axis.str() + "\" out of " + p.problem.origins[origin];
+        if (int64_t origin = originAround(value, p.mesh.getAxisIndex(axis));
+            origin >= 0) {
+          std::string part = "leave \"" + axis.str() + "\" out of " +
+                             p.problem.origins[origin];
           if (!StringRef(text).contains(part))
             text += (text.empty() ? "" : ", or ") + part;
         }
   };
-  for (auto [source, target] : llvm::zip(op.getSource().getDims(), op.getTarget().getDims())) {
+  for (auto [source, target] :
+       llvm::zip(op.getSource().getDims(), op.getTarget().getDims())) {
     add(op.getInput(), source, target);
     add(op.getResult(), target, source);
-    if (source.getAxes() == target.getAxes() && source != target && text.empty())
+    if (source.getAxes() == target.getAxes() && source != target &&
+        text.empty())
       text = "give both the same sizes";
   }
   for (OpOperand &use : op.getResult().getUses())
     if (isa<func::ReturnOp>(use.getOwner()))
-      for (auto [i, source, target] : llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims()))
+      for (auto [i, source, target] :
+           llvm::enumerate(op.getSource().getDims(), op.getTarget().getDims()))
         for (StringAttr axis : source.getAxes())
           if (target.isWhole())
-            text += (text.empty() ? "" : ", or ") + ("ask for \"" + axis.str() + "\" in dim " + std::to_string(i) + " of result " +
-                                                    std::to_string(use.getOperandNumber()));
-  Reason why{op.getReason().str() + " at " + userLocation(op.getLoc()), userNameOf(op.getInput()), "", text};
+            text +=
+                (text.empty() ? "" : ", or ") +
+                ("ask for \"" + axis.str() + "\" in dim " + std::to_string(i) +
+                 " of result " + std::to_string(use.getOperandNumber()));
+  Reason why{op.getReason().str() + " at " + userLocation(op.getLoc()),
+             userNameOf(op.getInput()), "", text};
   // Who asked stands in the same line: a reader, or who makes the value.
   SmallVector<Operation *> near(op.getResult().getUsers());
   near.push_back(op.getInput().getDefiningOp());
   for (Operation *other : near)
-    if (auto node = p.nodeOf.find(other); other && why.rule.empty() && node != p.nodeOf.end() && other->getLoc() == op.getLoc())
+    if (auto node = p.nodeOf.find(other); other && why.rule.empty() &&
+                                          node != p.nodeOf.end() &&
+                                          other->getLoc() == op.getLoc())
       why.rule = p.problem.ops[node->second].rule.str();
   op.setReason(printReason(why));
 }
@@ -518,14 +605,16 @@ LogicalResult Writer::run() {
     explainArguments();
   for (BlockArgument argument : p.function.getArguments())
     if (hasTensor(argument))
-      p.function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName, shardingOf(argument));
+      p.function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName,
+                            shardingOf(argument));
   SmallVector<Operation *> gone;
   for (Operation *op : p.ops) {
     if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
       writeManual(manual);
     } else if (auto manualReturn = dyn_cast<spmd::ReturnOp>(op)) {
       writeManualReturn(manualReturn);
-    } else if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op) : std::nullopt) {
+    } else if (auto flow = op->getNumRegions() > 0 ? getControlFlow(op)
+                                                   : std::nullopt) {
       writeControlFlow(op, *flow);
     } else if (auto node = p.nodeOf.find(op); node != p.nodeOf.end()) {
       writeRuled(op, p.problem.ops[node->second]);
@@ -558,6 +647,7 @@ LogicalResult Writer::run() {
   return success();
 }
 
-LogicalResult propagation::writeBack(Projection &projection, const PropagationOptions &options) {
+LogicalResult propagation::writeBack(Projection &projection,
+                                     const PropagationOptions &options) {
   return Writer(projection, options).run();
 }

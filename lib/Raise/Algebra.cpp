@@ -14,13 +14,17 @@ using namespace shardc::raise;
 //===----------------------------------------------------------------------===//
 
 PolyId Algebra::intern(Poly poly) {
-  if (!defined.empty() && llvm::any_of(poly, [&](const Monomial &monomial) { return isExpandable(monomial); }))
+  if (!defined.empty() && llvm::any_of(poly, [&](const Monomial &monomial) {
+        return isExpandable(monomial);
+      }))
     return expandDefined(poly);
   return internPlain(std::move(poly));
 }
 
 PolyId Algebra::internPlain(Poly poly) {
-  std::sort(poly.begin(), poly.end(), [](const Monomial &a, const Monomial &b) { return a.factors < b.factors; });
+  std::sort(poly.begin(), poly.end(), [](const Monomial &a, const Monomial &b) {
+    return a.factors < b.factors;
+  });
   Poly merged;
   for (Monomial &monomial : poly) {
     if (!merged.empty() && merged.back().factors == monomial.factors)
@@ -34,12 +38,14 @@ PolyId Algebra::internPlain(Poly poly) {
     if (std::isfinite(monomial.coefficient))
       largest = std::max(largest, std::abs(monomial.coefficient));
   llvm::erase_if(merged, [&](const Monomial &monomial) {
-    return monomial.coefficient == 0 || std::abs(monomial.coefficient) < 1e-12 * largest;
+    return monomial.coefficient == 0 ||
+           std::abs(monomial.coefficient) < 1e-12 * largest;
   });
   std::string key;
   llvm::raw_string_ostream os(key);
   for (const Monomial &monomial : merged) {
-    os.write(reinterpret_cast<const char *>(&monomial.coefficient), sizeof(double));
+    os.write(reinterpret_cast<const char *>(&monomial.coefficient),
+             sizeof(double));
     for (auto [term, power] : monomial.factors)
       os << term << '^' << power << '*';
     os << '+';
@@ -70,7 +76,8 @@ TermId Algebra::internTerm(Term term) {
   }
   for (PolyId argument : term.arguments)
     os << 'p' << argument;
-  os << ' ' << term.name.getAsOpaquePointer() << ' ' << term.attributes.getAsOpaquePointer();
+  os << ' ' << term.name.getAsOpaquePointer() << ' '
+     << term.attributes.getAsOpaquePointer();
   for (Type type : term.argumentTypes)
     os << ' ' << type.getAsOpaquePointer();
   if (term.kind == TermKind::Function)
@@ -103,7 +110,8 @@ std::optional<double> Algebra::constantOf(PolyId poly) const {
 
 std::optional<TermId> Algebra::singleTerm(PolyId poly) const {
   const Poly &p = polys[poly];
-  if (p.size() == 1 && p[0].coefficient == 1 && p[0].factors.size() == 1 && p[0].factors[0].second == 1)
+  if (p.size() == 1 && p[0].coefficient == 1 && p[0].factors.size() == 1 &&
+      p[0].factors[0].second == 1)
     return p[0].factors[0].first;
   return std::nullopt;
 }
@@ -146,9 +154,12 @@ bool Algebra::isPositive(PolyId poly) {
     product = polys[poly][0];
   else if (ofBlocks)
     product = asProduct(poly, /*mayDefine=*/false);
-  return product && product->coefficient > 0 && llvm::all_of(product->factors, [&](auto &factor) {
+  return product && product->coefficient > 0 &&
+         llvm::all_of(product->factors, [&](auto &factor) {
            const Term &term = terms[factor.first];
-           return term.kind == TermKind::Exp || term.kind == TermKind::Total || (term.kind == TermKind::SumOverKey && isPositive(term.arguments[0]));
+           return term.kind == TermKind::Exp || term.kind == TermKind::Total ||
+                  (term.kind == TermKind::SumOverKey &&
+                   isPositive(term.arguments[0]));
          });
 }
 
@@ -159,7 +170,8 @@ bool Algebra::isNear(PolyId lhs, PolyId rhs) const {
   if (a.size() != b.size())
     return false;
   for (auto [x, y] : llvm::zip(a, b))
-    if (x.factors != y.factors || !(std::abs(x.coefficient - y.coefficient) <= 1e-3 * std::abs(x.coefficient)))
+    if (x.factors != y.factors || !(std::abs(x.coefficient - y.coefficient) <=
+                                    1e-3 * std::abs(x.coefficient)))
       return false;
   return true;
 }
@@ -177,29 +189,40 @@ PolyId Algebra::add(PolyId lhs, PolyId rhs, double rhsFactor) {
   return intern(std::move(sum));
 }
 
-PolyId Algebra::scale(PolyId poly, double by) { return add(number(0), poly, by); }
+PolyId Algebra::scale(PolyId poly, double by) {
+  return add(number(0), poly, by);
+}
 
 void Algebra::addConditions(const Monomial &score, Conditions &found) const {
-  if (score.coefficient <= 0 || score.factors.size() != 1 || score.factors[0].second != 1)
+  if (score.coefficient <= 0 || score.factors.size() != 1 ||
+      score.factors[0].second != 1)
     return;
   const Term &select = terms[score.factors[0].first];
-  if (select.kind != TermKind::Function || select.name.getValue() != "stablehlo.select")
+  if (select.kind != TermKind::Function ||
+      select.name.getValue() != "stablehlo.select")
     return;
   const Poly &condition = polys[select.arguments[0]];
-  bool isElse = constantOf(select.arguments[2]) == -INFINITY, isThen = constantOf(select.arguments[1]) == -INFINITY;
+  bool isElse = constantOf(select.arguments[2]) == -INFINITY,
+       isThen = constantOf(select.arguments[1]) == -INFINITY;
   if (!isElse && !isThen)
     return;
   auto isAnd = [&](const Monomial &part, double coefficient) {
     return part.coefficient == coefficient && !part.factors.empty() &&
-           llvm::all_of(part.factors, [&](auto &factor) { return terms[factor.first].isBool; });
+           llvm::all_of(part.factors, [&](auto &factor) {
+             return terms[factor.first].isBool;
+           });
   };
   // Where the condition is a, or 1 - a.
   bool isPlain = condition.size() == 1 && isAnd(condition[0], 1);
-  bool isNegated = condition.size() == 2 && condition[0].factors.empty() && condition[0].coefficient == 1 && isAnd(condition[1], -1);
+  bool isNegated = condition.size() == 2 && condition[0].factors.empty() &&
+                   condition[0].coefficient == 1 && isAnd(condition[1], -1);
   if (isPlain == isElse && (isPlain || isNegated))
     for (auto [id, power] : condition[isPlain ? 0 : 1].factors)
       found.implied.push_back(id);
-  else if ((isPlain ? condition[0] : isNegated ? condition[1] : Monomial()).factors.size() == 1)
+  else if ((isPlain     ? condition[0]
+            : isNegated ? condition[1]
+                        : Monomial())
+               .factors.size() == 1)
     found.refuted.push_back(condition[isPlain ? 0 : 1].factors[0].first);
   for (const Monomial &inner : polys[select.arguments[isElse ? 1 : 2]])
     addConditions(inner, found);
@@ -218,15 +241,21 @@ const Algebra::Conditions &Algebra::conditionsOf(TermId id) const {
     for (auto [inner, power] : polys[term.arguments[0]][0].factors)
       if (power > 0) {
         const Conditions &parts = conditionsOf(inner);
-        auto isOfRow = [&](TermId part) { return (terms[part].dims & ~term.dims) == 0; };
-        llvm::copy_if(parts.implied, std::back_inserter(found.implied), isOfRow);
-        llvm::copy_if(parts.refuted, std::back_inserter(found.refuted), isOfRow);
+        auto isOfRow = [&](TermId part) {
+          return (terms[part].dims & ~term.dims) == 0;
+        };
+        llvm::copy_if(parts.implied, std::back_inserter(found.implied),
+                      isOfRow);
+        llvm::copy_if(parts.refuted, std::back_inserter(found.refuted),
+                      isOfRow);
       }
   return conditions[id] = std::move(found);
 }
 
 /// True for what may be zero by conditions of its own.
-static bool isMaskable(const Term &term) { return term.kind == TermKind::Exp || term.kind == TermKind::SumOverKey; }
+static bool isMaskable(const Term &term) {
+  return term.kind == TermKind::Exp || term.kind == TermKind::SumOverKey;
+}
 
 Monomial Algebra::times(Monomial monomial, TermId term, int power) const {
   if (power > 0 && terms[term].isBool) {
@@ -238,13 +267,19 @@ Monomial Algebra::times(Monomial monomial, TermId term, int power) const {
         if (llvm::is_contained(known.refuted, term))
           return Monomial{0, {}};
       }
-  } else if (power > 0 && isMaskable(terms[term]) && powerOf(monomial, term) == 0) {
+  } else if (power > 0 && isMaskable(terms[term]) &&
+             powerOf(monomial, term) == 0) {
     const Conditions &known = conditionsOf(term);
-    if (llvm::any_of(known.refuted, [&](TermId id) { return powerOf(monomial, id) > 0; }))
+    if (llvm::any_of(known.refuted,
+                     [&](TermId id) { return powerOf(monomial, id) > 0; }))
       return Monomial{0, {}};
-    llvm::erase_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && llvm::is_contained(known.implied, factor.first); });
+    llvm::erase_if(monomial.factors, [&](auto &factor) {
+      return factor.second > 0 &&
+             llvm::is_contained(known.implied, factor.first);
+    });
   }
-  auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.first >= term; });
+  auto it = llvm::find_if(monomial.factors,
+                          [&](auto &factor) { return factor.first >= term; });
   if (it != monomial.factors.end() && it->first == term) {
     it->second += power;
     // True and true is true.
@@ -255,7 +290,8 @@ Monomial Algebra::times(Monomial monomial, TermId term, int power) const {
     return monomial;
   }
   if (power != 0)
-    monomial.factors.insert(it, {term, terms[term].isBool && power > 1 ? 1 : power});
+    monomial.factors.insert(
+        it, {term, terms[term].isBool && power > 1 ? 1 : power});
   return monomial;
 }
 
@@ -284,7 +320,8 @@ PolyId Algebra::invert(PolyId poly) {
       poly = internPlain({*product});
   const Poly &p = polys[poly];
   bool hasBool = llvm::any_of(p, [&](const Monomial &m) {
-    return llvm::any_of(m.factors, [&](auto &factor) { return terms[factor.first].isBool; });
+    return llvm::any_of(
+        m.factors, [&](auto &factor) { return terms[factor.first].isBool; });
   });
   if (p.size() == 1 && !hasBool) {
     Monomial inverse = p[0];
@@ -300,8 +337,8 @@ PolyId Algebra::invert(PolyId poly) {
 }
 
 PolyId Algebra::exponential(PolyId poly) {
-  // What does not depend on the key comes out, so that shifts of a row cancel. Numbers stay:
-  // they may be half of a mask.
+  // What does not depend on the key comes out, so that shifts of a row cancel.
+  // Numbers stay: they may be half of a mask.
   Poly inside;
   Monomial outside;
   Poly copy = polys[poly];
@@ -321,9 +358,11 @@ PolyId Algebra::exponential(PolyId poly) {
       continue;
     }
     double factor = monomial.coefficient;
-    if (monomial.factors.size() == 1 && monomial.factors[0].second == 1 && std::round(factor) == factor &&
-        std::abs(factor) < 8 && terms[monomial.factors[0].first].kind == TermKind::Log) {
-      std::optional<TermId> base = singleTerm(terms[monomial.factors[0].first].arguments[0]);
+    if (monomial.factors.size() == 1 && monomial.factors[0].second == 1 &&
+        std::round(factor) == factor && std::abs(factor) < 8 &&
+        terms[monomial.factors[0].first].kind == TermKind::Log) {
+      std::optional<TermId> base =
+          singleTerm(terms[monomial.factors[0].first].arguments[0]);
       if (base) {
         outside = times(std::move(outside), *base, int(factor));
         continue;
@@ -332,11 +371,16 @@ PolyId Algebra::exponential(PolyId poly) {
     Term term{TermKind::Exp};
     term.dims = dimsOf(monomial);
     Monomial positive = monomial;
-    // Whole multiples are powers, so that shifts by a part of one another cancel.
-    bool isWhole = ofBlocks && std::round(factor) == factor && std::abs(factor) < 8;
+    // Whole multiples are powers, so that shifts by a part of one another
+    // cancel.
+    bool isWhole =
+        ofBlocks && std::round(factor) == factor && std::abs(factor) < 8;
     positive.coefficient = isWhole ? 1 : std::abs(factor);
     term.arguments = {intern({positive})};
-    outside = times(std::move(outside), internTerm(std::move(term)), isWhole ? int(factor) : factor < 0 ? -1 : 1);
+    outside = times(std::move(outside), internTerm(std::move(term)),
+                    isWhole      ? int(factor)
+                    : factor < 0 ? -1
+                                 : 1);
   }
   if (inside.empty())
     return intern({outside});
@@ -413,22 +457,28 @@ std::string Algebra::str(PolyId poly) const {
       p, os,
       [&](const Monomial &monomial) {
         if (monomial.coefficient != 1 || monomial.factors.empty())
-          os << llvm::format("%g", monomial.coefficient) << (monomial.factors.empty() ? "" : " ");
+          os << llvm::format("%g", monomial.coefficient)
+             << (monomial.factors.empty() ? "" : " ");
         llvm::interleave(
             monomial.factors, os,
             [&](auto factor) {
               const Term &term = terms[factor.first];
-              static const char *names[] = {"t", "i", "dot", "pairs", "exp", "log", "inv", "total", "sum", "max", "f"};
+              static const char *names[] = {"t",   "i",   "dot", "pairs",
+                                            "exp", "log", "inv", "total",
+                                            "sum", "max", "f"};
               os << names[int(term.kind)];
               if (term.kind == TermKind::Function)
                 os << ':' << term.name.getValue().rsplit('.').second;
-              if (term.kind == TermKind::Leaf || term.kind == TermKind::Dot || term.kind == TermKind::PairSum)
+              if (term.kind == TermKind::Leaf || term.kind == TermKind::Dot ||
+                  term.kind == TermKind::PairSum)
                 os << factor.first;
               if (term.kind == TermKind::Position)
                 os << term.dim;
               if (!term.arguments.empty()) {
                 os << '(';
-                llvm::interleaveComma(term.arguments, os, [&](PolyId argument) { os << str(argument); });
+                llvm::interleaveComma(term.arguments, os, [&](PolyId argument) {
+                  os << str(argument);
+                });
                 os << ')';
               }
               if (factor.second != 1)

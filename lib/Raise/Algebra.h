@@ -31,7 +31,8 @@ using DimSet = uint64_t;
 using TermId = unsigned;
 using PolyId = unsigned;
 
-/// From here on, iteration dims are those that a contraction sums over; from the second on, those of sums that are being read.
+/// From here on, iteration dims are those that a contraction sums over; from
+/// the second on, those of sums that are being read.
 inline constexpr unsigned kFirstBoundDim = 48, kFirstOpenDim = 56;
 
 struct Monomial {
@@ -43,15 +44,17 @@ struct Monomial {
 using Poly = std::vector<Monomial>;
 
 enum class TermKind {
-  Leaf,      ///< an element of a tensor
-  Position,  ///< the index along a dim
-  Dot,       ///< a sum of products over dims of their own
-  PairSum,   ///< a sum over such a dim of anything, as it is written
-  Exp, Log,  ///< of a polynomial
-  Inverse,   ///< of a polynomial of several monomials
-  Total,     ///< a polynomial that is a sum of blocks' sums
-  SumOverKey, MaxOverKey, ///< of blocks: over the dim `dim`
-  Function   ///< any other elementwise op
+  Leaf,     ///< an element of a tensor
+  Position, ///< the index along a dim
+  Dot,      ///< a sum of products over dims of their own
+  PairSum,  ///< a sum over such a dim of anything, as it is written
+  Exp,
+  Log,     ///< of a polynomial
+  Inverse, ///< of a polynomial of several monomials
+  Total,   ///< a polynomial that is a sum of blocks' sums
+  SumOverKey,
+  MaxOverKey, ///< of blocks: over the dim `dim`
+  Function    ///< any other elementwise op
 };
 
 struct Term {
@@ -80,7 +83,8 @@ struct Term {
 class Algebra {
 public:
   /// Sums run over `keyDims`, of `keySize` elements.
-  Algebra(DimSet keyDims, double keySize) : keyDims(keyDims), keySize(keySize) {}
+  Algebra(DimSet keyDims, double keySize)
+      : keyDims(keyDims), keySize(keySize) {}
 
   PolyId number(double value);
   PolyId term(Term term);
@@ -93,17 +97,22 @@ public:
   PolyId sumOverKey(PolyId poly);
   PolyId maxOverKey(PolyId poly);
 
-  /// Sums over any dim that is given, not over keys alone: what a row is shifted and divided by comes out of exponentials
-  /// by what it is made of, and sums of blocks that are divided by, or whose logarithm is taken, become one term.
+  /// Sums over any dim that is given, not over keys alone: what a row is
+  /// shifted and divided by comes out of exponentials by what it is made of,
+  /// and sums of blocks that are divided by, or whose logarithm is taken,
+  /// become one term.
   bool ofBlocks = false;
   PolyId sumOver(unsigned dim, double size, PolyId poly);
   PolyId maxOver(unsigned dim, PolyId poly);
-  /// The larger of `poly`, which is a statistic, and zero. Largest of two and absolute values are written with it.
+  /// The larger of `poly`, which is a statistic, and zero. Largest of two and
+  /// absolute values are written with it.
   PolyId positivePart(PolyId poly, mlir::MLIRContext *context);
-  /// `poly` as a product of terms, if it is a sum of blocks' sums of exponentials times something.
+  /// `poly` as a product of terms, if it is a sum of blocks' sums of
+  /// exponentials times something.
   PolyId total(PolyId poly);
   /// `poly` with the terms that `replace` knows replaced, inside of terms too.
-  PolyId rebuild(PolyId poly, llvm::function_ref<std::optional<PolyId>(TermId)> replace);
+  PolyId rebuild(PolyId poly,
+                 llvm::function_ref<std::optional<PolyId>(TermId)> replace);
   /// `poly` with dim `from` named `to`, which it does not have.
   PolyId rename(PolyId poly, unsigned from, unsigned to);
   /// True if the term comes of maxima, or of sums of exponentials.
@@ -113,7 +122,9 @@ public:
   const Term &getTerm(TermId id) const { return terms[id]; }
   Term &editTerm(TermId id) { return terms[id]; }
   PolyId intern(Poly poly);
-  PolyId ofTerm(TermId id, int power = 1) { return intern({{1.0, {{id, power}}}}); }
+  PolyId ofTerm(TermId id, int power = 1) {
+    return intern({{1.0, {{id, power}}}});
+  }
 
   DimSet dimsOf(const Monomial &monomial) const;
   DimSet dimsOf(PolyId poly) const;
@@ -123,13 +134,15 @@ public:
   std::optional<TermId> singleTerm(PolyId poly) const;
   /// The power of `term` in `monomial`.
   static int powerOf(const Monomial &monomial, TermId term);
-  /// The conditions outside of which the exponential, or the sum of such, `id` is zero, as what is -inf in its score says; `refuted` are those
-  /// inside of which it is.
+  /// The conditions outside of which the exponential, or the sum of such, `id`
+  /// is zero, as what is -inf in its score says; `refuted` are those inside of
+  /// which it is.
   struct Conditions {
     std::vector<TermId> implied, refuted;
   };
   const Conditions &conditionsOf(TermId id) const;
-  /// `monomial` times `term` to the power. Conditions that an exponential in it implies are left out.
+  /// `monomial` times `term` to the power. Conditions that an exponential in it
+  /// implies are left out.
   Monomial times(Monomial monomial, TermId term, int power) const;
   Monomial times(const Monomial &lhs, const Monomial &rhs) const;
   /// All terms in `poly`, those in arguments of terms too.
@@ -139,7 +152,9 @@ public:
   /// Equal but for rounding of coefficients.
   bool isNear(PolyId lhs, PolyId rhs) const;
   bool isKeyDependent(DimSet dims) const { return dims & keyDims; }
-  bool tooLarge(PolyId poly) const { return polys[poly].size() > (ofBlocks ? 4096 : 64); }
+  bool tooLarge(PolyId poly) const {
+    return polys[poly].size() > (ofBlocks ? 4096 : 64);
+  }
   /// For people.
   std::string str(PolyId poly) const;
 
@@ -151,7 +166,8 @@ private:
   PolyId sumOfBody(unsigned dim, double size, const Monomial &body);
   /// Numbers `poly` as it is, blocks that are known as part of a total too.
   PolyId internPlain(Poly poly);
-  /// `poly` as a product, whose factors may be such blocks; a total is made where `mayDefine`.
+  /// `poly` as a product, whose factors may be such blocks; a total is made
+  /// where `mayDefine`.
   std::optional<Monomial> asProduct(PolyId poly, bool mayDefine);
   PolyId expandDefined(const Poly &poly);
   bool isExpandable(const Monomial &monomial) const;

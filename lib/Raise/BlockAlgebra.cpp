@@ -1,18 +1,22 @@
 //===- BlockAlgebra.cpp - Sums of blocks in expressions -------------------===//
 //
-// Where a program goes through its keys block by block, each block has a sum over a
-// dim of its own, and there are sums over queries, depths and features besides. Bound
-// dims are numbered by how deep sums lie in one another, so equal sums are one term:
+// Where a program goes through its keys block by block, each block has a sum
+// over a dim of its own, and there are sums over queries, depths and features
+// besides. Bound dims are numbered by how deep sums lie in one another, so
+// equal sums are one term:
 //
 //     Σ_e dout Σ_k Exp v  =  Σ_k Exp Σ_e dout v
 //     1 / (x (L0 + L1))   =  x^-1 Total^-1, and from then on L1 = Total - L0
 //
-// Blocks that have been divided by their own sums before they are merged have inverses of these too. Fractions of two parts of
-// a whole are taken apart, which makes them unique:
+// Blocks that have been divided by their own sums before they are merged have
+// inverses of these too. Fractions of two parts of a whole are taken apart,
+// which makes them unique:
 //
-//     L0 L1^-1  =  Total L1^-1 - 1               L0^-1 L1^-1  =  Total^-1 (L0^-1 + L1^-1)
+//     L0 L1^-1  =  Total L1^-1 - 1               L0^-1 L1^-1  =  Total^-1
+//     (L0^-1 + L1^-1)
 //
-// and the logarithm of a sum of exponentials, in the form that does not overflow, is what it is:
+// and the logarithm of a sum of exponentials, in the form that does not
+// overflow, is what it is:
 //
 //     max(a, b) + log(1 + exp(-|a - b|))  =  log(exp(a) + exp(b))
 //
@@ -27,22 +31,28 @@ using namespace shardc::raise;
 static DimSet bit(unsigned dim) { return DimSet(1) << dim; }
 
 bool Algebra::isStatistic(const Monomial &monomial) const {
-  return llvm::any_of(monomial.factors, [&](auto &factor) { return isStatistic(factor.first); });
+  return llvm::any_of(monomial.factors,
+                      [&](auto &factor) { return isStatistic(factor.first); });
 }
 
 bool Algebra::isStatistic(TermId id) const {
   if (auto it = statistics.find(id); it != statistics.end())
     return it->second;
   const Term &term = terms[id];
-  bool result = term.kind == TermKind::MaxOverKey || term.kind == TermKind::Total;
+  bool result =
+      term.kind == TermKind::MaxOverKey || term.kind == TermKind::Total;
   for (PolyId argument : term.arguments)
     for (const Monomial &monomial : polys[argument])
-      result |= isStatistic(monomial) || (term.kind == TermKind::SumOverKey && hasExponential(monomial));
+      result |= isStatistic(monomial) ||
+                (term.kind == TermKind::SumOverKey && hasExponential(monomial));
   return statistics[id] = result;
 }
 
 bool Algebra::hasExponential(const Monomial &monomial) const {
-  return llvm::any_of(monomial.factors, [&](auto &factor) { return terms[factor.first].kind == TermKind::Exp && !isStatistic(factor.first); });
+  return llvm::any_of(monomial.factors, [&](auto &factor) {
+    return terms[factor.first].kind == TermKind::Exp &&
+           !isStatistic(factor.first);
+  });
 }
 
 unsigned Algebra::heightOf(TermId id) const {
@@ -64,7 +74,8 @@ bool Algebra::isExpandable(const Monomial &monomial) const {
     if (!defined.count(factor.first))
       return false;
     auto parts = halves.find(factor.first);
-    return factor.second > 0 || (parts != halves.end() && powerOf(monomial, parts->second.other) != 0);
+    return factor.second > 0 || (parts != halves.end() &&
+                                 powerOf(monomial, parts->second.other) != 0);
   });
 }
 
@@ -76,26 +87,33 @@ PolyId Algebra::expandDefined(const Poly &poly) {
       plain.push_back(monomial);
       continue;
     }
-    auto it = llvm::find_if(monomial.factors, [&](auto &factor) { return factor.second > 0 && defined.count(factor.first); });
+    auto it = llvm::find_if(monomial.factors, [&](auto &factor) {
+      return factor.second > 0 && defined.count(factor.first);
+    });
     if (it != monomial.factors.end()) {
       PolyId others = intern({times(monomial, it->first, -1)});
       sum = add(sum, multiply(others, defined[it->first]));
       continue;
     }
-    // A fraction with the block below: the other part goes from above, or from below.
+    // A fraction with the block below: the other part goes from above, or from
+    // below.
     it = llvm::find_if(monomial.factors, [&](auto &factor) {
       auto parts = halves.find(factor.first);
-      return parts != halves.end() && powerOf(monomial, parts->second.other) != 0;
+      return parts != halves.end() &&
+             powerOf(monomial, parts->second.other) != 0;
     });
     TermId block = it->first;
     Halves parts = halves[block];
     if (powerOf(monomial, parts.other) > 0) {
-      Monomial rest = times(monomial, parts.other, -1), whole = times(rest, parts.whole, 1), mine = times(rest, block, 1);
+      Monomial rest = times(monomial, parts.other, -1),
+               whole = times(rest, parts.whole, 1),
+               mine = times(rest, block, 1);
       whole.coefficient /= parts.its;
       mine.coefficient *= -parts.mine / parts.its;
       sum = add(sum, intern({whole, mine}));
     } else {
-      Monomial rest = times(monomial, parts.whole, -1), mine = times(rest, block, 1), its = times(rest, parts.other, 1);
+      Monomial rest = times(monomial, parts.whole, -1),
+               mine = times(rest, block, 1), its = times(rest, parts.other, 1);
       mine.coefficient *= parts.mine;
       its.coefficient *= parts.its;
       sum = add(sum, intern({mine, its}));
@@ -130,7 +148,8 @@ std::optional<PolyId> Algebra::logarithmOfMerge(PolyId poly) {
       continue;
     PolyId positive = terms[id].arguments[0];
     std::optional<TermId> larger = singleTerm(positive);
-    if (!larger || terms[*larger].kind != TermKind::Function || terms[*larger].name.getValue() != "stablehlo.maximum" ||
+    if (!larger || terms[*larger].kind != TermKind::Function ||
+        terms[*larger].name.getValue() != "stablehlo.maximum" ||
         constantOf(terms[*larger].arguments[1]) != 0.0)
       continue;
     PolyId other = exponential(terms[*larger].arguments[0]);
@@ -172,13 +191,18 @@ std::optional<Monomial> Algebra::asProduct(PolyId poly, bool mayDefine) {
       monomial = times(std::move(monomial), id, -power);
     blocks.push_back(std::move(monomial));
   }
-  // One of the blocks that are written as a difference of totals, or its square.
+  // One of the blocks that are written as a difference of totals, or its
+  // square.
   PolyId difference = intern(blocks);
   for (auto [block, value] : std::map<TermId, PolyId>(defined)) {
     PolyId now = intern(Poly(polys[value])), power = now;
     for (int exponent : {1, 2}) {
-      double ratio = polys[power].empty() || polys[difference].empty() ? 0 : polys[difference][0].coefficient / polys[power][0].coefficient;
-      if (ratio != 0 && polys[power].size() == polys[difference].size() && isNear(difference, scale(power, ratio))) {
+      double ratio =
+          polys[power].empty() || polys[difference].empty()
+              ? 0
+              : polys[difference][0].coefficient / polys[power][0].coefficient;
+      if (ratio != 0 && polys[power].size() == polys[difference].size() &&
+          isNear(difference, scale(power, ratio))) {
         common.coefficient *= ratio;
         return times(std::move(common), block, exponent);
       }
@@ -196,13 +220,16 @@ std::optional<Monomial> Algebra::asProduct(PolyId poly, bool mayDefine) {
     return std::nullopt;
   auto isBlock = [&](const Monomial &monomial) {
     return monomial.factors.size() == 1 && monomial.factors[0].second == 1 &&
-           terms[monomial.factors[0].first].kind == TermKind::SumOverKey && isStatistic(monomial.factors[0].first);
+           terms[monomial.factors[0].first].kind == TermKind::SumOverKey &&
+           isStatistic(monomial.factors[0].first);
   };
   auto one = llvm::find_if(blocks, isBlock);
   if (one == blocks.end())
     return std::nullopt;
   TermId block = one->factors[0].first;
-  if (llvm::count_if(blocks, [&](const Monomial &monomial) { return powerOf(monomial, block) != 0; }) != 1)
+  if (llvm::count_if(blocks, [&](const Monomial &monomial) {
+        return powerOf(monomial, block) != 0;
+      }) != 1)
     return std::nullopt;
   Term term{TermKind::Total};
   term.arguments = {intern(blocks)};
@@ -211,9 +238,12 @@ std::optional<Monomial> Algebra::asProduct(PolyId poly, bool mayDefine) {
   TermId wholeTerm = polys[whole][0].factors[0].first;
   double coefficient = one->coefficient;
   blocks.erase(one);
-  if (blocks.size() == 1 && blocks[0].factors.size() == 1 && blocks[0].factors[0].second == 1)
-    halves[block] = {wholeTerm, blocks[0].factors[0].first, coefficient, blocks[0].coefficient};
-  defined[block] = scale(add(whole, intern(std::move(blocks)), -1), 1 / coefficient);
+  if (blocks.size() == 1 && blocks[0].factors.size() == 1 &&
+      blocks[0].factors[0].second == 1)
+    halves[block] = {wholeTerm, blocks[0].factors[0].first, coefficient,
+                     blocks[0].coefficient};
+  defined[block] =
+      scale(add(whole, intern(std::move(blocks)), -1), 1 / coefficient);
   return times(std::move(common), wholeTerm, 1);
 }
 
@@ -224,7 +254,9 @@ PolyId Algebra::power(PolyId poly, int exponent) {
   return result;
 }
 
-PolyId Algebra::rebuild(PolyId poly, llvm::function_ref<std::optional<PolyId>(TermId)> replace) {
+PolyId
+Algebra::rebuild(PolyId poly,
+                 llvm::function_ref<std::optional<PolyId>(TermId)> replace) {
   std::map<TermId, PolyId> done;
   std::function<PolyId(PolyId)> ofPoly;
   auto ofTermId = [&](TermId id) -> PolyId {
@@ -236,12 +268,24 @@ PolyId Algebra::rebuild(PolyId poly, llvm::function_ref<std::optional<PolyId>(Te
       for (PolyId &argument : term.arguments)
         argument = ofPoly(argument);
       switch (term.kind) {
-      case TermKind::SumOverKey: result = sumOver(term.dim, 1, term.arguments[0]); break;
-      case TermKind::MaxOverKey: result = maxOver(term.dim, term.arguments[0]); break;
-      case TermKind::Total: result = total(term.arguments[0]); break;
-      case TermKind::Exp: result = exponential(term.arguments[0]); break;
-      case TermKind::Log: result = logarithm(term.arguments[0]); break;
-      case TermKind::Inverse: result = invert(term.arguments[0]); break;
+      case TermKind::SumOverKey:
+        result = sumOver(term.dim, 1, term.arguments[0]);
+        break;
+      case TermKind::MaxOverKey:
+        result = maxOver(term.dim, term.arguments[0]);
+        break;
+      case TermKind::Total:
+        result = total(term.arguments[0]);
+        break;
+      case TermKind::Exp:
+        result = exponential(term.arguments[0]);
+        break;
+      case TermKind::Log:
+        result = logarithm(term.arguments[0]);
+        break;
+      case TermKind::Inverse:
+        result = invert(term.arguments[0]);
+        break;
       default:
         term.dims = 0;
         term.tensor = Value();
@@ -279,7 +323,8 @@ PolyId Algebra::rename(PolyId poly, unsigned from, unsigned to) {
   return rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
     if (!(terms[id].dims & bit(from)))
       return ofTerm(id);
-    if (terms[id].kind != TermKind::Leaf && terms[id].kind != TermKind::Position)
+    if (terms[id].kind != TermKind::Leaf &&
+        terms[id].kind != TermKind::Position)
       return std::nullopt;
     Term term = terms[id];
     term.dims = (term.dims & ~bit(from)) | bit(to);
@@ -306,16 +351,20 @@ PolyId Algebra::makeSum(unsigned dim, Monomial body) {
   // A sum of sums is the same in either order.
   if (body.factors.size() == 1 && body.factors[0].second == 1) {
     Term inner = terms[body.factors[0].first];
-    if (inner.kind == TermKind::SumOverKey && polys[inner.arguments[0]].size() == 1) {
+    if (inner.kind == TermKind::SumOverKey &&
+        polys[inner.arguments[0]].size() == 1) {
       unsigned open = kFirstOpenDim;
       while ((inner.dims & bit(open)) || open == dim)
         ++open;
       Poly first = polys[rename(inner.arguments[0], inner.dim, open)];
       TermId here = direct(dim, body);
       if (first.size() == 1 && first[0].coefficient == 1 &&
-          llvm::all_of(first[0].factors, [&](auto &factor) { return terms[factor.first].dims & bit(dim); })) {
+          llvm::all_of(first[0].factors, [&](auto &factor) {
+            return terms[factor.first].dims & bit(dim);
+          })) {
         TermId swapped = direct(dim, first[0]);
-        return ofTerm(std::min(here, direct(open, Monomial{1, {{swapped, 1}}})));
+        return ofTerm(
+            std::min(here, direct(open, Monomial{1, {{swapped, 1}}})));
       }
       return ofTerm(here);
     }
@@ -326,7 +375,8 @@ PolyId Algebra::makeSum(unsigned dim, Monomial body) {
 PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
   for (auto [id, power] : body.factors) {
     Term inner = terms[id];
-    if (power != 1 || inner.kind != TermKind::SumOverKey || polys[inner.arguments[0]].size() != 1 ||
+    if (power != 1 || inner.kind != TermKind::SumOverKey ||
+        polys[inner.arguments[0]].size() != 1 ||
         !hasExponential(polys[inner.arguments[0]][0]))
       continue;
     Monomial rest = times(body, id, -1);
@@ -345,7 +395,9 @@ PolyId Algebra::sumOfBody(unsigned dim, double size, const Monomial &body) {
     }
     if (without.factors.empty())
       continue;
-    return sumOver(open, 1, multiply(intern({without}), sumOver(dim, size, intern({with}))));
+    return sumOver(
+        open, 1,
+        multiply(intern({without}), sumOver(dim, size, intern({with}))));
   }
   return makeSum(dim, body);
 }
@@ -359,7 +411,8 @@ PolyId Algebra::sumOver(unsigned dim, double size, PolyId poly) {
       Monomial &part = terms[id].dims & bit(dim) ? body : outside;
       part = times(std::move(part), id, power);
     }
-    PolyId part = body.factors.empty() ? number(size) : sumOfBody(dim, size, body);
+    PolyId part =
+        body.factors.empty() ? number(size) : sumOfBody(dim, size, body);
     sum = add(sum, multiply(intern({outside}), part));
   }
   return sum;

@@ -1,7 +1,7 @@
 //===- BlockConditions.cpp - Conditions that a block's place decides ------===//
 //
-// One rank knows where its blocks lie, so a comparison of positions is true of a whole block, false of it, or one of
-// positions in the block:
+// One rank knows where its blocks lie, so a comparison of positions is true of
+// a whole block, false of it, or one of positions in the block:
 //
 //     q + 8 >= k        1               where q and k are below 8
 //     q + 8 >= k + 8    q >= k
@@ -14,26 +14,43 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// `lhs direction 0`, where lhs is in [least, largest]; nullopt where that is not enough to know.
-static std::optional<bool> compareWithZero(stablehlo::ComparisonDirection direction, double least, double largest) {
+/// `lhs direction 0`, where lhs is in [least, largest]; nullopt where that is
+/// not enough to know.
+static std::optional<bool>
+compareWithZero(stablehlo::ComparisonDirection direction, double least,
+                double largest) {
   using Direction = stablehlo::ComparisonDirection;
-  auto isOneOf = [](bool always, bool never) { return always ? std::optional(true) : never ? std::optional(false) : std::nullopt; };
+  auto isOneOf = [](bool always, bool never) {
+    return always  ? std::optional(true)
+           : never ? std::optional(false)
+                   : std::nullopt;
+  };
   switch (direction) {
-  case Direction::GE: return isOneOf(least >= 0, largest < 0);
-  case Direction::GT: return isOneOf(least > 0, largest <= 0);
-  case Direction::LE: return isOneOf(largest <= 0, least > 0);
-  case Direction::LT: return isOneOf(largest < 0, least >= 0);
-  case Direction::EQ: return isOneOf(least == 0 && largest == 0, least > 0 || largest < 0);
-  case Direction::NE: return isOneOf(least > 0 || largest < 0, least == 0 && largest == 0);
+  case Direction::GE:
+    return isOneOf(least >= 0, largest < 0);
+  case Direction::GT:
+    return isOneOf(least > 0, largest <= 0);
+  case Direction::LE:
+    return isOneOf(largest <= 0, least > 0);
+  case Direction::LT:
+    return isOneOf(largest < 0, least >= 0);
+  case Direction::EQ:
+    return isOneOf(least == 0 && largest == 0, least > 0 || largest < 0);
+  case Direction::NE:
+    return isOneOf(least > 0 || largest < 0, least == 0 && largest == 0);
   }
   return std::nullopt;
 }
 
 PolyId BlockReader::decideComparison(Term term) {
   auto unchanged = [&] { return algebra.term(term); };
-  auto kind = dyn_cast_or_null<stablehlo::ComparisonTypeAttr>(term.attributes.get("compare_type"));
-  bool isSigned = !kind || kind.getValue() == stablehlo::ComparisonType::NOTYPE || kind.getValue() == stablehlo::ComparisonType::SIGNED;
-  if (!isSigned || !term.argumentTypes[0].isSignlessInteger() || term.argumentTypes[0].isInteger(1))
+  auto kind = dyn_cast_or_null<stablehlo::ComparisonTypeAttr>(
+      term.attributes.get("compare_type"));
+  bool isSigned = !kind ||
+                  kind.getValue() == stablehlo::ComparisonType::NOTYPE ||
+                  kind.getValue() == stablehlo::ComparisonType::SIGNED;
+  if (!isSigned || !term.argumentTypes[0].isSignlessInteger() ||
+      term.argumentTypes[0].isInteger(1))
     return unchanged();
   double offset = 0, least = 0, largest = 0;
   PolyId sides[2];
@@ -45,10 +62,15 @@ PolyId BlockReader::decideComparison(Term term) {
         offset += sign * monomial.coefficient;
         continue;
       }
-      const Term *position = monomial.factors.size() == 1 && monomial.factors[0].second == 1 ? &algebra.getTerm(monomial.factors[0].first) : nullptr;
-      if (!position || position->kind != TermKind::Position || tableOf(*position))
+      const Term *position =
+          monomial.factors.size() == 1 && monomial.factors[0].second == 1
+              ? &algebra.getTerm(monomial.factors[0].first)
+              : nullptr;
+      if (!position || position->kind != TermKind::Position ||
+          tableOf(*position))
         return unchanged();
-      double last = sign * monomial.coefficient * double(sizes[position->dim] - 1);
+      double last =
+          sign * monomial.coefficient * double(sizes[position->dim] - 1);
       least += std::min(last, 0.0);
       largest += std::max(last, 0.0);
       rest.push_back(monomial);
@@ -57,8 +79,11 @@ PolyId BlockReader::decideComparison(Term term) {
   }
   if (std::max(std::abs(least), std::abs(largest)) + std::abs(offset) > 1e9)
     return unchanged();
-  auto direction = cast<stablehlo::ComparisonDirectionAttr>(term.attributes.get("comparison_direction")).getValue();
-  if (std::optional<bool> known = compareWithZero(direction, least + offset, largest + offset))
+  auto direction = cast<stablehlo::ComparisonDirectionAttr>(
+                       term.attributes.get("comparison_direction"))
+                       .getValue();
+  if (std::optional<bool> known =
+          compareWithZero(direction, least + offset, largest + offset))
     return algebra.number(*known);
   term.arguments[0] = sides[0];
   term.arguments[1] = algebra.add(sides[1], algebra.number(-offset));
@@ -80,7 +105,8 @@ PolyId BlockReader::decide(PolyId poly) {
       return decideComparison(std::move(term));
     }
     if (term.name.getValue() == "stablehlo.select")
-      if (std::optional<double> known = algebra.constantOf(decide(term.arguments[0])))
+      if (std::optional<double> known =
+              algebra.constantOf(decide(term.arguments[0])))
         return decide(term.arguments[*known != 0 ? 1 : 2]);
     return std::nullopt;
   });

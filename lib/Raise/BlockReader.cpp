@@ -13,10 +13,14 @@ static constexpr int64_t kMostTurns = 64;
 /// Reading goes no deeper.
 static constexpr unsigned kDeepest = 2500;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+static Type elementOf(Value value) {
+  return getElementTypeOrSelf(value.getType());
+}
 
-BlockReader::BlockReader(Algebra &algebra, const Numbering &numbering, spmd::MeshAttr mesh)
-    : Reader(algebra, numbering, std::vector<int64_t>(64, 1), ~DimSet(0), 0), mesh(mesh) {
+BlockReader::BlockReader(Algebra &algebra, const Numbering &numbering,
+                         spmd::MeshAttr mesh)
+    : Reader(algebra, numbering, std::vector<int64_t>(64, 1), ~DimSet(0), 0),
+      mesh(mesh) {
   algebra.ofBlocks = true;
   frames.push_back({0, nullptr, 0});
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
@@ -48,7 +52,9 @@ unsigned BlockReader::frameOf(unsigned parent, Operation *loop, int64_t turn) {
 // Where values come from
 //===----------------------------------------------------------------------===//
 
-static Value yielded(Region &region, unsigned number) { return region.front().getTerminator()->getOperand(number); }
+static Value yielded(Region &region, unsigned number) {
+  return region.front().getTerminator()->getOperand(number);
+}
 
 /// The region of a branch that is taken for `number`.
 static Region &regionFor(Operation *branch, int64_t number) {
@@ -58,19 +64,26 @@ static Region &regionFor(Operation *branch, int64_t number) {
   return branch->getRegion(number < 0 || number > last ? last : number);
 }
 
-Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &sharding, const RankTable &lanes) {
+Value BlockReader::follow(Value value, unsigned &frame,
+                          spmd::ShardingAttr &sharding,
+                          const RankTable &lanes) {
   while (true) {
     // Out of loops that the value is not of.
-    while (frames[frame].loop && !frames[frame].loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
+    while (frames[frame].loop &&
+           !frames[frame].loop->isProperAncestor(
+               value.getParentBlock()->getParentOp()) &&
            frames[frame].loop != value.getParentBlock()->getParentOp())
       frame = frames[frame].parent;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       Operation *owner = argument.getOwner()->getParentOp();
       unsigned number = argument.getArgNumber();
-      if (auto loop = dyn_cast<stablehlo::WhileOp>(owner); loop && frames[frame].loop == owner) {
+      if (auto loop = dyn_cast<stablehlo::WhileOp>(owner);
+          loop && frames[frame].loop == owner) {
         Frame here = frames[frame];
-        value = here.turn == 0 ? owner->getOperand(number) : yielded(owner->getRegion(1), number);
-        frame = here.turn == 0 ? here.parent : frameOf(here.parent, owner, here.turn - 1);
+        value = here.turn == 0 ? owner->getOperand(number)
+                               : yielded(owner->getRegion(1), number);
+        frame = here.turn == 0 ? here.parent
+                               : frameOf(here.parent, owner, here.turn - 1);
         continue;
       }
       auto manual = dyn_cast<spmd::ManualOp>(owner);
@@ -80,7 +93,8 @@ Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &shar
       sharding = cast<spmd::ShardingAttr>(manual.getInShardings()[number]);
       auto maker = value.getDefiningOp<spmd::ManualOp>();
       unsigned result = maker ? cast<OpResult>(value).getResultNumber() : 0;
-      if (!maker || maker.getManualAxes() != manual.getManualAxes() || maker.getOutShardings()[result] != sharding)
+      if (!maker || maker.getManualAxes() != manual.getManualAxes() ||
+          maker.getOutShardings()[result] != sharding)
         return value;
       value = yielded(maker.getBody(), result);
       sharding = nullptr;
@@ -92,7 +106,8 @@ Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &shar
       std::optional<int64_t> count = countTurns(op, frame);
       if (!count)
         return value;
-      value = *count == 0 ? op->getOperand(number) : yielded(op->getRegion(1), number);
+      value = *count == 0 ? op->getOperand(number)
+                          : yielded(op->getRegion(1), number);
       if (*count > 0)
         frame = frameOf(frame, op, *count - 1);
     } else if (isa<stablehlo::CaseOp, stablehlo::IfOp>(op)) {
@@ -108,12 +123,14 @@ Value BlockReader::follow(Value value, unsigned &frame, spmd::ShardingAttr &shar
   }
 }
 
-std::optional<int64_t> BlockReader::countTurns(Operation *loop, unsigned frame) {
+std::optional<int64_t> BlockReader::countTurns(Operation *loop,
+                                               unsigned frame) {
   auto [it, isNew] = turns.try_emplace({loop, frame}, std::nullopt);
   if (!isNew)
     return it->second;
   for (int64_t turn = 0; turn <= kMostTurns; ++turn) {
-    std::optional<RankTable> goesOn = numbersOf(yielded(loop->getRegion(0), 0), frameOf(frame, loop, turn));
+    std::optional<RankTable> goesOn =
+        numbersOf(yielded(loop->getRegion(0), 0), frameOf(frame, loop, turn));
     if (!goesOn || !llvm::all_equal(*goesOn))
       return std::nullopt;
     if (!goesOn->front())
@@ -122,14 +139,19 @@ std::optional<int64_t> BlockReader::countTurns(Operation *loop, unsigned frame) 
   return std::nullopt;
 }
 
-std::optional<int64_t> BlockReader::numberOn(Value value, unsigned frame, const RankTable &lanes) {
+std::optional<int64_t> BlockReader::numberOn(Value value, unsigned frame,
+                                             const RankTable &lanes) {
   std::optional<RankTable> table = numbersOf(value, frame);
-  if (!table || lanes.empty() || llvm::any_of(lanes, [&](int64_t rank) { return (*table)[rank] != (*table)[lanes.front()]; }))
+  if (!table || lanes.empty() || llvm::any_of(lanes, [&](int64_t rank) {
+        return (*table)[rank] != (*table)[lanes.front()];
+      }))
     return std::nullopt;
   return (*table)[lanes.front()];
 }
 
-std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op, unsigned frame, const RankTable &lanes) {
+std::optional<std::pair<Value, unsigned>>
+BlockReader::findWritten(Operation *op, unsigned frame,
+                         const RankTable &lanes) {
   auto slice = cast<stablehlo::DynamicSliceOp>(op);
   SmallVector<int64_t> wanted;
   for (Value start : slice.getStartIndices()) {
@@ -143,7 +165,9 @@ std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op
   while (true) {
     spmd::ShardingAttr sharding;
     whole = follow(whole, frame, sharding, lanes);
-    auto update = sharding ? nullptr : whole.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
+    auto update = sharding
+                      ? nullptr
+                      : whole.getDefiningOp<stablehlo::DynamicUpdateSliceOp>();
     if (!update)
       return std::nullopt;
     bool isSame = true, isApart = false;
@@ -153,7 +177,8 @@ std::optional<std::pair<Value, unsigned>> BlockReader::findWritten(Operation *op
       if (!place)
         return std::nullopt;
       isSame &= *place == wanted[dim] && written[dim] == size[dim];
-      isApart |= *place + written[dim] <= wanted[dim] || wanted[dim] + size[dim] <= *place;
+      isApart |= *place + written[dim] <= wanted[dim] ||
+                 wanted[dim] + size[dim] <= *place;
     }
     if (isSame)
       return std::pair(Value(update.getUpdate()), frame);
@@ -171,9 +196,11 @@ std::optional<RankTable> BlockReader::numbersOf(Value value, unsigned frame) {
   spmd::ShardingAttr sharding;
   value = follow(value, frame, sharding, allRanks);
   auto type = typeOf(value);
-  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 || !type.getElementType().isIntOrIndex())
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1 ||
+      !type.getElementType().isIntOrIndex())
     return std::nullopt;
-  auto [it, isNew] = numbers.try_emplace({value.getAsOpaquePointer(), frame}, std::nullopt);
+  auto [it, isNew] =
+      numbers.try_emplace({value.getAsOpaquePointer(), frame}, std::nullopt);
   if (!isNew)
     return it->second;
   std::optional<RankTable> found = evaluate(value, frame);
@@ -214,7 +241,8 @@ static std::optional<int64_t> compute(Operation *op, ArrayRef<int64_t> a) {
     return a[0] ? a[1] : a[2];
   if (isa<stablehlo::ClampOp>(op))
     return std::min(std::max(a[0], a[1]), a[2]);
-  if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::TransposeOp>(op))
+  if (isa<stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp,
+          stablehlo::TransposeOp>(op))
     return a[0];
   if (isa<stablehlo::ConvertOp>(op))
     return isBool ? int64_t(a[0] != 0) : a[0];
@@ -222,12 +250,18 @@ static std::optional<int64_t> compute(Operation *op, ArrayRef<int64_t> a) {
   if (!comparison)
     return std::nullopt;
   switch (comparison.getComparisonDirection()) {
-  case stablehlo::ComparisonDirection::EQ: return a[0] == a[1];
-  case stablehlo::ComparisonDirection::NE: return a[0] != a[1];
-  case stablehlo::ComparisonDirection::LT: return a[0] < a[1];
-  case stablehlo::ComparisonDirection::LE: return a[0] <= a[1];
-  case stablehlo::ComparisonDirection::GT: return a[0] > a[1];
-  case stablehlo::ComparisonDirection::GE: return a[0] >= a[1];
+  case stablehlo::ComparisonDirection::EQ:
+    return a[0] == a[1];
+  case stablehlo::ComparisonDirection::NE:
+    return a[0] != a[1];
+  case stablehlo::ComparisonDirection::LT:
+    return a[0] < a[1];
+  case stablehlo::ComparisonDirection::LE:
+    return a[0] <= a[1];
+  case stablehlo::ComparisonDirection::GT:
+    return a[0] > a[1];
+  case stablehlo::ComparisonDirection::GE:
+    return a[0] >= a[1];
   }
   return std::nullopt;
 }
@@ -238,11 +272,17 @@ static std::optional<int64_t> elementAt(Value line, int64_t place) {
   if (line.getDefiningOp<stablehlo::IotaOp>())
     return place;
   auto constant = line.getDefiningOp<stablehlo::ConstantOp>();
-  auto dense = constant ? dyn_cast<DenseIntElementsAttr>(Attribute(constant.getValue())) : DenseIntElementsAttr();
+  auto dense =
+      constant ? dyn_cast<DenseIntElementsAttr>(Attribute(constant.getValue()))
+               : DenseIntElementsAttr();
   if (!dense)
     return std::nullopt;
-  APInt number = dense.isSplat() ? dense.getSplatValue<APInt>() : *(dense.value_begin<APInt>() + place);
-  return dense.getElementType().isInteger(1) || dense.getElementType().isUnsignedInteger() ? int64_t(number.getZExtValue()) : number.getSExtValue();
+  APInt number = dense.isSplat() ? dense.getSplatValue<APInt>()
+                                 : *(dense.value_begin<APInt>() + place);
+  return dense.getElementType().isInteger(1) ||
+                 dense.getElementType().isUnsignedInteger()
+             ? int64_t(number.getZExtValue())
+             : number.getSExtValue();
 }
 
 std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
@@ -259,7 +299,10 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
       return std::nullopt;
     RankTable result;
     for (auto [rank, number] : llvm::enumerate(*branch)) {
-      std::optional<RankTable> table = numbersOf(yielded(regionFor(op, number), cast<OpResult>(value).getResultNumber()), frame);
+      std::optional<RankTable> table =
+          numbersOf(yielded(regionFor(op, number),
+                            cast<OpResult>(value).getResultNumber()),
+                    frame);
       if (!table)
         return std::nullopt;
       result.push_back((*table)[rank]);
@@ -274,7 +317,10 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
     unsigned inner = frame;
     spmd::ShardingAttr sharding;
     Value line = follow(slice.getOperand(), inner, sharding, allRanks);
-    std::optional<RankTable> places = typeOf(line).getRank() == 1 && !sharding ? numbersOf(slice.getStartIndices()[0], frame) : std::nullopt;
+    std::optional<RankTable> places =
+        typeOf(line).getRank() == 1 && !sharding
+            ? numbersOf(slice.getStartIndices()[0], frame)
+            : std::nullopt;
     if (!places)
       return std::nullopt;
     RankTable result;
@@ -286,7 +332,8 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
     }
     if (result.size() == ranks)
       return result;
-    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame, allRanks);
+    std::optional<std::pair<Value, unsigned>> written =
+        findWritten(op, frame, allRanks);
     return written ? numbersOf(written->first, written->second) : std::nullopt;
   }
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)
@@ -300,7 +347,10 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
   }
   RankTable result;
   for (size_t rank = 0; rank < ranks; ++rank) {
-    std::optional<int64_t> number = compute(op, llvm::map_to_vector(operands, [&](const RankTable &table) { return table[rank]; }));
+    std::optional<int64_t> number =
+        compute(op, llvm::map_to_vector(operands, [&](const RankTable &table) {
+                  return table[rank];
+                }));
     if (!number)
       return std::nullopt;
     result.push_back(*number);
@@ -312,13 +362,15 @@ std::optional<RankTable> BlockReader::evaluate(Value value, unsigned frame) {
 // Blocks of tensors
 //===----------------------------------------------------------------------===//
 
-RankTable BlockReader::blocksAlong(ArrayRef<StringAttr> axes, const RankTable &source) const {
+RankTable BlockReader::blocksAlong(ArrayRef<StringAttr> axes,
+                                   const RankTable &source) const {
   RankTable blocks;
   for (int64_t rank : source) {
     int64_t block = 0;
     for (StringAttr axis : axes) {
       int64_t place = rank;
-      for (int64_t i = int64_t(mesh.getAxisNames().size()) - 1; i > mesh.getAxisIndex(axis); --i)
+      for (int64_t i = int64_t(mesh.getAxisNames().size()) - 1;
+           i > mesh.getAxisIndex(axis); --i)
         place /= mesh.getAxisSizes()[i];
       block = block * mesh.getAxisSize(axis) + place % mesh.getAxisSize(axis);
     }
@@ -334,19 +386,23 @@ int64_t BlockReader::countBlocks(ArrayRef<StringAttr> axes) const {
   return count;
 }
 
-RankTable BlockReader::blocksOf(spmd::ShardingAttr sharding, const RankTable &source) const {
+RankTable BlockReader::blocksOf(spmd::ShardingAttr sharding,
+                                const RankTable &source) const {
   SmallVector<StringAttr> axes;
   for (spmd::DimShardingAttr dim : sharding.getDims())
     llvm::append_range(axes, dim.getAxes());
   return axes.empty() ? RankTable() : blocksAlong(axes, source);
 }
 
-PolyId BlockReader::makeLeaf(Value value, spmd::ShardingAttr sharding, const RankTable &source, const Layout &layout) {
-  BlockLeaf leaf{value, sharding, source, sharding ? blocksOf(sharding, source) : source};
+PolyId BlockReader::makeLeaf(Value value, spmd::ShardingAttr sharding,
+                             const RankTable &source, const Layout &layout) {
+  BlockLeaf leaf{value, sharding, source,
+                 sharding ? blocksOf(sharding, source) : source};
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << numbering.of(value) << ' ' << (sharding ? nullptr : value.getAsOpaquePointer()) << ' ' << sharding.getAsOpaquePointer() << ' '
-     << tableNumber(leaf.blocks);
+  os << numbering.of(value) << ' '
+     << (sharding ? nullptr : value.getAsOpaquePointer()) << ' '
+     << sharding.getAsOpaquePointer() << ' ' << tableNumber(leaf.blocks);
   auto [it, isNew] = leafNumbers.try_emplace(key, leaves.size());
   if (isNew)
     leaves.push_back(leaf);
@@ -361,7 +417,9 @@ PolyId BlockReader::makeLeaf(Value value, spmd::ShardingAttr sharding, const Ran
 }
 
 const BlockLeaf *BlockReader::leafOf(const Term &term) const {
-  return term.kind == TermKind::Leaf && term.values.size() == 1 ? &leaves[term.values[0]] : nullptr;
+  return term.kind == TermKind::Leaf && term.values.size() == 1
+             ? &leaves[term.values[0]]
+             : nullptr;
 }
 
 PolyId BlockReader::ofTable(const RankTable &table, bool isBool) {
@@ -383,7 +441,9 @@ PolyId BlockReader::place(unsigned dim, const RankTable &blocks) {
 }
 
 const RankTable *BlockReader::tableOf(const Term &term) const {
-  return term.kind == TermKind::Position && !term.values.empty() ? &tables[term.values[0] - 1] : nullptr;
+  return term.kind == TermKind::Position && !term.values.empty()
+             ? &tables[term.values[0] - 1]
+             : nullptr;
 }
 
 PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
@@ -401,9 +461,11 @@ PolyId BlockReader::onRank(PolyId poly, const RankTable &source) {
     }
     if (const BlockLeaf *leaf = leafOf(term)) {
       BlockLeaf copy = *leaf;
-      return makeLeaf(copy.value, copy.sharding, moved(copy.source), term.layouts[0]);
+      return makeLeaf(copy.value, copy.sharding, moved(copy.source),
+                      term.layouts[0]);
     }
-    return term.arguments.empty() ? std::optional(algebra.ofTerm(id)) : std::nullopt;
+    return term.arguments.empty() ? std::optional(algebra.ofTerm(id))
+                                  : std::nullopt;
   });
 }
 
@@ -416,7 +478,8 @@ PolyId BlockReader::leaf(Value value, const Layout &layout) {
     return makeLeaf(value, boundary, tables[source], layout);
   // What is in a region and not understood.
   if (!stopped)
-    stopped = value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
+    stopped = value.getDefiningOp() ? value.getDefiningOp()
+                                    : value.getParentBlock()->getParentOp();
   RankTable where = tables[source];
   where.push_back(frame);
   return makeLeaf(value, nullptr, where, layout);
@@ -457,8 +520,12 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
   Operation *op = value.getDefiningOp();
   if (boundary) {
     auto constant = op ? dyn_cast<stablehlo::ConstantOp>(op) : nullptr;
-    auto dense = constant ? dyn_cast<DenseElementsAttr>(Attribute(constant.getValue())) : DenseElementsAttr();
-    return dense && dense.isSplat() ? readConstant(constant.getValue(), value, layout) : leaf(value, layout);
+    auto dense =
+        constant ? dyn_cast<DenseElementsAttr>(Attribute(constant.getValue()))
+                 : DenseElementsAttr();
+    return dense && dense.isSplat()
+               ? readConstant(constant.getValue(), value, layout)
+               : leaf(value, layout);
   }
   if (!op || !typeOf(value) || !elementOf(value).isIntOrFloat())
     return leaf(value, layout);
@@ -479,11 +546,13 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
   if (isa<stablehlo::TransposeOp>(op))
     return read(op->getOperand(0), throughTranspose(op, layout));
   if (isa<stablehlo::ReshapeOp>(op)) {
-    std::optional<Layout> inner = regroup(layout, typeOf(op->getOperand(0)).getShape());
+    std::optional<Layout> inner =
+        regroup(layout, typeOf(op->getOperand(0)).getShape());
     return inner ? read(op->getOperand(0), *inner) : leaf(value, layout);
   }
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    std::optional<std::pair<Value, unsigned>> written = findWritten(op, frame, tables[source]);
+    std::optional<std::pair<Value, unsigned>> written =
+        findWritten(op, frame, tables[source]);
     if (!written)
       return leaf(value, layout);
     frame = written->second;
@@ -491,7 +560,8 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
   }
   if (auto permute = dyn_cast<stablehlo::CollectivePermuteOp>(op)) {
     RankTable from(mesh.getNumRanks(), -1), moved;
-    auto pairs = dyn_cast<DenseIntElementsAttr>(Attribute(permute.getSourceTargetPairs()));
+    auto pairs = dyn_cast<DenseIntElementsAttr>(
+        Attribute(permute.getSourceTargetPairs()));
     SmallVector<int64_t> ends;
     if (pairs)
       for (const APInt &end : pairs.getValues<APInt>())
@@ -501,7 +571,9 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
         from[ends[i + 1]] = ends[i];
     for (int64_t rank : tables[source])
       moved.push_back(from[rank]);
-    if (llvm::any_of(moved, [&](int64_t rank) { return rank < 0 || rank >= int64_t(from.size()); }))
+    if (llvm::any_of(moved, [&](int64_t rank) {
+          return rank < 0 || rank >= int64_t(from.size());
+        }))
       return leaf(value, layout);
     source = tableNumber(moved);
     return read(permute.getOperand(), layout);
@@ -510,7 +582,9 @@ PolyId BlockReader::readHere(Value value, const Layout &layout) {
     return readContraction(op, layout);
   if (isa<stablehlo::ReduceOp>(op) && op->getNumResults() == 1)
     return readReduction(op, layout);
-  if ((op->getNumResults() == 1 && op->hasTrait<shardc::stablehlo::ElementwiseTrait>()) || isa<stablehlo::ConvertOp>(op))
+  if ((op->getNumResults() == 1 &&
+       op->hasTrait<shardc::stablehlo::ElementwiseTrait>()) ||
+      isa<stablehlo::ConvertOp>(op))
     return readElementwise(op, layout);
   return leaf(value, layout);
 }
@@ -526,9 +600,11 @@ unsigned BlockReader::openDim(const Layout &layout, DimSet taken) const {
 PolyId BlockReader::readContraction(Operation *op, const Layout &layout) {
   auto dot = cast<stablehlo::DotGeneralOp>(op);
   stablehlo::DotDimensionNumbersAttr dims = dot.getDotDimensionNumbers();
-  Layout lhs(typeOf(dot.getLhs()).getRank()), rhs(typeOf(dot.getRhs()).getRank());
+  Layout lhs(typeOf(dot.getLhs()).getRank()),
+      rhs(typeOf(dot.getRhs()).getRank());
   size_t next = 0;
-  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions()))
+  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(),
+                               dims.getRhsBatchingDimensions()))
     lhs[l] = rhs[r] = layout[next++];
   for (int64_t dim : freeDims(op, false))
     lhs[dim] = layout[next++];
@@ -538,7 +614,8 @@ PolyId BlockReader::readContraction(Operation *op, const Layout &layout) {
   DimSet taken = 0;
   // Others use the same numbers where they do not read what has them.
   std::vector<int64_t> outerSizes = sizes;
-  for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions())) {
+  for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(),
+                               dims.getRhsContractingDimensions())) {
     int64_t size = typeOf(dot.getLhs()).getDimSize(l);
     if (size == 1)
       continue;
@@ -564,10 +641,15 @@ PolyId BlockReader::readReduction(Operation *op, const Layout &layout) {
   auto type = typeOf(input);
   Block &body = reduce.getBody().front();
   Operation *inside = body.getTerminator()->getOperand(0).getDefiningOp();
-  bool isPlain = inside && inside->getNumOperands() == 2 && isa<BlockArgument>(inside->getOperand(0)) &&
-                 isa<BlockArgument>(inside->getOperand(1)) && inside->getOperand(0) != inside->getOperand(1);
-  bool isSum = isPlain && isa<stablehlo::AddOp>(inside) && !elementOf(input).isInteger(1), isMax = isPlain && isa<stablehlo::MaxOp>(inside);
-  std::optional<double> init = algebra.constantOf(read(reduce.getInitValues()[0], {}));
+  bool isPlain = inside && inside->getNumOperands() == 2 &&
+                 isa<BlockArgument>(inside->getOperand(0)) &&
+                 isa<BlockArgument>(inside->getOperand(1)) &&
+                 inside->getOperand(0) != inside->getOperand(1);
+  bool isSum = isPlain && isa<stablehlo::AddOp>(inside) &&
+               !elementOf(input).isInteger(1),
+       isMax = isPlain && isa<stablehlo::MaxOp>(inside);
+  std::optional<double> init =
+      algebra.constantOf(read(reduce.getInitValues()[0], {}));
   if (!(isSum && init == 0.0) && !(isMax && init == -INFINITY))
     return leaf(op->getResult(0), layout);
   Layout inner(type.getRank());
@@ -592,7 +674,8 @@ PolyId BlockReader::readReduction(Operation *op, const Layout &layout) {
   }
   PolyId result = read(input, inner);
   for (unsigned dim : gone)
-    result = isSum ? algebra.sumOver(dim, double(sizes[dim]), result) : algebra.maxOver(dim, result);
+    result = isSum ? algebra.sumOver(dim, double(sizes[dim]), result)
+                   : algebra.maxOver(dim, result);
   sizes = std::move(outerSizes);
   return result;
 }
@@ -601,7 +684,9 @@ PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
   auto isStatistic = [&](Value value) {
     Poly poly = algebra.get(read(value, layout));
     return llvm::any_of(poly, [&](const Monomial &part) {
-      return llvm::any_of(part.factors, [&](auto &factor) { return algebra.isStatistic(factor.first); });
+      return llvm::any_of(part.factors, [&](auto &factor) {
+        return algebra.isStatistic(factor.first);
+      });
     });
   };
   // Rows without a key so far have no sum either, whatever they are shifted by.
@@ -609,67 +694,96 @@ PolyId BlockReader::readElementwise(Operation *op, const Layout &layout) {
     isGuarded = true;
     return algebra.number(1);
   }
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && isa<FloatType>(elementOf(compare.getLhs())) && isStatistic(compare.getLhs())) {
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op);
+      compare && isa<FloatType>(elementOf(compare.getLhs())) &&
+      isStatistic(compare.getLhs())) {
     using Direction = stablehlo::ComparisonDirection;
     Direction direction = compare.getComparisonDirection();
     bool isOther = direction == Direction::NE || direction == Direction::GT;
-    std::optional<double> number = algebra.constantOf(read(compare.getRhs(), layout));
+    std::optional<double> number =
+        algebra.constantOf(read(compare.getRhs(), layout));
     if ((isOther || direction == Direction::EQ) && number == -INFINITY) {
       isGuarded = true;
       return algebra.number(isOther);
     }
     // No statistic is infinity, and none is NaN.
-    if ((direction == Direction::EQ || direction == Direction::NE) && number == INFINITY)
+    if ((direction == Direction::EQ || direction == Direction::NE) &&
+        number == INFINITY)
       return algebra.number(direction == Direction::NE);
   }
   // x != x asks for NaN.
-  if (auto compare = dyn_cast<stablehlo::CompareOp>(op); compare && compare.getLhs() == compare.getRhs() && isa<FloatType>(elementOf(compare.getLhs())) &&
-      (algebra.constantOf(read(compare.getLhs(), layout)) || isStatistic(compare.getLhs()))) {
+  if (auto compare = dyn_cast<stablehlo::CompareOp>(op);
+      compare && compare.getLhs() == compare.getRhs() &&
+      isa<FloatType>(elementOf(compare.getLhs())) &&
+      (algebra.constantOf(read(compare.getLhs(), layout)) ||
+       isStatistic(compare.getLhs()))) {
     using Direction = stablehlo::ComparisonDirection;
     Direction direction = compare.getComparisonDirection();
     if (direction == Direction::EQ || direction == Direction::NE)
       return algebra.number(direction == Direction::EQ);
   }
   // Minus infinity as the logarithm of no sum yet: no statistic changes it.
-  if (isa<FloatType>(elementOf(op->getResult(0))) && isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp, stablehlo::AbsOp, stablehlo::ExpOp>(op)) {
+  if (isa<FloatType>(elementOf(op->getResult(0))) &&
+      isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::NegOp,
+          stablehlo::AbsOp, stablehlo::ExpOp>(op)) {
     auto infinityOf = [&](Value value) -> std::optional<double> {
       std::optional<double> number = algebra.constantOf(read(value, layout));
       return number && std::isinf(*number) ? number : std::nullopt;
     };
-    std::optional<double> lhs = infinityOf(op->getOperand(0)), rhs = op->getNumOperands() == 2 ? infinityOf(op->getOperand(1)) : std::nullopt;
+    std::optional<double> lhs = infinityOf(op->getOperand(0)),
+                          rhs = op->getNumOperands() == 2
+                                    ? infinityOf(op->getOperand(1))
+                                    : std::nullopt;
     if (isa<stablehlo::SubtractOp>(op) && rhs)
       rhs = -*rhs;
     if (lhs && isa<stablehlo::ExpOp>(op))
       return algebra.number(*lhs < 0 ? 0 : *lhs);
     if (lhs && isa<stablehlo::NegOp, stablehlo::AbsOp>(op))
       return algebra.number(isa<stablehlo::AbsOp>(op) ? INFINITY : -*lhs);
-    if (lhs && op->getNumOperands() == 2 && !rhs && isStatistic(op->getOperand(1)))
+    if (lhs && op->getNumOperands() == 2 && !rhs &&
+        isStatistic(op->getOperand(1)))
       return algebra.number(*lhs);
     if (rhs && !lhs && isStatistic(op->getOperand(0)))
       return algebra.number(*rhs);
   }
   // Merges by the logarithms of sums: see BlockAlgebra.cpp.
-  if (isa<FloatType>(elementOf(op->getResult(0))) && op->getNumOperands() == 2 && isa<stablehlo::MaxOp>(op) &&
+  if (isa<FloatType>(elementOf(op->getResult(0))) &&
+      op->getNumOperands() == 2 && isa<stablehlo::MaxOp>(op) &&
       (isStatistic(op->getOperand(0)) || isStatistic(op->getOperand(1)))) {
-    PolyId lhs = read(op->getOperand(0), layout), rhs = read(op->getOperand(1), layout);
-    // A number in the place of minus infinity would swallow what is added to it.
+    PolyId lhs = read(op->getOperand(0), layout),
+           rhs = read(op->getOperand(1), layout);
+    // A number in the place of minus infinity would swallow what is added to
+    // it.
     bool isSmall = llvm::all_of(std::array{lhs, rhs}, [&](PolyId side) {
-      return llvm::all_of(algebra.get(side), [](const Monomial &part) { return std::abs(part.coefficient) < 1e4; });
+      return llvm::all_of(algebra.get(side), [](const Monomial &part) {
+        return std::abs(part.coefficient) < 1e4;
+      });
     });
     if (isSmall)
-      return algebra.add(rhs, algebra.positivePart(algebra.add(lhs, rhs, -1), op->getContext()));
+      return algebra.add(rhs, algebra.positivePart(algebra.add(lhs, rhs, -1),
+                                                   op->getContext()));
   }
-  if (isa<stablehlo::AbsOp>(op) && isa<FloatType>(elementOf(op->getResult(0))) && isStatistic(op->getOperand(0))) {
+  if (isa<stablehlo::AbsOp>(op) &&
+      isa<FloatType>(elementOf(op->getResult(0))) &&
+      isStatistic(op->getOperand(0))) {
     PolyId inner = read(op->getOperand(0), layout);
     if (!algebra.isPositive(inner))
-      return algebra.add(algebra.scale(algebra.positivePart(inner, op->getContext()), 2), inner, -1);
+      return algebra.add(
+          algebra.scale(algebra.positivePart(inner, op->getContext()), 2),
+          inner, -1);
   }
-  if (isa<stablehlo::Log1pOp>(op) && (isStatistic(op->getOperand(0)) || algebra.constantOf(read(op->getOperand(0), layout)) == 0.0))
-    return algebra.logarithm(algebra.add(algebra.number(1), read(op->getOperand(0), layout)));
+  if (isa<stablehlo::Log1pOp>(op) &&
+      (isStatistic(op->getOperand(0)) ||
+       algebra.constantOf(read(op->getOperand(0), layout)) == 0.0))
+    return algebra.logarithm(
+        algebra.add(algebra.number(1), read(op->getOperand(0), layout)));
   PolyId result = Reader::readElementwise(op, layout);
   if (isOfOneRank() && isa<stablehlo::CompareOp>(op))
     return decide(result);
-  return elementOf(op->getResult(0)).isInteger() && !elementOf(op->getResult(0)).isInteger(1) ? placePositions(result) : result;
+  return elementOf(op->getResult(0)).isInteger() &&
+                 !elementOf(op->getResult(0)).isInteger(1)
+             ? placePositions(result)
+             : result;
 }
 
 PolyId BlockReader::placePositions(PolyId poly) {
@@ -678,7 +792,10 @@ PolyId BlockReader::placePositions(PolyId poly) {
   bool hasTable = false;
   Poly others;
   for (const Monomial &monomial : algebra.get(poly)) {
-    const Term *term = monomial.factors.size() == 1 && monomial.factors[0].second == 1 ? &algebra.getTerm(monomial.factors[0].first) : nullptr;
+    const Term *term =
+        monomial.factors.size() == 1 && monomial.factors[0].second == 1
+            ? &algebra.getTerm(monomial.factors[0].first)
+            : nullptr;
     const RankTable *table = term ? tableOf(*term) : nullptr;
     if (table && term->dim == 63) {
       hasTable = true;
@@ -695,7 +812,8 @@ PolyId BlockReader::placePositions(PolyId poly) {
   if (!local || !hasTable)
     return poly;
   Term term = algebra.getTerm(local->first);
-  int64_t least = *llvm::min_element(offset), step = int64_t(local->second) * sizes[term.dim];
+  int64_t least = *llvm::min_element(offset),
+          step = int64_t(local->second) * sizes[term.dim];
   if (step <= 0)
     return poly;
   RankTable blocks;
@@ -705,5 +823,6 @@ PolyId BlockReader::placePositions(PolyId poly) {
     blocks.push_back((number - least) / step);
   }
   PolyId placed = algebra.scale(place(term.dim, blocks), local->second);
-  return algebra.add(algebra.add(algebra.intern(std::move(others)), placed), algebra.number(double(least)));
+  return algebra.add(algebra.add(algebra.intern(std::move(others)), placed),
+                     algebra.number(double(least)));
 }

@@ -1,9 +1,10 @@
 //===- BlockReader.h - What programs of blocks compute ----------*- C++ -*-===//
 //
-// Reads what a manual region computes as expressions of blocks of the tensors outside:
-// loops are followed turn by turn, permutes by whose block arrives, what is kept for a
-// gradient from where it is read to where it was made. Integers that follow from the rank
-// are known for every rank. Where ranks take different branches, they are read one by one.
+// Reads what a manual region computes as expressions of blocks of the tensors
+// outside: loops are followed turn by turn, permutes by whose block arrives,
+// what is kept for a gradient from where it is read to where it was made.
+// Integers that follow from the rank are known for every rank. Where ranks take
+// different branches, they are read one by one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RAISE_BLOCKREADER_H
@@ -22,35 +23,46 @@ using RankTable = std::vector<int64_t>;
 struct BlockLeaf {
   mlir::Value value;
   spmd::ShardingAttr sharding;
-  /// The rank whose block it is, and the number of the block; empty where all ranks have all of it.
+  /// The rank whose block it is, and the number of the block; empty where all
+  /// ranks have all of it.
   RankTable source, blocks;
 };
 
 class BlockReader final : public Reader {
 public:
-  BlockReader(Algebra &algebra, const Numbering &numbering, spmd::MeshAttr mesh);
+  BlockReader(Algebra &algebra, const Numbering &numbering,
+              spmd::MeshAttr mesh);
 
   PolyId read(mlir::Value value, const Layout &layout) override;
   /// The block that `term`, of kind Leaf, is of; null if it is none.
   const BlockLeaf *leafOf(const Term &term) const;
-  /// The number of the block that each rank has along `axes`, the first one major, if it stands for `source`.
-  RankTable blocksAlong(llvm::ArrayRef<mlir::StringAttr> axes, const RankTable &source) const;
+  /// The number of the block that each rank has along `axes`, the first one
+  /// major, if it stands for `source`.
+  RankTable blocksAlong(llvm::ArrayRef<mlir::StringAttr> axes,
+                        const RankTable &source) const;
   int64_t countBlocks(llvm::ArrayRef<mlir::StringAttr> axes) const;
-  RankTable blocksOf(spmd::ShardingAttr sharding, const RankTable &source) const;
+  RankTable blocksOf(spmd::ShardingAttr sharding,
+                     const RankTable &source) const;
   /// `poly` as the rank `source` of each has it.
   PolyId onRank(PolyId poly, const RankTable &source);
   /// The table that a position, or a number, has; null if it has none.
   const RankTable *tableOf(const Term &term) const;
   /// The block `blocks` of `value` as a term along `layout`.
-  PolyId makeLeaf(mlir::Value value, spmd::ShardingAttr sharding, const RankTable &source, const Layout &layout);
+  PolyId makeLeaf(mlir::Value value, spmd::ShardingAttr sharding,
+                  const RankTable &source, const Layout &layout);
   RankTable identity() const { return ranks; }
-  /// From now on, expressions and tables are of `ranks` alone: all, or one. Of one rank's, comparisons of positions are
-  /// decided where they can be, and others have no common offset.
+  /// From now on, expressions and tables are of `ranks` alone: all, or one. Of
+  /// one rank's, comparisons of positions are decided where they can be, and
+  /// others have no common offset.
   void standFor(RankTable ranks);
-  bool isOfOneRank() const { return ranks.size() == 1 && mesh.getNumRanks() != 1; }
-  /// `poly` with comparisons of positions decided, where the sizes of dims decide them, and what hangs on them.
+  bool isOfOneRank() const {
+    return ranks.size() == 1 && mesh.getNumRanks() != 1;
+  }
+  /// `poly` with comparisons of positions decided, where the sizes of dims
+  /// decide them, and what hangs on them.
   PolyId decide(PolyId poly);
-  /// The position along `dim` in the whole, where each rank has the block that `blocks` says.
+  /// The position along `dim` in the whole, where each rank has the block that
+  /// `blocks` says.
   PolyId place(unsigned dim, const RankTable &blocks);
   /// The first op that could not be followed, and why.
   mlir::Operation *stopped = nullptr;
@@ -69,17 +81,20 @@ private:
     int64_t turn;
   };
   unsigned frameOf(unsigned parent, mlir::Operation *loop, int64_t turn);
-  /// Goes from block arguments and results of loops, branches and regions to what they are, changing the frame; sets
-  /// `sharding` where it leaves all regions.
-  /// Branches are those of the ranks `lanes`.
-  mlir::Value follow(mlir::Value value, unsigned &frame, spmd::ShardingAttr &sharding, const RankTable &lanes);
+  /// Goes from block arguments and results of loops, branches and regions to
+  /// what they are, changing the frame; sets `sharding` where it leaves all
+  /// regions. Branches are those of the ranks `lanes`.
+  mlir::Value follow(mlir::Value value, unsigned &frame,
+                     spmd::ShardingAttr &sharding, const RankTable &lanes);
   std::optional<int64_t> countTurns(mlir::Operation *loop, unsigned frame);
   std::optional<RankTable> numbersOf(mlir::Value value, unsigned frame);
   std::optional<RankTable> evaluate(mlir::Value value, unsigned frame);
   /// The number that all of `lanes` have.
-  std::optional<int64_t> numberOn(mlir::Value value, unsigned frame, const RankTable &lanes);
+  std::optional<int64_t> numberOn(mlir::Value value, unsigned frame,
+                                  const RankTable &lanes);
   /// What was last written where `slice` reads on `lanes`, and in which frame.
-  std::optional<std::pair<mlir::Value, unsigned>> findWritten(mlir::Operation *slice, unsigned frame, const RankTable &lanes);
+  std::optional<std::pair<mlir::Value, unsigned>>
+  findWritten(mlir::Operation *slice, unsigned frame, const RankTable &lanes);
   PolyId readHere(mlir::Value value, const Layout &layout);
   PolyId readContraction(mlir::Operation *op, const Layout &layout);
   PolyId readReduction(mlir::Operation *op, const Layout &layout);

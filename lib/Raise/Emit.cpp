@@ -17,43 +17,54 @@ struct Arranged {
 class Emitter {
 public:
   Emitter(Forward &forward, Operation *place, Replacements &replacements)
-      : f(forward), builder(place), loc(place->getLoc()), replacements(replacements) {
+      : f(forward), builder(place), loc(place->getLoc()),
+        replacements(replacements) {
     bool isDouble = typeOf(f.queryRoot.value).getElementType().isF64();
-    accumulator = isDouble ? FloatType(builder.getF64Type()) : FloatType(builder.getF32Type());
+    accumulator = isDouble ? FloatType(builder.getF64Type())
+                           : FloatType(builder.getF32Type());
     SmallVector<unsigned> order = f.dims();
     for (auto [i, dim] : llvm::enumerate(order))
       numbers[dim] = i;
   }
 
-  /// `root`, reshaped so that each dim is one of `f`; `required` dims that it lacks
-  /// are repeated.
+  /// `root`, reshaped so that each dim is one of `f`; `required` dims that it
+  /// lacks are repeated.
   Arranged arrange(const Root &root, ArrayRef<unsigned> required);
-  /// The queries, or keys, of all products of `f`, one behind the other along depth; `first` are those of the raw score.
+  /// The queries, or keys, of all products of `f`, one behind the other along
+  /// depth; `first` are those of the raw score.
   Arranged arrangeAll(const Root &first, bool ofQueries);
   /// `arranged` along `dims`: transposed, and repeated along those it lacks.
   Value spread(const Arranged &arranged, ArrayRef<unsigned> dims);
   Value convert(Value value, Type element) {
     auto type = typeOf(value).clone(element);
-    return type == value.getType() ? value : Value(stablehlo::ConvertOp::create(builder, loc, type, value));
+    return type == value.getType()
+               ? value
+               : Value(stablehlo::ConvertOp::create(builder, loc, type, value));
   }
   SmallVector<unsigned> rows() { return f.rows(); }
   SmallVector<int64_t> shapeOf(ArrayRef<unsigned> dims) {
-    return llvm::map_to_vector(dims, [&](unsigned dim) { return dim < kNoFeature ? f.reader->sizeOf(dim) : 1; });
+    return llvm::map_to_vector(dims, [&](unsigned dim) {
+      return dim < kNoFeature ? f.reader->sizeOf(dim) : 1;
+    });
   }
 
-  /// `ratio` times the elements [begin, begin + size) of the depth of `whole`, its last dim, along `dims`: summed over those
-  /// that it has besides.
-  Value takePart(const Arranged &whole, int64_t begin, int64_t size, double ratio, ArrayRef<unsigned> dims);
+  /// `ratio` times the elements [begin, begin + size) of the depth of `whole`,
+  /// its last dim, along `dims`: summed over those that it has besides.
+  Value takePart(const Arranged &whole, int64_t begin, int64_t size,
+                 double ratio, ArrayRef<unsigned> dims);
   /// The next operand.
   Value add(const Arranged &operand) {
     addMap(operand.dims);
     return operand.value;
   }
-  Value add(const Root &root, ArrayRef<unsigned> required) { return add(arrange(root, required)); }
+  Value add(const Root &root, ArrayRef<unsigned> required) {
+    return add(arrange(root, required));
+  }
   /// The tensors that `polys` read besides raw scores, as the next operands.
   void addExtras(ArrayRef<PolyId> polys);
   /// The type of the next result, which replaces `like`, and its dims.
-  std::pair<RankedTensorType, SmallVector<unsigned>> addResult(Value like, const Layout &layout, ArrayRef<unsigned> required);
+  std::pair<RankedTensorType, SmallVector<unsigned>>
+  addResult(Value like, const Layout &layout, ArrayRef<unsigned> required);
   /// The type of the next result, a number of each row.
   RankedTensorType addRows() {
     addMap(rows());
@@ -61,12 +72,17 @@ public:
   }
   void addMap(ArrayRef<unsigned> dims);
   ArrayAttr mapsAttr() { return builder.getArrayAttr(maps); }
-  IntegerAttr bandAttr(std::optional<int64_t> bound) { return bound ? builder.getI64IntegerAttr(*bound) : IntegerAttr(); }
+  IntegerAttr bandAttr(std::optional<int64_t> bound) {
+    return bound ? builder.getI64IntegerAttr(*bound) : IntegerAttr();
+  }
 
-  /// Fills `region`: its first arguments are `first`, and it yields `polys`, each times
-  /// the first argument where `timesFirst`.
-  void fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayRef<PolyId> polys, bool timesFirst);
-  void fillScore(Region &score, PolyId poly) { fill(score, {f.raw}, {poly}, false); }
+  /// Fills `region`: its first arguments are `first`, and it yields `polys`,
+  /// each times the first argument where `timesFirst`.
+  void fill(Region &region, ArrayRef<std::optional<TermId>> first,
+            ArrayRef<PolyId> polys, bool timesFirst);
+  void fillScore(Region &score, PolyId poly) {
+    fill(score, {f.raw}, {poly}, false);
+  }
   void fillWeight(Region &weight) {
     if (f.algebra->constantOf(f.weight) != 1.0)
       fill(weight, {std::nullopt}, {f.weight}, true);
@@ -104,10 +120,13 @@ void Emitter::addMap(ArrayRef<unsigned> dims) {
   SmallVector<AffineExpr> exprs;
   for (unsigned dim : dims)
     exprs.push_back(builder.getAffineDimExpr(numbers.lookup(dim)));
-  maps.push_back(AffineMapAttr::get(AffineMap::get(numbers.size(), 0, exprs, builder.getContext())));
+  maps.push_back(AffineMapAttr::get(
+      AffineMap::get(numbers.size(), 0, exprs, builder.getContext())));
 }
 
-std::pair<RankedTensorType, SmallVector<unsigned>> Emitter::addResult(Value like, const Layout &layout, ArrayRef<unsigned> required) {
+std::pair<RankedTensorType, SmallVector<unsigned>>
+Emitter::addResult(Value like, const Layout &layout,
+                   ArrayRef<unsigned> required) {
   SmallVector<unsigned> dims = flatten(layout);
   SmallVector<int64_t> shape;
   for (unsigned dim : required)
@@ -116,7 +135,8 @@ std::pair<RankedTensorType, SmallVector<unsigned>> Emitter::addResult(Value like
   // Extents as the tensor has them: numbers of depth dims are used again.
   for (auto [i, parts] : llvm::enumerate(layout))
     for (unsigned part : parts)
-      shape.push_back(parts.size() == 1 ? typeOf(like).getDimSize(i) : f.reader->sizeOf(part));
+      shape.push_back(parts.size() == 1 ? typeOf(like).getDimSize(i)
+                                        : f.reader->sizeOf(part));
   shape.resize(dims.size(), 1);
   addMap(dims);
   return {typeOf(like).clone(shape), dims};
@@ -131,7 +151,8 @@ Arranged Emitter::arrange(const Root &root, ArrayRef<unsigned> required) {
   for (auto [i, parts] : llvm::enumerate(root.layout))
     for (unsigned part : parts) {
       result.dims.push_back(part);
-      shape.push_back(parts.size() == 1 ? typeOf(root.value).getDimSize(i) : f.reader->sizeOf(part));
+      shape.push_back(parts.size() == 1 ? typeOf(root.value).getDimSize(i)
+                                        : f.reader->sizeOf(part));
     }
   SmallVector<unsigned> repeated;
   for (unsigned dim : required) {
@@ -147,7 +168,8 @@ Arranged Emitter::arrange(const Root &root, ArrayRef<unsigned> required) {
   }
   auto type = typeOf(root.value).clone(shape);
   if (type != root.value.getType())
-    result.value = stablehlo::ReshapeOp::create(builder, loc, type, result.value);
+    result.value =
+        stablehlo::ReshapeOp::create(builder, loc, type, result.value);
   if (repeated.empty())
     return result;
   SmallVector<int64_t> places;
@@ -157,8 +179,9 @@ Arranged Emitter::arrange(const Root &root, ArrayRef<unsigned> required) {
     result.dims.push_back(dim);
     shape.push_back(f.reader->sizeOf(dim));
   }
-  result.value = stablehlo::BroadcastInDimOp::create(builder, loc, type.clone(shape), result.value,
-                                                     builder.getDenseI64ArrayAttr(places));
+  result.value = stablehlo::BroadcastInDimOp::create(
+      builder, loc, type.clone(shape), result.value,
+      builder.getDenseI64ArrayAttr(places));
   return result;
 }
 
@@ -169,16 +192,23 @@ Arranged Emitter::arrangeAll(const Root &first, bool ofQueries) {
     return all;
   SmallVector<Arranged> parts{all};
   for (const MoreProducts &part : f.more) {
-    Arranged &next = parts.emplace_back(arrange(ofQueries ? part.query : part.key, required));
+    Arranged &next = parts.emplace_back(
+        arrange(ofQueries ? part.query : part.key, required));
     if (ofQueries && part.ratio != 1) {
       auto type = typeOf(next.value);
-      auto ratio = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), part.ratio));
-      Value factor = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(ratio)));
-      next.value = stablehlo::MulOp::create(builder, loc, type, next.value, factor);
+      auto ratio = DenseElementsAttr::get(
+          type, builder.getFloatAttr(type.getElementType(), part.ratio));
+      Value factor = stablehlo::ConstantOp::create(
+          builder, loc, cast<ElementsAttr>(Attribute(ratio)));
+      next.value =
+          stablehlo::MulOp::create(builder, loc, type, next.value, factor);
     }
   }
-  // In the order of the one with most dims: the others are repeated to lie like it.
-  all.dims = llvm::max_element(parts, [](const Arranged &a, const Arranged &b) { return a.dims.size() < b.dims.size(); })->dims;
+  // In the order of the one with most dims: the others are repeated to lie like
+  // it.
+  all.dims = llvm::max_element(parts, [](const Arranged &a, const Arranged &b) {
+               return a.dims.size() < b.dims.size();
+             })->dims;
   llvm::erase(all.dims, f.depth);
   for (const Arranged &part : parts)
     for (unsigned dim : part.dims)
@@ -188,14 +218,18 @@ Arranged Emitter::arrangeAll(const Root &first, bool ofQueries) {
   SmallVector<Value> values;
   int64_t depth = 0;
   for (const Arranged &part : parts) {
-    int64_t size = typeOf(part.value).getDimSize(llvm::find(part.dims, f.depth) - part.dims.begin());
+    int64_t size =
+        typeOf(part.value)
+            .getDimSize(llvm::find(part.dims, f.depth) - part.dims.begin());
     depth += size;
     values.push_back(spread(part, all.dims));
   }
   f.reader->setSize(f.depth, depth);
   SmallVector<int64_t> shape(typeOf(values.front()).getShape());
   shape.back() = depth;
-  all.value = stablehlo::ConcatenateOp::create(builder, loc, typeOf(values.front()).clone(shape), values, shape.size() - 1);
+  all.value = stablehlo::ConcatenateOp::create(
+      builder, loc, typeOf(values.front()).clone(shape), values,
+      shape.size() - 1);
   return all;
 }
 
@@ -212,22 +246,30 @@ Value Emitter::spread(const Arranged &arranged, ArrayRef<unsigned> dims) {
   auto type = typeOf(arranged.value).clone(shape);
   Value value = arranged.value;
   if (!llvm::is_sorted(order))
-    value = stablehlo::TransposeOp::create(builder, loc, type, value, builder.getDenseI64ArrayAttr(order));
+    value = stablehlo::TransposeOp::create(builder, loc, type, value,
+                                           builder.getDenseI64ArrayAttr(order));
   if (places.size() == dims.size())
     return value;
   SmallVector<int64_t> whole = shapeOf(dims);
   for (auto [place, size] : llvm::zip_equal(places, shape))
     whole[place] = size;
-  return stablehlo::BroadcastInDimOp::create(builder, loc, type.clone(whole), value, builder.getDenseI64ArrayAttr(places));
+  return stablehlo::BroadcastInDimOp::create(
+      builder, loc, type.clone(whole), value,
+      builder.getDenseI64ArrayAttr(places));
 }
 
-Value Emitter::takePart(const Arranged &whole, int64_t begin, int64_t size, double ratio, ArrayRef<unsigned> dims) {
+Value Emitter::takePart(const Arranged &whole, int64_t begin, int64_t size,
+                        double ratio, ArrayRef<unsigned> dims) {
   auto type = typeOf(whole.value);
-  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()), strides(type.getRank(), 1), shape(type.getShape());
+  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()),
+      strides(type.getRank(), 1), shape(type.getShape());
   starts.back() = begin;
   limits.back() = begin + size;
   shape.back() = size;
-  Arranged part{stablehlo::SliceOp::create(builder, loc, type.clone(shape), whole.value, starts, limits, strides), {}};
+  Arranged part{stablehlo::SliceOp::create(builder, loc, type.clone(shape),
+                                           whole.value, starts, limits,
+                                           strides),
+                {}};
   SmallVector<int64_t> gone, left;
   for (auto [i, dim] : llvm::enumerate(whole.dims)) {
     if (llvm::is_contained(dims, dim)) {
@@ -239,23 +281,33 @@ Value Emitter::takePart(const Arranged &whole, int64_t begin, int64_t size, doub
   }
   auto scalar = RankedTensorType::get({}, type.getElementType());
   if (!gone.empty()) {
-    auto zero = DenseElementsAttr::get(scalar, ArrayRef<Attribute>(builder.getFloatAttr(type.getElementType(), 0)));
-    Value start = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(zero)));
-    auto sum = stablehlo::ReduceOp::create(builder, loc, TypeRange{type.clone(left)}, ValueRange{part.value}, ValueRange{start},
-                                           builder.getDenseI64ArrayAttr(gone));
+    auto zero = DenseElementsAttr::get(
+        scalar,
+        ArrayRef<Attribute>(builder.getFloatAttr(type.getElementType(), 0)));
+    Value start = stablehlo::ConstantOp::create(
+        builder, loc, cast<ElementsAttr>(Attribute(zero)));
+    auto sum = stablehlo::ReduceOp::create(
+        builder, loc, TypeRange{type.clone(left)}, ValueRange{part.value},
+        ValueRange{start}, builder.getDenseI64ArrayAttr(gone));
     OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&sum.getBody(), {}, {scalar, scalar}, {loc, loc});
-    Value added = stablehlo::AddOp::create(builder, loc, scalar, body->getArgument(0), body->getArgument(1));
+    Block *body =
+        builder.createBlock(&sum.getBody(), {}, {scalar, scalar}, {loc, loc});
+    Value added = stablehlo::AddOp::create(
+        builder, loc, scalar, body->getArgument(0), body->getArgument(1));
     stablehlo::ReturnOp::create(builder, loc, added);
     part.value = sum->getResult(0);
   }
-  SmallVector<unsigned> order = llvm::filter_to_vector(dims, [&](unsigned dim) { return llvm::is_contained(part.dims, dim); });
+  SmallVector<unsigned> order = llvm::filter_to_vector(
+      dims, [&](unsigned dim) { return llvm::is_contained(part.dims, dim); });
   Value result = spread(part, order);
   if (ratio == 1)
     return result;
-  auto factors = DenseElementsAttr::get(typeOf(result), builder.getFloatAttr(type.getElementType(), ratio));
-  Value factor = stablehlo::ConstantOp::create(builder, loc, cast<ElementsAttr>(Attribute(factors)));
-  return stablehlo::MulOp::create(builder, loc, result.getType(), result, factor);
+  auto factors = DenseElementsAttr::get(
+      typeOf(result), builder.getFloatAttr(type.getElementType(), ratio));
+  Value factor = stablehlo::ConstantOp::create(
+      builder, loc, cast<ElementsAttr>(Attribute(factors)));
+  return stablehlo::MulOp::create(builder, loc, result.getType(), result,
+                                  factor);
 }
 
 void Emitter::replace(Value old, Value result) {
@@ -268,7 +320,8 @@ void Emitter::replace(Value old, Value result) {
 
 /// True if `term` is read as an element of its tensor.
 static bool isTensor(const Term &term) {
-  return term.kind == TermKind::Leaf || term.kind == TermKind::Dot || term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey;
+  return term.kind == TermKind::Leaf || term.kind == TermKind::Dot ||
+         term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey;
 }
 
 void Emitter::collectExtras(PolyId poly) {
@@ -295,11 +348,14 @@ void Emitter::addExtras(ArrayRef<PolyId> polys) {
   }
 }
 
-void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayRef<PolyId> polys, bool timesFirst) {
+void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first,
+                   ArrayRef<PolyId> polys, bool timesFirst) {
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&region);
   Writer writer(*f.algebra, builder, loc, accumulator);
-  auto addArgument = [&](Type type) { return block->addArgument(RankedTensorType::get({}, type), loc); };
+  auto addArgument = [&](Type type) {
+    return block->addArgument(RankedTensorType::get({}, type), loc);
+  };
   for (std::optional<TermId> term : first) {
     Value argument = addArgument(accumulator);
     if (term)
@@ -308,7 +364,8 @@ void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first, ArrayR
   for (const MoreProducts &part : f.more)
     writer.contained.push_back(part.raw);
   for (TermId extra : extraTerms)
-    writer.terms[extra] = addArgument(typeOf(f.algebra->getTerm(extra).tensor).getElementType());
+    writer.terms[extra] =
+        addArgument(typeOf(f.algebra->getTerm(extra).tensor).getElementType());
   SmallVector<unsigned> positions = rows();
   positions.push_back(f.key);
   for (unsigned dim : positions)
@@ -338,7 +395,8 @@ void Emitter::provide(PolyId poly, Writer &writer) {
     if (id == f.sum)
       continue;
     if (term.tensor)
-      writer.terms[id] = spread(arrange({term.tensor, term.tensorLayout}, {}), rows());
+      writer.terms[id] =
+          spread(arrange({term.tensor, term.tensorLayout}, {}), rows());
     else
       for (PolyId argument : term.arguments)
         provide(argument, writer);
@@ -357,7 +415,9 @@ Arranged Emitter::rowFactor(const Monomial &factor, spmd::AllPairsOp op) {
   };
   writer.rowSum = {f.sum, known(2, op.getResult(2)), known(3, op.getResult(1))};
   provide(algebra.intern({factor}), writer);
-  PolyId whole = algebra.multiply(algebra.intern({factor}), algebra.exponential(algebra.ofTerm(writer.rowSum->max)));
+  PolyId whole =
+      algebra.multiply(algebra.intern({factor}),
+                       algebra.exponential(algebra.ofTerm(writer.rowSum->max)));
   return {writer.write(whole, accumulator), rows()};
 }
 
@@ -367,18 +427,21 @@ Arranged Emitter::rowFactor(const Monomial &factor, spmd::AllPairsOp op) {
 
 spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   Emitter e(f, placeOf(f), replacements);
-  Value query = e.add(e.arrangeAll(f.queryRoot, /*ofQueries=*/true)), key = e.add(e.arrangeAll(f.keyRoot, /*ofQueries=*/false)),
+  Value query = e.add(e.arrangeAll(f.queryRoot, /*ofQueries=*/true)),
+        key = e.add(e.arrangeAll(f.keyRoot, /*ofQueries=*/false)),
         value = e.add(f.valueRoot, {f.key, f.feature});
   e.addExtras({f.opScore, f.weight});
-  auto [type, dims] = e.addResult(f.output, f.outputLayout, {f.query, f.feature});
+  auto [type, dims] =
+      e.addResult(f.output, f.outputLayout, {f.query, f.feature});
   if (f.isOpen)
     type = type.clone(e.accumulator);
   RankedTensorType rowType = e.addRows();
   e.addRows();
   SmallVector<Type> types = {type, rowType, rowType};
-  auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, spmd::PairCombine::Softmax,
-                                     f.isOpen, query, key, value, e.extras, e.mapsAttr(),
-                                     e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
+  auto op = spmd::AllPairsOp::create(
+      e.builder, e.loc, types, spmd::PairCombine::Softmax, f.isOpen, query, key,
+      value, e.extras, e.mapsAttr(), e.bandAttr(f.bandLower),
+      e.bandAttr(f.bandUpper));
   e.fillScore(op.getScore(), f.opScore);
   e.fillWeight(op.getWeight());
   for (const RowOutput &row : f.rowOutputs) {
@@ -386,10 +449,12 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
     Arranged result{op.getResult(row.isMax ? 1 : 2), f.rows()};
     if (!row.isMax) {
       Arranged factor = e.rowFactor(row.factor, op);
-      result.value = stablehlo::MulOp::create(e.builder, e.loc, rowType, result.value, factor.value);
+      result.value = stablehlo::MulOp::create(e.builder, e.loc, rowType,
+                                              result.value, factor.value);
     }
     if (row.least) {
-      Writer writer(*f.algebra, e.builder, e.loc, e.accumulator, rowType.getShape());
+      Writer writer(*f.algebra, e.builder, e.loc, e.accumulator,
+                    rowType.getShape());
       Value least = writer.write(f.algebra->number(*row.least), e.accumulator);
       result.value = writer.binary<stablehlo::MaxOp>(result.value, least);
     }
@@ -407,12 +472,19 @@ spmd::AllPairsOp raise::emitForward(Forward &f, Replacements &replacements) {
   }
   if (f.emptyIsZero) {
     auto outType = typeOf(out);
-    Writer rows(*f.algebra, e.builder, e.loc, e.accumulator, rowType.getShape());
+    Writer rows(*f.algebra, e.builder, e.loc, e.accumulator,
+                rowType.getShape());
     Value none = rows.write(f.algebra->number(0), e.accumulator);
-    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, op.getResult(2), none, stablehlo::ComparisonDirection::EQ);
-    auto zero = DenseElementsAttr::get(outType, e.builder.getFloatAttr(outType.getElementType(), 0));
-    Value zeros = stablehlo::ConstantOp::create(e.builder, e.loc, cast<ElementsAttr>(Attribute(zero)));
-    out = stablehlo::SelectOp::create(e.builder, e.loc, outType, e.spread({isEmpty, f.rows()}, dims), zeros, out);
+    Value isEmpty =
+        stablehlo::CompareOp::create(e.builder, e.loc, op.getResult(2), none,
+                                     stablehlo::ComparisonDirection::EQ);
+    auto zero = DenseElementsAttr::get(
+        outType, e.builder.getFloatAttr(outType.getElementType(), 0));
+    Value zeros = stablehlo::ConstantOp::create(
+        e.builder, e.loc, cast<ElementsAttr>(Attribute(zero)));
+    out = stablehlo::SelectOp::create(e.builder, e.loc, outType,
+                                      e.spread({isEmpty, f.rows()}, dims),
+                                      zeros, out);
   }
   e.replace(f.output, out);
   return op;
@@ -437,7 +509,8 @@ Operation *raise::placeOf(const Backward &b) {
   return first;
 }
 
-/// Rows of a gradient: what scores are shifted by, what each loses of dp, and the cotangent over what p is divided by.
+/// Rows of a gradient: what scores are shifted by, what each loses of dp, and
+/// the cotangent over what p is divided by.
 namespace {
 struct GradientRows {
   SmallVector<unsigned> dims;
@@ -457,14 +530,21 @@ static int64_t depthOf(const Forward &f, const Root &root) {
 /// Makes the op of `b`, and replaces what it gives.
 static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
   Forward &f = e.f;
-  auto orElse = [](const Root &root, const Root &other) { return root.value ? root : other; };
-  Arranged query = e.arrangeAll(orElse(b.queryRoot, f.queryRoot), /*ofQueries=*/true),
-           key = e.arrangeAll(orElse(b.keyRoot, f.keyRoot), /*ofQueries=*/false),
-           value = e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
+  auto orElse = [](const Root &root, const Root &other) {
+    return root.value ? root : other;
+  };
+  Arranged query = e.arrangeAll(orElse(b.queryRoot, f.queryRoot),
+                                /*ofQueries=*/true),
+           key =
+               e.arrangeAll(orElse(b.keyRoot, f.keyRoot), /*ofQueries=*/false),
+           value =
+               e.arrange(orElse(b.valueRoot, f.valueRoot), {f.key, f.feature});
   SmallVector<PolyId> slopes = {b.slope ? *b.slope : f.algebra->number(0)};
-  // Nothing comes back to what is masked with -inf, also in rows that are NaN because all of it is.
+  // Nothing comes back to what is masked with -inf, also in rows that are NaN
+  // because all of it is.
   for (TermId condition : f.algebra->conditionsOf(f.exp).implied)
-    slopes.front() = f.algebra->multiply(slopes.front(), f.algebra->ofTerm(condition));
+    slopes.front() =
+        f.algebra->multiply(slopes.front(), f.algebra->ofTerm(condition));
   for (const ExtraGradient &extra : b.extras)
     slopes.push_back(extra.slope);
   for (const Arranged *operand : {&query, &key, &value})
@@ -476,43 +556,54 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
   llvm::append_range(read, slopes);
   e.addExtras(read);
   SmallVector<Type> types, extraTypes;
-  auto addResult = [&](Value old, const Layout &layout, ArrayRef<unsigned> required, const Arranged &like) {
-    types.push_back(old ? e.addResult(old, layout, required).first : typeOf(like.value));
+  auto addResult = [&](Value old, const Layout &layout,
+                       ArrayRef<unsigned> required, const Arranged &like) {
+    types.push_back(old ? e.addResult(old, layout, required).first
+                        : typeOf(like.value));
     if (!old)
       e.addMap(like.dims);
   };
   // Those of several products are taken apart afterwards.
   bool isOne = f.more.empty();
-  addResult(isOne ? b.dquery : Value(), b.dqueryLayout, {f.query, f.depth}, query);
+  addResult(isOne ? b.dquery : Value(), b.dqueryLayout, {f.query, f.depth},
+            query);
   addResult(isOne ? b.dkey : Value(), b.dkeyLayout, {f.key, f.depth}, key);
   for (unsigned i = 0; !isOne && i < 2; ++i)
     types[i] = cast<RankedTensorType>(types[i]).clone(e.accumulator);
   addResult(b.dvalue, b.dvalueLayout, {f.key, f.feature}, value);
   for (const ExtraGradient &extra : b.extras)
     extraTypes.push_back(e.addResult(extra.value, extra.layout, {}).first);
-  auto op = spmd::AttentionBackwardOp::create(e.builder, e.loc, types[0], types[1], types[2], extraTypes, query.value, key.value,
-                                              value.value, rows.max, rows.delta, rows.dout.value, e.extras, e.mapsAttr(),
-                                              e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
+  auto op = spmd::AttentionBackwardOp::create(
+      e.builder, e.loc, types[0], types[1], types[2], extraTypes, query.value,
+      key.value, value.value, rows.max, rows.delta, rows.dout.value, e.extras,
+      e.mapsAttr(), e.bandAttr(f.bandLower), e.bandAttr(f.bandUpper));
   e.fillScore(op.getScore(), f.score);
   e.fillWeight(op.getWeight());
   e.fill(op.getSlope(), {std::nullopt, f.raw}, slopes, true);
   if (isOne) {
-    for (auto [old, result] : {std::pair<Value, Value>(b.dquery, op.getDquery()), {b.dkey, op.getDkey()}})
+    for (auto [old, result] :
+         {std::pair<Value, Value>(b.dquery, op.getDquery()),
+          {b.dkey, op.getDkey()}})
       if (old)
         e.replace(old, result);
   } else {
     int64_t begin = 0;
-    auto give = [&](const Root &queryRoot, double ratio, Value dquery, const Layout &dqueryLayout, Value dkey, const Layout &dkeyLayout) {
+    auto give = [&](const Root &queryRoot, double ratio, Value dquery,
+                    const Layout &dqueryLayout, Value dkey,
+                    const Layout &dkeyLayout) {
       int64_t size = depthOf(f, queryRoot);
       if (dquery)
-        e.replace(dquery, e.takePart({op.getDquery(), query.dims}, begin, size, ratio, flatten(dqueryLayout)));
+        e.replace(dquery, e.takePart({op.getDquery(), query.dims}, begin, size,
+                                     ratio, flatten(dqueryLayout)));
       if (dkey)
-        e.replace(dkey, e.takePart({op.getDkey(), key.dims}, begin, size, 1, flatten(dkeyLayout)));
+        e.replace(dkey, e.takePart({op.getDkey(), key.dims}, begin, size, 1,
+                                   flatten(dkeyLayout)));
       begin += size;
     };
     give(f.queryRoot, 1, b.dquery, b.dqueryLayout, b.dkey, b.dkeyLayout);
     for (auto [part, gradients] : llvm::zip_equal(f.more, b.more))
-      give(part.query, part.ratio, gradients.dquery, gradients.dqueryLayout, gradients.dkey, gradients.dkeyLayout);
+      give(part.query, part.ratio, gradients.dquery, gradients.dqueryLayout,
+           gradients.dkey, gradients.dkeyLayout);
   }
   if (b.dvalue)
     e.replace(b.dvalue, op.getDvalue());
@@ -520,7 +611,8 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
     e.replace(extra.value, result);
 }
 
-void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const Forward &makes, Replacements &replacements) {
+void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made,
+                         const Forward &makes, Replacements &replacements) {
   Emitter e(f, placeOf(b), replacements);
   // Rows and output lie as the forward op has them.
   GradientRows rows{makes.rows(), made.getResult(1), Value(), {}};
@@ -528,21 +620,27 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   /// `value`, which lies as `dims`, or zero where a row has no key.
   auto orZero = [&](Value value, ArrayRef<unsigned> dims) {
     Value sums = e.spread({made.getResult(2), rows.dims}, dims);
-    Writer whole(*f.algebra, e.builder, e.loc, e.accumulator, typeOf(sums).getShape());
+    Writer whole(*f.algebra, e.builder, e.loc, e.accumulator,
+                 typeOf(sums).getShape());
     Value zeros = whole.write(f.algebra->number(0), e.accumulator);
-    Value isEmpty = stablehlo::CompareOp::create(e.builder, e.loc, sums, zeros, stablehlo::ComparisonDirection::EQ);
-    return stablehlo::SelectOp::create(e.builder, e.loc, sums.getType(), isEmpty, zeros, value);
+    Value isEmpty = stablehlo::CompareOp::create(
+        e.builder, e.loc, sums, zeros, stablehlo::ComparisonDirection::EQ);
+    return stablehlo::SelectOp::create(e.builder, e.loc, sums.getType(),
+                                       isEmpty, zeros, value);
   };
   SmallVector<unsigned> outDims(rows.dims), madeOrder = makes.dims(), madeDims;
   outDims.push_back(f.feature);
   rows.dout = e.arrange(b.dout, outDims);
-  for (AffineExpr expr : cast<spmd::AllPairsOpInterface>(made.getOperation()).getResultMap(0).getResults())
+  for (AffineExpr expr : cast<spmd::AllPairsOpInterface>(made.getOperation())
+                             .getResultMap(0)
+                             .getResults())
     madeDims.push_back(madeOrder[cast<AffineDimExpr>(expr).getPosition()]);
 
   // The cotangent over the sum of its row, and delta = Σ_e of it times out.
   rows.dout.value = e.convert(rows.dout.value, e.accumulator);
   Value sums = e.spread({made.getResult(2), rows.dims}, rows.dout.dims);
-  Value quotient = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(), rows.dout.value, sums);
+  Value quotient = stablehlo::DivOp::create(e.builder, e.loc, sums.getType(),
+                                            rows.dout.value, sums);
   if (f.emptyIsZero) {
     quotient = orZero(quotient, rows.dout.dims);
     rows.max = orZero(rows.max, rows.dims);
@@ -550,17 +648,22 @@ void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made, const F
   }
   rows.dout.value = quotient;
   auto placesIn = [&](ArrayRef<unsigned> dims, ArrayRef<unsigned> wanted) {
-    return llvm::map_to_vector(wanted, [&](unsigned dim) { return int64_t(llvm::find(dims, dim) - dims.begin()); });
+    return llvm::map_to_vector(wanted, [&](unsigned dim) {
+      return int64_t(llvm::find(dims, dim) - dims.begin());
+    });
   };
   auto numbers = stablehlo::DotDimensionNumbersAttr::get(
-      e.builder.getContext(), placesIn(rows.dout.dims, rows.dims), placesIn(madeDims, rows.dims),
-      placesIn(rows.dout.dims, {f.feature}), placesIn(madeDims, {f.feature}));
-  rows.delta = stablehlo::DotGeneralOp::create(e.builder, e.loc, made.getResult(1).getType(), rows.dout.value, wideOut, numbers,
-                                               ArrayAttr(), stablehlo::DotAlgorithmAttr());
+      e.builder.getContext(), placesIn(rows.dout.dims, rows.dims),
+      placesIn(madeDims, rows.dims), placesIn(rows.dout.dims, {f.feature}),
+      placesIn(madeDims, {f.feature}));
+  rows.delta = stablehlo::DotGeneralOp::create(
+      e.builder, e.loc, made.getResult(1).getType(), rows.dout.value, wideOut,
+      numbers, ArrayAttr(), stablehlo::DotAlgorithmAttr());
   emitGradient(e, b, rows);
 }
 
-void raise::emitOpenBackward(Forward &f, Backward &b, Replacements &replacements) {
+void raise::emitOpenBackward(Forward &f, Backward &b,
+                             Replacements &replacements) {
   Emitter e(f, placeOf(b), replacements);
   Algebra &algebra = *f.algebra;
   // p = exp(score - max) * others: `others` go to the cotangent and to delta.
@@ -572,15 +675,20 @@ void raise::emitOpenBackward(Forward &f, Backward &b, Replacements &replacements
     else
       others = algebra.times(std::move(others), id, power);
   }
-  GradientRows rows{f.rows(), e.writeRows(algebra.scale(exponent, -1)),
-                    e.writeRows(algebra.multiply(b.delta, algebra.intern({others}))), {}};
+  GradientRows rows{
+      f.rows(),
+      e.writeRows(algebra.scale(exponent, -1)),
+      e.writeRows(algebra.multiply(b.delta, algebra.intern({others}))),
+      {}};
   SmallVector<unsigned> outDims(rows.dims);
   outDims.push_back(f.feature);
   rows.dout = e.arrange(b.dout, outDims);
   if (others.coefficient != 1 || !others.factors.empty()) {
     rows.dout.value = e.convert(rows.dout.value, e.accumulator);
-    Value factor = e.spread({e.writeRows(algebra.intern({others})), rows.dims}, rows.dout.dims);
-    rows.dout.value = stablehlo::MulOp::create(e.builder, e.loc, factor.getType(), rows.dout.value, factor);
+    Value factor = e.spread({e.writeRows(algebra.intern({others})), rows.dims},
+                            rows.dout.dims);
+    rows.dout.value = stablehlo::MulOp::create(
+        e.builder, e.loc, factor.getType(), rows.dout.value, factor);
   }
   emitGradient(e, b, rows);
 }
@@ -601,7 +709,8 @@ void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
   if (isTopK)
     f.reader->setSize(kFirstFeature, pairs.count);
   Emitter e(f, pairs.op, replacements);
-  PolyId score = pairs.isNegated ? f.algebra->scale(pairs.score, -1) : pairs.score;
+  PolyId score =
+      pairs.isNegated ? f.algebra->scale(pairs.score, -1) : pairs.score;
   Value query = e.add(f.queryRoot, {}), key = e.add(f.keyRoot, {}), value;
   SmallVector<unsigned> required{f.query};
   if (pairs.value.value) {
@@ -614,27 +723,32 @@ void raise::emitPairs(Pairs &pairs, Replacements &replacements) {
     layout.push_back({kFirstFeature});
   auto [type, dims] = e.addResult(pairs.outputs[0], layout, required);
   Type element = type.getElementType();
-  SmallVector<Type> types = {type.clone(isa<FloatType>(element) ? element : Type(e.accumulator))};
+  SmallVector<Type> types = {
+      type.clone(isa<FloatType>(element) ? element : Type(e.accumulator))};
   if (isTopK) {
     types.push_back(type.clone(e.builder.getI32Type()));
     e.addMap(dims);
   }
-  auto op = spmd::AllPairsOp::create(e.builder, e.loc, types, pairs.combine, false, query, key, value, e.extras, e.mapsAttr(),
-                                     IntegerAttr(), IntegerAttr());
+  auto op = spmd::AllPairsOp::create(
+      e.builder, e.loc, types, pairs.combine, false, query, key, value,
+      e.extras, e.mapsAttr(), IntegerAttr(), IntegerAttr());
   e.fillScore(op.getScore(), score);
   if (pairs.elements) {
     OpBuilder::InsertionGuard guard(e.builder);
     auto scalar = RankedTensorType::get({}, e.accumulator);
-    Block *block = e.builder.createBlock(&op.getPair(), {}, {scalar, scalar}, {e.loc, e.loc});
+    Block *block = e.builder.createBlock(&op.getPair(), {}, {scalar, scalar},
+                                         {e.loc, e.loc});
     Writer writer(*f.algebra, e.builder, e.loc, e.accumulator);
     writer.terms[pairs.elements->first] = block->getArgument(0);
     writer.terms[pairs.elements->second] = block->getArgument(1);
-    Value sum = writer.write(f.algebra->getTerm(f.raw).arguments[0], e.accumulator);
+    Value sum =
+        writer.write(f.algebra->getTerm(f.raw).arguments[0], e.accumulator);
     spmd::YieldOp::create(e.builder, e.loc, sum);
   }
   Value values = op.getResult(0);
   if (pairs.isNegated)
-    values = stablehlo::NegOp::create(e.builder, e.loc, values.getType(), values);
+    values =
+        stablehlo::NegOp::create(e.builder, e.loc, values.getType(), values);
   e.replace(pairs.outputs[0], values);
   if (pairs.outputs.size() == 2)
     e.replace(pairs.outputs[1], op.getResult(1));

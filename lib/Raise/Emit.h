@@ -17,13 +17,16 @@ spmd::AllPairsOp emitForward(Forward &forward, Replacements &replacements);
 mlir::Operation *placeOf(const Forward &forward);
 mlir::Operation *placeOf(const Backward &backward);
 
-/// Makes the op of `backward`, a gradient of `made`, and replaces what it gives. `forward` is
-/// what `backward` was matched with; `made` may be of an equal one, `makes`.
-void emitBackward(Forward &forward, Backward &backward, spmd::AllPairsOp made, const Forward &makes,
-                  Replacements &replacements);
+/// Makes the op of `backward`, a gradient of `made`, and replaces what it
+/// gives. `forward` is what `backward` was matched with; `made` may be of an
+/// equal one, `makes`.
+void emitBackward(Forward &forward, Backward &backward, spmd::AllPairsOp made,
+                  const Forward &makes, Replacements &replacements);
 
-/// Makes the op of `backward` from the scores of `forward`, where there is no forward pass.
-void emitOpenBackward(Forward &forward, Backward &backward, Replacements &replacements);
+/// Makes the op of `backward` from the scores of `forward`, where there is no
+/// forward pass.
+void emitOpenBackward(Forward &forward, Backward &backward,
+                      Replacements &replacements);
 
 /// Makes the op of `pairs` and replaces its outputs.
 void emitPairs(Pairs &pairs, Replacements &replacements);

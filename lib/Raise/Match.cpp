@@ -1,12 +1,12 @@
 //===- Match.cpp - Attention in expressions -------------------------------===//
 //
-// Forward: from the contraction with values back. The probabilities' normal form
-// is weight * Exp[score] * Sum[Exp[score]]^-1, and the score holds a contraction of
-// something along queries with something along keys.
+// Forward: from the contraction with values back. The probabilities' normal
+// form is weight * Exp[score] * Sum[Exp[score]]^-1, and the score holds a
+// contraction of something along queries with something along keys.
 //
-// Open: where a program goes through its keys block by block, the exponentials of one
-// block are divided by nothing yet, or by anything of their row. Sums and maxima of their
-// rows are outputs as well.
+// Open: where a program goes through its keys block by block, the exponentials
+// of one block are divided by nothing yet, or by anything of their row. Sums
+// and maxima of their rows are outputs as well.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -18,11 +18,13 @@ using namespace shardc;
 using namespace shardc::raise;
 
 namespace {
-/// The dims of the probabilities and the values, each as parts once they are cut.
+/// The dims of the probabilities and the values, each as parts once they are
+/// cut.
 struct Roles {
   SmallVector<SmallVector<int64_t, 2>> probability, feature;
 
-  static void cut(SmallVector<SmallVector<int64_t, 2>> &dims, unsigned number, int64_t major) {
+  static void cut(SmallVector<SmallVector<int64_t, 2>> &dims, unsigned number,
+                  int64_t major) {
     for (auto &parts : dims)
       for (size_t i = 0; i < parts.size(); ++i) {
         if (parts[i] == 1 || number-- != 0)
@@ -44,7 +46,8 @@ static SmallVector<SmallVector<int64_t, 2>> wholeDims(ArrayRef<int64_t> shape) {
 }
 
 /// Numbers the parts of `dims` from `next`.
-static Layout numberParts(ArrayRef<SmallVector<int64_t, 2>> dims, unsigned next, std::vector<int64_t> &sizes) {
+static Layout numberParts(ArrayRef<SmallVector<int64_t, 2>> dims, unsigned next,
+                          std::vector<int64_t> &sizes) {
   Layout layout;
   for (const auto &parts : dims) {
     auto &dim = layout.emplace_back();
@@ -60,10 +63,12 @@ static Layout numberParts(ArrayRef<SmallVector<int64_t, 2>> dims, unsigned next,
 }
 
 /// True if `layout` is one of a tensor with each dim one iteration dim or none.
-static DimSet boundIn(const Layout &layout) { return dimsIn(layout) & ~(bit(kFirstBoundDim) - 1); }
+static DimSet boundIn(const Layout &layout) {
+  return dimsIn(layout) & ~(bit(kFirstBoundDim) - 1);
+}
 
-/// The term of kind Dot in the score that queries and keys make, with the largest
-/// depth; also says which dims are along queries.
+/// The term of kind Dot in the score that queries and keys make, with the
+/// largest depth; also says which dims are along queries.
 static std::optional<TermId> findRaw(Forward &f, DimSet rowDims) {
   SmallVector<TermId> terms;
   f.algebra->collectTerms(f.score, terms);
@@ -90,17 +95,24 @@ static std::optional<TermId> findRaw(Forward &f, DimSet rowDims) {
   return best;
 }
 
-bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other, std::optional<double> &ratio) {
+bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw,
+                   TermId other, std::optional<double> &ratio) {
   for (const Monomial &monomial : algebra.get(poly)) {
-    int mine = Algebra::powerOf(monomial, raw), its = Algebra::powerOf(monomial, other);
+    int mine = Algebra::powerOf(monomial, raw),
+        its = Algebra::powerOf(monomial, other);
     if (mine != 0 || its != 0) {
       if (mine + its != 1 || (mine != 0 && its != 0))
         return false;
-      Monomial wanted = algebra.times(algebra.times(monomial, mine ? raw : other, -1), mine ? other : raw, 1);
-      auto partner = llvm::find_if(algebra.get(poly), [&](const Monomial &m) { return m.factors == wanted.factors; });
+      Monomial wanted =
+          algebra.times(algebra.times(monomial, mine ? raw : other, -1),
+                        mine ? other : raw, 1);
+      auto partner = llvm::find_if(algebra.get(poly), [&](const Monomial &m) {
+        return m.factors == wanted.factors;
+      });
       if (partner == algebra.get(poly).end())
         return false;
-      double found = mine ? partner->coefficient / monomial.coefficient : monomial.coefficient / partner->coefficient;
+      double found = mine ? partner->coefficient / monomial.coefficient
+                          : monomial.coefficient / partner->coefficient;
       if (!ratio)
         ratio = found;
       if (std::abs(found - *ratio) > 1e-6 * std::abs(*ratio))
@@ -115,12 +127,16 @@ bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other
   return true;
 }
 
-/// Finds the products of queries and keys that the score adds to the raw one, `terms` being all that it is made of.
+/// Finds the products of queries and keys that the score adds to the raw one,
+/// `terms` being all that it is made of.
 static void findMore(Forward &f, ArrayRef<TermId> terms) {
-  auto isBoundAsRaw = [&](const Root &root) { return (dimsIn(root.layout) & ~(bit(kFirstBoundDim) - 1)) == bit(kDepth); };
+  auto isBoundAsRaw = [&](const Root &root) {
+    return (dimsIn(root.layout) & ~(bit(kFirstBoundDim) - 1)) == bit(kDepth);
+  };
   for (TermId id : terms) {
     Term term = f.algebra->getTerm(id);
-    stablehlo::DotGeneralOp dot = term.kind == TermKind::Dot && !f.isRaw(id) ? findDot(term) : nullptr;
+    stablehlo::DotGeneralOp dot =
+        term.kind == TermKind::Dot && !f.isRaw(id) ? findDot(term) : nullptr;
     if (!dot || f.depth != kDepth || f.query == kNoQuery)
       continue;
     MoreProducts part;
@@ -130,15 +146,20 @@ static void findMore(Forward &f, ArrayRef<TermId> terms) {
       continue;
     part.ratio = *ratio;
     int64_t depth = f.reader->sizeOf(kDepth);
-    std::tie(part.query, part.key) = rootsOf(dot, term.tensorLayout, f.key, *f.reader);
+    std::tie(part.query, part.key) =
+        rootsOf(dot, term.tensorLayout, f.key, *f.reader);
     f.reader->setSize(kDepth, depth);
     bool isCut = f.reader->split.has_value();
     f.reader->split.reset();
-    DimSet queryDims = dimsIn(part.query.layout), keyDims = dimsIn(part.key.layout);
-    if (!isCut && isBoundAsRaw(part.query) && isBoundAsRaw(part.key) && (queryDims & bit(f.query)) && !(keyDims & bit(f.query)) &&
+    DimSet queryDims = dimsIn(part.query.layout),
+           keyDims = dimsIn(part.key.layout);
+    if (!isCut && isBoundAsRaw(part.query) && isBoundAsRaw(part.key) &&
+        (queryDims & bit(f.query)) && !(keyDims & bit(f.query)) &&
         (keyDims & bit(f.key)) && !(queryDims & bit(f.key)) &&
-        typeOf(part.query.value).getElementType() == typeOf(f.queryRoot.value).getElementType() &&
-        typeOf(part.key.value).getElementType() == typeOf(f.keyRoot.value).getElementType())
+        typeOf(part.query.value).getElementType() ==
+            typeOf(f.queryRoot.value).getElementType() &&
+        typeOf(part.key.value).getElementType() ==
+            typeOf(f.keyRoot.value).getElementType())
       f.more.push_back(std::move(part));
   }
 }
@@ -146,42 +167,53 @@ static void findMore(Forward &f, ArrayRef<TermId> terms) {
 Monomial raise::rowFactorOf(const Forward &f, const Monomial &monomial) {
   Monomial row{1, {}};
   for (auto [id, power] : monomial.factors)
-    if (const Term &term = f.algebra->getTerm(id); !(term.dims & bit(f.key)) && !term.isBool)
+    if (const Term &term = f.algebra->getTerm(id);
+        !(term.dims & bit(f.key)) && !term.isBool)
       row = f.algebra->times(std::move(row), id, power);
   return row;
 }
 
-/// True if `poly` is a condition that something decides: true for 1, false for 0.
+/// True if `poly` is a condition that something decides: true for 1, false for
+/// 0.
 static bool isCondition(const Algebra &algebra, PolyId poly) {
   const Poly &p = algebra.get(poly);
   auto isAnd = [&](const Monomial &monomial, double coefficient) {
     return monomial.coefficient == coefficient && !monomial.factors.empty() &&
-           llvm::all_of(monomial.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+           llvm::all_of(monomial.factors, [&](auto &factor) {
+             return algebra.getTerm(factor.first).isBool;
+           });
   };
-  return (p.size() == 1 && isAnd(p[0], 1)) || (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 && isAnd(p[1], -1));
+  return (p.size() == 1 && isAnd(p[0], 1)) ||
+         (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 &&
+          isAnd(p[1], -1));
 }
 
-PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score, Operation *op) {
+PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score,
+                        Operation *op) {
   Term term{TermKind::Function};
-  term.name = StringAttr::get(op->getContext(), stablehlo::SelectOp::getOperationName());
+  term.name = StringAttr::get(op->getContext(),
+                              stablehlo::SelectOp::getOperationName());
   term.attributes = DictionaryAttr::get(op->getContext());
   term.type = Float32Type::get(op->getContext());
   term.arguments = {condition, score, algebra.number(-INFINITY)};
-  term.argumentTypes = {IntegerType::get(op->getContext(), 1), term.type, term.type};
+  term.argumentTypes = {IntegerType::get(op->getContext(), 1), term.type,
+                        term.type};
   term.dims = algebra.dimsOf(condition) | algebra.dimsOf(score);
   return algebra.term(std::move(term));
 }
 
-/// The condition by which `probability`, which lies as `layout`, is chosen, and else zero, where what is chosen has been divided; nullopt
-/// if there is none.
-static std::optional<PolyId> chosenLast(Forward &f, Value probability, Layout layout) {
+/// The condition by which `probability`, which lies as `layout`, is chosen, and
+/// else zero, where what is chosen has been divided; nullopt if there is none.
+static std::optional<PolyId> chosenLast(Forward &f, Value probability,
+                                        Layout layout) {
   while (Operation *op = probability.getDefiningOp()) {
     if (isa<stablehlo::TransposeOp>(op)) {
       layout = throughTranspose(op, layout);
     } else if (isa<stablehlo::BroadcastInDimOp>(op)) {
       layout = throughBroadcast(op, layout);
     } else if (isa<stablehlo::ReshapeOp>(op)) {
-      std::optional<Layout> inner = f.reader->regroup(layout, typeOf(op->getOperand(0)).getShape());
+      std::optional<Layout> inner =
+          f.reader->regroup(layout, typeOf(op->getOperand(0)).getShape());
       f.reader->split.reset();
       if (!inner)
         return std::nullopt;
@@ -194,8 +226,12 @@ static std::optional<PolyId> chosenLast(Forward &f, Value probability, Layout la
   auto select = probability.getDefiningOp<stablehlo::SelectOp>();
   if (!select)
     return std::nullopt;
-  auto isDivided = [](Value value) { return isBefore(value, 8, llvm::IsaPred<stablehlo::DivOp>); };
-  PolyId condition = f.reader->read(select.getPred(), typeOf(select.getPred()).getRank() == 0 ? Layout() : layout);
+  auto isDivided = [](Value value) {
+    return isBefore(value, 8, llvm::IsaPred<stablehlo::DivOp>);
+  };
+  PolyId condition = f.reader->read(
+      select.getPred(),
+      typeOf(select.getPred()).getRank() == 0 ? Layout() : layout);
   std::optional<PolyId> found;
   if (isDivided(select.getOnTrue()))
     found = condition;
@@ -205,35 +241,50 @@ static std::optional<PolyId> chosenLast(Forward &f, Value probability, Layout la
   return found;
 }
 
-/// True if all that the score of `f` masks with -inf is masked by `condition` too.
+/// True if all that the score of `f` masks with -inf is masked by `condition`
+/// too.
 static bool masksAlike(const Forward &f, PolyId condition) {
   std::optional<TermId> mask = f.algebra->singleTerm(f.score);
   const Term *select = mask ? &f.algebra->getTerm(*mask) : nullptr;
-  if (!select || select->kind != TermKind::Function || select->name != "stablehlo.select")
+  if (!select || select->kind != TermKind::Function ||
+      select->name != "stablehlo.select")
     return false;
   bool isElse = f.algebra->constantOf(select->arguments[2]) == -INFINITY;
   if (!isElse && f.algebra->constantOf(select->arguments[1]) != -INFINITY)
     return false;
-  PolyId kept = isElse ? select->arguments[0] : f.algebra->add(f.algebra->number(1), select->arguments[0], -1);
+  PolyId kept =
+      isElse ? select->arguments[0]
+             : f.algebra->add(f.algebra->number(1), select->arguments[0], -1);
   if (kept == condition)
     return true;
   const Poly &whole = f.algebra->get(condition), &part = f.algebra->get(kept);
-  return whole.size() == 1 && part.size() == 1 && part[0].coefficient == 1 && llvm::all_of(part[0].factors, [&](auto &factor) {
-           return f.algebra->getTerm(factor.first).isBool && Algebra::powerOf(whole[0], factor.first) == 1;
+  return whole.size() == 1 && part.size() == 1 && part[0].coefficient == 1 &&
+         llvm::all_of(part[0].factors, [&](auto &factor) {
+           return f.algebra->getTerm(factor.first).isBool &&
+                  Algebra::powerOf(whole[0], factor.first) == 1;
          });
 }
 
 /// One attempt with dims cut as `roles` says. Sets `retry` where another cut is
 /// needed first.
-static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side, bool open, const Numbering &numbering,
-                                         const Roles &roles, std::optional<std::pair<unsigned, int64_t>> &retry,
-                                         std::pair<Operation *, std::string> &nearMiss) {
+static std::optional<Forward>
+tryForward(stablehlo::DotGeneralOp dot, bool side, bool open,
+           const Numbering &numbering, const Roles &roles,
+           std::optional<std::pair<unsigned, int64_t>> &retry,
+           std::pair<Operation *, std::string> &nearMiss) {
   stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-  Value probability = side ? dot.getRhs() : dot.getLhs(), value = side ? dot.getLhs() : dot.getRhs();
-  ArrayRef<int64_t> probabilityBatch = side ? numbers.getRhsBatchingDimensions() : numbers.getLhsBatchingDimensions();
-  ArrayRef<int64_t> valueBatch = side ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
-  ArrayRef<int64_t> probabilityKeys = side ? numbers.getRhsContractingDimensions() : numbers.getLhsContractingDimensions();
-  ArrayRef<int64_t> valueKeys = side ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions();
+  Value probability = side ? dot.getRhs() : dot.getLhs(),
+        value = side ? dot.getLhs() : dot.getRhs();
+  ArrayRef<int64_t> probabilityBatch = side
+                                           ? numbers.getRhsBatchingDimensions()
+                                           : numbers.getLhsBatchingDimensions();
+  ArrayRef<int64_t> valueBatch = side ? numbers.getLhsBatchingDimensions()
+                                      : numbers.getRhsBatchingDimensions();
+  ArrayRef<int64_t> probabilityKeys =
+      side ? numbers.getRhsContractingDimensions()
+           : numbers.getLhsContractingDimensions();
+  ArrayRef<int64_t> valueKeys = side ? numbers.getLhsContractingDimensions()
+                                     : numbers.getRhsContractingDimensions();
 
   Forward f;
   f.dot = dot;
@@ -270,7 +321,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   f.key = keys.front();
   DimSet rowDims = dimsIn(rowLayout);
   f.algebra = std::make_unique<Algebra>(bit(f.key), double(sizes[f.key]));
-  f.reader = std::make_unique<Reader>(*f.algebra, numbering, sizes, bit(f.key), rowDims);
+  f.reader = std::make_unique<Reader>(*f.algebra, numbering, sizes, bit(f.key),
+                                      rowDims);
   Algebra &algebra = *f.algebra;
   PolyId read = f.reader->read(probability, layout);
   if ((retry = f.reader->split))
@@ -278,8 +330,11 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
 
   // weight * Exp[score] * Sum^-1, or without the sum, which divides later.
   std::optional<TermId> exp;
-  for (auto [id, power] : algebra.get(read).empty() ? Monomial().factors : algebra.get(read)[0].factors)
-    if (const Term &term = algebra.getTerm(id); term.kind == TermKind::Exp && power == 1 && (term.dims & bit(f.key)))
+  for (auto [id, power] : algebra.get(read).empty()
+                              ? Monomial().factors
+                              : algebra.get(read)[0].factors)
+    if (const Term &term = algebra.getTerm(id);
+        term.kind == TermKind::Exp && power == 1 && (term.dims & bit(f.key)))
       exp = id;
   if (!exp)
     return std::nullopt;
@@ -293,7 +348,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
 
   auto isNormalised = [&](PolyId poly) {
     return llvm::all_of(algebra.get(poly), [&](const Monomial &monomial) {
-      return Algebra::powerOf(monomial, f.exp) == 1 && Algebra::powerOf(monomial, f.sum) == -1;
+      return Algebra::powerOf(monomial, f.exp) == 1 &&
+             Algebra::powerOf(monomial, f.sum) == -1;
     });
   };
   Operation *broken = dot;
@@ -312,7 +368,8 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
       continue;
     }
     if (isa<stablehlo::ReshapeOp>(user)) {
-      std::optional<Layout> moved = f.reader->regroup(f.outputLayout, typeOf(user->getResult(0)).getShape());
+      std::optional<Layout> moved = f.reader->regroup(
+          f.outputLayout, typeOf(user->getResult(0)).getShape());
       if ((retry = f.reader->split))
         return std::nullopt;
       if (!moved)
@@ -321,7 +378,9 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
       f.output = user->getResult(0);
       continue;
     }
-    bool isDivide = isa<stablehlo::DivOp>(user) && user->getOperand(0) == f.output && user->getOperand(1) != f.output;
+    bool isDivide = isa<stablehlo::DivOp>(user) &&
+                    user->getOperand(0) == f.output &&
+                    user->getOperand(1) != f.output;
     if (!isDivide && !isa<stablehlo::MulOp>(user))
       break;
     Value other = user->getOperand(user->getOperand(0) == f.output ? 1 : 0);
@@ -344,17 +403,26 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   };
   f.isOpen = open;
   if (!open && !isNormalised(read)) {
-    bool isProduct = llvm::any_of(algebra.get(read), [&](const Monomial &monomial) {
-      return llvm::any_of(monomial.factors, [&](auto &factor) {
-        return algebra.getTerm(factor.first).kind == TermKind::Dot && factor.first != raw && (algebra.getTerm(factor.first).dims & bit(f.key));
-      });
-    });
+    bool isProduct =
+        llvm::any_of(algebra.get(read), [&](const Monomial &monomial) {
+          return llvm::any_of(monomial.factors, [&](auto &factor) {
+            return algebra.getTerm(factor.first).kind == TermKind::Dot &&
+                   factor.first != raw &&
+                   (algebra.getTerm(factor.first).dims & bit(f.key));
+          });
+        });
     if (Operation *addition = isProduct ? nullptr : findAddition(probability))
-      return miss(addition, ("'" + addition->getName().getStringRef() + "' adds something to the exponentials, or to their sum").str());
+      return miss(addition,
+                  ("'" + addition->getName().getStringRef() +
+                   "' adds something to the exponentials, or to their sum")
+                      .str());
     if (broken == dot || broken->hasTrait<OpTrait::IsTerminator>())
       broken = findDivision(probability, dot);
-    return miss(broken, isProduct ? "what is summed up is a gradient, but not one of attention that is raised"
-                                  : "the exponentials are not divided by their sum alone");
+    return miss(broken,
+                isProduct
+                    ? "what is summed up is a gradient, but not one of "
+                      "attention that is raised"
+                    : "the exponentials are not divided by their sum alone");
   }
   if (!raw)
     return std::nullopt;
@@ -364,12 +432,15 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
     return miss(dot, "values have several feature dims");
   f.raw = *raw;
   f.feature = features.empty() ? kNoFeature : features[0];
-  // p (dp - delta), where dp is another product of something along queries and something along keys.
+  // p (dp - delta), where dp is another product of something along queries and
+  // something along keys.
   if (open)
     for (const Monomial &monomial : algebra.get(read))
       for (auto [id, power] : monomial.factors)
-        f.isGradient |= algebra.getTerm(id).kind == TermKind::Dot && id != f.raw && (algebra.getTerm(id).dims & bit(f.key));
-  f.factor = open ? rowFactorOf(f, algebra.get(read)[0]) : Monomial{1, {{f.sum, -1}}};
+        f.isGradient |= algebra.getTerm(id).kind == TermKind::Dot &&
+                        id != f.raw && (algebra.getTerm(id).dims & bit(f.key));
+  f.factor =
+      open ? rowFactorOf(f, algebra.get(read)[0]) : Monomial{1, {{f.sum, -1}}};
   Poly weight;
   for (const Monomial &monomial : algebra.get(read)) {
     if (Algebra::powerOf(monomial, f.exp) != 1)
@@ -382,19 +453,25 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   }
   f.weight = algebra.intern(weight);
   if (std::optional<PolyId> chosen = chosenLast(f, probability, layout))
-    f.emptyIsZero = (open && isCondition(algebra, f.weight)) || masksAlike(f, *chosen);
+    f.emptyIsZero =
+        (open && isCondition(algebra, f.weight)) || masksAlike(f, *chosen);
   SmallVector<TermId> weightTerms;
   algebra.collectTerms(f.weight, weightTerms);
   for (TermId id : weightTerms)
-    if (TermKind kind = algebra.getTerm(id).kind; !f.isGradient && (kind == TermKind::Exp || id == f.raw ||
-        (open && (kind == TermKind::Dot || kind == TermKind::SumOverKey || kind == TermKind::MaxOverKey))))
-      return miss(dot, "what weighs the values depends on the score in another way than through softmax");
+    if (TermKind kind = algebra.getTerm(id).kind;
+        !f.isGradient &&
+        (kind == TermKind::Exp || id == f.raw ||
+         (open && (kind == TermKind::Dot || kind == TermKind::SumOverKey ||
+                   kind == TermKind::MaxOverKey))))
+      return miss(dot, "what weighs the values depends on the score in another "
+                       "way than through softmax");
 
   Term rawTerm = algebra.getTerm(f.raw);
   stablehlo::DotGeneralOp rawDot = findDot(rawTerm);
   if (!rawDot)
     return miss(dot, "the scores are no tensor of the program");
-  std::tie(f.queryRoot, f.keyRoot) = rootsOf(rawDot, rawTerm.tensorLayout, f.key, *f.reader);
+  std::tie(f.queryRoot, f.keyRoot) =
+      rootsOf(rawDot, rawTerm.tensorLayout, f.key, *f.reader);
   if ((retry = f.reader->split))
     return std::nullopt;
   f.valueRoot = f.reader->rootOf(value, valueLayout);
@@ -404,14 +481,19 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   if (llvm::popcount(bound) > 1)
     return miss(rawDot, "queries and keys are contracted along several dims");
   if (bound != boundIn(f.keyRoot.layout))
-    return miss(rawDot, "queries or keys are the same all along the contracted dim");
+    return miss(rawDot,
+                "queries or keys are the same all along the contracted dim");
   f.depth = bound ? kDepth : kNoDepth;
   if (!(dimsIn(f.valueRoot.layout) & bit(f.key)))
     return miss(dot, "values are the same for all keys");
-  // The query dim: along queries alone; the one that masks compare keys with, else
-  // the longest.
-  f.query = longestOf(dimsIn(f.queryRoot.layout) & rowDims & ~dimsIn(f.keyRoot.layout), *f.reader);
-  if (!open && llvm::none_of(weightTerms, [&](TermId id) { return algebra.getTerm(id).kind == TermKind::Dot; }))
+  // The query dim: along queries alone; the one that masks compare keys with,
+  // else the longest.
+  f.query = longestOf(dimsIn(f.queryRoot.layout) & rowDims &
+                          ~dimsIn(f.keyRoot.layout),
+                      *f.reader);
+  if (!open && llvm::none_of(weightTerms, [&](TermId id) {
+        return algebra.getTerm(id).kind == TermKind::Dot;
+      }))
     findMore(f, scoreTerms);
   followMoves(f.output, f.outputLayout, *f.reader);
   for (unsigned part : flatten(f.outputLayout))
@@ -425,23 +507,31 @@ static std::optional<Forward> tryForward(stablehlo::DotGeneralOp dot, bool side,
   }
   if (open && isCondition(algebra, f.weight)) {
     f.opScore = onlyWhere(algebra, f.weight, f.score, dot);
-    f.rowSum = algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));
+    f.rowSum =
+        algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));
     f.sum = algebra.singleTerm(f.rowSum).value_or(kNoTerm);
     f.weight = algebra.number(1);
   }
   for (TermId id : scoreTerms)
     if (const Term &term = algebra.getTerm(id);
-        (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey) && !term.tensor)
+        (term.kind == TermKind::SumOverKey ||
+         term.kind == TermKind::MaxOverKey) &&
+        !term.tensor)
       return miss(dot, "the score needs sums over keys");
   findBand(f);
   return f;
 }
 
-std::optional<Forward> raise::matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open,
-                                           const Numbering &numbering, std::pair<Operation *, std::string> &nearMiss) {
-  Value probability = probabilitySide ? dot.getRhs() : dot.getLhs(), value = probabilitySide ? dot.getLhs() : dot.getRhs();
-  if (!isa<FloatType>(typeOf(probability).getElementType()) || !isa<FloatType>(typeOf(value).getElementType()) ||
-      !typeOf(probability).hasStaticShape() || !typeOf(value).hasStaticShape() ||
+std::optional<Forward>
+raise::matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide,
+                    bool open, const Numbering &numbering,
+                    std::pair<Operation *, std::string> &nearMiss) {
+  Value probability = probabilitySide ? dot.getRhs() : dot.getLhs(),
+        value = probabilitySide ? dot.getLhs() : dot.getRhs();
+  if (!isa<FloatType>(typeOf(probability).getElementType()) ||
+      !isa<FloatType>(typeOf(value).getElementType()) ||
+      !typeOf(probability).hasStaticShape() ||
+      !typeOf(value).hasStaticShape() ||
       !isBefore(probability, 64, llvm::IsaPred<stablehlo::ExpOp>))
     return std::nullopt;
   Roles roles;
@@ -450,7 +540,8 @@ std::optional<Forward> raise::matchForward(stablehlo::DotGeneralOp dot, bool pro
     roles.feature.push_back({typeOf(value).getDimSize(dim)});
   for (int attempt = 0; attempt < 8; ++attempt) {
     std::optional<std::pair<unsigned, int64_t>> retry;
-    std::optional<Forward> match = tryForward(dot, probabilitySide, open, numbering, roles, retry, nearMiss);
+    std::optional<Forward> match = tryForward(
+        dot, probabilitySide, open, numbering, roles, retry, nearMiss);
     if (!retry)
       return match;
     if (retry->first >= kFirstFeature)
@@ -462,11 +553,15 @@ std::optional<Forward> raise::matchForward(stablehlo::DotGeneralOp dot, bool pro
 }
 
 /// What `poly` is `of` times, if that is one monomial.
-static std::optional<Monomial> factorOf(Algebra &algebra, PolyId poly, PolyId of) {
-  if (algebra.get(poly).size() != algebra.get(of).size() || algebra.get(of).empty())
+static std::optional<Monomial> factorOf(Algebra &algebra, PolyId poly,
+                                        PolyId of) {
+  if (algebra.get(poly).size() != algebra.get(of).size() ||
+      algebra.get(of).empty())
     return std::nullopt;
   for (Monomial factor : Poly(algebra.get(poly))) {
-    if (llvm::any_of(algebra.get(of)[0].factors, [&](auto &term) { return Algebra::powerOf(factor, term.first) != term.second; }))
+    if (llvm::any_of(algebra.get(of)[0].factors, [&](auto &term) {
+          return Algebra::powerOf(factor, term.first) != term.second;
+        }))
       continue;
     factor.coefficient /= algebra.get(of)[0].coefficient;
     for (auto [id, power] : algebra.get(of)[0].factors)
@@ -479,18 +574,22 @@ static std::optional<Monomial> factorOf(Algebra &algebra, PolyId poly, PolyId of
 
 /// The number that the score is where its exponential does not count.
 static std::optional<double> masksWith(const Forward &f) {
-  std::optional<TermId> op = f.algebra->singleTerm(f.opScore), mask = f.algebra->singleTerm(f.score);
-  if (!op || !mask || f.algebra->getTerm(*mask).kind != TermKind::Function || f.algebra->getTerm(*mask).name != "stablehlo.select")
+  std::optional<TermId> op = f.algebra->singleTerm(f.opScore),
+                        mask = f.algebra->singleTerm(f.score);
+  if (!op || !mask || f.algebra->getTerm(*mask).kind != TermKind::Function ||
+      f.algebra->getTerm(*mask).name != "stablehlo.select")
     return std::nullopt;
   const Term &select = f.algebra->getTerm(*mask);
   PolyId condition = f.algebra->getTerm(*op).arguments[0];
   if (select.arguments[0] == condition)
     return f.algebra->constantOf(select.arguments[2]);
-  bool isNegated = f.algebra->add(f.algebra->number(1), condition, -1) == select.arguments[0];
+  bool isNegated = f.algebra->add(f.algebra->number(1), condition, -1) ==
+                   select.arguments[0];
   return isNegated ? f.algebra->constantOf(select.arguments[1]) : std::nullopt;
 }
 
-std::vector<RowOutput> raise::matchRowOutputs(Forward &f, const Numbering &numbering) {
+std::vector<RowOutput> raise::matchRowOutputs(Forward &f,
+                                              const Numbering &numbering) {
   Algebra &algebra = *f.algebra;
   llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
   std::vector<RowOutput> found;
@@ -511,7 +610,8 @@ std::vector<RowOutput> raise::matchRowOutputs(Forward &f, const Numbering &numbe
       continue;
     }
     std::optional<TermId> term = algebra.singleTerm(poly);
-    if (!term || algebra.getTerm(*term).kind != TermKind::MaxOverKey || !algebra.isNear(algebra.getTerm(*term).arguments[0], f.score))
+    if (!term || algebra.getTerm(*term).kind != TermKind::MaxOverKey ||
+        !algebra.isNear(algebra.getTerm(*term).arguments[0], f.score))
       continue;
     row.isMax = true;
     if (f.opScore != f.score && !(row.least = masksWith(f)))

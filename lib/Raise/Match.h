@@ -10,13 +10,14 @@
 namespace shardc::raise {
 
 /// Iteration dims that no tensor has.
-inline constexpr unsigned kFirstFeature = 40, kNoFeature = 44, kNoQuery = 45, kNoDepth = 46;
+inline constexpr unsigned kFirstFeature = 40, kNoFeature = 44, kNoQuery = 45,
+                          kNoDepth = 46;
 /// The depth dim: the contracted dim of the scores.
 inline constexpr unsigned kDepth = kFirstBoundDim;
 inline constexpr TermId kNoTerm = ~0u;
 
-/// A number of each row that all its scores make: their maximum, or the sum of their exponentials
-/// times `factor`.
+/// A number of each row that all its scores make: their maximum, or the sum of
+/// their exponentials times `factor`.
 struct RowOutput {
   mlir::Value value;
   Layout layout;
@@ -26,17 +27,19 @@ struct RowOutput {
   std::optional<double> least;
 };
 
-/// A product of something along queries with something along keys that is added, times `ratio`, to the raw score
-/// wherever that is: one contraction over the depths of both.
+/// A product of something along queries with something along keys that is
+/// added, times `ratio`, to the raw score wherever that is: one contraction
+/// over the depths of both.
 struct MoreProducts {
   TermId raw = 0;
   double ratio = 1;
   Root query, key;
 };
 
-/// Softmax attention, as one contraction of probabilities with values ends it. If it is
-/// open, weights are not divided by their sum: the output is the sum of weight * Exp[score] *
-/// value, times `factor`, which is the same all along a row.
+/// Softmax attention, as one contraction of probabilities with values ends it.
+/// If it is open, weights are not divided by their sum: the output is the sum
+/// of weight * Exp[score] * value, times `factor`, which is the same all along
+/// a row.
 struct Forward {
   std::unique_ptr<Algebra> algebra;
   std::unique_ptr<Reader> reader;
@@ -51,24 +54,30 @@ struct Forward {
   std::vector<MoreProducts> more;
   /// The score and what weighs values (1: the probability itself).
   PolyId score = 0, weight = 0;
-  /// The score that the op is to have, and what its sums are of. An open one takes conditions on its
-  /// exponentials into its score: -inf where they do not hold.
+  /// The score that the op is to have, and what its sums are of. An open one
+  /// takes conditions on its exponentials into its score: -inf where they do
+  /// not hold.
   PolyId opScore = 0, rowSum = 0;
-  /// Exp[score], the sum over keys that the op gives (kNoTerm if that is no term), the raw score.
+  /// Exp[score], the sum over keys that the op gives (kNoTerm if that is no
+  /// term), the raw score.
   TermId exp = 0, sum = 0, raw = 0;
   std::optional<int64_t> bandLower, bandUpper;
   /// Nothing besides the band masks scores.
   bool isBandAll = false;
   bool isOpen = false;
-  /// A condition on probabilities, not on scores alone, keeps what has none: rows without a key are zero, not NaN.
+  /// A condition on probabilities, not on scores alone, keeps what has none:
+  /// rows without a key are zero, not NaN.
   bool emptyIsZero = false;
   Monomial factor;
   std::vector<RowOutput> rowOutputs;
-  /// The contraction is one of a gradient with keys: there is no forward pass here, only its scores.
+  /// The contraction is one of a gradient with keys: there is no forward pass
+  /// here, only its scores.
   bool isGradient = false;
 
   bool isRaw(TermId id) const {
-    return id == raw || llvm::any_of(more, [&](const MoreProducts &part) { return part.raw == id; });
+    return id == raw || llvm::any_of(more, [&](const MoreProducts &part) {
+             return part.raw == id;
+           });
   }
   /// What rows are along, and all dims, in the op's order.
   llvm::SmallVector<unsigned> rows() const {
@@ -97,11 +106,12 @@ struct Pairs {
   TermId raw = 0;
   /// Of pairs that are no products: the terms of the two elements.
   std::optional<std::pair<TermId, TermId>> elements;
-  /// What the results replace: values and perhaps indices, how the first lies without
-  /// places, and whether values are negated scores.
+  /// What the results replace: values and perhaps indices, how the first lies
+  /// without places, and whether values are negated scores.
   llvm::SmallVector<mlir::Value, 2> outputs;
   Layout rows;
-  /// The tensor of scores. Of a sum that weighs something along keys with them: what that is, and its dim besides.
+  /// The tensor of scores. Of a sum that weighs something along keys with them:
+  /// what that is, and its dim besides.
   mlir::Value scores;
   Root value;
   unsigned feature = kNoFeature;
@@ -109,7 +119,8 @@ struct Pairs {
   bool isNegated = false;
 };
 
-/// A gradient of an extra: `value` is `slope` times ds, summed over the dims it lacks.
+/// A gradient of an extra: `value` is `slope` times ds, summed over the dims it
+/// lacks.
 struct ExtraGradient {
   mlir::Value value;
   Layout layout;
@@ -144,66 +155,87 @@ struct Backward {
     llvm::erase(values, mlir::Value());
     return values;
   }
-  /// Without a forward pass: p is Exp[score] times `row`, and ds is slope * p * (dp - delta).
+  /// Without a forward pass: p is Exp[score] times `row`, and ds is slope * p *
+  /// (dp - delta).
   Monomial row;
   PolyId delta = 0;
 };
 
-/// Matches `dot`, whose operand `probabilitySide` holds probabilities; with `open`, exponentials
-/// divided by anything. Where it looks like attention and is none, `nearMiss` says why and where.
-std::optional<Forward> matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open, const Numbering &numbering,
-                                    std::pair<mlir::Operation *, std::string> &nearMiss);
+/// Matches `dot`, whose operand `probabilitySide` holds probabilities; with
+/// `open`, exponentials divided by anything. Where it looks like attention and
+/// is none, `nearMiss` says why and where.
+std::optional<Forward>
+matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open,
+             const Numbering &numbering,
+             std::pair<mlir::Operation *, std::string> &nearMiss);
 
-/// True if wherever `poly` has `other` it has `raw` as well, and `other` times `ratio` (found if it is not given) is added.
-bool addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other, std::optional<double> &ratio);
+/// True if wherever `poly` has `other` it has `raw` as well, and `other` times
+/// `ratio` (found if it is not given) is added.
+bool addsUp(const Algebra &algebra, PolyId poly, TermId raw, TermId other,
+            std::optional<double> &ratio);
 
 /// Sums and maxima of the scores of `forward` in its block.
-std::vector<RowOutput> matchRowOutputs(Forward &forward, const Numbering &numbering);
+std::vector<RowOutput> matchRowOutputs(Forward &forward,
+                                       const Numbering &numbering);
 
-/// Finds the band outside which the score has no weight (docs/Rationale/Ring.md).
+/// Finds the band outside which the score has no weight
+/// (docs/Rationale/Ring.md).
 void findBand(Forward &forward);
 
 /// Finds the gradients of `forward` in its block, one for each cotangent.
-std::vector<Backward> matchBackward(Forward &forward, const Numbering &numbering);
+std::vector<Backward> matchBackward(Forward &forward,
+                                    const Numbering &numbering);
 
 /// Finds the gradient that `forward`, which is one itself, belongs to.
-std::optional<Backward> matchOpenBackward(Forward &forward, const Numbering &numbering);
+std::optional<Backward> matchOpenBackward(Forward &forward,
+                                          const Numbering &numbering);
 
 /// `score` where `condition` holds, else -inf.
-PolyId onlyWhere(Algebra &algebra, PolyId condition, PolyId score, mlir::Operation *op);
+PolyId onlyWhere(Algebra &algebra, PolyId condition, PolyId score,
+                 mlir::Operation *op);
 
 /// What of `monomial` is the same all along a row, besides conditions.
 Monomial rowFactorOf(const Forward &forward, const Monomial &monomial);
 
-/// Matches `op`: the best of each row of scores (top_k, or a sort of which the first are
-/// taken), a sum, maximum or minimum over keys, of distances between pairs, or a contraction over keys, whose operand
-/// `scoreSide` these are.
-std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering, bool scoreSide = false);
+/// Matches `op`: the best of each row of scores (top_k, or a sort of which the
+/// first are taken), a sum, maximum or minimum over keys, of distances between
+/// pairs, or a contraction over keys, whose operand `scoreSide` these are.
+std::optional<Pairs> matchPairs(mlir::Operation *op, const Numbering &numbering,
+                                bool scoreSide = false);
 
-/// `poly` as something times the difference, or another sum, of two tensors, if it is that: of points that are close to
-/// one another, and large, products with each would cancel.
-PolyId withDifference(Algebra &algebra, PolyId poly, mlir::MLIRContext *context);
+/// `poly` as something times the difference, or another sum, of two tensors, if
+/// it is that: of points that are close to one another, and large, products
+/// with each would cancel.
+PolyId withDifference(Algebra &algebra, PolyId poly,
+                      mlir::MLIRContext *context);
 
 //===----------------------------------------------------------------------===//
 // What matches share
 //===----------------------------------------------------------------------===//
 
-inline mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::dyn_cast<mlir::RankedTensorType>(value.getType()); }
+inline mlir::RankedTensorType typeOf(mlir::Value value) {
+  return llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+}
 inline DimSet bit(unsigned dim) { return DimSet(1) << dim; }
 /// All dims of a tensor, one after the other.
 llvm::SmallVector<unsigned> flatten(const Layout &layout);
-/// True if one of the first `limit` ops before `value`, as far as these go element by element, is wanted.
-bool isBefore(mlir::Value value, size_t limit, llvm::function_ref<bool(mlir::Operation *)> isWanted);
+/// True if one of the first `limit` ops before `value`, as far as these go
+/// element by element, is wanted.
+bool isBefore(mlir::Value value, size_t limit,
+              llvm::function_ref<bool(mlir::Operation *)> isWanted);
 /// The contraction that `raw` is, if it is a tensor of the program.
 stablehlo::DotGeneralOp findDot(const Term &raw);
-/// The operands of `dot`, whose result lies as `layout`; the one that has `key` comes last.
-std::pair<Root, Root> rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout, unsigned key, Reader &reader);
+/// The operands of `dot`, whose result lies as `layout`; the one that has `key`
+/// comes last.
+std::pair<Root, Root> rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout,
+                              unsigned key, Reader &reader);
 /// The longest of `dims`, the last of equals; kNoQuery if there is none.
 unsigned longestOf(DimSet dims, const Reader &reader);
 /// Goes on from `value`, which lies as `layout`, through ops that only move it.
 void followMoves(mlir::Value &value, Layout &layout, Reader &reader);
 /// How tensors that depend on the scores lie, by number.
-llvm::DenseMap<unsigned, Layout> findLayouts(Forward &forward, const Numbering &numbering);
+llvm::DenseMap<unsigned, Layout> findLayouts(Forward &forward,
+                                             const Numbering &numbering);
 
 } // namespace shardc::raise
 

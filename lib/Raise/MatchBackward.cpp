@@ -1,7 +1,7 @@
 //===- MatchBackward.cpp - Gradients of attention in expressions ----------===//
 //
-// From the raw scores forward, so that dims are known; a contraction of something
-// along both is a gradient if its normal form is that of one.
+// From the raw scores forward, so that dims are known; a contraction of
+// something along both is a gradient if its normal form is that of one.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -10,11 +10,13 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// The factor of ds in `gradient`, a polynomial in dp: slope * p * (weight dp - Σ p weight dp).
+/// The factor of ds in `gradient`, a polynomial in dp: slope * p * (weight dp -
+/// Σ p weight dp).
 static std::optional<PolyId> slopeOf(Forward &f, PolyId gradient, TermId dp) {
   Algebra &algebra = *f.algebra;
   PolyId weighted = algebra.multiply(f.weight, algebra.ofTerm(dp));
-  PolyId sum = algebra.sumOverKey(algebra.multiply(algebra.ofTerm(f.exp), weighted));
+  PolyId sum =
+      algebra.sumOverKey(algebra.multiply(algebra.ofTerm(f.exp), weighted));
   if (algebra.get(sum).size() != 1)
     return std::nullopt;
   Monomial rows = algebra.get(sum)[0];
@@ -28,7 +30,8 @@ static std::optional<PolyId> slopeOf(Forward &f, PolyId gradient, TermId dp) {
   for (const Monomial &monomial : algebra.get(gradient)) {
     if (Algebra::powerOf(monomial, *sumTerm) != 1)
       continue;
-    Monomial factor = algebra.times(algebra.times(monomial, f.exp, -1), f.sum, 2);
+    Monomial factor =
+        algebra.times(algebra.times(monomial, f.exp, -1), f.sum, 2);
     for (auto [id, power] : rows.factors)
       factor = algebra.times(std::move(factor), id, -power);
     factor.coefficient /= -rows.coefficient;
@@ -37,19 +40,24 @@ static std::optional<PolyId> slopeOf(Forward &f, PolyId gradient, TermId dp) {
   PolyId result = algebra.intern(slope);
   SmallVector<TermId> terms;
   algebra.collectTerms(result, terms);
-  if (slope.empty() || llvm::is_contained(terms, f.exp) || llvm::is_contained(terms, f.sum) || llvm::is_contained(terms, dp))
+  if (slope.empty() || llvm::is_contained(terms, f.exp) ||
+      llvm::is_contained(terms, f.sum) || llvm::is_contained(terms, dp))
     return std::nullopt;
   PolyId p = algebra.multiply(algebra.ofTerm(f.exp), algebra.ofTerm(f.sum, -1));
-  PolyId inner = algebra.add(weighted, algebra.multiply(algebra.ofTerm(f.sum, -1), sum), -1);
+  PolyId inner = algebra.add(
+      weighted, algebra.multiply(algebra.ofTerm(f.sum, -1), sum), -1);
   PolyId expected = algebra.multiply(algebra.multiply(result, p), inner);
   if (!algebra.isNear(expected, gradient))
     return std::nullopt;
   return result;
 }
 
-/// True if both lie alike, whatever the numbers of dims that only one contraction has.
-static bool isSameRoot(const Numbering &numbering, const Root &a, const Root &b) {
-  if (numbering.of(a.value) != numbering.of(b.value) || a.layout.size() != b.layout.size())
+/// True if both lie alike, whatever the numbers of dims that only one
+/// contraction has.
+static bool isSameRoot(const Numbering &numbering, const Root &a,
+                       const Root &b) {
+  if (numbering.of(a.value) != numbering.of(b.value) ||
+      a.layout.size() != b.layout.size())
     return false;
   for (auto [x, y] : llvm::zip(a.layout, b.layout)) {
     if (x.size() != y.size())
@@ -72,9 +80,11 @@ struct Candidate {
 };
 } // namespace
 
-/// Reads `dot`, whose operand `side` lies as `layout`. Free dims of the other operand
-/// are numbered `free`.
-static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot, bool side, const Layout &layout, unsigned free) {
+/// Reads `dot`, whose operand `side` lies as `layout`. Free dims of the other
+/// operand are numbered `free`.
+static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot,
+                                              bool side, const Layout &layout,
+                                              unsigned free) {
   stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
   Candidate c;
   c.dot = dot;
@@ -82,10 +92,14 @@ static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot, bool 
   c.other = side ? dot.getLhs() : dot.getRhs();
   c.scoresLayout = layout;
   c.otherLayout.resize(typeOf(c.other).getRank());
-  auto scoreBatch = side ? numbers.getRhsBatchingDimensions() : numbers.getLhsBatchingDimensions();
-  auto otherBatch = side ? numbers.getLhsBatchingDimensions() : numbers.getRhsBatchingDimensions();
-  auto scoreContracting = side ? numbers.getRhsContractingDimensions() : numbers.getLhsContractingDimensions();
-  auto otherContracting = side ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions();
+  auto scoreBatch = side ? numbers.getRhsBatchingDimensions()
+                         : numbers.getLhsBatchingDimensions();
+  auto otherBatch = side ? numbers.getLhsBatchingDimensions()
+                         : numbers.getRhsBatchingDimensions();
+  auto scoreContracting = side ? numbers.getRhsContractingDimensions()
+                               : numbers.getLhsContractingDimensions();
+  auto otherContracting = side ? numbers.getLhsContractingDimensions()
+                               : numbers.getRhsContractingDimensions();
   for (auto [s, o] : llvm::zip(scoreBatch, otherBatch)) {
     c.otherLayout[o] = layout[s];
     c.resultLayout.push_back(layout[s]);
@@ -115,16 +129,23 @@ static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot, bool 
   return c;
 }
 
-/// Takes note of `c` where it is a gradient of one of the products that are added to the raw scores.
-static bool takeMore(Forward &f, Backward &b, const Numbering &numbering, PolyId slope, Candidate &c, const Root &other,
+/// Takes note of `c` where it is a gradient of one of the products that are
+/// added to the raw scores.
+static bool takeMore(Forward &f, Backward &b, const Numbering &numbering,
+                     PolyId slope, Candidate &c, const Root &other,
                      bool ofQueries, bool ofKeys) {
   for (auto [part, gradients] : llvm::zip_equal(f.more, b.more)) {
-    bool isQuery = ofQueries && !gradients.dquery && isSameRoot(numbering, other, part.key);
-    bool isKey = ofKeys && !gradients.dkey && isSameRoot(numbering, other, part.query);
-    // Of a score that adds them up, its gradient is the ratio times that of the raw score.
+    bool isQuery = ofQueries && !gradients.dquery &&
+                   isSameRoot(numbering, other, part.key);
+    bool isKey =
+        ofKeys && !gradients.dkey && isSameRoot(numbering, other, part.query);
+    // Of a score that adds them up, its gradient is the ratio times that of the
+    // raw score.
     PolyId ofRaw = f.algebra->scale(slope, 1 / part.ratio);
     std::optional<double> ratio = part.ratio;
-    if (!(isQuery || isKey) || (b.slope && !f.algebra->isNear(*b.slope, ofRaw)) || !addsUp(*f.algebra, slope, f.raw, part.raw, ratio))
+    if (!(isQuery || isKey) ||
+        (b.slope && !f.algebra->isNear(*b.slope, ofRaw)) ||
+        !addsUp(*f.algebra, slope, f.raw, part.raw, ratio))
       continue;
     (isQuery ? gradients.dquery : gradients.dkey) = c.dot.getResult();
     (isQuery ? gradients.dqueryLayout : gradients.dkeyLayout) = c.resultLayout;
@@ -134,15 +155,19 @@ static bool takeMore(Forward &f, Backward &b, const Numbering &numbering, PolyId
   return false;
 }
 
-std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numbering) {
+std::vector<Backward> raise::matchBackward(Forward &f,
+                                           const Numbering &numbering) {
   llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
   Algebra &algebra = *f.algebra;
-  PolyId p = algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp), algebra.ofTerm(f.sum, -1)));
+  PolyId p =
+      algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp),
+                                                  algebra.ofTerm(f.sum, -1)));
   std::vector<Backward> found;
   int64_t depthSize = 1;
   for (auto [i, parts] : llvm::enumerate(f.queryRoot.layout))
     if (llvm::is_contained(parts, kDepth))
-      depthSize = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i) : f.reader->sizeOf(kDepth);
+      depthSize = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i)
+                                    : f.reader->sizeOf(kDepth);
   auto withDout = [&](const Root &dout) -> Backward & {
     for (Backward &b : found)
       if (isSameRoot(numbering, b.dout, dout))
@@ -157,11 +182,13 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     algebra.collectTerms(poly, terms);
     for (TermId id : terms) {
       const Term &term = algebra.getTerm(id);
-      if (term.kind != TermKind::Dot || f.isRaw(id) || !(term.dims & bit(f.key)))
+      if (term.kind != TermKind::Dot || f.isRaw(id) ||
+          !(term.dims & bit(f.key)))
         continue;
       for (unsigned side : {0, 1}) {
         Root root{f.valueRoot.value, term.layouts[side]};
-        if (term.values[side] == numbering.of(f.valueRoot.value) && isSameRoot(numbering, root, f.valueRoot) &&
+        if (term.values[side] == numbering.of(f.valueRoot.value) &&
+            isSameRoot(numbering, root, f.valueRoot) &&
             !(dimsIn(term.layouts[1 - side]) & bit(f.key)))
           return std::pair(id, 1 - side);
       }
@@ -174,7 +201,8 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     auto dot = findDot(term);
     if (!dot)
       return false;
-    std::tie(b.dout, b.valueRoot) = rootsOf(dot, term.tensorLayout, f.key, *f.reader);
+    std::tie(b.dout, b.valueRoot) =
+        rootsOf(dot, term.tensorLayout, f.key, *f.reader);
     f.reader->split.reset();
     for (Root *root : {&b.dout, &b.valueRoot})
       for (auto &dim : root->layout)
@@ -214,7 +242,9 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
       f.reader->setSize(kDepth, c->freeSize);
       Root other = f.reader->rootOf(c->other, c->otherLayout);
       f.reader->split.reset();
-      bool ofQueries = c->contracted == bit(f.key), ofKeys = !(c->contracted & bit(f.key)) && (c->contracted & bit(f.query));
+      bool ofQueries = c->contracted == bit(f.key),
+           ofKeys =
+               !(c->contracted & bit(f.key)) && (c->contracted & bit(f.query));
       if (takeMore(f, b, numbering, *slope, *c, other, ofQueries, ofKeys))
         continue;
       if (b.slope && !algebra.isNear(*b.slope, *slope))
@@ -223,7 +253,8 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
         b.dquery = dot.getResult();
         b.dqueryLayout = c->resultLayout;
         b.keyRoot = other;
-      } else if (!(c->contracted & bit(f.key)) && (f.query == kNoQuery || (c->contracted & bit(f.query))) &&
+      } else if (!(c->contracted & bit(f.key)) &&
+                 (f.query == kNoQuery || (c->contracted & bit(f.query))) &&
                  isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
         b.dkey = dot.getResult();
         b.dkeyLayout = c->resultLayout;
@@ -250,7 +281,9 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
     for (Value value : b.replaced())
       taken.insert(value);
   for (Operation &op : *f.dot->getBlock()) {
-    if (op.getNumResults() == 1 && (taken.contains(op.getResult(0)) || layouts.contains(numbering.of(op.getResult(0)))))
+    if (op.getNumResults() == 1 &&
+        (taken.contains(op.getResult(0)) ||
+         layouts.contains(numbering.of(op.getResult(0)))))
       continue;
     for (Value operand : op.getOperands()) {
       auto it = layouts.find(numbering.of(operand));
@@ -264,8 +297,13 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
         if (!slope)
           continue;
         ExtraGradient gradient{operand, it->second, *slope};
-        if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op); reduce && op.getNumResults() == 1) {
-          Operation *inside = reduce.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+        if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
+            reduce && op.getNumResults() == 1) {
+          Operation *inside = reduce.getBody()
+                                  .front()
+                                  .getTerminator()
+                                  ->getOperand(0)
+                                  .getDefiningOp();
           if (isa_and_nonnull<stablehlo::AddOp>(inside)) {
             gradient.value = op.getResult(0);
             gradient.layout.clear();
@@ -279,7 +317,8 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
       }
     }
   }
-  llvm::erase_if(found, [](const Backward &b) { return !b.slope && !b.dvalue; });
+  llvm::erase_if(found,
+                 [](const Backward &b) { return !b.slope && !b.dvalue; });
   for (Backward &b : found) {
     f.reader->setSize(kDepth, f.depth == kDepth ? depthSize : 1);
     followMoves(b.dquery, b.dqueryLayout, *f.reader);
@@ -293,8 +332,10 @@ std::vector<Backward> raise::matchBackward(Forward &f, const Numbering &numberin
   return found;
 }
 
-/// Reads `gradient` as slope * Exp[score] * row * (dp - delta); false if it is anything else.
-static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp, Backward &b) {
+/// Reads `gradient` as slope * Exp[score] * row * (dp - delta); false if it is
+/// anything else.
+static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp,
+                             Backward &b) {
   Algebra &algebra = *f.algebra;
   Poly with, without;
   for (const Monomial &monomial : algebra.get(gradient)) {
@@ -319,7 +360,9 @@ static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp, Backward &b
     Monomial quotient = over(monomial, with.front());
     quotient.coefficient = -quotient.coefficient;
     if (!(algebra.dimsOf(quotient) & bit(f.key)) &&
-        llvm::none_of(quotient.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; }))
+        llvm::none_of(quotient.factors, [&](auto &factor) {
+          return algebra.getTerm(factor.first).isBool;
+        }))
       delta.push_back(std::move(quotient));
   }
   b.slope = algebra.intern(slope);
@@ -332,7 +375,8 @@ static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp, Backward &b
   return algebra.isNear(algebra.scale(rest, -1), algebra.intern(without));
 }
 
-std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &numbering) {
+std::optional<Backward> raise::matchOpenBackward(Forward &f,
+                                                 const Numbering &numbering) {
   Algebra &algebra = *f.algebra;
   llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
   Backward b;
@@ -341,14 +385,17 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
   for (auto dot : f.dot->getBlock()->getOps<stablehlo::DotGeneralOp>())
     for (bool side : {false, true}) {
       auto it = layouts.find(numbering.of(side ? dot.getRhs() : dot.getLhs()));
-      std::optional<Candidate> c = it == layouts.end() ? std::nullopt : readCandidate(dot, side, it->second, kDepth);
+      std::optional<Candidate> c =
+          it == layouts.end() ? std::nullopt
+                              : readCandidate(dot, side, it->second, kDepth);
       if (!c)
         continue;
       PolyId poly = f.reader->read(c->scores, c->scoresLayout);
       std::optional<TermId> dp;
       for (const Monomial &monomial : algebra.get(poly))
         for (auto [id, power] : monomial.factors)
-          if (algebra.getTerm(id).kind == TermKind::Dot && id != f.raw && (algebra.getTerm(id).dims & bit(f.key)))
+          if (algebra.getTerm(id).kind == TermKind::Dot && id != f.raw &&
+              (algebra.getTerm(id).dims & bit(f.key)))
             dp = id;
       if (!dp) {
         values.push_back(*readCandidate(dot, side, it->second, f.feature));
@@ -362,10 +409,12 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
         stablehlo::DotGeneralOp product = findDot(term);
         if (!product)
           return std::nullopt;
-        std::tie(b.dout, b.valueRoot) = rootsOf(product, term.tensorLayout, f.key, *f.reader);
+        std::tie(b.dout, b.valueRoot) =
+            rootsOf(product, term.tensorLayout, f.key, *f.reader);
         f.reader->split.reset();
         DimSet bound = dimsIn(b.dout.layout) >> kFirstBoundDim;
-        if (llvm::popcount(bound) > 1 || bound != dimsIn(b.valueRoot.layout) >> kFirstBoundDim)
+        if (llvm::popcount(bound) > 1 ||
+            bound != dimsIn(b.valueRoot.layout) >> kFirstBoundDim)
           return std::nullopt;
         f.feature = bound ? kFirstFeature : kNoFeature;
         for (Root *root : {&b.dout, &b.valueRoot})
@@ -381,16 +430,19 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
         b.delta = one.delta;
         hasDp = true;
       }
-      if (b.dp != *dp || !algebra.isNear(*b.slope, *one.slope) || !algebra.isNear(b.delta, one.delta) ||
+      if (b.dp != *dp || !algebra.isNear(*b.slope, *one.slope) ||
+          !algebra.isNear(b.delta, one.delta) ||
           !algebra.isNear(algebra.intern({b.row}), algebra.intern({one.row})))
         continue;
       Root other = f.reader->rootOf(c->other, c->otherLayout);
       f.reader->split.reset();
       bool sumsQueries = f.query == kNoQuery || (c->contracted & bit(f.query));
-      if (c->contracted == bit(f.key) && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
+      if (c->contracted == bit(f.key) &&
+          isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
         b.dquery = dot.getResult();
         b.dqueryLayout = c->resultLayout;
-      } else if (!(c->contracted & bit(f.key)) && sumsQueries && isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
+      } else if (!(c->contracted & bit(f.key)) && sumsQueries &&
+                 isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
         b.dkey = dot.getResult();
         b.dkeyLayout = c->resultLayout;
       }
@@ -398,18 +450,26 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
   if (!hasDp)
     return std::nullopt;
   f.valueRoot = b.valueRoot;
-  // What the gradients of queries and keys have besides p, a scale that the program computed before, is of the slope.
+  // What the gradients of queries and keys have besides p, a scale that the
+  // program computed before, is of the slope.
   for (Candidate &c : values) {
     PolyId poly = f.reader->read(c.scores, c.scoresLayout);
     Root other = f.reader->rootOf(c.other, c.otherLayout);
     f.reader->split.reset();
-    if (algebra.get(poly).size() != 1 || (c.contracted & bit(f.key)) || !isSameRoot(numbering, other, b.dout))
+    if (algebra.get(poly).size() != 1 || (c.contracted & bit(f.key)) ||
+        !isSameRoot(numbering, other, b.dout))
       continue;
     Monomial row = rowFactorOf(f, algebra.get(poly)[0]), scale = b.row;
     for (auto [id, power] : row.factors)
       scale = algebra.times(std::move(scale), id, -power);
-    bool isGiven = !scale.factors.empty() && llvm::all_of(scale.factors, [&](auto &factor) { return algebra.getTerm(factor.first).kind == TermKind::Leaf; });
-    if (!isGiven || !algebra.isNear(poly, algebra.multiply(algebra.ofTerm(f.exp), algebra.intern({row}))))
+    bool isGiven =
+        !scale.factors.empty() &&
+        llvm::all_of(scale.factors, [&](auto &factor) {
+          return algebra.getTerm(factor.first).kind == TermKind::Leaf;
+        });
+    if (!isGiven ||
+        !algebra.isNear(poly, algebra.multiply(algebra.ofTerm(f.exp),
+                                               algebra.intern({row}))))
       continue;
     b.slope = algebra.multiply(*b.slope, algebra.intern({scale}));
     b.row = row;
@@ -419,8 +479,10 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f, const Numbering &nu
   for (Candidate &c : values) {
     Root other = f.reader->rootOf(c.other, c.otherLayout);
     f.reader->split.reset();
-    bool isValue = !(c.contracted & bit(f.key)) && (f.query == kNoQuery || (c.contracted & bit(f.query)));
-    if (b.dvalue || !isValue || !isSameRoot(numbering, other, b.dout) || !algebra.isNear(f.reader->read(c.scores, c.scoresLayout), p))
+    bool isValue = !(c.contracted & bit(f.key)) &&
+                   (f.query == kNoQuery || (c.contracted & bit(f.query)));
+    if (b.dvalue || !isValue || !isSameRoot(numbering, other, b.dout) ||
+        !algebra.isNear(f.reader->read(c.scores, c.scoresLayout), p))
       continue;
     b.dvalue = c.dot.getResult();
     for (auto &parts : c.resultLayout)

@@ -11,15 +11,21 @@ namespace {
 struct Band {
   std::optional<int64_t> lower, upper;
 
-  void narrowLower(int64_t bound) { lower = lower ? std::max(*lower, bound) : bound; }
-  void narrowUpper(int64_t bound) { upper = upper ? std::min(*upper, bound) : bound; }
+  void narrowLower(int64_t bound) {
+    lower = lower ? std::max(*lower, bound) : bound;
+  }
+  void narrowUpper(int64_t bound) {
+    upper = upper ? std::min(*upper, bound) : bound;
+  }
 };
 } // namespace
 
-/// Adds to `band` what `term`, a comparison, says of key - query where it is `holds`;
-/// false where it says something else.
-static bool addBound(const Forward &f, const Term &term, bool holds, Band &band) {
-  if (term.kind != TermKind::Function || term.name != "stablehlo.compare" || !isa<IntegerType>(term.argumentTypes[0]))
+/// Adds to `band` what `term`, a comparison, says of key - query where it is
+/// `holds`; false where it says something else.
+static bool addBound(const Forward &f, const Term &term, bool holds,
+                     Band &band) {
+  if (term.kind != TermKind::Function || term.name != "stablehlo.compare" ||
+      !isa<IntegerType>(term.argumentTypes[0]))
     return false;
   // lhs - rhs as key - query + offset.
   Algebra &algebra = *f.algebra;
@@ -42,17 +48,29 @@ static bool addBound(const Forward &f, const Term &term, bool holds, Band &band)
     else
       return false;
   }
-  if (std::abs(keyFactor) != 1 || queryFactor != -keyFactor || std::abs(offset) > 1e15)
+  if (std::abs(keyFactor) != 1 || queryFactor != -keyFactor ||
+      std::abs(offset) > 1e15)
     return false;
-  auto direction = cast<stablehlo::ComparisonDirectionAttr>(term.attributes.get("comparison_direction")).getValue();
+  auto direction = cast<stablehlo::ComparisonDirectionAttr>(
+                       term.attributes.get("comparison_direction"))
+                       .getValue();
   using Direction = stablehlo::ComparisonDirection;
   if (!holds) {
     switch (direction) {
-    case Direction::GE: direction = Direction::LT; break;
-    case Direction::GT: direction = Direction::LE; break;
-    case Direction::LE: direction = Direction::GT; break;
-    case Direction::LT: direction = Direction::GE; break;
-    default: return false;
+    case Direction::GE:
+      direction = Direction::LT;
+      break;
+    case Direction::GT:
+      direction = Direction::LE;
+      break;
+    case Direction::LE:
+      direction = Direction::GT;
+      break;
+    case Direction::LT:
+      direction = Direction::GE;
+      break;
+    default:
+      return false;
     }
   }
   // keyFactor * (key - query) + offset `direction` 0.
@@ -60,7 +78,8 @@ static bool addBound(const Forward &f, const Term &term, bool holds, Band &band)
   bool isLess = direction == Direction::LE || direction == Direction::LT;
   if (!isGreater && !isLess)
     return false;
-  int64_t strict = direction == Direction::GT || direction == Direction::LT ? 1 : 0;
+  int64_t strict =
+      direction == Direction::GT || direction == Direction::LT ? 1 : 0;
   int64_t bound = -int64_t(offset);
   if (keyFactor > 0 && isGreater)
     band.narrowLower(bound + strict);
@@ -89,21 +108,23 @@ static bool readCondition(const Forward &f, PolyId condition, Band &band) {
   return term && addBound(f, algebra.getTerm(*term), false, band);
 }
 
-/// True if nothing in `poly` could mask a score: the raw score, numbers, and smooth
-/// functions of these.
+/// True if nothing in `poly` could mask a score: the raw score, numbers, and
+/// smooth functions of these.
 static bool masksNothing(const Forward &f, PolyId poly) {
   SmallVector<TermId> terms;
   f.algebra->collectTerms(poly, terms);
   return llvm::all_of(terms, [&](TermId id) {
     const Term &term = f.algebra->getTerm(id);
     // What raw scores of blocks are a sum of.
-    bool isPart = term.kind == TermKind::Leaf && (term.dims >> kFirstBoundDim) != 0;
+    bool isPart =
+        term.kind == TermKind::Leaf && (term.dims >> kFirstBoundDim) != 0;
     return f.isRaw(id) || isPart || term.kind == TermKind::Position ||
            (term.kind == TermKind::Function && (term.name == "stablehlo.tanh"));
   });
 }
 
-/// Finds the band outside which the score has no weight (docs/Rationale/Ring.md).
+/// Finds the band outside which the score has no weight
+/// (docs/Rationale/Ring.md).
 void raise::findBand(Forward &f) {
   Algebra &algebra = *f.algebra;
   Band band;
@@ -111,12 +132,14 @@ void raise::findBand(Forward &f) {
   double masked = 0;
   PolyId inside = algebra.number(0);
   Poly score = algebra.get(f.score);
-  if (score.size() == 1 && score[0].coefficient == 1 && score[0].factors.size() == 1) {
+  if (score.size() == 1 && score[0].coefficient == 1 &&
+      score[0].factors.size() == 1) {
     // select(keep, score, -inf)
     const Term &term = algebra.getTerm(score[0].factors[0].first);
     if (term.kind != TermKind::Function || term.name != "stablehlo.select")
       return;
-    PolyId condition = term.arguments[0], yes = term.arguments[1], no = term.arguments[2];
+    PolyId condition = term.arguments[0], yes = term.arguments[1],
+           no = term.arguments[2];
     std::optional<double> number = algebra.constantOf(no);
     if (!number) {
       number = algebra.constantOf(yes);
@@ -141,15 +164,20 @@ void raise::findBand(Forward &f) {
         continue;
       const Term &first = algebra.getTerm(monomial.factors[0].first);
       bool isMask = masked != 0 && monomial.coefficient == -masked &&
-                    llvm::all_of(monomial.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+                    llvm::all_of(monomial.factors, [&](auto &factor) {
+                      return algebra.getTerm(factor.first).isBool;
+                    });
       if (isMask) {
         found = true;
         Monomial bools = monomial;
         bools.coefficient = 1;
         keep = algebra.add(keep, algebra.intern({bools}));
-      } else if (!found && monomial.coefficient == 1 && monomial.factors.size() == 1 &&
-                 first.kind == TermKind::Function && first.name == "stablehlo.select" &&
-                 algebra.constantOf(first.arguments[1]) == 0.0 && algebra.constantOf(first.arguments[2])) {
+      } else if (!found && monomial.coefficient == 1 &&
+                 monomial.factors.size() == 1 &&
+                 first.kind == TermKind::Function &&
+                 first.name == "stablehlo.select" &&
+                 algebra.constantOf(first.arguments[1]) == 0.0 &&
+                 algebra.constantOf(first.arguments[2])) {
         found = true;
         masked = *algebra.constantOf(first.arguments[2]);
         keep = first.arguments[0];
@@ -171,7 +199,8 @@ void raise::findBand(Forward &f) {
   int64_t queries = f.reader->sizeOf(f.query), keys = f.reader->sizeOf(f.key);
   for (int64_t query : {int64_t(0), queries - 1}) {
     int64_t first = band.lower ? std::max<int64_t>(query + *band.lower, 0) : 0;
-    int64_t last = band.upper ? std::min<int64_t>(query + *band.upper, keys - 1) : keys - 1;
+    int64_t last = band.upper ? std::min<int64_t>(query + *band.upper, keys - 1)
+                              : keys - 1;
     if (first > last)
       return;
   }

@@ -1,7 +1,7 @@
 //===- MatchPairs.cpp - Neighbours and other sums of pairs ----------------===//
 //
-// A row of scores, each of one query and one key, of which the best are taken or
-// which is summed up. The score must be of a distance: a sum over depth of
+// A row of scores, each of one query and one key, of which the best are taken
+// or which is summed up. The score must be of a distance: a sum over depth of
 // something of both points, or a product with a number of each beside it
 // (|x|^2 - 2xy + |y|^2). Products alone are layers of networks.
 //
@@ -16,40 +16,53 @@ using namespace shardc::raise;
 /// Below it, whole numbers are exact in f32.
 static constexpr int64_t kExact = int64_t(1) << 24;
 
-/// The direction in which `sort` puts elements, if its comparator is one comparison
-/// of its two arguments.
+/// The direction in which `sort` puts elements, if its comparator is one
+/// comparison of its two arguments.
 static std::optional<bool> isAscending(stablehlo::SortOp sort) {
   Block &body = sort.getComparator().front();
-  auto compare = body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
-  if (!compare || compare.getLhs() != body.getArgument(0) || compare.getRhs() != body.getArgument(1))
+  auto compare =
+      body.getTerminator()->getOperand(0).getDefiningOp<stablehlo::CompareOp>();
+  if (!compare || compare.getLhs() != body.getArgument(0) ||
+      compare.getRhs() != body.getArgument(1))
     return std::nullopt;
   switch (compare.getComparisonDirection()) {
-  case stablehlo::ComparisonDirection::LT: return true;
-  case stablehlo::ComparisonDirection::GT: return false;
-  default: return std::nullopt;
+  case stablehlo::ComparisonDirection::LT:
+    return true;
+  case stablehlo::ComparisonDirection::GT:
+    return false;
+  default:
+    return std::nullopt;
   }
 }
 
-/// True if one of the few ops before `value` sums over a dim that `value` lacks: what
-/// distances are made of, of differences or of each point alone. Other sums need no closer look.
+/// True if one of the few ops before `value` sums over a dim that `value`
+/// lacks: what distances are made of, of differences or of each point alone.
+/// Other sums need no closer look.
 static bool hasInnerSum(Value value) {
   return isBefore(value, 48, [&](Operation *op) {
-    auto summed = isa<stablehlo::ReduceOp>(op) ? typeOf(op->getOperand(0)) : RankedTensorType();
-    return summed && (summed.getRank() == typeOf(value).getRank() + 1 || summed.getRank() == typeOf(value).getRank());
+    auto summed = isa<stablehlo::ReduceOp>(op) ? typeOf(op->getOperand(0))
+                                               : RankedTensorType();
+    return summed && (summed.getRank() == typeOf(value).getRank() + 1 ||
+                      summed.getRank() == typeOf(value).getRank());
   });
 }
 
-/// Fills in what `op` does with its rows; the dim of keys of its operand, or -1.
+/// Fills in what `op` does with its rows; the dim of keys of its operand, or
+/// -1.
 static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
-  pairs.scores = op->getNumOperands() > 0 ? op->getOperand(scoreSide ? 1 : 0) : Value();
+  pairs.scores =
+      op->getNumOperands() > 0 ? op->getOperand(scoreSide ? 1 : 0) : Value();
   auto type = pairs.scores ? typeOf(pairs.scores) : RankedTensorType();
-  if (!type || !type.hasStaticShape() || type.getRank() < 2 || !type.getElementType().isIntOrFloat())
+  if (!type || !type.hasStaticShape() || type.getRank() < 2 ||
+      !type.getElementType().isIntOrFloat())
     return -1;
   int64_t last = type.getRank() - 1;
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
     stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-    ArrayRef<int64_t> keys = scoreSide ? numbers.getRhsContractingDimensions() : numbers.getLhsContractingDimensions();
-    if (keys.size() != 1 || !isa<FloatType>(type.getElementType()) || !hasInnerSum(pairs.scores))
+    ArrayRef<int64_t> keys = scoreSide ? numbers.getRhsContractingDimensions()
+                                       : numbers.getLhsContractingDimensions();
+    if (keys.size() != 1 || !isa<FloatType>(type.getElementType()) ||
+        !hasInnerSum(pairs.scores))
       return -1;
     pairs.combine = spmd::PairCombine::Sum;
     pairs.outputs = {dot.getResult()};
@@ -64,10 +77,13 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
   }
   if (auto sort = dyn_cast<stablehlo::SortOp>(op)) {
     std::optional<bool> ascending = isAscending(sort);
-    if (op->getNumOperands() != 1 || int64_t(sort.getDimension()) != last || !ascending || !op->getResult(0).hasOneUse())
+    if (op->getNumOperands() != 1 || int64_t(sort.getDimension()) != last ||
+        !ascending || !op->getResult(0).hasOneUse())
       return -1;
     auto slice = dyn_cast<stablehlo::SliceOp>(*op->getResult(0).user_begin());
-    if (!slice || llvm::any_of(slice.getStartIndices(), [](int64_t i) { return i != 0; }) ||
+    if (!slice ||
+        llvm::any_of(slice.getStartIndices(),
+                     [](int64_t i) { return i != 0; }) ||
         llvm::any_of(slice.getStrides(), [](int64_t i) { return i != 1; }) ||
         slice.getLimitIndices().drop_back() != type.getShape().drop_back())
       return -1;
@@ -77,27 +93,33 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
     return last;
   }
   auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
-  if (!reduce || op->getNumResults() != 1 || reduce.getDimensions().size() != 1 || !hasInnerSum(op->getOperand(0)))
+  if (!reduce || op->getNumResults() != 1 ||
+      reduce.getDimensions().size() != 1 || !hasInnerSum(op->getOperand(0)))
     return -1;
   Block &body = reduce.getBody().front();
   Operation *inside = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!inside || inside->getNumOperands() != 2 || !isa<BlockArgument>(inside->getOperand(0)) ||
-      !isa<BlockArgument>(inside->getOperand(1)) || inside->getOperand(0) == inside->getOperand(1))
+  if (!inside || inside->getNumOperands() != 2 ||
+      !isa<BlockArgument>(inside->getOperand(0)) ||
+      !isa<BlockArgument>(inside->getOperand(1)) ||
+      inside->getOperand(0) == inside->getOperand(1))
     return -1;
   auto init = reduce.getInitValues()[0].getDefiningOp<stablehlo::ConstantOp>();
-  auto value = init ? dyn_cast<DenseElementsAttr>(Attribute(init.getValue())) : DenseElementsAttr();
+  auto value = init ? dyn_cast<DenseElementsAttr>(Attribute(init.getValue()))
+                    : DenseElementsAttr();
   if (!value || type.getElementType().isInteger(1))
     return -1;
   Attribute start = value.getSplatValue<Attribute>();
   auto number = dyn_cast<FloatAttr>(start);
   if (isa<stablehlo::AddOp>(inside)) {
-    bool isZero = number ? number.getValue().isPosZero() : cast<IntegerAttr>(start).getValue().isZero();
+    bool isZero = number ? number.getValue().isPosZero()
+                         : cast<IntegerAttr>(start).getValue().isZero();
     if (!isZero)
       return -1;
     pairs.combine = spmd::PairCombine::Sum;
   } else if (isa<stablehlo::MaxOp, stablehlo::MinOp>(inside)) {
     bool isMax = isa<stablehlo::MaxOp>(inside);
-    if (!number || !number.getValue().isInfinity() || number.getValue().isNegative() != isMax)
+    if (!number || !number.getValue().isInfinity() ||
+        number.getValue().isNegative() != isMax)
       return -1;
     pairs.combine = isMax ? spmd::PairCombine::Max : spmd::PairCombine::Min;
   } else {
@@ -107,14 +129,17 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
   return reduce.getDimensions()[0];
 }
 
-/// How the operand that `dot` weighs with scores lies, and the result, where scores lie as `layout`; false where more
-/// than one dim is along neither.
-static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide, const Layout &layout, Pairs &pairs) {
+/// How the operand that `dot` weighs with scores lies, and the result, where
+/// scores lie as `layout`; false where more than one dim is along neither.
+static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide,
+                      const Layout &layout, Pairs &pairs) {
   stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
   Value value = scoreSide ? dot.getLhs() : dot.getRhs();
-  if (!isa<FloatType>(typeOf(value).getElementType()) || !typeOf(value).hasStaticShape())
+  if (!isa<FloatType>(typeOf(value).getElementType()) ||
+      !typeOf(value).hasStaticShape())
     return false;
-  ArrayRef<int64_t> batch = numbers.getLhsBatchingDimensions(), otherBatch = numbers.getRhsBatchingDimensions();
+  ArrayRef<int64_t> batch = numbers.getLhsBatchingDimensions(),
+                    otherBatch = numbers.getRhsBatchingDimensions();
   if (scoreSide)
     std::swap(batch, otherBatch);
   Layout valueLayout(typeOf(value).getRank()), scoreFree, valueFree;
@@ -123,7 +148,9 @@ static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide, const Layout 
     valueLayout[other] = layout[mine];
     pairs.rows.push_back(layout[mine]);
   }
-  valueLayout[(scoreSide ? numbers.getLhsContractingDimensions() : numbers.getRhsContractingDimensions()).front()] = {pairs.key};
+  valueLayout[(scoreSide ? numbers.getLhsContractingDimensions()
+                         : numbers.getRhsContractingDimensions())
+                  .front()] = {pairs.key};
   for (int64_t dim : freeDims(dot, scoreSide))
     scoreFree.push_back(layout[dim]);
   for (int64_t dim : freeDims(dot, !scoreSide)) {
@@ -145,7 +172,8 @@ static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide, const Layout 
 }
 
 /// The two elements of pairs that `raw` sums over depth.
-static std::optional<std::pair<TermId, TermId>> elementsOf(const Pairs &pairs, const Term &raw) {
+static std::optional<std::pair<TermId, TermId>> elementsOf(const Pairs &pairs,
+                                                           const Term &raw) {
   SmallVector<TermId> terms;
   pairs.algebra->collectTerms(raw.arguments[0], terms);
   std::optional<TermId> query, key;
@@ -153,7 +181,8 @@ static std::optional<std::pair<TermId, TermId>> elementsOf(const Pairs &pairs, c
     const Term &term = pairs.algebra->getTerm(id);
     if (term.kind == TermKind::Function)
       continue;
-    if (term.kind != TermKind::Leaf || term.isBool || !(term.dims & bit(kDepth)))
+    if (term.kind != TermKind::Leaf || term.isBool ||
+        !(term.dims & bit(kDepth)))
       return std::nullopt;
     std::optional<TermId> &side = term.dims & bit(pairs.key) ? key : query;
     if (side)
@@ -171,7 +200,8 @@ static bool isWhole(const Pairs &pairs, PolyId poly, bool isSum) {
   int64_t keys = pairs.reader->sizeOf(pairs.key);
   return llvm::all_of(algebra.get(poly), [&](const Monomial &monomial) {
     if (monomial.coefficient != double(int64_t(monomial.coefficient)) ||
-        std::abs(monomial.coefficient) * double(isSum ? keys : 1) >= double(kExact))
+        std::abs(monomial.coefficient) * double(isSum ? keys : 1) >=
+            double(kExact))
       return false;
     return llvm::all_of(monomial.factors, [&](auto &factor) {
       const Term &term = algebra.getTerm(factor.first);
@@ -180,47 +210,60 @@ static bool isWhole(const Pairs &pairs, PolyId poly, bool isSum) {
       if (isSum || factor.second != 1 || monomial.factors.size() != 1)
         return false;
       if (term.kind == TermKind::Position)
-        return pairs.reader->sizeOf(term.dim) * std::abs(monomial.coefficient) < double(kExact);
-      return term.kind == TermKind::Function && term.name == "stablehlo.select" && isWhole(pairs, term.arguments[1], false) &&
+        return pairs.reader->sizeOf(term.dim) * std::abs(monomial.coefficient) <
+               double(kExact);
+      return term.kind == TermKind::Function &&
+             term.name == "stablehlo.select" &&
+             isWhole(pairs, term.arguments[1], false) &&
              isWhole(pairs, term.arguments[2], false);
     });
   });
 }
 
-PolyId raise::withDifference(Algebra &algebra, PolyId poly, MLIRContext *context) {
+PolyId raise::withDifference(Algebra &algebra, PolyId poly,
+                             MLIRContext *context) {
   SmallVector<TermId> leaves;
   for (const Monomial &monomial : algebra.get(poly))
     for (auto [id, power] : monomial.factors)
       if (const Term &term = algebra.getTerm(id);
-          power == 1 && term.kind == TermKind::Leaf && !term.isBool && !llvm::is_contained(leaves, id))
+          power == 1 && term.kind == TermKind::Leaf && !term.isBool &&
+          !llvm::is_contained(leaves, id))
         leaves.push_back(id);
-  // What `poly` is `leaf` times, of the parts that have it; nullopt where a part has neither.
+  // What `poly` is `leaf` times, of the parts that have it; nullopt where a
+  // part has neither.
   auto partsOf = [&](TermId leaf, TermId other) -> std::optional<PolyId> {
     Poly parts;
     for (const Monomial &monomial : algebra.get(poly)) {
-      int mine = Algebra::powerOf(monomial, leaf), its = Algebra::powerOf(monomial, other);
+      int mine = Algebra::powerOf(monomial, leaf),
+          its = Algebra::powerOf(monomial, other);
       if (mine + its != 1 || mine * its != 0)
         return std::nullopt;
       if (mine)
         parts.push_back(algebra.times(monomial, leaf, -1));
     }
-    return parts.empty() ? std::nullopt : std::optional(algebra.intern(std::move(parts)));
+    return parts.empty() ? std::nullopt
+                         : std::optional(algebra.intern(std::move(parts)));
   };
   for (TermId first : leaves)
     for (TermId second : leaves) {
       if (first >= second)
         continue;
-      std::optional<PolyId> a = partsOf(first, second), b = partsOf(second, first);
+      std::optional<PolyId> a = partsOf(first, second),
+                            b = partsOf(second, first);
       if (!a || !b)
         continue;
-      double ratio = algebra.get(*b)[0].coefficient / algebra.get(*a)[0].coefficient;
+      double ratio =
+          algebra.get(*b)[0].coefficient / algebra.get(*a)[0].coefficient;
       if (!algebra.isNear(algebra.scale(*a, ratio), *b))
         continue;
       bool isDifference = ratio == -1;
       Term sum{TermKind::Function};
-      sum.name = StringAttr::get(context, isDifference ? "stablehlo.subtract" : "stablehlo.add");
+      sum.name = StringAttr::get(context, isDifference ? "stablehlo.subtract"
+                                                       : "stablehlo.add");
       sum.attributes = DictionaryAttr::get(context);
-      sum.arguments = {algebra.ofTerm(first), algebra.scale(algebra.ofTerm(second), isDifference ? 1 : ratio)};
+      sum.arguments = {
+          algebra.ofTerm(first),
+          algebra.scale(algebra.ofTerm(second), isDifference ? 1 : ratio)};
       sum.type = Float32Type::get(context);
       sum.argumentTypes = {sum.type, sum.type};
       sum.dims = algebra.getTerm(first).dims | algebra.getTerm(second).dims;
@@ -229,7 +272,8 @@ PolyId raise::withDifference(Algebra &algebra, PolyId poly, MLIRContext *context
   return poly;
 }
 
-std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
+std::optional<Pairs>
+raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
   Pairs pairs;
   pairs.op = op;
   int64_t keyDim = readSink(op, scoreSide, pairs);
@@ -259,14 +303,17 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
   for (auto [dim, parts] : llvm::enumerate(layout))
     if (int64_t(dim) != keyDim)
       pairs.rows.push_back(parts);
-  pairs.algebra = std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
-  pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes, bit(pairs.key), rowDims);
+  pairs.algebra =
+      std::make_unique<Algebra>(bit(pairs.key), double(sizes[pairs.key]));
+  pairs.reader = std::make_unique<Reader>(*pairs.algebra, numbering, sizes,
+                                          bit(pairs.key), rowDims);
   Algebra &algebra = *pairs.algebra;
   pairs.reader->seesRowSums = false;
   pairs.score = pairs.reader->read(pairs.scores, layout);
   if (pairs.reader->split)
     return std::nullopt;
-  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op); dot && !readValue(dot, scoreSide, layout, pairs))
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
+      dot && !readValue(dot, scoreSide, layout, pairs))
     return std::nullopt;
 
   if (pairs.combine == spmd::PairCombine::Sum)
@@ -292,13 +339,15 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
     stablehlo::DotGeneralOp dot = findDot(term);
     if (!dot)
       return std::nullopt;
-    std::tie(pairs.queryRoot, pairs.keyRoot) = rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
+    std::tie(pairs.queryRoot, pairs.keyRoot) =
+        rootsOf(dot, term.tensorLayout, pairs.key, *pairs.reader);
     // A number of each query, and one of each key; batch dims both may have.
     DimSet ofQueries = rowDims & ~dimsIn(pairs.keyRoot.layout);
     auto hasNumber = [&](bool isKey) {
       return llvm::any_of(terms, [&](TermId id) {
         const Term &leaf = algebra.getTerm(id);
-        return leaf.kind == TermKind::Leaf && !(leaf.dims & bit(kDepth)) && bool(leaf.dims & bit(pairs.key)) == isKey &&
+        return leaf.kind == TermKind::Leaf && !(leaf.dims & bit(kDepth)) &&
+               bool(leaf.dims & bit(pairs.key)) == isKey &&
                bool(leaf.dims & ofQueries) != isKey;
       });
     };
@@ -308,14 +357,18 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
     pairs.elements = elementsOf(pairs, term);
     if (!pairs.elements)
       return std::nullopt;
-    auto root = [&](TermId id) { return Root{algebra.getTerm(id).tensor, algebra.getTerm(id).tensorLayout}; };
+    auto root = [&](TermId id) {
+      return Root{algebra.getTerm(id).tensor, algebra.getTerm(id).tensorLayout};
+    };
     pairs.queryRoot = root(pairs.elements->first);
     pairs.keyRoot = root(pairs.elements->second);
   }
-  DimSet queryDims = dimsIn(pairs.queryRoot.layout), keyDims = dimsIn(pairs.keyRoot.layout);
+  DimSet queryDims = dimsIn(pairs.queryRoot.layout),
+         keyDims = dimsIn(pairs.keyRoot.layout);
   DimSet bound = ~(bit(kFirstBoundDim) - 1);
-  if (pairs.reader->split || (queryDims & bit(pairs.key)) || !(keyDims & bit(pairs.key)) ||
-      (queryDims & bound) != bit(kDepth) || (keyDims & bound) != bit(kDepth))
+  if (pairs.reader->split || (queryDims & bit(pairs.key)) ||
+      !(keyDims & bit(pairs.key)) || (queryDims & bound) != bit(kDepth) ||
+      (keyDims & bound) != bit(kDepth))
     return std::nullopt;
   for (const Root *root : {&pairs.queryRoot, &pairs.keyRoot})
     if (!isa<FloatType>(typeOf(root->value).getElementType()))
@@ -327,11 +380,15 @@ std::optional<Pairs> raise::matchPairs(Operation *op, const Numbering &numbering
     if (part != pairs.query && part < kFirstFeature)
       pairs.batch.push_back(part);
   bool isFloat = isa<FloatType>(type.getElementType());
-  if (!isFloat && (!type.getElementType().isSignlessInteger() || !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
+  if (!isFloat &&
+      (!type.getElementType().isSignlessInteger() ||
+       !isWhole(pairs, pairs.score, pairs.combine == spmd::PairCombine::Sum)))
     return std::nullopt;
-  if (pairs.value.value && typeOf(pairs.value.value).getElementType().isF64() != type.getElementType().isF64())
+  if (pairs.value.value && typeOf(pairs.value.value).getElementType().isF64() !=
+                               type.getElementType().isF64())
     return std::nullopt;
-  if (isFloat && (type.getElementType().isF64() != typeOf(pairs.queryRoot.value).getElementType().isF64()))
+  if (isFloat && (type.getElementType().isF64() !=
+                  typeOf(pairs.queryRoot.value).getElementType().isF64()))
     return std::nullopt;
   return pairs;
 }

@@ -1,9 +1,11 @@
 //===- MatchRings.cpp - Attention round a ring in expressions -------------===//
 //
-// The output of a ring is Σ_i Total^-1 Σ_k Exp[s_i] v_i over blocks i, whatever was subtracted from scores and rescaled on
-// the way, and Total is Σ_i Σ_k Exp[s_i]. All blocks must be one score of whole tensors, and each rank must meet all, or all
-// but those that the band of this score leaves out.
-// What a gradient has to be follows from that; it is compared with what the program has.
+// The output of a ring is Σ_i Total^-1 Σ_k Exp[s_i] v_i over blocks i, whatever
+// was subtracted from scores and rescaled on the way, and Total is Σ_i Σ_k
+// Exp[s_i]. All blocks must be one score of whole tensors, and each rank must
+// meet all, or all but those that the band of this score leaves out. What a
+// gradient has to be follows from that; it is compared with what the program
+// has.
 //
 //===----------------------------------------------------------------------===//
 #include "MatchRings.h"
@@ -14,12 +16,17 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// Ranks of larger meshes are not read one by one: reading takes about the cube of their number.
+/// Ranks of larger meshes are not read one by one: reading takes about the cube
+/// of their number.
 static constexpr int64_t kMostLanes = 16;
 
 /// The value inside of the region that `result` is.
 static Value innerOf(OpResult result) {
-  return cast<spmd::ManualOp>(result.getOwner()).getBody().front().getTerminator()->getOperand(result.getResultNumber());
+  return cast<spmd::ManualOp>(result.getOwner())
+      .getBody()
+      .front()
+      .getTerminator()
+      ->getOperand(result.getResultNumber());
 }
 
 static Layout renamed(Layout layout, unsigned from, unsigned to) {
@@ -30,10 +37,13 @@ static Layout renamed(Layout layout, unsigned from, unsigned to) {
   return layout;
 }
 
-/// The two blocks whose product over depth `term` is, the one along keys last; their terms.
-static std::optional<std::pair<TermId, TermId>> productOf(const Ring &ring, const Term &term, DimSet key) {
+/// The two blocks whose product over depth `term` is, the one along keys last;
+/// their terms.
+static std::optional<std::pair<TermId, TermId>>
+productOf(const Ring &ring, const Term &term, DimSet key) {
   const Algebra &algebra = *ring.algebra;
-  if (term.kind != TermKind::SumOverKey || algebra.get(term.arguments[0]).size() != 1)
+  if (term.kind != TermKind::SumOverKey ||
+      algebra.get(term.arguments[0]).size() != 1)
     return std::nullopt;
   const Monomial &body = algebra.get(term.arguments[0])[0];
   if (body.factors.size() != 2 || body.coefficient != 1)
@@ -44,14 +54,17 @@ static std::optional<std::pair<TermId, TermId>> productOf(const Ring &ring, cons
   TermId first = body.factors[0].first, second = body.factors[1].first;
   if (algebra.getTerm(first).dims & key)
     std::swap(first, second);
-  if ((algebra.getTerm(first).dims & key) || !(algebra.getTerm(second).dims & key))
+  if ((algebra.getTerm(first).dims & key) ||
+      !(algebra.getTerm(second).dims & key))
     return std::nullopt;
   return std::pair(first, second);
 }
 
-/// Takes note of the axes that cut the dims of `operand`; false where they cut the same dim otherwise.
+/// Takes note of the axes that cut the dims of `operand`; false where they cut
+/// the same dim otherwise.
 static bool takeCuts(Ring &ring, const RingOperand &operand) {
-  for (auto [dim, sharding] : llvm::zip(operand.layout, operand.sharding.getDims())) {
+  for (auto [dim, sharding] :
+       llvm::zip(operand.layout, operand.sharding.getDims())) {
     SmallVector<StringAttr> axes(sharding.getAxes());
     if (dim.size() != 1) {
       if (!axes.empty())
@@ -67,22 +80,27 @@ static bool takeCuts(Ring &ring, const RingOperand &operand) {
   return operand.sharding.getPartial().empty();
 }
 
-static RingOperand operandOf(const Ring &ring, TermId id, unsigned bound, unsigned free) {
+static RingOperand operandOf(const Ring &ring, TermId id, unsigned bound,
+                             unsigned free) {
   const Term &term = ring.algebra->getTerm(id);
   const BlockLeaf *leaf = ring.reader->leafOf(term);
   return {leaf->value, leaf->sharding, renamed(term.layouts[0], bound, free)};
 }
 
-/// Where `block` starts along `dim`, queries or keys, if one rank alone meets it.
+/// Where `block` starts along `dim`, queries or keys, if one rank alone meets
+/// it.
 static double startOf(const Ring &ring, unsigned dim, const RingBlock &block) {
-  RankTable blocks = ring.reader->blocksAlong(ring.axes, dim == kRingKey ? block.source : ring.lanes[block.lane]);
+  RankTable blocks = ring.reader->blocksAlong(
+      ring.axes, dim == kRingKey ? block.source : ring.lanes[block.lane]);
   return double(blocks.front()) * double(ring.reader->sizeOf(dim));
 }
 
 /// `poly` with comparisons of positions in whole tensors decided.
 static PolyId decideWhole(Ring &ring, PolyId poly) {
   BlockReader &reader = *ring.reader;
-  int64_t queries = reader.sizeOf(ring.queryDim), keys = reader.sizeOf(kRingKey), blocks = reader.countBlocks(ring.axes);
+  int64_t queries = reader.sizeOf(ring.queryDim),
+          keys = reader.sizeOf(kRingKey),
+          blocks = reader.countBlocks(ring.axes);
   reader.setSize(ring.queryDim, queries * blocks);
   reader.setSize(kRingKey, keys * blocks);
   poly = reader.decide(poly);
@@ -91,36 +109,51 @@ static PolyId decideWhole(Ring &ring, PolyId poly) {
   return poly;
 }
 
-/// `poly`, of the block that `block` is, on whole tensors; nullopt where it depends on the block otherwise.
-static std::optional<PolyId> onWhole(Ring &ring, PolyId poly, const RingBlock &block) {
+/// `poly`, of the block that `block` is, on whole tensors; nullopt where it
+/// depends on the block otherwise.
+static std::optional<PolyId> onWhole(Ring &ring, PolyId poly,
+                                     const RingBlock &block) {
   Algebra &algebra = *ring.algebra;
   BlockReader &reader = *ring.reader;
   const RankTable &lane = ring.lanes[block.lane];
   bool isWhole = true, isOfOneRank = reader.isOfOneRank();
-  PolyId result = algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
-    Term term = algebra.getTerm(id);
-    if (const BlockLeaf *found = reader.leafOf(term)) {
-      BlockLeaf leaf = *found;
-      const RankTable &source = term.dims & bit(kRingKey) ? block.source : lane;
-      isWhole &= leaf.sharding && leaf.blocks == reader.blocksOf(leaf.sharding, source) &&
-                 takeCuts(ring, {leaf.value, leaf.sharding, renamed(term.layouts[0], kFirstBoundDim, kRingDepth)});
-      return isWhole ? reader.makeLeaf(leaf.value, leaf.sharding, ring.lanes[0], term.layouts[0]) : algebra.number(0);
-    }
-    if (term.kind == TermKind::Position) {
-      const RankTable *table = reader.tableOf(term);
-      bool isKey = term.dim == kRingKey, isQuery = term.dim == ring.queryDim;
-      if (isOfOneRank && !table && (isKey || isQuery))
-        return algebra.add(algebra.ofTerm(id), algebra.number(-startOf(ring, term.dim, block)));
-      if (table && (isKey || isQuery))
-        isWhole &= *table == reader.blocksAlong(ring.axes, isKey ? block.source : lane);
-      else
-        isWhole &= !table && !isKey && !isQuery && (!ring.cuts.count(term.dim) || ring.cuts[term.dim].empty());
-      term.values.clear();
-      return algebra.term(std::move(term));
-    }
-    isWhole &= !algebra.isStatistic(id);
-    return std::nullopt;
-  });
+  PolyId result =
+      algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+        Term term = algebra.getTerm(id);
+        if (const BlockLeaf *found = reader.leafOf(term)) {
+          BlockLeaf leaf = *found;
+          const RankTable &source =
+              term.dims & bit(kRingKey) ? block.source : lane;
+          isWhole &=
+              leaf.sharding &&
+              leaf.blocks == reader.blocksOf(leaf.sharding, source) &&
+              takeCuts(ring,
+                       {leaf.value, leaf.sharding,
+                        renamed(term.layouts[0], kFirstBoundDim, kRingDepth)});
+          return isWhole ? reader.makeLeaf(leaf.value, leaf.sharding,
+                                           ring.lanes[0], term.layouts[0])
+                         : algebra.number(0);
+        }
+        if (term.kind == TermKind::Position) {
+          const RankTable *table = reader.tableOf(term);
+          bool isKey = term.dim == kRingKey,
+               isQuery = term.dim == ring.queryDim;
+          if (isOfOneRank && !table && (isKey || isQuery))
+            return algebra.add(algebra.ofTerm(id),
+                               algebra.number(-startOf(ring, term.dim, block)));
+          if (table && (isKey || isQuery))
+            isWhole &= *table == reader.blocksAlong(
+                                     ring.axes, isKey ? block.source : lane);
+          else
+            isWhole &=
+                !table && !isKey && !isQuery &&
+                (!ring.cuts.count(term.dim) || ring.cuts[term.dim].empty());
+          term.values.clear();
+          return algebra.term(std::move(term));
+        }
+        isWhole &= !algebra.isStatistic(id);
+        return std::nullopt;
+      });
   if (!isWhole)
     return std::nullopt;
   return isOfOneRank ? decideWhole(ring, result) : result;
@@ -131,20 +164,28 @@ static PolyId inBlock(Ring &ring, PolyId poly, const RingBlock &block) {
   Algebra &algebra = *ring.algebra;
   BlockReader &reader = *ring.reader;
   const RankTable &lane = ring.lanes[block.lane];
-  PolyId result = algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
-    Term term = algebra.getTerm(id);
-    if (id == ring.raw)
-      return algebra.ofTerm(block.raw);
-    if (const BlockLeaf *leaf = reader.leafOf(term)) {
-      BlockLeaf copy = *leaf;
-      return reader.makeLeaf(copy.value, copy.sharding, term.dims & bit(kRingKey) ? block.source : lane, term.layouts[0]);
-    }
-    if (term.kind != TermKind::Position || (term.dim != kRingKey && term.dim != ring.queryDim))
-      return std::nullopt;
-    if (reader.isOfOneRank())
-      return algebra.add(algebra.ofTerm(id), algebra.number(startOf(ring, term.dim, block)));
-    return reader.place(term.dim, reader.blocksAlong(ring.axes, term.dim == kRingKey ? block.source : lane));
-  });
+  PolyId result =
+      algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+        Term term = algebra.getTerm(id);
+        if (id == ring.raw)
+          return algebra.ofTerm(block.raw);
+        if (const BlockLeaf *leaf = reader.leafOf(term)) {
+          BlockLeaf copy = *leaf;
+          return reader.makeLeaf(
+              copy.value, copy.sharding,
+              term.dims & bit(kRingKey) ? block.source : lane, term.layouts[0]);
+        }
+        if (term.kind != TermKind::Position ||
+            (term.dim != kRingKey && term.dim != ring.queryDim))
+          return std::nullopt;
+        if (reader.isOfOneRank())
+          return algebra.add(algebra.ofTerm(id),
+                             algebra.number(startOf(ring, term.dim, block)));
+        return reader.place(term.dim,
+                            reader.blocksAlong(ring.axes, term.dim == kRingKey
+                                                              ? block.source
+                                                              : lane));
+      });
   return reader.isOfOneRank() ? reader.decide(result) : result;
 }
 
@@ -160,15 +201,21 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   for (auto [id, power] : part.factors) {
     // The sum of one block is no total.
     TermKind kind = algebra.getTerm(id).kind;
-    bool isTotal = kind == TermKind::Total || (kind == TermKind::SumOverKey && reader.isOfOneRank());
+    bool isTotal = kind == TermKind::Total ||
+                   (kind == TermKind::SumOverKey && reader.isOfOneRank());
     (isTotal && power == -1 ? total : sum) = id;
   }
-  if (!total || !sum || part.factors.size() != 2 || std::abs(part.coefficient - 1) > 1e-6 || algebra.getTerm(*sum).kind != TermKind::SumOverKey)
-    return isNone("what it gives is not divided by the sum of all blocks' exponentials alone");
-  if (!ring.blocks.empty() && ring.blocks.back().lane == lane && ring.blocks.back().total != *total)
+  if (!total || !sum || part.factors.size() != 2 ||
+      std::abs(part.coefficient - 1) > 1e-6 ||
+      algebra.getTerm(*sum).kind != TermKind::SumOverKey)
+    return isNone("what it gives is not divided by the sum of all blocks' "
+                  "exponentials alone");
+  if (!ring.blocks.empty() && ring.blocks.back().lane == lane &&
+      ring.blocks.back().total != *total)
     return isNone("blocks are divided by different sums");
   Term summed = algebra.getTerm(*sum);
-  Poly body = algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
+  Poly body =
+      algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
   RingBlock block;
   block.total = *total;
   block.lane = lane;
@@ -187,7 +234,8 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   if (!exp || !value || body.size() != 1 || body.front().coefficient != 1)
     return isNone("its values are not weighed with exponentials alone");
   block.exp = *exp;
-  block.weight = algebra.multiply(algebra.intern({condition}), algebra.ofTerm(*exp));
+  block.weight =
+      algebra.multiply(algebra.intern({condition}), algebra.ofTerm(*exp));
   block.value = algebra.ofTerm(*value);
   PolyId score = algebra.getTerm(*exp).arguments[0];
   if (!condition.factors.empty())
@@ -196,23 +244,28 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
   algebra.collectTerms(score, terms);
   std::optional<std::pair<TermId, TermId>> product;
   for (TermId id : terms)
-    if (std::optional<std::pair<TermId, TermId>> found = productOf(ring, algebra.getTerm(id), bit(kRingKey))) {
+    if (std::optional<std::pair<TermId, TermId>> found =
+            productOf(ring, algebra.getTerm(id), bit(kRingKey))) {
       if (product)
         return isNone("its scores hold several products");
       product = found;
       block.raw = id;
     }
   if (!product)
-    return isNone("its scores are no product of queries and keys from outside of the region");
+    return isNone("its scores are no product of queries and keys from outside "
+                  "of the region");
   unsigned bound = algebra.getTerm(block.raw).dim;
-  RingOperand query = operandOf(ring, product->first, bound, kRingDepth), key = operandOf(ring, product->second, bound, kRingDepth),
+  RingOperand query = operandOf(ring, product->first, bound, kRingDepth),
+              key = operandOf(ring, product->second, bound, kRingDepth),
               values = operandOf(ring, *value, kRingKey, kRingKey);
-  BlockLeaf queryLeaf = *reader.leafOf(algebra.getTerm(product->first)), keyLeaf = *reader.leafOf(algebra.getTerm(product->second)),
+  BlockLeaf queryLeaf = *reader.leafOf(algebra.getTerm(product->first)),
+            keyLeaf = *reader.leafOf(algebra.getTerm(product->second)),
             valueLeaf = *reader.leafOf(algebra.getTerm(*value));
   if (!query.sharding || !key.sharding || !values.sharding)
     return isNone("queries, keys or values are made inside of the region");
   block.source = keyLeaf.source;
-  block.key = algebra.rename(algebra.ofTerm(product->second), bound, kRingDepth);
+  block.key =
+      algebra.rename(algebra.ofTerm(product->second), bound, kRingDepth);
   if (ring.blocks.empty()) {
     ring.query = query;
     ring.key = key;
@@ -220,23 +273,34 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
     for (auto [dim, sharding] : llvm::zip(key.layout, key.sharding.getDims()))
       if (llvm::is_contained(dim, kRingKey))
         llvm::append_range(ring.axes, sharding.getAxes());
-    for (auto [dim, sharding] : llvm::zip(query.layout, query.sharding.getDims()))
-      if (!ring.axes.empty() && ArrayRef(ring.axes) == sharding.getAxes() && dim.size() == 1)
+    for (auto [dim, sharding] :
+         llvm::zip(query.layout, query.sharding.getDims()))
+      if (!ring.axes.empty() && ArrayRef(ring.axes) == sharding.getAxes() &&
+          dim.size() == 1)
         ring.queryDim = dim[0];
     for (unsigned part : flatten(values.layout))
-      if (part != kRingKey && !llvm::is_contained(flatten(query.layout), part) && !llvm::is_contained(flatten(key.layout), part))
+      if (part != kRingKey &&
+          !llvm::is_contained(flatten(query.layout), part) &&
+          !llvm::is_contained(flatten(key.layout), part))
         ring.featureDim = part;
     for (const RingOperand &operand : {key, query})
       for (auto [dim, sharding] : llvm::enumerate(operand.sharding.getDims()))
         if (operand.layout[dim].size() == 1)
-          reader.setSize(operand.layout[dim][0], typeOf(operand.value).getDimSize(dim) / reader.countBlocks(sharding.getAxes()));
+          reader.setSize(operand.layout[dim][0],
+                         typeOf(operand.value).getDimSize(dim) /
+                             reader.countBlocks(sharding.getAxes()));
     if (ring.queryDim == kNoQuery)
       return isNone("its queries are not cut along the axes of its keys");
-  } else if (query.value != ring.query.value || key.value != ring.key.value || values.value != ring.value.value ||
-             query.layout != ring.query.layout || key.layout != ring.key.layout || values.layout != ring.value.layout) {
+  } else if (query.value != ring.query.value || key.value != ring.key.value ||
+             values.value != ring.value.value ||
+             query.layout != ring.query.layout ||
+             key.layout != ring.key.layout ||
+             values.layout != ring.value.layout) {
     return isNone("blocks are of different tensors");
   }
-  if (!takeCuts(ring, query) || !takeCuts(ring, key) || !takeCuts(ring, values) || ArrayRef(ring.cuts[kRingKey]) != ArrayRef(ring.axes))
+  if (!takeCuts(ring, query) || !takeCuts(ring, key) ||
+      !takeCuts(ring, values) ||
+      ArrayRef(ring.cuts[kRingKey]) != ArrayRef(ring.axes))
     return isNone("its tensors are cut differently along the same dim");
   SmallVector<StringAttr> others;
   for (spmd::ShardingAttr sharding : {key.sharding, values.sharding})
@@ -245,28 +309,43 @@ static bool addBlock(Ring &ring, size_t lane, Monomial part, RingMiss &miss) {
         if (!llvm::is_contained(ring.axes, axis))
           others.push_back(axis);
   RankTable here = reader.identity();
-  if (queryLeaf.blocks != reader.blocksOf(query.sharding, here) || valueLeaf.blocks != reader.blocksOf(values.sharding, block.source) ||
-      reader.blocksAlong(others, block.source) != reader.blocksAlong(others, here))
-    return isNone("keys and values of a block are not of one rank, or queries travel");
+  if (queryLeaf.blocks != reader.blocksOf(query.sharding, here) ||
+      valueLeaf.blocks != reader.blocksOf(values.sharding, block.source) ||
+      reader.blocksAlong(others, block.source) !=
+          reader.blocksAlong(others, here))
+    return isNone(
+        "keys and values of a block are not of one rank, or queries travel");
   block.score = score;
   std::optional<PolyId> whole = onWhole(ring, score, block);
-  // Of one rank's blocks, each may have its own part of the mask: see unifyScores.
-  if (!whole || (!ring.blocks.empty() && !reader.isOfOneRank() && !algebra.isNear(*whole, ring.score)))
-    return isNone("scores of its blocks are not one function of positions in the whole");
+  // Of one rank's blocks, each may have its own part of the mask: see
+  // unifyScores.
+  if (!whole || (!ring.blocks.empty() && !reader.isOfOneRank() &&
+                 !algebra.isNear(*whole, ring.score)))
+    return isNone(
+        "scores of its blocks are not one function of positions in the whole");
   ring.score = *whole;
-  ring.raw = *algebra.singleTerm(*onWhole(ring, algebra.ofTerm(block.raw), block));
+  ring.raw =
+      *algebra.singleTerm(*onWhole(ring, algebra.ofTerm(block.raw), block));
   ring.blocks.push_back(std::move(block));
   return true;
 }
 
-/// The function of positions under the conditions of both `lhs` and `rhs`, if they are the same but for conditions.
-static std::optional<PolyId> underBoth(Algebra &algebra, PolyId lhs, PolyId rhs) {
-  std::optional<TermId> terms[] = {algebra.singleTerm(lhs), algebra.singleTerm(rhs)};
+/// The function of positions under the conditions of both `lhs` and `rhs`, if
+/// they are the same but for conditions.
+static std::optional<PolyId> underBoth(Algebra &algebra, PolyId lhs,
+                                       PolyId rhs) {
+  std::optional<TermId> terms[] = {algebra.singleTerm(lhs),
+                                   algebra.singleTerm(rhs)};
   if (terms[0] && terms[1]) {
-    Term first = algebra.getTerm(*terms[0]), second = algebra.getTerm(*terms[1]);
-    if (first.kind == TermKind::Function && first.name.getValue() == "stablehlo.select" && second.name == first.name &&
-        first.arguments[1] == second.arguments[1] && first.arguments[2] == second.arguments[2]) {
-      first.arguments[0] = algebra.multiply(first.arguments[0], second.arguments[0]);
+    Term first = algebra.getTerm(*terms[0]),
+         second = algebra.getTerm(*terms[1]);
+    if (first.kind == TermKind::Function &&
+        first.name.getValue() == "stablehlo.select" &&
+        second.name == first.name &&
+        first.arguments[1] == second.arguments[1] &&
+        first.arguments[2] == second.arguments[2]) {
+      first.arguments[0] =
+          algebra.multiply(first.arguments[0], second.arguments[0]);
       first.dims |= second.dims;
       first.tensor = Value();
       return algebra.term(std::move(first));
@@ -274,9 +353,12 @@ static std::optional<PolyId> underBoth(Algebra &algebra, PolyId lhs, PolyId rhs)
   }
   if (algebra.get(lhs).size() != 1 || algebra.get(rhs).size() != 1)
     return std::nullopt;
-  Monomial both = algebra.get(lhs)[0], other = algebra.get(rhs)[0], plain[2] = {both, other};
+  Monomial both = algebra.get(lhs)[0], other = algebra.get(rhs)[0],
+           plain[2] = {both, other};
   for (Monomial &monomial : plain)
-    llvm::erase_if(monomial.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+    llvm::erase_if(monomial.factors, [&](auto &factor) {
+      return algebra.getTerm(factor.first).isBool;
+    });
   if (!algebra.isNear(algebra.intern({plain[0]}), algebra.intern({plain[1]})))
     return std::nullopt;
   for (auto [id, power] : other.factors)
@@ -285,18 +367,26 @@ static std::optional<PolyId> underBoth(Algebra &algebra, PolyId lhs, PolyId rhs)
   return algebra.intern({both});
 }
 
-/// Calls `isIt` for what `inBlock` of the ring's blocks may be on whole tensors, until it is: that of a block through which the mask's edge
-/// goes, or, if it has two edges, those of all together.
-static bool findWhole(Ring &ring, llvm::function_ref<std::optional<PolyId>(size_t)> inBlock, llvm::function_ref<bool(PolyId)> isIt) {
+/// Calls `isIt` for what `inBlock` of the ring's blocks may be on whole
+/// tensors, until it is: that of a block through which the mask's edge goes,
+/// or, if it has two edges, those of all together.
+static bool findWhole(Ring &ring,
+                      llvm::function_ref<std::optional<PolyId>(size_t)> inBlock,
+                      llvm::function_ref<bool(PolyId)> isIt) {
   std::set<PolyId> tried;
   std::optional<PolyId> all;
-  for (size_t i = 0; i < (ring.reader->isOfOneRank() ? ring.blocks.size() : 1); ++i) {
-    std::optional<PolyId> part = inBlock(i), whole = part ? onWhole(ring, *part, ring.blocks[i]) : std::nullopt;
+  for (size_t i = 0; i < (ring.reader->isOfOneRank() ? ring.blocks.size() : 1);
+       ++i) {
+    std::optional<PolyId> part = inBlock(i),
+                          whole = part ? onWhole(ring, *part, ring.blocks[i])
+                                       : std::nullopt;
     if (!whole || !tried.insert(*whole).second)
       continue;
     if (isIt(*whole))
       return true;
-    all = tried.size() == 1 ? whole : all ? underBoth(*ring.algebra, *all, *whole) : std::nullopt;
+    all = tried.size() == 1 ? whole
+          : all             ? underBoth(*ring.algebra, *all, *whole)
+                            : std::nullopt;
   }
   return all && tried.size() > 1 && isIt(*all);
 }
@@ -306,12 +396,15 @@ static bool unifyScores(Ring &ring) {
   auto isScore = [&](PolyId whole) {
     bool isAll = true;
     for (size_t i = 0; i < ring.blocks.size() && isAll; ++i)
-      isAll = ring.algebra->isNear(inBlock(ring, whole, ring.blocks[i]), ring.blocks[i].score);
+      isAll = ring.algebra->isNear(inBlock(ring, whole, ring.blocks[i]),
+                                   ring.blocks[i].score);
     if (isAll)
       ring.score = whole;
     return isAll;
   };
-  return findWhole(ring, [&](size_t i) { return std::optional(ring.blocks[i].score); }, isScore);
+  return findWhole(
+      ring, [&](size_t i) { return std::optional(ring.blocks[i].score); },
+      isScore);
 }
 
 namespace {
@@ -330,8 +423,10 @@ static RingBand bandOf(Ring &ring) {
   whole.raw = ring.raw;
   whole.query = ring.queryDim;
   whole.key = kRingKey;
-  int64_t queries = whole.reader->sizeOf(whole.query), keys = whole.reader->sizeOf(kRingKey);
-  int64_t blocks = static_cast<BlockReader &>(*whole.reader).countBlocks(ring.axes);
+  int64_t queries = whole.reader->sizeOf(whole.query),
+          keys = whole.reader->sizeOf(kRingKey);
+  int64_t blocks =
+      static_cast<BlockReader &>(*whole.reader).countBlocks(ring.axes);
   whole.reader->setSize(whole.query, queries * blocks);
   whole.reader->setSize(kRingKey, keys * blocks);
   findBand(whole);
@@ -342,10 +437,12 @@ static RingBand bandOf(Ring &ring) {
   return {whole.bandLower, whole.bandUpper, whole.isBandAll};
 }
 
-/// True if each rank meets each block once; one rank at a time, those that no row of its queries has a weight in may be missing.
+/// True if each rank meets each block once; one rank at a time, those that no
+/// row of its queries has a weight in may be missing.
 static bool meetsAll(Ring &ring) {
   int64_t count = ring.reader->countBlocks(ring.axes);
-  int64_t queries = ring.reader->sizeOf(ring.queryDim), keys = ring.reader->sizeOf(kRingKey);
+  int64_t queries = ring.reader->sizeOf(ring.queryDim),
+          keys = ring.reader->sizeOf(kRingKey);
   std::optional<RingBand> band;
   for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
     std::vector<RankTable> met;
@@ -366,8 +463,10 @@ static bool meetsAll(Ring &ring) {
           return false;
         if (!band)
           band = bandOf(ring);
-        int64_t least = block * keys - (own[i] * queries + queries - 1), largest = block * keys + keys - 1 - own[i] * queries;
-        if (!(band->lower && largest < *band->lower) && !(band->upper && least > *band->upper))
+        int64_t least = block * keys - (own[i] * queries + queries - 1),
+                largest = block * keys + keys - 1 - own[i] * queries;
+        if (!(band->lower && largest < *band->lower) &&
+            !(band->upper && least > *band->upper))
           return false;
       }
     }
@@ -375,7 +474,8 @@ static bool meetsAll(Ring &ring) {
   return true;
 }
 
-/// True if each row of scores has a key that counts, as far as that can be known.
+/// True if each row of scores has a key that counts, as far as that can be
+/// known.
 static bool hasKeys(Ring &ring) {
   Algebra &algebra = *ring.algebra;
   SmallVector<TermId> terms;
@@ -383,9 +483,12 @@ static bool hasKeys(Ring &ring) {
   bool isFinite = true;
   for (TermId id : terms) {
     const Term &term = algebra.getTerm(id);
-    isFinite &= term.kind != TermKind::Leaf || term.isBool || (term.dims & bit(kFirstBoundDim));
+    isFinite &= term.kind != TermKind::Leaf || term.isBool ||
+                (term.dims & bit(kFirstBoundDim));
     for (PolyId argument : term.arguments)
-      isFinite &= llvm::all_of(algebra.get(argument), [](const Monomial &part) { return std::isfinite(part.coefficient); });
+      isFinite &= llvm::all_of(algebra.get(argument), [](const Monomial &part) {
+        return std::isfinite(part.coefficient);
+      });
   }
   if (isFinite)
     return true;
@@ -394,7 +497,10 @@ static bool hasKeys(Ring &ring) {
 }
 
 /// As matchRing; `isOneByOne`: each rank is read for itself.
-static std::optional<Ring> matchRingAs(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, bool isOneByOne, RingMiss &miss) {
+static std::optional<Ring> matchRingAs(OpResult result,
+                                       const Numbering &numbering,
+                                       spmd::MeshAttr mesh, bool isOneByOne,
+                                       RingMiss &miss) {
   Value inner = innerOf(result);
   auto type = typeOf(inner);
   if (!type || !type.hasStaticShape() || !isa<FloatType>(type.getElementType()))
@@ -442,24 +548,29 @@ static std::optional<Ring> matchRingAs(OpResult result, const Numbering &numberi
     for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
       ring.reader->standFor(lane);
       // Again, since others may have made terms of it parts of a total.
-      Poly parts = ring.algebra->get(ring.algebra->intern(Poly(ring.algebra->get(polys[number]))));
+      Poly parts = ring.algebra->get(
+          ring.algebra->intern(Poly(ring.algebra->get(polys[number]))));
       if (parts.empty())
         return std::nullopt;
       for (const Monomial &part : parts) {
         if (!addBlock(ring, number, part, miss)) {
           if (Operation *stopped = ring.reader->stopped)
-            miss.why += ("; '" + stopped->getName().getStringRef() + "' is not seen through").str();
+            miss.why += ("; '" + stopped->getName().getStringRef() +
+                         "' is not seen through")
+                            .str();
           return std::nullopt;
         }
         ++miss.steps;
       }
     }
     if (isOneByOne && !unifyScores(ring)) {
-      miss.why = "scores of its blocks are not one function of positions in the whole";
+      miss.why =
+          "scores of its blocks are not one function of positions in the whole";
       return std::nullopt;
     }
     if (!meetsAll(ring)) {
-      miss.why = isOneByOne ? "ranks leave out blocks that its mask does not" : "ranks do not meet each block once";
+      miss.why = isOneByOne ? "ranks leave out blocks that its mask does not"
+                            : "ranks do not meet each block once";
       return std::nullopt;
     }
     Algebra &algebra = *ring.algebra;
@@ -472,7 +583,8 @@ static std::optional<Ring> matchRingAs(OpResult result, const Numbering &numberi
           total = block.total;
         }
       if (sum != algebra.ofTerm(total)) {
-        miss.why = "it is divided by something else than the sum of all its exponentials";
+        miss.why = "it is divided by something else than the sum of all its "
+                   "exponentials";
         return std::nullopt;
       }
     }
@@ -485,10 +597,14 @@ static std::optional<Ring> matchRingAs(OpResult result, const Numbering &numberi
   return std::nullopt;
 }
 
-std::optional<Ring> raise::matchRing(OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss) {
-  std::optional<Ring> ring = matchRingAs(result, numbering, mesh, /*isOneByOne=*/false, miss);
+std::optional<Ring> raise::matchRing(OpResult result,
+                                     const Numbering &numbering,
+                                     spmd::MeshAttr mesh, RingMiss &miss) {
+  std::optional<Ring> ring =
+      matchRingAs(result, numbering, mesh, /*isOneByOne=*/false, miss);
   bool isBranch = isa_and_nonnull<stablehlo::CaseOp, stablehlo::IfOp>(miss.op);
-  if (ring || (!isBranch && miss.steps == 0) || mesh.getNumRanks() == 1 || mesh.getNumRanks() > kMostLanes)
+  if (ring || (!isBranch && miss.steps == 0) || mesh.getNumRanks() == 1 ||
+      mesh.getNumRanks() > kMostLanes)
     return ring;
   RingMiss other;
   ring = matchRingAs(result, numbering, mesh, /*isOneByOne=*/true, other);
@@ -510,61 +626,82 @@ struct Slopes {
   /// By block, and by lane.
   std::vector<PolyId> douts, products, deltas;
 
-  Slopes(Ring &ring, const RingOperand &cotangent) : ring(ring), algebra(*ring.algebra), cotangent(cotangent) {
+  Slopes(Ring &ring, const RingOperand &cotangent)
+      : ring(ring), algebra(*ring.algebra), cotangent(cotangent) {
     deltas.assign(ring.lanes.size(), algebra.number(0));
     for (const RingBlock &block : ring.blocks) {
-      PolyId dout = ring.reader->makeLeaf(cotangent.value, cotangent.sharding, ring.lanes[block.lane], cotangent.layout);
+      PolyId dout =
+          ring.reader->makeLeaf(cotangent.value, cotangent.sharding,
+                                ring.lanes[block.lane], cotangent.layout);
       PolyId product = algebra.multiply(dout, block.value);
       if (ring.featureDim != kNoFeature)
         product = algebra.sumOver(ring.featureDim, 1, product);
       douts.push_back(dout);
       products.push_back(product);
       PolyId &delta = deltas[block.lane];
-      delta = algebra.add(delta, algebra.sumOver(kRingKey, 1, algebra.multiply(block.weight, product)));
+      delta = algebra.add(
+          delta, algebra.sumOver(kRingKey, 1,
+                                 algebra.multiply(block.weight, product)));
     }
   }
   /// Exp[s] slope (dp / total - delta / total^2) of block `i`.
   PolyId scores(size_t i, PolyId slope) {
     const RingBlock &block = ring.blocks[i];
     PolyId dp = algebra.multiply(products[i], algebra.ofTerm(block.total, -1));
-    PolyId inner = algebra.add(dp, algebra.multiply(deltas[block.lane], algebra.ofTerm(block.total, -2)), -1);
+    PolyId inner = algebra.add(
+        dp,
+        algebra.multiply(deltas[block.lane], algebra.ofTerm(block.total, -2)),
+        -1);
     return algebra.multiply(algebra.multiply(block.weight, slope), inner);
   }
 };
 } // namespace
 
-/// The cotangent in `gradient`: what is multiplied with values, or, if there is none, with p.
-static std::optional<RingOperand> findCotangent(Ring &ring, PolyId gradient, const Numbering &numbering) {
+/// The cotangent in `gradient`: what is multiplied with values, or, if there is
+/// none, with p.
+static std::optional<RingOperand> findCotangent(Ring &ring, PolyId gradient,
+                                                const Numbering &numbering) {
   Algebra &algebra = *ring.algebra;
   SmallVector<TermId> terms;
   algebra.collectTerms(gradient, terms);
   for (TermId id : terms) {
     Term term = algebra.getTerm(id);
-    if (term.kind != TermKind::SumOverKey || algebra.isStatistic(id) || algebra.get(term.arguments[0]).size() != 1)
+    if (term.kind != TermKind::SumOverKey || algebra.isStatistic(id) ||
+        algebra.get(term.arguments[0]).size() != 1)
       continue;
     const Monomial &body = algebra.get(term.arguments[0])[0];
     if (body.factors.size() != 2)
       continue;
     for (bool side : {false, true}) {
-      const Term &mine = algebra.getTerm(body.factors[side].first), &other = algebra.getTerm(body.factors[!side].first);
-      const BlockLeaf *values = ring.reader->leafOf(mine), *dout = ring.reader->leafOf(other);
-      if (!values || !dout || !dout->sharding || !values->sharding || numbering.of(values->value) != numbering.of(ring.value.value) ||
-          values->sharding != ring.value.sharding || numbering.of(dout->value) == numbering.of(ring.value.value))
+      const Term &mine = algebra.getTerm(body.factors[side].first),
+                 &other = algebra.getTerm(body.factors[!side].first);
+      const BlockLeaf *values = ring.reader->leafOf(mine),
+                      *dout = ring.reader->leafOf(other);
+      if (!values || !dout || !dout->sharding || !values->sharding ||
+          numbering.of(values->value) != numbering.of(ring.value.value) ||
+          values->sharding != ring.value.sharding ||
+          numbering.of(dout->value) == numbering.of(ring.value.value))
         continue;
       // Values summed over their features.
       bool isFeature = false;
       for (auto [dim, parts] : llvm::enumerate(mine.layouts[0]))
-        isFeature |= llvm::is_contained(parts, term.dim) && llvm::is_contained(ring.value.layout[dim], ring.featureDim);
+        isFeature |=
+            llvm::is_contained(parts, term.dim) &&
+            llvm::is_contained(ring.value.layout[dim], ring.featureDim);
       if (isFeature)
-        return RingOperand{dout->value, dout->sharding, renamed(other.layouts[0], term.dim, ring.featureDim)};
+        return RingOperand{
+            dout->value, dout->sharding,
+            renamed(other.layouts[0], term.dim, ring.featureDim)};
     }
   }
   return std::nullopt;
 }
 
-/// What the ranks of `lane` get of block `i`, for which ranks that meet it have `poly`: summed over all dims that `layout` lacks, and
-/// moved to where the keys are. Zero if it is the block of others.
-static PolyId atKeys(Ring &ring, size_t lane, PolyId poly, const RingBlock &block, const Layout &layout) {
+/// What the ranks of `lane` get of block `i`, for which ranks that meet it have
+/// `poly`: summed over all dims that `layout` lacks, and moved to where the
+/// keys are. Zero if it is the block of others.
+static PolyId atKeys(Ring &ring, size_t lane, PolyId poly,
+                     const RingBlock &block, const Layout &layout) {
   if (ring.reader->isOfOneRank()) {
     if (block.source != ring.lanes[lane])
       return ring.algebra->number(0);
@@ -581,11 +718,14 @@ static PolyId atKeys(Ring &ring, size_t lane, PolyId poly, const RingBlock &bloc
   return poly;
 }
 
-/// The slope in `gradient`, of queries: what Total^-1 Σ_k Exp[s_i] dp_i k_i is multiplied with in block `i`.
-static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient, size_t i) {
+/// The slope in `gradient`, of queries: what Total^-1 Σ_k Exp[s_i] dp_i k_i is
+/// multiplied with in block `i`.
+static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient,
+                                       size_t i) {
   Algebra &algebra = slopes.algebra;
   const RingBlock &block = slopes.ring.blocks[i];
-  std::optional<TermId> product = algebra.singleTerm(slopes.products[i]), key = algebra.singleTerm(block.key);
+  std::optional<TermId> product = algebra.singleTerm(slopes.products[i]),
+                        key = algebra.singleTerm(block.key);
   if (!product || !key)
     return std::nullopt;
   Poly slope, parts = algebra.get(gradient);
@@ -594,14 +734,17 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient, size_t i
       continue;
     Monomial outside = algebra.times(part, block.total, 1);
     auto sum = llvm::find_if(outside.factors, [&](auto &factor) {
-      return factor.second == 1 && algebra.getTerm(factor.first).kind == TermKind::SumOverKey;
+      return factor.second == 1 &&
+             algebra.getTerm(factor.first).kind == TermKind::SumOverKey;
     });
     if (sum == outside.factors.end())
       continue;
     Term summed = algebra.getTerm(sum->first);
     outside = algebra.times(outside, sum->first, -1);
-    Poly body = algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
-    if (body.size() != 1 || Algebra::powerOf(body[0], block.exp) != 1 || Algebra::powerOf(body[0], *product) != 1 ||
+    Poly body =
+        algebra.get(algebra.rename(summed.arguments[0], summed.dim, kRingKey));
+    if (body.size() != 1 || Algebra::powerOf(body[0], block.exp) != 1 ||
+        Algebra::powerOf(body[0], *product) != 1 ||
         Algebra::powerOf(body[0], *key) != 1)
       continue;
     Monomial factor = body[0];
@@ -614,14 +757,20 @@ static std::optional<PolyId> findSlope(Slopes &slopes, PolyId gradient, size_t i
   return algebra.intern(std::move(slope));
 }
 
-std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring, const Numbering &numbering,
-                                                     ArrayRef<RingGradient> known) {
+std::optional<RingGradient>
+raise::matchRingGradient(OpResult result, Ring &ring,
+                         const Numbering &numbering,
+                         ArrayRef<RingGradient> known) {
   Algebra &algebra = *ring.algebra;
   Value inner = innerOf(result);
-  auto outSharding = cast<spmd::ShardingAttr>(cast<spmd::ManualOp>(result.getOwner()).getOutShardings()[result.getResultNumber()]);
+  auto outSharding = cast<spmd::ShardingAttr>(
+      cast<spmd::ManualOp>(result.getOwner())
+          .getOutShardings()[result.getResultNumber()]);
   // What each lane has, if it may be a gradient of `operand`.
-  auto tryRead = [&](const RingOperand &operand) -> std::optional<std::vector<PolyId>> {
-    if (result.getType() != operand.value.getType() || outSharding.getDims() != operand.sharding.getDims())
+  auto tryRead =
+      [&](const RingOperand &operand) -> std::optional<std::vector<PolyId>> {
+    if (result.getType() != operand.value.getType() ||
+        outSharding.getDims() != operand.sharding.getDims())
       return std::nullopt;
     std::vector<PolyId> polys;
     for (const RankTable &lane : ring.lanes) {
@@ -632,22 +781,27 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
       poly = algebra.intern(Poly(algebra.get(poly)));
     bool isCut = ring.reader->split.has_value();
     ring.reader->split.reset();
-    bool isNothing = llvm::any_of(polys, [&](PolyId poly) { return algebra.get(poly).empty(); });
+    bool isNothing = llvm::any_of(
+        polys, [&](PolyId poly) { return algebra.get(poly).empty(); });
     return isCut || isNothing ? std::nullopt : std::optional(polys);
   };
   /// True if lanes have the sums of what `contribution` says of each block.
-  auto isSumOf = [&](ArrayRef<PolyId> polys, llvm::function_ref<PolyId(size_t lane, size_t block)> contribution) {
-    for (auto [lane, poly] : llvm::enumerate(polys)) {
-      ring.reader->standFor(ring.lanes[lane]);
-      PolyId expected = algebra.number(0);
-      for (size_t i = 0; i < ring.blocks.size(); ++i)
-        expected = algebra.add(expected, contribution(lane, i));
-      if (!algebra.isNear(expected, poly))
-        return false;
-    }
-    return true;
+  auto isSumOf =
+      [&](ArrayRef<PolyId> polys,
+          llvm::function_ref<PolyId(size_t lane, size_t block)> contribution) {
+        for (auto [lane, poly] : llvm::enumerate(polys)) {
+          ring.reader->standFor(ring.lanes[lane]);
+          PolyId expected = algebra.number(0);
+          for (size_t i = 0; i < ring.blocks.size(); ++i)
+            expected = algebra.add(expected, contribution(lane, i));
+          if (!algebra.isNear(expected, poly))
+            return false;
+        }
+        return true;
+      };
+  auto slopesOf = [&](Slopes &slopes, PolyId whole, size_t i) {
+    return slopes.scores(i, inBlock(ring, whole, ring.blocks[i]));
   };
-  auto slopesOf = [&](Slopes &slopes, PolyId whole, size_t i) { return slopes.scores(i, inBlock(ring, whole, ring.blocks[i])); };
   if (std::optional<std::vector<PolyId>> polys = tryRead(ring.query)) {
     std::optional<RingOperand> dout;
     for (PolyId poly : *polys)
@@ -661,10 +815,17 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
         return isSumOf(*polys, [&](size_t lane, size_t i) {
           if (ring.blocks[i].lane != lane)
             return algebra.number(0);
-          return algebra.sumOver(kRingKey, 1, algebra.multiply(slopesOf(slopes, whole, i), ring.blocks[i].key));
+          return algebra.sumOver(
+              kRingKey, 1,
+              algebra.multiply(slopesOf(slopes, whole, i), ring.blocks[i].key));
         });
       };
-      if (findWhole(ring, [&](size_t i) { return findSlope(slopes, (*polys)[ring.blocks[i].lane], i); }, isSlope))
+      if (findWhole(
+              ring,
+              [&](size_t i) {
+                return findSlope(slopes, (*polys)[ring.blocks[i].lane], i);
+              },
+              isSlope))
         return RingGradient{GradientKind::Query, *dout, *slope};
     }
   }
@@ -675,8 +836,12 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
     if (std::optional<std::vector<PolyId>> polys = tryRead(ring.key)) {
       bool isKey = isSumOf(*polys, [&](size_t lane, size_t i) {
         const RingBlock &block = ring.blocks[i];
-        PolyId query = ring.reader->makeLeaf(ring.query.value, ring.query.sharding, ring.lanes[block.lane], ring.query.layout);
-        return atKeys(ring, lane, algebra.multiply(slopesOf(slopes, other.slope, i), query), block, ring.key.layout);
+        PolyId query =
+            ring.reader->makeLeaf(ring.query.value, ring.query.sharding,
+                                  ring.lanes[block.lane], ring.query.layout);
+        return atKeys(ring, lane,
+                      algebra.multiply(slopesOf(slopes, other.slope, i), query),
+                      block, ring.key.layout);
       });
       if (isKey)
         return RingGradient{GradientKind::Key, other.cotangent, other.slope};
@@ -684,8 +849,10 @@ std::optional<RingGradient> raise::matchRingGradient(OpResult result, Ring &ring
     if (std::optional<std::vector<PolyId>> polys = tryRead(ring.value)) {
       bool isValue = isSumOf(*polys, [&](size_t lane, size_t i) {
         const RingBlock &block = ring.blocks[i];
-        PolyId p = algebra.multiply(block.weight, algebra.ofTerm(block.total, -1));
-        return atKeys(ring, lane, algebra.multiply(p, slopes.douts[i]), block, ring.value.layout);
+        PolyId p =
+            algebra.multiply(block.weight, algebra.ofTerm(block.total, -1));
+        return atKeys(ring, lane, algebra.multiply(p, slopes.douts[i]), block,
+                      ring.value.layout);
       });
       if (isValue)
         return RingGradient{GradientKind::Value, other.cotangent, other.slope};

@@ -7,7 +7,8 @@
 
 namespace shardc::raise {
 
-/// Iteration dims of rings besides those of the output: keys, and depth where it is no sum.
+/// Iteration dims of rings besides those of the output: keys, and depth where
+/// it is no sum.
 inline constexpr unsigned kRingKey = 40, kRingDepth = 41;
 
 /// A tensor outside of regions whose blocks a ring meets.
@@ -19,7 +20,8 @@ struct RingOperand {
 
 /// One block of keys that all ranks of a lane meet.
 struct RingBlock {
-  /// The exponentials of its scores, the product in them, these exponentials where they count, its keys along depth, its values.
+  /// The exponentials of its scores, the product in them, these exponentials
+  /// where they count, its keys along depth, its values.
   TermId exp = 0, raw = 0;
   PolyId weight = 0, key = 0, value = 0, score = 0;
   /// What it is divided by.
@@ -29,7 +31,8 @@ struct RingBlock {
   RankTable source;
 };
 
-/// Softmax attention of whole tensors that a manual region computes block by block.
+/// Softmax attention of whole tensors that a manual region computes block by
+/// block.
 struct Ring {
   std::unique_ptr<Algebra> algebra;
   std::unique_ptr<BlockReader> reader;
@@ -37,7 +40,8 @@ struct Ring {
   unsigned queryDim = kNoQuery, featureDim = kNoFeature;
   Layout outputLayout;
   std::vector<RingBlock> blocks;
-  /// The ranks that are read together: all, or one after the other where their branches differ.
+  /// The ranks that are read together: all, or one after the other where their
+  /// branches differ.
   std::vector<RankTable> lanes;
   /// The axes of the ring, and those that cut each dim.
   llvm::SmallVector<mlir::StringAttr> axes;
@@ -55,7 +59,8 @@ struct RingGradient {
   PolyId slope = 0;
 };
 
-/// Why something is no ring, and where, and how many of its blocks were found first.
+/// Why something is no ring, and where, and how many of its blocks were found
+/// first.
 struct RingMiss {
   mlir::Operation *op = nullptr;
   std::string why;
@@ -63,11 +68,14 @@ struct RingMiss {
 };
 
 /// Matches `result`, a result of a manual region, as the output of a ring.
-std::optional<Ring> matchRing(mlir::OpResult result, const Numbering &numbering, spmd::MeshAttr mesh, RingMiss &miss);
+std::optional<Ring> matchRing(mlir::OpResult result, const Numbering &numbering,
+                              spmd::MeshAttr mesh, RingMiss &miss);
 
-/// Matches `result`, a result of a manual region, as a gradient of `ring`. `known` are those found already.
-std::optional<RingGradient> matchRingGradient(mlir::OpResult result, Ring &ring, const Numbering &numbering,
-                                              llvm::ArrayRef<RingGradient> known);
+/// Matches `result`, a result of a manual region, as a gradient of `ring`.
+/// `known` are those found already.
+std::optional<RingGradient>
+matchRingGradient(mlir::OpResult result, Ring &ring, const Numbering &numbering,
+                  llvm::ArrayRef<RingGradient> known);
 
 } // namespace shardc::raise
 

@@ -1,13 +1,14 @@
 //===- MatchUtils.cpp - What matches of attention and pairs share ---------===//
 #include "Match.h"
-#include "shardc/Support/ElementwiseTrait.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-bool raise::isBefore(Value value, size_t limit, llvm::function_ref<bool(Operation *)> isWanted) {
+bool raise::isBefore(Value value, size_t limit,
+                     llvm::function_ref<bool(Operation *)> isWanted) {
   SmallVector<Value> worklist = {value};
   llvm::SmallPtrSet<Operation *, 32> seen;
   while (!worklist.empty() && seen.size() < limit) {
@@ -17,7 +18,8 @@ bool raise::isBefore(Value value, size_t limit, llvm::function_ref<bool(Operatio
     if (isWanted(op))
       return true;
     if (op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
-        isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp>(op))
+        isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp,
+            stablehlo::BroadcastInDimOp>(op))
       llvm::append_range(worklist, op->getOperands());
   }
   return false;
@@ -31,12 +33,16 @@ SmallVector<unsigned> raise::flatten(const Layout &layout) {
 }
 
 stablehlo::DotGeneralOp raise::findDot(const Term &raw) {
-  return raw.tensor ? raw.tensor.getDefiningOp<stablehlo::DotGeneralOp>() : nullptr;
+  return raw.tensor ? raw.tensor.getDefiningOp<stablehlo::DotGeneralOp>()
+                    : nullptr;
 }
 
-std::pair<Root, Root> raise::rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout, unsigned key, Reader &reader) {
+std::pair<Root, Root> raise::rootsOf(stablehlo::DotGeneralOp dot,
+                                     const Layout &layout, unsigned key,
+                                     Reader &reader) {
   auto [lhs, rhs] = reader.operandLayouts(dot, layout);
-  Root first = reader.rootOf(dot.getLhs(), lhs), second = reader.rootOf(dot.getRhs(), rhs);
+  Root first = reader.rootOf(dot.getLhs(), lhs),
+       second = reader.rootOf(dot.getRhs(), rhs);
   if (dimsIn(first.layout) & bit(key))
     std::swap(first, second);
   return {first, second};
@@ -62,7 +68,8 @@ void raise::followMoves(Value &value, Layout &layout, Reader &reader) {
         moved.push_back(layout[dim]);
       layout = moved;
     } else if (isa<stablehlo::ReshapeOp>(user)) {
-      std::optional<Layout> moved = reader.regroup(layout, typeOf(user->getResult(0)).getShape());
+      std::optional<Layout> moved =
+          reader.regroup(layout, typeOf(user->getResult(0)).getShape());
       reader.split.reset();
       if (!moved)
         return;
@@ -75,16 +82,21 @@ void raise::followMoves(Value &value, Layout &layout, Reader &reader) {
 }
 
 /// Adds how the result of `op` lies, if that follows from its operands.
-static void addLayout(Operation &op, Forward &f, const Numbering &numbering, llvm::DenseMap<unsigned, Layout> &layouts) {
-  if (op.getNumResults() != 1 || !isa<RankedTensorType>(op.getResult(0).getType()))
+static void addLayout(Operation &op, Forward &f, const Numbering &numbering,
+                      llvm::DenseMap<unsigned, Layout> &layouts) {
+  if (op.getNumResults() != 1 ||
+      !isa<RankedTensorType>(op.getResult(0).getType()))
     return;
   Value result = op.getResult(0);
   if (layouts.contains(numbering.of(result)))
     return;
   std::optional<Layout> layout;
-  if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ConvertOp>(op)) {
+  if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+      isa<stablehlo::ConvertOp>(op)) {
     for (Value operand : op.getOperands())
-      if (auto it = layouts.find(numbering.of(operand)); it != layouts.end() && typeOf(operand).getRank() == typeOf(result).getRank())
+      if (auto it = layouts.find(numbering.of(operand));
+          it != layouts.end() &&
+          typeOf(operand).getRank() == typeOf(result).getRank())
         layout = it->second;
   } else if (op.getNumOperands() > 0) {
     auto it = layouts.find(numbering.of(op.getOperand(0)));
@@ -98,7 +110,8 @@ static void addLayout(Operation &op, Forward &f, const Numbering &numbering, llv
       layout = f.reader->regroup(it->second, typeOf(result).getShape());
       f.reader->split.reset();
     } else if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op);
-               broadcast && typeOf(result).getNumElements() == typeOf(op.getOperand(0)).getNumElements()) {
+               broadcast && typeOf(result).getNumElements() ==
+                                typeOf(op.getOperand(0)).getNumElements()) {
       layout.emplace(typeOf(result).getRank());
       for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
         (*layout)[dim] = it->second[i];
@@ -108,13 +121,15 @@ static void addLayout(Operation &op, Forward &f, const Numbering &numbering, llv
     layouts[numbering.of(result)] = *layout;
 }
 
-llvm::DenseMap<unsigned, Layout> raise::findLayouts(Forward &f, const Numbering &numbering) {
+llvm::DenseMap<unsigned, Layout>
+raise::findLayouts(Forward &f, const Numbering &numbering) {
   llvm::DenseMap<unsigned, Layout> layouts;
   Value raw = f.algebra->getTerm(f.raw).tensor;
   layouts[numbering.of(raw)] = f.algebra->getTerm(f.raw).tensorLayout;
   // Scores may be made outside the branch or loop that goes on with them.
   SmallVector<Block *> blocks = {f.dot->getBlock()};
-  while (blocks.back() != raw.getParentBlock() && !isa<FunctionOpInterface>(blocks.back()->getParentOp()))
+  while (blocks.back() != raw.getParentBlock() &&
+         !isa<FunctionOpInterface>(blocks.back()->getParentOp()))
     blocks.push_back(blocks.back()->getParentOp()->getBlock());
   for (Block *block : llvm::reverse(blocks))
     for (Operation &op : *block)

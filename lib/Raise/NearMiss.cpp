@@ -1,8 +1,9 @@
 //===- NearMiss.cpp - Which op makes it no attention ----------------------===//
 //
-// For people: a softmax of products of pairs that was left as it is. On the way from the product to the exponential, and
-// from there to the product with values, ops go element by element, move elements, or make numbers of rows. The first that
-// does anything else is what broke the pattern.
+// For people: a softmax of products of pairs that was left as it is. On the way
+// from the product to the exponential, and from there to the product with
+// values, ops go element by element, move elements, or make numbers of rows.
+// The first that does anything else is what broke the pattern.
 //
 //===----------------------------------------------------------------------===//
 #include "NearMiss.h"
@@ -22,13 +23,16 @@ static int64_t countOf(Value value) {
 /// True for what goes element by element or moves elements.
 static bool passes(Operation *op) {
   return op->hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
-         isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp, stablehlo::BroadcastInDimOp, stablehlo::OptimizationBarrierOp>(op);
+         isa<stablehlo::ConvertOp, stablehlo::TransposeOp, stablehlo::ReshapeOp,
+             stablehlo::BroadcastInDimOp, stablehlo::OptimizationBarrierOp>(op);
 }
 
-/// True for a product that has more elements than what it is made of: one for each pair of something.
+/// True for a product that has more elements than what it is made of: one for
+/// each pair of something.
 static bool isOfPairs(Operation *op) {
   auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
-  return dot && countOf(dot.getResult()) > countOf(dot.getLhs()) + countOf(dot.getRhs());
+  return dot && countOf(dot.getResult()) >
+                    countOf(dot.getLhs()) + countOf(dot.getRhs());
 }
 
 /// The first op behind `value` that takes scores together, if there is one.
@@ -52,13 +56,17 @@ static Operation *findBehind(Value value) {
   return nullptr;
 }
 
-/// The first op that takes probabilities, made of `value` in few steps, together; null if that is a product with values.
+/// The first op that takes probabilities, made of `value` in few steps,
+/// together; null if that is a product with values.
 static Operation *findAhead(Value value, int64_t count, int depth = 12) {
   for (Operation *user : value.getUsers()) {
-    if (isa<stablehlo::ReduceOp>(user) || user->hasTrait<OpTrait::IsTerminator>())
+    if (isa<stablehlo::ReduceOp>(user) ||
+        user->hasTrait<OpTrait::IsTerminator>())
       continue;
     // A loss takes something off: that is no attention.
-    if (passes(user) && !isa<stablehlo::SubtractOp, stablehlo::AddOp, stablehlo::CompareOp>(user)) {
+    if (passes(user) &&
+        !isa<stablehlo::SubtractOp, stablehlo::AddOp, stablehlo::CompareOp>(
+            user)) {
       if (depth > 0 && user->getNumResults() == 1)
         if (Operation *found = findAhead(user->getResult(0), count, depth - 1))
           return found;
@@ -67,19 +75,24 @@ static Operation *findAhead(Value value, int64_t count, int depth = 12) {
     auto dot = dyn_cast<stablehlo::DotGeneralOp>(user);
     if (dot && countOf(dot.getResult()) == count && !isOfPairs(dot))
       return user;
-    if (isa<stablehlo::ConvolutionOp, stablehlo::SortOp, chlo::TopKOp, stablehlo::ReduceWindowOp, stablehlo::GatherOp>(user))
+    if (isa<stablehlo::ConvolutionOp, stablehlo::SortOp, chlo::TopKOp,
+            stablehlo::ReduceWindowOp, stablehlo::GatherOp>(user))
       return user;
   }
   return nullptr;
 }
 
-SmallVector<Breaker> raise::findBreakers(func::FuncOp func, DenseSet<Operation *> &softmaxes) {
+SmallVector<Breaker> raise::findBreakers(func::FuncOp func,
+                                         DenseSet<Operation *> &softmaxes) {
   SmallVector<Breaker> found;
   func.walk([&](stablehlo::ExpOp exp) {
     auto type = typeOf(exp.getResult());
-    if (!type || type.getRank() < 2 || !type.hasStaticShape() || llvm::none_of(exp->getUsers(), [](Operation *user) {
+    if (!type || type.getRank() < 2 || !type.hasStaticShape() ||
+        llvm::none_of(exp->getUsers(), [](Operation *user) {
           return isa<stablehlo::ReduceOp>(user) ||
-                 (isa<stablehlo::SelectOp>(user) && llvm::any_of(user->getUsers(), llvm::IsaPred<stablehlo::ReduceOp>));
+                 (isa<stablehlo::SelectOp>(user) &&
+                  llvm::any_of(user->getUsers(),
+                               llvm::IsaPred<stablehlo::ReduceOp>));
         }))
       return;
     Operation *behind = findBehind(exp.getOperand()), *ahead = nullptr;
@@ -89,22 +102,28 @@ SmallVector<Breaker> raise::findBreakers(func::FuncOp func, DenseSet<Operation *
     if (!op)
       return;
     softmaxes.insert(exp);
-    if (llvm::any_of(found, [&](const Breaker &other) { return other.op == op; }))
+    if (llvm::any_of(found,
+                     [&](const Breaker &other) { return other.op == op; }))
       return;
     std::string name = ("'" + op->getName().getStringRef() + "'").str();
-    found.push_back({op, behind ? name + " takes scores of several pairs together before their softmax"
-                                : name + " mixes the probabilities before values are summed up with them"});
+    found.push_back({op, behind ? name + " takes scores of several pairs "
+                                         "together before their softmax"
+                                : name + " mixes the probabilities before "
+                                         "values are summed up with them"});
   });
   return found;
 }
 
 Operation *raise::findAddition(Value probability) {
   Operation *found = nullptr;
-  auto hasExponential = [](Value value) { return isBefore(value, 32, llvm::IsaPred<stablehlo::ExpOp>); };
+  auto hasExponential = [](Value value) {
+    return isBefore(value, 32, llvm::IsaPred<stablehlo::ExpOp>);
+  };
   isBefore(probability, 32, [&](Operation *op) {
     if (isa<stablehlo::ExpOp>(op))
       return true;
-    if (isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MaxOp>(op) && llvm::any_of(op->getOperands(), hasExponential))
+    if (isa<stablehlo::AddOp, stablehlo::SubtractOp, stablehlo::MaxOp>(op) &&
+        llvm::any_of(op->getOperands(), hasExponential))
       found = op;
     return found != nullptr;
   });

@@ -13,15 +13,20 @@ struct Breaker {
   std::string why;
 };
 
-/// The op in `func` that takes scores, or probabilities, of several pairs together, for each softmax of products that is left; `softmaxes` are
-/// the exponentials of those that are explained so.
-llvm::SmallVector<Breaker> findBreakers(mlir::func::FuncOp func, llvm::DenseSet<mlir::Operation *> &softmaxes);
+/// The op in `func` that takes scores, or probabilities, of several pairs
+/// together, for each softmax of products that is left; `softmaxes` are the
+/// exponentials of those that are explained so.
+llvm::SmallVector<Breaker>
+findBreakers(mlir::func::FuncOp func,
+             llvm::DenseSet<mlir::Operation *> &softmaxes);
 
-/// The op between exponentials and `probability` that adds something to them or to their sum; null if there is none.
+/// The op between exponentials and `probability` that adds something to them or
+/// to their sum; null if there is none.
 mlir::Operation *findAddition(mlir::Value probability);
 
 /// The last division behind `probability`; `otherwise` if there is none.
-mlir::Operation *findDivision(mlir::Value probability, mlir::Operation *otherwise);
+mlir::Operation *findDivision(mlir::Value probability,
+                              mlir::Operation *otherwise);
 
 } // namespace shardc::raise
 

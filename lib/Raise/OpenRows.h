@@ -12,14 +12,17 @@ size_t countScores(mlir::func::FuncOp func);
 /// True if `func` has scores beside columns of others.
 bool hasColumns(mlir::func::FuncOp func);
 
-/// Writes scores that stand beside columns of others, as attention sinks do, apart from these. True if there were any.
+/// Writes scores that stand beside columns of others, as attention sinks do,
+/// apart from these. True if there were any.
 bool splitColumns(mlir::func::FuncOp func);
 
-/// Hides what makes maxima and sums of the rows of scores from all that reads them, and writes the sums of a gradient's rows as sums over
-/// features. The number of exponentials whose rows are hidden.
+/// Hides what makes maxima and sums of the rows of scores from all that reads
+/// them, and writes the sums of a gradient's rows as sums over features. The
+/// number of exponentials whose rows are hidden.
 size_t hideRows(mlir::func::FuncOp func);
 
-/// Makes one op of ops on all pairs of a block that differ in how their outputs lie.
+/// Makes one op of ops on all pairs of a block that differ in how their outputs
+/// lie.
 void shareOutputs(mlir::func::FuncOp func);
 
 /// Takes back what hideRows put in between.

@@ -1,13 +1,13 @@
 //===- RaiseAllPairs.cpp - Find attention, forward and backward -----------===//
 #include "AddOutputs.h"
-#include "shardc/Raise/Passes.h"
 #include "Emit.h"
 #include "NearMiss.h"
 #include "OpenRows.h"
 #include "SplitPairs.h"
-#include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Raise/Passes.h"
 #include <set>
 
 namespace shardc {
@@ -19,18 +19,24 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// The first op that still uses `value`, or what is made of it, once `replaced` values
-/// have no users; null if none does. What is in another block than `block` and the value's uses it.
-static Operation *findSurvivor(Value value, Block *block, const DenseSet<Value> &replaced, DenseSet<Value> &seen) {
+/// The first op that still uses `value`, or what is made of it, once `replaced`
+/// values have no users; null if none does. What is in another block than
+/// `block` and the value's uses it.
+static Operation *findSurvivor(Value value, Block *block,
+                               const DenseSet<Value> &replaced,
+                               DenseSet<Value> &seen) {
   if (replaced.contains(value) || !seen.insert(value).second)
     return nullptr;
   for (Operation *user : value.getUsers()) {
     // What is kept of scores is what keeps them, not the end of the block.
     Operation *maker = value.getDefiningOp();
-    if (user->hasTrait<OpTrait::IsTerminator>() && isa_and_nonnull<stablehlo::DynamicUpdateSliceOp>(maker))
+    if (user->hasTrait<OpTrait::IsTerminator>() &&
+        isa_and_nonnull<stablehlo::DynamicUpdateSliceOp>(maker))
       return maker;
-    bool isHere = user->getBlock() == value.getParentBlock() || user->getBlock() == block;
-    if (!isHere || user->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(user))
+    bool isHere =
+        user->getBlock() == value.getParentBlock() || user->getBlock() == block;
+    if (!isHere || user->hasTrait<OpTrait::IsTerminator>() ||
+        !isMemoryEffectFree(user))
       return user;
     for (Value result : user->getResults())
       if (Operation *survivor = findSurvivor(result, block, replaced, seen))
@@ -40,18 +46,22 @@ static Operation *findSurvivor(Value value, Block *block, const DenseSet<Value> 
 }
 
 namespace {
-/// Forwards on the same raw scores, and the gradients; one may have no forward pass but what its scores are.
+/// Forwards on the same raw scores, and the gradients; one may have no forward
+/// pass but what its scores are.
 struct Group {
   std::vector<Forward> forwards;
   std::vector<Backward> backwards;
   std::optional<std::pair<Forward, Backward>> gradient;
 
-  Forward &any() { return forwards.empty() ? gradient->first : forwards.front(); }
+  Forward &any() {
+    return forwards.empty() ? gradient->first : forwards.front();
+  }
 };
 } // namespace
 
 namespace {
-/// Why the contraction `dot`, which looks like one of attention, stays as it is.
+/// Why the contraction `dot`, which looks like one of attention, stays as it
+/// is.
 struct Miss {
   Operation *dot;
   Location place;
@@ -60,7 +70,8 @@ struct Miss {
 } // namespace
 
 /// True if both compute the same: one is the other again, under a checkpoint.
-static bool isEqual(const Forward &a, const Forward &b, const Numbering &numbering) {
+static bool isEqual(const Forward &a, const Forward &b,
+                    const Numbering &numbering) {
   stablehlo::DotGeneralOp one = a.dot, other = b.dot;
   return numbering.of(one.getResult()) == numbering.of(other.getResult());
 }
@@ -68,7 +79,8 @@ static bool isEqual(const Forward &a, const Forward &b, const Numbering &numberi
 /// True if `value` is there before `place`.
 static bool isThere(Value value, Operation *place) {
   Operation *op = value ? value.getDefiningOp() : nullptr;
-  return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+  return !op || op->getBlock() != place->getBlock() ||
+         op->isBeforeInBlock(place);
 }
 
 /// The tensors that `monomial` is made of are there before `place`.
@@ -79,10 +91,14 @@ static bool isThere(const Monomial &monomial, Forward &f, Operation *place) {
       return true;
     if (term.tensor)
       return isThere(term.tensor, place);
-    bool isOp = term.kind == TermKind::Exp || term.kind == TermKind::Log || term.kind == TermKind::Inverse || term.kind == TermKind::Function;
+    bool isOp = term.kind == TermKind::Exp || term.kind == TermKind::Log ||
+                term.kind == TermKind::Inverse ||
+                term.kind == TermKind::Function;
     return isOp && llvm::all_of(term.arguments, [&](PolyId argument) {
-      return llvm::all_of(f.algebra->get(argument), [&](const Monomial &part) { return isThere(part, f, place); });
-    });
+             return llvm::all_of(
+                 f.algebra->get(argument),
+                 [&](const Monomial &part) { return isThere(part, f, place); });
+           });
   });
 }
 
@@ -98,7 +114,8 @@ static bool isThere(Forward &f, Operation *place) {
   f.algebra->collectTerms(f.opScore, terms);
   f.algebra->collectTerms(f.weight, terms);
   for (TermId id : terms)
-    if (const Term &term = f.algebra->getTerm(id); !f.isRaw(id) && term.arguments.empty() && !isThere(term.tensor, place))
+    if (const Term &term = f.algebra->getTerm(id);
+        !f.isRaw(id) && term.arguments.empty() && !isThere(term.tensor, place))
       return false;
   return true;
 }
@@ -113,14 +130,19 @@ static bool isThere(Forward &f) {
   return !f.isOpen || isThere(f.factor, f, f.output.getDefiningOp());
 }
 
-/// True if all that `b`, which has no forward pass, is made of is there where it is to stand.
+/// True if all that `b`, which has no forward pass, is made of is there where
+/// it is to stand.
 static bool isThere(Forward &f, Backward &b) {
   Operation *place = placeOf(b);
-  return isThere(f, place) && isThere(b.dout.value, place) && isThere(b.row, f, place) &&
-         llvm::all_of(f.algebra->get(b.delta), [&](const Monomial &part) { return isThere(part, f, place); });
+  return isThere(f, place) && isThere(b.dout.value, place) &&
+         isThere(b.row, f, place) &&
+         llvm::all_of(f.algebra->get(b.delta), [&](const Monomial &part) {
+           return isThere(part, f, place);
+         });
 }
 
-/// Finds the gradient that one of the contractions of `group` is of; leaves forwards that take the same for queries.
+/// Finds the gradient that one of the contractions of `group` is of; leaves
+/// forwards that take the same for queries.
 static void findOpenGradient(Group &group, const Numbering &numbering) {
   for (Forward &f : group.forwards) {
     if (!f.isGradient || group.gradient)
@@ -129,17 +151,23 @@ static void findOpenGradient(Group &group, const Numbering &numbering) {
       group.gradient.emplace(std::move(f), std::move(*backward));
   }
   llvm::erase_if(group.forwards, [&](const Forward &f) {
-    return !f.algebra || f.isGradient || (group.gradient && numbering.of(f.queryRoot.value) != numbering.of(group.gradient->first.queryRoot.value));
+    return !f.algebra || f.isGradient ||
+           (group.gradient &&
+            numbering.of(f.queryRoot.value) !=
+                numbering.of(group.gradient->first.queryRoot.value));
   });
 }
 
-/// A tensor that scores or weights of `f` read, and that is among `values`; null if there is none.
+/// A tensor that scores or weights of `f` read, and that is among `values`;
+/// null if there is none.
 static Value findMadeOf(Forward &f, const DenseSet<Value> &values) {
   SmallVector<TermId> terms;
   f.algebra->collectTerms(f.opScore, terms);
   f.algebra->collectTerms(f.weight, terms);
   for (TermId id : terms)
-    if (const Term &term = f.algebra->getTerm(id); !f.isRaw(id) && term.arguments.empty() && term.tensor && values.contains(term.tensor))
+    if (const Term &term = f.algebra->getTerm(id);
+        !f.isRaw(id) && term.arguments.empty() && term.tensor &&
+        values.contains(term.tensor))
       return term.tensor;
   return Value();
 }
@@ -147,14 +175,18 @@ static Value findMadeOf(Forward &f, const DenseSet<Value> &values) {
 /// The op that makes the elements of `value`.
 static Operation *makerOf(Value value) {
   Operation *op = value.getDefiningOp();
-  while (isa<stablehlo::SliceOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp, stablehlo::TransposeOp, stablehlo::ConvertOp>(op) &&
-         op->getOperand(0).getDefiningOp())
+  while (
+      isa<stablehlo::SliceOp, stablehlo::BroadcastInDimOp, stablehlo::ReshapeOp,
+          stablehlo::TransposeOp, stablehlo::ConvertOp>(op) &&
+      op->getOperand(0).getDefiningOp())
     op = op->getOperand(0).getDefiningOp();
   return op;
 }
 
-/// Finds the gradients of `group` and what else its rows give; true if all of it can be replaced.
-static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> &misses) {
+/// Finds the gradients of `group` and what else its rows give; true if all of
+/// it can be replaced.
+static bool isWhole(Group &group, const Numbering &numbering,
+                    std::vector<Miss> &misses) {
   findOpenGradient(group, numbering);
   if (group.forwards.empty() && !group.gradient)
     return false;
@@ -168,7 +200,8 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
     return user;
   };
   auto miss = [&](Operation *place, StringRef why) {
-    llvm::erase_if(misses, [&](const Miss &other) { return other.dot == first.dot; });
+    llvm::erase_if(misses,
+                   [&](const Miss &other) { return other.dot == first.dot; });
     misses.push_back({first.dot, place->getLoc(), why.str()});
     return false;
   };
@@ -188,11 +221,13 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
   if (!first.isGradient)
     rows = matchRowOutputs(first, numbering);
   // Exponentials that are not even summed up are no softmax.
-  if (first.isOpen && !first.isGradient && llvm::all_of(rows, [](const RowOutput &row) { return row.isMax; }))
+  if (first.isOpen && !first.isGradient &&
+      llvm::all_of(rows, [](const RowOutput &row) { return row.isMax; }))
     return false;
   DenseSet<Value> seen;
   for (RowOutput &row : rows)
-    if (first.isOpen || findSurvivor(row.value, first.dot->getBlock(), replaced, seen = {}))
+    if (first.isOpen ||
+        findSurvivor(row.value, first.dot->getBlock(), replaced, seen = {}))
       first.rowOutputs.push_back(row);
   for (RowOutput &row : rows)
     replaced.insert(row.value);
@@ -200,27 +235,43 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
   SmallVector<Value> scores = {first.algebra->getTerm(first.raw).tensor};
   for (const MoreProducts &part : first.more)
     scores.push_back(first.algebra->getTerm(part.raw).tensor);
-  SmallVector<unsigned> raw = llvm::map_to_vector(scores, [&](Value value) { return numbering.of(value); });
+  SmallVector<unsigned> raw = llvm::map_to_vector(
+      scores, [&](Value value) { return numbering.of(value); });
   for (Operation &op : *first.dot->getBlock())
-    if (op.getNumResults() == 1 && llvm::is_contained(raw, numbering.of(op.getResult(0))) && !llvm::is_contained(scores, op.getResult(0)))
+    if (op.getNumResults() == 1 &&
+        llvm::is_contained(raw, numbering.of(op.getResult(0))) &&
+        !llvm::is_contained(scores, op.getResult(0)))
       scores.push_back(op.getResult(0));
   for (Value value : scores) {
-    if (Operation *survivor = findSurvivor(value, first.dot->getBlock(), replaced, seen))
-      return miss(placeOfUse(survivor, seen), ("'" + survivor->getName().getStringRef() + "' needs the scores as well").str());
+    if (Operation *survivor =
+            findSurvivor(value, first.dot->getBlock(), replaced, seen))
+      return miss(placeOfUse(survivor, seen),
+                  ("'" + survivor->getName().getStringRef() +
+                   "' needs the scores as well")
+                      .str());
   }
-  // What a score is compared with must not be made of scores that are computed elsewhere, and rounded otherwise.
+  // What a score is compared with must not be made of scores that are computed
+  // elsewhere, and rounded otherwise.
   for (Forward &f : group.forwards)
     if (Value made = findMadeOf(f, seen))
-      return miss(makerOf(made), ("'" + makerOf(made)->getName().getStringRef() + "' takes scores of several pairs together before their softmax").str());
+      return miss(
+          makerOf(made),
+          ("'" + makerOf(made)->getName().getStringRef() +
+           "' takes scores of several pairs together before their softmax")
+              .str());
   if (group.gradient && !isThere(group.gradient->first, group.gradient->second))
-    return miss(placeOf(group.gradient->second), "it is needed before what it is made of");
+    return miss(placeOf(group.gradient->second),
+                "it is needed before what it is made of");
   for (Forward &f : group.forwards)
     if (!isThere(f))
       return miss(placeOf(f), "it is needed before what it is made of");
   for (Backward &b : group.backwards) {
     Operation *place = placeOf(b);
-    bool isReady = llvm::any_of(group.forwards, [&](Forward &f) { return isEqual(f, first, numbering) && f.dot->isBeforeInBlock(place); });
-    for (Value value : {b.queryRoot.value, b.keyRoot.value, b.valueRoot.value, b.dout.value})
+    bool isReady = llvm::any_of(group.forwards, [&](Forward &f) {
+      return isEqual(f, first, numbering) && f.dot->isBeforeInBlock(place);
+    });
+    for (Value value :
+         {b.queryRoot.value, b.keyRoot.value, b.valueRoot.value, b.dout.value})
       isReady &= isThere(value, place);
     if (!isReady)
       return miss(place, "its gradient is needed before what it is made of");
@@ -229,7 +280,8 @@ static bool isWhole(Group &group, const Numbering &numbering, std::vector<Miss> 
 }
 
 /// Replaces `group`, all of it. Values that are gone are in `replacements`.
-static void raiseGroup(Group &group, const Numbering &numbering, Replacements &replacements) {
+static void raiseGroup(Group &group, const Numbering &numbering,
+                       Replacements &replacements) {
   SmallVector<spmd::AllPairsOp> made;
   SmallVector<Operation *> places;
   for (Backward &b : group.backwards)
@@ -239,18 +291,23 @@ static void raiseGroup(Group &group, const Numbering &numbering, Replacements &r
   for (auto [b, place] : llvm::zip(group.backwards, places)) {
     size_t nearest = 0;
     for (size_t i = 0; i < made.size(); ++i)
-      if (isEqual(group.forwards[i], group.forwards.front(), numbering) && made[i]->isBeforeInBlock(place))
+      if (isEqual(group.forwards[i], group.forwards.front(), numbering) &&
+          made[i]->isBeforeInBlock(place))
         nearest = i;
-    emitBackward(group.forwards.front(), b, made[nearest], group.forwards[nearest], replacements);
+    emitBackward(group.forwards.front(), b, made[nearest],
+                 group.forwards[nearest], replacements);
   }
   if (group.gradient)
-    emitOpenBackward(group.gradient->first, group.gradient->second, replacements);
+    emitOpenBackward(group.gradient->first, group.gradient->second,
+                     replacements);
 }
 
-/// Erases what has no users, last first. What is missed in what is gone is no miss.
+/// Erases what has no users, last first. What is missed in what is gone is no
+/// miss.
 static void eraseDead(Block &block, std::vector<Miss> &misses) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(&op)) {
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() &&
+        isMemoryEffectFree(&op)) {
       llvm::erase_if(misses, [&](const Miss &miss) { return miss.dot == &op; });
       op.erase();
     }
@@ -259,16 +316,21 @@ static void eraseDead(Block &block, std::vector<Miss> &misses) {
 /// Ops on all pairs of `block` that leave nothing of their scores over.
 static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
   std::vector<std::vector<Pairs>> groups;
-  auto rawOf = [&](const Pairs &pairs) { return numbering.of(pairs.algebra->getTerm(pairs.raw).tensor); };
+  auto rawOf = [&](const Pairs &pairs) {
+    return numbering.of(pairs.algebra->getTerm(pairs.raw).tensor);
+  };
   for (Operation &op : block) {
-    if (!isa<chlo::TopKOp, stablehlo::SortOp, stablehlo::ReduceOp, stablehlo::DotGeneralOp>(op))
+    if (!isa<chlo::TopKOp, stablehlo::SortOp, stablehlo::ReduceOp,
+             stablehlo::DotGeneralOp>(op))
       continue;
     std::optional<Pairs> match = matchPairs(&op, numbering);
     if (!match && isa<stablehlo::DotGeneralOp>(op))
       match = matchPairs(&op, numbering, /*scoreSide=*/true);
     if (!match)
       continue;
-    auto it = llvm::find_if(groups, [&](auto &group) { return rawOf(group.front()) == rawOf(*match); });
+    auto it = llvm::find_if(groups, [&](auto &group) {
+      return rawOf(group.front()) == rawOf(*match);
+    });
     if (it == groups.end())
       it = groups.emplace(groups.end());
     it->push_back(std::move(*match));
@@ -278,24 +340,30 @@ static std::vector<Pairs> findPairs(Block &block, const Numbering &numbering) {
     DenseSet<Value> replaced, seen;
     for (Pairs &pairs : group)
       replaced.insert(pairs.outputs.begin(), pairs.outputs.end());
-    if (!findSurvivor(group.front().algebra->getTerm(group.front().raw).tensor, &block, replaced, seen))
+    if (!findSurvivor(group.front().algebra->getTerm(group.front().raw).tensor,
+                      &block, replaced, seen))
       llvm::move(group, std::back_inserter(found));
   }
   return found;
 }
 
 /// The number of the scores of `f`.
-static unsigned rawOf(const Forward &f, const Numbering &numbering) { return numbering.of(f.algebra->getTerm(f.raw).tensor); }
+static unsigned rawOf(const Forward &f, const Numbering &numbering) {
+  return numbering.of(f.algebra->getTerm(f.raw).tensor);
+}
 
-/// Finds attention in `block`, if `open` that of one block of keys among others. Scores that are
-/// found, or are found to be none, are added to `known`; those that are in it are not looked at.
-static void findGroups(Block &block, bool open, const Numbering &numbering, std::vector<Group> &groups, DenseSet<unsigned> &known,
+/// Finds attention in `block`, if `open` that of one block of keys among
+/// others. Scores that are found, or are found to be none, are added to
+/// `known`; those that are in it are not looked at.
+static void findGroups(Block &block, bool open, const Numbering &numbering,
+                       std::vector<Group> &groups, DenseSet<unsigned> &known,
                        std::vector<Miss> &misses) {
   std::vector<Group> found;
   for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
     for (bool side : {false, true}) {
       std::pair<Operation *, std::string> nearMiss = {nullptr, ""};
-      std::optional<Forward> match = matchForward(dot, side, open, numbering, nearMiss);
+      std::optional<Forward> match =
+          matchForward(dot, side, open, numbering, nearMiss);
       if (!match) {
         if (nearMiss.first && !open)
           misses.push_back({dot, nearMiss.first->getLoc(), nearMiss.second});
@@ -304,7 +372,9 @@ static void findGroups(Block &block, bool open, const Numbering &numbering, std:
       unsigned raw = rawOf(*match, numbering);
       if (known.contains(raw))
         continue;
-      auto group = llvm::find_if(found, [&](Group &other) { return rawOf(other.forwards.front(), numbering) == raw; });
+      auto group = llvm::find_if(found, [&](Group &other) {
+        return rawOf(other.forwards.front(), numbering) == raw;
+      });
       if (group == found.end())
         group = found.emplace(found.end());
       group->forwards.push_back(std::move(*match));
@@ -318,7 +388,8 @@ static void findGroups(Block &block, bool open, const Numbering &numbering, std:
   }
 }
 
-static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Miss> &misses) {
+static bool raiseBlock(Block &block, const Numbering &numbering,
+                       std::vector<Miss> &misses) {
   // Numbers are of the program as it was: match all of it first.
   std::vector<Group> groups;
   DenseSet<unsigned> known;
@@ -328,7 +399,8 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   // Products that attention is made of are its own.
   llvm::erase_if(pairs, [&](const Pairs &one) {
     return llvm::any_of(groups, [&](Group &group) {
-      return rawOf(group.any(), numbering) == numbering.of(one.algebra->getTerm(one.raw).tensor);
+      return rawOf(group.any(), numbering) ==
+             numbering.of(one.algebra->getTerm(one.raw).tensor);
     });
   });
   Replacements replacements;
@@ -339,13 +411,15 @@ static bool raiseBlock(Block &block, const Numbering &numbering, std::vector<Mis
   return !groups.empty() || !pairs.empty();
 }
 
-/// Says why `func` has what looks like attention: which op broke it, where there is one, else what `misses` say.
+/// Says why `func` has what looks like attention: which op broke it, where
+/// there is one, else what `misses` say.
 static void explainMisses(func::FuncOp func, std::vector<Miss> &misses) {
   DenseSet<Operation *> softmaxes;
   SmallVector<Breaker> breakers = findBreakers(func, softmaxes);
   llvm::erase_if(misses, [&](const Miss &miss) {
     return llvm::any_of(miss.dot->getOperands(), [&](Value operand) {
-      return isBefore(operand, 64, [&](Operation *op) { return softmaxes.contains(op); });
+      return isBefore(operand, 64,
+                      [&](Operation *op) { return softmaxes.contains(op); });
     });
   });
   for (const Breaker &breaker : breakers)
@@ -353,15 +427,19 @@ static void explainMisses(func::FuncOp func, std::vector<Miss> &misses) {
   std::set<std::pair<const void *, std::string>> said;
   for (const Miss &miss : misses)
     if (said.insert({miss.place.getAsOpaquePointer(), miss.why}).second)
-      emitRemark(miss.place) << "looks like attention, but is left as it is: " << miss.why;
+      emitRemark(miss.place)
+          << "looks like attention, but is left as it is: " << miss.why;
 }
 
-/// Raises what is in the blocks of `func`; `misses` say what looks like attention and is none.
+/// Raises what is in the blocks of `func`; `misses` say what looks like
+/// attention and is none.
 static void raiseBlocks(func::FuncOp func, std::vector<Miss> &misses) {
   Numbering numbering(func);
   SmallVector<Block *> blocks;
   func.walk([&](Block *block) {
-    if (llvm::any_of(*block, llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::ReduceOp>))
+    if (llvm::any_of(
+            *block,
+            llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::ReduceOp>))
       blocks.push_back(block);
   });
   for (Block *block : blocks)
@@ -369,7 +447,8 @@ static void raiseBlocks(func::FuncOp func, std::vector<Miss> &misses) {
       eraseDead(*block, misses);
 }
 
-/// Raises attention whose sums hold more than scores, in a copy, which takes the place of `func` if no score that was touched is left there.
+/// Raises attention whose sums hold more than scores, in a copy, which takes
+/// the place of `func` if no score that was touched is left there.
 static void raiseOpenRows(func::FuncOp func, std::vector<Miss> &misses) {
   if (countScores(func) == 0 && !hasColumns(func))
     return;
@@ -391,7 +470,8 @@ static void raiseOpenRows(func::FuncOp func, std::vector<Miss> &misses) {
 }
 
 namespace {
-struct RaiseAllPairsPass final : shardc::impl::RaiseAllPairsPassBase<RaiseAllPairsPass> {
+struct RaiseAllPairsPass final
+    : shardc::impl::RaiseAllPairsPassBase<RaiseAllPairsPass> {
   using Base::Base;
   void runOnOperation() override {
     getOperation().walk([&](func::FuncOp func) {

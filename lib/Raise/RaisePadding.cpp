@@ -6,13 +6,13 @@
 // matter.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Raise/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_RAISEPADDINGPASS
@@ -27,11 +27,13 @@ static constexpr int64_t kMaxPositions = 1 << 20;
 /// Pieces of pieces of concatenations that are looked through.
 static constexpr int kMaxDepth = 8;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 
 namespace {
-/// `value[.., i, ..] = root[.., positions[i], ..]` along one dim; the others are
-/// the same.
+/// `value[.., i, ..] = root[.., positions[i], ..]` along one dim; the others
+/// are the same.
 struct View {
   Value root;
   SmallVector<int64_t> positions;
@@ -39,20 +41,25 @@ struct View {
 } // namespace
 
 static View wholeOf(Value value, int64_t dim) {
-  return {value, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getDimSize(dim)))};
+  return {value, llvm::to_vector(
+                     llvm::seq<int64_t>(0, typeOf(value).getDimSize(dim)))};
 }
 
 /// The dim of one element that `value` repeats along `dim`, as JAX spells it: a
 /// broadcast along a new dim, and a reshape that drops the old one.
 static Value repeatedRow(Value value, int64_t dim) {
   auto reshape = value.getDefiningOp<stablehlo::ReshapeOp>();
-  auto broadcast = reshape ? reshape.getOperand().getDefiningOp<stablehlo::BroadcastInDimOp>()
-                           : stablehlo::BroadcastInDimOp();
+  auto broadcast =
+      reshape
+          ? reshape.getOperand().getDefiningOp<stablehlo::BroadcastInDimOp>()
+          : stablehlo::BroadcastInDimOp();
   if (!broadcast)
     return {};
   Value row = broadcast.getOperand();
-  ArrayRef<int64_t> from = typeOf(row).getShape(), to = typeOf(value).getShape();
-  if (from.size() != to.size() || from[dim] != 1 || typeOf(broadcast.getResult()).getRank() != int64_t(from.size()) + 1)
+  ArrayRef<int64_t> from = typeOf(row).getShape(),
+                    to = typeOf(value).getShape();
+  if (from.size() != to.size() || from[dim] != 1 ||
+      typeOf(broadcast.getResult()).getRank() != int64_t(from.size()) + 1)
     return {};
   for (size_t i = 0; i < from.size(); ++i)
     if (int64_t(i) != dim && from[i] != to[i])
@@ -73,12 +80,16 @@ static View viewAlong(Value value, int64_t dim, int depth = 0) {
   if (auto slice = value.getDefiningOp<stablehlo::SliceOp>()) {
     ArrayRef<int64_t> shape = typeOf(slice.getOperand()).getShape();
     for (int64_t i = 0; i < int64_t(shape.size()); ++i)
-      if (i != dim && (slice.getStartIndices()[i] != 0 || slice.getLimitIndices()[i] != shape[i] || slice.getStrides()[i] != 1))
+      if (i != dim && (slice.getStartIndices()[i] != 0 ||
+                       slice.getLimitIndices()[i] != shape[i] ||
+                       slice.getStrides()[i] != 1))
         return wholeOf(value, dim);
-    View whole = viewAlong(slice.getOperand(), dim, depth + 1), part{whole.root, {}};
+    View whole = viewAlong(slice.getOperand(), dim, depth + 1),
+         part{whole.root, {}};
     if (whole.positions.empty())
       return wholeOf(value, dim);
-    for (int64_t i = slice.getStartIndices()[dim]; i < slice.getLimitIndices()[dim]; i += slice.getStrides()[dim])
+    for (int64_t i = slice.getStartIndices()[dim];
+         i < slice.getLimitIndices()[dim]; i += slice.getStrides()[dim])
       part.positions.push_back(whole.positions[i]);
     return part;
   }
@@ -91,7 +102,8 @@ static View viewAlong(Value value, int64_t dim, int depth = 0) {
   }
   if (Value row = repeatedRow(value, dim)) {
     View view = viewAlong(row, dim, depth + 1);
-    return {view.root, SmallVector<int64_t>(typeOf(value).getDimSize(dim), view.positions.front())};
+    return {view.root, SmallVector<int64_t>(typeOf(value).getDimSize(dim),
+                                            view.positions.front())};
   }
   if (auto concatenate = value.getDefiningOp<stablehlo::ConcatenateOp>()) {
     if (int64_t(concatenate.getDimension()) != dim)
@@ -121,7 +133,8 @@ struct PaddingOfDim {
 
 /// The padding of a dim of `size` elements that has these positions, with the
 /// smallest margins; nullopt if there is none, or none is needed.
-static std::optional<PaddingOfDim> matchPadding(ArrayRef<int64_t> positions, int64_t size) {
+static std::optional<PaddingOfDim> matchPadding(ArrayRef<int64_t> positions,
+                                                int64_t size) {
   int64_t count = positions.size();
   if (size == 0 || count == 0)
     return std::nullopt;
@@ -137,12 +150,14 @@ static std::optional<PaddingOfDim> matchPadding(ArrayRef<int64_t> positions, int
   for (int64_t i = 1; i < count && lows.size() < 8; ++i)
     if (positions[i] == 0)
       lows.push_back(i);
-  for (Padding padding : {Padding::Edge, Padding::Wrap, Padding::Reflect, Padding::Symmetric})
+  for (Padding padding :
+       {Padding::Edge, Padding::Wrap, Padding::Reflect, Padding::Symmetric})
     for (int64_t low : lows) {
       int64_t high = count - size - low;
       if ((low <= 0 && high <= 0) || !isPadding(low, padding))
         continue;
-      if (!best || std::abs(low) + std::abs(high) < std::abs(best->low) + std::abs(best->high))
+      if (!best || std::abs(low) + std::abs(high) <
+                       std::abs(best->low) + std::abs(best->high))
         best = {padding, low, high};
     }
   return best;
@@ -152,18 +167,22 @@ namespace {
 
 struct RaiseConcatenation final : OpRewritePattern<stablehlo::ConcatenateOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op,
+                                PatternRewriter &rewriter) const override {
     int64_t dim = op.getDimension();
     View view = viewAlong(op.getResult(), dim);
     if (view.root == op.getResult())
       return failure();
-    std::optional<PaddingOfDim> match = matchPadding(view.positions, typeOf(view.root).getDimSize(dim));
+    std::optional<PaddingOfDim> match =
+        matchPadding(view.positions, typeOf(view.root).getDimSize(dim));
     if (!match)
       return failure();
     SmallVector<int64_t> low(typeOf(view.root).getRank(), 0), high(low);
     low[dim] = match->low;
     high[dim] = match->high;
-    rewriter.replaceOpWithNewOp<spmd::PadOp>(op, op.getType(), view.root, static_cast<spmd::PaddingMode>(match->padding), low, high);
+    rewriter.replaceOpWithNewOp<spmd::PadOp>(
+        op, op.getType(), view.root,
+        static_cast<spmd::PaddingMode>(match->padding), low, high);
     return success();
   }
 };
@@ -187,7 +206,9 @@ static std::optional<Crop> cropOf(stablehlo::SliceOp slice) {
 }
 
 /// `value` without what `crop` says, of the dims that `takes` selects.
-static Value cropDims(OpBuilder &builder, Location loc, Value value, const Crop &crop, llvm::function_ref<bool(int64_t)> takes) {
+static Value cropDims(OpBuilder &builder, Location loc, Value value,
+                      const Crop &crop,
+                      llvm::function_ref<bool(int64_t)> takes) {
   SmallVector<int64_t> start, limit, strides(typeOf(value).getRank(), 1), shape;
   bool changes = false;
   for (auto [i, size] : llvm::enumerate(typeOf(value).getShape())) {
@@ -199,7 +220,8 @@ static Value cropDims(OpBuilder &builder, Location loc, Value value, const Crop 
   }
   if (!changes)
     return value;
-  return stablehlo::SliceOp::create(builder, loc, typeOf(value).clone(shape), value, start, limit, strides);
+  return stablehlo::SliceOp::create(builder, loc, typeOf(value).clone(shape),
+                                    value, start, limit, strides);
 }
 
 namespace {
@@ -207,19 +229,25 @@ namespace {
 /// A slice of a padding is a padding with smaller margins of a slice.
 struct SliceOfPad final : OpRewritePattern<stablehlo::SliceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::SliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::SliceOp op,
+                                PatternRewriter &rewriter) const override {
     auto pad = op.getOperand().getDefiningOp<spmd::PadOp>();
     std::optional<Crop> crop = pad ? cropOf(op) : std::nullopt;
     if (!crop)
       return failure();
-    auto isPadded = [&](int64_t dim) { return pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0; };
-    Value input = cropDims(rewriter, op.getLoc(), pad.getInput(), *crop, [&](int64_t dim) { return !isPadded(dim); });
+    auto isPadded = [&](int64_t dim) {
+      return pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0;
+    };
+    Value input = cropDims(rewriter, op.getLoc(), pad.getInput(), *crop,
+                           [&](int64_t dim) { return !isPadded(dim); });
     SmallVector<int64_t> low, high;
     for (int64_t dim = 0; dim < typeOf(input).getRank(); ++dim) {
       low.push_back(isPadded(dim) ? pad.getLow()[dim] - crop->before[dim] : 0);
-      high.push_back(isPadded(dim) ? pad.getHigh()[dim] - crop->behind[dim] : 0);
+      high.push_back(isPadded(dim) ? pad.getHigh()[dim] - crop->behind[dim]
+                                   : 0);
     }
-    rewriter.replaceOpWithNewOp<spmd::PadOp>(op, op.getType(), input, pad.getMode(), low, high);
+    rewriter.replaceOpWithNewOp<spmd::PadOp>(op, op.getType(), input,
+                                             pad.getMode(), low, high);
     return success();
   }
 };
@@ -227,20 +255,27 @@ struct SliceOfPad final : OpRewritePattern<stablehlo::SliceOp> {
 /// The same for a constant around.
 struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(stablehlo::SliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::SliceOp op,
+                                PatternRewriter &rewriter) const override {
     auto pad = op.getOperand().getDefiningOp<stablehlo::PadOp>();
     std::optional<Crop> crop = pad ? cropOf(op) : std::nullopt;
-    if (!crop || !llvm::all_of(pad.getInteriorPadding(), [](int64_t interior) { return interior == 0; }))
+    if (!crop || !llvm::all_of(pad.getInteriorPadding(),
+                               [](int64_t interior) { return interior == 0; }))
       return failure();
     SmallVector<int64_t> low, high, interior(crop->before.size(), 0);
     for (size_t dim = 0; dim < crop->before.size(); ++dim) {
       low.push_back(pad.getEdgePaddingLow()[dim] - crop->before[dim]);
       high.push_back(pad.getEdgePaddingHigh()[dim] - crop->behind[dim]);
       // Nothing but the constant is left: not a neighbourhood of anything.
-      if (typeOf(pad.getOperand()).getDimSize(dim) + std::min<int64_t>(0, low.back()) + std::min<int64_t>(0, high.back()) <= 0)
+      if (typeOf(pad.getOperand()).getDimSize(dim) +
+              std::min<int64_t>(0, low.back()) +
+              std::min<int64_t>(0, high.back()) <=
+          0)
         return failure();
     }
-    rewriter.replaceOpWithNewOp<stablehlo::PadOp>(op, op.getType(), pad.getOperand(), pad.getPaddingValue(), low, high, interior);
+    rewriter.replaceOpWithNewOp<stablehlo::PadOp>(
+        op, op.getType(), pad.getOperand(), pad.getPaddingValue(), low, high,
+        interior);
     return success();
   }
 };
@@ -248,13 +283,15 @@ struct SliceOfConstantPad final : OpRewritePattern<stablehlo::SliceOp> {
 /// Paddings of one mode in different dims are one.
 struct PadOfPad final : OpRewritePattern<spmd::PadOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(spmd::PadOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(spmd::PadOp op,
+                                PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<spmd::PadOp>();
     if (!inner || inner.getMode() != op.getMode())
       return failure();
     SmallVector<int64_t> low, high;
     for (int64_t dim = 0; dim < typeOf(op.getInput()).getRank(); ++dim) {
-      int64_t a = inner.getLow()[dim], b = inner.getHigh()[dim], c = op.getLow()[dim], d = op.getHigh()[dim];
+      int64_t a = inner.getLow()[dim], b = inner.getHigh()[dim],
+              c = op.getLow()[dim], d = op.getHigh()[dim];
       // Two rolls are one; otherwise what is read outside is another thing.
       bool isRoll = op.getMode() == spmd::PaddingMode::Wrap && a + b == 0;
       if ((a != 0 || b != 0) && (c != 0 || d != 0) && !isRoll)
@@ -262,16 +299,19 @@ struct PadOfPad final : OpRewritePattern<spmd::PadOp> {
       low.push_back(a + c);
       high.push_back(b + d);
     }
-    rewriter.replaceOpWithNewOp<spmd::PadOp>(op, op.getType(), inner.getInput(), op.getMode(), low, high);
+    rewriter.replaceOpWithNewOp<spmd::PadOp>(op, op.getType(), inner.getInput(),
+                                             op.getMode(), low, high);
     return success();
   }
 };
 
-struct RaisePaddingPass final : shardc::impl::RaisePaddingPassBase<RaisePaddingPass> {
+struct RaisePaddingPass final
+    : shardc::impl::RaisePaddingPassBase<RaisePaddingPass> {
   using Base::Base;
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad, PadOfPad>(&getContext());
+    patterns.add<RaiseConcatenation, SliceOfPad, SliceOfConstantPad, PadOfPad>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,10 +1,10 @@
 //===- Reader.cpp - Tensors to expressions --------------------------------===//
 #include "Reader.h"
+#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -13,15 +13,21 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
-static RankedTensorType typeOf(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+static Type elementOf(Value value) {
+  return getElementTypeOrSelf(value.getType());
+}
+static RankedTensorType typeOf(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
 
 static bool isElementwise(Operation *op) {
-  return op->getNumResults() == 1 && op->hasTrait<shardc::stablehlo::ElementwiseTrait>();
+  return op->getNumResults() == 1 &&
+         op->hasTrait<shardc::stablehlo::ElementwiseTrait>();
 }
 
 static bool isShapeOp(Operation *op) {
-  return isa<stablehlo::BroadcastInDimOp, stablehlo::TransposeOp, stablehlo::ReshapeOp>(op);
+  return isa<stablehlo::BroadcastInDimOp, stablehlo::TransposeOp,
+             stablehlo::ReshapeOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -38,7 +44,8 @@ void Numbering::visit(Block &block) {
     numbers[argument] = next++;
   for (Operation &op : block) {
     if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op)) {
-      for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
+      for (auto [result, operand] :
+           llvm::zip(op.getResults(), op.getOperands()))
         numbers[result] = of(operand);
       continue;
     }
@@ -46,20 +53,23 @@ void Numbering::visit(Block &block) {
     // of their own.
     bool isSmall = true;
     for (Region &region : op.getRegions())
-      isSmall &= region.empty() || (region.hasOneBlock() && llvm::hasNItemsOrLess(region.front(), 8) &&
+      isSmall &= region.empty() || (region.hasOneBlock() &&
+                                    llvm::hasNItemsOrLess(region.front(), 8) &&
                                     isa<stablehlo::ReduceOp>(op));
     bool isShared = isSmall && isMemoryEffectFree(&op);
     std::string key;
     if (isShared) {
       llvm::raw_string_ostream os(key);
-      os << op.getName().getStringRef() << op.getAttrDictionary().getAsOpaquePointer();
+      os << op.getName().getStringRef()
+         << op.getAttrDictionary().getAsOpaquePointer();
       for (Value operand : op.getOperands())
         os << ' ' << of(operand);
       for (Type type : op.getResultTypes())
         os << ' ' << type.getAsOpaquePointer();
       for (Region &region : op.getRegions())
         for (Operation &inner : region.getOps()) {
-          os << '|' << inner.getName().getStringRef() << inner.getAttrDictionary().getAsOpaquePointer();
+          os << '|' << inner.getName().getStringRef()
+             << inner.getAttrDictionary().getAsOpaquePointer();
           for (Value operand : inner.getOperands()) {
             if (auto argument = dyn_cast<BlockArgument>(operand))
               os << " a" << argument.getArgNumber();
@@ -71,15 +81,21 @@ void Numbering::visit(Block &block) {
     for (OpResult result : op.getResults()) {
       unsigned number = next;
       if (isShared)
-        number = known.try_emplace(key + '#' + std::to_string(result.getResultNumber()), next).first->second;
+        number =
+            known
+                .try_emplace(
+                    key + '#' + std::to_string(result.getResultNumber()), next)
+                .first->second;
       numbers[result] = number;
       next += number == next;
     }
     if (op.getNumResults() == 1) {
       unsigned number = of(op.getResult(0));
-      bool passes = isElementwise(&op) || isShapeOp(&op) || isa<stablehlo::ConvertOp>(op);
+      bool passes =
+          isElementwise(&op) || isShapeOp(&op) || isa<stablehlo::ConvertOp>(op);
       if (isa<stablehlo::IotaOp, stablehlo::ConstantOp>(op) ||
-          (passes && llvm::all_of(op.getOperands(), [&](Value v) { return isPure(v); })))
+          (passes &&
+           llvm::all_of(op.getOperands(), [&](Value v) { return isPure(v); })))
         pure.insert(number);
       if (isa<stablehlo::ReduceOp>(op)) {
         steps[number] = 0;
@@ -109,7 +125,8 @@ DimSet raise::dimsIn(const Layout &layout) {
   return dims;
 }
 
-std::optional<Layout> Reader::regroup(const Layout &layout, ArrayRef<int64_t> shape) {
+std::optional<Layout> Reader::regroup(const Layout &layout,
+                                      ArrayRef<int64_t> shape) {
   SmallVector<unsigned> parts;
   for (const auto &dim : layout)
     parts.append(dim.begin(), dim.end());
@@ -121,7 +138,8 @@ std::optional<Layout> Reader::regroup(const Layout &layout, ArrayRef<int64_t> sh
     while (product < size && next < parts.size()) {
       int64_t extent = sizes[parts[next]];
       if (product * extent > size) {
-        if (size % product == 0 && extent % (size / product) == 0 && parts[next] < kFirstBoundDim && !split)
+        if (size % product == 0 && extent % (size / product) == 0 &&
+            parts[next] < kFirstBoundDim && !split)
           split = {parts[next], size / product};
         return std::nullopt;
       }
@@ -149,15 +167,20 @@ Layout raise::throughBroadcast(Operation *broadcast, const Layout &layout) {
 
 Layout raise::throughTranspose(Operation *transpose, const Layout &layout) {
   Layout inner(layout.size());
-  for (auto [i, dim] : llvm::enumerate(cast<stablehlo::TransposeOp>(transpose).getPermutation()))
+  for (auto [i, dim] : llvm::enumerate(
+           cast<stablehlo::TransposeOp>(transpose).getPermutation()))
     inner[dim] = layout[i];
   return inner;
 }
 
-/// True if a convert changes no value and no accumulator: floats to wider ones, but not to f64.
+/// True if a convert changes no value and no accumulator: floats to wider ones,
+/// but not to f64.
 static bool isWidening(stablehlo::ConvertOp op) {
-  auto from = dyn_cast<FloatType>(elementOf(op.getOperand())), to = dyn_cast<FloatType>(elementOf(op.getResult()));
-  return from && to && (from.isF64() || !to.isF64()) && from.getFPMantissaWidth() <= to.getFPMantissaWidth() && from.getWidth() <= to.getWidth();
+  auto from = dyn_cast<FloatType>(elementOf(op.getOperand())),
+       to = dyn_cast<FloatType>(elementOf(op.getResult()));
+  return from && to && (from.isF64() || !to.isF64()) &&
+         from.getFPMantissaWidth() <= to.getFPMantissaWidth() &&
+         from.getWidth() <= to.getWidth();
 }
 
 Root Reader::rootOf(Value value, Layout layout) {
@@ -166,9 +189,11 @@ Root Reader::rootOf(Value value, Layout layout) {
       layout = throughBroadcast(broadcast, layout);
     } else if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
       layout = throughTranspose(transpose, layout);
-    } else if (auto convert = dyn_cast<stablehlo::ConvertOp>(op); convert && isWidening(convert)) {
+    } else if (auto convert = dyn_cast<stablehlo::ConvertOp>(op);
+               convert && isWidening(convert)) {
     } else if (isa<stablehlo::ReshapeOp>(op)) {
-      std::optional<Layout> inner = regroup(layout, typeOf(op->getOperand(0)).getShape());
+      std::optional<Layout> inner =
+          regroup(layout, typeOf(op->getOperand(0)).getShape());
       if (!inner)
         break;
       layout = *inner;
@@ -187,28 +212,35 @@ Root Reader::rootOf(Value value, Layout layout) {
 SmallVector<int64_t> raise::freeDims(Operation *dot, bool ofRhs) {
   auto op = cast<stablehlo::DotGeneralOp>(dot);
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
-  ArrayRef<int64_t> batching = ofRhs ? dims.getRhsBatchingDimensions() : dims.getLhsBatchingDimensions();
-  ArrayRef<int64_t> contracting = ofRhs ? dims.getRhsContractingDimensions() : dims.getLhsContractingDimensions();
+  ArrayRef<int64_t> batching =
+      ofRhs ? dims.getRhsBatchingDimensions() : dims.getLhsBatchingDimensions();
+  ArrayRef<int64_t> contracting = ofRhs ? dims.getRhsContractingDimensions()
+                                        : dims.getLhsContractingDimensions();
   SmallVector<int64_t> free;
-  for (int64_t dim = 0; dim < typeOf(ofRhs ? op.getRhs() : op.getLhs()).getRank(); ++dim)
-    if (!llvm::is_contained(batching, dim) && !llvm::is_contained(contracting, dim))
+  for (int64_t dim = 0;
+       dim < typeOf(ofRhs ? op.getRhs() : op.getLhs()).getRank(); ++dim)
+    if (!llvm::is_contained(batching, dim) &&
+        !llvm::is_contained(contracting, dim))
       free.push_back(dim);
   return free;
 }
 
-std::pair<Layout, Layout> Reader::operandLayouts(Operation *dot, const Layout &layout) {
+std::pair<Layout, Layout> Reader::operandLayouts(Operation *dot,
+                                                 const Layout &layout) {
   auto op = cast<stablehlo::DotGeneralOp>(dot);
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
   Layout lhs(typeOf(op.getLhs()).getRank()), rhs(typeOf(op.getRhs()).getRank());
   size_t next = 0;
-  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions()))
+  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(),
+                               dims.getRhsBatchingDimensions()))
     lhs[l] = rhs[r] = layout[next++];
   for (int64_t dim : freeDims(dot, false))
     lhs[dim] = layout[next++];
   for (int64_t dim : freeDims(dot, true))
     rhs[dim] = layout[next++];
   unsigned bound = kFirstBoundDim;
-  for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions())) {
+  for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(),
+                               dims.getRhsContractingDimensions())) {
     int64_t size = typeOf(op.getLhs()).getDimSize(l);
     if (size == 1 || bound >= 64)
       continue;
@@ -232,9 +264,12 @@ static std::string keyOf(const Layout &layout, bool withBound) {
   return key;
 }
 
-PolyId Reader::dot(Value lhs, const Layout &lhsLayout, Value rhs, const Layout &rhsLayout) {
+PolyId Reader::dot(Value lhs, const Layout &lhsLayout, Value rhs,
+                   const Layout &rhsLayout) {
   Root first = rootOf(lhs, lhsLayout), second = rootOf(rhs, rhsLayout);
-  auto order = [&](const Root &root) { return std::pair(numbering.of(root.value), keyOf(root.layout, false)); };
+  auto order = [&](const Root &root) {
+    return std::pair(numbering.of(root.value), keyOf(root.layout, false));
+  };
   if (order(second) < order(first))
     std::swap(first, second);
   // Contracted dims are numbered as the first operand has them.
@@ -255,7 +290,8 @@ PolyId Reader::dot(Value lhs, const Layout &lhsLayout, Value rhs, const Layout &
   Term term{TermKind::Dot};
   term.values = {numbering.of(first.value), numbering.of(second.value)};
   term.layouts = {first.layout, second.layout};
-  term.dims = (dimsIn(first.layout) | dimsIn(second.layout)) & ((DimSet(1) << kFirstBoundDim) - 1);
+  term.dims = (dimsIn(first.layout) | dimsIn(second.layout)) &
+              ((DimSet(1) << kFirstBoundDim) - 1);
   return algebra.term(std::move(term));
 }
 
@@ -285,12 +321,14 @@ PolyId Reader::leaf(Value value, const Layout &layout) {
 }
 
 PolyId Reader::read(Value value, const Layout &layout) {
-  std::string key = std::to_string(numbering.of(value)) + (verbatim ? '=' : ':') + keyOf(layout, true);
+  std::string key = std::to_string(numbering.of(value)) +
+                    (verbatim ? '=' : ':') + keyOf(layout, true);
   if (auto it = known.find(key); it != known.end())
     return it->second;
   ++depth;
   bool isNumber = elementOf(value).isIntOrFloat() && typeOf(value);
-  PolyId result = isNumber && depth < 400 ? readOp(value, layout) : leaf(value, layout);
+  PolyId result =
+      isNumber && depth < 400 ? readOp(value, layout) : leaf(value, layout);
   if (algebra.tooLarge(result))
     result = leaf(value, layout);
   --depth;
@@ -315,7 +353,10 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
     // Narrow types wrap round.
     int64_t size = typeOf(value).getDimSize(iota.getIotaDimension());
     Type element = elementOf(value);
-    if (element.getIntOrFloatBitWidth() < 32 && size > (isa<FloatType>(element) ? 128 : 1 << (element.getIntOrFloatBitWidth() - 1)))
+    if (element.getIntOrFloatBitWidth() < 32 &&
+        size > (isa<FloatType>(element)
+                    ? 128
+                    : 1 << (element.getIntOrFloatBitWidth() - 1)))
       return leaf(value, layout);
     return position(layout[iota.getIotaDimension()], 0, 1);
   }
@@ -324,18 +365,22 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
   if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op))
     return read(transpose.getOperand(), throughTranspose(transpose, layout));
   if (isa<stablehlo::ReshapeOp>(op)) {
-    std::optional<Layout> inner = regroup(layout, typeOf(op->getOperand(0)).getShape());
+    std::optional<Layout> inner =
+        regroup(layout, typeOf(op->getOperand(0)).getShape());
     return inner ? read(op->getOperand(0), *inner) : leaf(value, layout);
   }
   // Where scores are asked to lie is of no matter once there are none.
   if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op))
-    return read(op->getOperand(cast<OpResult>(value).getResultNumber()), layout);
+    return read(op->getOperand(cast<OpResult>(value).getResultNumber()),
+                layout);
   if (!isWorthFollowing(value, layout))
     return leaf(value, layout);
   if (auto product = dyn_cast<stablehlo::DotGeneralOp>(op)) {
     auto [lhs, rhs] = operandLayouts(op, layout);
     // An outer product.
-    if (product.getDotDimensionNumbers().getLhsContractingDimensions().empty()) {
+    if (product.getDotDimensionNumbers()
+            .getLhsContractingDimensions()
+            .empty()) {
       PolyId first = read(product.getLhs(), lhs);
       return algebra.multiply(first, read(product.getRhs(), rhs));
     }
@@ -374,21 +419,25 @@ static std::optional<double> numberOf(Attribute attr) {
   return std::nullopt;
 }
 
-PolyId Reader::readConstant(ElementsAttr value, Value tensor, const Layout &layout) {
+PolyId Reader::readConstant(ElementsAttr value, Value tensor,
+                            const Layout &layout) {
   auto dense = dyn_cast<DenseElementsAttr>(Attribute(value));
   if (!dense || dense.getNumElements() == 0)
     return leaf(tensor, layout);
   if (dense.isSplat()) {
     std::optional<double> number = numberOf(dense.getSplatValue<Attribute>());
-    return number && !std::isnan(*number) ? algebra.number(*number) : leaf(tensor, layout);
+    return number && !std::isnan(*number) ? algebra.number(*number)
+                                          : leaf(tensor, layout);
   }
   // 0, 1, 2, ... as a constant is a position.
   auto type = dense.getType();
   SmallVector<unsigned> dims;
   for (const auto &dim : layout)
     dims.append(dim.begin(), dim.end());
-  bool isLine = llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; }) == 1;
-  if (!isLine || !type.getElementType().isIntOrFloat() || dense.getNumElements() > (1 << 20))
+  bool isLine = llvm::count_if(type.getShape(),
+                               [](int64_t size) { return size != 1; }) == 1;
+  if (!isLine || !type.getElementType().isIntOrFloat() ||
+      dense.getNumElements() > (1 << 20))
     return leaf(tensor, layout);
   std::optional<double> first, previous, step;
   for (Attribute attr : dense.getValues<Attribute>()) {
@@ -426,9 +475,12 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
       inner[dim] = layout[next++];
   Block &body = reduce.getBody().front();
   Operation *inside = body.getTerminator()->getOperand(0).getDefiningOp();
-  bool isPlain = inside && inside->getNumOperands() == 2 && isa<BlockArgument>(inside->getOperand(0)) &&
-                 isa<BlockArgument>(inside->getOperand(1)) && inside->getOperand(0) != inside->getOperand(1);
-  bool isSum = isPlain && isa<stablehlo::AddOp>(inside) && !elementOf(input).isInteger(1);
+  bool isPlain = inside && inside->getNumOperands() == 2 &&
+                 isa<BlockArgument>(inside->getOperand(0)) &&
+                 isa<BlockArgument>(inside->getOperand(1)) &&
+                 inside->getOperand(0) != inside->getOperand(1);
+  bool isSum = isPlain && isa<stablehlo::AddOp>(inside) &&
+               !elementOf(input).isInteger(1);
   bool isMax = isPlain && isa<stablehlo::MaxOp>(inside);
   if (!isSum && !isMax)
     return leaf(op->getResult(0), layout);
@@ -446,12 +498,15 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
     verbatim = true;
     PolyId summed = read(input, inner);
     verbatim = false;
-    // Of two points, each of which lacks the other's dim; other sums are numbers of keys or of queries.
+    // Of two points, each of which lacks the other's dim; other sums are
+    // numbers of keys or of queries.
     SmallVector<TermId> terms;
     algebra.collectTerms(summed, terms);
     DimSet ofKeys = 0, ofRows = 0;
     for (TermId id : terms)
-      if (const Term &part = algebra.getTerm(id); part.kind == TermKind::Leaf && (part.dims & (DimSet(1) << kFirstBoundDim)))
+      if (const Term &part = algebra.getTerm(id);
+          part.kind == TermKind::Leaf &&
+          (part.dims & (DimSet(1) << kFirstBoundDim)))
         (part.dims & keyDims ? ofKeys : ofRows) |= part.dims;
     if (!ofKeys || !(ofRows & rowDims & ~ofKeys))
       return leaf(op->getResult(0), layout);
@@ -460,7 +515,8 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
     term.dims = algebra.dimsOf(summed) & ((DimSet(1) << kFirstBoundDim) - 1);
     return algebra.term(std::move(term));
   }
-  if (!seesRowSums || llvm::popcount(keyDims) != 1 || (dimsIn(layout) & keyDims) ||
+  if (!seesRowSums || llvm::popcount(keyDims) != 1 ||
+      (dimsIn(layout) & keyDims) ||
       type.getDimSize(long_dim) != sizes[llvm::countr_zero(keyDims)])
     return leaf(op->getResult(0), layout);
   inner[long_dim] = {unsigned(llvm::countr_zero(keyDims))};
@@ -469,11 +525,15 @@ PolyId Reader::readReduce(Operation *op, const Layout &layout) {
 }
 
 static bool hasInfinity(const Poly &poly) {
-  return llvm::any_of(poly, [](const Monomial &monomial) { return !std::isfinite(monomial.coefficient); });
+  return llvm::any_of(poly, [](const Monomial &monomial) {
+    return !std::isfinite(monomial.coefficient);
+  });
 }
 
 /// True for numbers that stand for no score.
-static bool isLarge(std::optional<double> number) { return number && std::abs(*number) >= 1e4; }
+static bool isLarge(std::optional<double> number) {
+  return number && std::abs(*number) >= 1e4;
+}
 
 PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
   Type type = elementOf(op->getResult(0));
@@ -502,9 +562,11 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     term.type = type;
     return algebra.term(std::move(term));
   };
-  if (verbatim && algebra.dimsOf(arguments[0]) != 0 && !isa<stablehlo::ConvertOp>(op))
+  if (verbatim && algebra.dimsOf(arguments[0]) != 0 &&
+      !isa<stablehlo::ConvertOp>(op))
     return function();
-  bool isFinite = llvm::none_of(arguments, [&](PolyId id) { return hasInfinity(algebra.get(id)); });
+  bool isFinite = llvm::none_of(
+      arguments, [&](PolyId id) { return hasInfinity(algebra.get(id)); });
   if (isa<stablehlo::MaxOp>(op) && isFloat) {
     if (constant(0) == -INFINITY)
       return arguments[1];
@@ -518,7 +580,8 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return arguments[0];
     bool isWider = from.isIntOrIndex() && type.isInteger() && !isBool &&
                    from.getIntOrFloatBitWidth() <= type.getIntOrFloatBitWidth();
-    if (isa<IntegerType>(from) && (isFloat || isWider || (constant(0) && !isBool)))
+    if (isa<IntegerType>(from) &&
+        (isFloat || isWider || (constant(0) && !isBool)))
       return arguments[0];
     return function();
   }
@@ -530,8 +593,10 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return yes;
     if (!isFinite)
       return function();
-    // where(isfinite(m), m, 0) guards against what is infinite, and m - m would be NaN there.
-    DimSet dims = algebra.dimsOf(condition) | algebra.dimsOf(yes) | algebra.dimsOf(no);
+    // where(isfinite(m), m, 0) guards against what is infinite, and m - m would
+    // be NaN there.
+    DimSet dims =
+        algebra.dimsOf(condition) | algebra.dimsOf(yes) | algebra.dimsOf(no);
     if (isFloat && !(dims & keyDims) && !(constant(1) && constant(2)))
       return function();
     bool isMask = isFloat && (isLarge(constant(1)) || isLarge(constant(2)));
@@ -547,10 +612,14 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     if (isa<stablehlo::NotOp>(op))
       return algebra.add(algebra.number(1), arguments[0], -1);
     auto compare = dyn_cast<stablehlo::CompareOp>(op);
-    if (compare && constant(1) == 0.0 && isa<FloatType>(elementOf(compare.getLhs())) && algebra.isPositive(arguments[0])) {
+    if (compare && constant(1) == 0.0 &&
+        isa<FloatType>(elementOf(compare.getLhs())) &&
+        algebra.isPositive(arguments[0])) {
       using Direction = stablehlo::ComparisonDirection;
       Direction direction = compare.getComparisonDirection();
-      return algebra.number(direction == Direction::GE || direction == Direction::GT || direction == Direction::NE);
+      return algebra.number(direction == Direction::GE ||
+                            direction == Direction::GT ||
+                            direction == Direction::NE);
     }
     return function();
   }
@@ -566,9 +635,11 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return arguments[0];
   if (isa<stablehlo::SignOp>(op) && isFloat && algebra.isPositive(arguments[0]))
     return algebra.number(1);
-  // (1 - keep) * -1e9: taken apart, the large parts would swallow what is added to it.
+  // (1 - keep) * -1e9: taken apart, the large parts would swallow what is added
+  // to it.
   if (isa<stablehlo::MulOp>(op) && isFloat &&
-      ((isLarge(constant(0)) && algebra.get(arguments[1]).size() > 1) || (isLarge(constant(1)) && algebra.get(arguments[0]).size() > 1)))
+      ((isLarge(constant(0)) && algebra.get(arguments[1]).size() > 1) ||
+       (isLarge(constant(1)) && algebra.get(arguments[0]).size() > 1)))
     return function();
   if (isa<stablehlo::MulOp>(op))
     return algebra.multiply(arguments[0], arguments[1]);
@@ -578,8 +649,11 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return function();
   if (isa<stablehlo::DivOp>(op) && constant(1) != 0.0)
     return algebra.multiply(arguments[0], algebra.invert(arguments[1]));
-  if (isa<stablehlo::SqrtOp, stablehlo::RsqrtOp>(op) && constant(0) && *constant(0) > 0)
-    return algebra.number(isa<stablehlo::SqrtOp>(op) ? std::sqrt(*constant(0)) : 1 / std::sqrt(*constant(0)));
+  if (isa<stablehlo::SqrtOp, stablehlo::RsqrtOp>(op) && constant(0) &&
+      *constant(0) > 0)
+    return algebra.number(isa<stablehlo::SqrtOp>(op)
+                              ? std::sqrt(*constant(0))
+                              : 1 / std::sqrt(*constant(0)));
   if (isa<stablehlo::PowOp>(op) && constant(1) == 2.0)
     return algebra.multiply(arguments[0], arguments[0]);
   if (isa<stablehlo::ExpOp>(op))

@@ -9,8 +9,8 @@
 namespace shardc::raise {
 
 /// Equal numbers: equal values, wherever they are computed. What passes
-/// an optimization barrier stays what it is, so a forward pass that is recomputed
-/// has the numbers of the first one.
+/// an optimization barrier stays what it is, so a forward pass that is
+/// recomputed has the numbers of the first one.
 class Numbering {
 public:
   explicit Numbering(mlir::func::FuncOp func);
@@ -18,7 +18,8 @@ public:
   unsigned of(mlir::Value value) const { return numbers.lookup(value); }
   /// True if the value follows from constants and positions alone.
   bool isPure(mlir::Value value) const { return pure.contains(of(value)); }
-  /// How many elementwise steps it is from the nearest sum; large if there is none.
+  /// How many elementwise steps it is from the nearest sum; large if there is
+  /// none.
   unsigned stepsFromSum(mlir::Value value) const {
     auto it = steps.find(of(value));
     return it == steps.end() ? 1000 : it->second;
@@ -43,22 +44,27 @@ struct Root {
 /// Reads tensors, whose dims are known as iteration dims, as expressions.
 class Reader {
 public:
-  Reader(Algebra &algebra, const Numbering &numbering, std::vector<int64_t> sizes, DimSet keyDims, DimSet rowDims)
-      : algebra(algebra), numbering(numbering), sizes(std::move(sizes)), keyDims(keyDims), rowDims(rowDims) {
+  Reader(Algebra &algebra, const Numbering &numbering,
+         std::vector<int64_t> sizes, DimSet keyDims, DimSet rowDims)
+      : algebra(algebra), numbering(numbering), sizes(std::move(sizes)),
+        keyDims(keyDims), rowDims(rowDims) {
     this->sizes.resize(64, 1);
   }
   virtual ~Reader() = default;
 
   virtual PolyId read(mlir::Value value, const Layout &layout);
   /// The sum over dims >= kFirstBoundDim of products; any order of operands.
-  PolyId dot(mlir::Value lhs, const Layout &lhsLayout, mlir::Value rhs, const Layout &rhsLayout);
+  PolyId dot(mlir::Value lhs, const Layout &lhsLayout, mlir::Value rhs,
+             const Layout &rhsLayout);
   Root rootOf(mlir::Value value, Layout layout);
-  /// Layouts of a contraction's operands where its result lies as `layout`, contracted
-  /// dims numbered from kFirstBoundDim.
-  std::pair<Layout, Layout> operandLayouts(mlir::Operation *dot, const Layout &layout);
+  /// Layouts of a contraction's operands where its result lies as `layout`,
+  /// contracted dims numbered from kFirstBoundDim.
+  std::pair<Layout, Layout> operandLayouts(mlir::Operation *dot,
+                                           const Layout &layout);
   /// The same elements under another shape; nullopt where a dim would be cut:
   /// then `split` says which, and the extent of its major part.
-  std::optional<Layout> regroup(const Layout &layout, llvm::ArrayRef<int64_t> shape);
+  std::optional<Layout> regroup(const Layout &layout,
+                                llvm::ArrayRef<int64_t> shape);
   int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
   void setSize(unsigned dim, int64_t size) { sizes[dim] = size; }
 
@@ -69,7 +75,8 @@ public:
 
 protected:
   virtual PolyId readElementwise(mlir::Operation *op, const Layout &layout);
-  PolyId readConstant(mlir::ElementsAttr value, mlir::Value tensor, const Layout &layout);
+  PolyId readConstant(mlir::ElementsAttr value, mlir::Value tensor,
+                      const Layout &layout);
   virtual PolyId leaf(mlir::Value value, const Layout &layout);
   PolyId position(llvm::ArrayRef<unsigned> dims, double first, double step);
 
@@ -89,7 +96,8 @@ private:
   bool verbatim = false;
 };
 
-/// How the operand of an op that moves elements lies, where its result lies as `layout`.
+/// How the operand of an op that moves elements lies, where its result lies as
+/// `layout`.
 Layout throughBroadcast(mlir::Operation *broadcast, const Layout &layout);
 Layout throughTranspose(mlir::Operation *transpose, const Layout &layout);
 /// The iteration dims of a layout.

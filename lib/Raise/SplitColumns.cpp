@@ -1,10 +1,13 @@
 //===- SplitColumns.cpp - Scores beside columns of others -----------------===//
 //
-// A sink may be written as one more column of scores, of which the softmax takes the sum with all others, and which is cut off before the values:
+// A sink may be written as one more column of scores, of which the softmax
+// takes the sum with all others, and which is cut off before the values:
 //
-//     softmax([s, sink])[:, :-1] v          =  exp(s - m) / (Σ exp(s - m) + exp(sink - m)) v
+//     softmax([s, sink])[:, :-1] v          =  exp(s - m) / (Σ exp(s - m) +
+//     exp(sink - m)) v
 //
-// So ops along the joined dim are written on each part by itself, forward and backward, until slices take the parts or reductions combine them.
+// So ops along the joined dim are written on each part by itself, forward and
+// backward, until slices take the parts or reductions combine them.
 //
 //===----------------------------------------------------------------------===//
 #include "Match.h"
@@ -25,7 +28,8 @@ struct Parts {
 /// Writes ops on parts of tensors.
 class ColumnSplitter {
 public:
-  explicit ColumnSplitter(Block &block) : block(block), b(block.getParentOp()->getContext()) {}
+  explicit ColumnSplitter(Block &block)
+      : block(block), b(block.getParentOp()->getContext()) {}
   bool run();
 
 private:
@@ -41,7 +45,9 @@ private:
     return it == known.end() ? nullptr : &it->second;
   }
   SmallVector<int64_t> sizesOf(const Parts &parts) const {
-    return llvm::map_to_vector(parts.values, [&](Value value) { return typeOf(value).getDimSize(parts.dim); });
+    return llvm::map_to_vector(parts.values, [&](Value value) {
+      return typeOf(value).getDimSize(parts.dim);
+    });
   }
   /// Part `i` of `value`, which is cut like `like`.
   Value partOf(Value value, const Parts &like, size_t i);
@@ -57,13 +63,17 @@ private:
 /// True for scores and something beside them.
 static bool isJoined(stablehlo::ConcatenateOp op) {
   auto type = typeOf(op.getResult());
-  auto isOfScores = [](Value value) { return isBefore(value, 64, llvm::IsaPred<stablehlo::DotGeneralOp>); };
-  return op.getInputs().size() == 2 && type && type.hasStaticShape() && isa<FloatType>(type.getElementType()) &&
+  auto isOfScores = [](Value value) {
+    return isBefore(value, 64, llvm::IsaPred<stablehlo::DotGeneralOp>);
+  };
+  return op.getInputs().size() == 2 && type && type.hasStaticShape() &&
+         isa<FloatType>(type.getElementType()) &&
          llvm::count_if(op.getInputs(), isOfScores) == 1;
 }
 
 Value ColumnSplitter::partOf(Value value, const Parts &like, size_t i) {
-  if (const Parts *parts = find(value); parts && parts->dim == like.dim && sizesOf(*parts) == sizesOf(like))
+  if (const Parts *parts = find(value);
+      parts && parts->dim == like.dim && sizesOf(*parts) == sizesOf(like))
     return parts->values[i];
   auto type = typeOf(value);
   if (type.getRank() == 0)
@@ -74,17 +84,27 @@ Value ColumnSplitter::partOf(Value value, const Parts &like, size_t i) {
   if (auto broadcast = dyn_cast_or_null<stablehlo::BroadcastInDimOp>(op)) {
     auto place = llvm::find(broadcast.getBroadcastDimensions(), like.dim);
     size_t dim = place - broadcast.getBroadcastDimensions().begin();
-    if (place == broadcast.getBroadcastDimensions().end() || typeOf(broadcast.getOperand()).getDimSize(dim) == 1)
-      return stablehlo::BroadcastInDimOp::create(b, op->getLoc(), type.clone(shape), broadcast.getOperand(), broadcast.getBroadcastDimensions());
+    if (place == broadcast.getBroadcastDimensions().end() ||
+        typeOf(broadcast.getOperand()).getDimSize(dim) == 1)
+      return stablehlo::BroadcastInDimOp::create(
+          b, op->getLoc(), type.clone(shape), broadcast.getOperand(),
+          broadcast.getBroadcastDimensions());
   }
   if (auto constant = dyn_cast_or_null<stablehlo::ConstantOp>(op))
-    if (auto dense = dyn_cast<DenseElementsAttr>(Attribute(constant.getValue())); dense && dense.isSplat())
-      return stablehlo::ConstantOp::create(b, op->getLoc(), cast<ElementsAttr>(Attribute(dense.resizeSplat(type.clone(shape)))));
-  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()), strides(type.getRank(), 1);
+    if (auto dense =
+            dyn_cast<DenseElementsAttr>(Attribute(constant.getValue()));
+        dense && dense.isSplat())
+      return stablehlo::ConstantOp::create(
+          b, op->getLoc(),
+          cast<ElementsAttr>(Attribute(dense.resizeSplat(type.clone(shape)))));
+  SmallVector<int64_t> starts(type.getRank(), 0), limits(type.getShape()),
+      strides(type.getRank(), 1);
   for (size_t j = 0; j < i; ++j)
     starts[like.dim] += sizes[j];
   limits[like.dim] = starts[like.dim] + sizes[i];
-  return stablehlo::SliceOp::create(b, value.getLoc(), type.clone(shape), value, b.getDenseI64ArrayAttr(starts), b.getDenseI64ArrayAttr(limits),
+  return stablehlo::SliceOp::create(b, value.getLoc(), type.clone(shape), value,
+                                    b.getDenseI64ArrayAttr(starts),
+                                    b.getDenseI64ArrayAttr(limits),
                                     b.getDenseI64ArrayAttr(strides));
 }
 
@@ -92,7 +112,8 @@ bool ColumnSplitter::visitElementwise(Operation &op) {
   const Parts *first = nullptr;
   for (Value operand : op.getOperands())
     if (const Parts *parts = find(operand)) {
-      if (first && (parts->dim != first->dim || sizesOf(*parts) != sizesOf(*first)))
+      if (first &&
+          (parts->dim != first->dim || sizesOf(*parts) != sizesOf(*first)))
         return false;
       first = parts;
     }
@@ -100,7 +121,10 @@ bool ColumnSplitter::visitElementwise(Operation &op) {
     return false;
   Parts like = *first, result{like.dim, {}};
   for (size_t i = 0; i < like.values.size(); ++i) {
-    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return partOf(operand, like, i); });
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op.getOperands(), [&](Value operand) {
+          return partOf(operand, like, i);
+        });
     Operation *part = b.clone(op);
     part->setOperands(operands);
     SmallVector<int64_t> shape(typeOf(op.getResult(0)).getShape());
@@ -113,16 +137,23 @@ bool ColumnSplitter::visitElementwise(Operation &op) {
 }
 
 bool ColumnSplitter::visitReduce(stablehlo::ReduceOp op) {
-  const Parts *parts = op->getNumResults() == 1 ? find(op.getInputs()[0]) : nullptr;
+  const Parts *parts =
+      op->getNumResults() == 1 ? find(op.getInputs()[0]) : nullptr;
   if (!parts)
     return false;
   bool isCombined = llvm::is_contained(op.getDimensions(), parts->dim);
-  Operation *inside = op.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
-  if (isCombined && (!isa_and_nonnull<stablehlo::AddOp, stablehlo::MaxOp>(inside) || inside->getBlock() != &op.getBody().front() ||
-                     !isa<BlockArgument>(inside->getOperand(0)) || !isa<BlockArgument>(inside->getOperand(1))))
+  Operation *inside =
+      op.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  if (isCombined &&
+      (!isa_and_nonnull<stablehlo::AddOp, stablehlo::MaxOp>(inside) ||
+       inside->getBlock() != &op.getBody().front() ||
+       !isa<BlockArgument>(inside->getOperand(0)) ||
+       !isa<BlockArgument>(inside->getOperand(1))))
     return false;
   Parts from = *parts, result;
-  result.dim = from.dim - llvm::count_if(op.getDimensions(), [&](int64_t dim) { return dim < from.dim; });
+  result.dim = from.dim - llvm::count_if(op.getDimensions(), [&](int64_t dim) {
+                 return dim < from.dim;
+               });
   for (Value value : from.values) {
     Operation *part = b.clone(*op);
     part->setOperand(0, value);
@@ -136,16 +167,21 @@ bool ColumnSplitter::visitReduce(stablehlo::ReduceOp op) {
     known[op->getResult(0)] = std::move(result);
     return true;
   }
-  // What each begins with is neutral, or combined once more: only neutral ones are.
+  // What each begins with is neutral, or combined once more: only neutral ones
+  // are.
   auto init = op.getInitValues()[0].getDefiningOp<stablehlo::ConstantOp>();
-  auto dense = init ? dyn_cast<DenseFPElementsAttr>(Attribute(init.getValue())) : DenseFPElementsAttr();
+  auto dense = init ? dyn_cast<DenseFPElementsAttr>(Attribute(init.getValue()))
+                    : DenseFPElementsAttr();
   bool isSum = isa<stablehlo::AddOp>(inside);
-  if (!dense || !dense.isSplat() || !(isSum ? dense.getSplatValue<APFloat>().isZero() : true))
+  if (!dense || !dense.isSplat() ||
+      !(isSum ? dense.getSplatValue<APFloat>().isZero() : true))
     return false;
   Value whole = result.values[0];
   for (Value value : ArrayRef(result.values).drop_front())
-    whole = isSum ? Value(stablehlo::AddOp::create(b, op.getLoc(), whole.getType(), whole, value))
-                  : Value(stablehlo::MaxOp::create(b, op.getLoc(), whole.getType(), whole, value));
+    whole = isSum ? Value(stablehlo::AddOp::create(
+                        b, op.getLoc(), whole.getType(), whole, value))
+                  : Value(stablehlo::MaxOp::create(
+                        b, op.getLoc(), whole.getType(), whole, value));
   op->getResult(0).replaceAllUsesWith(whole);
   return true;
 }
@@ -156,15 +192,19 @@ bool ColumnSplitter::visitSlice(stablehlo::SliceOp op) {
     return false;
   int64_t start = 0;
   for (Value value : parts->values) {
-    int64_t size = typeOf(value).getDimSize(parts->dim), first = op.getStartIndices()[parts->dim], last = op.getLimitIndices()[parts->dim];
+    int64_t size = typeOf(value).getDimSize(parts->dim),
+            first = op.getStartIndices()[parts->dim],
+            last = op.getLimitIndices()[parts->dim];
     if (first >= start && last <= start + size) {
-      SmallVector<int64_t> starts(op.getStartIndices()), limits(op.getLimitIndices());
+      SmallVector<int64_t> starts(op.getStartIndices()),
+          limits(op.getLimitIndices());
       starts[parts->dim] -= start;
       limits[parts->dim] -= start;
       Value result = value;
       if (typeOf(value) != op.getType())
-        result = stablehlo::SliceOp::create(b, op.getLoc(), op.getType(), value, b.getDenseI64ArrayAttr(starts), b.getDenseI64ArrayAttr(limits),
-                                            op.getStridesAttr());
+        result = stablehlo::SliceOp::create(
+            b, op.getLoc(), op.getType(), value, b.getDenseI64ArrayAttr(starts),
+            b.getDenseI64ArrayAttr(limits), op.getStridesAttr());
       op->getResult(0).replaceAllUsesWith(result);
       return true;
     }
@@ -175,24 +215,32 @@ bool ColumnSplitter::visitSlice(stablehlo::SliceOp op) {
 
 bool ColumnSplitter::visitPad(stablehlo::PadOp op) {
   auto type = typeOf(op.getResult());
-  if (llvm::any_of(op.getInteriorPadding(), [](int64_t size) { return size != 0; }) || find(op.getOperand()))
+  if (llvm::any_of(op.getInteriorPadding(),
+                   [](int64_t size) { return size != 0; }) ||
+      find(op.getOperand()))
     return false;
   std::optional<int64_t> padded;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (op.getEdgePaddingLow()[dim] != 0 || op.getEdgePaddingHigh()[dim] != 0) {
-      if (padded || op.getEdgePaddingLow()[dim] < 0 || op.getEdgePaddingHigh()[dim] < 0)
+      if (padded || op.getEdgePaddingLow()[dim] < 0 ||
+          op.getEdgePaddingHigh()[dim] < 0)
         return false;
       padded = dim;
     }
   if (!padded)
     return false;
-  int64_t low = op.getEdgePaddingLow()[*padded], high = op.getEdgePaddingHigh()[*padded];
-  int64_t cut = low == 0 ? type.getDimSize(*padded) - high : high == 0 ? low : -1;
+  int64_t low = op.getEdgePaddingLow()[*padded],
+          high = op.getEdgePaddingHigh()[*padded];
+  int64_t cut = low == 0    ? type.getDimSize(*padded) - high
+                : high == 0 ? low
+                            : -1;
   if (!llvm::is_contained(cuts, std::pair(type.getDimSize(*padded), cut)))
     return false;
   SmallVector<int64_t> shape(type.getShape());
   shape[*padded] = low + high;
-  Value rest = stablehlo::BroadcastInDimOp::create(b, op.getLoc(), type.clone(shape), op.getPaddingValue(), b.getDenseI64ArrayAttr({}));
+  Value rest = stablehlo::BroadcastInDimOp::create(
+      b, op.getLoc(), type.clone(shape), op.getPaddingValue(),
+      b.getDenseI64ArrayAttr({}));
   Parts parts{*padded, {op.getOperand(), rest}};
   if (low != 0)
     std::swap(parts.values[0], parts.values[1]);
@@ -205,10 +253,16 @@ bool ColumnSplitter::visitTranspose(stablehlo::TransposeOp op) {
   if (!parts)
     return false;
   Parts from = *parts, result;
-  result.dim = llvm::find(op.getPermutation(), from.dim) - op.getPermutation().begin();
+  result.dim =
+      llvm::find(op.getPermutation(), from.dim) - op.getPermutation().begin();
   for (Value value : from.values) {
-    SmallVector<int64_t> shape = llvm::map_to_vector(op.getPermutation(), [&](int64_t dim) { return typeOf(value).getDimSize(dim); });
-    result.values.push_back(stablehlo::TransposeOp::create(b, op.getLoc(), typeOf(op.getResult()).clone(shape), value, op.getPermutation()));
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(op.getPermutation(), [&](int64_t dim) {
+          return typeOf(value).getDimSize(dim);
+        });
+    result.values.push_back(stablehlo::TransposeOp::create(
+        b, op.getLoc(), typeOf(op.getResult()).clone(shape), value,
+        op.getPermutation()));
   }
   known[op->getResult(0)] = std::move(result);
   return true;
@@ -223,7 +277,8 @@ bool ColumnSplitter::visitReshape(stablehlo::ReshapeOp op) {
   int64_t before = 1, major = 1, dim = 0;
   for (int64_t size : from.getShape().take_front(parts->dim))
     before *= size;
-  while (dim < to.getRank() && (major != before || to.getDimSize(dim) != from.getDimSize(parts->dim)))
+  while (dim < to.getRank() &&
+         (major != before || to.getDimSize(dim) != from.getDimSize(parts->dim)))
     major *= to.getDimSize(dim++);
   if (dim == to.getRank())
     return false;
@@ -231,7 +286,8 @@ bool ColumnSplitter::visitReshape(stablehlo::ReshapeOp op) {
   for (Value value : like.values) {
     SmallVector<int64_t> shape(to.getShape());
     shape[dim] = typeOf(value).getDimSize(like.dim);
-    result.values.push_back(stablehlo::ReshapeOp::create(b, op.getLoc(), to.clone(shape), value));
+    result.values.push_back(
+        stablehlo::ReshapeOp::create(b, op.getLoc(), to.clone(shape), value));
   }
   known[op.getResult()] = std::move(result);
   return true;
@@ -249,7 +305,8 @@ bool ColumnSplitter::visit(Operation &op) {
     return visitTranspose(transpose);
   if (auto reshape = dyn_cast<stablehlo::ReshapeOp>(op))
     return visitReshape(reshape);
-  if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() || isa<stablehlo::ConvertOp>(op))
+  if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
+      isa<stablehlo::ConvertOp>(op))
     return visitElementwise(op);
   return false;
 }
@@ -265,8 +322,10 @@ bool ColumnSplitter::run() {
     auto type = typeOf(joined.getResult());
     if (!isJoined(joined))
       continue;
-    Parts parts{int64_t(joined.getDimension()), SmallVector<Value, 2>(joined.getInputs())};
-    cuts.push_back({type.getDimSize(parts.dim), typeOf(parts.values[0]).getDimSize(parts.dim)});
+    Parts parts{int64_t(joined.getDimension()),
+                SmallVector<Value, 2>(joined.getInputs())};
+    cuts.push_back({type.getDimSize(parts.dim),
+                    typeOf(parts.values[0]).getDimSize(parts.dim)});
     known[joined.getResult()] = std::move(parts);
     isChanged = true;
   }
@@ -274,7 +333,11 @@ bool ColumnSplitter::run() {
 }
 
 bool raise::hasColumns(func::FuncOp func) {
-  return func.walk([](stablehlo::ConcatenateOp op) { return isJoined(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  return func
+      .walk([](stablehlo::ConcatenateOp op) {
+        return isJoined(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool raise::splitColumns(func::FuncOp func) {

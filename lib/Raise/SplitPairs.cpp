@@ -1,7 +1,8 @@
 //===- SplitPairs.cpp - Sums of pairs in parts that are ops ---------------===//
 //
-// Sums of pairs over both dims are sums over one, then over the other. Where what is summed has a product of its own,
-// as the gradient of Σ_j k(x_i, y_j) w_jf has, that is a sum with values, contracted afterwards:
+// Sums of pairs over both dims are sums over one, then over the other. Where
+// what is summed has a product of its own, as the gradient of Σ_j k(x_i, y_j)
+// w_jf has, that is a sum with values, contracted afterwards:
 //
 //     Σ_j c_ij Σ_f g_if w_jf  =  Σ_f g_if Σ_j c_ij w_jf
 //
@@ -22,12 +23,15 @@ static constexpr unsigned kProduct = 43;
 static bool sumsDifferences(Operation *op) {
   auto isSpread = [](Value value) {
     auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-    return broadcast && typeOf(broadcast.getOperand()).getNumElements() < typeOf(value).getNumElements();
+    return broadcast && typeOf(broadcast.getOperand()).getNumElements() <
+                            typeOf(value).getNumElements();
   };
   auto isDifference = [&](Operation *inner) {
-    return isa<stablehlo::SubtractOp>(inner) && isSpread(inner->getOperand(0)) && isSpread(inner->getOperand(1));
+    return isa<stablehlo::SubtractOp>(inner) &&
+           isSpread(inner->getOperand(0)) && isSpread(inner->getOperand(1));
   };
-  return isa<stablehlo::ReduceOp>(op) && op->getNumResults() == 1 && isBefore(op->getOperand(0), 6, isDifference);
+  return isa<stablehlo::ReduceOp>(op) && op->getNumResults() == 1 &&
+         isBefore(op->getOperand(0), 6, isDifference);
 }
 
 /// The sum over one dim, or several, that `op` is, if it is one of floats.
@@ -39,18 +43,24 @@ static stablehlo::ReduceOp asSum(Operation *op) {
   Block &body = reduce.getBody().front();
   Operation *inside = body.getTerminator()->getOperand(0).getDefiningOp();
   auto init = reduce.getInitValues()[0].getDefiningOp<stablehlo::ConstantOp>();
-  auto zero = init ? dyn_cast<DenseFPElementsAttr>(Attribute(init.getValue())) : DenseFPElementsAttr();
-  if (!isa_and_nonnull<stablehlo::AddOp>(inside) || inside->getOperand(0) != body.getArgument(0) ||
-      inside->getOperand(1) != body.getArgument(1) || !zero || !zero.getSplatValue<APFloat>().isPosZero() || !type.hasStaticShape())
+  auto zero = init ? dyn_cast<DenseFPElementsAttr>(Attribute(init.getValue()))
+                   : DenseFPElementsAttr();
+  if (!isa_and_nonnull<stablehlo::AddOp>(inside) ||
+      inside->getOperand(0) != body.getArgument(0) ||
+      inside->getOperand(1) != body.getArgument(1) || !zero ||
+      !zero.getSplatValue<APFloat>().isPosZero() || !type.hasStaticShape())
     return nullptr;
   return reduce;
 }
 
-/// Splits a sum over all pairs in one over the last of its dims, and one over the others.
+/// Splits a sum over all pairs in one over the last of its dims, and one over
+/// the others.
 static bool splitDims(stablehlo::ReduceOp reduce) {
   Value input = reduce.getInputs()[0];
   auto type = typeOf(input);
-  int64_t dims = llvm::count_if(reduce.getDimensions(), [&](int64_t dim) { return type.getDimSize(dim) != 1; });
+  int64_t dims = llvm::count_if(reduce.getDimensions(), [&](int64_t dim) {
+    return type.getDimSize(dim) != 1;
+  });
   if (dims < 2 || type.getRank() < 2 || !isBefore(input, 64, sumsDifferences))
     return false;
   int64_t last = *llvm::max_element(reduce.getDimensions());
@@ -61,14 +71,16 @@ static bool splitDims(stablehlo::ReduceOp reduce) {
       others.push_back(dim);
   OpBuilder builder(reduce);
   auto sumOver = [&](Value value, ArrayRef<int64_t> over, RankedTensorType to) {
-    auto sum = stablehlo::ReduceOp::create(builder, reduce.getLoc(), TypeRange{to}, ValueRange{value}, reduce.getInitValues(),
-                                           builder.getDenseI64ArrayAttr(over));
+    auto sum = stablehlo::ReduceOp::create(
+        builder, reduce.getLoc(), TypeRange{to}, ValueRange{value},
+        reduce.getInitValues(), builder.getDenseI64ArrayAttr(over));
     IRMapping mapping;
     reduce.getBody().cloneInto(&sum.getBody(), mapping);
     return sum->getResult(0);
   };
   Value rows = sumOver(input, {last}, type.clone(shape));
-  reduce->getResult(0).replaceAllUsesWith(sumOver(rows, others, typeOf(reduce->getResult(0))));
+  reduce->getResult(0).replaceAllUsesWith(
+      sumOver(rows, others, typeOf(reduce->getResult(0))));
   reduce.erase();
   return true;
 }
@@ -77,9 +89,13 @@ namespace {
 /// Σ over `key` of weight * product.
 class ProductSum : PlainOps {
 public:
-  ProductSum(stablehlo::ReduceOp reduce, Layout layout, unsigned key, const std::vector<int64_t> &sizes, const Numbering &numbering)
-      : PlainOps(OpBuilder(reduce), reduce.getLoc(), SmallVector<int64_t>(sizes.begin(), sizes.end()), accumulatorOf(reduce)),
-        algebra(bit(key), double(sizes[key])), reader(algebra, numbering, sizes, bit(key), dimsIn(layout) & ~bit(key)),
+  ProductSum(stablehlo::ReduceOp reduce, Layout layout, unsigned key,
+             const std::vector<int64_t> &sizes, const Numbering &numbering)
+      : PlainOps(OpBuilder(reduce), reduce.getLoc(),
+                 SmallVector<int64_t>(sizes.begin(), sizes.end()),
+                 accumulatorOf(reduce)),
+        algebra(bit(key), double(sizes[key])),
+        reader(algebra, numbering, sizes, bit(key), dimsIn(layout) & ~bit(key)),
         layout(std::move(layout)), key(key), reduce(reduce) {}
   /// Finds weight and product; false if it is no such sum.
   bool match();
@@ -88,13 +104,15 @@ public:
 private:
   static FloatType accumulatorOf(Operation *op) {
     Type element = typeOf(op->getOperand(0)).getElementType();
-    return element.isF64() ? cast<FloatType>(element) : FloatType(Float32Type::get(op->getContext()));
+    return element.isF64() ? cast<FloatType>(element)
+                           : FloatType(Float32Type::get(op->getContext()));
   }
   Placed placedOf(const Root &root) {
     Placed placed{root.value, flatten(root.layout)};
     auto type = typeOf(placed.value).clone(shapeOf(placed.dims));
     if (type != placed.value.getType())
-      placed.value = stablehlo::ReshapeOp::create(builder, loc, type, placed.value);
+      placed.value =
+          stablehlo::ReshapeOp::create(builder, loc, type, placed.value);
     return placed;
   }
 
@@ -117,7 +135,9 @@ bool ProductSum::match() {
   algebra.collectTerms(poly, terms);
   for (TermId id : terms) {
     const Term &term = algebra.getTerm(id);
-    if (term.kind == TermKind::SumOverKey || term.kind == TermKind::MaxOverKey || (term.kind == TermKind::PairSum && (pairs || !term.tensor)) ||
+    if (term.kind == TermKind::SumOverKey ||
+        term.kind == TermKind::MaxOverKey ||
+        (term.kind == TermKind::PairSum && (pairs || !term.tensor)) ||
         (term.kind == TermKind::Dot && (product || !findDot(term))))
       return false;
     if (term.kind == TermKind::PairSum)
@@ -125,7 +145,8 @@ bool ProductSum::match() {
     if (term.kind == TermKind::Dot)
       product = id;
   }
-  if (!pairs || !product || !(algebra.getTerm(*pairs).dims & bit(key)) || !(algebra.getTerm(*product).dims & bit(key)))
+  if (!pairs || !product || !(algebra.getTerm(*pairs).dims & bit(key)) ||
+      !(algebra.getTerm(*product).dims & bit(key)))
     return false;
   Poly rest;
   for (const Monomial &monomial : algebra.get(poly)) {
@@ -144,7 +165,9 @@ Value ProductSum::write() {
   llvm::erase(rowDims, key);
   const Term term = algebra.getTerm(*product);
   auto [mine, other] = rootsOf(findDot(term), term.tensorLayout, key, reader);
-  if (reader.split || (dimsIn(other.layout) & ~(bit(key) | bit(kFirstBoundDim) | dimsIn(mine.layout))) ||
+  if (reader.split ||
+      (dimsIn(other.layout) &
+       ~(bit(key) | bit(kFirstBoundDim) | dimsIn(mine.layout))) ||
       !(dimsIn(mine.layout) & bit(kFirstBoundDim)))
     return nullptr;
   sizes[kProduct] = reader.sizeOf(kFirstBoundDim);
@@ -157,11 +180,15 @@ Value ProductSum::write() {
   algebra.collectTerms(weight, terms);
   for (TermId id : terms) {
     const Term &one = algebra.getTerm(id);
-    if ((one.kind == TermKind::Leaf || id == pairs) && (one.dims >> kFirstBoundDim) == 0)
-      writer.terms[id] = spread(placedOf({one.tensor, one.tensorLayout}), scoreDims);
+    if ((one.kind == TermKind::Leaf || id == pairs) &&
+        (one.dims >> kFirstBoundDim) == 0)
+      writer.terms[id] =
+          spread(placedOf({one.tensor, one.tensorLayout}), scoreDims);
   }
   for (auto [place, dim] : llvm::enumerate(scoreDims))
-    writer.positions[dim] = stablehlo::IotaOp::create(builder, loc, RankedTensorType::get(shapeOf(scoreDims), builder.getI32Type()), place);
+    writer.positions[dim] = stablehlo::IotaOp::create(
+        builder, loc,
+        RankedTensorType::get(shapeOf(scoreDims), builder.getI32Type()), place);
   Value scores = writer.write(weight, accumulator);
   SmallVector<unsigned> dims = rowDims;
   dims.push_back(kProduct);
@@ -169,10 +196,12 @@ Value ProductSum::write() {
   return contract({sums, dims}, placedOf(mine), {kProduct}, rowDims);
 }
 
-static bool splitProduct(stablehlo::ReduceOp reduce, const Numbering &numbering) {
+static bool splitProduct(stablehlo::ReduceOp reduce,
+                         const Numbering &numbering) {
   Value input = reduce.getInputs()[0];
   auto type = typeOf(input);
-  if (reduce.getDimensions().size() != 1 || type.getRank() < 2 || numbering.of(input) == 0 || !isBefore(input, 64, sumsDifferences))
+  if (reduce.getDimensions().size() != 1 || type.getRank() < 2 ||
+      numbering.of(input) == 0 || !isBefore(input, 64, sumsDifferences))
     return false;
   int64_t keyDim = reduce.getDimensions()[0];
   std::vector<int64_t> sizes(64, 1);
@@ -198,9 +227,12 @@ static bool splitProduct(stablehlo::ReduceOp reduce, const Numbering &numbering)
   OpBuilder builder(reduce);
   auto wanted = typeOf(reduce->getResult(0));
   if (typeOf(result).getElementType() != wanted.getElementType())
-    result = stablehlo::ConvertOp::create(builder, reduce.getLoc(), typeOf(result).clone(wanted.getElementType()), result);
+    result = stablehlo::ConvertOp::create(
+        builder, reduce.getLoc(), typeOf(result).clone(wanted.getElementType()),
+        result);
   if (result.getType() != wanted)
-    result = stablehlo::ReshapeOp::create(builder, reduce.getLoc(), wanted, result);
+    result =
+        stablehlo::ReshapeOp::create(builder, reduce.getLoc(), wanted, result);
   reduce->getResult(0).replaceAllUsesWith(result);
   reduce.erase();
   return true;
@@ -221,7 +253,8 @@ bool raise::splitPairs(func::FuncOp func) {
     changed |= splitDims(sum);
   collect();
   // Few programs have any.
-  if (llvm::none_of(sums, [](stablehlo::ReduceOp sum) { return sumsDifferences(sum); }))
+  if (llvm::none_of(
+          sums, [](stablehlo::ReduceOp sum) { return sumsDifferences(sum); }))
     return changed;
   Numbering numbering(func);
   for (stablehlo::ReduceOp sum : sums)

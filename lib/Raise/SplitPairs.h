@@ -6,7 +6,8 @@
 
 namespace shardc::raise {
 
-/// Writes sums of pairs that hold a product as sums with values, and sums over both points of pairs as two; true if there were any.
+/// Writes sums of pairs that hold a product as sums with values, and sums over
+/// both points of pairs as two; true if there were any.
 bool splitPairs(mlir::func::FuncOp func);
 
 } // namespace shardc::raise

@@ -7,7 +7,8 @@ using namespace shardc::raise;
 
 Type Writer::widen(Type type) {
   auto number = dyn_cast<FloatType>(type);
-  return number && number.getWidth() < accumulator.getWidth() ? accumulator : type;
+  return number && number.getWidth() < accumulator.getWidth() ? accumulator
+                                                              : type;
 }
 
 Value Writer::cast(Value value, Type type) {
@@ -17,9 +18,14 @@ Value Writer::cast(Value value, Type type) {
 }
 
 Value Writer::number(double value, Type type) {
-  Attribute attr = isa<FloatType>(type) ? Attribute(builder.getFloatAttr(type, value))
-                                        : Attribute(builder.getIntegerAttr(type, int64_t(value)));
-  return stablehlo::ConstantOp::create(builder, loc, ::cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorOf(type), attr))));
+  Attribute attr =
+      isa<FloatType>(type)
+          ? Attribute(builder.getFloatAttr(type, value))
+          : Attribute(builder.getIntegerAttr(type, int64_t(value)));
+  return stablehlo::ConstantOp::create(
+      builder, loc,
+      ::cast<ElementsAttr>(
+          Attribute(DenseElementsAttr::get(tensorOf(type), attr))));
 }
 
 Value Writer::writeTerm(TermId id, Type type) {
@@ -40,11 +46,13 @@ Value Writer::writeTerm(TermId id, Type type) {
     value = stablehlo::LogOp::create(builder, loc, value.getType(), value);
     break;
   case TermKind::Inverse:
-    value = binary<stablehlo::DivOp>(number(1, accumulator), write(term.arguments[0], accumulator));
+    value = binary<stablehlo::DivOp>(number(1, accumulator),
+                                     write(term.arguments[0], accumulator));
     break;
   default: {
     OperationState state(loc, term.name.getValue());
-    for (auto [argument, argumentType] : llvm::zip(term.arguments, term.argumentTypes))
+    for (auto [argument, argumentType] :
+         llvm::zip(term.arguments, term.argumentTypes))
       state.addOperands(write(argument, widen(argumentType)));
     state.addTypes(tensorOf(widen(term.type)));
     state.addAttributes(term.attributes.getValue());
@@ -56,7 +64,8 @@ Value Writer::writeTerm(TermId id, Type type) {
 }
 
 bool Writer::isExponential(TermId id) const {
-  return algebra.getTerm(id).kind == TermKind::Exp && (rowSum || !terms.contains(id));
+  return algebra.getTerm(id).kind == TermKind::Exp &&
+         (rowSum || !terms.contains(id));
 }
 
 Value Writer::writeAnd(const Monomial &monomial) {
@@ -75,21 +84,29 @@ Value Writer::writeBool(PolyId poly) {
   const Poly &p = algebra.get(poly);
   auto isAnd = [&](const Monomial &m, double coefficient) {
     return m.coefficient == coefficient && !m.factors.empty() &&
-           llvm::all_of(m.factors, [&](auto &factor) { return algebra.getTerm(factor.first).isBool; });
+           llvm::all_of(m.factors, [&](auto &factor) {
+             return algebra.getTerm(factor.first).isBool;
+           });
   };
   if (p.size() == 1 && isAnd(p[0], 1))
     return writeAnd(p[0]);
-  if (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 && isAnd(p[1], -1)) {
+  if (p.size() == 2 && p[0].factors.empty() && p[0].coefficient == 1 &&
+      isAnd(p[1], -1)) {
     Value all = writeAnd(p[1]);
     return stablehlo::NotOp::create(builder, loc, all.getType(), all);
   }
   Value value = write(poly, accumulator);
-  return stablehlo::CompareOp::create(builder, loc, value, number(0, accumulator), stablehlo::ComparisonDirection::NE);
+  return stablehlo::CompareOp::create(builder, loc, value,
+                                      number(0, accumulator),
+                                      stablehlo::ComparisonDirection::NE);
 }
 
 Value Writer::write(const Monomial &monomial, Type type) {
-  // Exponents come together before they are raised: exp(2xy - y²) / exp(x²) would overflow far from the origin.
-  bool isQuotient = llvm::count_if(monomial.factors, [&](auto &factor) { return isExponential(factor.first); }) > 1;
+  // Exponents come together before they are raised: exp(2xy - y²) / exp(x²)
+  // would overflow far from the origin.
+  bool isQuotient = llvm::count_if(monomial.factors, [&](auto &factor) {
+                      return isExponential(factor.first);
+                    }) > 1;
   if (!rowSum && !isQuotient)
     return writeProduct(monomial, type);
   PolyId exponent = algebra.number(0);
@@ -107,8 +124,11 @@ Value Writer::write(const Monomial &monomial, Type type) {
   if (algebra.constantOf(exponent) == 0.0)
     return writeProduct(others, type);
   Value result = write(exponent, accumulator);
-  result = cast(stablehlo::ExpOp::create(builder, loc, result.getType(), result), type);
-  return others.coefficient == 1 && others.factors.empty() ? result : binary<stablehlo::MulOp>(result, writeProduct(others, type));
+  result = cast(
+      stablehlo::ExpOp::create(builder, loc, result.getType(), result), type);
+  return others.coefficient == 1 && others.factors.empty()
+             ? result
+             : binary<stablehlo::MulOp>(result, writeProduct(others, type));
 }
 
 Value Writer::writeProduct(const Monomial &monomial, Type type) {
@@ -119,23 +139,28 @@ Value Writer::writeProduct(const Monomial &monomial, Type type) {
         continue;
       if (algebra.getTerm(id).isBool && power == 1) {
         Value next = writeTerm(id, builder.getI1Type());
-        condition = condition ? binary<stablehlo::AndOp>(condition, next) : next;
+        condition =
+            condition ? binary<stablehlo::AndOp>(condition, next) : next;
         continue;
       }
       Value factor = writeTerm(id, type);
       for (int i = 0; i < std::abs(power); ++i) {
         if (sign > 0)
-          product = product ? binary<stablehlo::MulOp>(product, factor) : factor;
+          product =
+              product ? binary<stablehlo::MulOp>(product, factor) : factor;
         else
-          product = binary<stablehlo::DivOp>(product ? product : number(1, type), factor);
+          product = binary<stablehlo::DivOp>(
+              product ? product : number(1, type), factor);
       }
     }
   if (!product)
     product = number(monomial.coefficient, type);
   else if (monomial.coefficient != 1)
-    product = binary<stablehlo::MulOp>(product, number(monomial.coefficient, type));
+    product =
+        binary<stablehlo::MulOp>(product, number(monomial.coefficient, type));
   if (condition)
-    product = stablehlo::SelectOp::create(builder, loc, product.getType(), condition, product, number(0, type));
+    product = stablehlo::SelectOp::create(builder, loc, product.getType(),
+                                          condition, product, number(0, type));
   return product;
 }
 
@@ -148,10 +173,14 @@ Value Writer::write(PolyId poly, Type type) {
   // Positive parts first: what starts with one needs no negation.
   SmallVector<const Monomial *> monomials;
   for (const Monomial &monomial : algebra.get(poly))
-    if (llvm::none_of(monomial.factors, [&](auto &factor) { return llvm::is_contained(contained, factor.first); }))
+    if (llvm::none_of(monomial.factors, [&](auto &factor) {
+          return llvm::is_contained(contained, factor.first);
+        }))
       monomials.push_back(&monomial);
   llvm::sort(monomials, [](const Monomial *a, const Monomial *b) {
-    auto rank = [](const Monomial *m) { return (m->coefficient < 0 ? 2 : 0) + (m->factors.empty() ? 1 : 0); };
+    auto rank = [](const Monomial *m) {
+      return (m->coefficient < 0 ? 2 : 0) + (m->factors.empty() ? 1 : 0);
+    };
     return std::pair(rank(a), a) < std::pair(rank(b), b);
   });
   for (const Monomial *monomial : monomials) {
@@ -163,7 +192,8 @@ Value Writer::write(PolyId poly, Type type) {
     Monomial positive = *monomial;
     positive.coefficient = std::abs(positive.coefficient);
     Value product = write(positive, type);
-    sum = isSubtracted ? binary<stablehlo::SubtractOp>(sum, product) : binary<stablehlo::AddOp>(sum, product);
+    sum = isSubtracted ? binary<stablehlo::SubtractOp>(sum, product)
+                       : binary<stablehlo::AddOp>(sum, product);
   }
   return sum;
 }

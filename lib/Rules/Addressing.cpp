@@ -31,8 +31,8 @@ static bool isDistributedCut(Localization &localization) {
 // gather
 //===----------------------------------------------------------------------===//
 
-/// How the operand is addressed; nullopt where a dim is neither indexed nor taken
-/// whole.
+/// How the operand is addressed; nullopt where a dim is neither indexed nor
+/// taken whole.
 static std::optional<RowAccess> accessOf(stablehlo::GatherOp op) {
   stablehlo::GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
   RowAccess access;
@@ -46,10 +46,12 @@ static std::optional<RowAccess> accessOf(stablehlo::GatherOp op) {
       ++indexDim;
     access.batch.push_back({indexDim++, d});
   }
-  for (auto [d, size, slice] : llvm::enumerate(shapeOf(op.getOperand()), op.getSliceSizes())) {
+  for (auto [d, size, slice] :
+       llvm::enumerate(shapeOf(op.getOperand()), op.getSliceSizes())) {
     int64_t dim = d, component = positionOf(dims.getStartIndexMap(), dim);
     if (int64_t i = positionOf(dims.getOperandBatchingDims(), dim); i >= 0) {
-      access.rows.push_back({dim, -1 - dims.getStartIndicesBatchingDims()[i], 1, -1});
+      access.rows.push_back(
+          {dim, -1 - dims.getStartIndicesBatchingDims()[i], 1, -1});
       continue;
     }
     bool isCollapsed = positionOf(dims.getCollapsedSliceDims(), dim) >= 0;
@@ -135,9 +137,12 @@ static LocalResults localizeGather(stablehlo::GatherOp op,
   OpBuilder &builder = localization.builder();
   Value operand = localization.operands()[0];
   if (isDistributedCut(localization)) {
-    RowTables tables = {localization.operandTables(0), localization.operandTables(1), localization.resultTables(0)};
-    return SmallVector<Value>{gatherRows(localization, op, *accessOf(op), tables, operand,
-                                         localization.operands()[1], localization.resultType(0))};
+    RowTables tables = {localization.operandTables(0),
+                        localization.operandTables(1),
+                        localization.resultTables(0)};
+    return SmallVector<Value>{
+        gatherRows(localization, op, *accessOf(op), tables, operand,
+                   localization.operands()[1], localization.resultType(0))};
   }
   ArrayRef<int64_t> batching =
       op.getDimensionNumbers().getOperandBatchingDims();
@@ -190,9 +195,11 @@ static std::optional<RowAccess> accessOf(stablehlo::ScatterOp op) {
     access.batch.push_back({indexDim++, d});
   }
   for (auto [d, size] : llvm::enumerate(shapeOf(op.getInputs()[0]))) {
-    int64_t dim = d, component = positionOf(dims.getScatterDimsToOperandDims(), dim);
+    int64_t dim = d,
+            component = positionOf(dims.getScatterDimsToOperandDims(), dim);
     if (int64_t i = positionOf(dims.getInputBatchingDims(), dim); i >= 0) {
-      access.rows.push_back({dim, -1 - dims.getScatterIndicesBatchingDims()[i], 1, -1});
+      access.rows.push_back(
+          {dim, -1 - dims.getScatterIndicesBatchingDims()[i], 1, -1});
       continue;
     }
     bool isInserted = positionOf(dims.getInsertedWindowDims(), dim) >= 0;
@@ -220,20 +227,24 @@ static bool replaces(stablehlo::ScatterOp op) {
     return false;
   Block &block = body.front();
   return block.back().getNumOperands() == count &&
-         llvm::all_of(llvm::enumerate(block.back().getOperands()), [&](auto it) {
-           return it.value() == block.getArgument(count + it.index());
-         });
+         llvm::all_of(
+             llvm::enumerate(block.back().getOperands()), [&](auto it) {
+               return it.value() == block.getArgument(count + it.index());
+             });
 }
 
 /// True if rows of updates can be sent to who owns what they name.
-static bool canSend(stablehlo::ScatterOp op, std::optional<spmd::ReductionKind> kind) {
-  return (kind || replaces(op)) && accessOf(op) && llvm::all_of(op.getInputs(), [&](Value input) {
+static bool canSend(stablehlo::ScatterOp op,
+                    std::optional<spmd::ReductionKind> kind) {
+  return (kind || replaces(op)) && accessOf(op) &&
+         llvm::all_of(op.getInputs(), [&](Value input) {
            return canScatterRows(getElementTypeOrSelf(input.getType()), kind);
          });
 }
 
-/// Updates go to who owns what they name. Where the body is a known way to combine
-/// two values they may also be combined on each rank, and then over ranks.
+/// Updates go to who owns what they name. Where the body is a known way to
+/// combine two values they may also be combined on each rank, and then over
+/// ranks.
 static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
   unsigned count = op.getInputs().size();
@@ -257,7 +268,8 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   sentBytes += 16 * rows;
   auto sentDim = [&](int64_t size) {
     FactorKind how = kind ? FactorKind::Reduction : FactorKind::Distributed;
-    int64_t factor = rule.addFactor(size, how, kind.value_or(spmd::ReductionKind::Sum));
+    int64_t factor =
+        rule.addFactor(size, how, kind.value_or(spmd::ReductionKind::Sum));
     rule.factors[factor].travels = sends;
     rule.factors[factor].askedBytes = sends ? sentBytes : 0;
     return IndexMap::identity(factor);
@@ -289,18 +301,23 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
     bool isInserted = positionOf(dims.getInsertedWindowDims(), d) >= 0;
     if (!isInserted && windows.size() >= dims.getUpdateWindowDims().size())
       return failure();
-    int64_t window = isInserted ? 1 : updateShape[dims.getUpdateWindowDims()[windows.size()]];
+    int64_t window =
+        isInserted ? 1
+                   : updateShape[dims.getUpdateWindowDims()[windows.size()]];
     bool isIndexed = positionOf(dims.getScatterDimsToOperandDims(), d) >= 0;
     if (!isInserted && !isIndexed && window == size) {
       input.dims.push_back(passingDim(rule, size));
       windows.push_back(input.dims.back());
       continue;
     }
-    input.dims.push_back(canOwn && isIndexed && size > 1
-                             ? IndexMap::identity(rule.addFactor(size, FactorKind::Distributed))
-                             : wholeDim(rule, size));
+    input.dims.push_back(
+        canOwn && isIndexed && size > 1
+            ? IndexMap::identity(rule.addFactor(size, FactorKind::Distributed))
+            : wholeDim(rule, size));
     if (!isInserted)
-      windows.push_back(sends && isIndexed && window > 1 ? sentDim(window) : wholeDim(rule, window));
+      windows.push_back(sends && isIndexed && window > 1
+                            ? sentDim(window)
+                            : wholeDim(rule, window));
   }
 
   size_t nextBatch = 0, nextWindow = 0;
@@ -319,9 +336,10 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   return rule;
 }
 
-/// The local indices, counted from where this rank's block of the inputs begins:
-/// what it does not own is outside of it.
-static Value countFromBlock(stablehlo::ScatterOp op, Localization &localization) {
+/// The local indices, counted from where this rank's block of the inputs
+/// begins: what it does not own is outside of it.
+static Value countFromBlock(stablehlo::ScatterOp op,
+                            Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   Value indices = localization.operands()[op.getInputs().size()];
@@ -331,7 +349,8 @@ static Value countFromBlock(stablehlo::ScatterOp op, Localization &localization)
   bool moves = false;
   for (int64_t dim : dims.getScatterDimsToOperandDims()) {
     bool isCut = localization.isOperandDimLocal(0, dim);
-    begins.push_back(isCut ? localization.resultDimOffset(0, dim) : OpFoldResult(builder.getIndexAttr(0)));
+    begins.push_back(isCut ? localization.resultDimOffset(0, dim)
+                           : OpFoldResult(builder.getIndexAttr(0)));
     moves |= isCut;
   }
   if (!moves)
@@ -346,13 +365,16 @@ static Value countFromBlock(stablehlo::ScatterOp op, Localization &localization)
   int64_t vectorDim = dims.getIndexVectorDim();
   Value spread;
   if (vectorDim == type.getRank()) {
-    begin = stablehlo::ReshapeOp::create(builder, loc, RankedTensorType::get({}, builder.getI64Type()), begin);
+    begin = stablehlo::ReshapeOp::create(
+        builder, loc, RankedTensorType::get({}, builder.getI64Type()), begin);
     spread = broadcastScalar(builder, loc, begin, wide, sizes);
   } else if (wide.hasStaticShape()) {
-    spread = stablehlo::BroadcastInDimOp::create(builder, loc, wide, begin, ArrayRef<int64_t>{vectorDim});
+    spread = stablehlo::BroadcastInDimOp::create(builder, loc, wide, begin,
+                                                 ArrayRef<int64_t>{vectorDim});
   } else {
     auto dynamic = stablehlo::DynamicBroadcastInDimOp::create(
-        builder, loc, wide, begin, shapeTensor(builder, loc, sizes), ArrayRef<int64_t>{vectorDim});
+        builder, loc, wide, begin, shapeTensor(builder, loc, sizes),
+        ArrayRef<int64_t>{vectorDim});
     dynamic.setKnownNonexpandingDimensions(ArrayRef<int64_t>{0});
     spread = dynamic;
   }
@@ -362,7 +384,8 @@ static Value countFromBlock(stablehlo::ScatterOp op, Localization &localization)
 /// Each rank scatters its updates: into the inputs where doing so on every rank
 /// counts nothing twice, else into neutral elements, and the inputs come last.
 static LocalResults scatterPartials(stablehlo::ScatterOp op,
-                                    Localization &localization, spmd::ReductionKind kind) {
+                                    Localization &localization,
+                                    spmd::ReductionKind kind) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
@@ -409,13 +432,15 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
   for (auto [i, factor] : llvm::enumerate(localization.rule().factors)) {
     if (!localization.isSharded(i) || factor.kind == FactorKind::PassThrough)
       continue;
-    (factor.travels || factor.kind == FactorKind::Reduction ? sentCut : inputsCut) = true;
+    (factor.travels || factor.kind == FactorKind::Reduction ? sentCut
+                                                            : inputsCut) = true;
   }
   if (!sentCut) {
     SmallVector<Value> operands(localization.operands());
     operands[count] = countFromBlock(op, localization);
     Operation *local = cloneLocal(op, localization, operands);
-    // A window may be larger than this rank's block: what lies outside is others'.
+    // A window may be larger than this rank's block: what lies outside is
+    // others'.
     if (inputsCut)
       local->setAttr("spmd.block", builder.getUnitAttr());
     return SmallVector<Value>(local->getResults());
@@ -429,16 +454,20 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
   }
   if (!canSend(op, kind) || (kind && !inputsCut && sent > 2 * combined)) {
     if (!kind)
-      return op.emitOpError("has a body that cannot be combined over ranks, but "
-                            "a dim of its indices is cut");
+      return op.emitOpError(
+          "has a body that cannot be combined over ranks, but "
+          "a dim of its indices is cut");
     return scatterPartials(op, localization, *kind);
   }
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
-    RowTables tables = {localization.operandTables(i), localization.operandTables(count),
+    RowTables tables = {localization.operandTables(i),
+                        localization.operandTables(count),
                         localization.operandTables(count + 1 + i)};
-    results.push_back(scatterRows(localization, op, *accessOf(op), tables, localization.operands()[i],
-                                  localization.operands()[count], localization.operands()[count + 1 + i], kind));
+    results.push_back(
+        scatterRows(localization, op, *accessOf(op), tables,
+                    localization.operands()[i], localization.operands()[count],
+                    localization.operands()[count + 1 + i], kind));
   }
   return results;
 }

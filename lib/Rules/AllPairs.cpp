@@ -34,10 +34,13 @@ static ShardingRule pairsRule(AllPairsOpInterface op, bool isFeatureWhole) {
     }
     return tensor;
   };
-  auto add = [&](SmallVectorImpl<TensorRule> &tensors, Value tensor, AffineMap map) {
+  auto add = [&](SmallVectorImpl<TensorRule> &tensors, Value tensor,
+                 AffineMap map) {
     bool hasBoth = map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
     // Rows of one rank, all keys.
-    int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size, FactorKind::NeedReplication) : key;
+    int64_t keyFactor = hasBoth ? rule.addFactor(rule.factors[key].size,
+                                                 FactorKind::NeedReplication)
+                                : key;
     tensors.push_back(mapsOf(map, keyFactor));
     if (map.isFunctionOfDim(key) && !hasBoth)
       rule.factors[key].movedBytes += bytesOf(tensor);
@@ -85,10 +88,15 @@ static FailureOr<ShardingRule> backwardRule(AttentionBackwardOp op) {
 
 namespace {
 template <typename OpT>
-struct OrderCostModel : OrderCostOpInterface::ExternalModel<OrderCostModel<OpT>, OpT> {
-  std::optional<double> estimateOrder(Operation *op, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> meshSizes,
-                                      ArrayRef<int64_t> queryOrder, ArrayRef<int64_t> keyOrder) const {
-    return estimateRing(cast<AllPairsOpInterface>(op), cuts, meshSizes, queryOrder, keyOrder);
+struct OrderCostModel
+    : OrderCostOpInterface::ExternalModel<OrderCostModel<OpT>, OpT> {
+  std::optional<double> estimateOrder(Operation *op,
+                                      ArrayRef<IntervalTable> cuts,
+                                      ArrayRef<int64_t> meshSizes,
+                                      ArrayRef<int64_t> queryOrder,
+                                      ArrayRef<int64_t> keyOrder) const {
+    return estimateRing(cast<AllPairsOpInterface>(op), cuts, meshSizes,
+                        queryOrder, keyOrder);
   }
 };
 } // namespace
@@ -97,5 +105,6 @@ void rules::attachAllPairs(MLIRContext *context) {
   attach<AllPairsOp, allPairsRule, localizeAllPairs>(context);
   attach<AttentionBackwardOp, backwardRule, localizeAttentionBackward>(context);
   AllPairsOp::attachInterface<OrderCostModel<AllPairsOp>>(*context);
-  AttentionBackwardOp::attachInterface<OrderCostModel<AttentionBackwardOp>>(*context);
+  AttentionBackwardOp::attachInterface<OrderCostModel<AttentionBackwardOp>>(
+      *context);
 }

@@ -1,8 +1,8 @@
 //===- Contractions.cpp - Dot products and convolutions -------------------===//
 #include "RuleUtils.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -18,7 +18,8 @@ static ReductionKind sumOf(Value result) {
 
 /// What the dims are that a product sums over.
 static FactorKind summedKind(Operation *op) {
-  return op->hasAttr(spmd::kWholeSumAttrName) ? FactorKind::NeedReplication : FactorKind::Reduction;
+  return op->hasAttr(spmd::kWholeSumAttrName) ? FactorKind::NeedReplication
+                                              : FactorKind::Reduction;
 }
 
 /// Sums `local`, a product's result, over the ranks. Products may have wider
@@ -42,11 +43,10 @@ static LocalResults localizeSum(OpT op, Localization &localization) {
 //===----------------------------------------------------------------------===//
 
 /// Result dims: batching, those only of lhs, those only of rhs.
-static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product, FactorKind summed,
-                                       ArrayRef<int64_t> lhsBatching,
-                                       ArrayRef<int64_t> rhsBatching,
-                                       ArrayRef<int64_t> lhsContracting,
-                                       ArrayRef<int64_t> rhsContracting) {
+static FailureOr<ShardingRule>
+dotRule(Value lhs, Value rhs, Value product, FactorKind summed,
+        ArrayRef<int64_t> lhsBatching, ArrayRef<int64_t> rhsBatching,
+        ArrayRef<int64_t> lhsContracting, ArrayRef<int64_t> rhsContracting) {
   ShardingRule rule;
   rule.operands.resize(2);
   TensorRule &left = rule.operands[0], &right = rule.operands[1],
@@ -67,8 +67,8 @@ static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product, Fact
   }
   for (auto [l, r] : llvm::zip(lhsContracting, rhsContracting))
     share(l, r,
-          IndexMap::identity(rule.addFactor(
-              shapeOf(lhs)[l], summed, sumOf(product))));
+          IndexMap::identity(
+              rule.addFactor(shapeOf(lhs)[l], summed, sumOf(product))));
   auto addFree = [&](Value value, TensorRule &tensor, ArrayRef<bool> done) {
     for (auto [dim, size] : llvm::enumerate(shapeOf(value))) {
       if (done[dim])
@@ -85,16 +85,17 @@ static FailureOr<ShardingRule> dotRule(Value lhs, Value rhs, Value product, Fact
 static FailureOr<ShardingRule> dotGeneralRule(stablehlo::DotGeneralOp op) {
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
   return dotRule(
-      op.getLhs(), op.getRhs(), op.getResult(), summedKind(op), dims.getLhsBatchingDimensions(),
-      dims.getRhsBatchingDimensions(), dims.getLhsContractingDimensions(),
-      dims.getRhsContractingDimensions());
+      op.getLhs(), op.getRhs(), op.getResult(), summedKind(op),
+      dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions(),
+      dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions());
 }
 
 static FailureOr<ShardingRule> plainDotRule(stablehlo::DotOp op) {
   int64_t last = static_cast<int64_t>(shapeOf(op.getLhs()).size()) - 1;
   if (last < 0 || shapeOf(op.getRhs()).empty())
     return failure();
-  return dotRule(op.getLhs(), op.getRhs(), op.getResult(), FactorKind::Reduction, {}, {}, {last}, {0});
+  return dotRule(op.getLhs(), op.getRhs(), op.getResult(),
+                 FactorKind::Reduction, {}, {}, {last}, {0});
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,8 +136,8 @@ static FailureOr<ShardingRule> convolutionRule(stablehlo::ConvolutionOp op) {
   int64_t batch = output[dims.getOutputBatchDimension()];
   int64_t inputFeatures = kernel[dims.getKernelInputFeatureDimension()];
   IndexMap n = passingDim(rule, batch);
-  IndexMap i = IndexMap::identity(rule.addFactor(
-      inputFeatures, summedKind(op), sumOf(op.getResult())));
+  IndexMap i = IndexMap::identity(
+      rule.addFactor(inputFeatures, summedKind(op), sumOf(op.getResult())));
   IndexMap p = passingDim(rule, outputFeatures / groups);
   IndexMap inputBatch = n, inputFeature = i, outputFeature = p;
   if (groups > 1) {
@@ -172,8 +173,7 @@ static FailureOr<ShardingRule> convolutionRule(stablehlo::ConvolutionOp op) {
   for (size_t d = 0; d < dims.getInputSpatialDimensions().size(); ++d) {
     int64_t window = kernel[dims.getKernelSpatialDimensions()[d]];
     int64_t o = rule.addFactor(output[dims.getOutputSpatialDimensions()[d]]);
-    int64_t j =
-        rule.addFactor(window, summedKind(op), sumOf(op.getResult()));
+    int64_t j = rule.addFactor(window, summedKind(op), sumOf(op.getResult()));
     IndexMap &map = lhs.dims[dims.getInputSpatialDimensions()[d]];
     map.terms = {{o, strides[d]},
                  {j, reversal[d] ? -rhsDilation[d] : rhsDilation[d]}};

@@ -95,7 +95,8 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
   IntervalTable blocks = localization.operandTables(0)[dim];
   Boundaries shards =
       *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()});
-  std::string why = op.getBack() ? "puts blocks in order again" : "deals out blocks from both ends";
+  std::string why = op.getBack() ? "puts blocks in order again"
+                                 : "deals out blocks from both ends";
   if (auto reason = op->getAttrOfType<StringAttr>("reason"))
     why += " " + reason.str();
   if (blocks.intervals.size() == 1)

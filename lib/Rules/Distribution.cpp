@@ -1,10 +1,10 @@
 //===- Distribution.cpp - Blocks that move while an op runs ---------------===//
 #include "Distribution.h"
-#include "shardc/Layout/Zigzag.h"
-#include "shardc/Support/Slices.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Layout/Zigzag.h"
+#include "shardc/Support/Slices.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -14,7 +14,9 @@ using namespace shardc::rules;
 // Tables
 //===----------------------------------------------------------------------===//
 
-IntervalTable rules::wholeTable(int64_t size) { return {{}, {Interval{0, size}}}; }
+IntervalTable rules::wholeTable(int64_t size) {
+  return {{}, {Interval{0, size}}};
+}
 
 int64_t rules::longestBlock(const IntervalTable &table) {
   int64_t longest = 0;
@@ -30,39 +32,50 @@ IntervalTable rules::tableOf(ArrayRef<int64_t> axes, const Boundaries &bounds) {
   return table;
 }
 
-IntervalTable rules::onePerRank(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes) {
+IntervalTable rules::onePerRank(ArrayRef<int64_t> axes,
+                                ArrayRef<int64_t> meshSizes) {
   int64_t count = 1;
   for (int64_t axis : axes)
     count *= meshSizes[axis];
   return tableOf(axes, Boundaries::balanced(count, count));
 }
 
-RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables, Type elementType) {
+RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables,
+                                  Type elementType) {
   SmallVector<int64_t> shape;
   for (const IntervalTable &table : tables) {
     bool agrees = llvm::all_of(table.intervals, [&](Interval interval) {
       return interval.size() == table.intervals.front().size();
     });
-    shape.push_back(agrees ? table.intervals.front().size() : ShapedType::kDynamic);
+    shape.push_back(agrees ? table.intervals.front().size()
+                           : ShapedType::kDynamic);
   }
   return RankedTensorType::get(shape, elementType);
 }
 
-OpFoldResult rules::sizeAt(Localization &localization, const IntervalTable &table) {
-  auto sizes = llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.size(); });
+OpFoldResult rules::sizeAt(Localization &localization,
+                           const IntervalTable &table) {
+  auto sizes = llvm::map_to_vector(
+      table.intervals, [](Interval interval) { return interval.size(); });
   return localization.lookup(sizes, table.axes);
 }
 
-OpFoldResult rules::beginAt(Localization &localization, const IntervalTable &table) {
-  auto begins = llvm::map_to_vector(table.intervals, [](Interval interval) { return interval.begin; });
+OpFoldResult rules::beginAt(Localization &localization,
+                            const IntervalTable &table) {
+  auto begins = llvm::map_to_vector(
+      table.intervals, [](Interval interval) { return interval.begin; });
   return localization.lookup(begins, table.axes);
 }
 
-SmallVector<OpFoldResult> rules::blockSizes(Localization &localization, ArrayRef<IntervalTable> tables) {
-  return llvm::map_to_vector(tables, [&](const IntervalTable &table) { return sizeAt(localization, table); });
+SmallVector<OpFoldResult> rules::blockSizes(Localization &localization,
+                                            ArrayRef<IntervalTable> tables) {
+  return llvm::map_to_vector(tables, [&](const IntervalTable &table) {
+    return sizeAt(localization, table);
+  });
 }
 
-SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table, ArrayRef<int64_t> order) {
+SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table,
+                                            ArrayRef<int64_t> order) {
   if (order.empty())
     return {{table, table}};
   Zigzag zigzag(*Boundaries::fromSizes({order.data(), order.size()}));
@@ -84,18 +97,22 @@ SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table, ArrayRef
   return parts;
 }
 
-Value rules::partOf(Localization &localization, Value block, unsigned dim, const IntervalTable &held,
-                    const IntervalTable &part, Value into) {
+Value rules::partOf(Localization &localization, Value block, unsigned dim,
+                    const IntervalTable &held, const IntervalTable &part,
+                    Value into) {
   OpBuilder &b = localization.builder();
   Location loc = block.getLoc();
   auto type = cast<RankedTensorType>(block.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
-    sizes.push_back(int64_t(i) == dim ? sizeAt(localization, part) : dimOf(b, loc, block, i));
+    sizes.push_back(int64_t(i) == dim ? sizeAt(localization, part)
+                                      : dimOf(b, loc, block, i));
   // A slice of nothing may start at a dim's end, where none may be taken.
   SmallVector<int64_t> begins;
   for (auto [number, interval] : llvm::enumerate(part.intervals)) {
-    Interval here = held.intervals.size() > 1 ? held.intervals[number] : held.intervals.front();
+    Interval here = held.intervals.size() > 1 ? held.intervals[number]
+                                              : held.intervals.front();
     begins.push_back(interval.empty() ? 0 : interval.begin - here.begin);
   }
   offsets[dim] = localization.lookup(begins, part.axes);
@@ -111,18 +128,21 @@ Value rules::partOf(Localization &localization, Value block, unsigned dim, const
 //===----------------------------------------------------------------------===//
 
 /// Cuts each interval in balanced parts along one more, minor, axis.
-static IntervalTable refine(const IntervalTable &table, int64_t axis, int64_t ranks) {
+static IntervalTable refine(const IntervalTable &table, int64_t axis,
+                            int64_t ranks) {
   IntervalTable refined{table.axes, {}};
   refined.axes.push_back(axis);
   for (Interval interval : table.intervals) {
     Boundaries parts = Boundaries::balanced(interval.size(), ranks);
     for (int64_t i = 0; i < ranks; ++i)
-      refined.intervals.push_back({interval.begin + parts.shard(i).begin, interval.begin + parts.shard(i).end});
+      refined.intervals.push_back({interval.begin + parts.shard(i).begin,
+                                   interval.begin + parts.shard(i).end});
   }
   return refined;
 }
 
-double rules::placeAxis(Localization &localization, MutableArrayRef<IntervalTable> tables, int64_t axis,
+double rules::placeAxis(Localization &localization,
+                        MutableArrayRef<IntervalTable> tables, int64_t axis,
                         ArrayRef<int64_t> carriers) {
   int64_t ranks = localization.meshSizes()[axis], best = -1;
   double bestShare = 1;
@@ -139,8 +159,9 @@ double rules::placeAxis(Localization &localization, MutableArrayRef<IntervalTabl
   return bestShare;
 }
 
-bool rules::moveCuts(Localization &localization, MutableArrayRef<IntervalTable> tables, ArrayRef<int64_t> whole,
-                     ArrayRef<int64_t> carriers) {
+bool rules::moveCuts(Localization &localization,
+                     MutableArrayRef<IntervalTable> tables,
+                     ArrayRef<int64_t> whole, ArrayRef<int64_t> carriers) {
   ArrayRef<int64_t> meshSizes = localization.meshSizes();
   SmallVector<int64_t> moved;
   for (int64_t dim : whole) {
@@ -152,17 +173,22 @@ bool rules::moveCuts(Localization &localization, MutableArrayRef<IntervalTable> 
   }
   bool isBalanced = true;
   for (int64_t axis : moved)
-    isBalanced &= placeAxis(localization, tables, axis, carriers) * double(meshSizes[axis]) <= 2;
+    isBalanced &= placeAxis(localization, tables, axis, carriers) *
+                      double(meshSizes[axis]) <=
+                  2;
   return isBalanced;
 }
 
-Operation *rules::cloneAs(Operation *op, Localization &localization, ValueRange operands, TypeRange types) {
+Operation *rules::cloneAs(Operation *op, Localization &localization,
+                          ValueRange operands, TypeRange types) {
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (!attribute.getName().getValue().starts_with("spmd."))
       attributes.append(attribute);
-  Operation *local = Operation::create(op->getLoc(), op->getName(), types, operands, std::move(attributes),
-                                       op->getPropertiesStorage(), /*successors=*/BlockRange(), op->getNumRegions());
+  Operation *local =
+      Operation::create(op->getLoc(), op->getName(), types, operands,
+                        std::move(attributes), op->getPropertiesStorage(),
+                        /*successors=*/BlockRange(), op->getNumRegions());
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(op->getRegions(), local->getRegions()))
     from.cloneInto(&to, mapping);
@@ -171,14 +197,17 @@ Operation *rules::cloneAs(Operation *op, Localization &localization, ValueRange 
 }
 
 /// How the dims of a tensor lie whose factors lie as `factors` say.
-static SmallVector<IntervalTable> dimTables(const TensorRule &tensor, ArrayRef<IntervalTable> factors) {
+static SmallVector<IntervalTable> dimTables(const TensorRule &tensor,
+                                            ArrayRef<IntervalTable> factors) {
   SmallVector<IntervalTable> tables;
   for (const IndexMap &map : tensor.dims)
-    tables.push_back(map.terms.empty() ? wholeTable(1) : factors[map.terms[0].factor]);
+    tables.push_back(map.terms.empty() ? wholeTable(1)
+                                       : factors[map.terms[0].factor]);
   return tables;
 }
 
-/// The factors that may be cut while others are whole, those of most tensors first.
+/// The factors that may be cut while others are whole, those of most tensors
+/// first.
 static SmallVector<int64_t> carriersOf(const ShardingRule &rule) {
   SmallVector<std::pair<int64_t, int64_t>> counted;
   for (auto [number, factor] : llvm::enumerate(rule.factors)) {
@@ -190,19 +219,22 @@ static SmallVector<int64_t> carriersOf(const ShardingRule &rule) {
       });
     };
     if (llvm::all_of(rule.results, has))
-      counted.push_back({-llvm::count_if(rule.operands, has), static_cast<int64_t>(number)});
+      counted.push_back(
+          {-llvm::count_if(rule.operands, has), static_cast<int64_t>(number)});
   }
   llvm::sort(counted);
   return llvm::map_to_vector(counted, [](auto entry) { return entry.second; });
 }
 
-LocalResults rules::runTransposed(Operation *op, Localization &localization, bool mustBalance) {
+LocalResults rules::runTransposed(Operation *op, Localization &localization,
+                                  bool mustBalance) {
   const ShardingRule &rule = localization.rule();
   SmallVector<IntervalTable> factors;
   SmallVector<int64_t> whole;
   for (auto [number, factor] : llvm::enumerate(rule.factors)) {
     factors.push_back(localization.factorTable(number));
-    if (factor.kind == FactorKind::Distributed && localization.isSharded(number))
+    if (factor.kind == FactorKind::Distributed &&
+        localization.isSharded(number))
       whole.push_back(number);
   }
   if (whole.empty())
@@ -215,18 +247,22 @@ LocalResults rules::runTransposed(Operation *op, Localization &localization, boo
       operands.push_back(operand);
       continue;
     }
-    operands.push_back(localization.exchange(operand, localization.operandTables(i),
-                                             dimTables(rule.operands[i], factors), {},
-                                             "has a dim whole that is cut, and another cut meanwhile"));
+    operands.push_back(localization.exchange(
+        operand, localization.operandTables(i),
+        dimTables(rule.operands[i], factors), {},
+        "has a dim whole that is cut, and another cut meanwhile"));
   }
   SmallVector<Type> types;
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
-    types.push_back(blockType(dimTables(rule.results[i], factors), getElementTypeOrSelf(type)));
+    types.push_back(blockType(dimTables(rule.results[i], factors),
+                              getElementTypeOrSelf(type)));
   Operation *local = cloneAs(op, localization, operands, types);
   SmallVector<Value> results;
   for (auto [i, result] : llvm::enumerate(local->getResults()))
-    results.push_back(localization.exchange(result, dimTables(rule.results[i], factors), localization.resultTables(i),
-                                            {}, "gives its result back to the blocks that it came from"));
+    results.push_back(localization.exchange(
+        result, dimTables(rule.results[i], factors),
+        localization.resultTables(i), {},
+        "gives its result back to the blocks that it came from"));
   return results;
 }
 
@@ -234,11 +270,14 @@ LocalResults rules::runTransposed(Operation *op, Localization &localization, boo
 // Partial results
 //===----------------------------------------------------------------------===//
 
-Value rules::gatherPartials(Localization &localization, Value local, ArrayRef<IntervalTable> tables,
-                            ArrayRef<int64_t> axes, const IntervalTable &needed, StringRef why) {
+Value rules::gatherPartials(Localization &localization, Value local,
+                            ArrayRef<IntervalTable> tables,
+                            ArrayRef<int64_t> axes, const IntervalTable &needed,
+                            StringRef why) {
   OpBuilder &builder = localization.builder();
   Location loc = local.getLoc();
-  SmallVector<IntervalTable> own{onePerRank(axes, localization.meshSizes())}, all{needed};
+  SmallVector<IntervalTable> own{onePerRank(axes, localization.meshSizes())},
+      all{needed};
   own.append(tables.begin(), tables.end());
   all.append(tables.begin(), tables.end());
   auto type = cast<RankedTensorType>(local.getType());
@@ -246,14 +285,17 @@ Value rules::gatherPartials(Localization &localization, Value local, ArrayRef<In
   llvm::append_range(shape, type.getShape());
   Value raised;
   if (type.hasStaticShape()) {
-    raised = stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local);
+    raised =
+        stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), local);
   } else {
     SmallVector<ReassociationIndices> groups;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      groups.push_back(dim == 0 ? ReassociationIndices{0, 1} : ReassociationIndices{dim + 1});
+      groups.push_back(dim == 0 ? ReassociationIndices{0, 1}
+                                : ReassociationIndices{dim + 1});
     SmallVector<OpFoldResult> sizes{builder.getIndexAttr(1)};
     llvm::append_range(sizes, blockSizes(localization, tables));
-    raised = tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), local, groups, sizes);
+    raised = tensor::ExpandShapeOp::create(builder, loc, type.clone(shape),
+                                           local, groups, sizes);
   }
   return localization.exchange(raised, own, all, {}, why);
 }
@@ -261,7 +303,8 @@ Value rules::gatherPartials(Localization &localization, Value local, ArrayRef<In
 SmallVector<int64_t> rules::distributedAxes(Localization &localization) {
   SmallVector<int64_t> axes;
   for (auto [number, factor] : llvm::enumerate(localization.rule().factors))
-    if (factor.kind == FactorKind::Distributed && localization.isSharded(number))
+    if (factor.kind == FactorKind::Distributed &&
+        localization.isSharded(number))
       llvm::append_range(axes, localization.factorTable(number).axes);
   return axes;
 }

@@ -18,69 +18,81 @@ IntervalTable wholeTable(int64_t size);
 int64_t longestBlock(const IntervalTable &table);
 /// One shard a coordinate along `axes`.
 IntervalTable tableOf(llvm::ArrayRef<int64_t> axes, const Boundaries &bounds);
-/// Intervals {i, i + 1} for the coordinates along `axes` of the mesh `sizes`: a dim
-/// with one element a rank.
-IntervalTable onePerRank(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> meshSizes);
+/// Intervals {i, i + 1} for the coordinates along `axes` of the mesh `sizes`: a
+/// dim with one element a rank.
+IntervalTable onePerRank(llvm::ArrayRef<int64_t> axes,
+                         llvm::ArrayRef<int64_t> meshSizes);
 
 /// The local type of a tensor whose dims lie so: static where all ranks agree.
-mlir::RankedTensorType blockType(llvm::ArrayRef<IntervalTable> tables, mlir::Type elementType);
+mlir::RankedTensorType blockType(llvm::ArrayRef<IntervalTable> tables,
+                                 mlir::Type elementType);
 /// The extent of this rank's part of each dim.
-llvm::SmallVector<mlir::OpFoldResult> blockSizes(Localization &localization,
-                                                 llvm::ArrayRef<IntervalTable> tables);
+llvm::SmallVector<mlir::OpFoldResult>
+blockSizes(Localization &localization, llvm::ArrayRef<IntervalTable> tables);
 /// The extent, or the first index, of this rank's part of a dim.
-mlir::OpFoldResult sizeAt(Localization &localization, const IntervalTable &table);
-mlir::OpFoldResult beginAt(Localization &localization, const IntervalTable &table);
+mlir::OpFoldResult sizeAt(Localization &localization,
+                          const IntervalTable &table);
+mlir::OpFoldResult beginAt(Localization &localization,
+                           const IntervalTable &table);
 
-/// A part of the blocks of a dim: where it is in the dim, and where its elements were before
-/// the dim was dealt out (the same where it was not).
+/// A part of the blocks of a dim: where it is in the dim, and where its
+/// elements were before the dim was dealt out (the same where it was not).
 struct TablePart {
   IntervalTable held, natural;
 };
-/// The parts of `table` that lie in one piece: itself, where `order`, the sizes of shards that the dim is dealt
-/// out to, is empty; else as many as the rank with most has.
-llvm::SmallVector<TablePart, 0> splitDealt(const IntervalTable &table, llvm::ArrayRef<int64_t> order);
-/// The intervals `part` of dim `dim` of `block`, which holds those of `held`, whole or over the same axes; with
-/// `into` that, with `block` in their place.
-mlir::Value partOf(Localization &localization, mlir::Value block, unsigned dim, const IntervalTable &held,
-                   const IntervalTable &part, mlir::Value into = {});
+/// The parts of `table` that lie in one piece: itself, where `order`, the sizes
+/// of shards that the dim is dealt out to, is empty; else as many as the rank
+/// with most has.
+llvm::SmallVector<TablePart, 0> splitDealt(const IntervalTable &table,
+                                           llvm::ArrayRef<int64_t> order);
+/// The intervals `part` of dim `dim` of `block`, which holds those of `held`,
+/// whole or over the same axes; with `into` that, with `block` in their place.
+mlir::Value partOf(Localization &localization, mlir::Value block, unsigned dim,
+                   const IntervalTable &held, const IntervalTable &part,
+                   mlir::Value into = {});
 
-/// Makes the dims (or factors) numbered `whole` of `tables` whole. The axes that
-/// cut them cut `carriers` instead, each axis the one that it cuts best, the
-/// first of equals. Returns false where an axis left ranks idle: no carrier
+/// Makes the dims (or factors) numbered `whole` of `tables` whole. The axes
+/// that cut them cut `carriers` instead, each axis the one that it cuts best,
+/// the first of equals. Returns false where an axis left ranks idle: no carrier
 /// shrank to less than twice its fair share. An axis that no carrier can take
 /// cuts nothing: its ranks all do the same.
-bool moveCuts(Localization &localization, llvm::MutableArrayRef<IntervalTable> tables,
+bool moveCuts(Localization &localization,
+              llvm::MutableArrayRef<IntervalTable> tables,
               llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<int64_t> carriers);
 
-/// Cuts one more of `carriers` along `axis`: the one that it cuts best, the first of
-/// equals. Returns what is left of its longest block, at most 1; 1 if no dim has
-/// two elements.
-double placeAxis(Localization &localization, llvm::MutableArrayRef<IntervalTable> tables, int64_t axis,
+/// Cuts one more of `carriers` along `axis`: the one that it cuts best, the
+/// first of equals. Returns what is left of its longest block, at most 1; 1 if
+/// no dim has two elements.
+double placeAxis(Localization &localization,
+                 llvm::MutableArrayRef<IntervalTable> tables, int64_t axis,
                  llvm::ArrayRef<int64_t> carriers);
 
 /// Copies `op`, with its attributes (spmd's apart) and regions, onto `operands`
 /// and result types.
-mlir::Operation *cloneAs(mlir::Operation *op, Localization &localization, mlir::ValueRange operands,
-                         mlir::TypeRange types);
+mlir::Operation *cloneAs(mlir::Operation *op, Localization &localization,
+                         mlir::ValueRange operands, mlir::TypeRange types);
 
 /// Runs `op` with its Distributed factors whole, its PassThrough factors cut
 /// instead. Every dim of it is one factor, unchanged. Returns failure, having
 /// built nothing, where `mustBalance` and ranks would be idle.
-LocalResults runTransposed(mlir::Operation *op, Localization &localization, bool mustBalance);
+LocalResults runTransposed(mlir::Operation *op, Localization &localization,
+                           bool mustBalance);
 /// The same in any case, and the op itself where nothing distributed is cut.
 template <typename OpT>
 LocalResults localizeByTransposition(OpT op, Localization &localization) {
   return runTransposed(op, localization, /*mustBalance=*/false);
 }
 
-/// The values that ranks along `axes` have of `local`, which lies as `tables` say
-/// over other axes: as a new leading dim of one element a rank, in rank order.
-/// Each rank gets those in its interval of `needed`.
+/// The values that ranks along `axes` have of `local`, which lies as `tables`
+/// say over other axes: as a new leading dim of one element a rank, in rank
+/// order. Each rank gets those in its interval of `needed`.
 mlir::Value gatherPartials(Localization &localization, mlir::Value local,
-                           llvm::ArrayRef<IntervalTable> tables, llvm::ArrayRef<int64_t> axes,
+                           llvm::ArrayRef<IntervalTable> tables,
+                           llvm::ArrayRef<int64_t> axes,
                            const IntervalTable &needed, llvm::StringRef why);
 
-/// All axes that cut sharded factors of kind Distributed, major to minor by factor.
+/// All axes that cut sharded factors of kind Distributed, major to minor by
+/// factor.
 llvm::SmallVector<int64_t> distributedAxes(Localization &localization);
 
 } // namespace shardc::rules

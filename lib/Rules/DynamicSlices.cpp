@@ -1,8 +1,8 @@
 //===- DynamicSlices.cpp - Slices that start where the program says -------===//
 //
-// Starts are the same on all ranks. Along a cut dim, a slice asks the ranks that
-// own it for rows; an update is written by the ranks that own its place, each
-// its part: it is there whole, or comes from those that have the parts.
+// Starts are the same on all ranks. Along a cut dim, a slice asks the ranks
+// that own it for rows; an update is written by the ranks that own its place,
+// each its part: it is there whole, or comes from those that have the parts.
 //
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
@@ -16,25 +16,31 @@ using namespace shardc;
 using namespace shardc::rules;
 
 static bool isCut(Localization &localization, const IndexMap &map) {
-  return llvm::any_of(map.terms, [&](const IndexTerm &term) { return localization.isSharded(term.factor); });
+  return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+    return localization.isSharded(term.factor);
+  });
 }
 
 /// The start of a slice of `size` of a dim of `extent` elements, clamped, as an
 /// index.
-static Value clampedStart(OpBuilder &builder, Location loc, Value start, int64_t extent, int64_t size) {
+static Value clampedStart(OpBuilder &builder, Location loc, Value start,
+                          int64_t extent, int64_t size) {
   auto element = cast<IntegerType>(getElementTypeOrSelf(start.getType()));
   // Unsigned numbers above all i64 would be negative.
   if (element.isUnsigned() && element.getWidth() == 64) {
     auto scalar = RankedTensorType::get({}, element);
     Value most = stablehlo::ConstantOp::create(
-        builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, APInt(64, extent - size)))));
+        builder, loc,
+        cast<ElementsAttr>(Attribute(
+            DenseElementsAttr::get(scalar, APInt(64, extent - size)))));
     start = stablehlo::MinOp::create(builder, loc, scalar, start, most);
   }
   auto scalar = RankedTensorType::get({}, builder.getI64Type());
   if (start.getType() != scalar)
     start = stablehlo::ConvertOp::create(builder, loc, scalar, start);
   Value index = tensor::ExtractOp::create(builder, loc, start, ValueRange());
-  index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index);
+  index =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value last = arith::ConstantIndexOp::create(builder, loc, extent - size);
   Value raised = arith::MaxSIOp::create(builder, loc, index, zero);
@@ -45,7 +51,8 @@ namespace {
 /// A part of a local tensor, cut out along dims that lie whole on this rank.
 struct LocalPart {
   LocalPart(OpBuilder &builder, Location loc, Value whole)
-      : whole(whole), type(cast<RankedTensorType>(whole.getType())), offsets(type.getRank(), builder.getIndexAttr(0)),
+      : whole(whole), type(cast<RankedTensorType>(whole.getType())),
+        offsets(type.getRank(), builder.getIndexAttr(0)),
         strides(type.getRank(), builder.getIndexAttr(1)) {
     for (int64_t d = 0; d < type.getRank(); ++d)
       sizes.push_back(dimOf(builder, loc, whole, d));
@@ -73,20 +80,24 @@ struct LocalPart {
 } // namespace
 
 /// The starts of `dims`, as one index vector.
-static Value indexVector(OpBuilder &builder, Location loc, ValueRange starts, ArrayRef<int64_t> dims) {
+static Value indexVector(OpBuilder &builder, Location loc, ValueRange starts,
+                         ArrayRef<int64_t> dims) {
   SmallVector<Value> parts;
   Type element = getElementTypeOrSelf(starts[dims.front()].getType());
   for (int64_t dim : dims) {
     auto one = RankedTensorType::get({1}, element);
-    parts.push_back(stablehlo::ReshapeOp::create(builder, loc, one, starts[dim]));
+    parts.push_back(
+        stablehlo::ReshapeOp::create(builder, loc, one, starts[dim]));
   }
   if (parts.size() == 1)
     return parts.front();
-  auto type = RankedTensorType::get({static_cast<int64_t>(parts.size())}, element);
+  auto type =
+      RankedTensorType::get({static_cast<int64_t>(parts.size())}, element);
   return stablehlo::ConcatenateOp::create(builder, loc, type, parts, 0);
 }
 
-/// `dims` of a tensor are addressed from one index vector on; the others go along.
+/// `dims` of a tensor are addressed from one index vector on; the others go
+/// along.
 static RowAccess accessOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> slices) {
   RowAccess access;
   for (auto [i, dim] : llvm::enumerate(dims))
@@ -97,18 +108,21 @@ static RowAccess accessOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> slices) {
   return access;
 }
 
-static IntervalTable wholeTable(int64_t size) { return {{}, {Interval{0, size}}}; }
+static IntervalTable wholeTable(int64_t size) {
+  return {{}, {Interval{0, size}}};
+}
 
 //===----------------------------------------------------------------------===//
 // dynamic_slice
 //===----------------------------------------------------------------------===//
 
-/// Dims taken whole pass: their start is clamped to 0. Along others rows are asked
-/// for.
+/// Dims taken whole pass: their start is clamped to 0. Along others rows are
+/// asked for.
 static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
   ShardingRule rule;
   TensorRule operand, result;
-  for (auto [size, part] : llvm::zip(shapeOf(op.getOperand()), op.getSliceSizes())) {
+  for (auto [size, part] :
+       llvm::zip(shapeOf(op.getOperand()), op.getSliceSizes())) {
     if (size == part) {
       operand.dims.push_back(passingDim(rule, size));
       result.dims.push_back(operand.dims.back());
@@ -116,7 +130,8 @@ static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
     }
     int64_t factor = rule.addFactor(size, FactorKind::Distributed);
     rule.factors[factor].travels = true;
-    rule.factors[factor].askedBytes = bytesOf(op.getResult()) + 8 * double(part);
+    rule.factors[factor].askedBytes =
+        bytesOf(op.getResult()) + 8 * double(part);
     operand.dims.push_back(IndexMap::identity(factor));
     result.dims.push_back(part == 1 ? IndexMap() : passingDim(rule, part));
   }
@@ -126,34 +141,42 @@ static FailureOr<ShardingRule> dynamicSliceRule(stablehlo::DynamicSliceOp op) {
   return rule;
 }
 
-static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op, Localization &localization) {
+static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
+                                         Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   RankedTensorType type = localization.resultType(0);
   Value local = localization.operands()[0];
   ValueRange starts = localization.operands().drop_front();
-  ArrayRef<int64_t> extents = shapeOf(op.getOperand()), slices = op.getSliceSizes();
+  ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
+                    slices = op.getSliceSizes();
   const ShardingRule &rule = localization.rule();
   SmallVector<int64_t> asked, own;
   for (int64_t d = 0, e = extents.size(); d < e; ++d) {
     if (extents[d] == slices[d])
       continue;
-    bool isAsked = isCut(localization, rule.operands[0].dims[d]) || isCut(localization, rule.results[0].dims[d]);
+    bool isAsked = isCut(localization, rule.operands[0].dims[d]) ||
+                   isCut(localization, rule.results[0].dims[d]);
     (isAsked ? asked : own).push_back(d);
   }
-  bool isStatic = type.hasStaticShape() && cast<RankedTensorType>(local.getType()).hasStaticShape();
+  bool isStatic = type.hasStaticShape() &&
+                  cast<RankedTensorType>(local.getType()).hasStaticShape();
   if (asked.empty() && isStatic) {
     auto slice = cast<stablehlo::DynamicSliceOp>(cloneLocal(op, localization));
     slice.setSliceSizes(type.getShape());
     return SmallVector<Value>{slice.getResult()};
   }
-  // Dims that lie whole on this rank first: what is left of the operand is small.
+  // Dims that lie whole on this rank first: what is left of the operand is
+  // small.
   if (!own.empty()) {
     LocalPart part(builder, loc, local);
     for (int64_t d : own)
-      part.cut(builder, d, clampedStart(builder, loc, starts[d], extents[d], slices[d]), slices[d]);
+      part.cut(builder, d,
+               clampedStart(builder, loc, starts[d], extents[d], slices[d]),
+               slices[d]);
     if (part.isEmpty()) {
-      Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum, part.type.getElementType());
+      Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum,
+                                  part.type.getElementType());
       local = broadcastScalar(builder, loc, zero, part.type, part.sizes);
     } else {
       local = part.take(builder, loc);
@@ -161,11 +184,14 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op, Localizat
   }
   if (asked.empty())
     return SmallVector<Value>{castTo(builder, loc, local, type)};
-  RowTables tables = {localization.operandTables(0), {wholeTable(asked.size())}, localization.resultTables(0)};
+  RowTables tables = {localization.operandTables(0),
+                      {wholeTable(asked.size())},
+                      localization.resultTables(0)};
   for (int64_t d : own)
     tables.addressed[d] = wholeTable(slices[d]);
   Value indices = indexVector(builder, loc, starts, asked);
-  return SmallVector<Value>{gatherRows(localization, op, accessOf(asked, slices), tables, local, indices, type)};
+  return SmallVector<Value>{gatherRows(
+      localization, op, accessOf(asked, slices), tables, local, indices, type)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,23 +199,27 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op, Localizat
 //===----------------------------------------------------------------------===//
 
 /// Dims replaced whole pass. Of others, owners write what is theirs.
-static FailureOr<ShardingRule> dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
+static FailureOr<ShardingRule>
+dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
   ShardingRule rule;
   TensorRule operand, update;
-  for (auto [size, part] : llvm::zip(shapeOf(op.getOperand()), shapeOf(op.getUpdate()))) {
+  for (auto [size, part] :
+       llvm::zip(shapeOf(op.getOperand()), shapeOf(op.getUpdate()))) {
     if (size == part) {
       operand.dims.push_back(passingDim(rule, size));
       update.dims.push_back(operand.dims.back());
       continue;
     }
-    operand.dims.push_back(IndexMap::identity(rule.addFactor(size, FactorKind::Distributed)));
+    operand.dims.push_back(
+        IndexMap::identity(rule.addFactor(size, FactorKind::Distributed)));
     if (part == 1) {
       update.dims.push_back(IndexMap());
       continue;
     }
     int64_t factor = rule.addFactor(part, FactorKind::Distributed);
     rule.factors[factor].travels = true;
-    rule.factors[factor].askedBytes = bytesOf(op.getUpdate()) + 16 * double(part);
+    rule.factors[factor].askedBytes =
+        bytesOf(op.getUpdate()) + 16 * double(part);
     update.dims.push_back(IndexMap::identity(factor));
   }
   rule.operands = {operand, update};
@@ -199,16 +229,19 @@ static FailureOr<ShardingRule> dynamicUpdateSliceRule(stablehlo::DynamicUpdateSl
 }
 
 /// The whole update is here: this rank writes the part that lies in its block.
-static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op, Localization &localization) {
+static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op,
+                          Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   Value into = localization.operands()[0], update = localization.operands()[1];
-  auto type = cast<RankedTensorType>(into.getType()), updateType = cast<RankedTensorType>(update.getType());
-  if (llvm::is_contained(type.getShape(), 0) || llvm::is_contained(updateType.getShape(), 0))
+  auto type = cast<RankedTensorType>(into.getType()),
+       updateType = cast<RankedTensorType>(update.getType());
+  if (llvm::is_contained(type.getShape(), 0) ||
+      llvm::is_contained(updateType.getShape(), 0))
     return into;
   int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), from(offsets), sizes,
-      strides(rank, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+      from(offsets), sizes, strides(rank, builder.getIndexAttr(1));
   SmallVector<int64_t> shape(updateType.getShape());
   auto index = [&](OpFoldResult value) -> Value {
     if (auto known = getConstantIntValue(value))
@@ -216,17 +249,21 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op, Localization &loca
     return cast<Value>(value);
   };
   for (int64_t d = 0; d < rank; ++d) {
-    int64_t extent = shapeOf(op.getOperand())[d], part = shapeOf(op.getUpdate())[d];
+    int64_t extent = shapeOf(op.getOperand())[d],
+            part = shapeOf(op.getUpdate())[d];
     sizes.push_back(dimOf(builder, loc, update, d));
     if (extent == part)
       continue;
-    Value start = clampedStart(builder, loc, localization.operands()[2 + d], extent, part);
+    Value start = clampedStart(builder, loc, localization.operands()[2 + d],
+                               extent, part);
     if (!localization.isOperandDimLocal(0, d)) {
       offsets[d] = start;
       continue;
     }
-    Value begin = index(localization.resultDimOffset(0, d)), size = index(localization.resultDimSize(0, d));
-    Value zero = index(builder.getIndexAttr(0)), length = index(builder.getIndexAttr(part));
+    Value begin = index(localization.resultDimOffset(0, d)),
+          size = index(localization.resultDimSize(0, d));
+    Value zero = index(builder.getIndexAttr(0)),
+          length = index(builder.getIndexAttr(part));
     // In the block's own numbers, cut to the block.
     Value low = arith::SubIOp::create(builder, loc, start, begin);
     Value high = arith::AddIOp::create(builder, loc, low, length);
@@ -238,7 +275,9 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op, Localization &loca
     Value count = arith::SubIOp::create(builder, loc, last, first);
     Value skipped = arith::SubIOp::create(builder, loc, first, low);
     // Where nothing is written, what is skipped may be outside of the update.
-    skipped = arith::MinSIOp::create(builder, loc, arith::MaxSIOp::create(builder, loc, skipped, zero), length);
+    skipped = arith::MinSIOp::create(
+        builder, loc, arith::MaxSIOp::create(builder, loc, skipped, zero),
+        length);
     offsets[d] = first;
     from[d] = skipped;
     sizes[d] = count;
@@ -249,27 +288,34 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op, Localization &loca
   return putPart(builder, loc, part, into, offsets, sizes, strides);
 }
 
-/// The update comes in parts: their rows go to the ranks that own the places. What
-/// moves along dims that are whole everywhere is cut out before, and put back.
-static Value sendParts(stablehlo::DynamicUpdateSliceOp op, Localization &localization) {
+/// The update comes in parts: their rows go to the ranks that own the places.
+/// What moves along dims that are whole everywhere is cut out before, and put
+/// back.
+static Value sendParts(stablehlo::DynamicUpdateSliceOp op,
+                       Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
-  ArrayRef<int64_t> extents = shapeOf(op.getOperand()), parts = shapeOf(op.getUpdate());
+  ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
+                    parts = shapeOf(op.getUpdate());
   const ShardingRule &rule = localization.rule();
   Value into = localization.operands()[0];
   int64_t rank = extents.size();
   LocalPart part(builder, loc, into);
   SmallVector<int64_t> sent;
-  RowTables tables = {localization.operandTables(0), {}, localization.operandTables(1)};
+  RowTables tables = {
+      localization.operandTables(0), {}, localization.operandTables(1)};
   auto scalar = RankedTensorType::get({}, builder.getI64Type());
   SmallVector<Value> starts(rank);
   for (int64_t d = 0; d < rank; ++d) {
     if (extents[d] == parts[d])
       continue;
-    Value start = clampedStart(builder, loc, localization.operands()[2 + d], extents[d], parts[d]);
-    if (isCut(localization, rule.operands[0].dims[d]) || isCut(localization, rule.operands[1].dims[d])) {
+    Value start = clampedStart(builder, loc, localization.operands()[2 + d],
+                               extents[d], parts[d]);
+    if (isCut(localization, rule.operands[0].dims[d]) ||
+        isCut(localization, rule.operands[1].dims[d])) {
       // Starts are clamped, which those of rows are not.
-      start = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), start);
+      start =
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), start);
       starts[d] = tensor::FromElementsOp::create(builder, loc, scalar, start);
       sent.push_back(d);
       continue;
@@ -281,13 +327,17 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op, Localization &localiz
   bool isPart = part.type != into.getType() && !part.isEmpty();
   Value target = isPart ? part.take(builder, loc) : into;
   Value indices = indexVector(builder, loc, starts, sent);
-  Value written = scatterRows(localization, op, accessOf(sent, parts), tables, target, indices,
-                              localization.operands()[1], std::nullopt);
+  Value written =
+      scatterRows(localization, op, accessOf(sent, parts), tables, target,
+                  indices, localization.operands()[1], std::nullopt);
   return isPart ? part.putBack(builder, loc, written) : written;
 }
 
-static LocalResults localizeDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp op, Localization &localization) {
-  ArrayRef<int64_t> extents = shapeOf(op.getOperand()), parts = shapeOf(op.getUpdate());
+static LocalResults
+localizeDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
+                           Localization &localization) {
+  ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
+                    parts = shapeOf(op.getUpdate());
   const ShardingRule &rule = localization.rule();
   bool comesInParts = false, isOwned = false;
   for (int64_t d = 0, e = extents.size(); d < e; ++d) {
@@ -304,6 +354,8 @@ static LocalResults localizeDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp o
 }
 
 void rules::attachDynamicSlices(MLIRContext *context) {
-  attach<stablehlo::DynamicSliceOp, dynamicSliceRule, localizeDynamicSlice>(context);
-  attach<stablehlo::DynamicUpdateSliceOp, dynamicUpdateSliceRule, localizeDynamicUpdateSlice>(context);
+  attach<stablehlo::DynamicSliceOp, dynamicSliceRule, localizeDynamicSlice>(
+      context);
+  attach<stablehlo::DynamicUpdateSliceOp, dynamicUpdateSliceRule,
+         localizeDynamicUpdateSlice>(context);
 }

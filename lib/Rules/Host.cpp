@@ -1,8 +1,8 @@
 //===- Host.cpp - Calls of the process that runs the program --------------===//
 //
 // One rank calls: the first along all axes, in a manual region along those that
-// the region leaves free. What is cut goes there, and what comes back goes to whom
-// it belongs, each by one exchange.
+// the region leaves free. What is cut goes there, and what comes back goes to
+// whom it belongs, each by one exchange.
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
@@ -16,7 +16,8 @@ using namespace shardc::spmd;
 /// they are.
 static FailureOr<ShardingRule> hostCallRule(HostCallOp op) {
   ShardingRule rule;
-  FactorKind kind = op.getShards() ? FactorKind::PassThrough : FactorKind::Distributed;
+  FactorKind kind =
+      op.getShards() ? FactorKind::PassThrough : FactorKind::Distributed;
   auto add = [&](Value value) {
     size_t first = rule.factors.size();
     TensorRule tensor = newFactors(rule, shapeOf(value), kind);
@@ -36,18 +37,23 @@ static FailureOr<ShardingRule> hostCallRule(HostCallOp op) {
 }
 
 /// The mesh axes along which the ranks do the same but for their shards.
-static SmallVector<int64_t> freeAxes(HostCallOp op, Localization &localization) {
+static SmallVector<int64_t> freeAxes(HostCallOp op,
+                                     Localization &localization) {
   auto manual = op->getParentOfType<ManualOp>();
   SmallVector<int64_t> axes;
   MeshAttr mesh = lookupMesh(op, localization.meshName());
   for (auto [axis, name] : llvm::enumerate(mesh.getAxisNames()))
-    if (localization.meshSizes()[axis] > 1 && !(manual && manual.isManual(name)))
+    if (localization.meshSizes()[axis] > 1 &&
+        !(manual && manual.isManual(name)))
       axes.push_back(axis);
   return axes;
 }
 
-/// All of a tensor of `shape` on the first rank along `axes`, nothing on others.
-static SmallVector<IntervalTable> onFirst(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes) {
+/// All of a tensor of `shape` on the first rank along `axes`, nothing on
+/// others.
+static SmallVector<IntervalTable> onFirst(ArrayRef<int64_t> shape,
+                                          ArrayRef<int64_t> axes,
+                                          ArrayRef<int64_t> meshSizes) {
   SmallVector<IntervalTable> tables;
   for (int64_t size : shape)
     tables.push_back(wholeTable(size));
@@ -59,7 +65,8 @@ static SmallVector<IntervalTable> onFirst(ArrayRef<int64_t> shape, ArrayRef<int6
   return tables;
 }
 
-static LocalResults localizeHostCall(HostCallOp op, Localization &localization) {
+static LocalResults localizeHostCall(HostCallOp op,
+                                     Localization &localization) {
   OpBuilder &b = localization.builder();
   Location loc = op.getLoc();
   SmallVector<int64_t> axes;
@@ -73,12 +80,16 @@ static LocalResults localizeHostCall(HostCallOp op, Localization &localization) 
   SmallVector<Value> inputs;
   for (auto [i, operand] : llvm::enumerate(localization.operands())) {
     SmallVector<IntervalTable> owned = localization.operandTables(i);
-    bool isCut = llvm::any_of(owned, [](const IntervalTable &table) { return table.intervals.size() > 1; });
+    bool isCut = llvm::any_of(owned, [](const IntervalTable &table) {
+      return table.intervals.size() > 1;
+    });
     inputs.push_back(op.getShards() || !isCut
                          ? operand
-                         : localization.exchange(operand, owned,
-                                                 onFirst(shapeOf(op.getOperand(i)), axes, localization.meshSizes()), {},
-                                                 "takes its operand to the rank that calls"));
+                         : localization.exchange(
+                               operand, owned,
+                               onFirst(shapeOf(op.getOperand(i)), axes,
+                                       localization.meshSizes()),
+                               {}, "takes its operand to the rank that calls"));
   }
   // A scalar comes back as one element, since it is there on one rank only.
   SmallVector<Type> made;
@@ -91,15 +102,18 @@ static LocalResults localizeHostCall(HostCallOp op, Localization &localization) 
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     made.push_back(axes.empty() ? type
-                                : blockType(onFirst(globalShape(i), axes, localization.meshSizes()), type.getElementType()));
+                                : blockType(onFirst(globalShape(i), axes,
+                                                    localization.meshSizes()),
+                                            type.getElementType()));
   }
   SmallVector<StringRef> names;
   MeshAttr mesh = lookupMesh(op, localization.meshName());
   for (int64_t axis : axes)
     names.push_back(mesh.getAxisNames()[axis].getValue());
-  auto call = HostCallOp::create(b, loc, made, op.getIndexAttr(), inputs, op.getHasEffectAttr(), op.getOrderedAttr(),
-                                 op.getShardsAttr(), b.getArrayAttr(types), b.getStrArrayAttr(names),
-                                 localization.meshName());
+  auto call = HostCallOp::create(
+      b, loc, made, op.getIndexAttr(), inputs, op.getHasEffectAttr(),
+      op.getOrderedAttr(), op.getShardsAttr(), b.getArrayAttr(types),
+      b.getStrArrayAttr(names), localization.meshName());
   SmallVector<Value> results;
   for (auto [i, value] : llvm::enumerate(call.getResults())) {
     Value result = value;
@@ -108,14 +122,18 @@ static LocalResults localizeHostCall(HostCallOp op, Localization &localization) 
       bool isScalar = needed.empty();
       if (isScalar)
         needed.push_back(wholeTable(1));
-      result = localization.exchange(result, onFirst(globalShape(i), axes, localization.meshSizes()), needed, {},
-                                     "hands out its result");
+      result = localization.exchange(
+          result, onFirst(globalShape(i), axes, localization.meshSizes()),
+          needed, {}, "hands out its result");
       if (isScalar)
-        result = stablehlo::ReshapeOp::create(b, loc, cast<RankedTensorType>(op.getResult(i).getType()), result);
+        result = stablehlo::ReshapeOp::create(
+            b, loc, cast<RankedTensorType>(op.getResult(i).getType()), result);
     }
     results.push_back(result);
   }
   return results;
 }
 
-void rules::attachHost(MLIRContext *context) { attach<HostCallOp, hostCallRule, localizeHostCall>(context); }
+void rules::attachHost(MLIRContext *context) {
+  attach<HostCallOp, hostCallRule, localizeHostCall>(context);
+}

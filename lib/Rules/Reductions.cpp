@@ -1,17 +1,17 @@
 //===- Reductions.cpp - Combine all elements along some dims --------------===//
 //
 // Along a dim that is cut, partial results are all-reduced where the body is a
-// known way to combine two values. Any other body (argmax, complex products, the
-// program's own) combines the ranks' partial results as it combines elements: one
-// value a rank travels, not the operand.
+// known way to combine two values. Any other body (argmax, complex products,
+// the program's own) combines the ranks' partial results as it combines
+// elements: one value a rank travels, not the operand.
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
-#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -37,10 +37,11 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
       result.dims.push_back(input.dims.back());
       continue;
     }
-    int64_t factor = isWhole   ? rule.addFactor(size, FactorKind::NeedReplication)
-                     : kind    ? rule.addFactor(size, FactorKind::Reduction, *kind)
-                     : isFirst ? rule.addFactor(size, FactorKind::Distributed)
-                               : rule.addFactor(size, FactorKind::NeedReplication);
+    int64_t factor = isWhole ? rule.addFactor(size, FactorKind::NeedReplication)
+                     : kind ? rule.addFactor(size, FactorKind::Reduction, *kind)
+                     : isFirst
+                         ? rule.addFactor(size, FactorKind::Distributed)
+                         : rule.addFactor(size, FactorKind::NeedReplication);
     if (!kind && !isWhole)
       rule.factors[factor].movedBytes = partialBytes;
     isFirst &= size == 1;
@@ -52,21 +53,28 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
   return rule;
 }
 
-/// Replaces `narrow`, a local reduction of one f16 or bf16 operand, by one in f32.
-static Value reduceInF32(stablehlo::ReduceOp narrow, ReductionKind kind, OpBuilder &builder) {
+/// Replaces `narrow`, a local reduction of one f16 or bf16 operand, by one in
+/// f32.
+static Value reduceInF32(stablehlo::ReduceOp narrow, ReductionKind kind,
+                         OpBuilder &builder) {
   Location loc = narrow.getLoc();
   Type f32 = builder.getF32Type();
   SmallVector<Value> operands;
   for (Value operand : narrow->getOperands())
-    operands.push_back(stablehlo::ConvertOp::create(builder, loc, cast<RankedTensorType>(operand.getType()).clone(f32), operand));
-  Type result = cast<RankedTensorType>(narrow->getResult(0).getType()).clone(f32);
-  Operation *wide = Operation::create(loc, narrow->getName(), result, operands, NamedAttrList(),
-                                      narrow->getPropertiesStorage(), BlockRange(), /*numRegions=*/1);
+    operands.push_back(stablehlo::ConvertOp::create(
+        builder, loc, cast<RankedTensorType>(operand.getType()).clone(f32),
+        operand));
+  Type result =
+      cast<RankedTensorType>(narrow->getResult(0).getType()).clone(f32);
+  Operation *wide = Operation::create(
+      loc, narrow->getName(), result, operands, NamedAttrList(),
+      narrow->getPropertiesStorage(), BlockRange(), /*numRegions=*/1);
   Block &body = wide->getRegion(0).emplaceBlock();
   auto scalar = RankedTensorType::get({}, f32);
   body.addArguments({scalar, scalar}, {loc, loc});
   OpBuilder inside = OpBuilder::atBlockBegin(&body);
-  Value combined = combine(inside, loc, kind, body.getArgument(0), body.getArgument(1));
+  Value combined =
+      combine(inside, loc, kind, body.getArgument(0), body.getArgument(1));
   stablehlo::ReturnOp::create(inside, loc, combined);
   builder.insert(wide);
   return wide->getResult(0);
@@ -85,7 +93,8 @@ static void fillOptionalBody(stablehlo::ReduceOp op, Region &region) {
       body.addArgument(global.getArgument(i).getType(), loc);
     body.addArgument(predicate, loc);
   }
-  Value hasFirst = body.getArgument(count), hasSecond = body.getArgument(2 * count + 1);
+  Value hasFirst = body.getArgument(count),
+        hasSecond = body.getArgument(2 * count + 1);
   IRMapping mapping;
   for (unsigned i = 0; i < count; ++i) {
     mapping.map(global.getArgument(i), body.getArgument(i));
@@ -93,38 +102,49 @@ static void fillOptionalBody(stablehlo::ReduceOp op, Region &region) {
   }
   for (Operation &inner : global.without_terminator())
     builder.clone(inner, mapping);
-  Value both = stablehlo::AndOp::create(builder, loc, predicate, hasFirst, hasSecond);
+  Value both =
+      stablehlo::AndOp::create(builder, loc, predicate, hasFirst, hasSecond);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
     Value first = body.getArgument(i), second = body.getArgument(count + 1 + i);
-    Value one = stablehlo::SelectOp::create(builder, loc, first.getType(), hasFirst, first, second);
-    Value combined = mapping.lookupOrDefault(global.getTerminator()->getOperand(i));
-    results.push_back(stablehlo::SelectOp::create(builder, loc, first.getType(), both, combined, one));
+    Value one = stablehlo::SelectOp::create(builder, loc, first.getType(),
+                                            hasFirst, first, second);
+    Value combined =
+        mapping.lookupOrDefault(global.getTerminator()->getOperand(i));
+    results.push_back(stablehlo::SelectOp::create(builder, loc, first.getType(),
+                                                  both, combined, one));
   }
-  results.push_back(stablehlo::OrOp::create(builder, loc, predicate, hasFirst, hasSecond));
+  results.push_back(
+      stablehlo::OrOp::create(builder, loc, predicate, hasFirst, hasSecond));
   stablehlo::ReturnOp::create(builder, loc, results);
 }
 
 /// Splats of i1, of `type`.
-static Value flags(OpBuilder &builder, Location loc, bool value, RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
+static Value flags(OpBuilder &builder, Location loc, bool value,
+                   RankedTensorType type, ArrayRef<OpFoldResult> sizes) {
   auto scalar = RankedTensorType::get({}, builder.getI1Type());
-  Value one = stablehlo::ConstantOp::create(builder, loc,
-                                            cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, value))));
-  return type.getRank() == 0 ? one : broadcastScalar(builder, loc, one, type, sizes);
+  Value one = stablehlo::ConstantOp::create(
+      builder, loc,
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, value))));
+  return type.getRank() == 0 ? one
+                             : broadcastScalar(builder, loc, one, type, sizes);
 }
 
-/// Each rank reduces its block, without the initial value; then all ranks combine
-/// the initial value and the partial results, in rank order. Ranks with nothing
-/// have no partial result, which a flag beside it says. argmax needs none: each rank
-/// starts from the initial value, which is what it has if it has nothing.
-static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &localization) {
+/// Each rank reduces its block, without the initial value; then all ranks
+/// combine the initial value and the partial results, in rank order. Ranks with
+/// nothing have no partial result, which a flag beside it says. argmax needs
+/// none: each rank starts from the initial value, which is what it has if it
+/// has nothing.
+static LocalResults combinePartials(stablehlo::ReduceOp op,
+                                    Localization &localization) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
   SmallVector<int64_t> axes = distributedAxes(localization);
   bool isMax, isOptional = !stablehlo::picksExtreme(op, isMax);
 
-  auto build = [&](ArrayRef<Value> operands, TypeRange types, ArrayRef<int64_t> dims) -> Operation * {
+  auto build = [&](ArrayRef<Value> operands, TypeRange types,
+                   ArrayRef<int64_t> dims) -> Operation * {
     Operation *reduce = cloneAs(op, localization, operands, types);
     cast<stablehlo::ReduceOp>(reduce).setDimensions(dims);
     if (isOptional) {
@@ -134,8 +154,10 @@ static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &locali
     return reduce;
   };
   // Of the block.
-  SmallVector<IntervalTable> tables = localization.resultTables(0), blocks = localization.operandTables(0);
-  SmallVector<Value> inputs(localization.operands().take_front(count)), inits(localization.operands().drop_front(count));
+  SmallVector<IntervalTable> tables = localization.resultTables(0),
+                             blocks = localization.operandTables(0);
+  SmallVector<Value> inputs(localization.operands().take_front(count)),
+      inits(localization.operands().drop_front(count));
   SmallVector<Type> types;
   for (unsigned i = 0; i < count; ++i)
     types.push_back(localization.resultType(i));
@@ -146,7 +168,8 @@ static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &locali
     auto scalar = RankedTensorType::get({}, i1);
     no = flags(builder, loc, false, scalar, {});
     yes = flags(builder, loc, true, scalar, {});
-    operands.push_back(flags(builder, loc, true, blockType(blocks, i1), blockSizes(localization, blocks)));
+    operands.push_back(flags(builder, loc, true, blockType(blocks, i1),
+                             blockSizes(localization, blocks)));
     types.push_back(blockType(tables, i1));
   }
   operands.append(inits);
@@ -159,18 +182,22 @@ static LocalResults combinePartials(stablehlo::ReduceOp op, Localization &locali
   int64_t ranks = 1;
   for (int64_t axis : axes)
     ranks *= meshSizes[axis];
-  SmallVector<IntervalTable> leading{wholeTable(1)}, joined{wholeTable(ranks + 1)};
+  SmallVector<IntervalTable> leading{wholeTable(1)},
+      joined{wholeTable(ranks + 1)};
   leading.append(tables.begin(), tables.end());
   joined.append(tables.begin(), tables.end());
   operands.clear();
   for (auto [i, value] : llvm::enumerate(partial->getResults())) {
-    Value all = gatherPartials(localization, value, tables, axes, wholeTable(ranks), "combines one value a rank");
+    Value all = gatherPartials(localization, value, tables, axes,
+                               wholeTable(ranks), "combines one value a rank");
     if (isOptional) {
       Type element = getElementTypeOrSelf(value.getType());
-      Value init = broadcastScalar(builder, loc, i < count ? inits[i] : yes, blockType(leading, element),
+      Value init = broadcastScalar(builder, loc, i < count ? inits[i] : yes,
+                                   blockType(leading, element),
                                    blockSizes(localization, leading));
-      all = stablehlo::ConcatenateOp::create(builder, loc, blockType(joined, element), ValueRange{init, all},
-                                             /*dimension=*/0);
+      all = stablehlo::ConcatenateOp::create(
+          builder, loc, blockType(joined, element), ValueRange{init, all},
+          /*dimension=*/0);
     }
     operands.push_back(all);
   }

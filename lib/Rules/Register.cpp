@@ -1,10 +1,10 @@
 //===- Register.cpp - Which families there are ----------------------------===//
 #include "shardc/Rules/Register.h"
 #include "RuleUtils.h"
-#include "shardc/Dialect/Solver/IR/Solver.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "shardc/Dialect/Solver/IR/Solver.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -49,10 +49,9 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
     rules::attachHost(context);
     rules::attachPad(context);
   });
-  registry.addExtension(
-      +[](MLIRContext *context, solver::SolverDialect *) {
-        rules::attachSolvers(context);
-      });
+  registry.addExtension(+[](MLIRContext *context, solver::SolverDialect *) {
+    rules::attachSolvers(context);
+  });
   registry.addExtension(TypeID::get<ChloRules>(),
                         std::make_unique<ChloRules>());
 }

@@ -9,8 +9,8 @@
 //     6x4     -> 4x6      a=2 and, whole, 3, 4, 2, 6:  [3a + r, s] -> [2a + t,
 //     u] 2x3x8   -> 3x2x8    only the 8 is shared; 2, 3, 3, 2 are whole
 //
-// A minor part that arrives cut makes way for the major one: [2, 8 cut] -> 16 cut
-// is an all-to-all and a local merge.
+// A minor part that arrives cut makes way for the major one: [2, 8 cut] -> 16
+// cut is an all-to-all and a local merge.
 //
 //===----------------------------------------------------------------------===//
 #include "RuleUtils.h"
@@ -116,8 +116,9 @@ static FailureOr<ShardingRule> reshapeRule(stablehlo::ReshapeOp op) {
     for (const IndexTerm &term :
          llvm::drop_begin(map.terms, map.terms.empty() ? 0 : 1))
       rule.factors[term.factor].kind = FactorKind::NeedReplication;
-  // Where a minor part is cut on one side, the major one is cut on the other, and
-  // the other way round: an exchange of blocks, where else the dim were gathered.
+  // Where a minor part is cut on one side, the major one is cut on the other,
+  // and the other way round: an exchange of blocks, where else the dim were
+  // gathered.
   for (const TensorRule *tensor : {&rule.operands[0], &rule.results[0]})
     for (const IndexMap &map : tensor->dims)
       for (const IndexTerm &term : map.terms)

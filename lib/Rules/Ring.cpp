@@ -23,33 +23,41 @@ using namespace shardc::rules;
 using namespace shardc::spmd;
 
 Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
-    : localization(localization), op(op), b(localization.builder()), loc(op->getLoc()),
-      accumulator(op.getAccumulatorType()), numDims(op.getNumDims()), queryDim(op.getQueryDim()),
-      keyDim(op.getKeyDim()), depthDim(op.getDepthDim()), featureDim(op.getFeatureDim()),
-      plan(std::move(planned)), owned(plan.cuts[keyDim]),
-      ownedParts(plan.keyParts) {
+    : localization(localization), op(op), b(localization.builder()),
+      loc(op->getLoc()), accumulator(op.getAccumulatorType()),
+      numDims(op.getNumDims()), queryDim(op.getQueryDim()),
+      keyDim(op.getKeyDim()), depthDim(op.getDepthDim()),
+      featureDim(op.getFeatureDim()), plan(std::move(planned)),
+      owned(plan.cuts[keyDim]), ownedParts(plan.keyParts) {
   if (!areKeysDealt()) {
     ownedParts = splitDealt(owned, op.getKeyOrder());
     return;
   }
-  for (auto [keys, front, back] : llvm::zip_equal(owned.intervals, ownedParts[0].held.intervals, ownedParts[1].held.intervals))
+  for (auto [keys, front, back] :
+       llvm::zip_equal(owned.intervals, ownedParts[0].held.intervals,
+                       ownedParts[1].held.intervals))
     keys = {front.begin, back.end};
 }
 
 SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
   SmallVector<std::pair<int64_t, int64_t>> met;
-  int64_t keyParts = here.isPassed ? ownedParts.size() : plan.turns[here.turn].parts.size();
+  int64_t keyParts =
+      here.isPassed ? ownedParts.size() : plan.turns[here.turn].parts.size();
   for (int64_t part = 0; part < countParts(); ++part)
     for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
-      if (countParts() * keyParts == 1 || (here.isPassed ? mayMeet(op, plan.parts[part], ownedParts[keyPart].natural)
-                                                      : plan.meets(op, localization.meshSizes(), here.turn, part, keyPart)))
+      if (countParts() * keyParts == 1 ||
+          (here.isPassed
+               ? mayMeet(op, plan.parts[part], ownedParts[keyPart].natural)
+               : plan.meets(op, localization.meshSizes(), here.turn, part,
+                            keyPart)))
         met.push_back({part, keyPart});
   return met;
 }
 
 bool Ring::isWhole(int64_t turn) {
   const Turn &now = plan.turns[turn];
-  SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
+  SmallVector<int64_t> met =
+      turnPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
   if (now.keys.axes != owned.axes)
     return false;
   for (auto [keys, block] : llvm::zip_equal(now.keys.intervals, met))
@@ -61,7 +69,8 @@ bool Ring::isWhole(int64_t turn) {
 std::string Ring::why(int64_t turn) {
   if (plan.way == PairWay::Gathered)
     return explain("takes all keys at once");
-  std::string text = "meets block " + std::to_string(plan.turns[turn].shift) + " of " + std::to_string(plan.length) + " of a ring";
+  std::string text = "meets block " + std::to_string(plan.turns[turn].shift) +
+                     " of " + std::to_string(plan.length) + " of a ring";
   return turn == 1 && plan.way == PairWay::Ring ? explain(text) : text;
 }
 
@@ -73,9 +82,12 @@ std::string Ring::why(int64_t turn) {
 static StringRef whyRecut(PairWay way, bool isBack) {
   switch (way) {
   case PairWay::Heads:
-    return isBack ? "gives back rows of all heads" : "takes some heads with all queries and keys";
+    return isBack ? "gives back rows of all heads"
+                  : "takes some heads with all queries and keys";
   case PairWay::Dealt:
-    return isBack ? "gives back rows of queries from both ends" : "deals out queries from both ends, where blocks in order are uneven work";
+    return isBack ? "gives back rows of queries from both ends"
+                  : "deals out queries from both ends, where blocks in order "
+                    "are uneven work";
   case PairWay::Ring:
   case PairWay::Gathered:
     break;
@@ -84,7 +96,8 @@ static StringRef whyRecut(PairWay way, bool isBack) {
 }
 
 SmallVector<Piece> Ring::operand(int64_t number) {
-  Piece piece{localization.operands()[number], op.getMap(number), localization.operandTables(number)};
+  Piece piece{localization.operands()[number], op.getMap(number),
+              localization.operandTables(number)};
   std::optional<unsigned> rows = queryOf(piece.map);
   if (!plan.isRecut && (countParts() == 1 || !rows))
     return {piece};
@@ -93,7 +106,8 @@ SmallVector<Piece> Ring::operand(int64_t number) {
     SmallVector<Piece> pieces;
     for (auto [slice, part] : llvm::zip_equal(plan.slices, plan.parts)) {
       Piece &mine = pieces.emplace_back(piece);
-      mine.value = partOf(localization, piece.value, *rows, piece.tables[*rows], slice);
+      mine.value =
+          partOf(localization, piece.value, *rows, piece.tables[*rows], slice);
       mine.tables[*rows] = part;
     }
     return pieces;
@@ -104,7 +118,9 @@ SmallVector<Piece> Ring::operand(int64_t number) {
     mine.tables = tablesOf(piece.map, {}, part);
     if (std::optional<unsigned> dim = keyOf(piece.map); dim && areKeysCut())
       mine.tables[*dim] = piece.tables[*dim];
-    mine.value = localization.exchange(piece.value, piece.tables, mine.tables, {}, explain(whyRecut(plan.way, /*isBack=*/false).str()));
+    mine.value = localization.exchange(
+        piece.value, piece.tables, mine.tables, {},
+        explain(whyRecut(plan.way, /*isBack=*/false).str()));
   }
   return pieces;
 }
@@ -120,28 +136,37 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
     for (auto [part, found] : llvm::enumerate(values)) {
       SmallVector<IntervalTable> made = localization.resultTables(number);
       made[*dim] = plan.parts[part];
-      pieces.push_back(finish(found, from, to, blockType(made, type.getElementType())));
+      pieces.push_back(
+          finish(found, from, to, blockType(made, type.getElementType())));
     }
     return castTo(b, loc, tensor::ConcatOp::create(b, loc, *dim, pieces), type);
   }
   SmallVector<Value> pieces;
   for (auto [part, found] : llvm::enumerate(values)) {
-    SmallVector<IntervalTable> made = tablesOf(to, {}, part), needed = localization.resultTables(number);
-    Value value = finish(found, from, to, blockType(made, type.getElementType()));
+    SmallVector<IntervalTable> made = tablesOf(to, {}, part),
+                               needed = localization.resultTables(number);
+    Value value =
+        finish(found, from, to, blockType(made, type.getElementType()));
     if (values.size() > 1) {
       // A part is a tensor of its own: one that begins at 0.
       Interval domain{INT64_MAX, 0};
       for (Interval rows : made[*dim].intervals)
-        domain = {std::min(domain.begin, rows.begin), std::max(domain.end, rows.end)};
+        domain = {std::min(domain.begin, rows.begin),
+                  std::max(domain.end, rows.end)};
       for (SmallVector<IntervalTable> *tables : {&made, &needed})
         for (Interval &rows : (*tables)[*dim].intervals) {
           rows = intersect(rows, domain);
-          rows = rows.empty() ? Interval{0, 0} : Interval{rows.begin - domain.begin, rows.end - domain.begin};
+          rows = rows.empty() ? Interval{0, 0}
+                              : Interval{rows.begin - domain.begin,
+                                         rows.end - domain.begin};
         }
     }
-    pieces.push_back(localization.exchange(value, made, needed, {}, whyRecut(plan.way, /*isBack=*/true)));
+    pieces.push_back(localization.exchange(
+        value, made, needed, {}, whyRecut(plan.way, /*isBack=*/true)));
   }
-  Value whole = pieces.size() > 1 ? tensor::ConcatOp::create(b, loc, *dim, pieces).getResult() : pieces.front();
+  Value whole = pieces.size() > 1
+                    ? tensor::ConcatOp::create(b, loc, *dim, pieces).getResult()
+                    : pieces.front();
   return castTo(b, loc, whole, type);
 }
 
@@ -152,45 +177,61 @@ Value Ring::at(const Piece &piece, int64_t turn) {
   SmallVector<IntervalTable> needed(piece.tables);
   needed[*dim] = plan.turns[turn].keys;
   if (isCut(piece.tables, *dim))
-    return localization.exchange(piece.value, piece.tables, needed, {}, why(turn));
+    return localization.exchange(piece.value, piece.tables, needed, {},
+                                 why(turn));
   // All keys are here.
-  return partOf(localization, piece.value, *dim, piece.tables[*dim], needed[*dim]);
+  return partOf(localization, piece.value, *dim, piece.tables[*dim],
+                needed[*dim]);
 }
 
-Value Ring::ofKeys(Value block, AffineMap map, const Here &here, int64_t keyPart, Value into) {
+Value Ring::ofKeys(Value block, AffineMap map, const Here &here,
+                   int64_t keyPart, Value into) {
   std::optional<unsigned> dim = keyOf(map);
   if (dim && here.isPassed) {
     // In a buffer that any block fits in.
     const TablePart &part = ownedParts[keyPart];
     SmallVector<int64_t> begins, sizes = sizesOf(part.held.intervals);
-    for (auto [whole, mine] : llvm::zip_equal(owned.intervals, part.held.intervals))
+    for (auto [whole, mine] :
+         llvm::zip_equal(owned.intervals, part.held.intervals))
       begins.push_back(mine.empty() ? 0 : mine.begin - whole.begin);
     int64_t size = staticSize(sizes);
-    if (ownedParts.size() == 1 && size == cast<RankedTensorType>((into ? into : block).getType()).getDimSize(*dim))
+    if (ownedParts.size() == 1 &&
+        size == cast<RankedTensorType>((into ? into : block).getType())
+                    .getDimSize(*dim))
       return block;
-    return slice(block, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), size, into);
+    return slice(block, *dim, pickEntry(b, loc, begins, here.owner),
+                 pickEntry(b, loc, sizes, here.owner), size, into);
   }
   const Turn &now = plan.turns[here.turn];
   if (!dim || now.parts.size() == 1)
     return block;
-  return partOf(localization, block, *dim, now.keys, now.parts[keyPart].held, into);
+  return partOf(localization, block, *dim, now.keys, now.parts[keyPart].held,
+                into);
 }
 
 std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
   // Side by side in their last dims, if they lie alike otherwise.
-  auto a = cast<RankedTensorType>(first.value.getType()), c = cast<RankedTensorType>(second.value.getType());
+  auto a = cast<RankedTensorType>(first.value.getType()),
+       c = cast<RankedTensorType>(second.value.getType());
   std::optional<unsigned> dim = keyOf(first.map);
   int64_t last = a.getRank() - 1;
-  bool moves = isLoop() || !llvm::all_of(llvm::seq(countTurns()), [&](int64_t turn) { return staysPut(turn); });
-  if (!moves || a.getRank() != c.getRank() || a.getElementType() != c.getElementType() || int64_t(*dim) == last ||
-      a.isDynamicDim(last) || c.isDynamicDim(last) || !isCut(first.tables, *dim) || isCut(first.tables, last) || isCut(second.tables, last))
+  bool moves =
+      isLoop() || !llvm::all_of(llvm::seq(countTurns()),
+                                [&](int64_t turn) { return staysPut(turn); });
+  if (!moves || a.getRank() != c.getRank() ||
+      a.getElementType() != c.getElementType() || int64_t(*dim) == last ||
+      a.isDynamicDim(last) || c.isDynamicDim(last) ||
+      !isCut(first.tables, *dim) || isCut(first.tables, last) ||
+      isCut(second.tables, last))
     return std::nullopt;
   for (int64_t i = 0; i < last; ++i)
-    if (first.map.getResult(i) != second.map.getResult(i) || first.tables[i].intervals != second.tables[i].intervals)
+    if (first.map.getResult(i) != second.map.getResult(i) ||
+        first.tables[i].intervals != second.tables[i].intervals)
       return std::nullopt;
   SmallVector<int64_t> shape(a.getShape());
   shape[last] = a.getDimSize(last) + c.getDimSize(last);
-  Value both = tensor::ConcatOp::create(b, loc, a.clone(shape), last, ValueRange{first.value, second.value});
+  Value both = tensor::ConcatOp::create(b, loc, a.clone(shape), last,
+                                        ValueRange{first.value, second.value});
   Piece pair{both, first.map, first.tables};
   pair.tables[last] = wholeTable(shape[last]);
   return pair;
@@ -199,7 +240,8 @@ std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
 Value Ring::columns(Value block, int64_t from, int64_t size) {
   auto type = cast<RankedTensorType>(block.getType());
   int64_t last = type.getRank() - 1;
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
     sizes.push_back(dimOf(b, loc, block, i));
   offsets[last] = b.getIndexAttr(from);
@@ -209,15 +251,23 @@ Value Ring::columns(Value block, int64_t from, int64_t size) {
   return takePart(b, loc, type.clone(narrow), block, offsets, sizes, strides);
 }
 
-std::pair<Value, Value> Ring::at(const std::optional<Piece> &pair, const Piece &first, const Piece &second, int64_t turn) {
+std::pair<Value, Value> Ring::at(const std::optional<Piece> &pair,
+                                 const Piece &first, const Piece &second,
+                                 int64_t turn) {
   if (!pair || staysPut(turn))
     return {at(first, turn), at(second, turn)};
   return split(at(*pair, turn), first, second);
 }
 
-std::pair<Value, Value> Ring::split(Value block, const Piece &first, const Piece &second) {
-  int64_t border = cast<RankedTensorType>(first.value.getType()).getShape().back();
-  return {columns(block, 0, border), columns(block, border, cast<RankedTensorType>(second.value.getType()).getShape().back())};
+std::pair<Value, Value> Ring::split(Value block, const Piece &first,
+                                    const Piece &second) {
+  int64_t border =
+      cast<RankedTensorType>(first.value.getType()).getShape().back();
+  return {
+      columns(block, 0, border),
+      columns(
+          block, border,
+          cast<RankedTensorType>(second.value.getType()).getShape().back())};
 }
 
 Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
@@ -233,46 +283,69 @@ Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
       keys = {end, end + keys.size()};
       end = keys.end;
     }
-    for (auto [keys, visitor] : llvm::zip_equal(to[dim].intervals, turnPlaces(owned.axes, plan.places, mesh, -plan.turns[turn].shift)))
+    for (auto [keys, visitor] : llvm::zip_equal(
+             to[dim].intervals, turnPlaces(owned.axes, plan.places, mesh,
+                                           -plan.turns[turn].shift)))
       keys = from[dim].intervals[visitor];
   }
-  std::string text = "gives back gradients of block " + std::to_string(plan.turns[turn].shift) + " of " + std::to_string(plan.length) + " of a ring";
+  std::string text = "gives back gradients of block " +
+                     std::to_string(plan.turns[turn].shift) + " of " +
+                     std::to_string(plan.length) + " of a ring";
   return {localization.exchange(value, from, to, {}, text), map, turn};
 }
 
 Value Ring::receive(Value total, const Arrival &arrival) {
   auto add = [&](Value sum) -> Value {
-    return AccumulateOp::create(b, loc, castTo(b, loc, arrival.value, cast<RankedTensorType>(sum.getType())), sum);
+    return AccumulateOp::create(
+        b, loc,
+        castTo(b, loc, arrival.value, cast<RankedTensorType>(sum.getType())),
+        sum);
   };
   if (isWhole(arrival.turn))
     return add(total);
   const Turn &turn = plan.turns[arrival.turn];
   IntervalTable keys = turn.keys;
-  for (auto [mine, visitor] : llvm::zip_equal(keys.intervals, turnPlaces(owned.axes, plan.places, localization.meshSizes(), -turn.shift)))
+  for (auto [mine, visitor] : llvm::zip_equal(
+           keys.intervals, turnPlaces(owned.axes, plan.places,
+                                      localization.meshSizes(), -turn.shift)))
     mine = turn.keys.intervals[visitor];
   unsigned dim = *keyOf(arrival.map);
-  return partOf(localization, add(partOf(localization, total, dim, owned, keys)), dim, owned, keys, total);
+  return partOf(localization,
+                add(partOf(localization, total, dim, owned, keys)), dim, owned,
+                keys, total);
 }
 
-SmallVector<Value> Ring::positions(const Here &here, int64_t part, int64_t keyPart) {
+SmallVector<Value> Ring::positions(const Here &here, int64_t part,
+                                   int64_t keyPart) {
   SmallVector<Value> result;
   for (int64_t dim = 0; dim < queryDim; ++dim)
-    result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.cuts[dim])));
-  result.push_back(getValueOrCreateConstantIndexOp(b, loc, beginAt(localization, plan.parts[part])));
+    result.push_back(getValueOrCreateConstantIndexOp(
+        b, loc, beginAt(localization, plan.cuts[dim])));
+  result.push_back(getValueOrCreateConstantIndexOp(
+      b, loc, beginAt(localization, plan.parts[part])));
   OpFoldResult key;
   if (here.isPassed)
-    key = pickEntry(b, loc, llvm::map_to_vector(ownedParts[keyPart].natural.intervals, [](Interval keys) { return keys.begin; }), here.owner);
+    key =
+        pickEntry(b, loc,
+                  llvm::map_to_vector(ownedParts[keyPart].natural.intervals,
+                                      [](Interval keys) { return keys.begin; }),
+                  here.owner);
   else
     key = beginAt(localization, plan.turns[here.turn].parts[keyPart].natural);
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, key));
   return result;
 }
 
-SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, const Here &here, int64_t part) {
+SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, const Here &here,
+                                          int64_t part) {
   SmallVector<IntervalTable> tables;
   for (AffineExpr expr : map.getResults()) {
     int64_t dim = cast<AffineDimExpr>(expr).getPosition();
-    tables.push_back(dim == keyDim ? (here.isPassed ? wholeTable(bufferSize()) : plan.turns[here.turn].keys) : dim == queryDim ? plan.parts[part] : plan.cuts[dim]);
+    tables.push_back(dim == keyDim
+                         ? (here.isPassed ? wholeTable(bufferSize())
+                                          : plan.turns[here.turn].keys)
+                     : dim == queryDim ? plan.parts[part]
+                                       : plan.cuts[dim]);
   }
   return tables;
 }
@@ -291,17 +364,23 @@ AffineMap Ring::stateMap(AffineMap map, int64_t last) {
   return AffineMap::get(numDims, 0, results, map.getContext());
 }
 
-Value Ring::filled(AffineMap map, const Here &here, int64_t part, TypedAttr number) {
+Value Ring::filled(AffineMap map, const Here &here, int64_t part,
+                   TypedAttr number) {
   SmallVector<IntervalTable> tables = tablesOf(map, here, part);
   RankedTensorType type = blockType(tables, number.getType());
   auto scalar = RankedTensorType::get({}, number.getType());
-  Value value = stablehlo::ConstantOp::create(b, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, ArrayRef<Attribute>(number)))));
+  Value value = stablehlo::ConstantOp::create(
+      b, loc,
+      cast<ElementsAttr>(Attribute(
+          DenseElementsAttr::get(scalar, ArrayRef<Attribute>(number)))));
   return broadcastScalar(b, loc, value, type, blockSizes(localization, tables));
 }
 
-SmallVector<Value> Ring::step(PairCombine combine, bool backward, const Here &here, int64_t part, int64_t keyPart,
-                              ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks, unsigned numRows, bool hasValue, ValueRange state,
-                              ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions) {
+SmallVector<Value>
+Ring::step(PairCombine combine, bool backward, const Here &here, int64_t part,
+           int64_t keyPart, ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks,
+           unsigned numRows, bool hasValue, ValueRange state,
+           ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions) {
   SmallVector<AffineMap> maps(inputs);
   llvm::append_range(maps, stateMaps);
   SmallVector<Value> mine;
@@ -313,9 +392,12 @@ SmallVector<Value> Ring::step(PairCombine combine, bool backward, const Here &he
   ValueRange all(mine), inits(before);
   unsigned first = hasValue ? 3 : 2;
   SmallVector<Value> at = positions(here, part, keyPart);
-  auto lower = op->getAttrOfType<IntegerAttr>("band_lower"), upper = op->getAttrOfType<IntegerAttr>("band_upper");
-  auto made = PairStepOp::create(b, loc, inits.getTypes(), combine, backward, all[0], all[1], hasValue ? all[2] : Value(),
-                                 all.slice(first, numRows), all.drop_front(first + numRows), at, inits,
+  auto lower = op->getAttrOfType<IntegerAttr>("band_lower"),
+       upper = op->getAttrOfType<IntegerAttr>("band_upper");
+  auto made = PairStepOp::create(b, loc, inits.getTypes(), combine, backward,
+                                 all[0], all[1], hasValue ? all[2] : Value(),
+                                 all.slice(first, numRows),
+                                 all.drop_front(first + numRows), at, inits,
                                  b.getAffineMapArrayAttr(maps), lower, upper);
   for (auto [from, to] : llvm::zip_equal(regions, made->getRegions()))
     if (from && !from->empty()) {
@@ -323,7 +405,8 @@ SmallVector<Value> Ring::step(PairCombine combine, bool backward, const Here &he
       from->cloneInto(&to, mapping);
     }
   SmallVector<Value> after;
-  for (auto [result, whole, map] : llvm::zip_equal(made.getResults(), state, stateMaps))
+  for (auto [result, whole, map] :
+       llvm::zip_equal(made.getResults(), state, stateMaps))
     after.push_back(ofKeys(result, map, here, keyPart, whole));
   return after;
 }
@@ -340,20 +423,25 @@ Value Ring::spread(Value value, AffineMap from, Value like, AffineMap to) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
     sizes.push_back(dimOf(b, loc, like, i));
-  return stablehlo::DynamicBroadcastInDimOp::create(b, loc, type, value, shapeTensor(b, loc, sizes), dims);
+  return stablehlo::DynamicBroadcastInDimOp::create(
+      b, loc, type, value, shapeTensor(b, loc, sizes), dims);
 }
 
-Value Ring::finish(Value value, AffineMap from, AffineMap to, RankedTensorType type) {
+Value Ring::finish(Value value, AffineMap from, AffineMap to,
+                   RankedTensorType type) {
   auto here = cast<RankedTensorType>(value.getType());
   if (here.getElementType() != type.getElementType())
-    value = stablehlo::ConvertOp::create(b, loc, here.clone(type.getElementType()), value);
+    value = stablehlo::ConvertOp::create(
+        b, loc, here.clone(type.getElementType()), value);
   SmallVector<int64_t> order;
   for (AffineExpr expr : to.getResults())
     order.push_back(*from.getResultPosition(expr));
   if (!llvm::is_sorted(order)) {
     auto now = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return now.getDimSize(dim); });
-    value = stablehlo::TransposeOp::create(b, loc, now.clone(shape), value, b.getDenseI64ArrayAttr(order));
+    SmallVector<int64_t> shape = llvm::map_to_vector(
+        order, [&](int64_t dim) { return now.getDimSize(dim); });
+    value = stablehlo::TransposeOp::create(b, loc, now.clone(shape), value,
+                                           b.getDenseI64ArrayAttr(order));
   }
   return castTo(b, loc, value, type);
 }
@@ -367,7 +455,8 @@ struct Inputs {
       maps.push_back(ring.op.getMap(i));
     }
   }
-  /// What all parts of the queries share at `turn`; null for what each has of its own.
+  /// What all parts of the queries share at `turn`; null for what each has of
+  /// its own.
   SmallVector<Value> at(int64_t turn, bool hasValue) {
     SmallVector<Value> values(pieces.size());
     unsigned first = 1;
@@ -375,7 +464,8 @@ struct Inputs {
       // Joined before the first step, so that it may travel during that.
       if (turn == 0)
         pair = ring.join(pieces[1][0], pieces[2][0]);
-      std::tie(values[1], values[2]) = ring.at(pair, pieces[1][0], pieces[2][0], turn);
+      std::tie(values[1], values[2]) =
+          ring.at(pair, pieces[1][0], pieces[2][0], turn);
       first = 3;
     }
     for (unsigned i = first; i < pieces.size(); ++i)
@@ -383,14 +473,18 @@ struct Inputs {
         values[i] = ring.at(pieces[i][0], turn);
     return values;
   }
-  /// Lets operands not be those that other ops have: what is exchanged of them is not kept from one op to the next.
+  /// Lets operands not be those that other ops have: what is exchanged of them
+  /// is not kept from one op to the next.
   void renew(ArrayRef<unsigned> operands) {
     SmallVector<Value> held;
     for (unsigned i : operands)
       for (Piece &piece : pieces[i])
         held.push_back(piece.value);
-    SmallVector<Type> types = llvm::map_to_vector(held, [](Value value) { return value.getType(); });
-    ValueRange kept = stablehlo::OptimizationBarrierOp::create(ring.b, ring.loc, types, held)->getResults();
+    SmallVector<Type> types =
+        llvm::map_to_vector(held, [](Value value) { return value.getType(); });
+    ValueRange kept =
+        stablehlo::OptimizationBarrierOp::create(ring.b, ring.loc, types, held)
+            ->getResults();
     for (unsigned i : operands)
       for (Piece &piece : pieces[i]) {
         piece.value = kept.front();
@@ -398,14 +492,17 @@ struct Inputs {
       }
   }
   /// The same, for one part.
-  SmallVector<Value> of(ArrayRef<Value> shared, const Here &here, int64_t part) {
+  SmallVector<Value> of(ArrayRef<Value> shared, const Here &here,
+                        int64_t part) {
     SmallVector<Value> values(shared);
     for (auto [value, of] : llvm::zip_equal(values, pieces))
       if (const Piece &piece = of[of.size() > 1 ? part : 0]; !value)
-        value = here.isPassed ? ring.columnsOf(piece, here) : ring.at(piece, here.turn);
+        value = here.isPassed ? ring.columnsOf(piece, here)
+                              : ring.at(piece, here.turn);
     return values;
   }
-  /// What is passed round in a loop, in buffers: keys and values first, as one if they can be.
+  /// What is passed round in a loop, in buffers: keys and values first, as one
+  /// if they can be.
   SmallVector<Piece> travelling(bool hasValue) {
     SmallVector<Piece> result;
     if (hasValue && (pair = ring.join(pieces[1][0], pieces[2][0])))
@@ -419,7 +516,8 @@ struct Inputs {
   SmallVector<Value> from(ValueRange blocks) {
     SmallVector<Value> values(pieces.size());
     if (pair) {
-      std::tie(values[1], values[2]) = ring.split(blocks.front(), pieces[1][0], pieces[2][0]);
+      std::tie(values[1], values[2]) =
+          ring.split(blocks.front(), pieces[1][0], pieces[2][0]);
       blocks = blocks.drop_front();
     }
     for (unsigned i = pair ? 3 : 1; i < pieces.size(); ++i)
@@ -441,28 +539,42 @@ struct Inputs {
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// The states of ranks that met different keys, as one: maxima, sums and what values add up to, which lie as `maps` say.
-static void mergeSoftmax(Ring &ring, SmallVectorImpl<Value> &state, ArrayRef<AffineMap> maps, int64_t part) {
+/// The states of ranks that met different keys, as one: maxima, sums and what
+/// values add up to, which lie as `maps` say.
+static void mergeSoftmax(Ring &ring, SmallVectorImpl<Value> &state,
+                         ArrayRef<AffineMap> maps, int64_t part) {
   OpBuilder &b = ring.b;
   Location loc = ring.loc;
   Localization &localization = ring.localization;
   ArrayRef<int64_t> axes = ring.mergeAxes();
-  Value largest = localization.allReduce(state[0], ReductionKind::Max, axes, "finds the largest score of each row");
+  Value largest = localization.allReduce(state[0], ReductionKind::Max, axes,
+                                         "finds the largest score of each row");
   // exp(-inf - -inf) is NaN where it should not matter.
   auto type = cast<RankedTensorType>(largest.getType());
-  Value same = stablehlo::CompareOp::create(b, loc, state[0], largest, stablehlo::ComparisonDirection::EQ);
-  Value factor = stablehlo::ExpOp::create(b, loc, type, stablehlo::SubtractOp::create(b, loc, type, state[0], largest).getResult());
-  factor = stablehlo::SelectOp::create(b, loc, type, same, ring.filled(maps[0], {}, part, 1.0), factor);
+  Value same = stablehlo::CompareOp::create(b, loc, state[0], largest,
+                                            stablehlo::ComparisonDirection::EQ);
+  Value factor = stablehlo::ExpOp::create(
+      b, loc, type,
+      stablehlo::SubtractOp::create(b, loc, type, state[0], largest)
+          .getResult());
+  factor = stablehlo::SelectOp::create(
+      b, loc, type, same, ring.filled(maps[0], {}, part, 1.0), factor);
   auto sumType = cast<RankedTensorType>(state[1].getType());
-  Value sum = stablehlo::MulOp::create(b, loc, sumType, state[1], ring.finish(factor, maps[0], maps[1], sumType));
+  Value sum =
+      stablehlo::MulOp::create(b, loc, sumType, state[1],
+                               ring.finish(factor, maps[0], maps[1], sumType));
   Value wide = ring.spread(factor, maps[0], state[2], maps[2]);
-  Value acc = stablehlo::MulOp::create(b, loc, state[2].getType(), state[2], wide);
+  Value acc =
+      stablehlo::MulOp::create(b, loc, state[2].getType(), state[2], wide);
   state[0] = largest;
-  state[1] = localization.allReduce(sum, ReductionKind::Sum, axes, "adds up what ranks with other keys weigh");
-  state[2] = localization.allReduce(acc, ReductionKind::Sum, axes, "adds up what ranks with other keys found");
+  state[1] = localization.allReduce(sum, ReductionKind::Sum, axes,
+                                    "adds up what ranks with other keys weigh");
+  state[2] = localization.allReduce(acc, ReductionKind::Sum, axes,
+                                    "adds up what ranks with other keys found");
 }
 
-LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) {
+LocalResults rules::localizeAllPairs(AllPairsOp op,
+                                     Localization &localization) {
   auto self = cast<AllPairsOpInterface>(op.getOperation());
   FailureOr<RingPlan> plan = planRing(self, localization);
   if (failed(plan))
@@ -472,12 +584,16 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
   Location loc = ring.loc;
   bool hasValue = bool(op.getValue());
   Inputs inputs(ring);
-  // Keys that another op has met would be there whole, if their blocks were kept until here.
+  // Keys that another op has met would be there whole, if their blocks were
+  // kept until here.
   auto metBefore = [&](Operation *user) {
-    return user != op && isa<AllPairsOp>(user) && user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
+    return user != op && isa<AllPairsOp>(user) &&
+           user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
   };
   if (ring.countTurns() > 1 && llvm::any_of(op.getKey().getUsers(), metBefore))
-    inputs.renew(hasValue ? ArrayRef<unsigned>{0, 1, 2} : ArrayRef<unsigned>{0, 1}); // with queries, which differ
+    inputs.renew(hasValue
+                     ? ArrayRef<unsigned>{0, 1, 2}
+                     : ArrayRef<unsigned>{0, 1}); // with queries, which differ
 
   PairCombine combine = op.getCombine();
   // The state of each part of the queries.
@@ -488,7 +604,9 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
     for (auto [part, state] : llvm::enumerate(states))
       state.push_back(ring.filled(map, {}, part, number));
   };
-  auto begin = [&](AffineMap map, double number) { beginWith(map, b.getFloatAttr(ring.accumulator, number)); };
+  auto begin = [&](AffineMap map, double number) {
+    beginWith(map, b.getFloatAttr(ring.accumulator, number));
+  };
   AffineMap out = self.getResultMap(0);
   constexpr double kInfinity = HUGE_VAL;
   switch (combine) {
@@ -506,13 +624,16 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
     break;
   case PairCombine::TopK:
     begin(ring.stateMap(out, ring.featureDim), -kInfinity);
-    beginWith(ring.stateMap(self.getResultMap(1), ring.featureDim), b.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
+    beginWith(ring.stateMap(self.getResultMap(1), ring.featureDim),
+              b.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
     break;
   }
   auto meet = [&](const Here &here, ArrayRef<Value> shared) {
     for (auto [part, keyPart] : ring.partsAt(here))
-      states[part] = ring.step(combine, /*backward=*/false, here, part, keyPart, inputs.maps, inputs.of(shared, here, part), 0,
-                               hasValue, states[part], maps, {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
+      states[part] = ring.step(
+          combine, /*backward=*/false, here, part, keyPart, inputs.maps,
+          inputs.of(shared, here, part), 0, hasValue, states[part], maps,
+          {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
   };
   if (ring.isLoop()) {
     SmallVector<Piece> travelling = inputs.travelling(hasValue);
@@ -529,18 +650,21 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
       return flat;
     };
     for (const Run &run : ring.runs())
-      unflatten(ring.runTurns(run, travelling, flatten(), [&](const Here &here, ValueRange blocks, ValueRange flat) {
-        unflatten(flat);
-        meet(here, inputs.from(blocks));
-        return flatten();
-      }));
+      unflatten(ring.runTurns(
+          run, travelling, flatten(),
+          [&](const Here &here, ValueRange blocks, ValueRange flat) {
+            unflatten(flat);
+            meet(here, inputs.from(blocks));
+            return flatten();
+          }));
   } else {
     for (int64_t turn = 0; turn < ring.countTurns(); ++turn)
       meet({turn}, inputs.at(turn, hasValue));
   }
 
   auto result = [&](int64_t state, int64_t number) {
-    SmallVector<Value> values = llvm::map_to_vector(states, [&](ArrayRef<Value> values) { return values[state]; });
+    SmallVector<Value> values = llvm::map_to_vector(
+        states, [&](ArrayRef<Value> values) { return values[state]; });
     return ring.deliver(values, maps[state], number);
   };
   switch (combine) {
@@ -550,7 +674,9 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
         mergeSoftmax(ring, state, maps, part);
       Value &out = state[2];
       if (!op.getUnnormalized())
-        out = stablehlo::DivOp::create(b, loc, out.getType(), out, ring.spread(state[1], maps[1], out, maps[2]));
+        out = stablehlo::DivOp::create(
+            b, loc, out.getType(), out,
+            ring.spread(state[1], maps[1], out, maps[2]));
     }
     return SmallVector<Value>{result(2, 0), result(0, 1), result(1, 2)};
   }
@@ -562,7 +688,9 @@ LocalResults rules::localizeAllPairs(AllPairsOp op, Localization &localization) 
                                                        : ReductionKind::Min;
     if (!ring.mergeAxes().empty())
       for (SmallVector<Value> &state : states)
-        state[0] = localization.allReduce(state[0], kind, ring.mergeAxes(), "combines what ranks with other keys found");
+        state[0] =
+            localization.allReduce(state[0], kind, ring.mergeAxes(),
+                                   "combines what ranks with other keys found");
     return SmallVector<Value>{result(0, 0)};
   }
   case PairCombine::TopK:
@@ -584,15 +712,20 @@ static SmallVector<int64_t> partialAxes(Ring &ring, AffineMap map) {
   return axes;
 }
 
-/// The turns of a loop. Gradients of a block travel with it: each rank adds its share to what comes, one turn behind
-/// the block itself, and after the last turn they go home.
-static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, MutableArrayRef<SmallVector<Value>> total,
-                          llvm::function_ref<void(const Here &, ArrayRef<Value>, MutableArrayRef<Value>)> meet) {
+/// The turns of a loop. Gradients of a block travel with it: each rank adds its
+/// share to what comes, one turn behind the block itself, and after the last
+/// turn they go home.
+static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps,
+                          MutableArrayRef<SmallVector<Value>> total,
+                          llvm::function_ref<void(const Here &, ArrayRef<Value>,
+                                                  MutableArrayRef<Value>)>
+                              meet) {
   SmallVector<Piece> travelling = inputs.travelling(/*hasValue=*/true);
   const Here anyBlock{0, /*isPassed=*/true};
   Piece gradients[2];
   for (unsigned i : {1u, 2u})
-    gradients[i - 1] = {ring.filled(maps[i], anyBlock, 0, 0.0), maps[i], ring.tablesOf(maps[i], {}, 0)};
+    gradients[i - 1] = {ring.filled(maps[i], anyBlock, 0, 0.0), maps[i],
+                        ring.tablesOf(maps[i], {}, 0)};
   auto flatten = [&](ArrayRef<Value> blocks) {
     SmallVector<Value> flat(blocks);
     for (auto [i, values] : llvm::enumerate(total))
@@ -613,7 +746,8 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, 
         run, travelling, flatten({gradients[0].value, gradients[1].value}),
         [&](const Here &here, ValueRange blocks, ValueRange flat) {
           unflatten(flat.drop_front(2));
-          Value share[] = {ring.filled(maps[1], here, 0, 0.0), ring.filled(maps[2], here, 0, 0.0)};
+          Value share[] = {ring.filled(maps[1], here, 0, 0.0),
+                           ring.filled(maps[2], here, 0, 0.0)};
           meet(here, inputs.from(blocks), share);
           for (unsigned i : {0u, 1u}) {
             Value come = ring.pass(flat[i], gradients[i], 1, why);
@@ -623,7 +757,9 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, 
         });
     unflatten(ArrayRef(last).drop_front(2));
     for (unsigned i : {1u, 2u}) {
-      Value home = ring.fromBuffer(ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i], gradients[i - 1].tables);
+      Value home = ring.fromBuffer(
+          ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i],
+          gradients[i - 1].tables);
       if (total[i].empty())
         total[i] = {home};
       else
@@ -632,23 +768,28 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps, 
   }
 }
 
-LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localization &localization) {
+LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
+                                              Localization &localization) {
   auto self = cast<AllPairsOpInterface>(op.getOperation());
   FailureOr<RingPlan> plan = planRing(self, localization);
   if (failed(plan))
     return failure();
   Ring ring(self, localization, std::move(*plan));
   Inputs inputs(ring);
-  SmallVector<AffineMap> maps{ring.stateMap(self.getResultMap(0), ring.depthDim), ring.stateMap(self.getResultMap(1), ring.depthDim),
-                              ring.stateMap(self.getResultMap(2), ring.featureDim)};
+  SmallVector<AffineMap> maps{
+      ring.stateMap(self.getResultMap(0), ring.depthDim),
+      ring.stateMap(self.getResultMap(1), ring.depthDim),
+      ring.stateMap(self.getResultMap(2), ring.featureDim)};
   for (unsigned i = 3; i < op->getNumResults(); ++i) {
     AffineMap map = self.getResultMap(i);
     if (ring.areKeysCut() && map.isFunctionOfDim(ring.keyDim))
-      return op.emitOpError() << "asks for the gradient of what scores are made of (result " << i << "), with keys cut; leave its keys whole";
+      return op.emitOpError()
+             << "asks for the gradient of what scores are made of (result " << i
+             << "), with keys cut; leave its keys whole";
     maps.push_back(map);
   }
-  // Blocks travel once more: those of the forward pass, kept until here, would be
-  // all keys and values on every rank.
+  // Blocks travel once more: those of the forward pass, kept until here, would
+  // be all keys and values on every rank.
   if (ring.countTurns() > 1)
     inputs.renew({1, 2, 5});
   // Gradients of queries stay; those of keys and values are of one block.
@@ -658,12 +799,20 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
       for (int64_t part = 0; part < ring.countOf(maps[i]); ++part)
         values.push_back(ring.filled(maps[i], {}, part, 0.0));
   // Adds to `block`, gradients of keys `here`, and to those of queries.
-  auto meet = [&](const Here &here, ArrayRef<Value> shared, MutableArrayRef<Value> block) {
+  auto meet = [&](const Here &here, ArrayRef<Value> shared,
+                  MutableArrayRef<Value> block) {
     for (auto [part, keyPart] : ring.partsAt(here)) {
-      auto mine = [&](unsigned i) -> Value & { return i == 1 || i == 2 ? block[i - 1] : total[i][ring.numberOf(maps[i], part)]; };
-      SmallVector<Value> state = llvm::map_to_vector(llvm::seq<unsigned>(total.size()), [&](unsigned i) { return mine(i); });
-      state = ring.step(PairCombine::Softmax, /*backward=*/true, here, part, keyPart, inputs.maps, inputs.of(shared, here, part), 3, true,
-                        state, maps, {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
+      auto mine = [&](unsigned i) -> Value & {
+        return i == 1 || i == 2 ? block[i - 1]
+                                : total[i][ring.numberOf(maps[i], part)];
+      };
+      SmallVector<Value> state =
+          llvm::map_to_vector(llvm::seq<unsigned>(total.size()),
+                              [&](unsigned i) { return mine(i); });
+      state = ring.step(
+          PairCombine::Softmax, /*backward=*/true, here, part, keyPart,
+          inputs.maps, inputs.of(shared, here, part), 3, true, state, maps,
+          {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
       for (auto [i, value] : llvm::enumerate(state))
         mine(i) = value;
     }
@@ -680,7 +829,8 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
     };
     for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
       SmallVector<Value> shared = inputs.at(turn, /*hasValue=*/true);
-      Value block[] = {ring.filled(maps[1], {turn}, 0, 0.0), ring.filled(maps[2], {turn}, 0, 0.0)};
+      Value block[] = {ring.filled(maps[1], {turn}, 0, 0.0),
+                       ring.filled(maps[2], {turn}, 0, 0.0)};
       meet({turn}, shared, block);
       receive();
       if (turn == 0) {
@@ -702,19 +852,24 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op, Localizati
         if (!llvm::is_contained(axes, axis))
           axes.push_back(axis);
     };
-    // Ranks that share queries met other keys; those that share keys, other queries.
+    // Ranks that share queries met other keys; those that share keys, other
+    // queries.
     if (!maps[i].isFunctionOfDim(ring.keyDim))
       addAxes(ring.mergeAxes());
     if (!maps[i].isFunctionOfDim(ring.queryDim))
       for (int64_t axis : ring.queryAxes())
-        if (!maps[i].isFunctionOfDim(ring.keyDim) || !llvm::is_contained(ring.homeAxes(), axis))
+        if (!maps[i].isFunctionOfDim(ring.keyDim) ||
+            !llvm::is_contained(ring.homeAxes(), axis))
           addAxes(axis);
     // Whoever met a block has sent its share home.
     if (maps[i].isFunctionOfDim(ring.keyDim))
-      llvm::erase_if(axes, [&](int64_t axis) { return llvm::is_contained(ring.homeAxes(), axis); });
+      llvm::erase_if(axes, [&](int64_t axis) {
+        return llvm::is_contained(ring.homeAxes(), axis);
+      });
     if (!axes.empty())
       for (Value &value : values)
-        value = localization.allReduce(value, ReductionKind::Sum, axes, "adds up gradients of what ranks share");
+        value = localization.allReduce(value, ReductionKind::Sum, axes,
+                                       "adds up gradients of what ranks share");
     results.push_back(ring.deliver(values, maps[i], i));
   }
   return results;

@@ -37,53 +37,80 @@ public:
   int64_t countTurns() const { return plan.countTurns(); }
   bool isLoop() const { return plan.isLoop(); }
   int64_t countParts() const { return plan.parts.size(); }
-  /// The steps on keys `here`: parts of the queries and of the keys that have anything to do with one another.
-  llvm::SmallVector<std::pair<int64_t, int64_t>> partsAt(const Here &here) const;
-  /// Which of a tensor's values belongs to `part`: those with queries have one each.
-  int64_t numberOf(mlir::AffineMap map, int64_t part) const { return map.isFunctionOfDim(queryDim) ? part : 0; }
-  int64_t countOf(mlir::AffineMap map) const { return map.isFunctionOfDim(queryDim) ? countParts() : 1; }
+  /// The steps on keys `here`: parts of the queries and of the keys that have
+  /// anything to do with one another.
+  llvm::SmallVector<std::pair<int64_t, int64_t>>
+  partsAt(const Here &here) const;
+  /// Which of a tensor's values belongs to `part`: those with queries have one
+  /// each.
+  int64_t numberOf(mlir::AffineMap map, int64_t part) const {
+    return map.isFunctionOfDim(queryDim) ? part : 0;
+  }
+  int64_t countOf(mlir::AffineMap map) const {
+    return map.isFunctionOfDim(queryDim) ? countParts() : 1;
+  }
   /// True if keys were there whole, or are cut.
   bool areKeysCut() const { return !owned.axes.empty(); }
-  /// Axes along which a rank's gradients of keys are those of one block, complete.
-  llvm::ArrayRef<int64_t> homeAxes() const { return plan.way == PairWay::Gathered ? llvm::ArrayRef<int64_t>() : llvm::ArrayRef<int64_t>(owned.axes); }
+  /// Axes along which a rank's gradients of keys are those of one block,
+  /// complete.
+  llvm::ArrayRef<int64_t> homeAxes() const {
+    return plan.way == PairWay::Gathered ? llvm::ArrayRef<int64_t>()
+                                         : llvm::ArrayRef<int64_t>(owned.axes);
+  }
   /// Axes along which states are merged.
   llvm::ArrayRef<int64_t> mergeAxes() const { return plan.merged; }
   llvm::ArrayRef<int64_t> queryAxes() const { return plan.parts.front().axes; }
-  llvm::ArrayRef<int64_t> axesOf(int64_t dim) const { return plan.cuts[dim].axes; }
+  llvm::ArrayRef<int64_t> axesOf(int64_t dim) const {
+    return plan.cuts[dim].axes;
+  }
 
-  /// Operand `number` as it is here, for each part of the queries if it has any.
+  /// Operand `number` as it is here, for each part of the queries if it has
+  /// any.
   llvm::SmallVector<Piece> operand(int64_t number);
   /// What of `piece` belongs to the keys of `turn`: it travels, or is sliced
   /// where all keys are here, or is the piece itself.
   mlir::Value at(const Piece &piece, int64_t turn);
-  /// What of `block`, a tensor of `map` with keys `here`, belongs to part `keyPart` of the keys; with `into`
-  /// that, with `block` in its place.
-  mlir::Value ofKeys(mlir::Value block, mlir::AffineMap map, const Here &here, int64_t keyPart, mlir::Value into = {});
+  /// What of `block`, a tensor of `map` with keys `here`, belongs to part
+  /// `keyPart` of the keys; with `into` that, with `block` in its place.
+  mlir::Value ofKeys(mlir::Value block, mlir::AffineMap map, const Here &here,
+                     int64_t keyPart, mlir::Value into = {});
   /// Two tensors that travel as one, if they can.
   std::optional<Piece> join(const Piece &first, const Piece &second);
   /// Two tensors at a turn, of `pair` if they were joined.
-  std::pair<mlir::Value, mlir::Value> at(const std::optional<Piece> &pair, const Piece &first, const Piece &second, int64_t turn);
-  /// The result `number` of the op, from values of map `from` as steps made them, one a part.
-  mlir::Value deliver(llvm::ArrayRef<mlir::Value> values, mlir::AffineMap from, int64_t number);
+  std::pair<mlir::Value, mlir::Value> at(const std::optional<Piece> &pair,
+                                         const Piece &first,
+                                         const Piece &second, int64_t turn);
+  /// The result `number` of the op, from values of map `from` as steps made
+  /// them, one a part.
+  mlir::Value deliver(llvm::ArrayRef<mlir::Value> values, mlir::AffineMap from,
+                      int64_t number);
   /// Sends what was computed for the keys of `turn` to their owners.
   Arrival home(mlir::Value value, mlir::AffineMap map, int64_t turn);
   /// `total`, of this rank's keys, with what came home.
   mlir::Value receive(mlir::Value total, const Arrival &arrival);
   /// Tables of a tensor of `map` at a turn.
-  llvm::SmallVector<IntervalTable> tablesOf(mlir::AffineMap map, const Here &here, int64_t part);
+  llvm::SmallVector<IntervalTable> tablesOf(mlir::AffineMap map,
+                                            const Here &here, int64_t part);
   /// A tensor of `map` full of `number`.
-  mlir::Value filled(mlir::AffineMap map, const Here &here, int64_t part, mlir::TypedAttr number);
-  mlir::Value filled(mlir::AffineMap map, const Here &here, int64_t part, double number) {
+  mlir::Value filled(mlir::AffineMap map, const Here &here, int64_t part,
+                     mlir::TypedAttr number);
+  mlir::Value filled(mlir::AffineMap map, const Here &here, int64_t part,
+                     double number) {
     return filled(map, here, part, b.getFloatAttr(accumulator, number));
   }
   /// One `spmd.pair_step`.
-  llvm::SmallVector<mlir::Value> step(spmd::PairCombine combine, bool backward, const Here &here, int64_t part, int64_t keyPart,
-                          llvm::ArrayRef<mlir::AffineMap> inputs, llvm::ArrayRef<mlir::Value> blocks, unsigned numRows, bool hasValue, mlir::ValueRange state,
-                          llvm::ArrayRef<mlir::AffineMap> stateMaps, llvm::ArrayRef<mlir::Region *> regions);
+  llvm::SmallVector<mlir::Value>
+  step(spmd::PairCombine combine, bool backward, const Here &here, int64_t part,
+       int64_t keyPart, llvm::ArrayRef<mlir::AffineMap> inputs,
+       llvm::ArrayRef<mlir::Value> blocks, unsigned numRows, bool hasValue,
+       mlir::ValueRange state, llvm::ArrayRef<mlir::AffineMap> stateMaps,
+       llvm::ArrayRef<mlir::Region *> regions);
   /// `value` (map `from`) repeated to lie like `to`, which has all its dims.
-  mlir::Value spread(mlir::Value value, mlir::AffineMap from, mlir::Value like, mlir::AffineMap to);
+  mlir::Value spread(mlir::Value value, mlir::AffineMap from, mlir::Value like,
+                     mlir::AffineMap to);
   /// `value` with dims in the order of `to`, as `type`.
-  mlir::Value finish(mlir::Value value, mlir::AffineMap from, mlir::AffineMap to, mlir::RankedTensorType type);
+  mlir::Value finish(mlir::Value value, mlir::AffineMap from,
+                     mlir::AffineMap to, mlir::RankedTensorType type);
   /// The projection of (batch..., rows, columns) that `map` has, columns last.
   mlir::AffineMap stateMap(mlir::AffineMap map, int64_t last);
 
@@ -92,22 +119,35 @@ public:
   llvm::ArrayRef<Run> runs() const { return plan.runs; }
   /// `piece`, this rank's block, in a buffer that any block fits in.
   Piece inBuffer(const Piece &piece);
-  /// `buffer`, which lies as `piece` does, from the place that many further on. `why`: the reason.
-  mlir::Value pass(mlir::Value buffer, const Piece &piece, int64_t shift, llvm::StringRef why);
-  /// Calls `meet` for each turn of `run`: with what `travelling` holds there, in buffers, and the state that the
-  /// turn before gave. Returns the last state.
-  llvm::SmallVector<mlir::Value> runTurns(const Run &run, llvm::ArrayRef<Piece> travelling, mlir::ValueRange state,
-                              llvm::function_ref<llvm::SmallVector<mlir::Value>(const Here &, mlir::ValueRange blocks, mlir::ValueRange state)> meet);
+  /// `buffer`, which lies as `piece` does, from the place that many further on.
+  /// `why`: the reason.
+  mlir::Value pass(mlir::Value buffer, const Piece &piece, int64_t shift,
+                   llvm::StringRef why);
+  /// Calls `meet` for each turn of `run`: with what `travelling` holds there,
+  /// in buffers, and the state that the turn before gave. Returns the last
+  /// state.
+  llvm::SmallVector<mlir::Value>
+  runTurns(const Run &run, llvm::ArrayRef<Piece> travelling,
+           mlir::ValueRange state,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(
+               const Here &, mlir::ValueRange blocks, mlir::ValueRange state)>
+               meet);
   /// What of a tensor that has all keys belongs to the block `here`.
   mlir::Value columnsOf(const Piece &piece, const Here &here);
-  /// What of `buffer`, dealt out again if keys were, is this rank's own block of a tensor that lies as `tables` say.
-  mlir::Value fromBuffer(mlir::Value buffer, mlir::AffineMap map, llvm::ArrayRef<IntervalTable> tables);
+  /// What of `buffer`, dealt out again if keys were, is this rank's own block
+  /// of a tensor that lies as `tables` say.
+  mlir::Value fromBuffer(mlir::Value buffer, mlir::AffineMap map,
+                         llvm::ArrayRef<IntervalTable> tables);
   /// True if blocks of the piece change hands.
-  bool travels(const Piece &piece) { return keyOf(piece.map) && areKeysCut() && isCut(piece.tables, *keyOf(piece.map)); }
+  bool travels(const Piece &piece) {
+    return keyOf(piece.map) && areKeysCut() &&
+           isCut(piece.tables, *keyOf(piece.map));
+  }
   /// What the exchanges of a loop are for.
   std::string whyPassed(bool isGradient);
   /// Two tensors that were joined, out of a block that came.
-  std::pair<mlir::Value, mlir::Value> split(mlir::Value block, const Piece &first, const Piece &second);
+  std::pair<mlir::Value, mlir::Value>
+  split(mlir::Value block, const Piece &first, const Piece &second);
 
   Localization &localization;
   spmd::AllPairsOpInterface op;
@@ -118,35 +158,49 @@ public:
 
 private:
   /// Where a step's blocks begin: batch dims, query, key.
-  llvm::SmallVector<mlir::Value> positions(const Here &here, int64_t part, int64_t keyPart);
+  llvm::SmallVector<mlir::Value> positions(const Here &here, int64_t part,
+                                           int64_t keyPart);
   /// The keys that are here at `turn` of a loop, an index.
   Here passedAt(mlir::Value turn);
-  /// A slice along the dim of the keys, or with `into` that with `block` in its place.
-  mlir::Value slice(mlir::Value block, unsigned dim, mlir::OpFoldResult offset, mlir::OpFoldResult size, int64_t staticSize, mlir::Value into = {});
+  /// A slice along the dim of the keys, or with `into` that with `block` in its
+  /// place.
+  mlir::Value slice(mlir::Value block, unsigned dim, mlir::OpFoldResult offset,
+                    mlir::OpFoldResult size, int64_t staticSize,
+                    mlir::Value into = {});
   int64_t bufferSize() const { return longestBlock(owned); }
   bool areKeysDealt() const { return !plan.keyParts.empty(); }
   /// Part of the last dim.
   mlir::Value columns(mlir::Value block, int64_t from, int64_t size);
   std::optional<unsigned> keyOf(mlir::AffineMap map) {
-    return map.getResultPosition(mlir::getAffineDimExpr(keyDim, map.getContext()));
+    return map.getResultPosition(
+        mlir::getAffineDimExpr(keyDim, map.getContext()));
   }
   std::optional<unsigned> queryOf(mlir::AffineMap map) {
-    return map.getResultPosition(mlir::getAffineDimExpr(queryDim, map.getContext()));
+    return map.getResultPosition(
+        mlir::getAffineDimExpr(queryDim, map.getContext()));
   }
-  bool isCut(llvm::ArrayRef<IntervalTable> tables, unsigned dim) { return tables[dim].intervals.size() > 1; }
+  bool isCut(llvm::ArrayRef<IntervalTable> tables, unsigned dim) {
+    return tables[dim].intervals.size() > 1;
+  }
   /// True if every rank has its own block at `turn`.
   bool staysPut(int64_t turn) {
-    return plan.turns[turn].keys.axes == owned.axes && plan.turns[turn].keys.intervals == owned.intervals;
+    return plan.turns[turn].keys.axes == owned.axes &&
+           plan.turns[turn].keys.intervals == owned.intervals;
   }
   /// True if all blocks of `turn` are whole: none is trimmed to the band.
   bool isWhole(int64_t turn);
-  /// Text for the first of the exchanges that the plan makes: why it is this plan.
-  std::string explain(std::string text) { return plan.note.empty() ? text : text + " (" + plan.note + ")"; }
+  /// Text for the first of the exchanges that the plan makes: why it is this
+  /// plan.
+  std::string explain(std::string text) {
+    return plan.note.empty() ? text : text + " (" + plan.note + ")";
+  }
   std::string why(int64_t turn);
 
   RingPlan plan;
   IntervalTable owned; ///< the keys of each rank while the op runs
-  llvm::SmallVector<TablePart, 0> ownedParts; ///< the same, in parts that lie together where keys are dealt out
+  llvm::SmallVector<TablePart, 0>
+      ownedParts; ///< the same, in parts that lie together where keys are dealt
+                  ///< out
 };
 } // namespace shardc::rules
 

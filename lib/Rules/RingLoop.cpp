@@ -1,13 +1,14 @@
 //===- RingLoop.cpp - A ring as a loop ------------------------------------===//
 //
-// Written out, a ring has a step and an exchange for each turn, and each exchange
-// a table for all ranks. Where turns are many, they are a loop instead: every rank
-// passes the block that it has to the place before it, in a buffer that any block
-// fits in, so that one table serves all turns. Whose block is here follows from
-// the rank and the turn: number (place + turn) mod n.
+// Written out, a ring has a step and an exchange for each turn, and each
+// exchange a table for all ranks. Where turns are many, they are a loop
+// instead: every rank passes the block that it has to the place before it, in a
+// buffer that any block fits in, so that one table serves all turns. Whose
+// block is here follows from the rank and the turn: number (place + turn) mod
+// n.
 //
-// The next block travels while a step runs (--spmd-split-exchanges), and blocks are
-// met in the order in which they are met where the ring is written out.
+// The next block travels while a step runs (--spmd-split-exchanges), and blocks
+// are met in the order in which they are met where the ring is written out.
 //
 //===----------------------------------------------------------------------===//
 #include "RingBuilder.h"
@@ -25,8 +26,10 @@ using namespace shardc::rules;
 
 std::string Ring::whyPassed(bool isGradient) {
   if (isGradient)
-    return "passes gradients of blocks round a ring of " + std::to_string(plan.length);
-  std::string text = "passes blocks round a ring of " + std::to_string(plan.length);
+    return "passes gradients of blocks round a ring of " +
+           std::to_string(plan.length);
+  std::string text =
+      "passes blocks round a ring of " + std::to_string(plan.length);
   return plan.way == PairWay::Ring ? explain(text) : text;
 }
 
@@ -36,16 +39,24 @@ std::string Ring::whyPassed(bool isGradient) {
 
 Here Ring::passedAt(Value turn) {
   PlacesOf along = placesOf(owned.axes, plan.places, localization.meshSizes());
-  auto index = [&](OpFoldResult value) { return getValueOrCreateConstantIndexOp(b, loc, value); };
-  Value further = arith::AddIOp::create(b, loc, index(localization.lookup(along.place, owned.axes)), turn);
-  Value place = arith::RemUIOp::create(b, loc, further, arith::ConstantIndexOp::create(b, loc, plan.length));
+  auto index = [&](OpFoldResult value) {
+    return getValueOrCreateConstantIndexOp(b, loc, value);
+  };
+  Value further = arith::AddIOp::create(
+      b, loc, index(localization.lookup(along.place, owned.axes)), turn);
+  Value place = arith::RemUIOp::create(
+      b, loc, further, arith::ConstantIndexOp::create(b, loc, plan.length));
   Value rest = index(localization.lookup(along.rest, owned.axes));
-  return {0, /*isPassed=*/true, arith::AddIOp::create(b, loc, rest, index(pickEntry(b, loc, along.ofPlace, place)))};
+  return {0, /*isPassed=*/true,
+          arith::AddIOp::create(
+              b, loc, rest, index(pickEntry(b, loc, along.ofPlace, place)))};
 }
 
-Value Ring::slice(Value block, unsigned dim, OpFoldResult offset, OpFoldResult size, int64_t staticSize, Value into) {
+Value Ring::slice(Value block, unsigned dim, OpFoldResult offset,
+                  OpFoldResult size, int64_t staticSize, Value into) {
   auto type = cast<RankedTensorType>(block.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1)), sizes;
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
+      strides(type.getRank(), b.getIndexAttr(1)), sizes;
   for (int64_t i = 0; i < type.getRank(); ++i)
     sizes.push_back(dimOf(b, loc, block, i));
   offsets[dim] = offset;
@@ -66,11 +77,13 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
     SmallVector<int64_t> begins, sizes = sizesOf(keys.intervals);
     for (Interval interval : keys.intervals)
       begins.push_back(interval.empty() ? 0 : interval.begin);
-    return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner), pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
+    return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner),
+                 pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
   };
   if (!areKeysDealt())
     return columns(owned);
-  SmallVector<Value> parts = llvm::map_to_vector(ownedParts, [&](const TablePart &part) { return columns(part.natural); });
+  SmallVector<Value> parts = llvm::map_to_vector(
+      ownedParts, [&](const TablePart &part) { return columns(part.natural); });
   return tensor::ConcatOp::create(b, loc, *dim, parts);
 }
 
@@ -78,9 +91,11 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// What keys are moved for, into the order in which turns are equal work and out of it.
+/// What keys are moved for, into the order in which turns are equal work and
+/// out of it.
 static StringRef whyDealt(bool isBack) {
-  return isBack ? "gives back gradients of keys from both ends" : "deals out keys from both ends, where turns are uneven work";
+  return isBack ? "gives back gradients of keys from both ends"
+                : "deals out keys from both ends, where turns are uneven work";
 }
 
 Piece Ring::inBuffer(const Piece &given) {
@@ -90,7 +105,9 @@ Piece Ring::inBuffer(const Piece &given) {
     SmallVector<Value> parts;
     for (const TablePart &part : ownedParts) {
       piece.tables[dim] = part.natural;
-      parts.push_back(localization.exchange(given.value, given.tables, piece.tables, {}, whyDealt(/*isBack=*/false)));
+      parts.push_back(localization.exchange(given.value, given.tables,
+                                            piece.tables, {},
+                                            whyDealt(/*isBack=*/false)));
     }
     piece.value = tensor::ConcatOp::create(b, loc, dim, parts);
     piece.tables[dim] = owned;
@@ -102,43 +119,62 @@ Piece Ring::inBuffer(const Piece &given) {
   tables[dim] = wholeTable(bufferSize());
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(
-      b, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, b.getZeroAttr(type.getElementType())))));
-  Value empty = broadcastScalar(b, loc, zero, blockType(tables, type.getElementType()), blockSizes(localization, tables));
+      b, loc,
+      cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+          scalar, b.getZeroAttr(type.getElementType())))));
+  Value empty =
+      broadcastScalar(b, loc, zero, blockType(tables, type.getElementType()),
+                      blockSizes(localization, tables));
   Piece buffer(piece);
-  buffer.value = slice(piece.value, dim, b.getIndexAttr(0), sizeAt(localization, owned), ShapedType::kDynamic, empty);
+  buffer.value =
+      slice(piece.value, dim, b.getIndexAttr(0), sizeAt(localization, owned),
+            ShapedType::kDynamic, empty);
   return buffer;
 }
 
-Value Ring::fromBuffer(Value buffer, AffineMap map, ArrayRef<IntervalTable> tables) {
+Value Ring::fromBuffer(Value buffer, AffineMap map,
+                       ArrayRef<IntervalTable> tables) {
   unsigned dim = *keyOf(map);
   int64_t size = staticSize(sizesOf(owned.intervals));
   if (!areKeysDealt())
-    return size == bufferSize() ? buffer : slice(buffer, dim, b.getIndexAttr(0), sizeAt(localization, owned), size);
+    return size == bufferSize() ? buffer
+                                : slice(buffer, dim, b.getIndexAttr(0),
+                                        sizeAt(localization, owned), size);
   SmallVector<Value> parts;
   for (const TablePart &part : ownedParts) {
     Value mine = partOf(localization, buffer, dim, owned, part.held);
     // A part is a tensor of its own: one that begins at 0.
     Interval domain{INT64_MAX, 0};
     for (Interval keys : part.natural.intervals)
-      domain = {std::min(domain.begin, keys.begin), std::max(domain.end, keys.end)};
+      domain = {std::min(domain.begin, keys.begin),
+                std::max(domain.end, keys.end)};
     SmallVector<IntervalTable> from(tables), to(tables);
     from[dim] = part.natural;
     for (SmallVector<IntervalTable> *all : {&from, &to})
       for (Interval &keys : (*all)[dim].intervals) {
         keys = intersect(keys, domain);
-        keys = keys.empty() ? Interval{0, 0} : Interval{keys.begin - domain.begin, keys.end - domain.begin};
+        keys = keys.empty() ? Interval{0, 0}
+                            : Interval{keys.begin - domain.begin,
+                                       keys.end - domain.begin};
       }
-    parts.push_back(localization.exchange(mine, from, to, {}, whyDealt(/*isBack=*/true)));
+    parts.push_back(
+        localization.exchange(mine, from, to, {}, whyDealt(/*isBack=*/true)));
   }
-  return castTo(b, loc, tensor::ConcatOp::create(b, loc, dim, parts), blockType(tables, cast<RankedTensorType>(buffer.getType()).getElementType()));
+  return castTo(
+      b, loc, tensor::ConcatOp::create(b, loc, dim, parts),
+      blockType(tables,
+                cast<RankedTensorType>(buffer.getType()).getElementType()));
 }
 
-Value Ring::pass(Value buffer, const Piece &piece, int64_t shift, StringRef why) {
+Value Ring::pass(Value buffer, const Piece &piece, int64_t shift,
+                 StringRef why) {
   unsigned dim = *keyOf(piece.map);
   SmallVector<IntervalTable> from(piece.tables), to(piece.tables);
   from[dim] = to[dim] = {owned.axes, {}};
-  llvm::append_range(from[dim].intervals, buffersOf(owned.intervals.size(), bufferSize()));
-  for (int64_t number : turnPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
+  llvm::append_range(from[dim].intervals,
+                     buffersOf(owned.intervals.size(), bufferSize()));
+  for (int64_t number :
+       turnPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
     to[dim].intervals.push_back(from[dim].intervals[number]);
   Value come = localization.exchange(buffer, from, to, {}, why);
   return castTo(b, loc, come, cast<RankedTensorType>(buffer.getType()));
@@ -148,8 +184,10 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift, StringRef why)
 // Turns
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> Ring::runTurns(const Run &run, ArrayRef<Piece> travelling, ValueRange state,
-                                  llvm::function_ref<SmallVector<Value>(const Here &, ValueRange, ValueRange)> meet) {
+SmallVector<Value> Ring::runTurns(
+    const Run &run, ArrayRef<Piece> travelling, ValueRange state,
+    llvm::function_ref<SmallVector<Value>(const Here &, ValueRange, ValueRange)>
+        meet) {
   std::string why = whyPassed(/*isGradient=*/false);
   auto passAll = [&](ValueRange blocks, int64_t shift) {
     SmallVector<Value> come;
@@ -157,17 +195,20 @@ SmallVector<Value> Ring::runTurns(const Run &run, ArrayRef<Piece> travelling, Va
       come.push_back(pass(block, piece, shift, why));
     return come;
   };
-  SmallVector<Value> carried = llvm::map_to_vector(travelling, [](const Piece &piece) { return piece.value; });
+  SmallVector<Value> carried = llvm::map_to_vector(
+      travelling, [](const Piece &piece) { return piece.value; });
   unsigned count = carried.size();
   if (run.first)
     carried = passAll(carried, run.first);
   llvm::append_range(carried, state);
   // All turns but the last, after which nothing is passed.
-  carried = buildTurnLoop(b, loc, run.first, run.last, carried, [&](Value turn, ValueRange now) {
-    SmallVector<Value> next = passAll(now.take_front(count), 1);
-    llvm::append_range(next, meet(passedAt(turn), now.take_front(count), now.drop_front(count)));
-    return next;
-  });
+  carried = buildTurnLoop(
+      b, loc, run.first, run.last, carried, [&](Value turn, ValueRange now) {
+        SmallVector<Value> next = passAll(now.take_front(count), 1);
+        llvm::append_range(next, meet(passedAt(turn), now.take_front(count),
+                                      now.drop_front(count)));
+        return next;
+      });
   ValueRange now(carried);
   Value last = arith::ConstantIndexOp::create(b, loc, run.last);
   return meet(passedAt(last), now.take_front(count), now.drop_front(count));

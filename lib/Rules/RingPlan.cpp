@@ -4,10 +4,10 @@
 // is with it: at turn s the rank at place p of a ring of n meets block (p + s)
 // mod n. A rank gets of a block what the band leaves to its queries.
 //
-// Under a causal mask, queries that lie in blocks are uneven work: the last rank
-// has nearly twice the mean. So each rank may take the r-th part from the front
-// and the r-th from the end instead: halves of twice as many parts, the same
-// number of pairs everywhere. Blocks of keys stay where they are.
+// Under a causal mask, queries that lie in blocks are uneven work: the last
+// rank has nearly twice the mean. So each rank may take the r-th part from the
+// front and the r-th from the end instead: halves of twice as many parts, the
+// same number of pairs everywhere. Blocks of keys stay where they are.
 //
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
@@ -35,8 +35,11 @@ static int64_t countAlong(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes) {
   return count;
 }
 
-/// The coordinate along each mesh axis of number `index` along `axes`; 0 elsewhere.
-static SmallVector<int64_t> coordinateOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes, int64_t index) {
+/// The coordinate along each mesh axis of number `index` along `axes`; 0
+/// elsewhere.
+static SmallVector<int64_t> coordinateOf(ArrayRef<int64_t> axes,
+                                         ArrayRef<int64_t> meshSizes,
+                                         int64_t index) {
   SmallVector<int64_t> result(meshSizes.size(), 0);
   for (int64_t axis : llvm::reverse(axes)) {
     result[axis] = index % meshSizes[axis];
@@ -45,18 +48,21 @@ static SmallVector<int64_t> coordinateOf(ArrayRef<int64_t> axes, ArrayRef<int64_
   return result;
 }
 
-static int64_t numberOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+static int64_t numberOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> meshSizes,
+                        ArrayRef<int64_t> coordinate) {
   int64_t number = 0;
   for (int64_t axis : axes)
     number = number * meshSizes[axis] + coordinate[axis];
   return number;
 }
 
-static Interval at(const IntervalTable &table, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+static Interval at(const IntervalTable &table, ArrayRef<int64_t> meshSizes,
+                   ArrayRef<int64_t> coordinate) {
   return table.intervals[numberOf(table.axes, meshSizes, coordinate)];
 }
 
-static SmallVector<int64_t> unite(ArrayRef<int64_t> first, ArrayRef<int64_t> second) {
+static SmallVector<int64_t> unite(ArrayRef<int64_t> first,
+                                  ArrayRef<int64_t> second) {
   SmallVector<int64_t> axes(first);
   for (int64_t axis : second)
     if (!llvm::is_contained(axes, axis))
@@ -64,16 +70,21 @@ static SmallVector<int64_t> unite(ArrayRef<int64_t> first, ArrayRef<int64_t> sec
   return axes;
 }
 
-SmallVector<int64_t> rules::turnPlaces(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, ArrayRef<int64_t> meshSizes, int64_t shift) {
+SmallVector<int64_t> rules::turnPlaces(ArrayRef<int64_t> axes,
+                                       ArrayRef<int64_t> places,
+                                       ArrayRef<int64_t> meshSizes,
+                                       int64_t shift) {
   PlacesOf of = placesOf(axes, places, meshSizes);
   int64_t length = of.ofPlace.size();
   SmallVector<int64_t> numbers;
   for (auto [place, rest] : llvm::zip_equal(of.place, of.rest))
-    numbers.push_back(rest + of.ofPlace[((place + shift) % length + length) % length]);
+    numbers.push_back(rest +
+                      of.ofPlace[((place + shift) % length + length) % length]);
   return numbers;
 }
 
-PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, ArrayRef<int64_t> meshSizes) {
+PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places,
+                         ArrayRef<int64_t> meshSizes) {
   PlacesOf result;
   for (int64_t index = 0, e = countAlong(axes, meshSizes); index < e; ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
@@ -83,7 +94,8 @@ PlacesOf rules::placesOf(ArrayRef<int64_t> axes, ArrayRef<int64_t> places, Array
     result.rest.push_back(numberOf(axes, meshSizes, coordinate));
   }
   for (int64_t place = 0, e = countAlong(places, meshSizes); place < e; ++place)
-    result.ofPlace.push_back(numberOf(axes, meshSizes, coordinateOf(places, meshSizes, place)));
+    result.ofPlace.push_back(
+        numberOf(axes, meshSizes, coordinateOf(places, meshSizes, place)));
   return result;
 }
 
@@ -115,12 +127,17 @@ struct Band {
 };
 } // namespace
 
-/// Σ over i in `rows` of i + `shift`, no less than `least` and no more than `most`.
-static double sumClamped(Interval rows, int64_t shift, int64_t least, int64_t most) {
+/// Σ over i in `rows` of i + `shift`, no less than `least` and no more than
+/// `most`.
+static double sumClamped(Interval rows, int64_t shift, int64_t least,
+                         int64_t most) {
   int64_t count = rows.size(), first = rows.begin + shift;
-  int64_t low = std::clamp<int64_t>(least - first, 0, count), high = std::clamp<int64_t>(most - first, low, count);
-  double between = double(high - low) * (double(first + low) + double(first + high - 1)) / 2;
-  return double(low) * double(least) + between + double(count - high) * double(most);
+  int64_t low = std::clamp<int64_t>(least - first, 0, count),
+          high = std::clamp<int64_t>(most - first, low, count);
+  double between =
+      double(high - low) * (double(first + low) + double(first + high - 1)) / 2;
+  return double(low) * double(least) + between +
+         double(count - high) * double(most);
 }
 
 double rules::countPairs(AllPairsOpInterface op, Interval rows, Interval keys) {
@@ -128,18 +145,25 @@ double rules::countPairs(AllPairsOpInterface op, Interval rows, Interval keys) {
     return 0;
   Band band(op);
   double count = double(rows.size());
-  double ends = band.upper ? sumClamped(rows, *band.upper + 1, keys.begin, keys.end) : count * double(keys.end);
-  double begins = band.lower ? sumClamped(rows, *band.lower, keys.begin, keys.end) : count * double(keys.begin);
+  double ends = band.upper
+                    ? sumClamped(rows, *band.upper + 1, keys.begin, keys.end)
+                    : count * double(keys.end);
+  double begins = band.lower
+                      ? sumClamped(rows, *band.lower, keys.begin, keys.end)
+                      : count * double(keys.begin);
   return std::max(0.0, ends - begins);
 }
 
 static Interval hull(Interval a, Interval b) {
   if (a.empty())
     return b;
-  return b.empty() ? a : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+  return b.empty()
+             ? a
+             : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-bool rules::mayMeet(AllPairsOpInterface op, const IntervalTable &queries, const IntervalTable &keys) {
+bool rules::mayMeet(AllPairsOpInterface op, const IntervalTable &queries,
+                    const IntervalTable &keys) {
   auto span = [](const IntervalTable &table) {
     Interval all{0, 0};
     for (Interval interval : table.intervals)
@@ -156,13 +180,16 @@ int64_t RingPlan::countTurns() const {
   return isLoop() ? count : int64_t(turns.size());
 }
 
-bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const {
+bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
+                     int64_t turn, int64_t part, int64_t keyPart) const {
   Band band(op);
   const IntervalTable &keys = turns[turn].parts[keyPart].natural;
   SmallVector<int64_t> axes = unite(keys.axes, parts[part].axes);
   for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
-    if (!band.trim(at(parts[part], meshSizes, coordinate), at(keys, meshSizes, coordinate)).empty())
+    if (!band.trim(at(parts[part], meshSizes, coordinate),
+                   at(keys, meshSizes, coordinate))
+             .empty())
       return true;
   }
   return false;
@@ -176,10 +203,14 @@ namespace {
 class Planner {
 public:
   /// `cuts`: how each iteration dim lies.
-  Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
+  Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh,
+          ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
           ArrayRef<int64_t> keyOrder)
-      : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder), keyOrder(keyOrder), band(op), numDims(op.getNumDims()),
-        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()), cost(costOn(op)), isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
+      : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder),
+        keyOrder(keyOrder), band(op), numDims(op.getNumDims()),
+        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()),
+        cost(costOn(op)),
+        isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
 
@@ -187,10 +218,13 @@ private:
   RingPlan asItLies();
   /// Fills in who meets what when keys travel.
   void addTurns(RingPlan &plan);
-  /// Of twice as many parts of the keys as ranks own blocks, each rank's from the front and from the end.
+  /// Of twice as many parts of the keys as ranks own blocks, each rank's from
+  /// the front and from the end.
   SmallVector<TablePart, 0> dealKeys(const IntervalTable &owned);
-  /// The turns at which some rank needs something, in order, the first among them.
-  SmallVector<int64_t> neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces);
+  /// The turns at which some rank needs something, in order, the first among
+  /// them.
+  SmallVector<int64_t> neededShifts(const RingPlan &plan,
+                                    ArrayRef<TablePart> pieces);
   std::optional<RingPlan> deal(const RingPlan &ring);
   std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
   std::optional<RingPlan> cutHeads(const RingPlan &ring);
@@ -199,12 +233,16 @@ private:
 
   int64_t ranksAlong(ArrayRef<int64_t> axes) { return countAlong(axes, mesh); }
   /// Bytes of a tensor that one index of `dim` has on a rank.
-  double bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan);
+  double bytesPerIndex(Value value, AffineMap map, int64_t dim,
+                       const RingPlan &plan);
   /// True if the program itself deals out queries or keys.
   bool isDealt() { return !queryOrder.empty() || !keyOrder.empty(); }
-  bool hasBoth(AffineMap map) { return map.isFunctionOfDim(query) && map.isFunctionOfDim(key); }
+  bool hasBoth(AffineMap map) {
+    return map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
+  }
   /// Calls `visit` with the map of each operand and result.
-  void forEachTensor(llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
+  void forEachTensor(
+      llvm::function_ref<void(Value, AffineMap, bool isResult)> visit) {
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       visit(op->getOperand(i), op.getMap(i), false);
     for (unsigned i = 0; i < op->getNumResults(); ++i)
@@ -235,11 +273,13 @@ RingPlan Planner::asItLies() {
     (isShared ? plan.places : plan.merged).push_back(axis);
   }
   auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
-  if (pairs && pairs.getCombine() == PairCombine::TopK && !plan.merged.empty()) {
+  if (pairs && pairs.getCombine() == PairCombine::TopK &&
+      !plan.merged.empty()) {
     // Lists of the best do not add up: queries are cut instead, for the while.
     SmallVector<int64_t> axes(plan.cuts[query].axes);
     llvm::append_range(axes, plan.merged);
-    plan.cuts[query] = tableOf(axes, Boundaries::balanced(sizes[query], ranksAlong(axes)));
+    plan.cuts[query] =
+        tableOf(axes, Boundaries::balanced(sizes[query], ranksAlong(axes)));
     plan.places.assign(plan.cuts[key].axes.begin(), plan.cuts[key].axes.end());
     plan.merged.clear();
     plan.isRecut = true;
@@ -259,7 +299,9 @@ SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
   IntervalTable none{owned.axes, {}};
   SmallVector<TablePart, 0> parts(2, TablePart{none, none});
   for (int64_t rank = 0; rank < ranks; ++rank)
-    for (auto [part, natural] : llvm::zip_equal(parts, ArrayRef{pieces.shard(rank), pieces.shard(2 * ranks - 1 - rank)})) {
+    for (auto [part, natural] :
+         llvm::zip_equal(parts, ArrayRef{pieces.shard(rank),
+                                         pieces.shard(2 * ranks - 1 - rank)})) {
       part.natural.intervals.push_back(natural);
       part.held.intervals.push_back({begin, begin + natural.size()});
       begin += natural.size();
@@ -267,12 +309,15 @@ SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
   return parts;
 }
 
-SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan, ArrayRef<TablePart> pieces) {
+SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan,
+                                           ArrayRef<TablePart> pieces) {
   const IntervalTable &owned = plan.cuts[key];
   if (band.isWhole() || owned.axes.empty())
     return llvm::to_vector(llvm::seq<int64_t>(0, plan.length));
-  SmallVector<int64_t> all = unite(owned.axes, plan.parts.front().axes), shifts{0};
-  // By coordinate along all axes: its place in a ring, who is at the others, and its queries.
+  SmallVector<int64_t> all = unite(owned.axes, plan.parts.front().axes),
+                       shifts{0};
+  // By coordinate along all axes: its place in a ring, who is at the others,
+  // and its queries.
   PlacesOf along = placesOf(owned.axes, plan.places, mesh);
   SmallVector<int64_t> numbers;
   SmallVector<SmallVector<Interval>> rows(plan.parts.size());
@@ -285,7 +330,9 @@ SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan, ArrayRef<TableP
   auto needsSome = [&](int64_t shift) {
     for (size_t index = numbers.size(); index-- > 0;) {
       int64_t number = numbers[index];
-      int64_t owner = along.rest[number] + along.ofPlace[(along.place[number] + shift) % plan.length];
+      int64_t owner =
+          along.rest[number] +
+          along.ofPlace[(along.place[number] + shift) % plan.length];
       for (ArrayRef<Interval> mine : rows)
         for (const TablePart &piece : pieces)
           if (!band.trim(mine[index], piece.natural.intervals[owner]).empty())
@@ -302,7 +349,8 @@ SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan, ArrayRef<TableP
 void Planner::addTurns(RingPlan &plan) {
   const IntervalTable &owned = plan.cuts[key];
   // The band looks at queries too. What goes back is the same for all queries.
-  SmallVector<int64_t> axes(owned.axes), all = unite(owned.axes, plan.parts.front().axes);
+  SmallVector<int64_t> axes(owned.axes),
+      all = unite(owned.axes, plan.parts.front().axes);
   bool isTrimmed = !band.isWhole() && !owned.axes.empty();
   if (isTrimmed && !isBackward)
     axes = all;
@@ -335,16 +383,20 @@ void Planner::addTurns(RingPlan &plan) {
       Interval block = owned.intervals[owner], needed{block.begin, block.begin};
       for (const IntervalTable &part : plan.parts)
         for (const TablePart &piece : pieces) {
-          Interval keys = band.trim(at(part, mesh, coordinate), piece.natural.intervals[owner]);
-          int64_t moved = piece.held.intervals[owner].begin - piece.natural.intervals[owner].begin;
+          Interval keys = band.trim(at(part, mesh, coordinate),
+                                    piece.natural.intervals[owner]);
+          int64_t moved = piece.held.intervals[owner].begin -
+                          piece.natural.intervals[owner].begin;
           needed = hull({keys.begin + moved, keys.end + moved}, needed);
         }
       some |= !needed.empty();
       int64_t place = numberOf(axes, mesh, coordinate);
-      // One's own block is here; where nothing is trimmed, every block is whole.
+      // One's own block is here; where nothing is trimmed, every block is
+      // whole.
       if (shift == 0 || !isTrimmed)
         needed = block;
-      table.intervals[place] = isSeen[place] ? hull(table.intervals[place], needed) : needed;
+      table.intervals[place] =
+          isSeen[place] ? hull(table.intervals[place], needed) : needed;
       isSeen[place] = true;
     }
     if (some || shift == 0) {
@@ -388,16 +440,22 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
   }
   plan.turns = {{0, table, {{table, table}}}};
   // No more may come to a rank than it has queries.
-  SmallVector<int64_t> axes = unite(ring.cuts[key].axes, plan.parts.front().axes);
-  double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan), perKey = 0;
+  SmallVector<int64_t> axes =
+      unite(ring.cuts[key].axes, plan.parts.front().axes);
+  double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan),
+         perKey = 0;
   for (unsigned i = 1; i < op->getNumOperands(); ++i)
     if (op.getMap(i).isFunctionOfDim(key) && !hasBoth(op.getMap(i)))
       perKey += bytesPerIndex(op->getOperand(i), op.getMap(i), key, plan);
   for (int64_t index = 0; index < ranksAlong(axes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
     Interval keys = at(plan.turns[0].keys, mesh, coordinate);
-    int64_t arriving = keys.size() - intersect(keys, at(ring.cuts[key], mesh, coordinate)).size();
-    if (!isAsked && double(arriving) * perKey > double(at(plan.parts.front(), mesh, coordinate).size()) * perQuery)
+    int64_t arriving =
+        keys.size() -
+        intersect(keys, at(ring.cuts[key], mesh, coordinate)).size();
+    if (!isAsked &&
+        double(arriving) * perKey >
+            double(at(plan.parts.front(), mesh, coordinate).size()) * perQuery)
       return std::nullopt;
   }
   return plan;
@@ -406,8 +464,11 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
 std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   bool hasValue = op->getNumOperands() > 2 && op.getFirstExtra() > 2;
   ArrayRef<int64_t> queryAxes = ring.cuts[query].axes;
-  if (!ring.merged.empty() || queryAxes.size() != ring.places.size() || ring.length < 2 || !hasValue ||
-      !llvm::all_of(ring.places, [&](int64_t axis) { return llvm::is_contained(queryAxes, axis); }))
+  if (!ring.merged.empty() || queryAxes.size() != ring.places.size() ||
+      ring.length < 2 || !hasValue ||
+      !llvm::all_of(
+          ring.places,
+          [&](int64_t axis) { return llvm::is_contained(queryAxes, axis); }))
     return std::nullopt;
   // What has queries and keys would be held whole.
   bool some = false;
@@ -416,8 +477,11 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
     return std::nullopt;
   std::optional<int64_t> heads;
   for (int64_t dim = 0; dim < query; ++dim) {
-    bool everywhere = op.getMap(0).isFunctionOfDim(dim) && op.getMap(1).isFunctionOfDim(dim) && op.getMap(2).isFunctionOfDim(dim);
-    if (everywhere && sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0)
+    bool everywhere = op.getMap(0).isFunctionOfDim(dim) &&
+                      op.getMap(1).isFunctionOfDim(dim) &&
+                      op.getMap(2).isFunctionOfDim(dim);
+    if (everywhere &&
+        sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0)
       heads = dim;
   }
   if (!heads)
@@ -429,7 +493,8 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   plan.isRecut = true;
   SmallVector<int64_t> axes(plan.cuts[*heads].axes);
   llvm::append_range(axes, plan.places);
-  plan.cuts[*heads] = tableOf(axes, Boundaries::balanced(sizes[*heads], ranksAlong(axes)));
+  plan.cuts[*heads] =
+      tableOf(axes, Boundaries::balanced(sizes[*heads], ranksAlong(axes)));
   plan.cuts[query] = wholeTable(sizes[query]);
   plan.cuts[key] = wholeTable(sizes[key]);
   plan.parts = {plan.cuts[query]};
@@ -443,7 +508,8 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim, const RingPlan &plan) {
+double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim,
+                              const RingPlan &plan) {
   auto type = cast<RankedTensorType>(value.getType());
   double bytes = double(elementBytes(type.getElementType()));
   for (AffineExpr expr : map.getResults()) {
@@ -456,24 +522,29 @@ double Planner::bytesPerIndex(Value value, AffineMap map, int64_t dim, const Rin
 
 void Planner::estimate(RingPlan &plan) {
   int64_t depth = op.getDepthDim(), feature = op.getFeatureDim();
-  double perPair = isBackward ? 6.0 * sizes[depth] + 4.0 * sizes[feature] : 2.0 * (sizes[depth] + sizes[feature]);
+  double perPair = isBackward ? 6.0 * sizes[depth] + 4.0 * sizes[feature]
+                              : 2.0 * (sizes[depth] + sizes[feature]);
   for (int64_t dim = 0; dim < query; ++dim)
     perPair *= double(longestBlock(plan.cuts[dim]));
-  // Of what travels with a key, there and (gradients) back; of what queries have.
+  // Of what travels with a key, there and (gradients) back; of what queries
+  // have.
   double keyBytes = 0, homeBytes = 0, queryBytes = 0, resultBytes = 0;
   forEachTensor([&](Value value, AffineMap map, bool isResult) {
     if (map.isFunctionOfDim(query))
-      (isResult ? resultBytes : queryBytes) += bytesPerIndex(value, map, query, plan);
+      (isResult ? resultBytes : queryBytes) +=
+          bytesPerIndex(value, map, query, plan);
     else if (map.isFunctionOfDim(key))
       (isResult ? homeBytes : keyBytes) += bytesPerIndex(value, map, key, plan);
   });
   const IntervalTable &queries = cuts[query], &owned = cuts[key];
-  SmallVector<int64_t> axes = unite(unite(owned.axes, queries.axes), plan.parts.front().axes);
+  SmallVector<int64_t> axes =
+      unite(unite(owned.axes, queries.axes), plan.parts.front().axes);
   double longest = 0, most = 0, all = 0;
   int64_t ranks = ranksAlong(axes);
   for (int64_t index = 0; index < ranks; ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
-    Interval own = at(queries, mesh, coordinate), keys = at(owned, mesh, coordinate);
+    Interval own = at(queries, mesh, coordinate),
+             keys = at(owned, mesh, coordinate);
     double time = 0, pairs = 0;
     int64_t arriving = own.size(), computed = 0;
     for (const IntervalTable &part : plan.parts) {
@@ -483,32 +554,48 @@ void Planner::estimate(RingPlan &plan) {
     }
     if (plan.way == PairWay::Heads) {
       // A share of the heads of all that there is, there and back.
-      double share = double(plan.cuts[query].intervals.front().size()) - double(own.size());
+      double share = double(plan.cuts[query].intervals.front().size()) -
+                     double(own.size());
       double keyShare = double(sizes[key]) - double(keys.size());
-      time += cost.move(share * (queryBytes + resultBytes) + keyShare * (keyBytes + homeBytes), queries.axes) +
+      time += cost.move(share * (queryBytes + resultBytes) +
+                            keyShare * (keyBytes + homeBytes),
+                        queries.axes) +
               2 * cost.synchronize(queries.axes);
     } else if (plan.isRecut) {
       // Rows that come, and results that go: as many.
-      double coming = double(std::max<int64_t>(0, computed - (own.size() - arriving)));
-      time += cost.move(coming * queryBytes + double(arriving) * resultBytes, queries.axes) +
+      double coming =
+          double(std::max<int64_t>(0, computed - (own.size() - arriving)));
+      time += cost.move(coming * queryBytes + double(arriving) * resultBytes,
+                        queries.axes) +
               2 * cost.synchronize(queries.axes);
     }
     if (plan.isLoop()) {
-      // Blocks are passed from place to place, whole: the longer of all computing and all travelling.
-      double turns = double(plan.countTurns()), share = double(plan.length) / double(owned.intervals.size());
+      // Blocks are passed from place to place, whole: the longer of all
+      // computing and all travelling.
+      double turns = double(plan.countTurns()),
+             share = double(plan.length) / double(owned.intervals.size());
       for (const IntervalTable &part : plan.parts)
-        pairs += countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
-      double travel = cost.move(double(longestBlock(owned)) * (keyBytes + homeBytes), owned.axes);
-      time += std::max(cost.compute(pairs * perPair), turns * travel) + turns * cost.synchronize(owned.axes);
+        pairs +=
+            countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
+      double travel = cost.move(
+          double(longestBlock(owned)) * (keyBytes + homeBytes), owned.axes);
+      time += std::max(cost.compute(pairs * perPair), turns * travel) +
+              turns * cost.synchronize(owned.axes);
     }
-    for (const Turn &turn : ArrayRef(plan.turns).drop_front(plan.isLoop() ? 1 : 0)) {
+    for (const Turn &turn :
+         ArrayRef(plan.turns).drop_front(plan.isLoop() ? 1 : 0)) {
       Interval met = at(turn.keys, mesh, coordinate);
       double work = 0;
       for (const IntervalTable &part : plan.parts)
         for (const TablePart &keyPart : turn.parts)
-          work += countPairs(op, at(part, mesh, coordinate), at(keyPart.natural, mesh, coordinate));
-      double compute = cost.compute(work * perPair), meeting = cost.synchronize(owned.axes);
-      double travel = cost.move(double(met.size() - intersect(met, keys).size()) * (keyBytes + homeBytes), owned.axes);
+          work += countPairs(op, at(part, mesh, coordinate),
+                             at(keyPart.natural, mesh, coordinate));
+      double compute = cost.compute(work * perPair),
+             meeting = cost.synchronize(owned.axes);
+      double travel =
+          cost.move(double(met.size() - intersect(met, keys).size()) *
+                        (keyBytes + homeBytes),
+                    owned.axes);
       if (plan.way == PairWay::Gathered)
         time += compute + travel + (isBackward ? 2 : 1) * meeting;
       else if (plan.way == PairWay::Heads)
@@ -547,7 +634,8 @@ FailureOr<RingPlan> Planner::plan() {
   SmallVector<RingPlan, 0> others;
   estimate(best);
   if (!best.isRecut && !isDealt())
-    for (std::optional<RingPlan> other : {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
+    for (std::optional<RingPlan> other :
+         {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
       if (other) {
         estimate(*other);
         others.push_back(std::move(*other));
@@ -558,43 +646,61 @@ FailureOr<RingPlan> Planner::plan() {
     for (RingPlan &other : others)
       if (asked == nameOf(other.way))
         return std::move(other);
-    InFlightDiagnostic error = op->emitOpError() << "asks for spmd.way = " << asked << ", expected one of those that it can go: \"ring\"";
+    InFlightDiagnostic error =
+        op->emitOpError() << "asks for spmd.way = " << asked
+                          << ", expected one of those that it can go: \"ring\"";
     for (const RingPlan &other : others)
       error << ", \"" << nameOf(other.way) << "\"";
     return error;
   }
   if (others.empty())
     return best;
-  std::string note = llvm::formatv("{0} {1:f3} ms", nameOf(best.way), best.milliseconds);
+  std::string note =
+      llvm::formatv("{0} {1:f3} ms", nameOf(best.way), best.milliseconds);
   for (const RingPlan &other : others)
-    note += llvm::formatv(", {0} {1:f3} ms", nameOf(other.way), other.milliseconds);
+    note +=
+        llvm::formatv(", {0} {1:f3} ms", nameOf(other.way), other.milliseconds);
   for (RingPlan &other : others)
     // Of ways that are none of them a plain ring, the cheapest.
-    if (best.way == PairWay::Ring ? Cost::isWorth(other.milliseconds, best.milliseconds) : other.milliseconds < best.milliseconds)
+    if (best.way == PairWay::Ring
+            ? Cost::isWorth(other.milliseconds, best.milliseconds)
+            : other.milliseconds < best.milliseconds)
       best = std::move(other);
   best.note = note;
   return best;
 }
 
 /// How each iteration dim of `op` lies.
-static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op, Localization &localization) {
-  return llvm::map_to_vector(llvm::seq<int64_t>(0, op.getNumDims()), [&](int64_t dim) { return localization.factorTable(dim); });
+static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
+                                         Localization &localization) {
+  return llvm::map_to_vector(
+      llvm::seq<int64_t>(0, op.getNumDims()),
+      [&](int64_t dim) { return localization.factorTable(dim); });
 }
 
-FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op, Localization &localization) {
+FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
+                                    Localization &localization) {
   SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-  FailureOr<RingPlan> plan = Planner(op, localization.meshSizes(), cuts, op.getQueryOrder(), op.getKeyOrder()).plan();
+  FailureOr<RingPlan> plan = Planner(op, localization.meshSizes(), cuts,
+                                     op.getQueryOrder(), op.getKeyOrder())
+                                 .plan();
   // What was decided about the order of the whole program.
-  if (auto note = op->getAttrOfType<StringAttr>(kOrderNoteAttrName); note && succeeded(plan))
+  if (auto note = op->getAttrOfType<StringAttr>(kOrderNoteAttrName);
+      note && succeeded(plan))
     plan->note += (plan->note.empty() ? "" : ", ") + note.str();
   return plan;
 }
 
-std::optional<double> rules::estimateRing(AllPairsOpInterface op, ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> meshSizes,
-                                          ArrayRef<int64_t> queryOrder, ArrayRef<int64_t> keyOrder) {
+std::optional<double> rules::estimateRing(AllPairsOpInterface op,
+                                          ArrayRef<IntervalTable> cuts,
+                                          ArrayRef<int64_t> meshSizes,
+                                          ArrayRef<int64_t> queryOrder,
+                                          ArrayRef<int64_t> keyOrder) {
   auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
-  if (op->hasAttr("spmd.way") || (pairs && pairs.getCombine() == PairCombine::TopK))
+  if (op->hasAttr("spmd.way") ||
+      (pairs && pairs.getCombine() == PairCombine::TopK))
     return std::nullopt;
-  FailureOr<RingPlan> plan = Planner(op, meshSizes, cuts, queryOrder, keyOrder).plan();
+  FailureOr<RingPlan> plan =
+      Planner(op, meshSizes, cuts, queryOrder, keyOrder).plan();
   return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }

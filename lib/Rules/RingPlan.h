@@ -38,17 +38,20 @@ struct RingPlan {
   PairWay way = PairWay::Ring;
   /// How each iteration dim lies while the op runs.
   llvm::SmallVector<IntervalTable> cuts;
-  /// The queries of each rank: one interval, or several one after another. Indices are those that masks
-  /// know; `slices` are the same in the rank's block, where the program itself deals queries out.
+  /// The queries of each rank: one interval, or several one after another.
+  /// Indices are those that masks know; `slices` are the same in the rank's
+  /// block, where the program itself deals queries out.
   llvm::SmallVector<IntervalTable> parts, slices;
   llvm::SmallVector<Turn, 0> turns;
-  /// Of a ring that is a loop: its turns, own block included. `turns` has the first alone then.
+  /// Of a ring that is a loop: its turns, own block included. `turns` has the
+  /// first alone then.
   llvm::SmallVector<Run, 0> runs;
-  /// Of a loop whose keys are dealt out as queries are: the parts of each rank's block, one behind the other. So each
-  /// turn is equal work, and no rank waits for its neighbours. Else none.
+  /// Of a loop whose keys are dealt out as queries are: the parts of each
+  /// rank's block, one behind the other. So each turn is equal work, and no
+  /// rank waits for its neighbours. Else none.
   llvm::SmallVector<TablePart, 0> keyParts;
-  /// Axes of the keys along which blocks are passed round, and those along which
-  /// states are merged.
+  /// Axes of the keys along which blocks are passed round, and those along
+  /// which states are merged.
   llvm::SmallVector<int64_t> places, merged;
   int64_t length = 1; ///< ranks of one ring
   /// Operands and results lie otherwise than `cuts` and `parts`.
@@ -61,38 +64,50 @@ struct RingPlan {
 
   bool isLoop() const { return !runs.empty(); }
   int64_t countTurns() const;
-  /// True if some rank's part `part` of the queries has a pair in part `keyPart` of its keys of `turn`.
-  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes, int64_t turn, int64_t part, int64_t keyPart) const;
+  /// True if some rank's part `part` of the queries has a pair in part
+  /// `keyPart` of its keys of `turn`.
+  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes,
+             int64_t turn, int64_t part, int64_t keyPart) const;
 };
 
-/// True if the band may leave a pair of any rank's `queries` and any rank's `keys`.
-bool mayMeet(spmd::AllPairsOpInterface op, const IntervalTable &queries, const IntervalTable &keys);
+/// True if the band may leave a pair of any rank's `queries` and any rank's
+/// `keys`.
+bool mayMeet(spmd::AllPairsOpInterface op, const IntervalTable &queries,
+             const IntervalTable &keys);
 
 /// The pairs that the band leaves of a block.
 double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
 
-/// Plans `op` as its operands lie: the way that takes least time by estimate, or
-/// that the op's attribute `spmd.way` names. Fails, with a diagnostic, where it
-/// names one that the op cannot go.
-llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op, Localization &localization);
+/// Plans `op` as its operands lie: the way that takes least time by estimate,
+/// or that the op's attribute `spmd.way` names. Fails, with a diagnostic, where
+/// it names one that the op cannot go.
+llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op,
+                                   Localization &localization);
 
-/// Milliseconds that the busiest rank takes by estimate, in the best way; nullopt where there is no choice.
-/// See OrderCostOpInterface.
-std::optional<double> estimateRing(spmd::AllPairsOpInterface op, llvm::ArrayRef<IntervalTable> cuts, llvm::ArrayRef<int64_t> meshSizes,
-                                   llvm::ArrayRef<int64_t> queryOrder, llvm::ArrayRef<int64_t> keyOrder);
+/// Milliseconds that the busiest rank takes by estimate, in the best way;
+/// nullopt where there is no choice. See OrderCostOpInterface.
+std::optional<double> estimateRing(spmd::AllPairsOpInterface op,
+                                   llvm::ArrayRef<IntervalTable> cuts,
+                                   llvm::ArrayRef<int64_t> meshSizes,
+                                   llvm::ArrayRef<int64_t> queryOrder,
+                                   llvm::ArrayRef<int64_t> keyOrder);
 
-/// Where a coordinate along `axes` is in a ring along `places`: the number of the rank at place p of its ring is
-/// `rest` + `ofPlace[p]`.
+/// Where a coordinate along `axes` is in a ring along `places`: the number of
+/// the rank at place p of its ring is `rest` + `ofPlace[p]`.
 struct PlacesOf {
-  llvm::SmallVector<int64_t> place, rest; ///< one a coordinate along `axes`, row-major
-  llvm::SmallVector<int64_t> ofPlace;     ///< one a place
+  llvm::SmallVector<int64_t> place,
+      rest; ///< one a coordinate along `axes`, row-major
+  llvm::SmallVector<int64_t> ofPlace; ///< one a place
 };
-PlacesOf placesOf(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places, llvm::ArrayRef<int64_t> meshSizes);
+PlacesOf placesOf(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places,
+                  llvm::ArrayRef<int64_t> meshSizes);
 
 /// For the coordinates along `table.axes`, row-major, the number of the rank
 /// whose `places` are `shift` places further on (the others its own).
-llvm::SmallVector<int64_t> turnPlaces(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places,
-                                      llvm::ArrayRef<int64_t> meshSizes, int64_t shift);
+llvm::SmallVector<int64_t> turnPlaces(llvm::ArrayRef<int64_t> axes,
+                                      llvm::ArrayRef<int64_t> places,
+                                      llvm::ArrayRef<int64_t> meshSizes,
+                                      int64_t shift);
 
 } // namespace shardc::rules
 

@@ -40,14 +40,17 @@ struct RowTables {
 };
 
 /// Rows of `operand` for `indices`, as `type`: this rank's tensor of positions.
-mlir::Value gatherRows(Localization &localization, mlir::Operation *op, const RowAccess &access,
-                       const RowTables &tables, mlir::Value operand, mlir::Value indices,
+mlir::Value gatherRows(Localization &localization, mlir::Operation *op,
+                       const RowAccess &access, const RowTables &tables,
+                       mlir::Value operand, mlir::Value indices,
                        mlir::RankedTensorType type);
 
 /// `into` with this and other ranks' `updates` combined in (the last one stays
 /// where there is no kind).
-mlir::Value scatterRows(Localization &localization, mlir::Operation *op, const RowAccess &access,
-                        const RowTables &tables, mlir::Value into, mlir::Value indices, mlir::Value updates,
+mlir::Value scatterRows(Localization &localization, mlir::Operation *op,
+                        const RowAccess &access, const RowTables &tables,
+                        mlir::Value into, mlir::Value indices,
+                        mlir::Value updates,
                         std::optional<spmd::ReductionKind> kind);
 
 /// True if the runtime combines elements of `type` so; without a kind, any.

@@ -1,13 +1,13 @@
 //===- RuleUtils.cpp - What the families of rules share -------------------===//
 #include "RuleUtils.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
-#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Support/ElementBytes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -150,7 +150,8 @@ Operation *rules::cloneLocal(Operation *op, Localization &localization,
         isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
-    if (!attribute.getName().getValue().starts_with("spmd.") || attribute.getName() == spmd::kWholeSumAttrName)
+    if (!attribute.getName().getValue().starts_with("spmd.") ||
+        attribute.getName() == spmd::kWholeSumAttrName)
       attributes.append(attribute);
   Operation *local =
       Operation::create(op->getLoc(), op->getName(), types, operands,
@@ -310,10 +311,13 @@ Value rules::combine(OpBuilder &builder, Location loc, ReductionKind kind,
   llvm_unreachable("all kinds are handled");
 }
 
-Value rules::completeInF32(Localization &localization, Value partial, int64_t result, llvm::function_ref<Value()> widen) {
+Value rules::completeInF32(Localization &localization, Value partial,
+                           int64_t result, llvm::function_ref<Value()> widen) {
   auto type = cast<RankedTensorType>(partial.getType());
-  if (!localization.isPartial() || !(type.getElementType().isF16() || type.getElementType().isBF16()))
+  if (!localization.isPartial() ||
+      !(type.getElementType().isF16() || type.getElementType().isBF16()))
     return localization.completeReduction(partial, result);
   Value total = localization.completeReduction(widen(), result);
-  return stablehlo::ConvertOp::create(localization.builder(), partial.getLoc(), type, total);
+  return stablehlo::ConvertOp::create(localization.builder(), partial.getLoc(),
+                                      type, total);
 }

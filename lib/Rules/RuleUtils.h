@@ -26,7 +26,8 @@ bool hasStaticShapes(mlir::Operation *op);
 /// The shape of `value`; none for scalars and values that are no tensors.
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 
-/// Bytes of all elements of a tensor together, however large; 0 for other values.
+/// Bytes of all elements of a tensor together, however large; 0 for other
+/// values.
 double bytesOf(mlir::Value value);
 
 /// A tensor whose dims are new factors of `kind`, unchanged.
@@ -157,10 +158,11 @@ void attachFourier(mlir::MLIRContext *context);
 void attachTopK(mlir::MLIRContext *context);
 void attachWindows(mlir::MLIRContext *context);
 
-/// Combines a partial result over ranks like Localization::completeReduction, but
-/// in f32 where it is f16 or bf16: `widen` makes the f32 form of `partial`. So a
-/// cut sum is rounded once, as a whole one is.
-mlir::Value completeInF32(Localization &localization, mlir::Value partial, int64_t result,
+/// Combines a partial result over ranks like Localization::completeReduction,
+/// but in f32 where it is f16 or bf16: `widen` makes the f32 form of `partial`.
+/// So a cut sum is rounded once, as a whole one is.
+mlir::Value completeInF32(Localization &localization, mlir::Value partial,
+                          int64_t result,
                           llvm::function_ref<mlir::Value()> widen);
 
 } // namespace shardc::rules

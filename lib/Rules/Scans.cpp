@@ -1,9 +1,9 @@
 //===- Scans.cpp - Running reductions along dims that are cut -------------===//
 //
-// JAX prints cumsum and the like as a reduce_window whose window is as long as its
-// dim and padded on one side. A rank reduces its block; one total a rank travels to
-// the ranks behind it, which combine those before them to what their own scan
-// starts from: one more element ahead of the block.
+// JAX prints cumsum and the like as a reduce_window whose window is as long as
+// its dim and padded on one side. A rank reduces its block; one total a rank
+// travels to the ranks behind it, which combine those before them to what their
+// own scan starts from: one more element ahead of the block.
 //
 //===----------------------------------------------------------------------===//
 #include "Scans.h"
@@ -17,28 +17,33 @@ using namespace shardc;
 using namespace shardc::rules;
 using spmd::ReductionKind;
 
-/// Sums and products tell how often they start from the initial value, so it must
-/// be their identity; other bodies are taken to start from theirs, as StableHLO
-/// asks.
+/// Sums and products tell how often they start from the initial value, so it
+/// must be their identity; other bodies are taken to start from theirs, as
+/// StableHLO asks.
 static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
-  std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), op.getInputs().size());
+  std::optional<ReductionKind> kind =
+      recogniseReduction(op.getBody(), op.getInputs().size());
   if (!kind)
     return true;
   return isIdempotent(*kind) ||
-         llvm::all_of(op.getInitValues(), [&](Value init) { return isNeutral(init, *kind); });
+         llvm::all_of(op.getInitValues(),
+                      [&](Value init) { return isNeutral(init, *kind); });
 }
 
 std::optional<Scan> rules::recogniseScan(stablehlo::ReduceWindowOp op) {
   std::optional<Scan> scan;
   for (auto [d, window] : llvm::enumerate(op.getWindowDimensions())) {
     auto [low, high] = op.getPaddingOrZeros()[d];
-    if (op.getWindowStridesOrOnes()[d] != 1 || op.getBaseDilationsOrOnes()[d] != 1 ||
+    if (op.getWindowStridesOrOnes()[d] != 1 ||
+        op.getBaseDilationsOrOnes()[d] != 1 ||
         (window > 1 && op.getWindowDilationsOrOnes()[d] != 1))
       return std::nullopt;
     if (window == 1 && low == 0 && high == 0)
       continue;
-    bool forward = low == window - 1 && high == 0, backward = low == 0 && high == window - 1;
-    if (scan || window != shapeOf(op.getInputs()[0])[d] || !(forward || backward))
+    bool forward = low == window - 1 && high == 0,
+         backward = low == 0 && high == window - 1;
+    if (scan || window != shapeOf(op.getInputs()[0])[d] ||
+        !(forward || backward))
       return std::nullopt;
     scan = {static_cast<int64_t>(d), backward};
   }
@@ -48,13 +53,16 @@ std::optional<Scan> rules::recogniseScan(stablehlo::ReduceWindowOp op) {
 namespace {
 class ScanBuilder {
 public:
-  ScanBuilder(stablehlo::ReduceWindowOp op, Scan scan, Localization &localization)
-      : op(op), scan(scan), localization(localization), builder(localization.builder()), loc(op.getLoc()),
+  ScanBuilder(stablehlo::ReduceWindowOp op, Scan scan,
+              Localization &localization)
+      : op(op), scan(scan), localization(localization),
+        builder(localization.builder()), loc(op.getLoc()),
         count(op.getInputs().size()), tables(localization.operandTables(0)) {
     // Narrow sums are rounded once, as the whole one's are.
     Type element = getElementTypeOrSelf(op.getInputs()[0].getType());
     std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), count);
-    if (kind && (*kind == ReductionKind::Sum || *kind == ReductionKind::Product) &&
+    if (kind &&
+        (*kind == ReductionKind::Sum || *kind == ReductionKind::Product) &&
         (element.isF16() || element.isBF16()))
       wideKind = kind;
   }
@@ -63,12 +71,14 @@ public:
 
 private:
   Type elementOf(Value value) {
-    return wideKind ? builder.getF32Type() : getElementTypeOrSelf(value.getType());
+    return wideKind ? builder.getF32Type()
+                    : getElementTypeOrSelf(value.getType());
   }
   SmallVector<Value> widen(ValueRange values);
   void fillBody(Region &region);
   /// Reduces dim `dim` of `values`, which is no part of `lie`.
-  SmallVector<Value> reduce(ValueRange values, int64_t dim, ArrayRef<IntervalTable> lie);
+  SmallVector<Value> reduce(ValueRange values, int64_t dim,
+                            ArrayRef<IntervalTable> lie);
 
   stablehlo::ReduceWindowOp op;
   Scan scan;
@@ -86,7 +96,8 @@ SmallVector<Value> ScanBuilder::widen(ValueRange values) {
   if (!wideKind)
     return SmallVector<Value>(values);
   return llvm::map_to_vector(values, [&](Value value) -> Value {
-    auto type = cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
+    auto type =
+        cast<RankedTensorType>(value.getType()).clone(builder.getF32Type());
     return stablehlo::ConvertOp::create(builder, loc, type, value);
   });
 }
@@ -102,15 +113,19 @@ void ScanBuilder::fillBody(Region &region) {
   OpBuilder inside = OpBuilder::atBlockBegin(&body);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i)
-    results.push_back(combine(inside, loc, *wideKind, body.getArgument(i), body.getArgument(count + i)));
+    results.push_back(combine(inside, loc, *wideKind, body.getArgument(i),
+                              body.getArgument(count + i)));
   stablehlo::ReturnOp::create(inside, loc, results);
 }
 
-SmallVector<Value> ScanBuilder::reduce(ValueRange values, int64_t dim, ArrayRef<IntervalTable> lie) {
+SmallVector<Value> ScanBuilder::reduce(ValueRange values, int64_t dim,
+                                       ArrayRef<IntervalTable> lie) {
   SmallVector<Value> operands(values);
   operands.append(inits);
   SmallVector<Type> types =
-      llvm::map_to_vector(values, [&](Value value) -> Type { return blockType(lie, getElementTypeOrSelf(value.getType())); });
+      llvm::map_to_vector(values, [&](Value value) -> Type {
+        return blockType(lie, getElementTypeOrSelf(value.getType()));
+      });
   // A body that an op of another kind has had.
   OperationState state(loc, stablehlo::ReduceOp::getOperationName());
   state.addOperands(operands);
@@ -133,16 +148,20 @@ SmallVector<Value> ScanBuilder::run() {
   IntervalTable before = onePerRank(axes, localization.meshSizes());
   int64_t ranks = before.intervals.size();
   for (Interval &interval : before.intervals)
-    interval = scan.backward ? Interval{interval.end, ranks} : Interval{0, interval.begin};
+    interval = scan.backward ? Interval{interval.end, ranks}
+                             : Interval{0, interval.begin};
   SmallVector<IntervalTable> others(tables);
   others.erase(others.begin() + dim);
   SmallVector<Value> totals = reduce(inputs, dim, others), received;
   for (Value total : totals)
-    received.push_back(gatherPartials(localization, total, others, axes, before,
-                                      "scans a dim that is cut: each rank starts from the totals of those before it"));
+    received.push_back(
+        gatherPartials(localization, total, others, axes, before,
+                       "scans a dim that is cut: each rank starts from the "
+                       "totals of those before it"));
   SmallVector<Value> starts = reduce(received, 0, others);
 
-  // The block with that element before it (behind it, where the scan runs back).
+  // The block with that element before it (behind it, where the scan runs
+  // back).
   SmallVector<IntervalTable> lead(tables), grown(tables);
   lead[dim] = wholeTable(1);
   for (Interval &interval : grown[dim].intervals)
@@ -155,17 +174,21 @@ SmallVector<Value> ScanBuilder::run() {
   SmallVector<Type> types;
   for (auto [start, input] : llvm::zip(starts, inputs)) {
     Type element = getElementTypeOrSelf(input.getType());
-    RankedTensorType leadType = blockType(lead, element), type = blockType(grown, element);
+    RankedTensorType leadType = blockType(lead, element),
+                     type = blockType(grown, element);
     Value raised;
     if (leadType.hasStaticShape())
-      raised = stablehlo::BroadcastInDimOp::create(builder, loc, leadType, start, kept);
+      raised = stablehlo::BroadcastInDimOp::create(builder, loc, leadType,
+                                                   start, kept);
     else
       raised = stablehlo::DynamicBroadcastInDimOp::create(
-          builder, loc, leadType, start, shapeTensor(builder, loc, blockSizes(localization, lead)), kept);
+          builder, loc, leadType, start,
+          shapeTensor(builder, loc, blockSizes(localization, lead)), kept);
     SmallVector<Value> parts{raised, input};
     if (scan.backward)
       std::swap(parts[0], parts[1]);
-    operands.push_back(stablehlo::ConcatenateOp::create(builder, loc, type, parts, dim));
+    operands.push_back(
+        stablehlo::ConcatenateOp::create(builder, loc, type, parts, dim));
     types.push_back(type);
   }
   operands.append(inits);
@@ -173,15 +196,18 @@ SmallVector<Value> ScanBuilder::run() {
   SmallVector<int64_t> windows(numDims, 1), padding(2 * numDims, 0);
   windows[dim] = window;
   padding[2 * dim + (scan.backward ? 1 : 0)] = window - 1;
-  auto local = cast<stablehlo::ReduceWindowOp>(cloneAs(op, localization, operands, types));
+  auto local = cast<stablehlo::ReduceWindowOp>(
+      cloneAs(op, localization, operands, types));
   fillBody(local.getBody());
   local.setWindowDimensions(windows);
   auto paddingType = RankedTensorType::get({numDims, 2}, builder.getI64Type());
-  local.setPaddingAttr(DenseIntElementsAttr::get(paddingType, ArrayRef<int64_t>(padding)));
+  local.setPaddingAttr(
+      DenseIntElementsAttr::get(paddingType, ArrayRef<int64_t>(padding)));
   // Blocks differ in size: the window is as long as the longest.
   local->setAttr("spmd.running", builder.getUnitAttr());
 
-  SmallVector<OpFoldResult> offsets(numDims, builder.getIndexAttr(0)), strides(numDims, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(numDims, builder.getIndexAttr(0)),
+      strides(numDims, builder.getIndexAttr(1));
   offsets[dim] = builder.getIndexAttr(scan.backward ? 0 : 1);
   SmallVector<Value> results;
   for (auto [i, scanned] : llvm::enumerate(local.getResults())) {
@@ -190,12 +216,14 @@ SmallVector<Value> ScanBuilder::run() {
                  blockType(tables, getElementTypeOrSelf(scanned.getType())),
                  scanned, offsets, blockSizes(localization, tables), strides);
     if (wideKind)
-      block = stablehlo::ConvertOp::create(builder, loc, localization.resultType(i), block);
+      block = stablehlo::ConvertOp::create(builder, loc,
+                                           localization.resultType(i), block);
     results.push_back(block);
   }
   return results;
 }
 
-LocalResults rules::localizeScan(stablehlo::ReduceWindowOp op, Scan scan, Localization &localization) {
+LocalResults rules::localizeScan(stablehlo::ReduceWindowOp op, Scan scan,
+                                 Localization &localization) {
   return ScanBuilder(op, scan, localization).run();
 }

@@ -17,7 +17,8 @@ struct Scan {
 std::optional<Scan> recogniseScan(stablehlo::ReduceWindowOp op);
 
 /// The local form where the scanned dim is cut.
-LocalResults localizeScan(stablehlo::ReduceWindowOp op, Scan scan, Localization &localization);
+LocalResults localizeScan(stablehlo::ReduceWindowOp op, Scan scan,
+                          Localization &localization);
 
 } // namespace shardc::rules
 

@@ -119,7 +119,9 @@ static LocalResults localizePad(spmd::PadOp, Localization &localization) {
   return SmallVector<Value>{localization.operands()[0]};
 }
 
-void rules::attachPad(MLIRContext *context) { attach<spmd::PadOp, padRule, localizePad>(context); }
+void rules::attachPad(MLIRContext *context) {
+  attach<spmd::PadOp, padRule, localizePad>(context);
+}
 
 void rules::attachShapes(MLIRContext *context) {
   attach<stablehlo::BroadcastInDimOp, broadcastInDimRule,

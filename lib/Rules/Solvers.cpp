@@ -42,10 +42,9 @@ static FailureOr<ShardingRule> permutationRule(solver::PermutationOp op) {
   return batchRule(op, shapeOf(op.getPivots()).size() - 1);
 }
 
-/// Besides the batch, right-hand sides are independent of one another. The op wants
-/// to know how many there are: as many on each rank.
-static FailureOr<ShardingRule>
-tridiagonalRule(solver::TridiagonalSolveOp op) {
+/// Besides the batch, right-hand sides are independent of one another. The op
+/// wants to know how many there are: as many on each rank.
+static FailureOr<ShardingRule> tridiagonalRule(solver::TridiagonalSolveOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getB());
   ShardingRule rule;
   TensorRule shared = newFactors(rule, shape.drop_back(2));
@@ -55,7 +54,8 @@ tridiagonalRule(solver::TridiagonalSolveOp op) {
     if (shapeOf(diagonal) != shape.drop_back())
       return failure();
     rule.operands.push_back(shared);
-    rule.operands.back().dims.push_back(wholeDim(rule, shape[shape.size() - 2]));
+    rule.operands.back().dims.push_back(
+        wholeDim(rule, shape[shape.size() - 2]));
   }
   auto addColumns = [&](SmallVectorImpl<TensorRule> &tensors) {
     TensorRule tensor = shared;

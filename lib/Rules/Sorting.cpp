@@ -4,14 +4,14 @@
 // sorts its block and blocks are merged pair by pair, in the order of Batcher's
 // merge exchange (D. Knuth, The Art of Computer Programming 3, 5.2.2, algorithm
 // M): of a pair the lower rank keeps the smaller elements. That sorts blocks of
-// one size, the last ones shorter or empty; any others are rebalanced before and
-// after. Places travel with the elements, so that equals keep their order.
+// one size, the last ones shorter or empty; any others are rebalanced before
+// and after. Places travel with the elements, so that equals keep their order.
 //
-// Rounds of many ranks are a loop, of bitonic merges (K. Batcher, Sorting networks
-// and their applications, 1968): as many rounds, and in each the rank that a rank
-// merges with differs from it in one bit of its number. So one exchange a bit
-// serves all rounds. It sorts blocks of one size: those that are shorter are
-// filled up with elements that have no place, which come last.
+// Rounds of many ranks are a loop, of bitonic merges (K. Batcher, Sorting
+// networks and their applications, 1968): as many rounds, and in each the rank
+// that a rank merges with differs from it in one bit of its number. So one
+// exchange a bit serves all rounds. It sorts blocks of one size: those that are
+// shorter are filled up with elements that have no place, which come last.
 //
 // top_k takes the candidates of each rank and then the best of those.
 //
@@ -35,7 +35,8 @@ using namespace shardc::rules;
 
 static int64_t sortedDim(stablehlo::SortOp op) {
   int64_t dim = static_cast<int64_t>(op.getDimension());
-  return dim < 0 ? dim + static_cast<int64_t>(shapeOf(op.getInputs()[0]).size()) : dim;
+  return dim < 0 ? dim + static_cast<int64_t>(shapeOf(op.getInputs()[0]).size())
+                 : dim;
 }
 
 static FailureOr<ShardingRule> sortRule(stablehlo::SortOp op) {
@@ -52,8 +53,10 @@ static FailureOr<ShardingRule> sortRule(stablehlo::SortOp op) {
   return rule;
 }
 
-/// The rounds of merge exchange on `count` places: pairs, the lower place first.
-static SmallVector<SmallVector<std::pair<int64_t, int64_t>>> mergeExchange(int64_t count) {
+/// The rounds of merge exchange on `count` places: pairs, the lower place
+/// first.
+static SmallVector<SmallVector<std::pair<int64_t, int64_t>>>
+mergeExchange(int64_t count) {
   SmallVector<SmallVector<std::pair<int64_t, int64_t>>> rounds;
   int64_t top = 1;
   while (2 * top < count)
@@ -80,7 +83,8 @@ static int64_t findPlaces(stablehlo::SortOp op, int64_t dim) {
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
     if (auto iota = input.getDefiningOp<stablehlo::IotaOp>())
       if (static_cast<int64_t>(iota.getIotaDimension()) == dim)
-        if (auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(input.getType())))
+        if (auto type =
+                dyn_cast<IntegerType>(getElementTypeOrSelf(input.getType())))
           if (type.getWidth() >= 32)
             return i;
   return -1;
@@ -89,24 +93,30 @@ static int64_t findPlaces(stablehlo::SortOp op, int64_t dim) {
 /// True if equal elements are the same: integers under one plain comparison.
 static bool isTotal(stablehlo::SortOp op) {
   Block &body = op.getComparator().front();
-  if (op.getInputs().size() != 1 || !isa<IntegerType>(getElementTypeOrSelf(op.getInputs()[0].getType())) ||
+  if (op.getInputs().size() != 1 ||
+      !isa<IntegerType>(getElementTypeOrSelf(op.getInputs()[0].getType())) ||
       body.getOperations().size() != 2)
     return false;
   auto compare = dyn_cast<stablehlo::CompareOp>(body.front());
   return compare && compare->getOperand(0) != compare->getOperand(1) &&
-         llvm::all_of(compare->getOperands(), [](Value operand) { return isa<BlockArgument>(operand); });
+         llvm::all_of(compare->getOperands(), [](Value operand) {
+           return isa<BlockArgument>(operand);
+         });
 }
 
 /// Gives `sort` the order of the global op with equals in the order of operand
 /// `places`; backwards where the comparator calls equals less than one another,
-/// as a merge of runs in order leaves them. Elements whose place is `end` or more come last.
-static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int64_t places, std::optional<int64_t> end = {}) {
+/// as a merge of runs in order leaves them. Elements whose place is `end` or
+/// more come last.
+static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort,
+                          int64_t places, std::optional<int64_t> end = {}) {
   Region &region = sort.getComparator();
   region.getBlocks().clear();
   Block &body = region.emplaceBlock();
   Location loc = sort.getLoc();
   for (Value input : sort.getInputs()) {
-    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(input.getType()));
+    auto scalar =
+        RankedTensorType::get({}, getElementTypeOrSelf(input.getType()));
     body.addArguments({scalar, scalar}, {loc, loc});
   }
   OpBuilder builder = OpBuilder::atBlockEnd(&body);
@@ -114,41 +124,54 @@ static void orderByPlaces(stablehlo::SortOp global, stablehlo::SortOp sort, int6
   auto compare = [&](bool swapped) -> Value {
     IRMapping mapping;
     for (BlockArgument argument : order.getArguments())
-      mapping.map(argument, body.getArgument(argument.getArgNumber() ^ (swapped ? 1 : 0)));
+      mapping.map(argument, body.getArgument(argument.getArgNumber() ^
+                                             (swapped ? 1 : 0)));
     for (Operation &op : order.without_terminator())
       builder.clone(op, mapping);
     return mapping.lookupOrDefault(order.getTerminator()->getOperand(0));
   };
   Value less = compare(false), greater = compare(true);
-  Value first = body.getArgument(2 * places), second = body.getArgument(2 * places + 1);
+  Value first = body.getArgument(2 * places),
+        second = body.getArgument(2 * places + 1);
   auto predicate = cast<RankedTensorType>(less.getType());
   auto type = cast<IntegerType>(getElementTypeOrSelf(first.getType()));
-  auto how = type.isUnsigned() ? stablehlo::ComparisonType::UNSIGNED : stablehlo::ComparisonType::SIGNED;
-  Value before = stablehlo::CompareOp::create(builder, loc, first, second,
-                                              stablehlo::ComparisonDirection::LT, how);
-  Value after = stablehlo::CompareOp::create(builder, loc, first, second,
-                                             stablehlo::ComparisonDirection::GT, how);
-  Value differs = stablehlo::XorOp::create(builder, loc, predicate, less, greater);
-  Value tie = stablehlo::SelectOp::create(builder, loc, predicate, less, after, before);
-  Value result = stablehlo::SelectOp::create(builder, loc, predicate, differs, less, tie);
+  auto how = type.isUnsigned() ? stablehlo::ComparisonType::UNSIGNED
+                               : stablehlo::ComparisonType::SIGNED;
+  Value before = stablehlo::CompareOp::create(
+      builder, loc, first, second, stablehlo::ComparisonDirection::LT, how);
+  Value after = stablehlo::CompareOp::create(
+      builder, loc, first, second, stablehlo::ComparisonDirection::GT, how);
+  Value differs =
+      stablehlo::XorOp::create(builder, loc, predicate, less, greater);
+  Value tie =
+      stablehlo::SelectOp::create(builder, loc, predicate, less, after, before);
+  Value result =
+      stablehlo::SelectOp::create(builder, loc, predicate, differs, less, tie);
   if (end) {
     auto scalar = cast<RankedTensorType>(first.getType());
     Value limit = stablehlo::ConstantOp::create(
-        builder, loc, cast<ElementsAttr>(Attribute(DenseElementsAttr::get(scalar, builder.getIntegerAttr(type, *end)))));
+        builder, loc,
+        cast<ElementsAttr>(Attribute(DenseElementsAttr::get(
+            scalar, builder.getIntegerAttr(type, *end)))));
     auto isNone = [&](Value place) -> Value {
-      return stablehlo::CompareOp::create(builder, loc, place, limit, stablehlo::ComparisonDirection::GE, how);
+      return stablehlo::CompareOp::create(
+          builder, loc, place, limit, stablehlo::ComparisonDirection::GE, how);
     };
     Value secondIsNone = isNone(second);
-    Value oneIsNone = stablehlo::XorOp::create(builder, loc, predicate, isNone(first), secondIsNone);
-    result = stablehlo::SelectOp::create(builder, loc, predicate, oneIsNone, secondIsNone, result);
+    Value oneIsNone = stablehlo::XorOp::create(builder, loc, predicate,
+                                               isNone(first), secondIsNone);
+    result = stablehlo::SelectOp::create(builder, loc, predicate, oneIsNone,
+                                         secondIsNone, result);
   }
   stablehlo::ReturnOp::create(builder, loc, result);
 }
 
 /// Gives the comparator of `sort` arguments for its last operand.
 static void ignorePlaces(stablehlo::SortOp sort) {
-  auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(sort.getInputs().back().getType()));
-  sort.getComparator().front().addArguments({scalar, scalar}, {sort.getLoc(), sort.getLoc()});
+  auto scalar = RankedTensorType::get(
+      {}, getElementTypeOrSelf(sort.getInputs().back().getType()));
+  sort.getComparator().front().addArguments({scalar, scalar},
+                                            {sort.getLoc(), sort.getLoc()});
 }
 
 namespace {
@@ -156,21 +179,27 @@ namespace {
 class MergeSorter {
 public:
   MergeSorter(stablehlo::SortOp op, Localization &localization)
-      : op(op), localization(localization), builder(localization.builder()), loc(op.getLoc()), dim(sortedDim(op)) {}
+      : op(op), localization(localization), builder(localization.builder()),
+        loc(op.getLoc()), dim(sortedDim(op)) {}
 
   SmallVector<Value> run();
 
 private:
-  SmallVector<Value> exchangeAll(ValueRange values, ArrayRef<IntervalTable> from, ArrayRef<IntervalTable> to,
-                                 StringRef why);
+  SmallVector<Value> exchangeAll(ValueRange values,
+                                 ArrayRef<IntervalTable> from,
+                                 ArrayRef<IntervalTable> to, StringRef why);
   Value iota(ArrayRef<IntervalTable> tables);
   SmallVector<Value> merge(ValueRange mine, ArrayRef<IntervalTable> tables,
                            ArrayRef<std::pair<int64_t, int64_t>> pairs);
   SmallVector<Type> typesOf(ValueRange values, ArrayRef<IntervalTable> tables);
   /// Blocks of `tables`, all of one size, in order: by rounds of a loop.
-  SmallVector<Value> runInLoop(SmallVector<Value> values, ArrayRef<IntervalTable> tables);
-  /// Half of what this rank's and another's elements, one behind the other, are in order: from `offset` on.
-  SmallVector<Value> mergeHalf(ValueRange mine, ValueRange other, ArrayRef<IntervalTable> tables, ArrayRef<IntervalTable> both,
+  SmallVector<Value> runInLoop(SmallVector<Value> values,
+                               ArrayRef<IntervalTable> tables);
+  /// Half of what this rank's and another's elements, one behind the other, are
+  /// in order: from `offset` on.
+  SmallVector<Value> mergeHalf(ValueRange mine, ValueRange other,
+                               ArrayRef<IntervalTable> tables,
+                               ArrayRef<IntervalTable> both,
                                OpFoldResult offset);
 
   stablehlo::SortOp op;
@@ -179,40 +208,56 @@ private:
   Location loc;
   int64_t dim;
   int64_t places = -1;
-  std::optional<int64_t> end; ///< of places, where there are elements that have none
+  std::optional<int64_t>
+      end; ///< of places, where there are elements that have none
 };
 } // namespace
 
-SmallVector<Value> MergeSorter::exchangeAll(ValueRange values, ArrayRef<IntervalTable> from,
-                                            ArrayRef<IntervalTable> to, StringRef why) {
-  return llvm::map_to_vector(values, [&](Value value) { return localization.exchange(value, from, to, {}, why); });
+SmallVector<Value> MergeSorter::exchangeAll(ValueRange values,
+                                            ArrayRef<IntervalTable> from,
+                                            ArrayRef<IntervalTable> to,
+                                            StringRef why) {
+  return llvm::map_to_vector(values, [&](Value value) {
+    return localization.exchange(value, from, to, {}, why);
+  });
 }
 
-SmallVector<Type> MergeSorter::typesOf(ValueRange values, ArrayRef<IntervalTable> tables) {
-  return llvm::map_to_vector(
-      values, [&](Value value) -> Type { return blockType(tables, getElementTypeOrSelf(value.getType())); });
+SmallVector<Type> MergeSorter::typesOf(ValueRange values,
+                                       ArrayRef<IntervalTable> tables) {
+  return llvm::map_to_vector(values, [&](Value value) -> Type {
+    return blockType(tables, getElementTypeOrSelf(value.getType()));
+  });
 }
 
 /// The global place along `dim` of each element of this rank's block.
 Value MergeSorter::iota(ArrayRef<IntervalTable> tables) {
   int64_t size = shapeOf(op.getInputs()[0])[dim];
-  RankedTensorType type = blockType(tables, builder.getIntegerType(std::max(size, tables[dim].intervals.back().end) < (int64_t(1) << 31) ? 32 : 64));
+  RankedTensorType type = blockType(
+      tables,
+      builder.getIntegerType(std::max(size, tables[dim].intervals.back().end) <
+                                     (int64_t(1) << 31)
+                                 ? 32
+                                 : 64));
   SmallVector<OpFoldResult> sizes = blockSizes(localization, tables);
   Value local;
   if (type.hasStaticShape())
-    local = stablehlo::IotaOp::create(builder, loc, type, static_cast<uint64_t>(dim));
+    local = stablehlo::IotaOp::create(builder, loc, type,
+                                      static_cast<uint64_t>(dim));
   else
-    local = stablehlo::DynamicIotaOp::create(builder, loc, type, shapeTensor(builder, loc, sizes),
+    local = stablehlo::DynamicIotaOp::create(builder, loc, type,
+                                             shapeTensor(builder, loc, sizes),
                                              static_cast<uint64_t>(dim));
-  Value first = scalarFromIndex(builder, loc, beginAt(localization, tables[dim]), type.getElementType());
+  Value first = scalarFromIndex(
+      builder, loc, beginAt(localization, tables[dim]), type.getElementType());
   Value begin = broadcastScalar(builder, loc, first, type, sizes);
   return stablehlo::AddOp::create(builder, loc, type, local, begin);
 }
 
-/// Of each of `pairs` of ranks, the lower keeps as many of the smallest elements of
-/// both as it has, the other the rest. Other ranks keep theirs.
-SmallVector<Value> MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> tables,
-                                      ArrayRef<std::pair<int64_t, int64_t>> pairs) {
+/// Of each of `pairs` of ranks, the lower keeps as many of the smallest
+/// elements of both as it has, the other the rest. Other ranks keep theirs.
+SmallVector<Value>
+MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> tables,
+                   ArrayRef<std::pair<int64_t, int64_t>> pairs) {
   const IntervalTable &own = tables[dim];
   SmallVector<IntervalTable> theirs(tables), both(tables);
   SmallVector<int64_t> skipped(own.intervals.size(), 0);
@@ -225,88 +270,124 @@ SmallVector<Value> MergeSorter::merge(ValueRange mine, ArrayRef<IntervalTable> t
   }
   for (auto [i, interval] : llvm::enumerate(both[dim].intervals))
     interval.end += theirs[dim].intervals[i].size();
-  SmallVector<Value> other = exchangeAll(mine, tables, theirs, "merges its block with another rank's");
-  return mergeHalf(mine, other, tables, both, localization.lookup(skipped, own.axes));
+  SmallVector<Value> other =
+      exchangeAll(mine, tables, theirs, "merges its block with another rank's");
+  return mergeHalf(mine, other, tables, both,
+                   localization.lookup(skipped, own.axes));
 }
 
-SmallVector<Value> MergeSorter::mergeHalf(ValueRange mine, ValueRange other, ArrayRef<IntervalTable> tables,
-                                          ArrayRef<IntervalTable> both, OpFoldResult offset) {
+SmallVector<Value> MergeSorter::mergeHalf(ValueRange mine, ValueRange other,
+                                          ArrayRef<IntervalTable> tables,
+                                          ArrayRef<IntervalTable> both,
+                                          OpFoldResult offset) {
   SmallVector<Value> joined;
   for (auto [a, b, type] : llvm::zip(mine, other, typesOf(mine, both)))
-    joined.push_back(stablehlo::ConcatenateOp::create(builder, loc, type, ValueRange{a, b}, dim));
-  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, joined, typesOf(joined, both)));
+    joined.push_back(stablehlo::ConcatenateOp::create(builder, loc, type,
+                                                      ValueRange{a, b}, dim));
+  auto sort = cast<stablehlo::SortOp>(
+      cloneAs(op, localization, joined, typesOf(joined, both)));
   if (places >= 0)
     orderByPlaces(op, sort, places, end);
   SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
-      strides(tables.size(), builder.getIndexAttr(1)), sizes = blockSizes(localization, tables);
+      strides(tables.size(), builder.getIndexAttr(1)),
+      sizes = blockSizes(localization, tables);
   offsets[dim] = offset;
   SmallVector<Value> kept;
-  for (auto [sorted, type] : llvm::zip(sort.getResults(), typesOf(mine, tables)))
+  for (auto [sorted, type] :
+       llvm::zip(sort.getResults(), typesOf(mine, tables)))
     kept.push_back(takePart(builder, loc, cast<RankedTensorType>(type), sorted,
                             offsets, sizes, strides));
   return kept;
 }
 
-SmallVector<Value> MergeSorter::runInLoop(SmallVector<Value> values, ArrayRef<IntervalTable> tables) {
+SmallVector<Value> MergeSorter::runInLoop(SmallVector<Value> values,
+                                          ArrayRef<IntervalTable> tables) {
   const IntervalTable &own = tables[dim];
   int64_t ranks = own.intervals.size(), block = own.intervals.front().size();
   SmallVector<IntervalTable> both(tables);
   for (Interval &interval : both[dim].intervals)
     interval.end += block;
-  // Round by round: the bit in which two ranks that merge differ, and the one that says which way they sort.
+  // Round by round: the bit in which two ranks that merge differ, and the one
+  // that says which way they sort.
   SmallVector<int64_t> bits, merged, directions;
-  for (int64_t direction = 2, top = 0; direction <= ranks; direction *= 2, ++top)
+  for (int64_t direction = 2, top = 0; direction <= ranks;
+       direction *= 2, ++top)
     for (int64_t bit = top; bit >= 0; --bit) {
       bits.push_back(bit);
       merged.push_back(int64_t(1) << bit);
       directions.push_back(direction);
     }
   Value place = getValueOrCreateConstantIndexOp(
-      builder, loc, localization.lookup(llvm::to_vector(llvm::seq<int64_t>(0, ranks)), own.axes));
-  return buildTurnLoop(builder, loc, 0, bits.size(), values, [&](Value round, ValueRange mine) {
-    Value bit = scalarFromIndex(builder, loc, pickEntry(builder, loc, bits, round), builder.getI32Type());
-    auto exchanges = stablehlo::CaseOp::create(builder, loc, mine.getTypes(), bit, llvm::Log2_64(ranks));
-    for (auto [number, branch] : llvm::enumerate(exchanges.getBranches())) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.createBlock(&branch);
-      SmallVector<IntervalTable> theirs(tables);
-      for (auto [rank, interval] : llvm::enumerate(theirs[dim].intervals))
-        interval = own.intervals[rank ^ (size_t(1) << number)];
-      stablehlo::ReturnOp::create(builder, loc, exchangeAll(mine, tables, theirs, "merges its block with another rank's"));
-    }
-    auto isZeroAt = [&](ArrayRef<int64_t> masks) -> Value {
-      Value mask = getValueOrCreateConstantIndexOp(builder, loc, pickEntry(builder, loc, masks, round));
-      Value set = arith::AndIOp::create(builder, loc, place, mask), zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, set, zero);
-    };
-    Value keepsLess = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, isZeroAt(merged), isZeroAt(directions));
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), half = arith::ConstantIndexOp::create(builder, loc, block);
-    Value offset = arith::SelectOp::create(builder, loc, keepsLess, zero, half);
-    return mergeHalf(mine, exchanges.getResults(), tables, both, offset);
-  });
+      builder, loc,
+      localization.lookup(llvm::to_vector(llvm::seq<int64_t>(0, ranks)),
+                          own.axes));
+  return buildTurnLoop(
+      builder, loc, 0, bits.size(), values, [&](Value round, ValueRange mine) {
+        Value bit =
+            scalarFromIndex(builder, loc, pickEntry(builder, loc, bits, round),
+                            builder.getI32Type());
+        auto exchanges = stablehlo::CaseOp::create(
+            builder, loc, mine.getTypes(), bit, llvm::Log2_64(ranks));
+        for (auto [number, branch] : llvm::enumerate(exchanges.getBranches())) {
+          OpBuilder::InsertionGuard guard(builder);
+          builder.createBlock(&branch);
+          SmallVector<IntervalTable> theirs(tables);
+          for (auto [rank, interval] : llvm::enumerate(theirs[dim].intervals))
+            interval = own.intervals[rank ^ (size_t(1) << number)];
+          stablehlo::ReturnOp::create(
+              builder, loc,
+              exchangeAll(mine, tables, theirs,
+                          "merges its block with another rank's"));
+        }
+        auto isZeroAt = [&](ArrayRef<int64_t> masks) -> Value {
+          Value mask = getValueOrCreateConstantIndexOp(
+              builder, loc, pickEntry(builder, loc, masks, round));
+          Value set = arith::AndIOp::create(builder, loc, place, mask),
+                zero = arith::ConstantIndexOp::create(builder, loc, 0);
+          return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       set, zero);
+        };
+        Value keepsLess =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                  isZeroAt(merged), isZeroAt(directions));
+        Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+              half = arith::ConstantIndexOp::create(builder, loc, block);
+        Value offset =
+            arith::SelectOp::create(builder, loc, keepsLess, zero, half);
+        return mergeHalf(mine, exchanges.getResults(), tables, both, offset);
+      });
 }
 
 SmallVector<Value> MergeSorter::run() {
   size_t count = op.getInputs().size();
-  SmallVector<IntervalTable> given = localization.operandTables(0), tables = given;
-  int64_t size = shapeOf(op.getInputs()[0])[dim], ranks = given[dim].intervals.size();
+  SmallVector<IntervalTable> given = localization.operandTables(0),
+                             tables = given;
+  int64_t size = shapeOf(op.getInputs()[0])[dim],
+          ranks = given[dim].intervals.size();
   int64_t block = (size + ranks - 1) / ranks;
   for (auto [i, interval] : llvm::enumerate(tables[dim].intervals))
-    interval = {std::min<int64_t>(i * block, size), std::min<int64_t>((i + 1) * block, size)};
-  SmallVector<Value> values =
-      exchangeAll(localization.operands(), given, tables, "merges blocks of one size");
+    interval = {std::min<int64_t>(i * block, size),
+                std::min<int64_t>((i + 1) * block, size)};
+  SmallVector<Value> values = exchangeAll(localization.operands(), given,
+                                          tables, "merges blocks of one size");
   // Many ranks: blocks of one size, the last ones filled up.
-  bool isLoop = ranks > kMostTurnsWrittenOut && llvm::isPowerOf2_64(ranks) && block > 0;
+  bool isLoop =
+      ranks > kMostTurnsWrittenOut && llvm::isPowerOf2_64(ranks) && block > 0;
   SmallVector<IntervalTable> filled(tables);
   if (isLoop && block * ranks != size) {
     end = size;
     for (auto [i, interval] : llvm::enumerate(filled[dim].intervals))
       interval = {int64_t(i) * block, int64_t(i + 1) * block};
-    SmallVector<OpFoldResult> low(tables.size(), builder.getIndexAttr(0)), high(low);
+    SmallVector<OpFoldResult> low(tables.size(), builder.getIndexAttr(0)),
+        high(low);
     high[dim] = localization.lookup(
-        llvm::map_to_vector(tables[dim].intervals, [&](Interval interval) { return block - interval.size(); }), tables[dim].axes);
+        llvm::map_to_vector(
+            tables[dim].intervals,
+            [&](Interval interval) { return block - interval.size(); }),
+        tables[dim].axes);
     for (auto [value, type] : llvm::zip_equal(values, typesOf(values, filled)))
-      value = padWithZeros(builder, loc, value, low, high, cast<RankedTensorType>(type));
+      value = padWithZeros(builder, loc, value, low, high,
+                           cast<RankedTensorType>(type));
   }
   if (end || !isTotal(op)) {
     places = end ? -1 : findPlaces(op, dim);
@@ -317,7 +398,8 @@ SmallVector<Value> MergeSorter::run() {
   }
   // A stable sort leaves equals in the order of places anyway, but it needs a
   // comparator that knows of them.
-  auto sort = cast<stablehlo::SortOp>(cloneAs(op, localization, values, typesOf(values, filled)));
+  auto sort = cast<stablehlo::SortOp>(
+      cloneAs(op, localization, values, typesOf(values, filled)));
   if (end)
     orderByPlaces(op, sort, places, end);
   else if (values.size() > count)
@@ -329,53 +411,64 @@ SmallVector<Value> MergeSorter::run() {
     if (end)
       for (Value &value : values)
         value = partOf(localization, value, dim, filled[dim], tables[dim]);
-    return exchangeAll(values, tables, localization.resultTables(0), "gives the sorted dim back in the blocks it had");
+    return exchangeAll(values, tables, localization.resultTables(0),
+                       "gives the sorted dim back in the blocks it had");
   }
   for (auto &round : mergeExchange(ranks)) {
-    llvm::erase_if(round, [&](auto pair) { return tables[dim].intervals[pair.second].empty(); });
+    llvm::erase_if(round, [&](auto pair) {
+      return tables[dim].intervals[pair.second].empty();
+    });
     if (!round.empty())
       values = merge(values, tables, round);
   }
   values.truncate(count);
-  return exchangeAll(values, tables, localization.resultTables(0), "gives the sorted dim back in the blocks it had");
+  return exchangeAll(values, tables, localization.resultTables(0),
+                     "gives the sorted dim back in the blocks it had");
 }
 
 //===----------------------------------------------------------------------===//
 // A sort of which only one end is read
 //===----------------------------------------------------------------------===//
 
-/// The part of the sorted dim that slices read, where nothing else reads results.
+/// The part of the sorted dim that slices read, where nothing else reads
+/// results.
 static std::optional<Interval> partRead(stablehlo::SortOp op, int64_t dim) {
   std::optional<Interval> part;
   for (Operation *user : op->getUsers()) {
     auto slice = dyn_cast<stablehlo::SliceOp>(user);
     if (!slice)
       return std::nullopt;
-    int64_t begin = slice.getStartIndices()[dim], end = slice.getLimitIndices()[dim];
-    part = part ? Interval{std::min(part->begin, begin), std::max(part->end, end)} : Interval{begin, end};
+    int64_t begin = slice.getStartIndices()[dim],
+            end = slice.getLimitIndices()[dim];
+    part =
+        part ? Interval{std::min(part->begin, begin), std::max(part->end, end)}
+             : Interval{begin, end};
   }
   return part;
 }
 
-/// Sorts each rank's block, then its ends alone, on the ranks that own the end that is
-/// read; nothing else of the results is what it should be. Failure, with nothing built,
-/// where more is read, or a merge moves less.
+/// Sorts each rank's block, then its ends alone, on the ranks that own the end
+/// that is read; nothing else of the results is what it should be. Failure,
+/// with nothing built, where more is read, or a merge moves less.
 static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   int64_t dim = sortedDim(op), size = shapeOf(op.getInputs()[0])[dim];
-  SmallVector<IntervalTable> tables = localization.operandTables(0), kept = tables, needed = tables;
+  SmallVector<IntervalTable> tables = localization.operandTables(0),
+                             kept = tables, needed = tables;
   ArrayRef<Interval> own = tables[dim].intervals;
   std::optional<Interval> part = partRead(op, dim);
   bool isFirst = part && part->begin == 0;
-  // Candidates of one rank stand behind those of ranks before it, so a stable sort
-  // leaves equals in the order of their places.
-  if (!part || (!isFirst && part->end != size) || 2 * part->size() * int64_t(own.size()) > size || !op.getIsStable())
+  // Candidates of one rank stand behind those of ranks before it, so a stable
+  // sort leaves equals in the order of their places.
+  if (!part || (!isFirst && part->end != size) ||
+      2 * part->size() * int64_t(own.size()) > size || !op.getIsStable())
     return failure();
   for (int64_t i = 0, e = op->getNumResults(); i < e; ++i)
     if (localization.resultTables(i)[dim].intervals != tables[dim].intervals)
       return failure();
   OpBuilder &builder = localization.builder();
   int64_t total = 0, count = own.size();
-  SmallVector<int64_t> keptAt(count), takenAt(count), taken(count), placedAt(count);
+  SmallVector<int64_t> keptAt(count), takenAt(count), taken(count),
+      placedAt(count);
   for (int64_t i = 0; i < count; ++i) {
     int64_t candidates = std::min(part->size(), own[i].size());
     keptAt[i] = isFirst ? 0 : own[i].size() - candidates;
@@ -384,15 +477,20 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   }
   for (int64_t i = 0; i < count; ++i) {
     Interval wanted = intersect(own[i], *part);
-    needed[dim].intervals[i] = wanted.empty() ? Interval{0, 0} : Interval{0, total};
+    needed[dim].intervals[i] =
+        wanted.empty() ? Interval{0, 0} : Interval{0, total};
     taken[i] = wanted.size();
-    takenAt[i] = wanted.empty() ? 0 : wanted.begin + (isFirst ? 0 : total - size);
+    takenAt[i] =
+        wanted.empty() ? 0 : wanted.begin + (isFirst ? 0 : total - size);
     placedAt[i] = wanted.empty() ? 0 : wanted.begin - own[i].begin;
   }
   auto typesOf = [&](ArrayRef<IntervalTable> lie) {
-    return llvm::map_to_vector(op.getInputs(), [&](Value input) -> Type { return blockType(lie, getElementTypeOrSelf(input.getType())); });
+    return llvm::map_to_vector(op.getInputs(), [&](Value input) -> Type {
+      return blockType(lie, getElementTypeOrSelf(input.getType()));
+    });
   };
-  Operation *blocks = cloneAs(op, localization, localization.operands(), typesOf(tables));
+  Operation *blocks =
+      cloneAs(op, localization, localization.operands(), typesOf(tables));
   SmallVector<OpFoldResult> strides(tables.size(), builder.getIndexAttr(1));
   auto offsetsAt = [&](ArrayRef<int64_t> table) {
     SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0));
@@ -401,10 +499,12 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   };
   SmallVector<Value> candidates;
   SmallVector<OpFoldResult> keptSizes = blockSizes(localization, kept);
-  for (auto [sorted, type] : llvm::zip_equal(blocks->getResults(), typesOf(kept))) {
+  for (auto [sorted, type] :
+       llvm::zip_equal(blocks->getResults(), typesOf(kept))) {
     Value ends = takePart(builder, op.getLoc(), cast<RankedTensorType>(type),
                           sorted, offsetsAt(keptAt), keptSizes, strides);
-    candidates.push_back(localization.exchange(ends, kept, needed, {}, "picks from the candidates of all ranks"));
+    candidates.push_back(localization.exchange(
+        ends, kept, needed, {}, "picks from the candidates of all ranks"));
   }
   Operation *merged = cloneAs(op, localization, candidates, typesOf(needed));
   IntervalTable placed = tables[dim];
@@ -414,7 +514,8 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   pieces[dim] = placed;
   SmallVector<OpFoldResult> pieceSizes = blockSizes(localization, pieces);
   SmallVector<Value> results;
-  for (auto [sorted, block, type] : llvm::zip_equal(merged->getResults(), blocks->getResults(), typesOf(pieces))) {
+  for (auto [sorted, block, type] : llvm::zip_equal(
+           merged->getResults(), blocks->getResults(), typesOf(pieces))) {
     Value piece = takePart(builder, op.getLoc(), cast<RankedTensorType>(type),
                            sorted, offsetsAt(takenAt), pieceSizes, strides);
     results.push_back(putPart(builder, op.getLoc(), piece, block,
@@ -423,12 +524,15 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   return results;
 }
 
-static LocalResults localizeSort(stablehlo::SortOp op, Localization &localization) {
-  if (!localization.isSharded(localization.rule().operands[0].dims[sortedDim(op)].terms[0].factor))
+static LocalResults localizeSort(stablehlo::SortOp op,
+                                 Localization &localization) {
+  if (!localization.isSharded(
+          localization.rule().operands[0].dims[sortedDim(op)].terms[0].factor))
     return localizeByCloning(op, localization);
   if (LocalResults end = sortEnd(op, localization); succeeded(end))
     return end;
-  LocalResults transposed = runTransposed(op, localization, /*mustBalance=*/true);
+  LocalResults transposed =
+      runTransposed(op, localization, /*mustBalance=*/true);
   if (succeeded(transposed))
     return transposed;
   return MergeSorter(op, localization).run();
@@ -439,28 +543,35 @@ static LocalResults localizeSort(stablehlo::SortOp op, Localization &localizatio
 //===----------------------------------------------------------------------===//
 
 /// A sort of `values` and `places` along the last dim, the largest first.
-static stablehlo::SortOp sortDescending(OpBuilder &builder, Location loc, Value values, Value places) {
+static stablehlo::SortOp sortDescending(OpBuilder &builder, Location loc,
+                                        Value values, Value places) {
   int64_t dim = cast<RankedTensorType>(values.getType()).getRank() - 1;
-  auto sort = stablehlo::SortOp::create(builder, loc, TypeRange{values.getType(), places.getType()},
-                                        ValueRange{values, places}, dim, /*is_stable=*/true);
+  auto sort = stablehlo::SortOp::create(
+      builder, loc, TypeRange{values.getType(), places.getType()},
+      ValueRange{values, places}, dim, /*is_stable=*/true);
   Block &body = sort.getComparator().emplaceBlock();
   for (Value operand : {values, places}) {
-    auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(operand.getType()));
+    auto scalar =
+        RankedTensorType::get({}, getElementTypeOrSelf(operand.getType()));
     body.addArguments({scalar, scalar}, {loc, loc});
   }
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
   Type element = getElementTypeOrSelf(values.getType());
-  auto how = isa<FloatType>(element)                  ? stablehlo::ComparisonType::TOTALORDER
-             : element.isUnsignedInteger() || element.isInteger(1) ? stablehlo::ComparisonType::UNSIGNED
-                                                      : stablehlo::ComparisonType::SIGNED;
-  Value more = stablehlo::CompareOp::create(inside, loc, body.getArgument(0), body.getArgument(1),
-                                            stablehlo::ComparisonDirection::GT, how);
+  auto how = isa<FloatType>(element) ? stablehlo::ComparisonType::TOTALORDER
+             : element.isUnsignedInteger() || element.isInteger(1)
+                 ? stablehlo::ComparisonType::UNSIGNED
+                 : stablehlo::ComparisonType::SIGNED;
+  Value more = stablehlo::CompareOp::create(
+      inside, loc, body.getArgument(0), body.getArgument(1),
+      stablehlo::ComparisonDirection::GT, how);
   stablehlo::ReturnOp::create(inside, loc, more);
   return sort;
 }
 
-/// The first elements of `value` along the last dim, which then lies as `tables` say.
-static Value takeFirst(Localization &localization, Value value, ArrayRef<IntervalTable> tables) {
+/// The first elements of `value` along the last dim, which then lies as
+/// `tables` say.
+static Value takeFirst(Localization &localization, Value value,
+                       ArrayRef<IntervalTable> tables) {
   OpBuilder &builder = localization.builder();
   SmallVector<OpFoldResult> offsets(tables.size(), builder.getIndexAttr(0)),
       strides(tables.size(), builder.getIndexAttr(1));
@@ -469,17 +580,20 @@ static Value takeFirst(Localization &localization, Value value, ArrayRef<Interva
                   value, offsets, blockSizes(localization, tables), strides);
 }
 
-/// Each rank's first k, or all it has, in the order of top_k; then the first k of
-/// all ranks', one rank's behind the other's, so that of equals the lower goes
-/// first.
+/// Each rank's first k, or all it has, in the order of top_k; then the first k
+/// of all ranks', one rank's behind the other's, so that of equals the lower
+/// goes first.
 static LocalResults localizeTopK(Operation *op, Localization &localization) {
-  int64_t dim = shapeOf(op->getOperand(0)).size() - 1, k = shapeOf(op->getResult(0))[dim];
+  int64_t dim = shapeOf(op->getOperand(0)).size() - 1,
+          k = shapeOf(op->getResult(0))[dim];
   const IndexMap &map = localization.rule().operands[0].dims[dim];
-  if (map.terms.empty() || !localization.isSharded(map.terms[0].factor) || k == 0)
+  if (map.terms.empty() || !localization.isSharded(map.terms[0].factor) ||
+      k == 0)
     return SmallVector<Value>(cloneLocal(op, localization)->getResults());
   OpBuilder &builder = localization.builder();
   Location loc = op->getLoc();
-  SmallVector<IntervalTable> tables = localization.operandTables(0), kept = tables, gathered = tables;
+  SmallVector<IntervalTable> tables = localization.operandTables(0),
+                             kept = tables, gathered = tables;
   int64_t total = 0;
   for (Interval &interval : kept[dim].intervals) {
     int64_t count = std::min(k, interval.size());
@@ -489,44 +603,61 @@ static LocalResults localizeTopK(Operation *op, Localization &localization) {
   gathered[dim] = wholeTable(total);
   Value block = localization.operands()[0];
   Type places = getElementTypeOrSelf(op->getResult(1).getType());
-  auto blockOf = [&](ArrayRef<IntervalTable> lie) { return blockType(lie, places); };
+  auto blockOf = [&](ArrayRef<IntervalTable> lie) {
+    return blockType(lie, places);
+  };
   SmallVector<Value> best;
-  bool haveAll = llvm::all_of(tables[dim].intervals, [&](Interval interval) { return interval.size() >= k; });
+  bool haveAll = llvm::all_of(tables[dim].intervals, [&](Interval interval) {
+    return interval.size() >= k;
+  });
   if (haveAll) {
-    SmallVector<Type> types{blockType(kept, getElementTypeOrSelf(block.getType())), blockOf(kept)};
-    best = SmallVector<Value>(cloneAs(op, localization, block, types)->getResults());
+    SmallVector<Type> types{
+        blockType(kept, getElementTypeOrSelf(block.getType())), blockOf(kept)};
+    best = SmallVector<Value>(
+        cloneAs(op, localization, block, types)->getResults());
   } else {
     RankedTensorType type = blockOf(tables);
     Value count;
     if (type.hasStaticShape())
-      count = stablehlo::IotaOp::create(builder, loc, type, static_cast<uint64_t>(dim));
+      count = stablehlo::IotaOp::create(builder, loc, type,
+                                        static_cast<uint64_t>(dim));
     else
       count = stablehlo::DynamicIotaOp::create(
-          builder, loc, type, shapeTensor(builder, loc, blockSizes(localization, tables)), static_cast<uint64_t>(dim));
+          builder, loc, type,
+          shapeTensor(builder, loc, blockSizes(localization, tables)),
+          static_cast<uint64_t>(dim));
     for (Value sorted : sortDescending(builder, loc, block, count).getResults())
       best.push_back(takeFirst(localization, sorted, kept));
   }
-  Value first = scalarFromIndex(builder, loc, beginAt(localization, tables[dim]), places);
-  Value begin = broadcastScalar(builder, loc, first, blockOf(kept), blockSizes(localization, kept));
-  best[1] = stablehlo::AddOp::create(builder, loc, blockOf(kept), best[1], begin);
+  Value first =
+      scalarFromIndex(builder, loc, beginAt(localization, tables[dim]), places);
+  Value begin = broadcastScalar(builder, loc, first, blockOf(kept),
+                                blockSizes(localization, kept));
+  best[1] =
+      stablehlo::AddOp::create(builder, loc, blockOf(kept), best[1], begin);
   for (Value &value : best)
-    value = localization.exchange(value, kept, gathered, {}, "picks from the candidates of all ranks");
+    value = localization.exchange(value, kept, gathered, {},
+                                  "picks from the candidates of all ranks");
   SmallVector<Value> results;
-  for (auto [i, sorted] : llvm::enumerate(sortDescending(builder, loc, best[0], best[1]).getResults()))
-    results.push_back(takeFirst(localization, sorted, localization.resultTables(i)));
+  for (auto [i, sorted] : llvm::enumerate(
+           sortDescending(builder, loc, best[0], best[1]).getResults()))
+    results.push_back(
+        takeFirst(localization, sorted, localization.resultTables(i)));
   return results;
 }
 
 namespace {
 struct TopKRule : ShardingRuleOpInterface::FallbackModel<TopKRule> {
   FailureOr<ShardingRule> getShardingRule(Operation *op) const {
-    if (!hasStaticShapes(op) || op->getNumOperands() != 1 || shapeOf(op->getOperand(0)).empty())
+    if (!hasStaticShapes(op) || op->getNumOperands() != 1 ||
+        shapeOf(op->getOperand(0)).empty())
       return failure();
     ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
     ShardingRule rule;
     TensorRule result = newFactors(rule, shape.drop_back()), operand = result;
     int64_t factor = rule.addFactor(shape.back(), FactorKind::Distributed);
-    rule.factors[factor].movedBytes = 4 * (bytesOf(op->getResult(0)) + bytesOf(op->getResult(1)));
+    rule.factors[factor].movedBytes =
+        4 * (bytesOf(op->getResult(0)) + bytesOf(op->getResult(1)));
     operand.dims.push_back(IndexMap::identity(factor));
     result.dims.push_back(wholeDim(rule, shapeOf(op->getResult(0)).back()));
     rule.operands = {operand};

@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
 
-/// Batch dims pass; the matrix is whole, and where it is cut, batch dims are cut
-/// in its place meanwhile.
+/// Batch dims pass; the matrix is whole, and where it is cut, batch dims are
+/// cut in its place meanwhile.
 static FailureOr<ShardingRule> choleskyRule(stablehlo::CholeskyOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getA());
   if (shape.size() < 2)
@@ -28,9 +28,11 @@ static FailureOr<ShardingRule> choleskyRule(stablehlo::CholeskyOp op) {
 }
 
 /// Batch dims pass, and so do the right-hand sides (columns of b, or its rows
-/// where a stands on the right): they are independent of one another. The dim of
-/// b that is solved for may be cut if another can be in its place; a's are whole.
-static FailureOr<ShardingRule> triangularSolveRule(stablehlo::TriangularSolveOp op) {
+/// where a stands on the right): they are independent of one another. The dim
+/// of b that is solved for may be cut if another can be in its place; a's are
+/// whole.
+static FailureOr<ShardingRule>
+triangularSolveRule(stablehlo::TriangularSolveOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getB()), matrix = shapeOf(op.getA());
   if (shape.size() < 2 || matrix.size() != shape.size())
     return failure();
@@ -49,7 +51,8 @@ static FailureOr<ShardingRule> triangularSolveRule(stablehlo::TriangularSolveOp 
 }
 
 void rules::attachWholeDims(MLIRContext *context) {
-  attach<stablehlo::CholeskyOp, choleskyRule, &localizeByTransposition<stablehlo::CholeskyOp>>(context);
-  attach<stablehlo::TriangularSolveOp, triangularSolveRule, &localizeByTransposition<stablehlo::TriangularSolveOp>>(
-      context);
+  attach<stablehlo::CholeskyOp, choleskyRule,
+         &localizeByTransposition<stablehlo::CholeskyOp>>(context);
+  attach<stablehlo::TriangularSolveOp, triangularSolveRule,
+         &localizeByTransposition<stablehlo::TriangularSolveOp>>(context);
 }

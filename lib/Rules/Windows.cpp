@@ -28,7 +28,8 @@ static FailureOr<ShardingRule> reduceWindowRule(stablehlo::ReduceWindowOp op) {
     Factor &scanned = rule.factors[scan->dim];
     scanned.kind = FactorKind::Distributed;
     for (Value value : op.getInputs())
-      scanned.movedBytes += 4 * bytesOf(value) / double(std::max<int64_t>(1, scanned.size));
+      scanned.movedBytes +=
+          4 * bytesOf(value) / double(std::max<int64_t>(1, scanned.size));
     rule.operands.assign(count, result);
     rule.operands.append(count, TensorRule());
     rule.results.assign(count, result);
@@ -88,19 +89,23 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op,
 /// How windows stand along a dim of a select_and_scatter.
 static bool areSideBySide(stablehlo::SelectAndScatterOp op, size_t dim) {
   return op.getPaddingOrZeros()[dim] == std::pair<int64_t, int64_t>(0, 0) &&
-         op.getWindowDimensionsOrOnes()[dim] == op.getWindowStridesOrOnes()[dim] &&
-         shapeOf(op.getSource())[dim] * op.getWindowDimensionsOrOnes()[dim] == shapeOf(op.getOperand())[dim];
+         op.getWindowDimensionsOrOnes()[dim] ==
+             op.getWindowStridesOrOnes()[dim] &&
+         shapeOf(op.getSource())[dim] * op.getWindowDimensionsOrOnes()[dim] ==
+             shapeOf(op.getOperand())[dim];
 }
 
-/// Where windows lie side by side and cover the operand (o the window, j the place
-/// in it), dims are cut between windows: o * stride + j. Along others the operand
-/// and the result are cut anywhere; the source near the windows that touch it, of
-/// which those at the cut are needed on both sides.
+/// Where windows lie side by side and cover the operand (o the window, j the
+/// place in it), dims are cut between windows: o * stride + j. Along others the
+/// operand and the result are cut anywhere; the source near the windows that
+/// touch it, of which those at the cut are needed on both sides.
 static FailureOr<ShardingRule>
 selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
-  SmallVector<int64_t> windows = op.getWindowDimensionsOrOnes(), strides = op.getWindowStridesOrOnes();
+  SmallVector<int64_t> windows = op.getWindowDimensionsOrOnes(),
+                       strides = op.getWindowStridesOrOnes();
   SmallVector<std::pair<int64_t, int64_t>> padding = op.getPaddingOrZeros();
-  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), sourceSizes = shapeOf(op.getSource());
+  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()),
+                    sourceSizes = shapeOf(op.getSource());
   bool isKnown = recogniseReduction(op.getScatter(), 1).has_value();
   ShardingRule rule;
   TensorRule operand, source;
@@ -111,7 +116,8 @@ selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
       IndexMap map = source.dims.back();
       if (windows[d] != 1) {
         map.terms[0].coefficient = windows[d];
-        map.terms.push_back({rule.addFactor(windows[d], FactorKind::NeedReplication), 1});
+        map.terms.push_back(
+            {rule.addFactor(windows[d], FactorKind::NeedReplication), 1});
       }
       operand.dims.push_back(map);
       continue;
@@ -122,12 +128,14 @@ selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
       continue;
     }
     int64_t factor = rule.addFactor(sizes[d], FactorKind::Distributed);
-    rule.factors[factor].movedBytes =
-        4 * bytesOf(op.getOperand()) * double(windows[d]) / double(std::max<int64_t>(1, sizes[d]));
+    rule.factors[factor].movedBytes = 4 * bytesOf(op.getOperand()) *
+                                      double(windows[d]) /
+                                      double(std::max<int64_t>(1, sizes[d]));
     operand.dims.push_back(IndexMap::identity(factor));
     IndexMap map = IndexMap::identity(factor);
     if (windows[d] != 1)
-      map.terms.push_back({rule.addFactor(windows[d], FactorKind::NeedReplication), -1});
+      map.terms.push_back(
+          {rule.addFactor(windows[d], FactorKind::NeedReplication), -1});
     map.offset = padding[d].first;
     map.baseDilation = strides[d];
     source.dims.push_back(map);
@@ -140,20 +148,23 @@ selectAndScatterRule(stablehlo::SelectAndScatterOp op) {
 namespace {
 /// Along one dim, what a rank works on so that its part of the result is right.
 struct ScatterPart {
-  Interval source;           ///< the windows that touch it
-  int64_t before = 0;        ///< windows that contribute nothing, ahead of those
-  int64_t after = 0;         ///< and behind them
-  Interval operand;          ///< what all these windows cover of the operand
-  Interval kept;             ///< of the rank's part, what lies in `operand`
+  Interval source;    ///< the windows that touch it
+  int64_t before = 0; ///< windows that contribute nothing, ahead of those
+  int64_t after = 0;  ///< and behind them
+  Interval operand;   ///< what all these windows cover of the operand
+  Interval kept;      ///< of the rank's part, what lies in `operand`
 };
 } // namespace
 
 /// Padding is an attribute, the same on all ranks, and what it covers is never
 /// selected. So a rank inside starts with as many windows more as lie in the
 /// padding, which add nothing; at the domain's ends there are none to add.
-static ScatterPart scatterPart(Interval result, int64_t size, int64_t numWindows, int64_t window, int64_t stride,
-                               int64_t low, int64_t high) {
-  auto ceilDiv = [](int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; };
+static ScatterPart scatterPart(Interval result, int64_t size,
+                               int64_t numWindows, int64_t window,
+                               int64_t stride, int64_t low, int64_t high) {
+  auto ceilDiv = [](int64_t a, int64_t b) {
+    return a <= 0 ? 0 : (a + b - 1) / b;
+  };
   ScatterPart part;
   part.kept = {result.begin, result.begin};
   if (result.empty() || result.end - 1 + low < 0)
@@ -168,17 +179,20 @@ static ScatterPart scatterPart(Interval result, int64_t size, int64_t numWindows
   part.after = std::min(numWindows - part.source.end, ceilDiv(high, stride));
   int64_t last = part.source.end + part.after;
   part.operand.begin = (part.source.begin - part.before) * stride;
-  part.operand.end = last == numWindows ? size : (last - 1) * stride - low + window - high;
+  part.operand.end =
+      last == numWindows ? size : (last - 1) * stride - low + window - high;
   part.kept = intersect(result, part.operand);
   if (part.kept.empty())
     part.kept = {result.begin, result.begin};
   return part;
 }
 
-/// Each rank scatters what the windows that touch its part hold, into the stretch
-/// that they cover, and keeps its part of that.
-static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op, Localization &localization) {
-  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), sourceSizes = shapeOf(op.getSource());
+/// Each rank scatters what the windows that touch its part hold, into the
+/// stretch that they cover, and keeps its part of that.
+static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op,
+                                             Localization &localization) {
+  ArrayRef<int64_t> sizes = shapeOf(op.getOperand()),
+                    sourceSizes = shapeOf(op.getSource());
   SmallVector<int64_t> cut;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (!areSideBySide(op, d) && localization.isResultDimLocal(0, d))
@@ -189,28 +203,36 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op, L
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   size_t numDims = sizes.size();
-  SmallVector<IntervalTable> results = localization.resultTables(0), operandTables = localization.operandTables(0),
+  SmallVector<IntervalTable> results = localization.resultTables(0),
+                             operandTables = localization.operandTables(0),
                              sourceTables = localization.operandTables(1);
-  SmallVector<IntervalTable> operandNeeded = operandTables, sourceNeeded = sourceTables, paddedSource = sourceTables,
-                             kept = results;
-  SmallVector<OpFoldResult> zeros(numDims, builder.getIndexAttr(0)), ones(numDims, builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sourceLow(zeros), sourceHigh(zeros), offset(zeros), low(zeros), high(zeros);
+  SmallVector<IntervalTable> operandNeeded = operandTables,
+                             sourceNeeded = sourceTables,
+                             paddedSource = sourceTables, kept = results;
+  SmallVector<OpFoldResult> zeros(numDims, builder.getIndexAttr(0)),
+      ones(numDims, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sourceLow(zeros), sourceHigh(zeros), offset(zeros),
+      low(zeros), high(zeros);
   bool padsResult = false, padsSource = false;
   for (int64_t d : cut) {
     auto [padLow, padHigh] = op.getPaddingOrZeros()[d];
     SmallVector<int64_t> before, after, skipped, below, above;
-    for (IntervalTable *table : {&operandNeeded[d], &sourceNeeded[d], &paddedSource[d], &kept[d]})
+    for (IntervalTable *table :
+         {&operandNeeded[d], &sourceNeeded[d], &paddedSource[d], &kept[d]})
       *table = {results[d].axes, {}};
     for (Interval interval : results[d].intervals) {
-      ScatterPart part = scatterPart(interval, sizes[d], sourceSizes[d], op.getWindowDimensionsOrOnes()[d],
-                                     op.getWindowStridesOrOnes()[d], padLow, padHigh);
+      ScatterPart part = scatterPart(
+          interval, sizes[d], sourceSizes[d], op.getWindowDimensionsOrOnes()[d],
+          op.getWindowStridesOrOnes()[d], padLow, padHigh);
       operandNeeded[d].intervals.push_back(part.operand);
       sourceNeeded[d].intervals.push_back(part.source);
-      paddedSource[d].intervals.push_back({part.source.begin - part.before, part.source.end + part.after});
+      paddedSource[d].intervals.push_back(
+          {part.source.begin - part.before, part.source.end + part.after});
       kept[d].intervals.push_back(part.kept);
       before.push_back(part.before);
       after.push_back(part.after);
-      skipped.push_back(part.kept.empty() ? 0 : part.kept.begin - part.operand.begin);
+      skipped.push_back(
+          part.kept.empty() ? 0 : part.kept.begin - part.operand.begin);
       below.push_back(part.kept.begin - interval.begin);
       above.push_back(interval.size() - part.kept.size() - below.back());
       padsResult |= part.kept.size() != interval.size();
@@ -224,24 +246,31 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op, L
     high[d] = localization.lookup(above, axes);
   }
   Type element = getElementTypeOrSelf(op.getOperand().getType());
-  Value operand = localization.exchange(localization.operands()[0], operandTables, operandNeeded, {},
-                                        "reads what windows across the cut cover");
-  Value source = localization.exchange(localization.operands()[1], sourceTables, sourceNeeded, {},
-                                       "needs the windows that touch its block");
+  Value operand = localization.exchange(
+      localization.operands()[0], operandTables, operandNeeded, {},
+      "reads what windows across the cut cover");
+  Value source = localization.exchange(
+      localization.operands()[1], sourceTables, sourceNeeded, {},
+      "needs the windows that touch its block");
   if (padsSource) {
-    Value nothing = neutralElement(builder, loc, *recogniseReduction(op.getScatter(), 1), element);
-    Value scalar = tensor::ExtractOp::create(builder, loc, nothing, ValueRange());
-    source = tensor::PadOp::create(builder, loc, blockType(paddedSource, element), source, sourceLow, sourceHigh, scalar);
+    Value nothing = neutralElement(
+        builder, loc, *recogniseReduction(op.getScatter(), 1), element);
+    Value scalar =
+        tensor::ExtractOp::create(builder, loc, nothing, ValueRange());
+    source =
+        tensor::PadOp::create(builder, loc, blockType(paddedSource, element),
+                              source, sourceLow, sourceHigh, scalar);
   }
   Value init = localization.operands()[2];
-  Operation *local =
-      cloneAs(op, localization, {operand, source, init}, TypeRange(blockType(operandNeeded, element)));
+  Operation *local = cloneAs(op, localization, {operand, source, init},
+                             TypeRange(blockType(operandNeeded, element)));
   Value part =
       takePart(builder, loc, blockType(kept, element), local->getResult(0),
                offset, blockSizes(localization, kept), ones);
   if (padsResult) {
     Value scalar = tensor::ExtractOp::create(builder, loc, init, ValueRange());
-    part = tensor::PadOp::create(builder, loc, blockType(results, element), part, low, high, scalar);
+    part = tensor::PadOp::create(builder, loc, blockType(results, element),
+                                 part, low, high, scalar);
   }
   return SmallVector<Value>{part};
 }
@@ -249,5 +278,6 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op, L
 void rules::attachWindows(MLIRContext *context) {
   attach<stablehlo::ReduceWindowOp, reduceWindowRule, localizeReduceWindow>(
       context);
-  attach<stablehlo::SelectAndScatterOp, selectAndScatterRule, localizeSelectAndScatter>(context);
+  attach<stablehlo::SelectAndScatterOp, selectAndScatterRule,
+         localizeSelectAndScatter>(context);
 }

@@ -138,7 +138,8 @@ std::string PrivateFile::read(const std::string &path) {
       continue;
     if (count < 0)
       problem = systemError("cannot be read");
-    else if (count > 0 && !writeAll(made, piece.get(), static_cast<size_t>(count)))
+    else if (count > 0 &&
+             !writeAll(made, piece.get(), static_cast<size_t>(count)))
       problem = systemError("no memory to hold it in");
     if (count <= 0)
       break;

@@ -64,8 +64,7 @@ static bool readPublicKeys(UserKey &key, std::string &problem) {
   }
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line =
-        std::string_view(text).substr(begin, end - begin);
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     if (line.empty())
       continue;
@@ -100,8 +99,8 @@ static bool makeDirectories(const std::string &path) {
 static std::string makeKey(UserKey &key) {
   std::string directory = key.path.substr(0, key.path.find_last_of('/'));
   if (!makeDirectories(directory))
-    return directory + ": a key for signing cannot be made here: " +
-           std::strerror(errno);
+    return directory +
+           ": a key for signing cannot be made here: " + std::strerror(errno);
   crypto::SigningKey made = crypto::makeSigningKey();
   bool taken = false;
   std::string problem = crypto::writeSecretFile(key.path, made.seed, &taken);

@@ -11,7 +11,6 @@ int64_t shardc::elementBytes(Type type) {
     return 2 * elementBytes(complex.getElementType());
   if (type.isIndex())
     return 8;
-  return type.isIntOrFloat()
-             ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
-             : 0;
+  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8)
+                             : 0;
 }

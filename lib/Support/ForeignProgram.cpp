@@ -341,8 +341,9 @@ static std::string describeEnd(int status, size_t bytes) {
   return "it crashes the parser (" + how + ")";
 }
 
-/// What is wrong with `bytecode`, of which MLIR's reader said `said`. A newer MLIR has
-/// codes for more of its own types (8-bit floats, tf32), which this one's lacks.
+/// What is wrong with `bytecode`, of which MLIR's reader said `said`. A newer
+/// MLIR has codes for more of its own types (8-bit floats, tf32), which this
+/// one's lacks.
 static std::string describeBytecode(StringRef bytecode, StringRef said) {
   StringRef producer = bytecode.drop_front(std::min<size_t>(5, bytecode.size()))
                            .take_until([](char c) { return c == 0; });

@@ -89,9 +89,9 @@ shardc::readInputFile(StringRef path, bool isText, PipeLimits limits) {
     return std::move(*buffer);
   }
   // A pipe that nobody writes to yet is not waited for while it is opened.
-  int file = isStdin ? STDIN_FILENO
-                     : open(path.str().c_str(),
-                            O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int file = isStdin
+                 ? STDIN_FILENO
+                 : open(path.str().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0)
     return system();
   scope_exit closeFile([&] {

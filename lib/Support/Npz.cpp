@@ -296,9 +296,8 @@ static Expected<NpyArray> arrayOf(ArrayRef<char> bytes, StringRef name,
                       " bytes of data, the file has " + Twine(present));
   NpyArray array{header->type, header->shape, {}};
   ArrayRef<char> data = bytes.drop_front(header->dataOffset);
-  bool isAsInMemory =
-      !(header->bigEndian && header->type.bytes > 1) &&
-      !(header->fortranOrder && header->shape.size() > 1);
+  bool isAsInMemory = !(header->bigEndian && header->type.bytes > 1) &&
+                      !(header->fortranOrder && header->shape.size() > 1);
   if (file && isAsInMemory) {
     array.file = std::move(file);
     array.inFile = data;

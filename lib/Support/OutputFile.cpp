@@ -41,7 +41,8 @@ static bool keepsItsName(StringRef path) {
 /// A name beside `path` that nobody has by chance.
 static std::string nameBeside(StringRef path) {
   SmallString<128> name;
-  sys::fs::createUniquePath(path + ".tmp-%%%%%%%%", name, /*MakeAbsolute=*/false);
+  sys::fs::createUniquePath(path + ".tmp-%%%%%%%%", name,
+                            /*MakeAbsolute=*/false);
   return name.str().str();
 }
 
@@ -63,8 +64,8 @@ Expected<OutputFile> OutputFile::create(StringRef path, unsigned mode) {
     return made;
   }
   struct stat status;
-  if (path.empty() || (stat(made.path.c_str(), &status) == 0 &&
-                       S_ISDIR(status.st_mode)))
+  if (path.empty() ||
+      (stat(made.path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)))
     return cannot(path.empty() ? ENOENT : EISDIR);
   StringRef folder = sys::path::parent_path(path);
   std::string where = folder.empty() ? "." : folder.str();
@@ -73,8 +74,8 @@ Expected<OutputFile> OutputFile::create(StringRef path, unsigned mode) {
 #endif
   for (int attempt = 0; made.file < 0 && attempt < 8; ++attempt) {
     made.name = nameBeside(path);
-    made.file = open(made.name.c_str(),
-                     O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
+    made.file =
+        open(made.name.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
     if (made.file >= 0 || errno != EEXIST)
       break;
   }
@@ -127,7 +128,8 @@ Error OutputFile::keep() {
   };
   if (isInPlace) {
     int named = descriptorNamed(path);
-    int target = named >= 0 ? dup(named) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    int target =
+        named >= 0 ? dup(named) : open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (target < 0)
       return cannot();
     Error error = copyTo(target);
@@ -192,8 +194,8 @@ Error shardc::checkOutputFile(StringRef path) {
     bool isThere = named >= 0 ? fcntl(named, F_GETFD) >= 0
                               : access(path.str().c_str(), W_OK) == 0;
     return isThere ? Error::success()
-                   : createStringError(path + ": cannot be written: " +
-                                       std::strerror(errno));
+                   : createStringError(
+                         path + ": cannot be written: " + std::strerror(errno));
   }
   Expected<OutputFile> file = OutputFile::create(path);
   return file ? Error::success() : file.takeError();

@@ -5,12 +5,17 @@
 
 using namespace mlir;
 
-static bool isEmpty(Type type) { return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0); }
+static bool isEmpty(Type type) {
+  return llvm::is_contained(cast<RankedTensorType>(type).getShape(), 0);
+}
 
-Value shardc::takePart(OpBuilder &builder, Location loc, RankedTensorType type, Value whole, ArrayRef<OpFoldResult> offsets,
-                       ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+Value shardc::takePart(OpBuilder &builder, Location loc, RankedTensorType type,
+                       Value whole, ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes,
+                       ArrayRef<OpFoldResult> strides) {
   if (!isEmpty(type))
-    return tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets, sizes, strides);
+    return tensor::ExtractSliceOp::create(builder, loc, type, whole, offsets,
+                                          sizes, strides);
   SmallVector<Value> unknown;
   for (auto [size, known] : llvm::zip_equal(sizes, type.getShape()))
     if (ShapedType::isDynamic(known))
@@ -18,9 +23,12 @@ Value shardc::takePart(OpBuilder &builder, Location loc, RankedTensorType type, 
   return tensor::EmptyOp::create(builder, loc, type, unknown);
 }
 
-Value shardc::putPart(OpBuilder &builder, Location loc, Value part, Value whole, ArrayRef<OpFoldResult> offsets,
-                      ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+Value shardc::putPart(OpBuilder &builder, Location loc, Value part, Value whole,
+                      ArrayRef<OpFoldResult> offsets,
+                      ArrayRef<OpFoldResult> sizes,
+                      ArrayRef<OpFoldResult> strides) {
   if (isEmpty(part.getType()) || isEmpty(whole.getType()))
     return whole;
-  return tensor::InsertSliceOp::create(builder, loc, part, whole, offsets, sizes, strides);
+  return tensor::InsertSliceOp::create(builder, loc, part, whole, offsets,
+                                       sizes, strides);
 }

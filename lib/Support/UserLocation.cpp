@@ -1,8 +1,8 @@
 //===- UserLocation.cpp - The user's line behind a location ---------------===//
 
 #include "shardc/Support/UserLocation.h"
-#include "shardc/Support/KernelAttributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "shardc/Support/KernelAttributes.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,7 +12,8 @@ using namespace shardc;
 /// Visits `loc` and what it is made of, outermost first, a callee before its
 /// caller, each once: aliases make chains of any depth and any fan-out. Ends
 /// where `visit` returns false.
-static void walkLocation(Location loc, llvm::function_ref<bool(LocationAttr)> visit) {
+static void walkLocation(Location loc,
+                         llvm::function_ref<bool(LocationAttr)> visit) {
   SmallVector<LocationAttr> pending{loc};
   llvm::SmallPtrSet<const void *, 16> seen;
   while (!pending.empty()) {
@@ -31,7 +32,9 @@ static void walkLocation(Location loc, llvm::function_ref<bool(LocationAttr)> vi
           for (Location part : llvm::reverse(fused.getLocations()))
             pending.push_back(part);
         })
-        .Case([&](OpaqueLoc opaque) { pending.push_back(opaque.getFallbackLocation()); });
+        .Case([&](OpaqueLoc opaque) {
+          pending.push_back(opaque.getFallbackLocation());
+        });
   }
 }
 
@@ -50,7 +53,8 @@ static SmallVector<FileLineColRange> collectLines(Location loc) {
 static StringRef outermostName(Location loc) {
   StringRef found;
   walkLocation(loc, [&](LocationAttr part) {
-    if (auto name = dyn_cast<NameLoc>(part); name && !name.getName().strref().starts_with(kNamePrefix))
+    if (auto name = dyn_cast<NameLoc>(part);
+        name && !name.getName().strref().starts_with(kNamePrefix))
       found = name.getName();
     return found.empty();
   });

@@ -1,10 +1,10 @@
 //===- Artifact.cpp - Shared objects that hold a program ------------------===//
 
 #include "shardc/Translation/Artifact.h"
-#include "shardc/Seal/Seal.h"
-#include "shardc/Support/InputFile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Seal/Seal.h"
+#include "shardc/Support/InputFile.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ELFObjectFile.h"
@@ -12,8 +12,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/TargetParser/Host.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 #include <cerrno>
 #include <cstring>
@@ -95,8 +95,7 @@ static bool isWhole(StringRef bytes) {
 
 static std::function<Expected<std::string>(StringRef)> otherLinker;
 
-void shardc::setLinker(
-    std::function<Expected<std::string>(StringRef)> link) {
+void shardc::setLinker(std::function<Expected<std::string>(StringRef)> link) {
   otherLinker = std::move(link);
 }
 

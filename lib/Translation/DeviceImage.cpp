@@ -26,7 +26,8 @@ using namespace mlir;
 using namespace shardc;
 
 static constexpr StringLiteral kKernelModule = "shardc_kernels";
-static constexpr StringLiteral kOfGpu = "spmd.gpu"; // docs/Rationale/GPU.md section 3
+static constexpr StringLiteral kOfGpu =
+    "spmd.gpu"; // docs/Rationale/GPU.md section 3
 static constexpr StringLiteral kDefaultArch = "sm_80";
 static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
 /// What generated kernels need: bf16 conversions, asynchronous copies.
@@ -64,13 +65,15 @@ static const llvm::Target *findTarget(std::string &message) {
   return llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), message);
 }
 
-/// Whether LLVM knows the GPU; it complains on stderr about those that it does not where they are used.
+/// Whether LLVM knows the GPU; it complains on stderr about those that it does
+/// not where they are used.
 static bool isKnown(StringRef arch) {
   std::string message;
   const llvm::Target *target = findTarget(message);
   if (!target)
     return true; // said when code is generated
-  std::unique_ptr<llvm::MCSubtargetInfo> oldest(target->createMCSubtargetInfo(llvm::Triple(kTriple), kDefaultArch, ""));
+  std::unique_ptr<llvm::MCSubtargetInfo> oldest(
+      target->createMCSubtargetInfo(llvm::Triple(kTriple), kDefaultArch, ""));
   return !oldest || oldest->isCPUStringValid(arch);
 }
 
@@ -79,9 +82,14 @@ std::string shardc::checkGpuArchs(StringRef archs) {
   for (StringRef arch : listOf(archs)) {
     std::optional<int> number = numberOf(arch);
     if (!number || (*number >= kOldestArch && !isKnown(arch)))
-      return ("unknown GPU '" + arch + "': expected sm_80, sm_90a, sm_100a or their like, separated by commas").str();
+      return ("unknown GPU '" + arch +
+              "': expected sm_80, sm_90a, sm_100a or their like, separated by "
+              "commas")
+          .str();
     if (*number < kOldestArch)
-      return ("GPU '" + arch + "' is too old: kernels are generated for sm_80 and later").str();
+      return ("GPU '" + arch +
+              "' is too old: kernels are generated for sm_80 and later")
+          .str();
     if (!seen.insert(arch).second)
       return ("GPU '" + arch + "' is named twice").str();
   }
@@ -92,7 +100,8 @@ std::string shardc::checkGpuArchs(StringRef archs) {
 // PTX
 //===----------------------------------------------------------------------===//
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kernels, StringRef arch) {
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(gpu::GPUModuleOp kernels, StringRef arch) {
   llvm::Triple triple(kTriple);
   std::string message;
   const llvm::Target *target = findTarget(message);
@@ -100,18 +109,22 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(gpu::GPUModuleOp kerne
     kernels.emitError("no code generator for NVIDIA GPUs: ") << message;
     return nullptr;
   }
-  // No version of PTX is asked for: LLVM takes the oldest that knows the GPU, for older drivers.
+  // No version of PTX is asked for: LLVM takes the oldest that knows the GPU,
+  // for older drivers.
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, arch, /*Features=*/"", {}, {}, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, arch, /*Features=*/"", {}, {}, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
   if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(arch)) {
-    kernels.emitError("unknown GPU '") << arch << "'; expected sm_80, sm_90a, sm_100a or their like";
+    kernels.emitError("unknown GPU '")
+        << arch << "'; expected sm_80, sm_90a, sm_100a or their like";
     return nullptr;
   }
   return machine;
 }
 
 /// Links what `module` uses of libdevice into it.
-static LogicalResult linkLibdevice(gpu::GPUModuleOp kernels, llvm::Module &module, StringRef path) {
+static LogicalResult linkLibdevice(gpu::GPUModuleOp kernels,
+                                   llvm::Module &module, StringRef path) {
   std::string missing;
   for (llvm::Function &function : module)
     if (function.isDeclaration() && function.getName().starts_with("__nv_")) {
@@ -122,11 +135,15 @@ static LogicalResult linkLibdevice(gpu::GPUModuleOp kernels, llvm::Module &modul
     return success();
   if (path.empty())
     return kernels.emitError("kernels call '")
-           << missing << "', which CUDA's libdevice holds, and that was not found; set CUDA_HOME to a CUDA toolkit";
+           << missing
+           << "', which CUDA's libdevice holds, and that was not found; set "
+              "CUDA_HOME to a CUDA toolkit";
   llvm::SMDiagnostic problem;
-  std::unique_ptr<llvm::Module> library = llvm::parseIRFile(path, problem, module.getContext());
+  std::unique_ptr<llvm::Module> library =
+      llvm::parseIRFile(path, problem, module.getContext());
   if (!library)
-    return kernels.emitError("cannot read '") << path << "': " << problem.getMessage();
+    return kernels.emitError("cannot read '")
+           << path << "': " << problem.getMessage();
   library->setTargetTriple(module.getTargetTriple());
   library->setDataLayout(module.getDataLayout());
   bool failedToLink = llvm::Linker::linkModules(
@@ -152,30 +169,36 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
 }
 
 /// Leaves out kernels that are for other GPUs alone.
-static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module, StringRef arch) {
+static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module,
+                       StringRef arch) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
     if (auto of = kernel->getAttrOfType<StringAttr>(kOfGpu); of && of != arch)
       if (llvm::Function *function = module.getFunction(kernel.getName()))
         function->eraseFromParent();
 }
 
-/// Kernels declare no more than 48 KiB of shared memory; of more they are given the address, and a launch says how
-/// much it is.
+/// Kernels declare no more than 48 KiB of shared memory; of more they are given
+/// the address, and a launch says how much it is.
 static void leaveLargeToLaunch(llvm::Module &module) {
   constexpr unsigned kShared = 3;
   constexpr uint64_t kMostDeclared = 48 * 1024;
-  for (llvm::GlobalVariable &global : llvm::make_early_inc_range(module.globals())) {
+  for (llvm::GlobalVariable &global :
+       llvm::make_early_inc_range(module.globals())) {
     if (global.getAddressSpace() != kShared ||
-        module.getDataLayout().getTypeAllocSize(global.getValueType()) <= kMostDeclared)
+        module.getDataLayout().getTypeAllocSize(global.getValueType()) <=
+            kMostDeclared)
       continue;
-    auto *none = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
-    auto *outside = new llvm::GlobalVariable(module, none, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
-                                             /*Initializer=*/nullptr, "", &global, llvm::GlobalValue::NotThreadLocal,
-                                             kShared);
+    auto *none =
+        llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+    auto *outside = new llvm::GlobalVariable(
+        module, none, /*isConstant=*/false, llvm::GlobalValue::ExternalLinkage,
+        /*Initializer=*/nullptr, "", &global, llvm::GlobalValue::NotThreadLocal,
+        kShared);
     outside->setAlignment(global.getAlign());
     outside->takeName(&global);
     global.replaceAllUsesWith(outside);
@@ -183,14 +206,17 @@ static void leaveLargeToLaunch(llvm::Module &module) {
   }
 }
 
-static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, const CudaToolkit &toolkit) {
+static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch,
+                                      const CudaToolkit &toolkit) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(kernels, arch);
   if (!machine)
     return failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context);
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(kernels, context);
   if (!module)
-    return kernels.emitError("cannot translate kernels to LLVM IR; expected the NVVM and LLVM dialects alone");
+    return kernels.emitError("cannot translate kernels to LLVM IR; expected "
+                             "the NVVM and LLVM dialects alone");
   module->setTargetTriple(machine->getTargetTriple());
   module->setDataLayout(machine->createDataLayout());
   dropOthers(kernels, *module, arch);
@@ -201,7 +227,8 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, 
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (machine->addPassesToEmitFile(passes, out, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
     return kernels.emitError("this GPU's code generator cannot emit PTX");
   passes.run(*module);
   return std::string(text.begin(), text.end());
@@ -211,26 +238,33 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch, 
 // Images
 //===----------------------------------------------------------------------===//
 
-FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs, DeviceImageKind kind) {
+FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
+                                               DeviceImageKind kind) {
   auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
   if (!kernels)
-    return module.emitError() << "has no kernels: no gpu.module @" << kKernelModule;
+    return module.emitError()
+           << "has no kernels: no gpu.module @" << kKernelModule;
   if (std::string problem = checkGpuArchs(archs); !problem.empty())
     return module.emitError() << problem;
   SmallVector<StringRef> list = listOf(archs);
   if (kind != DeviceImageKind::Fatbin && list.size() > 1)
-    return module.emitError() << "PTX and cubins are for one GPU, but " << list.size() << " are named: " << archs
-                              << "; a fatbin holds several";
+    return module.emitError()
+           << "PTX and cubins are for one GPU, but " << list.size()
+           << " are named: " << archs << "; a fatbin holds several";
   CudaToolkit toolkit = findCudaToolkit();
   DeviceImage image;
   image.archs = llvm::join(list, ",");
   if (kind == DeviceImageKind::Cubin && toolkit.ptxas.empty())
-    return module.emitError() << "no ptxas: neither in CUDA_HOME, CUDA_PATH or CUDA_ROOT nor on PATH; PTX can be "
+    return module.emitError() << "no ptxas: neither in CUDA_HOME, CUDA_PATH or "
+                                 "CUDA_ROOT nor on PATH; PTX can be "
                                  "made without";
-  bool pack = kind == DeviceImageKind::Fatbin && !toolkit.ptxas.empty() && !toolkit.fatbinary.empty();
+  bool pack = kind == DeviceImageKind::Fatbin && !toolkit.ptxas.empty() &&
+              !toolkit.fatbinary.empty();
   if (!pack && kind != DeviceImageKind::Cubin) {
     // The oldest: all later GPUs take its PTX. Those of "a" take no other's.
-    StringRef oldest = *llvm::min_element(list, [](StringRef a, StringRef b) { return numberOf(a) < numberOf(b); });
+    StringRef oldest = *llvm::min_element(list, [](StringRef a, StringRef b) {
+      return numberOf(a) < numberOf(b);
+    });
     FailureOr<std::string> ptx = emitPtx(kernels, oldest, toolkit);
     if (failed(ptx))
       return failure();
@@ -245,7 +279,8 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
     if (failed(ptx))
       return failure();
     std::string cubin;
-    llvm::Expected<std::vector<KernelResources>> resources = assemble(toolkit, *ptx, arch, cubin);
+    llvm::Expected<std::vector<KernelResources>> resources =
+        assemble(toolkit, *ptx, arch, cubin);
     if (!resources)
       return module.emitError() << llvm::toString(resources.takeError());
     cubins.push_back({arch.str(), std::move(cubin)});
@@ -263,7 +298,8 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
       return failure();
     portable = std::move(*ptx);
   }
-  llvm::Expected<std::string> fatbin = packFatbin(toolkit, portable, kDefaultArch, cubins);
+  llvm::Expected<std::string> fatbin =
+      packFatbin(toolkit, portable, kDefaultArch, cubins);
   if (!fatbin)
     return module.emitError() << llvm::toString(fatbin.takeError());
   image.bytes = std::move(*fatbin);
@@ -281,14 +317,18 @@ void shardc::embedDeviceImage(ModuleOp module, const DeviceImage &image) {
   // PTX ends with a NUL, which does no harm to the others.
   auto embed = [&](StringRef name, std::string bytes) {
     bytes.push_back('\0');
-    auto data = LLVM::GlobalOp::create(builder, loc, LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
-                                       /*isConstant=*/true, LLVM::Linkage::External, name,
-                                       builder.getStringAttr(bytes));
+    auto data = LLVM::GlobalOp::create(
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::External, name,
+        builder.getStringAttr(bytes));
     data.setAlignment(64);
   };
   embed("shardc_device_image", image.bytes);
   if (!image.portable.empty())
     embed("shardc_device_ptx", image.portable);
-  LLVM::GlobalOp::create(builder, loc, builder.getI64Type(), /*isConstant=*/true, LLVM::Linkage::External,
-                         "shardc_device_image_length", builder.getI64IntegerAttr(image.bytes.size()));
+  LLVM::GlobalOp::create(builder, loc, builder.getI64Type(),
+                         /*isConstant=*/true, LLVM::Linkage::External,
+                         "shardc_device_image_length",
+                         builder.getI64IntegerAttr(image.bytes.size()));
 }

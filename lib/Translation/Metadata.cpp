@@ -265,7 +265,8 @@ static void readPartial(Reader &reader, const json::Value &json,
     return;
   if (partial.axis < 0 || partial.axis >= static_cast<int64_t>(mesh.size()) ||
       (usedAxes >> partial.axis & 1))
-    reader.fail(path + ".axis", "expected an axis of the mesh that is used once");
+    reader.fail(path + ".axis",
+                "expected an axis of the mesh that is used once");
   else if (!is_contained({"sum", "product", "min", "max", "and", "or", "xor"},
                          StringRef(partial.kind)))
     reader.fail(path + ".kind", "expected a kind of reduction");

@@ -41,7 +41,8 @@ CudaToolkit shardc::findCudaToolkit() {
   found.fatbinary = tool("fatbinary");
   // Beside ptxas as well, when that stands on PATH alone.
   if (!found.ptxas.empty())
-    roots.push_back(sys::path::parent_path(sys::path::parent_path(found.ptxas)).str());
+    roots.push_back(
+        sys::path::parent_path(sys::path::parent_path(found.ptxas)).str());
   for (const std::string &root : roots) {
     SmallString<128> path(root);
     sys::path::append(path, "nvvm", "libdevice", "libdevice.10.bc");
@@ -63,7 +64,8 @@ class Workspace {
 public:
   static Expected<Workspace> create() {
     SmallString<128> path;
-    if (std::error_code error = sys::fs::createUniqueDirectory("shardc-cuda", path))
+    if (std::error_code error =
+            sys::fs::createUniqueDirectory("shardc-cuda", path))
       return createStringError("no temporary directory: " + error.message());
     return Workspace(path.str().str());
   }
@@ -72,7 +74,9 @@ public:
     if (!folder.empty())
       sys::fs::remove_directories(folder);
   }
-  std::string file(const Twine &name) const { return (folder + "/" + name).str(); }
+  std::string file(const Twine &name) const {
+    return (folder + "/" + name).str();
+  }
 
 private:
   explicit Workspace(std::string folder) : folder(std::move(folder)) {}
@@ -95,25 +99,29 @@ static Error writeFile(StringRef path, StringRef bytes) {
 }
 
 static Expected<std::string> readFile(StringRef path) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
   if (!buffer)
     return createStringError(path + ": " + buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }
 
 /// Runs a tool; what it prints is the result, or the error's text.
-static Expected<std::string> runTool(const Workspace &work, ArrayRef<StringRef> command) {
+static Expected<std::string> runTool(const Workspace &work,
+                                     ArrayRef<StringRef> command) {
   std::string log = work.file("log"), problem;
-  int status = sys::ExecuteAndWait(command.front(), command, std::nullopt,
-                                   {StringRef(""), StringRef(log), StringRef(log)},
-                                   /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  int status =
+      sys::ExecuteAndWait(command.front(), command, std::nullopt,
+                          {StringRef(""), StringRef(log), StringRef(log)},
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   Expected<std::string> text = readFile(log);
   std::string said = text ? *text : "";
   if (!text)
     consumeError(text.takeError());
   if (status == 0)
     return said;
-  return createStringError(sys::path::filename(command.front()) + " failed: " + problem + StringRef(said).trim());
+  return createStringError(sys::path::filename(command.front()) +
+                           " failed: " + problem + StringRef(said).trim());
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,19 +131,23 @@ static Expected<std::string> runTool(const Workspace &work, ArrayRef<StringRef> 
 std::string shardc::versionOf(const CudaToolkit &toolkit) {
   Expected<Workspace> work = Workspace::create();
   Expected<std::string> said =
-      work ? runTool(*work, {toolkit.ptxas, "--version"}) : Expected<std::string>(work.takeError());
+      work ? runTool(*work, {toolkit.ptxas, "--version"})
+           : Expected<std::string>(work.takeError());
   if (!said) {
     consumeError(said.takeError());
     return {};
   }
   SmallVector<StringRef> parts;
-  return Regex("release ([0-9]+\\.[0-9]+)").match(*said, &parts) ? parts[1].str() : std::string();
+  return Regex("release ([0-9]+\\.[0-9]+)").match(*said, &parts)
+             ? parts[1].str()
+             : std::string();
 }
 
 /// Reads what `ptxas -v` prints.
 static std::vector<KernelResources> readResources(StringRef text) {
   std::vector<KernelResources> all;
-  Regex entry("Compiling entry function '([^']+)'"), spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
+  Regex entry("Compiling entry function '([^']+)'"),
+      spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
       registers("Used ([0-9]+) registers"), shared("([0-9]+) bytes smem");
   SmallVector<StringRef> lines, parts;
   text.split(lines, '\n');
@@ -161,8 +173,9 @@ static std::vector<KernelResources> readResources(StringRef text) {
   return all;
 }
 
-Expected<std::vector<KernelResources>> shardc::assemble(const CudaToolkit &toolkit, StringRef ptx, StringRef arch,
-                                                        std::string &cubin) {
+Expected<std::vector<KernelResources>>
+shardc::assemble(const CudaToolkit &toolkit, StringRef ptx, StringRef arch,
+                 std::string &cubin) {
   Expected<Workspace> work = Workspace::create();
   if (!work)
     return work.takeError();
@@ -181,23 +194,28 @@ Expected<std::vector<KernelResources>> shardc::assemble(const CudaToolkit &toolk
   return readResources(*said);
 }
 
-Expected<std::string> shardc::packFatbin(const CudaToolkit &toolkit, StringRef ptx, StringRef ptxArch,
-                                         ArrayRef<std::pair<std::string, std::string>> cubins) {
+Expected<std::string>
+shardc::packFatbin(const CudaToolkit &toolkit, StringRef ptx, StringRef ptxArch,
+                   ArrayRef<std::pair<std::string, std::string>> cubins) {
   Expected<Workspace> work = Workspace::create();
   if (!work)
     return work.takeError();
-  std::string out = work->file("kernels.fatbin"), text = work->file("kernels.ptx");
+  std::string out = work->file("kernels.fatbin"),
+              text = work->file("kernels.ptx");
   SmallVector<std::string> owned{toolkit.fatbinary, "-64", "--create=" + out};
   for (auto [arch, bytes] : cubins) {
     std::string file = work->file(arch + ".cubin");
     if (Error error = writeFile(file, bytes))
       return std::move(error);
-    owned.push_back("--image3=kind=elf,sm=" + StringRef(arch).drop_front(3).str() + ",file=" + file);
+    owned.push_back("--image3=kind=elf,sm=" +
+                    StringRef(arch).drop_front(3).str() + ",file=" + file);
   }
   if (Error error = writeFile(text, ptx))
     return std::move(error);
-  owned.push_back("--image3=kind=ptx,sm=" + ptxArch.drop_front(3).str() + ",file=" + text);
-  Expected<std::string> said = runTool(*work, SmallVector<StringRef>(owned.begin(), owned.end()));
+  owned.push_back("--image3=kind=ptx,sm=" + ptxArch.drop_front(3).str() +
+                  ",file=" + text);
+  Expected<std::string> said =
+      runTool(*work, SmallVector<StringRef>(owned.begin(), owned.end()));
   if (!said)
     return said.takeError();
   return readFile(out);

@@ -172,12 +172,13 @@ TEST(Launch, WhatIsMissingOrMakesNoSenseIsSaid) {
            launch),
       "mpirun does not say where rank 0 is: set MASTER_ADDR to its host's "
       "name, the same for all ranks");
-  EXPECT_EQ(
-      read({{"PMI_RANK", "0"}, {"PMI_SIZE", "4"}, {"MPI_LOCALNRANKS", "2"},
-            {"MASTER_ADDR", "head"}},
-           launch),
-      "mpirun does not say which job this is: set SHARDRT_JOB_TOKEN, or "
-      "MASTER_PORT, the same for all ranks");
+  EXPECT_EQ(read({{"PMI_RANK", "0"},
+                  {"PMI_SIZE", "4"},
+                  {"MPI_LOCALNRANKS", "2"},
+                  {"MASTER_ADDR", "head"}},
+                 launch),
+            "mpirun does not say which job this is: set SHARDRT_JOB_TOKEN, or "
+            "MASTER_PORT, the same for all ranks");
 }
 
 //===----------------------------------------------------------------------===//
@@ -397,8 +398,8 @@ TEST(Store, ANameWithAnOwnerIsItsOwnersToSet) {
   EXPECT_EQ(value, "good");
 }
 
-// Sixty-five of them at a time, some thousands in all, that say nothing or greet
-// as if they were rank 1, from before it comes until it has joined.
+// Sixty-five of them at a time, some thousands in all, that say nothing or
+// greet as if they were rank 1, from before it comes until it has joined.
 TEST(Store, ARankComesInThroughAFlood) {
   int64_t port = freePort();
   std::string error;
@@ -545,11 +546,17 @@ TEST(Secret, WhereItIsFromAndWhereItIsMissed) {
     const char *says; ///< how its error begins
   } const cases[] = {
       {{{"SHARDRT_SECRET", std::string(64, 'a')}}, false, false, ""},
-      {{{"SHARDRT_SECRET", std::string(63, 'a')}}, false, false,
+      {{{"SHARDRT_SECRET", std::string(63, 'a')}},
+       false,
+       false,
        "SHARDRT_SECRET: expected 64 hexadecimal digits"},
-      {{{"SHARDRT_SECRET", std::string(64, 'g')}}, true, false,
+      {{{"SHARDRT_SECRET", std::string(64, 'g')}},
+       true,
+       false,
        "SHARDRT_SECRET: expected 64 hexadecimal digits"},
-      {{{"SHARDRT_SECRET_FILE", "/no/such/file"}}, true, false,
+      {{{"SHARDRT_SECRET_FILE", "/no/such/file"}},
+       true,
+       false,
        "SHARDRT_SECRET_FILE: "},
       {{}, true, false, ""},
       {{}, false, true, ""},
@@ -563,8 +570,7 @@ TEST(Secret, WhereItIsFromAndWhereItIsMissed) {
     std::string error = readSecret(
         [&](const char *name) -> const char * {
           auto found = one.variables.find(name);
-          return found == one.variables.end() ? nullptr
-                                              : found->second.c_str();
+          return found == one.variables.end() ? nullptr : found->second.c_str();
         },
         launch);
     EXPECT_EQ(error.substr(0, std::string(one.says).size()), one.says);

@@ -1,4 +1,5 @@
-/*===- CudaArtifact.c - The smallest artifact with a kernel ------------------===
+/*===- CudaArtifact.c - The smallest artifact with a kernel
+ * ------------------===
  *
  * Two ranks double 100 floats each on their device, read one of them back, and
  * sum the doubled ones.
@@ -11,10 +12,31 @@
 const char shardc_strings[] = "x\0all_reduce\0sum.py:3:1";
 const int64_t shardc_strings_length = sizeof(shardc_strings);
 const int64_t shardc_sites[] = {
-    0x5345544953445253, 4, 21, 1, 1, 2, 0, 8, 2, 2, 16, 1, -1, 13, 0, 0, 1, 0, 0, 0, 0,
+    0x5345544953445253,
+    4,
+    21,
+    1,
+    1,
+    2,
+    0,
+    8,
+    2,
+    2,
+    16,
+    1,
+    -1,
+    13,
+    0,
+    0,
+    1,
+    0,
+    0,
+    0,
+    0,
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
-const char shardc_metadata[] = "{\"version\": 1, \"arch\": \"native;cuda:sm_100a,sm_103a\"}";
+const char shardc_metadata[] =
+    "{\"version\": 1, \"arch\": \"native;cuda:sm_100a,sm_103a\"}";
 
 const int64_t shardc_kernel_table[] = {2, 1, 32, 0, 0, 0};
 const char shardc_kernel_names[] = "twice\0double.py:7\0";
@@ -29,7 +51,8 @@ static void twice(unsigned block, unsigned thread, const int64_t *arguments) {
 const struct fake_kernel shardc_device_image[] = {{"twice", twice}, {0, 0}};
 const int64_t shardc_device_image_length = sizeof(shardc_device_image);
 
-int shardc_main(shardrt_context *ctx, void *const *inputs, void *const *outputs) {
+int shardc_main(shardrt_context *ctx, void *const *inputs,
+                void *const *outputs) {
   const void *in = shardrt_stage_input(ctx, inputs[0], 400);
   void *out = shardrt_stage_output(ctx, outputs[0], 400);
   void *first = shardrt_stage_output(ctx, outputs[1], 4);

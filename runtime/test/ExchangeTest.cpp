@@ -302,8 +302,8 @@ TEST(Exchange, SixteenRanksInterleaveManySites) {
   Site gather = exchangeSite("all_gather", {32, 4},
                              {{0, {0}, owned, Intervals(16, {0, 32})}});
   Site reduce = allReduceSite(ElementType::I64, Reduction::Sum, {0});
-  for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Staged, Way::Direct,
-                  Way::CudaDirect, Way::Nccl, Way::CudaNccl}) {
+  for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Staged,
+                  Way::Direct, Way::CudaDirect, Way::Nccl, Way::CudaNccl}) {
     TestWorld world(makeTable({16}, {halo, gather, reduce}), 5, 60'000, 0,
                     false, way);
     std::atomic<int64_t> wrong{0};
@@ -341,8 +341,8 @@ TEST(Exchange, SixteenRanksInterleaveManySites) {
 /// read nothing yet: where ranks wait for their readers, that never ends.
 TEST(Exchange, SourcesMayBeReadLater) {
   Intervals owned = cut({2, 2});
-  Site halo =
-      exchangeSite("halo_exchange", {4, 4}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  Site halo = exchangeSite("halo_exchange", {4, 4},
+                           {{0, {0}, owned, grow(owned, 1, 1)}});
   halo.releasedLater = true;
   for (Way way : {Way::Host, Way::Shared, Way::Sockets}) {
     std::vector<Site> sites(9, halo);
@@ -395,8 +395,8 @@ TEST(Exchange, SourcesMayBeReadLater) {
 
 TEST(Exchange, SourcesHaveToBeReleased) {
   Intervals owned = cut({2, 2});
-  Site halo =
-      exchangeSite("halo_exchange", {4, 4}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  Site halo = exchangeSite("halo_exchange", {4, 4},
+                           {{0, {0}, owned, grow(owned, 1, 1)}});
   halo.releasedLater = true;
   TestWorld world(makeTable({2}, {halo}), 0, 10'000);
   int status = world.run([&](shardrt_context *ctx) -> int {

@@ -1,13 +1,13 @@
-/*===- FakeCuda.c - A stand-in for the CUDA driver ---------------------------===
+/*===- FakeCuda.c - A stand-in for the CUDA driver
+ * ---------------------------===
  *
  * The driver's functions that shardrt opens, over the host's memory. A module's
  * image is a table of C functions (FakeCuda.h). It is as strict as the driver:
- * a context must be current, memory must be the device's or a peer's that was made
- * reachable, launches within limits. Work on a stream is done as late as it may be:
- * when somebody waits for it, for a stream that waits for it, or frees memory. So
- * what is not ordered goes wrong.
- * Variables of the environment make it another machine:
- *   FAKE_CUDA_DEVICES     how many there are (1)
+ * a context must be current, memory must be the device's or a peer's that was
+ * made reachable, launches within limits. Work on a stream is done as late as
+ * it may be: when somebody waits for it, for a stream that waits for it, or
+ * frees memory. So what is not ordered goes wrong. Variables of the environment
+ * make it another machine: FAKE_CUDA_DEVICES     how many there are (1)
  *   FAKE_CUDA_CAPABILITY  80, 90, ... (90)
  *   FAKE_CUDA_MEMORY      bytes of each (1 MiB)
  *   FAKE_CUDA_REFUSE      the result of loading a module (0)
@@ -16,7 +16,8 @@
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
  *   FAKE_CUDA_FORGET      1: streams do not wait for events
- *   FAKE_CUDA_EAGER       1: every second stream does its work as early as it may be
+ *   FAKE_CUDA_EAGER       1: every second stream does its work as early as it
+ * may be
  *
  *===----------------------------------------------------------------------===*/
 
@@ -27,11 +28,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OK = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, ADDRESS = 700 };
+enum {
+  OK = 0,
+  INVALID = 1,
+  MEMORY = 2,
+  NO_CONTEXT = 201,
+  NOT_FOUND = 500,
+  ADDRESS = 700
+};
 enum { MOST = 4096, DEVICES = 16, MEMBERS = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct { char *begin; size_t bytes; int device; } blocks[MOST];
+static struct {
+  char *begin;
+  size_t bytes;
+  int device;
+} blocks[MOST];
 static int used_blocks; /* none behind these */
 static size_t held;
 static int peers[DEVICES][DEVICES];
@@ -52,7 +64,9 @@ static int deviceOf(unsigned long long at, size_t bytes) {
     if (blocks[i].begin && begin >= blocks[i].begin &&
         begin + bytes <= blocks[i].begin + blocks[i].bytes) {
       int mine = (int)(size_t)current - 1;
-      return blocks[i].device == mine || peers[mine][blocks[i].device] ? blocks[i].device : -1;
+      return blocks[i].device == mine || peers[mine][blocks[i].device]
+                 ? blocks[i].device
+                 : -1;
     }
   return -1;
 }
@@ -68,12 +82,14 @@ struct op {
   size_t argument_bytes;
   unsigned blocks, threads;
   void *arguments;
-  struct stream *other; /* that is waited for; of a recorded wait, number `member` */
+  struct stream
+      *other; /* that is waited for; of a recorded wait, number `member` */
   int member;
   long upto;
   struct graph *graph;
   struct progress *progress; /* of a graph that was launched */
-  /* What others do on a stream: whether it is done. It begins with the first call. */
+  /* What others do on a stream: whether it is done. It begins with the first
+   * call. */
   int (*poll)(void *what, int begun);
   void (*release)(void *what);
   void *what;
@@ -83,7 +99,7 @@ struct stream {
   long count, capacity, done; /* counted from the stream's beginning */
   long base;                  /* number of ops[0] */
   int queries;
-  int isSecond; /* of those made */
+  int isSecond;          /* of those made */
   struct graph *capture; /* where work goes, if it is recorded */
   int member;            /* … and as which of its streams */
   struct stream *next;
@@ -93,7 +109,8 @@ struct graph {
   struct list {
     struct op *ops;
     long count;
-    long knows[MEMBERS]; /* how much of each stream comes before what is next here */
+    long knows[MEMBERS]; /* how much of each stream comes before what is next
+                            here */
   } lists[MEMBERS];
   struct stream *streams[MEMBERS];
   int members;
@@ -114,7 +131,8 @@ static int launches, graphs, downloads, modules;
 static struct stream *streams; /* all there ever were */
 
 static int advance(struct stream *stream, long upto);
-static int advanceMember(struct graph *graph, struct progress *progress, int member, long upto);
+static int advanceMember(struct graph *graph, struct progress *progress,
+                         int member, long upto);
 
 /* Lets go of a graph. */
 static void drop(struct graph *graph) {
@@ -135,7 +153,8 @@ static void drop(struct graph *graph) {
 /* 0 where it is not done yet. */
 static int carryOut(const struct op *op) {
   for (size_t row = 0; op->kind == COPY && row < op->rows; ++row)
-    memmove(op->to + row * op->to_pitch, op->from + row * op->from_pitch, op->bytes);
+    memmove(op->to + row * op->to_pitch, op->from + row * op->from_pitch,
+            op->bytes);
   for (size_t row = 0; op->kind == SET && row < op->rows; ++row)
     memset(op->to + row * op->to_pitch, 0, op->bytes);
   if (op->kind == LAUNCH)
@@ -145,16 +164,19 @@ static int carryOut(const struct op *op) {
   int isDone = 1;
   if (op->kind == GRAPH)
     for (int member = op->graph->members; member-- > 0;)
-      isDone &= advanceMember(op->graph, op->progress, member, op->graph->lists[member].count);
+      isDone &= advanceMember(op->graph, op->progress, member,
+                              op->graph->lists[member].count);
   return isDone;
 }
 
 /* The same as below, of what a graph holds of a stream. */
-static int advanceMember(struct graph *graph, struct progress *progress, int member, long upto) {
+static int advanceMember(struct graph *graph, struct progress *progress,
+                         int member, long upto) {
   while (progress->done[member] < upto) {
     struct op *op = &graph->lists[member].ops[progress->done[member]];
     int *begun = &progress->begun[member];
-    if (op->kind == WAIT && !advanceMember(graph, progress, op->member, op->upto))
+    if (op->kind == WAIT &&
+        !advanceMember(graph, progress, op->member, op->upto))
       return 0;
     if (op->kind == CALL && !op->poll(op->what, *begun))
       return *begun = 1, 0;
@@ -245,7 +267,9 @@ int cuDeviceGetUuid_v2(unsigned char *bytes, int device) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
   long capability = setting("FAKE_CUDA_CAPABILITY", 90);
-  *value = (int)(attribute == 16 ? 2 : attribute == 75 ? capability / 10 : capability % 10);
+  *value = (int)(attribute == 16   ? 2
+                 : attribute == 75 ? capability / 10
+                                   : capability % 10);
   return attribute == 16 || attribute == 75 || attribute == 76 ? OK : INVALID;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -297,7 +321,9 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes) {
     return NO_CONTEXT;
   int result = MEMORY;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < MOST && held + bytes <= (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20); ++i)
+  for (int i = 0;
+       i < MOST && held + bytes <= (size_t)setting("FAKE_CUDA_MEMORY", 1 << 20);
+       ++i)
     if (!blocks[i].begin) {
       blocks[i].begin = aligned_alloc(256, (bytes + 256) / 256 * 256);
       blocks[i].bytes = bytes;
@@ -346,7 +372,8 @@ enum { TO = 1, FROM = 2 };
 static int add(struct op op, int sides, void *stream) {
   if (!current)
     return NO_CONTEXT;
-  if (!stream || (op.rows > 1 && (op.to_pitch < op.bytes || (sides & FROM && op.from_pitch < op.bytes))))
+  if (!stream || (op.rows > 1 && (op.to_pitch < op.bytes ||
+                                  (sides & FROM && op.from_pitch < op.bytes))))
     return INVALID;
   size_t to = op.bytes + (op.rows - 1) * op.to_pitch;
   size_t from = op.bytes + (op.rows - 1) * op.from_pitch;
@@ -361,15 +388,29 @@ static int add(struct op op, int sides, void *stream) {
   return result;
 }
 #define AT(x) ((char *)(size_t)(x))
-int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream) {
-  return add((struct op){.kind = COPY, .to = AT(to), .from = from, .bytes = bytes, .rows = 1}, TO, stream);
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes,
+                         void *stream) {
+  return add(
+      (struct op){
+          .kind = COPY, .to = AT(to), .from = from, .bytes = bytes, .rows = 1},
+      TO, stream);
 }
-int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream) {
+int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes,
+                         void *stream) {
   __atomic_add_fetch(&downloads, 1, __ATOMIC_SEQ_CST);
-  return add((struct op){.kind = COPY, .to = to, .from = AT(from), .bytes = bytes, .rows = 1}, FROM, stream);
+  return add(
+      (struct op){
+          .kind = COPY, .to = to, .from = AT(from), .bytes = bytes, .rows = 1},
+      FROM, stream);
 }
-int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t bytes, void *stream) {
-  return add((struct op){.kind = COPY, .to = AT(to), .from = AT(from), .bytes = bytes, .rows = 1}, TO | FROM, stream);
+int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t bytes,
+                  void *stream) {
+  return add((struct op){.kind = COPY,
+                         .to = AT(to),
+                         .from = AT(from),
+                         .bytes = bytes,
+                         .rows = 1},
+             TO | FROM, stream);
 }
 struct copy2d { /* CUDA_MEMCPY2D */
   size_t from_x, from_y;
@@ -386,8 +427,8 @@ struct copy2d { /* CUDA_MEMCPY2D */
 };
 int cuMemcpy2DAsync_v2(const void *given, void *stream) {
   const struct copy2d *copy = given;
-  if (copy->from_type != 4 || copy->to_type != 4 || copy->from_x || copy->from_y || copy->to_x ||
-      copy->to_y || !copy->height)
+  if (copy->from_type != 4 || copy->to_type != 4 || copy->from_x ||
+      copy->from_y || copy->to_x || copy->to_y || !copy->height)
     return INVALID;
   return add((struct op){.kind = COPY,
                          .to = AT(copy->to_device),
@@ -398,14 +439,24 @@ int cuMemcpy2DAsync_v2(const void *given, void *stream) {
                          .from_pitch = copy->from_pitch},
              TO | FROM, stream);
 }
-int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes, void *stream) {
-  return value ? INVALID : add((struct op){.kind = SET, .to = AT(to), .bytes = bytes, .rows = 1}, TO, stream);
+int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t bytes,
+                    void *stream) {
+  return value ? INVALID
+               : add(
+                     (struct op){
+                         .kind = SET, .to = AT(to), .bytes = bytes, .rows = 1},
+                     TO, stream);
 }
-int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char value, size_t width,
-                      size_t height, void *stream) {
+int cuMemsetD2D8Async(unsigned long long to, size_t pitch, unsigned char value,
+                      size_t width, size_t height, void *stream) {
   if (value || !height)
     return INVALID;
-  return add((struct op){.kind = SET, .to = AT(to), .bytes = width, .rows = height, .to_pitch = pitch}, TO, stream);
+  return add((struct op){.kind = SET,
+                         .to = AT(to),
+                         .bytes = width,
+                         .rows = height,
+                         .to_pitch = pitch},
+             TO, stream);
 }
 int cuDeviceCanAccessPeer(int *can, int device, int peer) {
   return *can = device != peer && setting("FAKE_CUDA_PEERS", 1), OK;
@@ -481,15 +532,21 @@ int cuEventRecord(void *given, void *on) {
   pthread_mutex_unlock(&lock);
   return OK;
 }
-enum { MERGE = 903, UNJOINED = 904, ISOLATION = 905, UNMATCHED = 906, CAPTURED = 907 };
+enum {
+  MERGE = 903,
+  UNJOINED = 904,
+  ISOLATION = 905,
+  UNMATCHED = 906,
+  CAPTURED = 907
+};
 static struct graph *captureOf(long id) {
   for (struct stream *stream = streams; stream; stream = stream->next)
     if (stream->capture && stream->capture->id == id)
       return stream->capture;
   return NULL;
 }
-/* A stream that waits for recorded work is recorded itself from then on. What is recorded
- * waits for nothing else. */
+/* A stream that waits for recorded work is recorded itself from then on. What
+ * is recorded waits for nothing else. */
 static int waitRecorded(struct stream *stream, const struct event *event) {
   struct graph *graph = event->capture ? captureOf(event->capture) : NULL;
   if (stream->capture && event->capture != stream->capture->id)
@@ -505,7 +562,9 @@ static int waitRecorded(struct stream *stream, const struct event *event) {
   }
   if (setting("FAKE_CUDA_FORGET", 0))
     return OK;
-  enqueue(stream, (struct op){.kind = WAIT, .member = event->stream->member, .upto = event->upto});
+  enqueue(stream, (struct op){.kind = WAIT,
+                              .member = event->stream->member,
+                              .upto = event->upto});
   long *knows = graph->lists[stream->member].knows;
   for (int i = 0; i < MEMBERS; ++i)
     if (knows[i] < event->knows[i])
@@ -522,42 +581,49 @@ int cuStreamWaitEvent(void *on, void *given, unsigned flags) {
   if (event->stream && (stream->capture || event->capture))
     result = waitRecorded(stream, event);
   else if (event->stream && !setting("FAKE_CUDA_FORGET", 0))
-    enqueue(stream, (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
+    enqueue(
+        stream,
+        (struct op){.kind = WAIT, .other = event->stream, .upto = event->upto});
   pthread_mutex_unlock(&lock);
   return result;
 }
 int cuFuncSetAttribute(void *function, int attribute, int value) {
-  return function && attribute == 8 && value > 0 && value <= 232448 ? OK : INVALID;
+  return function && attribute == 8 && value > 0 && value <= 232448 ? OK
+                                                                    : INVALID;
 }
 /* Refuses what the driver refuses; a map holds where it is and its sizes. */
 int cuTensorMapEncodeTiled(void *map, int type, unsigned dims, void *address,
                            const uint64_t *sizes, const uint64_t *strides,
-                           const unsigned *box, const unsigned *steps, int interleave,
-                           int swizzle, int promotion, int outside) {
+                           const unsigned *box, const unsigned *steps,
+                           int interleave, int swizzle, int promotion,
+                           int outside) {
   uint64_t *words = map;
-  if ((size_t)map % 64 || (size_t)address % 16 || dims < 1 || dims > 5 || interleave ||
-      swizzle != 3 || promotion < 0 || promotion > 3 || outside || type < 0 || type > 12 ||
+  if ((size_t)map % 64 || (size_t)address % 16 || dims < 1 || dims > 5 ||
+      interleave || swizzle != 3 || promotion < 0 || promotion > 3 || outside ||
+      type < 0 || type > 12 ||
       box[0] * (type == 6 || type == 9 ? 2u : 4u) > 128)
     return INVALID;
   words[0] = (size_t)address;
   for (unsigned i = 0; i < dims; ++i) {
-    if (!sizes[i] || sizes[i] > 1ull << 32 || box[i] < 1 || box[i] > 256 || steps[i] != 1)
+    if (!sizes[i] || sizes[i] > 1ull << 32 || box[i] < 1 || box[i] > 256 ||
+        steps[i] != 1)
       return INVALID;
-    if (i && (strides[i - 1] % 16 || !strides[i - 1] || strides[i - 1] >= 1ull << 40))
+    if (i && (strides[i - 1] % 16 || !strides[i - 1] ||
+              strides[i - 1] >= 1ull << 40))
       return INVALID;
     words[1 + i] = sizes[i];
     words[6 + i] = box[i];
   }
   return OK;
 }
-int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                   unsigned by, unsigned bz, unsigned sharedBytes, void *stream,
-                   void **params, void **extra) {
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
+                   unsigned bx, unsigned by, unsigned bz, unsigned sharedBytes,
+                   void *stream, void **params, void **extra) {
   (void)sharedBytes;
   if (!current)
     return NO_CONTEXT;
-  if (params || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] ||
-      !gx || !gy || !gz || bx * by * bz > 1024)
+  if (params || !extra || extra[0] != (void *)1 || extra[2] != (void *)2 ||
+      extra[4] || !gx || !gy || !gz || bx * by * bz > 1024)
     return INVALID;
   size_t bytes = *(size_t *)extra[3];
   if (bytes % 8)
@@ -583,7 +649,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 int cuStreamBeginCapture_v2(void *given, int mode) {
   static long ids;
   struct stream *stream = given;
-  if (!current || mode != 2 || stream->capture || setting("FAKE_CUDA_GRAPHS", 1) == 0)
+  if (!current || mode != 2 || stream->capture ||
+      setting("FAKE_CUDA_GRAPHS", 1) == 0)
     return INVALID;
   pthread_mutex_lock(&lock);
   struct graph *graph = calloc(1, sizeof(struct graph));
@@ -606,7 +673,8 @@ int cuStreamEndCapture(void *given, void **made) {
   if (stream->member != 0)
     result = UNMATCHED;
   for (int i = 0; i < graph->members && result != UNMATCHED; ++i) {
-    if (graph->lists[0].knows[i] < graph->lists[i].count && !setting("FAKE_CUDA_FORGET", 0))
+    if (graph->lists[0].knows[i] < graph->lists[i].count &&
+        !setting("FAKE_CUDA_FORGET", 0))
       result = UNJOINED;
     graph->streams[i]->capture = NULL;
   }
@@ -617,7 +685,8 @@ int cuStreamEndCapture(void *given, void **made) {
   pthread_mutex_unlock(&lock);
   return result;
 }
-int cuGraphInstantiateWithFlags(void **made, void *given, unsigned long long flags) {
+int cuGraphInstantiateWithFlags(void **made, void *given,
+                                unsigned long long flags) {
   struct graph *graph = given;
   if (flags)
     return INVALID;
@@ -631,7 +700,9 @@ int cuGraphLaunch(void *given, void *stream) {
   struct graph *graph = given;
   pthread_mutex_lock(&lock);
   ++graph->users;
-  enqueue(stream, (struct op){.kind = GRAPH, .graph = graph, .progress = calloc(1, sizeof(struct progress))});
+  enqueue(stream, (struct op){.kind = GRAPH,
+                              .graph = graph,
+                              .progress = calloc(1, sizeof(struct progress))});
   pthread_mutex_unlock(&lock);
   return OK;
 }
@@ -647,16 +718,20 @@ int cuGraphExecDestroy(void *graph) {
 }
 int cuGraphDestroy(void *graph) { return destroy(graph); }
 
-/* For the stand-in of NCCL: whether `stream` is recorded, and what it does there. */
+/* For the stand-in of NCCL: whether `stream` is recorded, and what it does
+ * there. */
 int fake_cuda_recording(void *stream) {
   pthread_mutex_lock(&lock);
   int is = ((struct stream *)stream)->capture != NULL;
   pthread_mutex_unlock(&lock);
   return is;
 }
-void fake_cuda_call(void *stream, int (*poll)(void *, int), void (*release)(void *), void *what) {
+void fake_cuda_call(void *stream, int (*poll)(void *, int),
+                    void (*release)(void *), void *what) {
   pthread_mutex_lock(&lock);
-  enqueue(stream, (struct op){.kind = CALL, .poll = poll, .release = release, .what = what});
+  enqueue(stream,
+          (struct op){
+              .kind = CALL, .poll = poll, .release = release, .what = what});
   pthread_mutex_unlock(&lock);
 }
 

@@ -1,4 +1,5 @@
-/*===- FakeCuda.h - What a module is for the stand-in driver -------*- C -*-===*/
+/*===- FakeCuda.h - What a module is for the stand-in driver -------*- C
+ * -*-===*/
 #ifndef SHARDRT_TEST_FAKECUDA_H
 #define SHARDRT_TEST_FAKECUDA_H
 

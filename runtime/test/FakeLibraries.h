@@ -14,7 +14,8 @@
 // - What is room is overwritten, and so are inputs that a library may
 // overwrite.
 //
-// Graphs of products, points and reductions are done op by op, whatever they are.
+// Graphs of products, points and reductions are done op by op, whatever they
+// are.
 //
 // A rule that is broken is said on stderr, and the call fails. At the end of
 // the process what was not destroyed is counted. Variables of the environment:

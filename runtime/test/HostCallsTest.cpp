@@ -13,13 +13,13 @@ struct HostWorld {
   explicit HostWorld(shardrt_host_fn host) {
     EncodedSites encoded = encodeSites(makeTable({3}, {}));
     char error[256] = "";
-    EXPECT_EQ(shardrt_program_create(
-                  callRankFunction, encoded.words.data(),
-                  static_cast<int64_t>(encoded.words.size()),
-                  encoded.strings.data(),
-                  static_cast<int64_t>(encoded.strings.size()), "{}", &program,
-                  error, sizeof(error)),
-              SHARDRT_OK)
+    EXPECT_EQ(
+        shardrt_program_create(callRankFunction, encoded.words.data(),
+                               static_cast<int64_t>(encoded.words.size()),
+                               encoded.strings.data(),
+                               static_cast<int64_t>(encoded.strings.size()),
+                               "{}", &program, error, sizeof(error)),
+        SHARDRT_OK)
         << error;
     shardrt_world_options options = {};
     options.size = sizeof(options);
@@ -41,9 +41,20 @@ struct HostWorld {
       auto address = [](const void *data) {
         return reinterpret_cast<int64_t>(data);
       };
-      int64_t words[] = {shardrt_rank(ctx) == 1, 5, 1, 1, results,
-                         address(in), 16, 2, 2, 2, // 2x2xf32
-                         address(out), 16, 1, 4};
+      int64_t words[] = {shardrt_rank(ctx) == 1,
+                         5,
+                         1,
+                         1,
+                         results,
+                         address(in),
+                         16,
+                         2,
+                         2,
+                         2, // 2x2xf32
+                         address(out),
+                         16,
+                         1,
+                         4};
       return shardrt_call_host(ctx, words, "model.py:3");
     };
     void *input = &function;
@@ -86,12 +97,12 @@ TEST(HostCalls, OneRankCallsAndGetsTheResult) {
 }
 
 TEST(HostCalls, WhatItSaysEndsTheStepOnAllRanks) {
-  HostWorld world([](void *, const shardrt_host_call *, char *message,
-                     size_t size) {
-    std::memset(message, 'x', size); // no NUL
-    std::memcpy(message, "not today", 9);
-    return int(SHARDRT_LOST);
-  });
+  HostWorld world(
+      [](void *, const shardrt_host_call *, char *message, size_t size) {
+        std::memset(message, 'x', size); // no NUL
+        std::memcpy(message, "not today", 9);
+        return int(SHARDRT_LOST);
+      });
   for (int step = 0; step < 2; ++step) {
     EXPECT_EQ(world.run(1), SHARDRT_LOST);
     std::string error = shardrt_world_error(world.world);

@@ -23,8 +23,8 @@ namespace {
   char error[1024] = "";
   shardrt_program *program = nullptr;
   shardrt_world *world = nullptr;
-  int status = loadUnsealed(SHARDRT_TEST_LIBRARY_ARTIFACT, &program,
-                            error, sizeof(error));
+  int status = loadUnsealed(SHARDRT_TEST_LIBRARY_ARTIFACT, &program, error,
+                            sizeof(error));
   if (status == SHARDRT_OK)
     status =
         shardrt_world_create(program, nullptr, &world, error, sizeof(error));

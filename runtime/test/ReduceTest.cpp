@@ -276,7 +276,8 @@ TEST(AllReduce, EveryTypeAndReductionRunsOrIsRefused) {
       }
       // Zero with zero is zero in every type and reduction that there is.
       ++runs;
-      for (Way way : {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl}) {
+      for (Way way :
+           {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::Nccl}) {
         TestWorld world(table, 0, 60'000, 0, false, way);
         int64_t bytes = elementBytes(type);
         std::atomic<int64_t> wrong{0};

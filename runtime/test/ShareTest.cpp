@@ -76,9 +76,9 @@ TEST(Share, WaitsForWhoIsLate) {
 static SiteTable ring(int64_t ranks) {
   Intervals owned = cut(std::vector<int64_t>(ranks, 4)), needed = owned;
   std::rotate(needed.begin(), needed.begin() + 1, needed.end());
-  return makeTable({ranks},
-                   {exchangeSite("ring", {4 * ranks}, {{0, {0}, owned, needed}}),
-                    allReduceSite(ElementType::F32, Reduction::Sum, {0})});
+  return makeTable(
+      {ranks}, {exchangeSite("ring", {4 * ranks}, {{0, {0}, owned, needed}}),
+                allReduceSite(ElementType::F32, Reduction::Sum, {0})});
 }
 
 TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
@@ -88,10 +88,10 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
   EncodedSites encoded = encodeSites(table);
   char error[256] = "";
   shardrt_program *program = nullptr;
-  ASSERT_EQ(shardrt_program_create(
-                callRankFunction, encoded.words.data(), encoded.words.size(),
-                encoded.strings.data(), encoded.strings.size(), "{}", &program,
-                error, sizeof(error)),
+  ASSERT_EQ(shardrt_program_create(callRankFunction, encoded.words.data(),
+                                   encoded.words.size(), encoded.strings.data(),
+                                   encoded.strings.size(), "{}", &program,
+                                   error, sizeof(error)),
             SHARDRT_OK)
       << error;
   shardrt_world_options options = {};
@@ -131,8 +131,8 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
     ASSERT_EQ(count, 6 * steps);
     EXPECT_EQ(dropped, 0);
     std::vector<shardrt_site_stats> sums(2);
-    const int32_t kinds[] = {SHARDRT_TRACE_KERNEL, SHARDRT_TRACE_KERNEL,
-                             SHARDRT_TRACE_SITE, SHARDRT_TRACE_SITE,
+    const int32_t kinds[] = {SHARDRT_TRACE_KERNEL,  SHARDRT_TRACE_KERNEL,
+                             SHARDRT_TRACE_SITE,    SHARDRT_TRACE_SITE,
                              SHARDRT_TRACE_RELEASE, SHARDRT_TRACE_STEP};
     for (int64_t i = 0; i < count; ++i) {
       const shardrt_trace_event &event = events[i];
@@ -165,7 +165,8 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
     }
     for (int64_t site = 0; site < 2; ++site) {
       shardrt_site_stats stats;
-      ASSERT_EQ(shardrt_world_site_stats(world, rank, site, &stats), SHARDRT_OK);
+      ASSERT_EQ(shardrt_world_site_stats(world, rank, site, &stats),
+                SHARDRT_OK);
       EXPECT_EQ(sums[site].count, stats.count);
       EXPECT_EQ(sums[site].bytes_received, stats.bytes_received);
       EXPECT_EQ(sums[site].total_ns, stats.total_ns);

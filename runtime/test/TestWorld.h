@@ -104,10 +104,9 @@ inline shardrt_job *mpiJob() {
 /// All but threads that share their memory.
 inline std::span<const Way> otherWays() {
   static constexpr Way inOneProcess[] = {
-      Way::Shared,   Way::Sockets,      Way::Staged,
-      Way::Direct,   Way::CudaDirect,   Way::Nccl,
-      Way::CudaNccl, Way::SharedStaged, Way::SocketsNccl,
-      Way::SocketsCuda};
+      Way::Shared,      Way::Sockets,    Way::Staged,   Way::Direct,
+      Way::CudaDirect,  Way::Nccl,       Way::CudaNccl, Way::SharedStaged,
+      Way::SocketsNccl, Way::SocketsCuda};
   static constexpr Way overMpi[] = {Way::Mpi};
   if (mpiJob())
     return overMpi;
@@ -168,7 +167,8 @@ inline int64_t freePort() {
 }
 
 /// The emulated device, or the stand-in for the driver, with the kernels that
-/// communication launches; without any on two ways, which go through host memory.
+/// communication launches; without any on two ways, which go through host
+/// memory.
 inline std::unique_ptr<DeviceCode> deviceFor(Way way) {
   static const shardrt_emulated_kernel none = nullptr;
   static const fake_kernel image[] = {{nullptr, nullptr}};

@@ -43,7 +43,8 @@ TEST(Program, FilesThatAreNoArtifactsAreRefused) {
   EXPECT_EQ(
       shardrt_program_load("no/such/file.so", &program, error, sizeof(error)),
       SHARDRT_IO);
-  EXPECT_STREQ(error, "no/such/file.so: cannot be read: No such file or directory");
+  EXPECT_STREQ(error,
+               "no/such/file.so: cannot be read: No such file or directory");
   std::string path = testing::TempDir() + "shardrt_no_artifact.so";
   std::FILE *file = std::fopen(path.c_str(), "w");
   ASSERT_NE(file, nullptr);
@@ -58,8 +59,7 @@ TEST(Program, FilesThatAreNoArtifactsAreRefused) {
 TEST(Program, AnArtifactRunsAfterItsHandleIsGone) {
   shardrt_program *program = nullptr;
   char error[256] = "";
-  ASSERT_EQ(loadUnsealed(SHARDRT_TEST_ARTIFACT, &program, error,
-                         sizeof(error)),
+  ASSERT_EQ(loadUnsealed(SHARDRT_TEST_ARTIFACT, &program, error, sizeof(error)),
             SHARDRT_OK)
       << error;
   EXPECT_STREQ(shardrt_program_metadata(program), "{\"version\": 1}");
@@ -235,14 +235,18 @@ TEST(World, TasksShowBytesAndFailTogether) {
   TestWorld world(oneHalo(4));
   for (int64_t round = 0; round < 3; ++round) {
     Shown shown{std::vector<std::vector<int64_t>>(4)};
-    ASSERT_EQ(shardrt_world_call(world.world, &showUpwards, &shown), SHARDRT_OK);
+    ASSERT_EQ(shardrt_world_call(world.world, &showUpwards, &shown),
+              SHARDRT_OK);
     EXPECT_EQ(shown.got[0], std::vector<int64_t>());
     EXPECT_EQ(shown.got[1], std::vector<int64_t>());
     EXPECT_EQ(shown.got[3], (std::vector<int64_t>{1, 1, 1, 2, 2, 2}));
     // Whoever fails ends the task for all, and the next one is another.
     Shown failing{std::vector<std::vector<int64_t>>(4), round};
-    EXPECT_EQ(shardrt_world_call(world.world, &showUpwards, &failing), SHARDRT_IO);
-    EXPECT_NE(world.error().find("rank " + std::to_string(round) + ": the disk is full"),
-              std::string::npos) << world.error();
+    EXPECT_EQ(shardrt_world_call(world.world, &showUpwards, &failing),
+              SHARDRT_IO);
+    EXPECT_NE(world.error().find("rank " + std::to_string(round) +
+                                 ": the disk is full"),
+              std::string::npos)
+        << world.error();
   }
 }

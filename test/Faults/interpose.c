@@ -35,7 +35,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
-#include <time.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -315,8 +314,8 @@ COLLECTIVE(int, shardrt_all_reduce,
             long count),
            source, target, count)
 COLLECTIVE(int, shardrt_reduce_scatter,
-           (void *context, long site, const void *source, void *target),
-           source, target)
+           (void *context, long site, const void *source, void *target), source,
+           target)
 COLLECTIVE(long, shardrt_plan_rows,
            (void *context, long site, const void *indices), indices)
 COLLECTIVE(int, shardrt_gather_rows,

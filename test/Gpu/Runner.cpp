@@ -259,7 +259,8 @@ int main(int argc, char **argv) {
   char error[1024] = "";
   shardrt_program *program = nullptr;
   shardrt_world *world = nullptr;
-  int status = shardrt_program_load_trusted(files[0], &program, error, sizeof(error));
+  int status =
+      shardrt_program_load_trusted(files[0], &program, error, sizeof(error));
   if (status == SHARDRT_OK && shardrt_program_num_ranks(program) != test.ranks)
     return report(SHARDRT_USAGE, "FAILED", 0, 0, 0, 0,
                   "artifact and case are for different meshes");

@@ -84,12 +84,13 @@ private:
 /// ends up here, as the binding must name all of them: a program is to be
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
-  auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise, keepOrder, reproducible,
-         explain, origins, hostCalls, threads, trace, memoryLimit,
-         memoryLimitOf, target, arch, gpuArch, checkKernels, kernels,
-         plantFault, inspectLocal, tf32] = options.stages;
-  // What is printed or looked at, and faults that tests plant, are not the program's; a
-  // limit of memory that a machine gives is not the program's either.
+  auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
+         keepOrder, reproducible, explain, origins, hostCalls, threads, trace,
+         memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
+         kernels, plantFault, inspectLocal, tf32] = options.stages;
+  // What is printed or looked at, and faults that tests plant, are not the
+  // program's; a limit of memory that a machine gives is not the program's
+  // either.
   (void)explain, (void)origins, (void)plantFault, (void)memoryLimitOf,
       (void)inspectLocal;
   int64_t ranks = options.ranks.value_or(0);
@@ -259,12 +260,11 @@ Expected<OpenedArtifact> shardc::openArtifact(StringRef path,
     return toolError(ExitCode::IO, problem);
   artifact.isTrusted = key.trusts(artifact.seal.signer);
   if (!artifact.isTrusted)
-    artifact.whyNot =
-        !problem.empty()         ? problem
-        : !artifact.seal.signer  ? "it is not signed"
-        : key.trusted.empty()    ? "you have no key yet (" + key.path + ")"
-                                 : "it is not signed with your key (" +
-                                       key.path + ")";
+    artifact.whyNot = !problem.empty()        ? problem
+                      : !artifact.seal.signer ? "it is not signed"
+                      : key.trusted.empty()
+                          ? "you have no key yet (" + key.path + ")"
+                          : "it is not signed with your key (" + key.path + ")";
   return artifact;
 }
 
@@ -272,13 +272,12 @@ Expected<CompiledProgram> shardc::rebuild(StringRef tool,
                                           const OpenedArtifact &artifact,
                                           ModelOptions options) {
   auto refuse = [&](Error error) {
-    return handleErrors(
-        std::move(error), [&](const ToolError &known) -> Error {
-          return toolError(known.code, known.message.empty()
-                                           ? ""
-                                           : artifact.path + ": refused: " +
-                                                 known.message);
-        });
+    return handleErrors(std::move(error), [&](const ToolError &known) -> Error {
+      return toolError(known.code,
+                       known.message.empty()
+                           ? ""
+                           : artifact.path + ": refused: " + known.message);
+    });
   };
   if (artifact.program().empty())
     return toolError(ExitCode::Artifact,

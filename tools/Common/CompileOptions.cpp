@@ -48,8 +48,7 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
           cl::desc("Interpret what the compiler made of the program for all "
                    "ranks, and refuse it where it is not what the text says"),
           cl::cat(category)),
-      noRaise("no-raise",
-              cl::desc("Leave attention as the ops it is made of"),
+      noRaise("no-raise", cl::desc("Leave attention as the ops it is made of"),
               cl::init(StageOptions().noRaise), cl::cat(category)),
       keepOrder("keep-order",
                 cl::desc("Deal out no dim from both ends through the program "
@@ -69,8 +68,7 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                 cl::desc("With kernels for GPUs: highest (default): f32 stays "
                          "f32; tf32: products of f32 whose precision is "
                          "DEFAULT may round their factors to 10 bits"),
-                cl::value_desc("name"), cl::init("highest"),
-                cl::cat(category)),
+                cl::value_desc("name"), cl::init("highest"), cl::cat(category)),
       writesKernels(writesKernels) {}
 
 /// Whether --arch is for kernels; else it is for the host's code.
@@ -157,8 +155,9 @@ Expected<ModelOptions> CompileOptions::read() const {
 
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           std::addressof(sizes), std::addressof(shapes), &machine, &arch, &noFallback,
-           &verifyPartition, &noRaise, &keepOrder, &reproducible, &kernels, &precision, &target, &threads})
+           std::addressof(sizes), std::addressof(shapes), &machine, &arch,
+           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible,
+           &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

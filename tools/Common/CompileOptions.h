@@ -20,7 +20,8 @@ public:
 
   /// What can be said before a file is read. Usage errors.
   llvm::Error check() const;
-  /// The options as the compiler takes them. Usage errors for what is no number.
+  /// The options as the compiler takes them. Usage errors for what is no
+  /// number.
   llvm::Expected<ModelOptions> read() const;
   /// The first option given that says something of how a program is compiled,
   /// and so cannot be given with one that is; null if none is.

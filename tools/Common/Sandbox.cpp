@@ -75,53 +75,179 @@ struct Call {
 /// What computing needs. None of them opens, names, starts or connects
 /// anything; metadata of files (whether there is one, its size) can be seen.
 static constexpr Call kAllowed[] = {
-    CALL(read), CALL(write), CALL(readv), CALL(writev), CALL(pread64),
-    CALL(pwrite64), CALL(preadv), CALL(pwritev), CALL(close), CALL(lseek),
-    CALL(fstat), CALL(newfstatat), CALL(statx), CALL(faccessat),
-    CALL(faccessat2), CALL(readlinkat), CALL(getcwd), CALL(ftruncate),
-    CALL(fallocate), CALL(fsync), CALL(fdatasync), CALL(fchmod), CALL(umask),
-    CALL(fcntl), CALL(flock), CALL(dup), CALL(dup3), CALL(pipe2),
-    CALL(mmap), CALL(mprotect), CALL(munmap), CALL(mremap), CALL(madvise),
-    CALL(msync), CALL(mincore), CALL(mlock), CALL(munlock), CALL(brk),
-    CALL(memfd_create), CALL(membarrier), CALL(futex), CALL(set_robust_list),
-    CALL(get_robust_list), CALL(set_tid_address), CALL(rseq),
-    CALL(sched_yield), CALL(sched_getaffinity), CALL(sched_setaffinity),
-    CALL(sched_getparam), CALL(sched_getscheduler), CALL(getcpu),
-    CALL(getpriority), CALL(nanosleep), CALL(clock_nanosleep),
-    CALL(clock_gettime), CALL(clock_getres), CALL(gettimeofday), CALL(times),
-    CALL(getpid), CALL(getppid), CALL(gettid), CALL(getuid), CALL(geteuid),
-    CALL(getgid), CALL(getegid), CALL(getpgid), CALL(getrusage),
-    CALL(getrlimit), CALL(setrlimit), CALL(sysinfo), CALL(uname),
-    CALL(getrandom), CALL(rt_sigaction), CALL(rt_sigprocmask),
-    CALL(rt_sigreturn), CALL(rt_sigpending), CALL(rt_sigtimedwait),
-    CALL(rt_sigsuspend), CALL(sigaltstack), CALL(setitimer), CALL(getitimer),
-    CALL(restart_syscall), CALL(exit), CALL(exit_group), CALL(wait4),
-    CALL(waitid), CALL(ppoll), CALL(pselect6), CALL(eventfd2),
-    CALL(epoll_create1), CALL(epoll_ctl), CALL(epoll_pwait),
+    CALL(read),
+    CALL(write),
+    CALL(readv),
+    CALL(writev),
+    CALL(pread64),
+    CALL(pwrite64),
+    CALL(preadv),
+    CALL(pwritev),
+    CALL(close),
+    CALL(lseek),
+    CALL(fstat),
+    CALL(newfstatat),
+    CALL(statx),
+    CALL(faccessat),
+    CALL(faccessat2),
+    CALL(readlinkat),
+    CALL(getcwd),
+    CALL(ftruncate),
+    CALL(fallocate),
+    CALL(fsync),
+    CALL(fdatasync),
+    CALL(fchmod),
+    CALL(umask),
+    CALL(fcntl),
+    CALL(flock),
+    CALL(dup),
+    CALL(dup3),
+    CALL(pipe2),
+    CALL(mmap),
+    CALL(mprotect),
+    CALL(munmap),
+    CALL(mremap),
+    CALL(madvise),
+    CALL(msync),
+    CALL(mincore),
+    CALL(mlock),
+    CALL(munlock),
+    CALL(brk),
+    CALL(memfd_create),
+    CALL(membarrier),
+    CALL(futex),
+    CALL(set_robust_list),
+    CALL(get_robust_list),
+    CALL(set_tid_address),
+    CALL(rseq),
+    CALL(sched_yield),
+    CALL(sched_getaffinity),
+    CALL(sched_setaffinity),
+    CALL(sched_getparam),
+    CALL(sched_getscheduler),
+    CALL(getcpu),
+    CALL(getpriority),
+    CALL(nanosleep),
+    CALL(clock_nanosleep),
+    CALL(clock_gettime),
+    CALL(clock_getres),
+    CALL(gettimeofday),
+    CALL(times),
+    CALL(getpid),
+    CALL(getppid),
+    CALL(gettid),
+    CALL(getuid),
+    CALL(geteuid),
+    CALL(getgid),
+    CALL(getegid),
+    CALL(getpgid),
+    CALL(getrusage),
+    CALL(getrlimit),
+    CALL(setrlimit),
+    CALL(sysinfo),
+    CALL(uname),
+    CALL(getrandom),
+    CALL(rt_sigaction),
+    CALL(rt_sigprocmask),
+    CALL(rt_sigreturn),
+    CALL(rt_sigpending),
+    CALL(rt_sigtimedwait),
+    CALL(rt_sigsuspend),
+    CALL(sigaltstack),
+    CALL(setitimer),
+    CALL(getitimer),
+    CALL(restart_syscall),
+    CALL(exit),
+    CALL(exit_group),
+    CALL(wait4),
+    CALL(waitid),
+    CALL(ppoll),
+    CALL(pselect6),
+    CALL(eventfd2),
+    CALL(epoll_create1),
+    CALL(epoll_ctl),
+    CALL(epoll_pwait),
 #ifdef SYS_poll
-    CALL(poll), CALL(select), CALL(pipe), CALL(dup2), CALL(stat), CALL(lstat),
-    CALL(access), CALL(readlink), CALL(time), CALL(alarm), CALL(pause),
-    CALL(getpgrp), CALL(epoll_wait), CALL(arch_prctl), CALL(fork),
+    CALL(poll),
+    CALL(select),
+    CALL(pipe),
+    CALL(dup2),
+    CALL(stat),
+    CALL(lstat),
+    CALL(access),
+    CALL(readlink),
+    CALL(time),
+    CALL(alarm),
+    CALL(pause),
+    CALL(getpgrp),
+    CALL(epoll_wait),
+    CALL(arch_prctl),
+    CALL(fork),
 #endif
 };
 
 /// Names of what programs may try and is not allowed, for messages.
 static constexpr Call kForbidden[] = {
-    CALL(openat), CALL(execve), CALL(execveat), CALL(socket),
-    CALL(socketpair), CALL(connect), CALL(bind), CALL(listen), CALL(accept4),
-    CALL(sendto), CALL(sendmsg), CALL(ptrace), CALL(process_vm_readv),
-    CALL(process_vm_writev), CALL(kill), CALL(tkill), CALL(tgkill),
-    CALL(pidfd_open), CALL(pidfd_send_signal), CALL(mount), CALL(unshare),
-    CALL(setns), CALL(chroot), CALL(bpf), CALL(perf_event_open),
-    CALL(io_uring_setup), CALL(userfaultfd), CALL(init_module),
-    CALL(unlinkat), CALL(mkdirat), CALL(linkat), CALL(symlinkat),
-    CALL(renameat), CALL(renameat2), CALL(fchmodat), CALL(fchownat),
-    CALL(setuid), CALL(setgid), CALL(prctl), CALL(ioctl), CALL(clone),
-    CALL(prlimit64), CALL(openat2), CALL(getdents64), CALL(chdir),
-    CALL(memfd_secret), CALL(keyctl), CALL(add_key), CALL(shmget),
+    CALL(openat),
+    CALL(execve),
+    CALL(execveat),
+    CALL(socket),
+    CALL(socketpair),
+    CALL(connect),
+    CALL(bind),
+    CALL(listen),
+    CALL(accept4),
+    CALL(sendto),
+    CALL(sendmsg),
+    CALL(ptrace),
+    CALL(process_vm_readv),
+    CALL(process_vm_writev),
+    CALL(kill),
+    CALL(tkill),
+    CALL(tgkill),
+    CALL(pidfd_open),
+    CALL(pidfd_send_signal),
+    CALL(mount),
+    CALL(unshare),
+    CALL(setns),
+    CALL(chroot),
+    CALL(bpf),
+    CALL(perf_event_open),
+    CALL(io_uring_setup),
+    CALL(userfaultfd),
+    CALL(init_module),
+    CALL(unlinkat),
+    CALL(mkdirat),
+    CALL(linkat),
+    CALL(symlinkat),
+    CALL(renameat),
+    CALL(renameat2),
+    CALL(fchmodat),
+    CALL(fchownat),
+    CALL(setuid),
+    CALL(setgid),
+    CALL(prctl),
+    CALL(ioctl),
+    CALL(clone),
+    CALL(prlimit64),
+    CALL(openat2),
+    CALL(getdents64),
+    CALL(chdir),
+    CALL(memfd_secret),
+    CALL(keyctl),
+    CALL(add_key),
+    CALL(shmget),
 #ifdef SYS_open
-    CALL(open), CALL(creat), CALL(unlink), CALL(rename), CALL(mkdir),
-    CALL(rmdir), CALL(link), CALL(symlink), CALL(chmod), CALL(chown),
+    CALL(open),
+    CALL(creat),
+    CALL(unlink),
+    CALL(rename),
+    CALL(mkdir),
+    CALL(rmdir),
+    CALL(link),
+    CALL(symlink),
+    CALL(chmod),
+    CALL(chown),
     CALL(vfork),
 #endif
 };
@@ -312,9 +438,14 @@ static Expected<std::string> linkConfined(StringRef object) {
 
 /// What tools and libraries read of the system, whatever they are given.
 static constexpr StringLiteral kSystemFiles[] = {
-    "/proc/meminfo", "/proc/cpuinfo", "/proc/self/statm", "/proc/self/maps",
-    "/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible",
-    "/proc/sys/vm/overcommit_memory", "/dev/null"};
+    "/proc/meminfo",
+    "/proc/cpuinfo",
+    "/proc/self/statm",
+    "/proc/self/maps",
+    "/sys/devices/system/cpu/online",
+    "/sys/devices/system/cpu/possible",
+    "/proc/sys/vm/overcommit_memory",
+    "/dev/null"};
 
 namespace {
 class Supervisor {
@@ -415,8 +546,8 @@ Supervisor::Reply Supervisor::serveFile(const seccomp_notif &call,
     return reply;
   }
   PrivateFile given;
-  std::string path = "/proc/" + std::to_string(call.pid) + "/fd/" +
-                     std::to_string(file);
+  std::string path =
+      "/proc/" + std::to_string(call.pid) + "/fd/" + std::to_string(file);
   if (!given.read(path).empty()) {
     reply.error = EBADF;
     return reply;
@@ -527,9 +658,10 @@ Supervisor::Reply Supervisor::link(const seccomp_notif &call,
                     !(is_contained(rules.writable, to) || isTemporary(to));
   if (reply.forbidden)
     return reply;
-  std::string own = "/proc/" + std::to_string(call.pid) + "/fd/" +
-                    std::to_string(file);
-  if (linkat(AT_FDCWD, own.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) != 0)
+  std::string own =
+      "/proc/" + std::to_string(call.pid) + "/fd/" + std::to_string(file);
+  if (linkat(AT_FDCWD, own.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) !=
+      0)
     reply.error = errno;
   else
     created.push_back(to);
@@ -697,7 +829,8 @@ int Supervisor::serve() {
     return WEXITSTATUS(status);
   int number = WTERMSIG(status);
   if (number == SIGSYS) {
-    errs() << rules.tool << ": error: sandbox: the program was ended: it made a "
+    errs() << rules.tool
+           << ": error: sandbox: the program was ended: it made a "
            << "system call of another kind of processor\n";
     return static_cast<int>(ExitCode::Refused);
   }
@@ -716,12 +849,12 @@ static Expected<std::string> askOutside(StringRef what, StringRef bytes) {
   PrivateFile given, answer;
   if (std::string why = given.hold(bytes, "shardc-request"); !why.empty())
     return createStringError(why);
-  std::string path = (kServices + what + "/").str() +
-                     std::to_string(given.descriptor());
+  std::string path =
+      (kServices + what + "/").str() + std::to_string(given.descriptor());
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
-    return createStringError("the sandbox's supervisor did not " + what +
-                             ": " + std::strerror(errno));
+    return createStringError("the sandbox's supervisor did not " + what + ": " +
+                             std::strerror(errno));
   std::string made = contentsOf(file);
   close(file);
   return made;
@@ -799,8 +932,8 @@ Error shardc::runSandboxed(const SandboxRules &rules,
                            function_ref<Error()> body, int &code) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-    return toolError(ExitCode::IO, Twine("--sandbox: no socket: ") +
-                                       std::strerror(errno));
+    return toolError(ExitCode::IO,
+                     Twine("--sandbox: no socket: ") + std::strerror(errno));
   outs().flush();
   errs().flush();
   pid_t parent = getpid();

@@ -21,7 +21,7 @@ namespace shardc {
 
 /// What the supervisor does for a tool.
 struct SandboxRules {
-  std::string tool; ///< its name, for messages
+  std::string tool;                            ///< its name, for messages
   std::vector<std::string> readable, writable; ///< as the tool spells them
   /// Whether a file that is not named is merely not there. Else asking for it
   /// ends the run.

@@ -1,8 +1,8 @@
 //===- Start.cpp - How every tool begins and ends -------------------------===//
 //
 // LLVM ends a process that gets no memory with a stack dump. Here it ends with
-// code 9 and a line that says which rank it was, how much was asked for and what
-// for. Nothing on that way allocates.
+// code 9 and a line that says which rank it was, how much was asked for and
+// what for. Nothing on that way allocates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ static std::atomic<size_t> lastRequest = 0;
 // No memory
 //===----------------------------------------------------------------------===//
 
-// LLVM's and the runtime's requests come through here too: a handler of new does
-// not get to know how much was asked for. Sanitizers have their own.
+// LLVM's and the runtime's requests come through here too: a handler of new
+// does not get to know how much was asked for. Sanitizers have their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&         \
     !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) &&   \
     !__has_feature(memory_sanitizer)
@@ -95,8 +95,9 @@ static void writeAll(int file, const char *text, size_t size) {
   if (!launcher)
     add(std::snprintf(line, sizeof(line), "%s: error: ", toolName));
   if (rank)
-    add(std::snprintf(line + size, sizeof(line) - size, "rank %s (process %d): ",
-                      rank, static_cast<int>(getpid())));
+    add(std::snprintf(line + size, sizeof(line) - size,
+                      "rank %s (process %d): ", rank,
+                      static_cast<int>(getpid())));
   add(std::snprintf(line + size, sizeof(line) - size, "%s%s", text,
                     launcher ? "" : "\n"));
   writeAll(launcher ? std::atoi(launcher) : STDERR_FILENO, line, size);
@@ -148,8 +149,8 @@ static void handleFatal(void *, const char *reason, bool) {
 // Begin, end
 //===----------------------------------------------------------------------===//
 
-/// What whoever starts a process asks it not to hear (nohup, shells of jobs in the
-/// background). LLVM hears it all.
+/// What whoever starts a process asks it not to hear (nohup, shells of jobs in
+/// the background). LLVM hears it all.
 static const int kAskedOf[] = {SIGHUP, SIGINT, SIGTERM};
 
 EarlyStart::EarlyStart(const char *tool) {
@@ -163,7 +164,7 @@ EarlyStart::EarlyStart(const char *tool) {
   // would go there. These cannot be used in the way that such a stream is.
   for (int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(file, F_GETFD) < 0 && errno == EBADF)
-      (void)!open("/dev/null", file == STDOUT_FILENO ? O_RDONLY
+      (void)!open("/dev/null", file == STDOUT_FILENO  ? O_RDONLY
                                : file == STDIN_FILENO ? O_WRONLY
                                                       : O_RDWR);
   // A trace of addresses: to name them, LLVM would start a program and leave
@@ -180,10 +181,9 @@ ToolStart::ToolStart(const char *tool, int &argc, char **&argv)
       std::signal(number, SIG_IGN);
   std::set_new_handler([] { endWithoutMemory(lastRequest.load(), nullptr); });
   remove_bad_alloc_error_handler();
-  install_bad_alloc_error_handler(
-      [](void *, const char *reason, bool) {
-        endWithoutMemory(lastRequest.exchange(0), reason);
-      });
+  install_bad_alloc_error_handler([](void *, const char *reason, bool) {
+    endWithoutMemory(lastRequest.exchange(0), reason);
+  });
   install_fatal_error_handler(handleFatal);
 }
 

@@ -153,7 +153,8 @@ Error shardc::checkSizesOption(StringRef sizes) {
         ExitCode::Usage,
         "--sizes=" + sizes +
             ": expected ARG:DIM= and the sizes of the shards, for example "
-            "--sizes=0:2=300,200,0,524, or --sizes=0:2=zigzag for balanced ones "
+            "--sizes=0:2=300,200,0,524, or --sizes=0:2=zigzag for balanced "
+            "ones "
             "from both ends");
   return Error::success();
 }
@@ -230,8 +231,8 @@ static bool isUnknownDialect(StringRef message) {
          (message.contains("ialect `") && message.contains("not found"));
 }
 
-/// The name of the op in the parser's word on one that its dialect does not have;
-/// empty for other errors.
+/// The name of the op in the parser's word on one that its dialect does not
+/// have; empty for other errors.
 static StringRef unknownOp(StringRef message) {
   for (auto [before, after] :
        {std::pair("unregistered operation '", "' found in dialect"),
@@ -366,7 +367,8 @@ static Error withModel(StringRef path, ModelOptions &options,
   return Error::success();
 }
 
-/// Brings a copy of `text` with smaller dims to its local view, as `stages` say, and compares both.
+/// Brings a copy of `text` with smaller dims to its local view, as `stages`
+/// say, and compares both.
 static LogicalResult verifySmaller(mlir::ModuleOp text, StageOptions stages) {
   stages.inspectLocal = nullptr;
   mlir::MLIRContext *context = text.getContext();
@@ -379,29 +381,33 @@ static LogicalResult verifySmaller(mlir::ModuleOp text, StageOptions stages) {
     mlir::OwningOpRef<mlir::ModuleOp> local = small->clone();
     std::string refused;
     {
-      mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-        if (refused.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-          refused = diagnostic.str();
-        return mlir::success();
-      });
+      mlir::ScopedDiagnosticHandler handler(
+          context, [&](mlir::Diagnostic &diagnostic) {
+            if (refused.empty() &&
+                diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+              refused = diagnostic.str();
+            return mlir::success();
+          });
       if (mlir::succeeded(compileToLocal(*local, stages)))
         refused.clear();
     }
     if (!refused.empty()) {
-      emitRemark(text.getLoc()) << "partition not verified: with dims of at most " << most
-                                << " elements the program is refused: " << refused;
+      emitRemark(text.getLoc())
+          << "partition not verified: with dims of at most " << most
+          << " elements the program is refused: " << refused;
       return mlir::success();
     }
     interpreter::Options limits;
     limits.maxWork = kVerifiedWork;
     std::string unknown;
     auto verified = [&] {
-      mlir::ScopedDiagnosticHandler handler(context, [&](mlir::Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
-          return mlir::failure();
-        unknown = diagnostic.str();
-        return mlir::success();
-      });
+      mlir::ScopedDiagnosticHandler handler(
+          context, [&](mlir::Diagnostic &diagnostic) {
+            if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
+              return mlir::failure();
+            unknown = diagnostic.str();
+            return mlir::success();
+          });
       return interpreter::verifyLocal(*small, *local, limits);
     }();
     // Products take more than their elements say.
@@ -409,25 +415,29 @@ static LogicalResult verifySmaller(mlir::ModuleOp text, StageOptions stages) {
       continue;
     if (!unknown.empty())
       emitRemark(text.getLoc()) << unknown;
-    if (mlir::succeeded(verified) && *verified == interpreter::Verification::Equal)
-      emitRemark(text.getLoc()) << "partition verified on a smaller copy: its " << interpreter::countElements(text)
-                                << " elements are too many, with dims of at most " << most << " they are "
-                                << interpreter::countElements(*small);
+    if (mlir::succeeded(verified) &&
+        *verified == interpreter::Verification::Equal)
+      emitRemark(text.getLoc())
+          << "partition verified on a smaller copy: its "
+          << interpreter::countElements(text)
+          << " elements are too many, with dims of at most " << most
+          << " they are " << interpreter::countElements(*small);
     return verified;
   }
-  emitRemark(text.getLoc()) << "partition not verified: its " << interpreter::countElements(text)
-                            << " elements are too many, and no copy with smaller dims has few enough";
+  emitRemark(text.getLoc())
+      << "partition not verified: its " << interpreter::countElements(text)
+      << " elements are too many, and no copy with smaller dims has few enough";
   return mlir::success();
 }
 
 /// Lets `options.stages` compare the local view with `module` as it is now.
-static mlir::OwningOpRef<mlir::ModuleOp>
-verifyAgainst(mlir::ModuleOp module, ModelOptions &options) {
+static mlir::OwningOpRef<mlir::ModuleOp> verifyAgainst(mlir::ModuleOp module,
+                                                       ModelOptions &options) {
   if (!options.verifyPartition)
     return nullptr;
   mlir::OwningOpRef<mlir::ModuleOp> text = module.clone();
-  options.stages.inspectLocal =
-      [text = *text, &stages = options.stages](mlir::ModuleOp local) -> LogicalResult {
+  options.stages.inspectLocal = [text = *text, &stages = options.stages](
+                                    mlir::ModuleOp local) -> LogicalResult {
     if (interpreter::countElements(text) > kVerifiedWork)
       return verifySmaller(text, stages);
     interpreter::Options limits;
@@ -451,11 +461,11 @@ Expected<CompiledProgram> shardc::compileModel(StringRef path,
   return std::move(*program);
 }
 
-Expected<InterpretedModel> shardc::interpretModel(
-    StringRef path, ModelOptions options,
-    function_ref<Expected<std::vector<interpreter::Array>>(
-        ArrayRef<mlir::RankedTensorType>)>
-        argumentsFor) {
+Expected<InterpretedModel>
+shardc::interpretModel(StringRef path, ModelOptions options,
+                       function_ref<Expected<std::vector<interpreter::Array>>(
+                           ArrayRef<mlir::RankedTensorType>)>
+                           argumentsFor) {
   // The ranks that it is cut for are none of its business.
   options.ranks.reset();
   InterpretedModel model;

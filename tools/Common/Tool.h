@@ -81,8 +81,9 @@ llvm::Error readNumber(const NumberOption &option, int64_t least, int64_t most,
 llvm::Error readNumber(const NumberOption &option,
                        std::optional<double> &value);
 
-/// Takes a name for an option of the tool from LLVM, which has one of the same name
-/// that no tool of ours reads. Stands before that option, in the same file.
+/// Takes a name for an option of the tool from LLVM, which has one of the same
+/// name that no tool of ours reads. Stands before that option, in the same
+/// file.
 struct TakeOptionName {
   explicit TakeOptionName(llvm::StringRef name);
 };
@@ -138,9 +139,9 @@ struct InterpretedModel {
   std::vector<std::string> failedChecks; ///< "file:line: what does not hold"
 };
 
-/// Interprets the model at `path` as its text says, on what `argumentsFor` gives for
-/// the types of its arguments. Errors as above: 77 for what the interpreter does
-/// not know.
+/// Interprets the model at `path` as its text says, on what `argumentsFor`
+/// gives for the types of its arguments. Errors as above: 77 for what the
+/// interpreter does not know.
 llvm::Expected<InterpretedModel> interpretModel(
     llvm::StringRef path, ModelOptions options,
     llvm::function_ref<llvm::Expected<std::vector<interpreter::Array>>(

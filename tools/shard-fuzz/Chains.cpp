@@ -30,8 +30,8 @@ static Type without(Type type, int64_t dim) {
 
 /// A line that makes `to` of `from` combined along `dim`, from `init`.
 static std::string reduced(const std::string &to, const std::string &from,
-                           const Type &type, int64_t dim,
-                           const std::string &op, const std::string &init) {
+                           const Type &type, int64_t dim, const std::string &op,
+                           const std::string &init) {
   return scalarConstant(to.substr(1) + "i", type.scalar(), init) + to +
          "~ = stablehlo.reduce(" + from + " init: " + to +
          "i~) applies stablehlo." + op + " across dimensions = [" +
@@ -44,7 +44,8 @@ static bool makeSumOfSums(Generator &g) {
   int a = anyTerms(g, 1);
   if (a < 0)
     return false;
-  int b = g.like(g.type(a), [&](int v) { return g.accuracy(v).magnitude <= 64; });
+  int b =
+      g.like(g.type(a), [&](int v) { return g.accuracy(v).magnitude <= 64; });
   int64_t dim = g.pick(0, g.type(a).rank() - 1);
   std::string op = g.chance(60) ? "add" : "subtract";
   return g.addOne(
@@ -56,7 +57,8 @@ static bool makeSumOfSums(Generator &g) {
         return Built{{result},
                      reduced("%a", "$0", types[0], dim, "add", "0.0") +
                          reduced("%b", "$1", types[1], dim, "add", "0.0") +
-                         "$R = stablehlo." + op + " %a~, %b~ : " + result.str()};
+                         "$R = stablehlo." + op +
+                         " %a~, %b~ : " + result.str()};
       },
       summed(g.type(a), either(g.accuracy(a), g.accuracy(b)),
              2 * g.type(a).shape[dim] + 1));
@@ -77,10 +79,12 @@ static bool makeSumOfReduction(Generator &g) {
   return g.addOne(
       isMax ? "sum_of_maxima" : "sum_of_a_sum", {v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
-        Type middle = without(types[0], first), result = without(middle, second);
+        Type middle = without(types[0], first),
+             result = without(middle, second);
         return Built{{result},
                      reduced("%a", "$0", types[0], first,
-                             isMax ? "maximum" : "add", isMax ? "-100.0" : "0.0") +
+                             isMax ? "maximum" : "add",
+                             isMax ? "-100.0" : "0.0") +
                          "%n~ = stablehlo.negate %a~ : " + middle.str() + "\n" +
                          reduced("%b", "%n~", middle, second, "add", start) +
                          "$R = stablehlo.negate %b~ : " + result.str()};
@@ -100,11 +104,13 @@ static bool makeSumOfQuotients(Generator &g) {
   double terms = without(type, first).shape[second];
   Accuracy sum = summed(type, g.accuracy(v), type.shape[first] + 1);
   Accuracy result{1.5 * terms, Accuracy::kNoGrid, 0};
-  result.error = terms * (1.5 * sum.error + 64 * terms * std::ldexp(1.0, -type.precision()));
+  result.error = terms * (1.5 * sum.error +
+                          64 * terms * std::ldexp(1.0, -type.precision()));
   return g.addOne(
       "sum_of_quotients", {v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
-        Type middle = without(types[0], first), result = without(middle, second);
+        Type middle = without(types[0], first),
+             result = without(middle, second);
         std::string t = types[0].str();
         return Built{{result},
                      "%p~ = stablehlo.abs $0 : " + t + "\n" +
@@ -113,7 +119,8 @@ static bool makeSumOfQuotients(Generator &g) {
                          reduced("%a", "%q~", types[0], first, "add", "0.0") +
                          scalarConstant("c", middle, "1.5") +
                          "%d~ = stablehlo.divide %c~, %a~ : " + middle.str() +
-                         "\n" + reduced("%b", "%d~", middle, second, "add", "0.0") +
+                         "\n" +
+                         reduced("%b", "%d~", middle, second, "add", "0.0") +
                          "$R = stablehlo.negate %b~ : " + result.str()};
       },
       result);
@@ -158,7 +165,8 @@ static bool makeSumInLoop(Generator &g) {
       summed(type, of, trips * type.shape[dim] + 2));
 }
 
-/// One tensor, moved past its edges twice, along one dim or two: the fills are the same or not.
+/// One tensor, moved past its edges twice, along one dim or two: the fills are
+/// the same or not.
 static bool makeTwoShifts(Generator &g) {
   int v = anyTerms(g, 1);
   if (v < 0)
@@ -175,13 +183,16 @@ static bool makeTwoShifts(Generator &g) {
       [=](ArrayRef<Type> types) -> std::optional<Built> {
         const Type &type = types[0];
         std::string t = type.str(), s = type.scalar().str(), text;
-        for (auto [name, shift] : {std::pair("%a", first), std::pair("%b", second)}) {
+        for (auto [name, shift] :
+             {std::pair("%a", first), std::pair("%b", second)}) {
           if (type.shape[shift.dim] <= std::abs(shift.by))
             return std::nullopt;
-          std::vector<int64_t> low(type.rank()), high(type.rank()), interior(type.rank());
+          std::vector<int64_t> low(type.rank()), high(type.rank()),
+              interior(type.rank());
           low[shift.dim] = shift.by;
           high[shift.dim] = -shift.by;
-          text += scalarConstant(std::string(name).substr(1) + "f", type.scalar(), shift.fill) +
+          text += scalarConstant(std::string(name).substr(1) + "f",
+                                 type.scalar(), shift.fill) +
                   name + "~ = stablehlo.pad $0, " + name + "f~, low = [" +
                   list(low) + "], high = [" + list(high) + "], interior = [" +
                   list(interior) + "] : (" + t + ", " + s + ") -> " + t + "\n";
@@ -197,15 +208,18 @@ static bool makeTwoSums(Generator &g) {
   if (v < 0)
     return false;
   const Type &type = g.type(v);
-  int64_t first = g.pick(0, type.rank() - 1), second = (first + g.pick(1, type.rank() - 1)) % type.rank();
+  int64_t first = g.pick(0, type.rank() - 1),
+          second = (first + g.pick(1, type.rank() - 1)) % type.rank();
   return !g.add("two_sums", {v},
                 [=](ArrayRef<Type> types) -> std::optional<Built> {
-                  Type a = without(types[0], first), b = without(types[0], second);
-                  return Built{{a, b},
-                               reduced("%a", "$0", types[0], first, "add", "0.0") +
-                                   reduced("%b", "$0", types[0], second, "add", "0.0") +
-                                   "$R = stablehlo.optimization_barrier %a~, %b~ : " +
-                                   a.str() + ", " + b.str()};
+                  Type a = without(types[0], first),
+                       b = without(types[0], second);
+                  return Built{
+                      {a, b},
+                      reduced("%a", "$0", types[0], first, "add", "0.0") +
+                          reduced("%b", "$0", types[0], second, "add", "0.0") +
+                          "$R = stablehlo.optimization_barrier %a~, %b~ : " +
+                          a.str() + ", " + b.str()};
                 },
                 {summed(type, g.accuracy(v), type.shape[first] + 1),
                  summed(type, g.accuracy(v), type.shape[second] + 1)})

@@ -1,16 +1,16 @@
 //===- Check.cpp - Sharded against unsharded ------------------------------===//
 
 #include "Check.h"
+#include "../Common/Tool.h"
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
-#include "../Common/Tool.h"
 #include "Faults.h"
-#include "shardc/Interpreter/Interpreter.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "shardc/Support/PlantedFault.h"
+#include "shardc/Interpreter/Interpreter.h"
 #include "shardc/Pipelines/Compile.h"
+#include "shardc/Support/PlantedFault.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -160,17 +160,19 @@ static int64_t firstBeyond(const HostArray &got, const HostArray &expected,
   return -1;
 }
 
-/// Another size for each axis, as --mesh gives it; empty where the program holds
-/// sizes of its own.
+/// Another size for each axis, as --mesh gives it; empty where the program
+/// holds sizes of its own.
 static std::string otherMesh(const Program &program) {
   auto givesSizes = [](const Sharding &sharding) {
-    return any_of(sharding, [](const DimCut &cut) { return !cut.sizes.empty(); });
+    return any_of(sharding,
+                  [](const DimCut &cut) { return !cut.sizes.empty(); });
   };
   auto isGiven = [&](const Argument &value) {
     return value.sharding && givesSizes(*value.sharding);
   };
   if (!program.axisOf.empty() || any_of(program.arguments, isGiven) ||
-      any_of(program.results, isGiven) || any_of(program.ops, [&](const Op &op) {
+      any_of(program.results, isGiven) ||
+      any_of(program.ops, [&](const Op &op) {
         return op.fixesMesh || givesSizes(op.constraint);
       }))
     return {};
@@ -187,8 +189,8 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
   Outcome outcome;
   // One program: what a manual region holds follows other annotations than what
   // stands for it where it is left out.
-  auto bytesOf = [&](bool unsharded, StringRef mesh, int64_t threads)
-      -> std::optional<std::vector<HostArray>> {
+  auto bytesOf = [&](bool unsharded, StringRef mesh,
+                     int64_t threads) -> std::optional<std::vector<HostArray>> {
     std::optional<Session> session =
         load(context, program.text(), unsharded, optimized, {}, nullptr,
              outcome, mesh, threads);
@@ -222,7 +224,8 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
       {"", 1, "its mesh"},
       {"", 3, "its mesh with 3 threads a rank"},
       {other, 1, "another mesh"}};
-  for (auto [mesh, threads, name] : ArrayRef(runs).take_front(other.empty() ? 2 : 3)) {
+  for (auto [mesh, threads, name] :
+       ArrayRef(runs).take_front(other.empty() ? 2 : 3)) {
     std::optional<std::vector<HostArray>> got = bytesOf(false, mesh, threads);
     if (!got)
       return outcome;

@@ -57,9 +57,10 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
               bool *planted = nullptr);
 
 /// From now on programs are compiled to give the same bits on every mesh
-/// (--reproducible), and `check` compares bytes: on the program's mesh, with three
-/// threads a rank, and on a mesh of other sizes where the program has none of its
-/// own. What is refused by name passes, with kRefusedByName and the op as its message.
+/// (--reproducible), and `check` compares bytes: on the program's mesh, with
+/// three threads a rank, and on a mesh of other sizes where the program has
+/// none of its own. What is refused by name passes, with kRefusedByName and the
+/// op as its message.
 void compareBits();
 inline constexpr llvm::StringLiteral kRefusedByName = "refused by name: ";
 

@@ -613,7 +613,8 @@ static bool shiftKeys(ModuleOp module) {
     Value one = arith::ConstantIndexOp::create(builder, op.getLoc(), 1);
     MutableOperandRange at = op.getAtMutable();
     Value key = at[at.size() - 1].get();
-    at[at.size() - 1].set(arith::AddIOp::create(builder, op.getLoc(), key, one));
+    at[at.size() - 1].set(
+        arith::AddIOp::create(builder, op.getLoc(), key, one));
     any = true;
   }
   return any;

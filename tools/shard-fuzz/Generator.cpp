@@ -303,8 +303,8 @@ static std::vector<int> ticketsOf(function_ref<bool(const Kind &)> want) {
 static std::vector<int> favoured;
 
 void favourKinds(const std::vector<std::string> &names) {
-  favoured =
-      ticketsOf([&](const Kind &kind) { return is_contained(names, kind.name); });
+  favoured = ticketsOf(
+      [&](const Kind &kind) { return is_contained(names, kind.name); });
 }
 
 Program Generator::run() {

@@ -95,7 +95,8 @@ void addGradientKinds(std::vector<Kind> &kinds);
 void addLibraryKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 /// From now on three of four draws are of the kinds with these names (as they
-/// weigh there); none: all kinds as they weigh. Called before programs are made.
+/// weigh there); none: all kinds as they weigh. Called before programs are
+/// made.
 void favourKinds(const std::vector<std::string> &names);
 
 // Accuracy.

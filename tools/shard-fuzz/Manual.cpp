@@ -492,10 +492,11 @@ static bool makeSumOfEquals(Generator &g) {
         std::string t = type.str();
         return Built{
             {type},
-            region.text(type, type, -1,
-                        "%r~ = \"stablehlo.all_reduce\"(%b~) <{" + kChannel +
-                            region.axis.groups() + ", use_global_device_ids}> " +
-                            combiner("add", type) + " : (" + t + ") -> " + t + "\n"),
+            region.text(
+                type, type, -1,
+                "%r~ = \"stablehlo.all_reduce\"(%b~) <{" + kChannel +
+                    region.axis.groups() + ", use_global_device_ids}> " +
+                    combiner("add", type) + " : (" + t + ") -> " + t + "\n"),
             scalarConstant("k", type, std::to_string(region.axis.size)) +
                 "$R = stablehlo.multiply $0, %k~ : " + t};
       },
@@ -518,31 +519,37 @@ static bool makeRankChoice(Generator &g) {
         if (type.shape[region.dim] % region.axis.size)
           return std::nullopt;
         Type block = region.block(type, region.dim),
-             parts = region.split(type, region.dim), numbers{"i32", parts.shape};
-        std::string t = block.str(), s = type.scalar().str(), u = "tensor<ui32>";
+             parts = region.split(type, region.dim),
+             numbers{"i32", parts.shape};
+        std::string t = block.str(), s = type.scalar().str(),
+                    u = "tensor<ui32>";
         Type one{"ui32", {}};
         return Built{
             {type},
             region.text(
                 type, type, region.dim,
                 "%p~ = stablehlo.partition_id : " + u + "\n" +
-                    scalarConstant("d", one, std::to_string(region.axis.stride)) +
+                    scalarConstant("d", one,
+                                   std::to_string(region.axis.stride)) +
                     scalarConstant("k", one, std::to_string(region.axis.size)) +
                     scalarConstant("o", one, std::to_string(border)) +
-                    scalarConstant("y", one, "2") + scalarConstant("n", one, "7") +
+                    scalarConstant("y", one, "2") +
+                    scalarConstant("n", one, "7") +
                     "%e~ = stablehlo.divide %p~, %d~ : " + u +
                     "\n%m~ = stablehlo.remainder %e~, %k~ : " + u +
                     "\n%l~ = stablehlo.compare LT, %m~, %o~, UNSIGNED : (" + u +
-                    ", " + u + ") -> tensor<i1>\n%a~ = stablehlo.select %l~, "
-                    "%y~, %n~ : tensor<i1>, " + u +
-                    "\n%c~ = stablehlo.convert %a~ : (" + u + ") -> " + s +
+                    ", " + u +
+                    ") -> tensor<i1>\n%a~ = stablehlo.select %l~, "
+                    "%y~, %n~ : tensor<i1>, " +
+                    u + "\n%c~ = stablehlo.convert %a~ : (" + u + ") -> " + s +
                     "\n%f~ = stablehlo.broadcast_in_dim %c~, dims = [] : (" +
                     s + ") -> " + t + "\n%r~ = stablehlo.add %b~, %f~ : " + t +
                     "\n"),
             "%i~ = stablehlo.iota dim = " + std::to_string(region.dim) + " : " +
                 numbers.str() + "\n" +
                 scalarConstant("o", numbers, std::to_string(border)) +
-                scalarConstant("y", parts, "2") + scalarConstant("n", parts, "7") +
+                scalarConstant("y", parts, "2") +
+                scalarConstant("n", parts, "7") +
                 "%l~ = stablehlo.compare LT, %i~, %o~, SIGNED : (" +
                 numbers.str() + ", " + numbers.str() + ") -> " +
                 Type{"i1", parts.shape}.str() +

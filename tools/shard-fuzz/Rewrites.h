@@ -10,9 +10,9 @@ namespace shardc::fuzz {
 
 llvm::SmallVector<llvm::StringRef> rewriteNames();
 
-/// Plants `asked`, or with "all" each in turn, and prints which of up to `count`
-/// programs of the sequence `seed` is the first that the verification of its
-/// partition refuses. An error if one is never refused.
+/// Plants `asked`, or with "all" each in turn, and prints which of up to
+/// `count` programs of the sequence `seed` is the first that the verification
+/// of its partition refuses. An error if one is never refused.
 llvm::Error runRewrites(llvm::StringRef asked, uint64_t seed, int64_t count,
                         int processes, int timeout);
 

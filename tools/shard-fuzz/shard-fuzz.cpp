@@ -98,14 +98,13 @@ static cl::opt<std::string>
 /// A lit test of `program`, which fails as `outcome` says.
 static std::string litTest(const Program &program, const Outcome &outcome,
                            uint64_t seed, int64_t index) {
-  std::string text = formatv("// RUN: shard-run %s --seed={0} --check{6} --rtol=0 "
-                             "--atol={1:e}{2}\n// Program {3} of seed {4} {5}:\n",
-                             program.seed, outcome.tolerance,
-                             reproducibleOption ? " --reproducible" : "", index,
-                             seed, nameOf(outcome.verdict),
-                             outcome.verdict == Verdict::Misread
-                                 ? "=interpreter"
-                                 : "");
+  std::string text =
+      formatv("// RUN: shard-run %s --seed={0} --check{6} --rtol=0 "
+              "--atol={1:e}{2}\n// Program {3} of seed {4} {5}:\n",
+              program.seed, outcome.tolerance,
+              reproducibleOption ? " --reproducible" : "", index, seed,
+              nameOf(outcome.verdict),
+              outcome.verdict == Verdict::Misread ? "=interpreter" : "");
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
@@ -180,7 +179,8 @@ static Error runTool(int argc, char **argv) {
     return Error::success();
   }
   for (const std::string &name : kindsOption)
-    if (none_of(allKinds(), [&](const Kind &kind) { return kind.name == name; }))
+    if (none_of(allKinds(),
+                [&](const Kind &kind) { return kind.name == name; }))
       return toolError(ExitCode::Usage, "--kinds=" + name +
                                             ": no such kind; --kinds=list "
                                             "prints them");
@@ -251,7 +251,8 @@ static Error runTool(int argc, char **argv) {
       ++refused;
       ++refusedOps[name.str()];
     }
-    if (StringRef reason = outcome.message; reason.consume_front(kNotInterpreted)) {
+    if (StringRef reason = outcome.message;
+        reason.consume_front(kNotInterpreted)) {
       ++unknown;
       ++unknownReasons[reason.str()];
     }

@@ -83,7 +83,8 @@ static llvm::Error run(StringRef inputName, StringRef outputName,
     return refused();
   Activity activity("running passes");
   if (outputName == "-") {
-    if (failed(MlirOptMain(llvm::outs(), std::move(*program), registry, config)))
+    if (failed(
+            MlirOptMain(llvm::outs(), std::move(*program), registry, config)))
       return refused();
     return llvm::Error::success();
   }

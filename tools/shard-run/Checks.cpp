@@ -79,9 +79,7 @@ static bool holds(const Way &way, ElementType part, const char *got,
   if (way.kind == Way::Almost)
     return same || (finite && std::fabs(a - b) <= way.tolerance);
   // What is not finite is as far from all else as can be.
-  uint64_t ulp = same     ? 0
-                 : finite ? distance(part, got, expected)
-                          : UINT64_MAX;
+  uint64_t ulp = same ? 0 : finite ? distance(part, got, expected) : UINT64_MAX;
   return way.minUlp <= ulp && ulp <= way.maxUlp;
 }
 

@@ -241,7 +241,8 @@ bool shardc::canHold(ElementType type, NpyType stored) {
   NpyType own = npyTypeOf(type);
   if (stored == own)
     return true;
-  // As ml_dtypes' types are stored: raw bytes, but for the one that it calls f1.
+  // As ml_dtypes' types are stored: raw bytes, but for the one that it calls
+  // f1.
   bool unknownToNumPy = (isFloat(type) && own.kind == 'u') ||
                         (type != ElementType::I1 && !isFloat(type) &&
                          !isComplex(type) && integerBits(type) < 8);

@@ -24,7 +24,8 @@ struct HostArray {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
   std::vector<char> data;
-  /// Where it is read in place: the file, and where in it; `data` is empty then.
+  /// Where it is read in place: the file, and where in it; `data` is empty
+  /// then.
   std::shared_ptr<const llvm::MemoryBuffer> file = nullptr;
   llvm::ArrayRef<char> inFile = {};
 

@@ -13,8 +13,8 @@
 using namespace llvm;
 using namespace shardc;
 
-/// Calls `move`, a read or write of the rest, until all is done; false where the
-/// other side is gone.
+/// Calls `move`, a read or write of the rest, until all is done; false where
+/// the other side is gone.
 template <typename Move> static bool moveAll(size_t count, Move move) {
   for (size_t done = 0; done < count;) {
     ssize_t moved = move(done, count - done);
@@ -54,7 +54,8 @@ static json::Array describe(const shardrt_host_buffer *buffers, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     list.push_back(json::Object{
         {"type", buffers[i].element_type},
-        {"shape", json::Array(ArrayRef(buffers[i].dims, buffers[i].num_dims))}});
+        {"shape",
+         json::Array(ArrayRef(buffers[i].dims, buffers[i].num_dims))}});
   return list;
 }
 

@@ -1,11 +1,13 @@
-//===- HostCalls.h - Calls of the program, answered over two pipes -*- C++ -*-===//
+//===- HostCalls.h - Calls of the program, answered over two pipes -*- C++
+//-*-===//
 //
-// Whoever starts the tool (the Python package) can answer what a program asks of
-// its process. A request is one line of JSON,
+// Whoever starts the tool (the Python package) can answer what a program asks
+// of its process. A request is one line of JSON,
 //   {"index":0,"ordered":false,"rank":0,"location":"model.py:3",
 //    "operands":[{"type":"f32","shape":[4,3]}],"results":[...]}
-// and the operands' bytes, one behind the other, dense and row-major. The answer
-// is the line "ok" and the results' bytes, or "error N" and a message of N bytes.
+// and the operands' bytes, one behind the other, dense and row-major. The
+// answer is the line "ok" and the results' bytes, or "error N" and a message of
+// N bytes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TOOLS_SHARD_RUN_HOSTCALLS_H
@@ -23,8 +25,7 @@ class HostCalls {
 public:
   /// Answers are read from `answers`, requests written to `requests`: open file
   /// descriptors.
-  HostCalls(int answers, int requests)
-      : answers(answers), requests(requests) {}
+  HostCalls(int answers, int requests) : answers(answers), requests(requests) {}
 
   /// A shardrt_host_fn; `self` is a HostCalls.
   static int call(void *self, const shardrt_host_call *call, char *message,

@@ -127,8 +127,9 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
   std::vector<HostArray> arrays;
   if (options.inputs.empty()) {
     for (size_t i = 0; i < program.arguments.size(); ++i)
-      arrays.push_back(isGiven && isGiven(i) ? HostArray()
-                                             : randomInput(program, options, i));
+      arrays.push_back(isGiven && isGiven(i)
+                           ? HostArray()
+                           : randomInput(program, options, i));
     return arrays;
   }
   // Arguments that come from elsewhere are not among those listed.
@@ -145,8 +146,9 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
     const ValueMetadata &missing = program.arguments[listed[given]];
     return toolError(
         ExitCode::Usage,
-        nameOf("input", listed[given], missing) + " is missing: the program takes " +
-            Twine(needed) + ", " + Twine(given) + " are given; expected " +
+        nameOf("input", listed[given], missing) +
+            " is missing: the program takes " + Twine(needed) + ", " +
+            Twine(given) + " are given; expected " +
             describeArray(*shardrt::elementTypeNamed(missing.elementType),
                           missing.shape));
   }

@@ -16,9 +16,9 @@ std::string nameOf(llvm::StringRef kind, size_t index,
 /// An array for each argument of `program`, as `options` say: from files, from
 /// the command line, or random. Errors (of files: I/O, of the command line:
 /// usage) name the argument, what was found and what was expected. `inPlace`:
-/// of files that hold arrays as they are in memory, a part that is not used is not
-/// read. `isGiven`: whether an argument comes from elsewhere; it is left empty, and
-/// need not be in a file.
+/// of files that hold arrays as they are in memory, a part that is not used is
+/// not read. `isGiven`: whether an argument comes from elsewhere; it is left
+/// empty, and need not be in a file.
 llvm::Expected<std::vector<HostArray>>
 makeInputs(const ProgramMetadata &program, const RunOptions &options,
            bool inPlace = false,

@@ -13,8 +13,8 @@ using namespace llvm;
 using namespace shardc;
 
 Verdict shardc::compareAll(StringRef with, ArrayRef<HostArray> got,
-                          ArrayRef<HostArray> expected,
-                          const RunOptions &options) {
+                           ArrayRef<HostArray> expected,
+                           const RunOptions &options) {
   Verdict verdict{with.str(), {}};
   for (auto [mine, theirs] : zip_equal(got, expected)) {
     Tolerance tolerance = defaultTolerance(mine.type);
@@ -48,9 +48,9 @@ static std::string join(ArrayRef<std::string> lines) {
   return llvm::join(lines, "\n");
 }
 
-Expected<InterpretedRun>
-shardc::interpretRun(const RunOptions &options, const ProgramMetadata &program,
-                     ArrayRef<HostArray> inputs) {
+Expected<InterpretedRun> shardc::interpretRun(const RunOptions &options,
+                                              const ProgramMetadata &program,
+                                              ArrayRef<HostArray> inputs) {
   Expected<InterpretedModel> model = interpretModel(
       options.model, options.compile,
       [&](ArrayRef<mlir::RankedTensorType> types)
@@ -67,10 +67,10 @@ shardc::interpretRun(const RunOptions &options, const ProgramMetadata &program,
   InterpretedRun run;
   run.failedChecks = join(model->failedChecks);
   if (model->results.size() != program.results.size())
-    return toolError(ExitCode::Differs,
-                     "the interpreter gives " + Twine(model->results.size()) +
-                         " outputs, the ranks " +
-                         Twine(program.results.size()));
+    return toolError(ExitCode::Differs, "the interpreter gives " +
+                                            Twine(model->results.size()) +
+                                            " outputs, the ranks " +
+                                            Twine(program.results.size()));
   for (auto [i, value] : enumerate(program.results)) {
     const interpreter::Array &result = model->results[i];
     HostArray &output = run.outputs.emplace_back();
@@ -125,9 +125,9 @@ Error shardc::runInterpreter(const RunOptions &options) {
                                  " has sizes that nobody gave; say them with "
                                  "--shapes, or give arrays");
           if (!shardrt::elementTypeNamed(value.elementType))
-            return toolError(ExitCode::Unsupported,
-                             nameOf("input", i, value) + ": elements of type " +
-                                 value.elementType);
+            return toolError(ExitCode::Unsupported, nameOf("input", i, value) +
+                                                        ": elements of type " +
+                                                        value.elementType);
         }
         Expected<std::vector<HostArray>> inputs = makeInputs(program, options);
         if (!inputs)

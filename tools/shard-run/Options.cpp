@@ -40,8 +40,9 @@ static NumberOption
               cl::value_desc("N"), cl::cat(category));
 static cl::opt<bool> insecure(
     "insecure",
-    cl::desc("Ranks on several hosts do without a secret (SHARDRT_SECRET_FILE): "
-             "whoever reaches a port of the job can be one of them"),
+    cl::desc(
+        "Ranks on several hosts do without a secret (SHARDRT_SECRET_FILE): "
+        "whoever reaches a port of the job can be one of them"),
     cl::cat(category));
 static cl::opt<bool> encrypt(
     "encrypt",
@@ -109,32 +110,32 @@ static cl::opt<std::string>
 static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
                            cl::value_desc("N"), cl::cat(category));
 static NumberOption
-    stepCount("steps",
-              cl::desc("Run N steps that keep state: see --carry"),
+    stepCount("steps", cl::desc("Run N steps that keep state: see --carry"),
               cl::value_desc("N"), cl::cat(category));
-static cl::list<std::string>
-    carries("carry",
-            cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
-                     "names, or ranges of either, 0-5:0-5"),
-            cl::value_desc("OUT:IN"), cl::CommaSeparated, cl::cat(category));
-static cl::list<std::string>
-    batches("batches",
-            cl::desc("Argument ARG of step s is element s of the file's first "
-                     "dim, from the start again after the last; of an .npz file "
-                     "members in0, in1, ... are"),
-            cl::value_desc("ARG=@file.npy"), cl::cat(category));
+static cl::list<std::string> carries(
+    "carry",
+    cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
+             "names, or ranges of either, 0-5:0-5"),
+    cl::value_desc("OUT:IN"), cl::CommaSeparated, cl::cat(category));
+static cl::list<std::string> batches(
+    "batches",
+    cl::desc("Argument ARG of step s is element s of the file's first "
+             "dim, from the start again after the last; of an .npz file "
+             "members in0, in1, ... are"),
+    cl::value_desc("ARG=@file.npy"), cl::cat(category));
 static cl::opt<std::string>
     stepNumber("step-number",
                cl::desc("Argument ARG is the number of the step, from 0"),
                cl::value_desc("ARG"), cl::cat(category));
 static cl::list<std::string>
-    logged("log", cl::desc("Print results OUT, of one element, after each step"),
+    logged("log",
+           cl::desc("Print results OUT, of one element, after each step"),
            cl::value_desc("OUT"), cl::CommaSeparated, cl::cat(category));
-static cl::opt<std::string>
-    checkpoint("checkpoint",
-               cl::desc("The directory in which carried values are saved, or from "
-                        "which --resume takes them"),
-               cl::value_desc("DIR"), cl::cat(category));
+static cl::opt<std::string> checkpoint(
+    "checkpoint",
+    cl::desc("The directory in which carried values are saved, or from "
+             "which --resume takes them"),
+    cl::value_desc("DIR"), cl::cat(category));
 static NumberOption
     saveEvery("save-every",
               cl::desc("Save after every K steps, and after the last one"),
@@ -142,26 +143,26 @@ static NumberOption
 static NumberOption keep("keep",
                          cl::desc("Keep the last M checkpoints (default: all)"),
                          cl::value_desc("M"), cl::cat(category));
-static cl::opt<std::string>
-    resume("resume",
-           cl::desc("Go on from the last checkpoint, or that of STEP; from step 0 "
-                    "where there is none"),
-           cl::value_desc("STEP"), cl::ValueOptional, cl::cat(category));
-static NumberOption
-    restarts("restarts",
-             cl::desc("Where --processes lose ranks, go on from the last checkpoint "
-                      "with those that are left, R times at most"),
-             cl::value_desc("R"), cl::cat(category));
+static cl::opt<std::string> resume(
+    "resume",
+    cl::desc("Go on from the last checkpoint, or that of STEP; from step 0 "
+             "where there is none"),
+    cl::value_desc("STEP"), cl::ValueOptional, cl::cat(category));
+static NumberOption restarts(
+    "restarts",
+    cl::desc("Where --processes lose ranks, go on from the last checkpoint "
+             "with those that are left, R times at most"),
+    cl::value_desc("R"), cl::cat(category));
 static cl::opt<std::string> hostCalls(
     "host-calls",
     cl::desc("Open file descriptors on which whoever started the tool answers "
              "the program's calls of Python (shardc.compile does)"),
     cl::value_desc("ANSWERS,REQUESTS"), cl::cat(category));
-static cl::list<std::string>
-    report("report",
-           cl::desc("json: one object on stdout; FILE.html: a page to read; may "
-                    "be given twice"),
-           cl::value_desc("format"), cl::cat(category));
+static cl::list<std::string> report(
+    "report",
+    cl::desc("json: one object on stdout; FILE.html: a page to read; may "
+             "be given twice"),
+    cl::value_desc("format"), cl::cat(category));
 static cl::opt<std::string>
     trace("trace",
           cl::desc("Write what each rank did when: open it in Perfetto"),
@@ -169,22 +170,22 @@ static cl::opt<std::string>
 static NumberOption
     timeout("timeout", cl::desc("Longest wait of a rank in ms (default 30000)"),
             cl::value_desc("ms"), cl::cat(category));
-static NumberOption
-    memoryLimit("memory-limit",
-                cl::desc("Most bytes for inputs, outputs and temporaries of all ranks "
-                         "(default: the machine's memory)"),
-                cl::value_desc("bytes"), cl::cat(category));
+static NumberOption memoryLimit(
+    "memory-limit",
+    cl::desc("Most bytes for inputs, outputs and temporaries of all ranks "
+             "(default: the machine's memory)"),
+    cl::value_desc("bytes"), cl::cat(category));
 static cl::opt<bool>
     fitMemory("fit-memory",
               cl::desc("Compile a model that needs more than the limit to "
                        "need less, in more time"),
               cl::cat(category));
-static cl::extrahelp
-    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "
-              "differ, 4 rank lost,\n"
-              "  5 watchdog, 6 collective mismatch, 7 I/O, 8 refused artifact, "
-              "9 memory or size\n"
-              "  limit, 77 declared unsupported, 129 HUP, 130 Ctrl-C, 143 TERM\n");
+static cl::extrahelp exitCodes(
+    "\nexit codes: 0 ok, 1 program refused, 2 usage, 3 outputs "
+    "differ, 4 rank lost,\n"
+    "  5 watchdog, 6 collective mismatch, 7 I/O, 8 refused artifact, "
+    "9 memory or size\n"
+    "  limit, 77 declared unsupported, 129 HUP, 130 Ctrl-C, 143 TERM\n");
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -280,7 +281,8 @@ static Error checkOptions() {
                    ": expected json, or a file whose name ends with .html");
   for (const std::string &with : check)
     if (!with.empty() && with != "interpreter")
-      return usage("--check=" + with + ": expected --check, or --check=interpreter");
+      return usage("--check=" + with +
+                   ": expected --check, or --check=interpreter");
   if (interpret)
     for (auto [name, given] :
          {std::pair("--check", !check.empty()),
@@ -319,9 +321,10 @@ static Error checkOptions() {
 static Error readPiped(RunOptions &options) {
   // What started several processes gives each the same command line.
   if (options.model != "-" && std::getenv("SHARDRT_RANK"))
-    return toolError(ExitCode::IO, options.model +
-                                       ": is no file on a disk: several processes "
-                                       "cannot each read it; store it in one");
+    return toolError(ExitCode::IO,
+                     options.model +
+                         ": is no file on a disk: several processes "
+                         "cannot each read it; store it in one");
   Expected<std::unique_ptr<MemoryBuffer>> read =
       readInputFile(options.model, /*isText=*/true);
   if (!read)
@@ -329,18 +332,18 @@ static Error readPiped(RunOptions &options) {
   StringRef bytes = (*read)->getBuffer();
   if (bytes.starts_with("\x7f"
                         "ELF"))
-    return toolError(ExitCode::IO, options.model +
-                                       ": is an artifact, which has to be stored "
-                                       "in a file to be loaded");
+    return toolError(ExitCode::IO,
+                     options.model + ": is an artifact, which has to be stored "
+                                     "in a file to be loaded");
   options.piped = options.compile.text = bytes.str();
   return Error::success();
 }
 
 /// Files that cannot be written are found before the work that they are for.
 static Error checkOutputs(const RunOptions &options) {
-  for (StringRef path : {StringRef(options.outputsFile),
-                         StringRef(options.reportFile),
-                         StringRef(options.traceFile)})
+  for (StringRef path :
+       {StringRef(options.outputsFile), StringRef(options.reportFile),
+        StringRef(options.traceFile)})
     if (!path.empty())
       if (Error error = checkOutput(path))
         return error;
@@ -350,22 +353,25 @@ static Error checkOutputs(const RunOptions &options) {
 /// The options about steps that keep state.
 static Error readStepOptions(StepOptions &options) {
   std::optional<int64_t> steps, every, last;
-  if (Error error = joinErrors(joinErrors(readNumber(stepCount, 1, 1000000000, steps),
-                                          readNumber(saveEvery, 1, 1000000000, every)),
-                               readNumber(keep, 1, 1000000000, last)))
+  if (Error error =
+          joinErrors(joinErrors(readNumber(stepCount, 1, 1000000000, steps),
+                                readNumber(saveEvery, 1, 1000000000, every)),
+                     readNumber(keep, 1, 1000000000, last)))
     return error;
   using Option = std::reference_wrapper<const cl::Option>;
-  for (Option option : {Option(carries), Option(batches), Option(stepNumber),
-                        Option(logged), Option(checkpoint), Option(saveEvery),
-                        Option(keep), Option(resume)})
+  for (Option option :
+       {Option(carries), Option(batches), Option(stepNumber), Option(logged),
+        Option(checkpoint), Option(saveEvery), Option(keep), Option(resume)})
     if (!steps && option.get().getNumOccurrences())
-      return usage("--" + option.get().ArgStr +
-                   " is about steps that keep state; say how many with --steps=N");
+      return usage(
+          "--" + option.get().ArgStr +
+          " is about steps that keep state; say how many with --steps=N");
   if (!steps)
     return Error::success();
   if (repeat.getNumOccurrences())
-    return usage("--repeat runs the same step again, --steps runs one after the "
-                 "other: give one of them");
+    return usage(
+        "--repeat runs the same step again, --steps runs one after the "
+        "other: give one of them");
   for (Option option : {Option(saveEvery), Option(keep), Option(resume)})
     if (option.get().getNumOccurrences() && checkpoint.empty())
       return usage("--" + option.get().ArgStr + " needs --checkpoint=DIR");
@@ -381,12 +387,14 @@ static Error readStepOptions(StepOptions &options) {
   if (!isRestart && options.resumes && !resume.empty()) {
     int64_t step;
     if (StringRef(resume).getAsInteger(10, step) || step < 0)
-      return usage("--resume=" + resume + ": expected the step of a checkpoint");
+      return usage("--resume=" + resume +
+                   ": expected the step of a checkpoint");
     options.resumeStep = step;
   }
   for (const std::string &text : carries)
     if (!StringRef(text).contains(':'))
-      return usage("--carry=" + text + ": expected OUT:IN, such as --carry=0:0");
+      return usage("--carry=" + text +
+                   ": expected OUT:IN, such as --carry=0:0");
   options.steps = *steps;
   options.carries.assign(carries.begin(), carries.end());
   options.batches.assign(batches.begin(), batches.end());
@@ -410,8 +418,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
     StringRef name = argument.ltrim('-').split('=').first;
     if (!is_contained({"input", "inputs", "seed", "expect", "outputs", "report",
-                       "trace", "steps", "batches", "log", "checkpoint", "save-every",
-                       "keep", "resume"},
+                       "trace", "steps", "batches", "log", "checkpoint",
+                       "save-every", "keep", "resume"},
                       name))
       options.command += argument.str() + '\n';
   }
@@ -440,12 +448,14 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                  joinErrors(readNumber(relative, options.relative),
                             readNumber(absolute, options.absolute))));
   std::optional<int64_t> restartNumber;
-  numbers = joinErrors(std::move(numbers),
-                       joinErrors(readNumber(processes, 1, 4096, processNumber),
-                                  readNumber(restarts, 0, 1000000, restartNumber)));
+  numbers =
+      joinErrors(std::move(numbers),
+                 joinErrors(readNumber(processes, 1, 4096, processNumber),
+                            readNumber(restarts, 0, 1000000, restartNumber)));
   if (numbers)
     return std::move(numbers);
-  if (processNumber && !options.compile.ranks && !compile.mesh.getNumOccurrences())
+  if (processNumber && !options.compile.ranks &&
+      !compile.mesh.getNumOccurrences())
     options.compile.ranks = processNumber;
   if (options.isArtifact) {
     if (!check.empty())
@@ -473,7 +483,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     options.asksForProcesses = transport;
   options.processes = processNumber.value_or(0);
   options.restarts = restartNumber.value_or(0);
-  if (options.restarts > 0 && (!processNumber || !saveEvery.getNumOccurrences()))
+  if (options.restarts > 0 &&
+      (!processNumber || !saveEvery.getNumOccurrences()))
     return usage("--restarts goes with --processes, which starts ranks, and "
                  "--save-every, for them to go on from");
   StringRef order = kernelSchedule;
@@ -510,8 +521,9 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (Error error = readStepOptions(options.steps))
     return std::move(error);
   if (options.steps.steps && (options.checkInterpreter || options.interpret))
-    return usage("the interpreter does one step, not --steps: compare them with "
-                 "--check");
+    return usage(
+        "the interpreter does one step, not --steps: compare them with "
+        "--check");
   options.repeat = steps.value_or(1);
   for (const std::string &format : report)
     if (format == "json")
@@ -524,7 +536,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.fitsMemory = fitMemory;
   if (Error error = checkOutputs(options))
     return std::move(error);
-  bool isPiped = model == "-" || (sys::fs::exists(model) && !isStoredFile(model));
+  bool isPiped =
+      model == "-" || (sys::fs::exists(model) && !isStoredFile(model));
   if (isPiped && !std::getenv("SHARDRT_COMPILED"))
     if (Error error = readPiped(options))
       return std::move(error);

@@ -27,7 +27,7 @@ struct RunOptions {
   std::string model; ///< a .mlir file, bytecode, or an artifact
   bool isArtifact = false;
   std::optional<std::string> piped; ///< the model's text, where it is no file
-  bool sandbox = false; ///< read, compile and run it confined
+  bool sandbox = false;             ///< read, compile and run it confined
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   ModelOptions compile;
   std::vector<std::string>
@@ -39,21 +39,21 @@ struct RunOptions {
   std::optional<double> relative, absolute;
   bool check = false;
   bool checkInterpreter = false; ///< compare with the interpreter
-  bool interpret = false; ///< run nothing else
+  bool interpret = false;        ///< run nothing else
   std::string outputsFile;
   int64_t repeat = 1;
   StepOptions steps;
   bool reportJSON = false;
   std::string reportFile; ///< a page to read
   std::string traceFile;
-  int64_t timeoutMs = 0;   ///< 0: the runtime's own
-  int transport = 0;       ///< a shardrt_transport
-  int wire = 0;            ///< a shardrt_wire
-  int64_t restarts = 0;    ///< of processes, after a loss
-  int64_t processes = 0;   ///< to be started, one for each rank; 0: none
-  bool asksForThreads = false; ///< --transport does
+  int64_t timeoutMs = 0;        ///< 0: the runtime's own
+  int transport = 0;            ///< a shardrt_transport
+  int wire = 0;                 ///< a shardrt_wire
+  int64_t restarts = 0;         ///< of processes, after a loss
+  int64_t processes = 0;        ///< to be started, one for each rank; 0: none
+  bool asksForThreads = false;  ///< --transport does
   std::string asksForProcesses; ///< the --transport that does
-  int kernelSchedule = 0;  ///< as shardrt_world_options
+  int kernelSchedule = 0;       ///< as shardrt_world_options
   uint64_t kernelSeed = 0;
   bool deterministic = false; ///< as shardrt_world_options
   bool asksForDirect = false; ///< --transport=direct

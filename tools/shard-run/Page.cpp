@@ -120,15 +120,14 @@ private:
     for (const Verdict &verdict : verdicts)
       for (auto [i, output] : enumerate(verdict.outputs)) {
         bool good = output.outside == 0;
-        out << "<tr><td>" << escape(program.results[i].name.empty()
-                                        ? std::to_string(i)
-                                        : program.results[i].name)
+        out << "<tr><td>"
+            << escape(program.results[i].name.empty() ? std::to_string(i)
+                                                      : program.results[i].name)
             << "</td><td>" << escape(verdict.with) << "</td><td class=\""
             << (good ? "good" : "bad") << "\">"
             << (output.bitwiseEqual ? std::string("bitwise equal")
-                : good              ? std::string("within the tolerance")
-                                    : std::to_string(output.outside) +
-                                          " elements differ")
+                : good ? std::string("within the tolerance")
+                       : std::to_string(output.outside) + " elements differ")
             << "</td><td class=\"n\">" << formatv("{0:e2}", output.largest)
             << "</td><td class=\"n\">"
             << (output.largestUlp == UINT64_MAX
@@ -148,7 +147,8 @@ private:
       sites.push_back(&site);
     // Of equals the first in the program first: they stand in one vector.
     sort(sites, [](const SiteReport *a, const SiteReport *b) {
-      return std::pair(b->ms + b->hiddenMs, a) < std::pair(a->ms + a->hiddenMs, b);
+      return std::pair(b->ms + b->hiddenMs, a) <
+             std::pair(a->ms + a->hiddenMs, b);
     });
     double most = std::max(sites.front()->ms + sites.front()->hiddenMs, 1e-9);
     out << "<table><tr><th>What</th><th>Where, and what needs it</th><th "

@@ -56,7 +56,8 @@ static Error systemError(const Twine &what) {
 }
 
 /// What all processes load, in memory that they share: the artifact if its
-/// code is trusted, else what the model is compiled to. Sets the `mesh` of the latter.
+/// code is trusted, else what the model is compiled to. Sets the `mesh` of the
+/// latter.
 static Expected<PrivateFile> prepare(const RunOptions &options,
                                      std::vector<MeshAxis> &mesh) {
   std::optional<OpenedArtifact> artifact;
@@ -209,9 +210,9 @@ bool Watch::look(size_t rank, Started &started) {
   // A terminal's signal reaches all processes, in any order.
   bool isAskedFor = isAsked || started.isEnded || caught != 0;
   started.isKilled = found > 0 && WIFSIGNALED(status) && !isAskedFor;
-  started.code = found < 0 ? static_cast<int>(ExitCode::RankLost)
-                           : describeEnd(rank, started.process, status,
-                                         isAskedFor);
+  started.code = found < 0
+                     ? static_cast<int>(ExitCode::RankLost)
+                     : describeEnd(rank, started.process, status, isAskedFor);
   if (started.isKilled) {
     std::string line =
         std::to_string(rank) + " " + std::to_string(WTERMSIG(status)) + "\n";
@@ -242,9 +243,9 @@ static std::string describeStop(const Started &started) {
 
 void Watch::endThoseLeft() {
   // One that is stopped does not hear what it is asked.
-  bool isLate = sent != 0 ? nowMs() - sentMs > 1000
-                          : failedMs != 0 &&
-                                nowMs() - failedMs > graceOf(firstCode);
+  bool isLate = sent != 0
+                    ? nowMs() - sentMs > 1000
+                    : failedMs != 0 && nowMs() - failedMs > graceOf(firstCode);
   for (auto [rank, started] : enumerate(ranks)) {
     if (started.isOver || started.isEnded)
       continue;
@@ -269,7 +270,8 @@ void Watch::endThoseLeft() {
     return;
   firstCode = static_cast<int>(ExitCode::Watchdog);
   failedMs = nowMs();
-  // The others know no more: those that load, or compute, have nobody to miss yet.
+  // The others know no more: those that load, or compute, have nobody to miss
+  // yet.
   isAsked = true;
   for (auto [rank, started] : enumerate(ranks))
     if (!started.isOver)
@@ -438,13 +440,15 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   // Ranks that do not end are lost themselves where none was killed or stopped:
   // else they may have waited for that one.
   if (caught == 0) {
-    ended.lost = count_if(ranks, [](const Started &rank) { return rank.isKilled; });
+    ended.lost =
+        count_if(ranks, [](const Started &rank) { return rank.isKilled; });
     if (ended.lost == 0)
       ended.lost = count_if(ranks, [](const Started &rank) {
         return rank.isLate && rank.stoppedMs != 0;
       });
     if (ended.lost == 0)
-      ended.lost = count_if(ranks, [](const Started &rank) { return rank.isLate; });
+      ended.lost =
+          count_if(ranks, [](const Started &rank) { return rank.isLate; });
   }
   std::vector<std::string> said;
   for (size_t rank : findSpeakers(ranks, watch.firstCode)) {
@@ -516,7 +520,8 @@ static void prepareRestart(RunOptions &options, const Attempt &ended,
   shardrt_checkpoints *checkpoints = nullptr;
   if (!shardrt_checkpoints_open(options.steps.directory.c_str(), 0,
                                 &checkpoints, nullptr, 0)) {
-    int64_t found = shardrt_checkpoints_steps(checkpoints, nullptr, 0, nullptr, 0);
+    int64_t found =
+        shardrt_checkpoints_steps(checkpoints, nullptr, 0, nullptr, 0);
     std::vector<int64_t> steps(std::max<int64_t>(found, 0));
     found = shardrt_checkpoints_steps(checkpoints, steps.data(), steps.size(),
                                       nullptr, 0);
@@ -603,9 +608,10 @@ Expected<JobMember> JobMember::join(const RunOptions &options) {
   char problem[1024] = "";
   shardrt_job *joined = nullptr;
   if (int status = shardrt_job_join(&join, &joined, problem, sizeof(problem)))
-    return toolError(static_cast<ExitCode>(status),
-                     (status == SHARDRT_MEMORY ? "joining the other ranks: " : "") +
-                         Twine(problem));
+    return toolError(
+        static_cast<ExitCode>(status),
+        (status == SHARDRT_MEMORY ? "joining the other ranks: " : "") +
+            Twine(problem));
   member.job.reset(joined);
   if (joined && shardrt_job_is_insecure(joined) && member.isFirst())
     errs() << "shard-run: warning: --insecure: ranks prove nothing to one "
@@ -664,7 +670,8 @@ Error SharedProgram::agree(StringRef digest) {
                    status == SHARDRT_ARTIFACT
                        ? "the program that rank 0 compiled is another one "
                          "elsewhere: " +
-                             Twine(problem) + "; what came from rank 0 was not loaded"
+                             Twine(problem) +
+                             "; what came from rank 0 was not loaded"
                        : Twine(problem));
 }
 

@@ -14,9 +14,9 @@ namespace shardc {
 /// its arguments `argv`; compiles the model for all of them before. Waits for
 /// them, says which of them were ended by a signal, and ends those that are
 /// left a while after one has failed. Up to `options.restarts` times, where
-/// processes were lost, those that are left go on from the last checkpoint, on a
-/// smaller mesh. The code that the tool ends with, or an error before processes
-/// are started.
+/// processes were lost, those that are left go on from the last checkpoint, on
+/// a smaller mesh. The code that the tool ends with, or an error before
+/// processes are started.
 llvm::Expected<int> runProcesses(RunOptions options, char **argv);
 
 /// The artifact that runProcesses has made for this process; empty if there is
@@ -58,12 +58,12 @@ public:
                                          const JobMember &member);
 
   /// Not on rank 0: what rank 0 has compiled; nothing where this process has to
-  /// do it. An error without a message where rank 0 says why there is no program,
-  /// one with code 8 where what has come is not what rank 0 gave.
+  /// do it. An error without a message where rank 0 says why there is no
+  /// program, one with code 8 where what has come is not what rank 0 gave.
   llvm::Expected<std::optional<Session>> fetch();
   /// On rank 0: gives the artifact at `path` to the others, and waits until all
-  /// of them have the same, before they map it; code 8 where one has not. Elsewhere says that this
-  /// process has compiled for itself.
+  /// of them have the same, before they map it; code 8 where one has not.
+  /// Elsewhere says that this process has compiled for itself.
   llvm::Error show(llvm::StringRef path);
   /// On rank 0: tells the others that there is no program; returns `error`.
   llvm::Error refuse(llvm::Error error);

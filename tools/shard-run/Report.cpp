@@ -74,10 +74,10 @@ SiteReport shardc::totalOf(ArrayRef<SiteReport> sites) {
 static json::Object describePlan(const Session &session) {
   const MemoryPlan &memory = session.memory();
   return json::Object{{"arena_bytes", session.metadata().arenaBytes},
-          {"planned_bytes", memory.plannedBytes},
-          {"repeated_ops", memory.repeated},
-          {"row_loops", memory.loops},
-          {"added_percent", memory.addedPercent}};
+                      {"planned_bytes", memory.plannedBytes},
+                      {"repeated_ops", memory.repeated},
+                      {"row_loops", memory.loops},
+                      {"added_percent", memory.addedPercent}};
 }
 
 void shardc::writeReport(raw_ostream &out, const Session &session,
@@ -127,32 +127,33 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
   json::Array libraries;
   for (const std::string &line : run.libraries)
     libraries.push_back(json::fixUTF8(line));
-  json::Object report{{"schema", 1},
-                      {"program", json::fixUTF8(program.name)},
-                      {"mesh", std::move(mesh)},
-                      {"ranks", program.numRanks()},
-                      {"steps", static_cast<int64_t>(run.stepMs.size())},
-                      {"ms_per_step", medianMs(run.stepMs)},
-                      {"ms_min", *min_element(run.stepMs)},
-                      {"ms_mean", std::accumulate(run.stepMs.begin(), run.stepMs.end(), 0.0) / run.stepMs.size()},
-                      {"compile_ms", session.compileMs()},
-                      {"peak_bytes", integers(run.peakBytes)},
-                      {"threads", program.threads},
-                      {"reproducible", program.reproducible},
-                      {"memory_plan", describePlan(session)},
-                      {"transport", json::fixUTF8(run.transport)},
-                      {"libraries", std::move(libraries)},
-                      {"communication", std::move(sites)},
-                      {"communication_total",
-                       json::Object{{"count", count(total.count)},
-                                    {"bytes", count(total.bytes)},
-                                    {"ms", total.ms},
-                                    {"wait_ms", total.waitMs},
-                                    {"hidden_ms", total.hiddenMs},
-                                    {"hidden", total.hidden()}}},
-                      {"arguments", std::move(arguments)},
-                      {"results", std::move(results)},
-                      {"comparisons", std::move(comparisons)}};
+  json::Object report{
+      {"schema", 1},
+      {"program", json::fixUTF8(program.name)},
+      {"mesh", std::move(mesh)},
+      {"ranks", program.numRanks()},
+      {"steps", static_cast<int64_t>(run.stepMs.size())},
+      {"ms_per_step", medianMs(run.stepMs)},
+      {"ms_min", *min_element(run.stepMs)},
+      {"ms_mean", std::accumulate(run.stepMs.begin(), run.stepMs.end(), 0.0) /
+                      run.stepMs.size()},
+      {"compile_ms", session.compileMs()},
+      {"peak_bytes", integers(run.peakBytes)},
+      {"threads", program.threads},
+      {"reproducible", program.reproducible},
+      {"memory_plan", describePlan(session)},
+      {"transport", json::fixUTF8(run.transport)},
+      {"libraries", std::move(libraries)},
+      {"communication", std::move(sites)},
+      {"communication_total", json::Object{{"count", count(total.count)},
+                                           {"bytes", count(total.bytes)},
+                                           {"ms", total.ms},
+                                           {"wait_ms", total.waitMs},
+                                           {"hidden_ms", total.hiddenMs},
+                                           {"hidden", total.hidden()}}},
+      {"arguments", std::move(arguments)},
+      {"results", std::move(results)},
+      {"comparisons", std::move(comparisons)}};
   out << json::Value(std::move(report)) << "\n";
 }
 
@@ -161,11 +162,12 @@ static void writePlan(raw_ostream &out, const Session &session) {
   const MemoryPlan &memory = session.memory();
   if (memory.plannedBytes == 0)
     return;
-  out << formatv("temporaries of a rank: {0} bytes, {1} before the limit; {2} "
-                 "ops repeated, {3} loops over blocks of rows, about {4} % more "
-                 "arithmetic\n",
-                 session.metadata().arenaBytes, memory.plannedBytes,
-                 memory.repeated, memory.loops, memory.addedPercent);
+  out << formatv(
+      "temporaries of a rank: {0} bytes, {1} before the limit; {2} "
+      "ops repeated, {3} loops over blocks of rows, about {4} % more "
+      "arithmetic\n",
+      session.metadata().arenaBytes, memory.plannedBytes, memory.repeated,
+      memory.loops, memory.addedPercent);
 }
 
 void shardc::writeSummary(raw_ostream &out, const Session &session,

@@ -70,9 +70,8 @@ Error Session::loadCode(const PrivateFile &file, StringRef name) {
   return Error::success();
 }
 
-Expected<Session>
-Session::load(CompiledProgram compiled,
-              function_ref<void(StringRef)> onLinked) {
+Expected<Session> Session::load(CompiledProgram compiled,
+                                function_ref<void(StringRef)> onLinked) {
   Expected<std::string> linked = linkSharedObject(compiled.object);
   if (!linked)
     return ioError(linked.takeError());
@@ -105,9 +104,9 @@ Expected<Session> Session::loadArtifact(const OpenedArtifact &artifact) {
 }
 
 /// What every site did, divided by the number of steps.
-static std::vector<SiteReport>
-readSites(const shardrt_program *program, ArrayRef<shardrt_site_stats> all,
-          int64_t steps, int64_t ranks) {
+static std::vector<SiteReport> readSites(const shardrt_program *program,
+                                         ArrayRef<shardrt_site_stats> all,
+                                         int64_t steps, int64_t ranks) {
   std::vector<SiteReport> reports;
   for (int64_t site = 0; site < shardrt_program_num_sites(program); ++site) {
     shardrt_site_info info;
@@ -150,16 +149,16 @@ static TraceReport readTrace(const shardrt_program *program,
 }
 
 /// Statistics of all sites, summed over the ranks of this process.
-static std::vector<shardrt_site_stats>
-readStats(const shardrt_program *program, const shardrt_world *world) {
+static std::vector<shardrt_site_stats> readStats(const shardrt_program *program,
+                                                 const shardrt_world *world) {
   std::vector<shardrt_site_stats> all(shardrt_program_num_sites(program));
   for (auto [site, stats] : enumerate(all))
     shardrt_world_site_stats(world, -1, site, &stats);
   return all;
 }
 
-/// Events of ranks of other hosts are shifted where these hosts' clocks began at
-/// another time: the last steps of all end at the same time, at a barrier.
+/// Events of ranks of other hosts are shifted where these hosts' clocks began
+/// at another time: the last steps of all end at the same time, at a barrier.
 static void alignClocks(TraceReport &trace) {
   auto span = [](const TraceReport::Rank &rank) {
     std::pair<int64_t, int64_t> times(INT64_MAX, INT64_MIN);
@@ -299,8 +298,8 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   };
   RunResult result;
   if (plan) {
-    if (Error error = runSteps(world.get(), program, *plan, in, out, me,
-                               result.stepMs))
+    if (Error error =
+            runSteps(world.get(), program, *plan, in, out, me, result.stepMs))
       return std::move(error);
     if (result.stepMs.empty())
       return result;
@@ -312,8 +311,9 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       return std::move(error);
   if (!plan) {
     shardrt_world_reset_stats(world.get());
-    // Of very many steps they are not touched before there is a time to be written:
-    // the run begins at once, and takes memory as it goes. Else it takes all at once.
+    // Of very many steps they are not touched before there is a time to be
+    // written: the run begins at once, and takes memory as it goes. Else it
+    // takes all at once.
     auto times = steps > 1 << 20
                      ? std::make_unique_for_overwrite<double[]>(steps)
                      : std::make_unique<double[]>(steps);

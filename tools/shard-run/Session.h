@@ -16,10 +16,10 @@ namespace shardc {
 /// What one communication site did, per step.
 struct SiteReport {
   std::string kind, axes, location, name;
-  double count = 0;  ///< executions of one rank
-  double bytes = 0;  ///< that left a rank, summed over ranks
-  double ms = 0;     ///< inside its calls, mean over ranks
-  double waitMs = 0; ///< of these, waiting for other ranks
+  double count = 0;    ///< executions of one rank
+  double bytes = 0;    ///< that left a rank, summed over ranks
+  double ms = 0;       ///< inside its calls, mean over ranks
+  double waitMs = 0;   ///< of these, waiting for other ranks
   double hiddenMs = 0; ///< beside these, that other work covered
   /// Of its time, the part that other work covered: 0 to 1.
   double hidden() const {
@@ -45,12 +45,12 @@ struct TraceReport {
 struct RunResult {
   std::vector<HostArray> outputs;
   std::vector<HostArray> checked; ///< as Session::checks()
-  std::vector<double> stepMs; ///< one entry a step
+  std::vector<double> stepMs;     ///< one entry a step
   std::vector<int64_t>
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
   std::vector<std::string>
       libraries; ///< what was asked of vendors' libraries (the first rank here)
-  std::string transport; ///< between devices, and why that one
+  std::string transport;         ///< between devices, and why that one
   std::vector<SiteReport> sites; ///< by number
   TraceReport trace;             ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,
@@ -83,8 +83,8 @@ public:
 
   /// Runs `steps` steps on the same inputs (one for each argument, of its type
   /// and global shape); one more before them that is not counted if there is
-  /// more than one. In a job the process of rank 0 gets all outputs and figures,
-  /// the others none.
+  /// more than one. In a job the process of rank 0 gets all outputs and
+  /// figures, the others none.
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
                                 int64_t timeoutMs) const {
     return run(inputs, steps, timeoutMs, nullptr);
@@ -115,8 +115,8 @@ public:
   /// How buffers go from rank to rank: a shardrt_transport.
   void setTransport(int which) { transport = which; }
 
-  /// Makes each argument when it is needed, where run() is given none: one whole
-  /// array at a time.
+  /// Makes each argument when it is needed, where run() is given none: one
+  /// whole array at a time.
   void setInputMaker(std::function<HostArray(size_t)> maker) {
     makeInput = std::move(maker);
   }

@@ -89,8 +89,8 @@ ShardBuffers::ShardBuffers(ArrayRef<ValueMetadata> values,
 }
 
 /// The kind of reduction for which `rank` has to give the neutral element of
-/// `value`; empty if it gives the value. Whoever takes the least, or the greatest,
-/// of equal values may be given all of them.
+/// `value`; empty if it gives the value. Whoever takes the least, or the
+/// greatest, of equal values may be given all of them.
 static StringRef neutralKindOf(const ValueMetadata &value,
                                ArrayRef<int64_t> meshShape, int64_t rank) {
   // Axes of the kind that comes first are combined first.
@@ -107,7 +107,8 @@ static StringRef neutralKindOf(const ValueMetadata &value,
 static SmallVector<char> neutralElement(StringRef kind, ElementType type) {
   SmallVector<char> bytes(elementBytes(type), 0);
   if (kind == "product") {
-    std::string text = "1x" + std::string(shardrt::elementTypeName(type)) + "=1";
+    std::string text =
+        "1x" + std::string(shardrt::elementTypeName(type)) + "=1";
     Expected<HostArray> one = parseArray(text);
     if (!one)
       report_fatal_error(one.takeError());

@@ -26,8 +26,8 @@ private:
 /// Buffers of all ranks for the arguments, or the results, of a program.
 class ShardBuffers {
 public:
-  /// Makes a buffer for every rank's box of every value; for that of rank `only`
-  /// alone, if it is not -1.
+  /// Makes a buffer for every rank's box of every value; for that of rank
+  /// `only` alone, if it is not -1.
   ShardBuffers(llvm::ArrayRef<ValueMetadata> values,
                llvm::ArrayRef<int64_t> meshShape, int64_t numRanks,
                int64_t only = -1);
@@ -46,8 +46,8 @@ public:
   /// Bytes of one rank's shard of a value.
   int64_t bytesOf(size_t index, int64_t rank) const;
 
-  /// Whether the shards of value `index` are those of value `other` of `others`,
-  /// rank by rank: the first rank where they are not; -1 if they are.
+  /// Whether the shards of value `index` are those of value `other` of
+  /// `others`, rank by rank: the first rank where they are not; -1 if they are.
   int64_t firstOtherBox(size_t index, const ShardBuffers &others,
                         size_t other) const;
   /// Exchanges the buffers of two such values, of the ranks for which both are
@@ -82,10 +82,10 @@ private:
   std::vector<void *const *> rankAddresses;
 };
 
-/// Copies what two boxes of one array have in common, elements of `width` bytes,
-/// from one dense row-major buffer to the other.
-void copyCommon(const Box &from, const char *source, const Box &to, char *target,
-                int64_t width);
+/// Copies what two boxes of one array have in common, elements of `width`
+/// bytes, from one dense row-major buffer to the other.
+void copyCommon(const Box &from, const char *source, const Box &to,
+                char *target, int64_t width);
 
 /// Bytes that all shards of `value` take together.
 int64_t bytesOfShards(const ValueMetadata &value,

@@ -1,8 +1,8 @@
 //===- Trace.cpp - What ranks did, for trace viewers ----------------------===//
 //
 // The JSON that chrome://tracing began with, and that Perfetto reads: a process
-// a rank, in it a track of steps and kernels and one of communication. Times are
-// microseconds since the first event.
+// a rank, in it a track of steps and kernels and one of communication. Times
+// are microseconds since the first event.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ public:
   Writer(raw_ostream &out, const RunResult &run) : out(out), run(run) {
     for (const TraceReport::Rank &rank : run.trace.ranks)
       for (const shardrt_trace_event &event : rank.events) {
-        int64_t begin = event.kind == SHARDRT_TRACE_SITE ? event.posted_ns
-                                                         : event.begin_ns;
+        int64_t begin =
+            event.kind == SHARDRT_TRACE_SITE ? event.posted_ns : event.begin_ns;
         first = std::min(first, begin);
       }
   }
@@ -37,8 +37,7 @@ public:
     name("thread_name", kCompute, "compute");
     name("thread_name", kCommunication, "communication");
     metadata("thread_sort_index", kCompute, "sort_index", kCompute);
-    metadata("thread_sort_index", kCommunication, "sort_index",
-             kCommunication);
+    metadata("thread_sort_index", kCommunication, "sort_index", kCommunication);
     for (const shardrt_trace_event &event : rank.events) {
       if (event.kind == SHARDRT_TRACE_STEP)
         slice(formatv("step {0}", event.id).str(), "step", kCompute,
@@ -140,13 +139,14 @@ private:
     if (event.posted_ns == event.begin_ns)
       return;
     // Begun before other work: the call that began it, and a bar from there to
-    // the end. Bars of several that are under way at once lie beside each other.
+    // the end. Bars of several that are under way at once lie beside each
+    // other.
     slice("post " + site.kind, "post", kCommunication, event.posted_ns,
           event.posted_ns + event.post_ns,
           [&] { out.attribute("site", event.id); });
     ++flights;
-    for (auto [phase, at] : {std::pair("b", event.posted_ns),
-                             std::pair("e", event.end_ns)})
+    for (auto [phase, at] :
+         {std::pair("b", event.posted_ns), std::pair("e", event.end_ns)})
       out.object([&, phase = phase, at = at] {
         out.attribute("name", json::fixUTF8(site.kind));
         out.attribute("cat", "under way");

@@ -6,8 +6,8 @@
 
 namespace shardc {
 
-/// Writes `run.trace` to `path` as Chrome trace events (docs/Reference/traces.md
-/// says what each is).
+/// Writes `run.trace` to `path` as Chrome trace events
+/// (docs/Reference/traces.md says what each is).
 llvm::Error writeTrace(llvm::StringRef path, const ProgramMetadata &program,
                        const RunResult &run);
 

@@ -172,8 +172,8 @@ static Expected<Session> loadArtifact(const RunOptions &options,
   }
   if (artifact->isTrusted)
     return Session::loadArtifact(*artifact);
-  Expected<CompiledProgram> compiled = rebuild(
-      member.isFirst() ? "shard-run" : "", *artifact, options.compile);
+  Expected<CompiledProgram> compiled =
+      rebuild(member.isFirst() ? "shard-run" : "", *artifact, options.compile);
   if (!compiled)
     return compiled.takeError();
   return Session::load(std::move(*compiled));
@@ -184,9 +184,10 @@ static Expected<Session> loadArtifact(const RunOptions &options,
 static Expected<Session> openProgram(const RunOptions &options,
                                      const JobMember &member) {
   std::string made = artifactOfProcesses();
-  Expected<Session> session = !made.empty()        ? loadMade(made)
-                              : options.isArtifact ? loadArtifact(options, member)
-                                                   : compileAndLoad(options, member);
+  Expected<Session> session = !made.empty() ? loadMade(made)
+                              : options.isArtifact
+                                  ? loadArtifact(options, member)
+                                  : compileAndLoad(options, member);
   if (!session || !options.isArtifact)
     return session;
   const ProgramMetadata &program = session->metadata();
@@ -310,8 +311,9 @@ static Error checkSharedInputs(const RunOptions &options) {
     if (sys::fs::exists(path) && !sys::fs::is_directory(path) &&
         !isStoredFile(path))
       return toolError(ExitCode::IO,
-                       path + ": is no file on a disk: several processes cannot "
-                              "each read it; store it in one");
+                       path +
+                           ": is no file on a disk: several processes cannot "
+                           "each read it; store it in one");
   return Error::success();
 }
 
@@ -341,8 +343,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   // A process takes its part of files and leaves the rest; of random arrays it
   // holds one at a time.
   bool isRandom = options->inputs.empty() && options->inputsFile.empty();
-  bool oneByOne = member.get() && isRandom && !options->check &&
-                  !options->checkInterpreter;
+  bool oneByOne =
+      member.get() && isRandom && !options->check && !options->checkInterpreter;
   if (oneByOne)
     session->setInputMaker([&](size_t index) {
       return randomInput(session->metadata(), *options, index);
@@ -350,8 +352,9 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   Expected<std::vector<HostArray>> inputs = std::vector<HostArray>();
   if (!oneByOne) {
     Activity activity("making the inputs");
-    inputs = makeInputs(program, *options, /*inPlace=*/member.get() != nullptr,
-                        [&](size_t input) { return steps && steps->gives(input); });
+    inputs =
+        makeInputs(program, *options, /*inPlace=*/member.get() != nullptr,
+                   [&](size_t input) { return steps && steps->gives(input); });
   }
   if (!inputs)
     return inputs.takeError();

@@ -45,17 +45,18 @@ static cl::opt<bool>
           cl::cat(category));
 static NumberOption memoryLimit(
     "memory-limit",
-    cl::desc("Most bytes of temporaries of one rank: values are computed again, "
-             "and in blocks of rows, to stay within it"),
+    cl::desc(
+        "Most bytes of temporaries of one rank: values are computed again, "
+        "and in blocks of rows, to stay within it"),
     cl::value_desc("bytes"), cl::cat(category));
 static cl::opt<bool> hostCalls(
     "host-calls",
     cl::desc("Keep calls of Python that give no values, as jax.debug.print "
              "makes; whoever runs the program answers them"),
     cl::cat(category));
-static cl::extrahelp
-    exitCodes("\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 8 "
-              "refused artifact,\n  9 memory or size limit, 77 declared unsupported\n");
+static cl::extrahelp exitCodes(
+    "\nexit codes: 0 ok, 1 program refused, 2 usage, 7 I/O, 8 "
+    "refused artifact,\n  9 memory or size limit, 77 declared unsupported\n");
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -99,8 +100,9 @@ static Error checkOptions() {
 static Error writeArtifact(Expected<std::string> artifact) {
   if (!artifact)
     return artifact.takeError();
-  return writeFile(output, [&](raw_ostream &out) { out << *artifact; },
-                   /*mode=*/0777);
+  return writeFile(
+      output, [&](raw_ostream &out) { out << *artifact; },
+      /*mode=*/0777);
 }
 
 /// Takes over an artifact: as it is if the user's key signed it, with the
@@ -153,17 +155,18 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
     return writeFile(output, [&](raw_ostream &out) { out << text; });
   }
   if (is_contained({"ptx", "cubin", "fatbin"}, emit.getValue())) {
-    Expected<DeviceImage> image = compileDeviceImage(
-        input, options,
-        emit == "ptx"     ? DeviceImageKind::Ptx
-        : emit == "cubin" ? DeviceImageKind::Cubin
-                          : DeviceImageKind::Fatbin);
+    Expected<DeviceImage> image =
+        compileDeviceImage(input, options,
+                           emit == "ptx"     ? DeviceImageKind::Ptx
+                           : emit == "cubin" ? DeviceImageKind::Cubin
+                                             : DeviceImageKind::Fatbin);
     if (!image)
       return image.takeError();
     if (emit == "fatbin" && image->isPtx)
-      return toolError(ExitCode::Refused,
-                       "no ptxas and fatbinary: neither in CUDA_HOME, CUDA_PATH "
-                       "or CUDA_ROOT nor on PATH; --emit=ptx needs none");
+      return toolError(
+          ExitCode::Refused,
+          "no ptxas and fatbinary: neither in CUDA_HOME, CUDA_PATH "
+          "or CUDA_ROOT nor on PATH; --emit=ptx needs none");
     return writeFile(output, [&](raw_ostream &out) { out << image->bytes; });
   }
   Expected<CompiledProgram> program = compileModel(input, options);

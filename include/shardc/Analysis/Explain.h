@@ -13,13 +13,14 @@ namespace shardc {
 /// One reason for a communication op. An op that serves several has several.
 struct Reason {
   std::string needed; ///< what needs it, and how
-  std::string value;  ///< which value it moves, as the user knows it; may be empty
-  std::string rule;   ///< the sharding rule that asked; may be empty
-  std::string avoid;  ///< which annotation would avoid it; may be empty
+  std::string
+      value; ///< which value it moves, as the user knows it; may be empty
+  std::string rule;  ///< the sharding rule that asked; may be empty
+  std::string avoid; ///< which annotation would avoid it; may be empty
 };
 
-/// What the user calls `value`, a value of the global view: `argument 0 "image"`,
-/// or who makes it and where.
+/// What the user calls `value`, a value of the global view: `argument 0
+/// "image"`, or who makes it and where.
 std::string userNameOf(mlir::Value value);
 
 /// The `reason` of a communication op: parts are held apart by "; ", and begin

@@ -1,8 +1,9 @@
 //===- Origins.h - Which annotation a sharding came from --------*- C++ -*-===//
 //
 // Propagation, asked to explain, notes for each dim of a value which annotation
-// each of its axes came from, and its sizes: `spmd.origins` on ops and arguments,
-// a list of dims, each a dictionary from axis to words (`argument 0 "image"`).
+// each of its axes came from, and its sizes: `spmd.origins` on ops and
+// arguments, a list of dims, each a dictionary from axis to words (`argument 0
+// "image"`).
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_ANALYSIS_ORIGINS_H

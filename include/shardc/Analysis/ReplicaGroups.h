@@ -19,7 +19,8 @@ readReplicaGroups(mlir::Operation *op, spmd::MeshAttr mesh);
 
 /// For each rank, the rank whose value it is given by a collective_permute or
 /// a collective_broadcast; -1 where nothing arrives: zeros.
-llvm::FailureOr<llvm::SmallVector<int64_t>> readSources(mlir::Operation *op, spmd::MeshAttr mesh);
+llvm::FailureOr<llvm::SmallVector<int64_t>> readSources(mlir::Operation *op,
+                                                        spmd::MeshAttr mesh);
 
 } // namespace shardc
 

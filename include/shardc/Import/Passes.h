@@ -2,12 +2,12 @@
 #ifndef SHARDC_IMPORT_PASSES_H
 #define SHARDC_IMPORT_PASSES_H
 
+#include "mlir/Pass/Pass.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "mlir/Pass/Pass.h"
 #include <string>
 
 namespace shardc {
@@ -21,12 +21,13 @@ struct ImportOptions {
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or
   /// name; empty: as the file says.
   std::string sizes;
-  /// The machine to compile for, as parseMachine reads it; empty: as the file says.
+  /// The machine to compile for, as parseMachine reads it; empty: as the file
+  /// says.
   std::string machine;
   /// One rank, nothing cut: the mesh loses its axes, and every sharding goes.
   bool unsharded = false;
-  /// With `unsharded`: axes of one rank each, and shardings along them, stay, so that
-  /// all follows from them that does on other meshes.
+  /// With `unsharded`: axes of one rank each, and shardings along them, stay,
+  /// so that all follows from them that does on other meshes.
   bool keepAxes = false;
   /// Keep calls of Python that give no values.
   bool hostCalls = false;

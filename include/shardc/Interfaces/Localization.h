@@ -1,10 +1,11 @@
-//===- Localization.h - What an op needs to know to become local -*- C++ -*-===//
+//===- Localization.h - What an op needs to know to become local -*- C++
+//-*-===//
 #ifndef SHARDC_INTERFACES_LOCALIZATION_H
 #define SHARDC_INTERFACES_LOCALIZATION_H
 
-#include "shardc/Interfaces/ShardingRule.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "shardc/Interfaces/ShardingRule.h"
 
 namespace shardc {
 
@@ -44,9 +45,10 @@ public:
   /// True if some factor of kind Reduction is sharded.
   virtual bool isPartial() = 0;
   /// Combines a partial local result over the ranks that share the sharded
-  /// reduction factors. Returns `partial` itself where none is sharded. Ops with
-  /// Reduction factors call it once for each result.
-  virtual mlir::Value completeReduction(mlir::Value partial, int64_t result) = 0;
+  /// reduction factors. Returns `partial` itself where none is sharded. Ops
+  /// with Reduction factors call it once for each result.
+  virtual mlir::Value completeReduction(mlir::Value partial,
+                                        int64_t result) = 0;
 
   // For local forms that communicate themselves (Distributed factors).
 
@@ -64,16 +66,20 @@ public:
   /// tensor, copies apart) to those that `needed` says; one table a dim each.
   /// Outside the domain stands `fill` (0-d), zeros where it is null. Every rank
   /// reaches it. `why` is the reason that explain gives, in words.
-  virtual mlir::Value exchange(mlir::Value local, llvm::ArrayRef<IntervalTable> owned,
-                               llvm::ArrayRef<IntervalTable> needed, mlir::Value fill,
-                               llvm::StringRef why) = 0;
+  virtual mlir::Value exchange(mlir::Value local,
+                               llvm::ArrayRef<IntervalTable> owned,
+                               llvm::ArrayRef<IntervalTable> needed,
+                               mlir::Value fill, llvm::StringRef why) = 0;
   /// Combines `partial`, of one shape on all ranks along `axes`, over these.
   virtual mlir::Value allReduce(mlir::Value partial, spmd::ReductionKind kind,
-                                llvm::ArrayRef<int64_t> axes, llvm::StringRef why) = 0;
+                                llvm::ArrayRef<int64_t> axes,
+                                llvm::StringRef why) = 0;
   /// For ops of the spmd dialect: the mesh, and what each coordinate owns and
   /// needs of dim `dim` of a tensor.
   virtual mlir::FlatSymbolRefAttr meshName() { return {}; }
-  virtual spmd::DimExchangeAttr exchangeAttr(int64_t dim, const IntervalTable &owned, const IntervalTable &needed) {
+  virtual spmd::DimExchangeAttr exchangeAttr(int64_t dim,
+                                             const IntervalTable &owned,
+                                             const IntervalTable &needed) {
     return {};
   }
 };

@@ -24,8 +24,8 @@
 namespace shardc {
 
 enum class FactorKind {
-  PassThrough,    ///< may be sharded; every result has it, or it is a broadcast
-  Reduction,      ///< may be sharded; results are then partial (see `reduction`)
+  PassThrough, ///< may be sharded; every result has it, or it is a broadcast
+  Reduction,   ///< may be sharded; results are then partial (see `reduction`)
   /// May be sharded: the op's own local form communicates along it. Operands
   /// arrive as the blocks that the factor's cut gives each rank.
   Distributed,
@@ -41,19 +41,20 @@ struct Factor {
   /// a convolution, whose number is an attribute): uneven means whole.
   bool evenOnly = false;
   /// Of Distributed factors: every rank meets every block in turn (a ring, rows
-  /// asked for by index). So it may be cut along axes that other factors are cut
-  /// along as well, and adds nothing to what each rank computes.
+  /// asked for by index). So it may be cut along axes that other factors are
+  /// cut along as well, and adds nothing to what each rank computes.
   bool travels = false;
   /// Of Distributed factors: bytes that arrive at all ranks together when the
   /// local form communicates along it; what Decision weighs against a gather.
   double movedBytes = 0;
-  /// Of factors that travel, in place of that: bytes of the rows that the whole op
-  /// asks for or sends by index. More ranks that compute the same ask for more; a
-  /// rank that asks is sent each row once.
+  /// Of factors that travel, in place of that: bytes of the rows that the whole
+  /// op asks for or sends by index. More ranks that compute the same ask for
+  /// more; a rank that asks is sent each row once.
   double askedBytes = 0;
-  /// Of factors whose cut may end at the op (a transformed dim, the minor part of a
-  /// merge): factors that the other side may be cut along instead, the best first.
-  /// An axis that would be lost across the op is kept along one of them.
+  /// Of factors whose cut may end at the op (a transformed dim, the minor part
+  /// of a merge): factors that the other side may be cut along instead, the
+  /// best first. An axis that would be lost across the op is kept along one of
+  /// them.
   llvm::SmallVector<int64_t, 2> carriers = {};
 };
 
@@ -62,7 +63,7 @@ enum class Fill {
   Never,   ///< it is not read there
   Zero,    ///< zero of the element type
   Operand, ///< the scalar operand number `fillOperand`
-  Clip     ///< nothing: the local operand is cut to the domain, maybe to nothing
+  Clip ///< nothing: the local operand is cut to the domain, maybe to nothing
 };
 
 /// The dims of one operand or result.
@@ -92,7 +93,8 @@ struct ShardingRule {
 
 /// The factor that a dim is cut along when the dim is sharded: the most major
 /// term whose extent is above one; nullopt for a dim with no such factor.
-std::optional<int64_t> shardingFactorOf(const ShardingRule &rule, const IndexMap &map);
+std::optional<int64_t> shardingFactorOf(const ShardingRule &rule,
+                                        const IndexMap &map);
 
 } // namespace shardc
 

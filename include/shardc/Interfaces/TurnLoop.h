@@ -8,24 +8,31 @@
 #ifndef SHARDC_INTERFACES_TURNLOOP_H
 #define SHARDC_INTERFACES_TURNLOOP_H
 
-#include "shardc/Layout/Interval.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "shardc/Layout/Interval.h"
 #include <vector>
 
 namespace shardc {
 
-/// A ring of no more turns than this is written out, each turn with tables of its own; a longer one is a loop.
+/// A ring of no more turns than this is written out, each turn with tables of
+/// its own; a longer one is a loop.
 inline constexpr int64_t kMostTurnsWrittenOut = 8;
 
-/// Entry `index` of `table`: an attribute where all are equal, computed where they are evenly apart.
-mlir::OpFoldResult pickEntry(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> table, mlir::Value index);
+/// Entry `index` of `table`: an attribute where all are equal, computed where
+/// they are evenly apart.
+mlir::OpFoldResult pickEntry(mlir::OpBuilder &builder, mlir::Location loc,
+                             llvm::ArrayRef<int64_t> table, mlir::Value index);
 
-/// A loop over `first`, ..., `last` - 1. `body` gets the number, as an index, and what is carried, and returns what
-/// the next turn gets. Returns what the last one gave, `carried` itself where there is none.
-llvm::SmallVector<mlir::Value>
-buildTurnLoop(mlir::OpBuilder &builder, mlir::Location loc, int64_t first, int64_t last, mlir::ValueRange carried,
-              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value turn, mlir::ValueRange carried)> body);
+/// A loop over `first`, ..., `last` - 1. `body` gets the number, as an index,
+/// and what is carried, and returns what the next turn gets. Returns what the
+/// last one gave, `carried` itself where there is none.
+llvm::SmallVector<mlir::Value> buildTurnLoop(
+    mlir::OpBuilder &builder, mlir::Location loc, int64_t first, int64_t last,
+    mlir::ValueRange carried,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value turn,
+                                                      mlir::ValueRange carried)>
+        body);
 
 /// Buffers of `count` ranks one behind the other, each of `size` elements.
 std::vector<Interval> buffersOf(int64_t count, int64_t size);

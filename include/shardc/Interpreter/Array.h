@@ -41,9 +41,12 @@ struct Format {
   bool isComplex() const { return kind == Complex; }
   bool isBoolean() const { return kind == Integer && bits == 1; }
   /// The real type of a complex number's parts.
-  Format part() const { return {kind == Complex ? Float : kind, bits, isSigned, semantics}; }
+  Format part() const {
+    return {kind == Complex ? Float : kind, bits, isSigned, semantics};
+  }
   bool operator==(const Format &other) const {
-    return kind == other.kind && bits == other.bits && isSigned == other.isSigned && semantics == other.semantics;
+    return kind == other.kind && bits == other.bits &&
+           isSigned == other.isSigned && semantics == other.semantics;
   }
 
   /// `value` rounded to nearest, ties to even, as this real type holds it.
@@ -92,7 +95,8 @@ public:
   static Array token() { return tuple({}); }
   /// What a constant holds; none where its elements are not known.
   static std::optional<Array> read(mlir::ElementsAttr attr);
-  static Array read(Format format, llvm::ArrayRef<int64_t> shape, const char *bytes);
+  static Array read(Format format, llvm::ArrayRef<int64_t> shape,
+                    const char *bytes);
 
   const Format &format() const { return type; }
   llvm::ArrayRef<int64_t> shape() const { return sizes; }
@@ -103,8 +107,12 @@ public:
   bool isTuple() const { return data && data->isTuple; }
   explicit operator bool() const { return data != nullptr; }
 
-  const Element &operator[](int64_t index) const { return data->elements[index]; }
-  const Element &at(llvm::ArrayRef<int64_t> index) const { return data->elements[flat(index)]; }
+  const Element &operator[](int64_t index) const {
+    return data->elements[index];
+  }
+  const Element &at(llvm::ArrayRef<int64_t> index) const {
+    return data->elements[flat(index)];
+  }
   /// To write: makes the elements this array's own first.
   Element &set(int64_t index) {
     own();
@@ -113,9 +121,12 @@ public:
   Element &set(llvm::ArrayRef<int64_t> index) { return set(flat(index)); }
   /// Stores `value` rounded to the format.
   void put(int64_t index, double value) { set(index).real = type.round(value); }
-  void put(int64_t index, int64_t value) { set(index).integer = type.wrap(value); }
+  void put(int64_t index, int64_t value) {
+    set(index).integer = type.wrap(value);
+  }
   void put(int64_t index, std::complex<double> value) {
-    set(index) = Element::of(std::complex<double>(type.round(value.real()), type.round(value.imag())));
+    set(index) = Element::of(std::complex<double>(type.round(value.real()),
+                                                  type.round(value.imag())));
   }
   int64_t flat(llvm::ArrayRef<int64_t> index) const {
     int64_t position = 0;
@@ -127,7 +138,9 @@ public:
   /// The same elements, in their order, under another shape.
   Array reshaped(llvm::ArrayRef<int64_t> shape) const;
   /// The scalar at `index`.
-  Array elementAt(int64_t index) const { return scalar(type, data->elements[index]); }
+  Array elementAt(int64_t index) const {
+    return scalar(type, data->elements[index]);
+  }
   /// The integer of a scalar, or element `index`.
   int64_t integer(int64_t index = 0) const { return (*this)[index].integer; }
   /// The box of `box` elements at `starts`, every `strides`-th.
@@ -160,7 +173,8 @@ private:
 int64_t countElements(llvm::ArrayRef<int64_t> shape);
 
 /// Calls `visit` for every index of `shape`, in row-major order.
-void forEachIndex(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
+void forEachIndex(llvm::ArrayRef<int64_t> shape,
+                  llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);
 
 /// The bits of `value`, lowest first, at most 64 (of a part).
 uint64_t bitsOf(const Format &format, double value);

@@ -36,26 +36,26 @@ struct CpuKernelOptions {
   /// (`spmd.parts` on a loop), which whoever knows the runtime lets run at the
   /// same time.
   int64_t threads = 1;
-  /// An element's bits do not depend on where in a kernel's loops it stands: products
-  /// and sums are rounded one by one, but where the product is exact.
+  /// An element's bits do not depend on where in a kernel's loops it stands:
+  /// products and sums are rounded one by one, but where the product is exact.
   bool exact = false;
   /// Calls of @shardc_mark around kernels (spmd-mark-kernels).
   bool marks = false;
-  /// False where kernels are made elsewhere, so that there is nothing to lower but
-  /// scalars.
+  /// False where kernels are made elsewhere, so that there is nothing to lower
+  /// but scalars.
   bool vectors = true;
   /// Adds passes behind the fusion of tensors.
   std::function<void(mlir::OpPassManager &)> onFused;
-  /// Adds the passes of whoever knows the other ops, when all are on buffers and
-  /// before kernels are made of them.
+  /// Adds the passes of whoever knows the other ops, when all are on buffers
+  /// and before kernels are made of them.
   std::function<void(mlir::OpPassManager &)> onBuffers;
 };
 
 /// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
 unsigned preferredVectorBits(llvm::StringRef arch);
 
-/// Tensors to buffers, for any target: fused `linalg.generic` on memrefs. In: as
-/// below. Results of `entry` become memref arguments.
+/// Tensors to buffers, for any target: fused `linalg.generic` on memrefs. In:
+/// as below. Results of `entry` become memref arguments.
 void buildSharedBufferPipeline(mlir::OpPassManager &pm,
                                const CpuKernelOptions &options);
 
@@ -79,7 +79,8 @@ void buildCpuKernelPipeline(mlir::OpPassManager &pm,
 /// Dialects and external models that the pipelines need.
 void registerCpuKernelDialects(mlir::DialectRegistry &registry);
 
-/// Lets bufferization take `spmd.pair_step` and `spmd.lines`; part of the above.
+/// Lets bufferization take `spmd.pair_step` and `spmd.lines`; part of the
+/// above.
 void registerPairStepModel(mlir::DialectRegistry &registry);
 
 /// Makes `--spmd-cpu-kernels` known to the command line.

@@ -49,7 +49,8 @@ namespace shardc {
 /// The symbol of the gpu.module that holds a program's kernels.
 inline constexpr llvm::StringLiteral kKernelModuleName = "shardc_kernels";
 
-// What launches and kernels say of themselves (docs/Rationale/GPU.md section 3).
+// What launches and kernels say of themselves (docs/Rationale/GPU.md section
+// 3).
 /// The GPU whose instructions a kernel needs; images for others lack it.
 inline constexpr llvm::StringLiteral kOfGpuAttrName = "spmd.gpu";
 /// Done only where the launch before, of another kernel, could not be.
@@ -60,15 +61,16 @@ inline constexpr llvm::StringLiteral kPersistentAttrName = "spmd.persistent";
 /// dim first, each dim by those of the memref that it runs over.
 inline constexpr llvm::StringLiteral kTensorMapAttrName = "spmd.tensor_map";
 inline constexpr llvm::StringLiteral kTensorBoxAttrName = "spmd.tensor_box";
-/// On a multiplication of f32, what its program asks for: "default" and "high" (which
+/// On a multiplication of f32, what its program asks for: "default" and "high"
+/// (which
 /// --precision=tf32 lets be one or three products of tf32), "tf32" or "tf32x3".
 inline constexpr llvm::StringLiteral kTensorFloatAttrName = "spmd.tensor_float";
 /// How many such descriptions come before a kernel's other arguments.
 inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
 
-/// Who does products, convolutions and transforms: our kernels; a library of the
-/// device's vendor where that pays and it is there; such a library wherever it can,
-/// and without it nothing runs.
+/// Who does products, convolutions and transforms: our kernels; a library of
+/// the device's vendor where that pays and it is there; such a library wherever
+/// it can, and without it nothing runs.
 enum class LibraryUse { Generated, Auto, Library };
 
 /// What kernels are made.
@@ -88,8 +90,8 @@ void buildGpuBufferPipeline(mlir::OpPassManager &pm,
                             const CpuKernelOptions &options,
                             const GpuKernelOptions &gpu);
 
-/// Kernels in `gpu.module @shardc_kernels` to the NVVM dialect; with `forPtx` as
-/// LLVM's NVPTX takes them, where some ops are inline assembly.
+/// Kernels in `gpu.module @shardc_kernels` to the NVVM dialect; with `forPtx`
+/// as LLVM's NVPTX takes them, where some ops are inline assembly.
 void buildGpuToNVVMPipeline(mlir::OpPassManager &pm, bool forPtx);
 
 /// Lets bufferization take `spmd.library_call`; part of the below.

@@ -38,7 +38,7 @@ struct DimExchange {
   int64_t dim = 0;
   std::vector<int64_t> axes;
   std::vector<Interval> owned;
-  std::vector<Interval> needed; ///< May reach outside [0, dim size).
+  std::vector<Interval> needed;        ///< May reach outside [0, dim size).
   Padding padding = Padding::Constant; ///< what stands there
   /// The extent of the whole dim: where the last owned interval ends.
   int64_t size() const;
@@ -56,10 +56,10 @@ struct Exchange {
   std::vector<int64_t> meshShape;
   std::vector<int64_t> globalShape;
   std::vector<DimExchange> dims;
-  /// Parts of the needed boxes: of each dim in `dims` a table like its `needed`,
-  /// inside it. Only what is in one of them arrives, once; the rest of the needed
-  /// box is nobody's to read. None: all of it arrives. A star of rows and columns
-  /// is two parts, and its corners stay where they are.
+  /// Parts of the needed boxes: of each dim in `dims` a table like its
+  /// `needed`, inside it. Only what is in one of them arrives, once; the rest
+  /// of the needed box is nobody's to read. None: all of it arrives. A star of
+  /// rows and columns is two parts, and its corners stay where they are.
   std::vector<std::vector<std::vector<Interval>>> parts;
 };
 
@@ -79,7 +79,8 @@ struct Transfer {
 
 /// Returns an empty string, or what is wrong: table lengths, dims or axes out
 /// of range or listed twice, owned intervals outside the domain, owned boxes
-/// that overlap or leave a gap, parts outside what is needed, indices too large to compute with.
+/// that overlap or leave a gap, parts outside what is needed, indices too large
+/// to compute with.
 std::string verifyExchange(const Exchange &exchange);
 
 /// The coordinate of `rank` along `axes`, linearised major to minor; 0 if there
@@ -99,11 +100,11 @@ Box neededBox(const Exchange &exchange, int64_t rank);
 std::vector<Box> arrivingBoxes(const Exchange &exchange, int64_t rank);
 
 /// What `rank` copies, from itself first and then from its peers by rank, at
-/// most one box from each but for padding and parts. The boxes are disjoint and cover what
-/// arrives, but for what a constant fills.
-/// Peers differ from `rank` only along axes along which an owned table varies:
-/// copies along other axes each serve their own. Where several of them own the
-/// same box, the rank itself or else the lowest serves it.
+/// most one box from each but for padding and parts. The boxes are disjoint and
+/// cover what arrives, but for what a constant fills. Peers differ from `rank`
+/// only along axes along which an owned table varies: copies along other axes
+/// each serve their own. Where several of them own the same box, the rank
+/// itself or else the lowest serves it.
 std::vector<Transfer> receivesOf(const Exchange &exchange, int64_t rank);
 /// What `rank` sends to others, by receiver, which is `peer`: the mirror image
 /// of receivesOf.

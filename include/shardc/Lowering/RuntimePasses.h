@@ -16,8 +16,8 @@ namespace shardc {
 #define GEN_PASS_REGISTRATION
 #include "shardc/Lowering/RuntimePasses.h.inc"
 
-/// How `spmd.run_site` is bufferised, and what bounds `spmd.lookup` has: without
-/// these models KernelGen can plan no buffer that differs by rank.
+/// How `spmd.run_site` is bufferised, and what bounds `spmd.lookup` has:
+/// without these models KernelGen can plan no buffer that differs by rank.
 void registerSpmdLoweringModels(mlir::DialectRegistry &registry);
 
 } // namespace shardc

@@ -170,9 +170,9 @@ private:
   /// Only what leaves less above the limit is done.
   bool isCareful = false;
   int64_t limit = 0, blockBytes = 0, turn = 0;
-  Program spare; ///< what an attempt began with
+  Program spare;                ///< what an attempt began with
   llvm::DenseSet<int64_t> kept; ///< values that are not given up
-  double mostAdded = 0; ///< arithmetic, in parts of the program's own
+  double mostAdded = 0;         ///< arithmetic, in parts of the program's own
   /// Cost of repeated ops that a byte is worth. It rises until the program
   /// fits, so that what costs little for its bytes goes first.
   double price = 1;

@@ -1,13 +1,14 @@
-//===- Compile.h - A model file to a program ---------------------*- C++ -*-===//
+//===- Compile.h - A model file to a program ---------------------*- C++
+//-*-===//
 #ifndef SHARDC_PIPELINES_COMPILE_H
 #define SHARDC_PIPELINES_COMPILE_H
 
-#include "shardc/Pipelines/Stages.h"
-#include "shardc/Translation/Metadata.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Translation/Metadata.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace shardc {
@@ -15,7 +16,8 @@ namespace shardc {
 /// What was done so that a program's temporaries stay within
 /// StageOptions::memoryLimit.
 struct MemoryPlan {
-  int64_t plannedBytes = 0; ///< of temporaries of one rank before; 0 without a limit
+  int64_t plannedBytes =
+      0; ///< of temporaries of one rank before; 0 without a limit
   int64_t repeated = 0;     ///< ops that run once more
   int64_t loops = 0;        ///< over blocks of rows
   int64_t addedPercent = 0; ///< of the program's arithmetic, as estimated
@@ -26,35 +28,41 @@ struct MemoryPlan {
 struct CompiledProgram {
   ProgramMetadata metadata;
   MemoryPlan memory;
-  std::string object;      ///< the bytes of an object file
-  std::string model;       ///< what it was compiled from, where the tool keeps it
-  double compileMs = 0;    ///< from parsed module to object
+  std::string object;   ///< the bytes of an object file
+  std::string model;    ///< what it was compiled from, where the tool keeps it
+  double compileMs = 0; ///< from parsed module to object
 };
 
 /// Reads a model (StableHLO text, or MLIR bytecode) within the limits of
 /// docs/Reference. Diagnostics go to the context's handlers. Null on failure.
-mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context, llvm::StringRef path);
+mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context,
+                                             llvm::StringRef path);
 
 /// The same for a model in memory; the buffer's name stands in diagnostics.
-mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context,
-                                             std::unique_ptr<llvm::MemoryBuffer> buffer);
+mlir::OwningOpRef<mlir::ModuleOp>
+parseModel(mlir::MLIRContext &context,
+           std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// Imports, propagates and partitions `module` in place: the local view.
-mlir::LogicalResult compileToLocal(mlir::ModuleOp module, const StageOptions &options);
+mlir::LogicalResult compileToLocal(mlir::ModuleOp module,
+                                   const StageOptions &options);
 
 /// From the local view to the LLVM dialect, in place.
-mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const StageOptions &options);
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module,
+                                const StageOptions &options);
 
-/// The same within StageOptions::memoryLimit, where there is one. `metadata` is that
-/// of the local view; communication that is repeated is added to it.
-mlir::FailureOr<MemoryPlan> lowerProgram(mlir::ModuleOp module, const StageOptions &options,
+/// The same within StageOptions::memoryLimit, where there is one. `metadata` is
+/// that of the local view; communication that is repeated is added to it.
+mlir::FailureOr<MemoryPlan> lowerProgram(mlir::ModuleOp module,
+                                         const StageOptions &options,
                                          ProgramMetadata &metadata);
 
 /// What an artifact says about itself, read off the local view.
 ProgramMetadata describeProgram(mlir::ModuleOp local);
 
 /// All of the above and code generation. `module` is consumed.
-mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp module, const StageOptions &options);
+mlir::FailureOr<CompiledProgram> compileProgram(mlir::ModuleOp module,
+                                                const StageOptions &options);
 
 /// A context with everything registered and loaded that compilation needs.
 /// Dialects that the project does not know are refused.

@@ -12,7 +12,8 @@ namespace shardc {
 /// external models (sharding rules, bufferisation, bounds, translation).
 void registerShardcDialects(mlir::DialectRegistry &registry);
 
-/// The project's passes and named pipelines (`--spmd-import` … `--spmd-lower-cpu`).
+/// The project's passes and named pipelines (`--spmd-import` …
+/// `--spmd-lower-cpu`).
 void registerShardcPasses();
 
 } // namespace shardc

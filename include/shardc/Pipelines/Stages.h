@@ -27,8 +27,8 @@ struct StageOptions {
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…".
   std::string sizes;
-  /// The machine whose figures all estimates are made of, as parseMachine reads it;
-  /// empty: as the file says, else `generic`.
+  /// The machine whose figures all estimates are made of, as parseMachine reads
+  /// it; empty: as the file says, else `generic`.
   std::string machine;
   /// One rank, nothing cut: the program that the sharded one is compared with.
   bool unsharded = false;
@@ -38,38 +38,42 @@ struct StageOptions {
   bool noRaise = false;
   /// No dim is dealt out from both ends unless an annotation says so.
   bool keepOrder = false;
-  /// The same bits on every mesh, for any cuts and number of threads; what cannot be
-  /// had so is refused.
+  /// The same bits on every mesh, for any cuts and number of threads; what
+  /// cannot be had so is refused.
   bool reproducible = false;
   /// Print where each sharding came from.
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
   bool origins = false;
-  /// Whoever runs the program answers its calls of Python: keep those that give no values.
+  /// Whoever runs the program answers its calls of Python: keep those that give
+  /// no values.
   bool hostCalls = false;
   /// Threads of a rank that share its parallel loops (code for CPUs).
   int64_t threads = 1;
   /// Let kernels say when they begin and end (code for CPUs).
   bool trace = false;
-  /// Most bytes of temporaries of one rank; where a program needs more, it computes
-  /// values again and in blocks of rows. 0: no limit.
+  /// Most bytes of temporaries of one rank; where a program needs more, it
+  /// computes values again and in blocks of rows. 0: no limit.
   int64_t memoryLimit = 0;
-  /// Where there is no such limit: says what it is, of what is known of the program
-  /// before it is lowered.
+  /// Where there is no such limit: says what it is, of what is known of the
+  /// program before it is lowered.
   std::function<int64_t(const ProgramMetadata &)> memoryLimitOf;
   /// What runs the kernels.
   Target target = Target::Cpu;
   /// What host code is generated for (Translation/ObjectFile.h).
   std::string arch = "native";
-  /// The GPUs that code is generated for, "sm_80,sm_90a" (Translation/DeviceImage.h).
+  /// The GPUs that code is generated for, "sm_80,sm_90a"
+  /// (Translation/DeviceImage.h).
   std::string gpuArch;
   /// Let emulated kernels look at every access.
   bool checkKernels = false;
-  /// Who does products, convolutions, transforms and steps of attention on GPUs: generated, auto, library.
+  /// Who does products, convolutions, transforms and steps of attention on
+  /// GPUs: generated, auto, library.
   std::string kernels = "generated";
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
-  /// Looks at the local view once communication is settled; fails where it is wrong.
+  /// Looks at the local view once communication is settled; fails where it is
+  /// wrong.
   std::function<llvm::LogicalResult(mlir::ModuleOp)> inspectLocal;
   /// Products of f32 of default precision may be of tf32 on GPUs.
   bool tf32 = false;
@@ -80,24 +84,28 @@ void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildRaiseStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPropagateStage(mlir::OpPassManager &pm, const StageOptions &options);
 void buildPartitionStage(mlir::OpPassManager &pm, const StageOptions &options);
-void buildCommunicateStage(mlir::OpPassManager &pm, const StageOptions &options);
-/// Between Communicate and Lower, where a program needs more than `memoryLimit`:
-/// values are made again, chains of ops run block by block, to an estimate of `bytes`.
+void buildCommunicateStage(mlir::OpPassManager &pm,
+                           const StageOptions &options);
+/// Between Communicate and Lower, where a program needs more than
+/// `memoryLimit`: values are made again, chains of ops run block by block, to
+/// an estimate of `bytes`.
 void buildFitMemoryStage(mlir::OpPassManager &pm, int64_t bytes);
 void buildLowerCpuStage(mlir::OpPassManager &pm, const StageOptions &options);
-/// Its first half: loops on buffers in an arena, of `spmd.arena_bytes` of the module.
+/// Its first half: loops on buffers in an arena, of `spmd.arena_bytes` of the
+/// module.
 void buildCpuBuffersStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// Its second half.
 void buildCpuCodeStage(mlir::OpPassManager &pm, const StageOptions &options);
-/// For `Target::Cuda` a `gpu.module @shardc_kernels` in the NVVM dialect remains
-/// beside the host's code.
+/// For `Target::Cuda` a `gpu.module @shardc_kernels` in the NVVM dialect
+/// remains beside the host's code.
 void buildLowerCudaStage(mlir::OpPassManager &pm, const StageOptions &options);
 
-/// True where the command line has `--explain`. Then the stages note what `explain`
-/// of Analysis/Explain.h prints. Requires registerStagePipelines().
+/// True where the command line has `--explain`. Then the stages note what
+/// `explain` of Analysis/Explain.h prints. Requires registerStagePipelines().
 bool isExplainRequested();
 
-/// Makes the stages known to the command line, and `--shardc-pipeline`, all of them.
+/// Makes the stages known to the command line, and `--shardc-pipeline`, all of
+/// them.
 void registerStagePipelines();
 
 } // namespace shardc

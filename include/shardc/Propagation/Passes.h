@@ -2,8 +2,8 @@
 #ifndef SHARDC_PROPAGATION_PASSES_H
 #define SHARDC_PROPAGATION_PASSES_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/Pass/Pass.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc {
 
@@ -12,14 +12,16 @@ struct PropagationOptions {
   bool noFallback = false;
   /// Remarks that say where each sharding came from.
   bool explain = false;
-  /// Notes on values and reshards where each axis came from (Analysis/Origins.h).
+  /// Notes on values and reshards where each axis came from
+  /// (Analysis/Origins.h).
   bool origins = false;
   /// No dim is dealt out unless an annotation says so.
   bool keepOrder = false;
 };
 
 /// Annotated to fully sharded global view (`--spmd-propagate`).
-void buildPropagationPipeline(mlir::OpPassManager &pm, const PropagationOptions &options);
+void buildPropagationPipeline(mlir::OpPassManager &pm,
+                              const PropagationOptions &options);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -38,7 +38,8 @@ struct DimState {
   int64_t sizeOrigin = -1;
   bool open = true;     ///< more axes may follow
   bool settled = false; ///< a conflict of boundaries was decided here
-  bool pinned = false;  ///< the boundaries stay: an argument arrives as it was said to
+  bool pinned =
+      false; ///< the boundaries stay: an argument arrives as it was said to
   int64_t priority = 0; ///< the round from which on the dim takes part
 };
 
@@ -84,8 +85,8 @@ struct Problem {
   int64_t shards(llvm::ArrayRef<int64_t> axes) const;
   int64_t numRanks() const { return shards(allAxes()); }
   llvm::SmallVector<int64_t, 4> allAxes() const;
-  /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires fitting
-  /// sizes.
+  /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires
+  /// fitting sizes.
   void annotate(int64_t tensor, int64_t dim, llvm::ArrayRef<int64_t> axes,
                 llvm::ArrayRef<int64_t> sizes = {}, bool open = false,
                 int64_t priority = 0, int64_t origin = -1);
@@ -103,7 +104,8 @@ MapKind kindOf(const ShardingRule &rule, const IndexMap &map, int64_t dimSize);
 struct RuleView {
   /// Shapes are those of the op's operands and results; empty for those without
   /// dims.
-  RuleView(const ShardingRule &rule, llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandShapes,
+  RuleView(const ShardingRule &rule,
+           llvm::ArrayRef<llvm::ArrayRef<int64_t>> operandShapes,
            llvm::ArrayRef<llvm::ArrayRef<int64_t>> resultShapes);
 
   struct Dim {
@@ -113,8 +115,8 @@ struct RuleView {
   const ShardingRule *rule;
   llvm::SmallVector<int64_t, 8> sizes; ///< of factors
   /// A factor may be cut if every dim that uses it is cut along it, it may be
-  /// sharded, and there is something to cut. A factor of size one may be "cut" so
-  /// that its one element is on one rank.
+  /// sharded, and there is something to cut. A factor of size one may be "cut"
+  /// so that its one element is on one rank.
   llvm::SmallVector<bool, 8> canCut;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 4> operands;
   llvm::SmallVector<llvm::SmallVector<Dim, 4>, 2> results;
@@ -132,8 +134,8 @@ RuleView viewOf(const Problem &problem, const OpNode &op);
 Boundaries factorFromDim(const RuleView &view, const IndexMap &map,
                          MapKind kind, int64_t factor, const Boundaries &dim);
 Boundaries dimFromFactor(const RuleView &view, const IndexMap &map,
-                         MapKind kind, int64_t factor,
-                         const Boundaries &bounds, int64_t dimSize);
+                         MapKind kind, int64_t factor, const Boundaries &bounds,
+                         int64_t dimSize);
 
 /// Spreads shardings over all tensors until nothing changes: user priorities,
 /// then op priorities, then basic and aggressive rounds. Returns the number of
@@ -146,14 +148,15 @@ struct FactorState {
   Boundaries bounds;
 };
 
-/// Decides how `op` runs: an axis at most once, the least time, summed over ranks,
-/// where tensors disagree.
+/// Decides how `op` runs: an axis at most once, the least time, summed over
+/// ranks, where tensors disagree.
 llvm::SmallVector<FactorState, 8> decideFactors(const Problem &problem,
                                                 const OpNode &op);
 
-/// Bytes that arrive at all ranks together where `op`, cut as `factors` says, asks
-/// for rows along `factor`, which is cut.
-double bytesAsked(const Problem &problem, const OpNode &op, llvm::ArrayRef<FactorState> factors, int64_t factor);
+/// Bytes that arrive at all ranks together where `op`, cut as `factors` says,
+/// asks for rows along `factor`, which is cut.
+double bytesAsked(const Problem &problem, const OpNode &op,
+                  llvm::ArrayRef<FactorState> factors, int64_t factor);
 
 /// What `factors` asks of a tensor of `op`. Dims of operands that are read
 /// through windows keep the boundaries of `current` where the axes agree.
@@ -167,12 +170,13 @@ TensorState impliedResult(const Problem &problem, const RuleView &view,
 /// True if both cut every dim along the same axes at the same places.
 bool sameLayout(const TensorState &a, const TensorState &b);
 /// Bytes that arrive at ranks, summed, when a tensor goes from one layout to
-/// another; an estimate on meshes of more than 64 ranks where different axes cut
-/// the same dim.
+/// another; an estimate on meshes of more than 64 ranks where different axes
+/// cut the same dim.
 double bytesMoved(const Problem &problem, const TensorState &from,
                   const TensorState &to);
 /// The axes of those dims that the layouts cut in different ways.
-llvm::SmallVector<int64_t, 4> axesCrossed(const TensorState &from, const TensorState &to);
+llvm::SmallVector<int64_t, 4> axesCrossed(const TensorState &from,
+                                          const TensorState &to);
 /// Seconds that the bytes take, summed over ranks, along these axes.
 double secondsMoved(const Problem &problem, const TensorState &from,
                     const TensorState &to);
@@ -180,16 +184,17 @@ double secondsMoved(const Problem &problem, const TensorState &from,
 /// How one value gets into several layouts: layout i comes from layout from[i],
 /// or from the source where that is -1.
 struct ReshardPlan {
-  /// Those that were asked for first, in order; then one that nobody asked for but
-  /// on the way to them, or none.
+  /// Those that were asked for first, in order; then one that nobody asked for
+  /// but on the way to them, or none.
   std::vector<TensorState> layouts;
   llvm::SmallVector<int64_t> from;
 };
 
-/// The tree of steps that moves the fewest bytes, those along slower links counted as
-/// more; of such the one with the fewest steps.
-/// Requires targets that differ from one another and from `source`.
-ReshardPlan planReshards(const Problem &problem, const TensorState &source, llvm::ArrayRef<TensorState> targets);
+/// The tree of steps that moves the fewest bytes, those along slower links
+/// counted as more; of such the one with the fewest steps. Requires targets
+/// that differ from one another and from `source`.
+ReshardPlan planReshards(const Problem &problem, const TensorState &source,
+                         llvm::ArrayRef<TensorState> targets);
 
 } // namespace shardc::propagation
 

@@ -2,9 +2,9 @@
 #ifndef SHARDC_PROPAGATION_PROJECTION_H
 #define SHARDC_PROPAGATION_PROJECTION_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Problem.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardc::propagation {
@@ -15,8 +15,8 @@ struct Projection {
   mlir::FlatSymbolRefAttr meshName;
   spmd::MeshAttr mesh;
   Problem problem;
-  /// Ops that a sharding is decided for, in order: not those in the regions that
-  /// say what to do with elements.
+  /// Ops that a sharding is decided for, in order: not those in the regions
+  /// that say what to do with elements.
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::DenseMap<mlir::Value, int64_t> tensorOf;
   /// The node of each op that has a rule.
@@ -27,9 +27,11 @@ struct Projection {
 
   /// The sharding that says what `state` says.
   spmd::ShardingAttr toAttr(const TensorState &state) const;
-  spmd::DimShardingAttr toAttr(llvm::ArrayRef<int64_t> axes, const Boundaries &bounds) const;
+  spmd::DimShardingAttr toAttr(llvm::ArrayRef<int64_t> axes,
+                               const Boundaries &bounds) const;
   /// The layout that a sharding without dynamic sizes says.
-  TensorState toState(spmd::ShardingAttr sharding, mlir::RankedTensorType type) const;
+  TensorState toState(spmd::ShardingAttr sharding,
+                      mlir::RankedTensorType type) const;
 };
 
 /// Ops of `function` that run on shards, in order.
@@ -44,10 +46,12 @@ llvm::FailureOr<std::optional<ShardingRule>> getRule(mlir::Operation *op);
 void splitSharedSources(mlir::func::FuncOp function);
 
 /// Reads shardings and rules; diagnostics for what cannot be propagated.
-llvm::FailureOr<Projection> project(mlir::func::FuncOp function, spmd::MeshOp mesh);
+llvm::FailureOr<Projection> project(mlir::func::FuncOp function,
+                                    spmd::MeshOp mesh);
 
 /// Writes the answer back: shardings, factors and reshards.
-llvm::LogicalResult writeBack(Projection &projection, const PropagationOptions &options);
+llvm::LogicalResult writeBack(Projection &projection,
+                              const PropagationOptions &options);
 
 } // namespace shardc::propagation
 

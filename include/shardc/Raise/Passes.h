@@ -2,9 +2,9 @@
 #ifndef SHARDC_RAISE_PASSES_H
 #define SHARDC_RAISE_PASSES_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc {
 

@@ -22,7 +22,8 @@ public:
   bool ok = true;
 
   int64_t number() {
-    return take<int64_t>([&](int64_t &v) { return reader.readSignedVarInt(v); });
+    return take<int64_t>(
+        [&](int64_t &v) { return reader.readSignedVarInt(v); });
   }
   bool flag() {
     return take<bool>([&](bool &v) { return reader.readBool(v); });
@@ -57,8 +58,7 @@ public:
   llvm::APFloat real() {
     llvm::FailureOr<llvm::APFloat> value = llvm::APFloat(0.0);
     if (ok)
-      value =
-          reader.readAPFloatWithKnownSemantics(llvm::APFloat::IEEEdouble());
+      value = reader.readAPFloatWithKnownSemantics(llvm::APFloat::IEEEdouble());
     ok &= succeeded(value);
     return ok ? *value : llvm::APFloat(0.0);
   }
@@ -92,8 +92,8 @@ private:
   mlir::DialectBytecodeReader &reader;
 };
 
-/// An attribute that begins with a code: `readFields(code, fields)` fails for one
-/// that is not known, which `dialect` is told to have.
+/// An attribute that begins with a code: `readFields(code, fields)` fails for
+/// one that is not known, which `dialect` is told to have.
 template <typename ReadFields>
 mlir::Attribute readCodedAttribute(mlir::DialectBytecodeReader &reader,
                                    llvm::StringRef dialect,

@@ -1,8 +1,8 @@
 //===- PlantedFault.h - Mistakes that tests plant ---------------*- C++ -*-===//
 //
-// Places in stages where a test may have the stage make a mistake, to see whether
-// the check behind it finds that. None is planted unless a tool says so; users
-// have no option for it.
+// Places in stages where a test may have the stage make a mistake, to see
+// whether the check behind it finds that. None is planted unless a tool says
+// so; users have no option for it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_SUPPORT_PLANTEDFAULT_H

@@ -32,9 +32,17 @@ void embedMetadata(mlir::ModuleOp module, const ProgramMetadata &metadata);
 llvm::Expected<std::string> findLinker();
 
 /// What the linker is told besides the file to link; it writes to stdout.
-inline constexpr const char *kLinkerOptions[] = {
-    "-shared", "--hash-style=gnu", "--build-id=none", "-z", "relro", "-z",
-    "now",     "-z",               "noexecstack",     "-o", "-"};
+inline constexpr const char *kLinkerOptions[] = {"-shared",
+                                                 "--hash-style=gnu",
+                                                 "--build-id=none",
+                                                 "-z",
+                                                 "relro",
+                                                 "-z",
+                                                 "now",
+                                                 "-z",
+                                                 "noexecstack",
+                                                 "-o",
+                                                 "-"};
 
 /// Links `object`, position-independent code, to the bytes of a shared object.
 /// Calls of the runtime stay open: they are bound when it is loaded. Nothing

@@ -50,8 +50,8 @@ struct CudaToolkit {
   std::string ptxas, fatbinary, libdevice;
 };
 CudaToolkit findCudaToolkit();
-/// The version of CUDA that `toolkit`'s ptxas says it is of: "13.0"; empty where
-/// it says none.
+/// The version of CUDA that `toolkit`'s ptxas says it is of: "13.0"; empty
+/// where it says none.
 std::string versionOf(const CudaToolkit &toolkit);
 
 /// What one call of ptxas reports of a kernel.

@@ -57,8 +57,8 @@ struct ValueMetadata {
   std::vector<DimPlacement> dims;
   std::vector<PartialPlacement> partial = {}; ///< of arguments only
   /// Of results only. How a conformance file compares this result with the next
-  /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected" for
-  /// that next one. Empty for results that belong to the program.
+  /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected"
+  /// for that next one. Empty for results that belong to the program.
   std::string check = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
@@ -86,8 +86,8 @@ struct ProgramMetadata {
   std::vector<ValueMetadata> arguments;
   std::vector<ValueMetadata> results;
   std::vector<SiteMetadata> communication;
-  int64_t arenaBytes = 0; ///< of the rank that needs most
-  int64_t threads = 1;    ///< of a rank, that share its loops
+  int64_t arenaBytes = 0;    ///< of the rank that needs most
+  int64_t threads = 1;       ///< of a rank, that share its loops
   bool reproducible = false; ///< the same bits on every mesh
 
   int64_t numRanks() const;

@@ -1,7 +1,7 @@
 //===- ApproximateMath.cpp - Formulas for the math dialect ---------------===//
 //
-// Scalar libm is ten times slower than arithmetic on vectors, and not right to one
-// unit in the last place everywhere. Narrow floats are computed in 32 bits.
+// Scalar libm is ten times slower than arithmetic on vectors, and not right to
+// one unit in the last place everywhere. Narrow floats are computed in 32 bits.
 // test/Execution/accuracy measures each function's error.
 //
 //===----------------------------------------------------------------------===//
@@ -67,13 +67,16 @@ static void expandFunction(Operation *op) {
   bool brief = element.isF64() && op->hasAttr(kBriefAttrName);
   if (brief && isa<math::Atan2Op>(op)) {
     result = functions::angleBrief(x, {&b, op->getOperand(1)}).v;
-  } else if (brief && functions::briefFunctions().contains(op->getName().getStringRef())) {
+  } else if (brief && functions::briefFunctions().contains(
+                          op->getName().getStringRef())) {
     result = functions::briefFunctions().at(op->getName().getStringRef())(x).v;
   } else if (element.isF32() && isa<math::PowFOp, math::Atan2Op>(op)) {
     functions::Num y{&b, op->getOperand(1)};
-    result = isa<math::PowFOp>(op) ? functions::powerSingle(x, y).v : functions::angleSingle(x, y).v;
+    result = isa<math::PowFOp>(op) ? functions::powerSingle(x, y).v
+                                   : functions::angleSingle(x, y).v;
   } else {
-    const auto &table = element.isF32() ? functions::singleFunctions() : functions::doubleFunctions();
+    const auto &table = element.isF32() ? functions::singleFunctions()
+                                        : functions::doubleFunctions();
     auto found = table.find(op->getName().getStringRef());
     if (found == table.end())
       return;
@@ -91,13 +94,15 @@ struct ApproximateMathPass final
     {
       // These expand into other functions first.
       RewritePatternSet patterns(&getContext());
-      math::populateExpansionPatterns(patterns, {"exp2", "fpowi", "ipowi", "roundeven", "ctlz"});
+      math::populateExpansionPatterns(
+          patterns, {"exp2", "fpowi", "ipowi", "roundeven", "ctlz"});
       if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
         return signalPassFailure();
     }
     {
       RewritePatternSet patterns(&getContext());
-      populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
+      populateMathF32ExpansionPatterns(patterns,
+                                       [](StringRef) { return true; });
       if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
         return signalPassFailure();
     }
@@ -108,13 +113,15 @@ struct ApproximateMathPass final
     for ([[maybe_unused]] int round : {0, 1}) {
       SmallVector<Operation *> ops;
       getOperation().walk([&](Operation *op) {
-        if (isa<math::MathDialect>(op->getDialect()) && op->getNumResults() == 1)
+        if (isa<math::MathDialect>(op->getDialect()) &&
+            op->getNumResults() == 1)
           ops.push_back(op);
       });
       llvm::for_each(ops, expandFunction);
     }
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) { return name == "math.log2"; });
+    populateMathPolynomialApproximationPatterns(
+        patterns, [](StringRef name) { return name == "math.log2"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,10 +1,10 @@
 //===- DoubleFunctions.cpp - Functions of f64 -----------------------------===//
 //
-// What libm does not round to one unit in the last place, and what is made of it:
-// exp and log as pairs of f64, about twelve bits better than one, then arithmetic on
-// pairs (T. Dekker, "A floating-point technique for extending the available
-// precision", 1971). exp, log, pow, sin, cos, tan, asin, acos, atan and atan2 stay
-// calls of libm, which are right to less than a unit.
+// What libm does not round to one unit in the last place, and what is made of
+// it: exp and log as pairs of f64, about twelve bits better than one, then
+// arithmetic on pairs (T. Dekker, "A floating-point technique for extending the
+// available precision", 1971). exp, log, pow, sin, cos, tan, asin, acos, atan
+// and atan2 stay calls of libm, which are right to less than a unit.
 //
 //===----------------------------------------------------------------------===//
 #include "FunctionTable.h"
@@ -21,13 +21,17 @@ static Num expm1Double(Num x) {
   Num power = powerOfTwo(e.n - 1, x);
   Pair base = exactSum(power, x.of(-0.5));
   Num far = sumOf(base + times(e.less, power)) * 2.0;
-  return copySign(choose(abs(x) < 0.34, sumOf(e.less), choose(x > 710.0, kInfinity, far)), x);
+  return copySign(
+      choose(abs(x) < 0.34, sumOf(e.less), choose(x > 710.0, kInfinity, far)),
+      x);
 }
 
 static Num sinhDouble(Num x) {
   Num square = x * x;
-  Num p = polynomial(square, {0x1.5555555555555p-3, 0x1.1111111111197p-7, 0x1.a01a01a0067d5p-13, 0x1.71de3a6c7a026p-19,
-                              0x1.ae64377a1131cp-26, 0x1.613d304ea2016p-33, 0x1.972733a2df28fp-41, 0x1.b07fa10e091e6p-46,
+  Num p = polynomial(square, {0x1.5555555555555p-3, 0x1.1111111111197p-7,
+                              0x1.a01a01a0067d5p-13, 0x1.71de3a6c7a026p-19,
+                              0x1.ae64377a1131cp-26, 0x1.613d304ea2016p-33,
+                              0x1.972733a2df28fp-41, 0x1.b07fa10e091e6p-46,
                               -0x1.46a71ce2b1317p-48});
   Num near = fma(x * square, p, x);
   Num a = abs(x);
@@ -47,8 +51,10 @@ static Num coshDouble(Num x) {
 
 static Num tanhDouble(Num x) {
   Num square = x * x;
-  Num p = polynomial(square, {-0x1.5555555555555p-2, 0x1.1111111111060p-3, -0x1.ba1ba1ba0a41dp-5, 0x1.664f487ba6544p-6,
-                              -0x1.226e33a50e474p-7, 0x1.d6d3496441366p-9, -0x1.7d95dfd120763p-10, 0x1.3477c997e06c4p-11,
+  Num p = polynomial(square, {-0x1.5555555555555p-2, 0x1.1111111111060p-3,
+                              -0x1.ba1ba1ba0a41dp-5, 0x1.664f487ba6544p-6,
+                              -0x1.226e33a50e474p-7, 0x1.d6d3496441366p-9,
+                              -0x1.7d95dfd120763p-10, 0x1.3477c997e06c4p-11,
                               -0x1.e327a3e2a6226p-13, 0x1.26b85d391b7e6p-14});
   Num near = fma(x * square, p, x);
   Num a = abs(x);
@@ -107,7 +113,8 @@ static Num acoshDouble(Num x) {
 
 static Num atanhDouble(Num x) {
   Num a = abs(x);
-  Num value = sumOf(logPair(exactSum(x.of(1), a) / exactSum(x.of(1), -a))) * 0.5;
+  Num value =
+      sumOf(logPair(exactSum(x.of(1), a) / exactSum(x.of(1), -a))) * 0.5;
   value = choose(a < 0x1p-28, a, choose(a == 1.0, kInfinity, value));
   return choose(a <= 1.0, copySign(value, x), kNan);
 }
@@ -126,7 +133,8 @@ static Num cbrtDouble(Num x) {
   Num cube = square.hi * y, lost = fma(square.hi, y, -cube);
   Num rest = (scaled - cube) - fma(square.lo, y, lost);
   Num better = y + rest / (square.hi * 3.0);
-  Num value = choose(small, better * 0x1p-100, choose(large, better * 0x1p100, better));
+  Num value =
+      choose(small, better * 0x1p-100, choose(large, better * 0x1p100, better));
   return choose((a > 0.0) & (a < kInfinity), value, x);
 }
 
@@ -146,21 +154,28 @@ static Num rsqrtDouble(Num x) {
 // erf
 //===----------------------------------------------------------------------===//
 
-/// erfc of 0 to 27.5, times 2^100, so that it is a normal number: exp(-a^2) times a fit of exp(a^2) erfc(a) (1 + 2a) in t = (a - 4) / (a + 4),
-/// whose leading coefficients are pairs. After M. Shepherd, J. Laframboise (1981).
+/// erfc of 0 to 27.5, times 2^100, so that it is a normal number: exp(-a^2)
+/// times a fit of exp(a^2) erfc(a) (1 + 2a) in t = (a - 4) / (a + 4), whose
+/// leading coefficients are pairs. After M. Shepherd, J. Laframboise (1981).
 static Pair erfcPair(Num a) {
   static constexpr double leading[][2] = {
-      {0x1.3ba5916e9fd7fp+0, -0x1.abc69566ae489p-55}, {-0x1.1df1ad154a28fp-3, 0x1.61e2df4538e1fp-57},
-      {0x1.f7f5df66fd7ddp-7, 0x1.56204a6fcd945p-61},  {0x1.16ecefcfa53fep-4, -0x1.f6df0e41d65d3p-59},
-      {-0x1.9ddb23c3e920ap-4, 0x1.dfe60d8568cd4p-59}, {0x1.7fee004e1141ap-4, -0x1.fb8559350e155p-59},
-      {-0x1.0fb06dfe47343p-4, 0x1.fa99766697406p-59}, {0x1.3079edf6acf15p-5, 0x1.d7435cbd14016p-59}};
+      {0x1.3ba5916e9fd7fp+0, -0x1.abc69566ae489p-55},
+      {-0x1.1df1ad154a28fp-3, 0x1.61e2df4538e1fp-57},
+      {0x1.f7f5df66fd7ddp-7, 0x1.56204a6fcd945p-61},
+      {0x1.16ecefcfa53fep-4, -0x1.f6df0e41d65d3p-59},
+      {-0x1.9ddb23c3e920ap-4, 0x1.dfe60d8568cd4p-59},
+      {0x1.7fee004e1141ap-4, -0x1.fb8559350e155p-59},
+      {-0x1.0fb06dfe47343p-4, 0x1.fa99766697406p-59},
+      {0x1.3079edf6acf15p-5, 0x1.d7435cbd14016p-59}};
   Num t = (a - 4.0) / (a + 4.0);
   Pair quotient = exactSum(a, a.of(-4)) / exactSum(a, a.of(4));
-  Num tail = polynomial(t, {-0x1.096238858621dp-6, 0x1.49c67277859fep-8, -0x1.8d4a9972b5aeep-11, -0x1.a1df18d801509p-13,
-                            0x1.3be0342679596p-13, -0x1.995b07b93b826p-16, -0x1.7882e45f2a9c9p-17, 0x1.7f3dc844834c2p-18,
-                            0x1.3927eff82535ap-22, -0x1.bc605572dab31p-21, 0x1.4ae8f0f53c4d2p-24, 0x1.e661598721943p-24,
-                            -0x1.489b20cb2218dp-26, -0x1.1d24f3de40302p-26, 0x1.d2d16d26cb648p-30, 0x1.213f07f3054b1p-29,
-                            0x1.3f804c212d3f0p-32});
+  Num tail = polynomial(
+      t, {-0x1.096238858621dp-6, 0x1.49c67277859fep-8, -0x1.8d4a9972b5aeep-11,
+          -0x1.a1df18d801509p-13, 0x1.3be0342679596p-13, -0x1.995b07b93b826p-16,
+          -0x1.7882e45f2a9c9p-17, 0x1.7f3dc844834c2p-18, 0x1.3927eff82535ap-22,
+          -0x1.bc605572dab31p-21, 0x1.4ae8f0f53c4d2p-24, 0x1.e661598721943p-24,
+          -0x1.489b20cb2218dp-26, -0x1.1d24f3de40302p-26, 0x1.d2d16d26cb648p-30,
+          0x1.213f07f3054b1p-29, 0x1.3f804c212d3f0p-32});
   Pair sum = pairOf(tail);
   for (const double *c : llvm::reverse(ArrayRef(leading)))
     sum = sum * quotient + Pair{a.of(c[0]), a.of(c[1])};
@@ -170,15 +185,20 @@ static Pair erfcPair(Num a) {
 
 static Num erfDouble(Num x) {
   Num a = abs(x), square = x * x;
-  Num p = polynomial(square, {-0x1.812746b0379e7p-2, 0x1.ce2f21a042c2dp-4, -0x1.b82ce3128ae15p-6, 0x1.565bcd0ef0cc7p-8,
-                              -0x1.c02db42733c38p-11, 0x1.f9a32e378a8efp-14, -0x1.f4d341438813cp-17, 0x1.b9f9c8e80076bp-20,
-                              -0x1.607f7523984b6p-23, 0x1.07aec11fdf7a8p-26, -0x1.af7e30ae16dd7p-30, 0x1.8c1c79bf4290fp-33});
-  // 2 / sqrt(pi) in two parts; scaled, so that a subnormal product is rounded once.
+  Num p = polynomial(square, {-0x1.812746b0379e7p-2, 0x1.ce2f21a042c2dp-4,
+                              -0x1.b82ce3128ae15p-6, 0x1.565bcd0ef0cc7p-8,
+                              -0x1.c02db42733c38p-11, 0x1.f9a32e378a8efp-14,
+                              -0x1.f4d341438813cp-17, 0x1.b9f9c8e80076bp-20,
+                              -0x1.607f7523984b6p-23, 0x1.07aec11fdf7a8p-26,
+                              -0x1.af7e30ae16dd7p-30, 0x1.8c1c79bf4290fp-33});
+  // 2 / sqrt(pi) in two parts; scaled, so that a subnormal product is rounded
+  // once.
   Num wide = x * 0x1p60;
   Pair first = exactProduct(wide, x.of(0x1.20dd750429b6dp+0));
   Num low = fma(wide, 0x1.1ae3a914fed80p-56, first.lo);
   Num near = (first.hi + fma(wide * square, p, low)) * 0x1p-60;
-  Num far = sumOf(-times(erfcPair(smaller(a, a.of(6.5))), x.of(0x1p-100)) + x.of(1));
+  Num far =
+      sumOf(-times(erfcPair(smaller(a, a.of(6.5))), x.of(0x1p-100)) + x.of(1));
   return copySign(choose(a < 0.75, near, far), x);
 }
 
@@ -191,9 +211,12 @@ static Num erfcDouble(Num x) {
 
 const llvm::StringMap<Unary> &doubleFunctions() {
   static const llvm::StringMap<Unary> table = {
-      {"math.expm1", expm1Double}, {"math.log1p", log1pDouble}, {"math.tanh", tanhDouble},   {"math.sinh", sinhDouble},
-      {"math.cosh", coshDouble},   {"math.asinh", asinhDouble}, {"math.acosh", acoshDouble}, {"math.atanh", atanhDouble},
-      {"math.cbrt", cbrtDouble},   {"math.rsqrt", rsqrtDouble}, {"math.erf", erfDouble},     {"math.erfc", erfcDouble},
+      {"math.expm1", expm1Double}, {"math.log1p", log1pDouble},
+      {"math.tanh", tanhDouble},   {"math.sinh", sinhDouble},
+      {"math.cosh", coshDouble},   {"math.asinh", asinhDouble},
+      {"math.acosh", acoshDouble}, {"math.atanh", atanhDouble},
+      {"math.cbrt", cbrtDouble},   {"math.rsqrt", rsqrtDouble},
+      {"math.erf", erfDouble},     {"math.erfc", erfcDouble},
   };
   return table;
 }

@@ -6,8 +6,8 @@
 //
 // EmitNest.cpp has the loops, EmitNestMemory.cpp loads and stores of vectors,
 // EmitNestTiles.cpp what is done in registers, EmitNestPanels.cpp the copy of
-// an operand that is read again and again, EmitNestParts.cpp who does what where
-// several threads share a nest.
+// an operand that is read again and again, EmitNestParts.cpp who does what
+// where several threads share a nest.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
@@ -25,7 +25,8 @@ using namespace mlir;
 class NestEmitter {
 public:
   NestEmitter(OpBuilder &b, Nest &nest, const Schedule &s, int64_t parts)
-      : parts(parts), b(b), loc(nest.main.getLoc()), nest(nest), s(s), arith(b, loc) {
+      : parts(parts), b(b), loc(nest.main.getLoc()), nest(nest), s(s),
+        arith(b, loc) {
     for (auto *list : {&nest.inputs, &nest.outputs, &nest.epilogueInputs,
                        &nest.epilogueOutputs})
       for (Access &access : *list)
@@ -177,8 +178,8 @@ private:
   Arith arith;
   SmallVector<Access *> all;
   Value panel; ///< scratch of the packed operand
-  /// Rows of one tile that are to be turned, or have been, by place among `all`,
-  /// column and vector.
+  /// Rows of one tile that are to be turned, or have been, by place among
+  /// `all`, column and vector.
   std::map<std::tuple<size_t, int64_t, int64_t>, SmallVector<Value>> turned;
   Value realPart; ///< of the elements whose imaginary part is stored next
   /// The hoisted dim that has steps, and the present step's size.

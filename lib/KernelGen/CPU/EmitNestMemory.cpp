@@ -177,9 +177,9 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   turn(rows);
   for (auto [lane, value] : llvm::enumerate(rows)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
-    LLVM::StoreOp::create(
-        b, loc, value, pointerAt(access, pointer, arith.add(first, step)),
-        elementBytes(stored(access.element)));
+    LLVM::StoreOp::create(b, loc, value,
+                          pointerAt(access, pointer, arith.add(first, step)),
+                          elementBytes(stored(access.element)));
   }
 }
 
@@ -223,8 +223,7 @@ void NestEmitter::storeTurns(const Access &access, Value pointer, Value re,
       order.push_back(half * lanes / 2 + lane / 2 + (lane % 2) * lanes);
     Value mixed = vector::ShuffleOp::create(b, loc, re, im, order);
     LLVM::StoreOp::create(
-        b, loc, mixed,
-        pointerAt(access, pointer, Quantity::of(half * lanes)),
+        b, loc, mixed, pointerAt(access, pointer, Quantity::of(half * lanes)),
         elementBytes(access.element));
   }
 }

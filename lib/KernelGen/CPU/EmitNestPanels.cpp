@@ -47,7 +47,8 @@ void NestEmitter::allocatePanel() {
   }
   if (partLoop) {
     Quantity part{std::nullopt, partLoop.getInductionVar()};
-    address = arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
+    address =
+        arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
   }
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
   panel = LLVM::IntToPtrOp::create(

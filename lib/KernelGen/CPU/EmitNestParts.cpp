@@ -44,7 +44,8 @@ int NestEmitter::chooseShared() {
     points *= dim.size.orElse(kUnknownSize);
   // Multiply-adds, or about as many bytes as an element of each operand has.
   Cost cost(machineOf(nest.main));
-  double seconds = isContraction(nest.main) ? cost.compute(2 * points) : cost.access(8 * points);
+  double seconds = isContraction(nest.main) ? cost.compute(2 * points)
+                                            : cost.access(8 * points);
   if (seconds < cost.getMachine().forkSeconds)
     return -1;
   // In the order in which the loops stand, outermost first.
@@ -80,8 +81,8 @@ void NestEmitter::beginParts() {
   int64_t extent = extentOf(shared);
   Value part = partLoop.getInductionVar();
   Value tiles = size.fixed ? arith.index(*size.fixed / extent)
-                           : Value(arith::DivUIOp::create(
-                                 b, loc, size.value, arith.index(extent)));
+                           : Value(arith::DivUIOp::create(b, loc, size.value,
+                                                          arith.index(extent)));
   auto boundary = [&](Value number) {
     Value share = arith::MulIOp::create(b, loc, tiles, number);
     share = arith::DivUIOp::create(b, loc, share, arith.index(parts));
@@ -99,8 +100,8 @@ void NestEmitter::beginParts() {
 Quantity NestEmitter::fullTo(int dim, const Quantity &full) {
   if (dim != shared)
     return full;
-  return {std::nullopt, arith::MinSIOp::create(b, loc, arith.get(partTo),
-                                               arith.get(full))};
+  return {std::nullopt,
+          arith::MinSIOp::create(b, loc, arith.get(partTo), arith.get(full))};
 }
 
 void NestEmitter::inLastPart(int dim, llvm::function_ref<void()> rest) {

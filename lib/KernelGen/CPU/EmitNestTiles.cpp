@@ -59,8 +59,8 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
           Value &value = loaded[key];
           bool used = !nest.main.getRegionInputArgs()[i].use_empty();
           if (!value && used && liesAcross(input, tile, mask)) {
-            SmallVector<Value> rows = loadAcross(
-                input, state.pointers[inputAt(i)], column, vector);
+            SmallVector<Value> rows =
+                loadAcross(input, state.pointers[inputAt(i)], column, vector);
             for (auto [at, loadedRow] : llvm::enumerate(rows))
               loaded[{i, at, std::get<2>(key), vector}] = loadedRow;
           }
@@ -215,8 +215,7 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
       if (output.part < 0)
         return storeAcross(output, pointer, column, vector, std::move(rows));
       return storeAcross(*all[place - 1], state.pointers[place - 1], column,
-                         vector,
-                         std::move(turned[{place - 1, column, vector}]),
+                         vector, std::move(turned[{place - 1, column, vector}]),
                          std::move(rows));
     }
     if (output.part < 0 || lanes == 1 || mask || !output.coef[s.vec].is(2))

@@ -9,9 +9,9 @@ namespace shardc::functions {
 
 using Unary = Num (*)(Num);
 
-/// By the name of an op of the math dialect. The formulas of f32 use ops of f64,
-/// which have formulas of their own, or are calls of libm that round right to less
-/// than one unit.
+/// By the name of an op of the math dialect. The formulas of f32 use ops of
+/// f64, which have formulas of their own, or are calls of libm that round right
+/// to less than one unit.
 const llvm::StringMap<Unary> &singleFunctions();
 const llvm::StringMap<Unary> &doubleFunctions();
 

@@ -269,8 +269,12 @@ static void fuse(arith::AddFOp sum) {
   OpBuilder b(sum);
   Location loc = sum.getLoc();
   Value fused = isa<VectorType>(sum.getType())
-                    ? vector::FMAOp::create(b, loc, product.getLhs(), product.getRhs(), other).getResult()
-                    : math::FmaOp::create(b, loc, product.getLhs(), product.getRhs(), other).getResult();
+                    ? vector::FMAOp::create(b, loc, product.getLhs(),
+                                            product.getRhs(), other)
+                          .getResult()
+                    : math::FmaOp::create(b, loc, product.getLhs(),
+                                          product.getRhs(), other)
+                          .getResult();
   sum.replaceAllUsesWith(fused);
   sum.erase();
   if (product->use_empty())
@@ -287,8 +291,8 @@ static void roundEachLater(Operation *root) {
   });
 }
 
-/// Lets every product and sum be rounded by itself, so that an element's bits do
-/// not depend on whether vectors or scalars compute it.
+/// Lets every product and sum be rounded by itself, so that an element's bits
+/// do not depend on whether vectors or scalars compute it.
 static void roundEach(Operation *root) {
   SmallVector<arith::AddFOp> sums;
   root->walk([&](arith::AddFOp sum) {
@@ -298,8 +302,8 @@ static void roundEach(Operation *root) {
   llvm::for_each(sums, fuse);
   root->walk([](arith::ArithFastMathInterface op) {
     auto flags = op.getFastMathFlagsAttr();
-    if (!flags || !bitEnumContainsAny(flags.getValue(),
-                                      arith::FastMathFlags::contract))
+    if (!flags ||
+        !bitEnumContainsAny(flags.getValue(), arith::FastMathFlags::contract))
       return;
     if (isExactProduct(op) ||
         (isa<arith::AddFOp>(op) &&
@@ -314,8 +318,8 @@ static void roundEach(Operation *root) {
   });
 }
 
-static void generate(linalg::GenericOp op, unsigned vectorBits,
-                     int64_t threads, bool exact) {
+static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
+                     bool exact) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);

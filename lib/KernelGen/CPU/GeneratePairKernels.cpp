@@ -107,8 +107,9 @@ static void outline(const Kind &kind, StringRef name, unsigned vectorBits,
   callee->setAttr("passthrough", b.getStrArrayAttr({"noinline"}));
   Block *block = callee.addEntryBlock();
   b.setInsertionPointToStart(block);
-  int64_t bytes = emitPairStep(b, first, block->getArguments().drop_back(),
-                               block->getArguments().back(), vectorBits, threads);
+  int64_t bytes =
+      emitPairStep(b, first, block->getArguments().drop_back(),
+                   block->getArguments().back(), vectorBits, threads);
   func::ReturnOp::create(b, loc);
   for (spmd::PairStepOp step : kind.steps) {
     b.setInsertionPoint(step);
@@ -146,8 +147,8 @@ struct GeneratePairKernelsPass final
       return signalPassFailure();
     for (auto [number, kind] : llvm::enumerate(kinds)) {
       if (kind.steps.size() > 1) {
-        outline(kind, ("__shardc_pair_step_" + Twine(number)).str(),
-                vectorBits, threads);
+        outline(kind, ("__shardc_pair_step_" + Twine(number)).str(), vectorBits,
+                threads);
         continue;
       }
       spmd::PairStepOp only = kind.steps.front();

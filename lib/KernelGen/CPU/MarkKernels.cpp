@@ -37,9 +37,9 @@ static bool communicates(Operation *op) {
 /// Loops and branches of the program: their bodies hold kernels of their own.
 static bool isControl(Operation *op) {
   return op->getNumRegions() &&
-         (llvm::is_contained({"stablehlo.while", "stablehlo.if",
-                              "stablehlo.case"},
-                             namedOp(op->getLoc()).first) ||
+         (llvm::is_contained(
+              {"stablehlo.while", "stablehlo.if", "stablehlo.case"},
+              namedOp(op->getLoc()).first) ||
           communicates(op));
 }
 
@@ -132,9 +132,9 @@ struct MarkKernelsPass final
       return;
     module->setAttr(kKernelsAttrName, marker.names());
     OpBuilder builder(module.getBodyRegion());
-    auto declared = func::FuncOp::create(
-        builder, module.getLoc(), kMarkFunction,
-        builder.getFunctionType(builder.getI64Type(), {}));
+    auto declared =
+        func::FuncOp::create(builder, module.getLoc(), kMarkFunction,
+                             builder.getFunctionType(builder.getI64Type(), {}));
     declared.setPrivate();
   }
 };

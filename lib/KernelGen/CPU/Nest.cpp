@@ -189,9 +189,8 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
     start = arith.add(start, arith.mul(Quantity::of(constant), step));
     for (auto [dim, c] : llvm::enumerate(coef))
       if (c != 0)
-        access.coef[dims[dim]] =
-            arith.add(access.coef[dims[dim]],
-                      arith.mul(Quantity::of(scale * c), step));
+        access.coef[dims[dim]] = arith.add(
+            access.coef[dims[dim]], arith.mul(Quantity::of(scale * c), step));
   }
   start = arith.add(arith.mul(start, Quantity::of(scale)), Quantity::of(first));
   access.pointer = pointerOf(arith, memref, start, access.element);

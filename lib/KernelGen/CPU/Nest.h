@@ -108,13 +108,13 @@ struct PartOfComplex {
 };
 std::optional<PartOfComplex> partOfComplex(mlir::Value memref);
 
-/// Turns ops on complex buffers below `root` into ops on casts of them to parts,
-/// where `describe` can take those. Casts without users go afterwards.
+/// Turns ops on complex buffers below `root` into ops on casts of them to
+/// parts, where `describe` can take those. Casts without users go afterwards.
 void splitComplex(mlir::Operation *root);
 void eraseUnusedParts(mlir::Operation *root);
 
-/// The access of `memref`, strided, through `map`, which is linear and whose dim
-/// i is dim `dims[i]` of `count`.
+/// The access of `memref`, strided, through `map`, which is linear and whose
+/// dim i is dim `dims[i]` of `count`.
 Access accessOf(Arith &arith, mlir::Value memref, mlir::AffineMap map,
                 llvm::ArrayRef<int> dims, size_t count);
 
@@ -133,12 +133,14 @@ bool canDescribe(mlir::linalg::GenericOp op);
 /// Merges dims that all accesses step through as one.
 void collapseDims(Nest &nest);
 
-/// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds floats
-/// in the order of their elements, but for sums that say that they have none.
+/// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds
+/// floats in the order of their elements, but for sums that say that they have
+/// none.
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact);
 
 /// Writes the nest at the builder's position; a large one in `parts` parts that
-/// may run at the same time (kPartsAttrName). Each element is computed as in one.
+/// may run at the same time (kPartsAttrName). Each element is computed as in
+/// one.
 void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule,
               int64_t parts = 1);
 

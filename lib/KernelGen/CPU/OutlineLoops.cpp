@@ -26,17 +26,17 @@ namespace shardc {
 using namespace shardc;
 
 /// True if all that `loop` does is arithmetic and accesses to memory, so that
-/// it is the same wherever it stands: no calls, no ranks, no buffers of its own.
+/// it is the same wherever it stands: no calls, no ranks, no buffers of its
+/// own.
 static bool isPlain(Operation *loop) {
-  return !loop
-              ->walk([](Operation *op) {
+  return !loop->walk([](Operation *op) {
                 StringRef dialect = op->getName().getDialectNamespace();
-                bool known = llvm::is_contained(
-                    {"affine", "arith", "complex", "llvm", "math", "memref",
-                     "scf", "vector"},
-                    dialect);
-                if (!known || isa<LLVM::CallOp, memref::AllocOp,
-                                  memref::DeallocOp>(op))
+                bool known =
+                    llvm::is_contained({"affine", "arith", "complex", "llvm",
+                                        "math", "memref", "scf", "vector"},
+                                       dialect);
+                if (!known ||
+                    isa<LLVM::CallOp, memref::AllocOp, memref::DeallocOp>(op))
                   return WalkResult::interrupt();
                 return WalkResult::advance();
               })
@@ -86,8 +86,7 @@ static llvm::hash_code hashOf(Operation *loop) {
   llvm::hash_code hash(0);
   loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
     hash = llvm::hash_combine(hash, op->getName(), op->getNumOperands(),
-                              op->getAttrDictionary(),
-                              op->hashProperties());
+                              op->getAttrDictionary(), op->hashProperties());
     for (Type type : op->getResultTypes())
       hash = llvm::hash_combine(hash, type);
   });
@@ -104,9 +103,9 @@ static func::FuncOp makeFunction(OpBuilder &builder, Operation *loop,
       builder, loc, name,
       builder.getFunctionType(inputs.getTypes(), loop->getResultTypes()));
   function.setPrivate();
-  function->setAttr("llvm.linkage",
-                    LLVM::LinkageAttr::get(builder.getContext(),
-                                           LLVM::Linkage::Internal));
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(function.addEntryBlock());

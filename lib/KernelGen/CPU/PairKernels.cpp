@@ -80,13 +80,13 @@ Value PairEmitter::maskOf(const Tile &tile, Value row, int64_t vector) {
   };
   // The query, seen from the tile's first key.
   Quantity from = arith.sub(
-      arith.add(arith.add(tile.q0, Quantity::of(row)),
-                Quantity::of(start[q])),
+      arith.add(arith.add(tile.q0, Quantity::of(row)), Quantity::of(start[q])),
       arith.add(tile.k0, Quantity::of(start[k])));
   Value last = arith.get(arith.sub(tile.keys, Quantity::of(1)));
   if (upper)
     last = arith::MinSIOp::create(
-        b, loc, last, arith.get(arith.add(from, Quantity::of(int64_t(*upper)))));
+        b, loc, last,
+        arith.get(arith.add(from, Quantity::of(int64_t(*upper)))));
   Value mask = compare(arith::CmpIPredicate::sle, last);
   if (!lower)
     return mask;
@@ -105,7 +105,8 @@ Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
   unsigned bytes = elementBytes(element);
   Value loaded;
   if (!access.usesDim(k)) {
-    loaded = LLVM::LoadOp::create(b, loc, memory, pointer(access, {{q, at}}), bytes);
+    loaded =
+        LLVM::LoadOp::create(b, loc, memory, pointer(access, {{q, at}}), bytes);
   } else {
     auto shape = VectorType::get({lanes}, memory);
     Quantity first = arith.add(tile.k0, Quantity::of(vector * lanes));
@@ -115,8 +116,10 @@ Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
         loaded = LLVM::LoadOp::create(b, loc, shape, from, bytes);
       } else {
         Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(shape));
-        Value mask = code.firstLanes(arith.sub(tile.keys, Quantity::of(vector * lanes)));
-        loaded = LLVM::MaskedLoadOp::create(b, loc, shape, from, mask, zero, bytes);
+        Value mask =
+            code.firstLanes(arith.sub(tile.keys, Quantity::of(vector * lanes)));
+        loaded =
+            LLVM::MaskedLoadOp::create(b, loc, shape, from, mask, zero, bytes);
       }
     } else {
       SmallVector<Value> elements;
@@ -124,7 +127,8 @@ Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
       for (int64_t lane : llvm::seq(lanes)) {
         Quantity index = Quantity::of(vector * lanes + lane);
         if (!tile.keys.fixed || *tile.keys.fixed <= vector * lanes + lane)
-          index = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(index), last)));
+          index = Quantity::of(
+              Value(arith::MinSIOp::create(b, loc, arith.get(index), last)));
         Value from = pointer(access, {{q, at}, {k, arith.add(tile.k0, index)}});
         elements.push_back(LLVM::LoadOp::create(b, loc, memory, from, bytes));
       }
@@ -139,32 +143,38 @@ Value PairEmitter::extra(const Access &access, const Tile &tile, Value row,
   return arith::TruncIOp::create(b, loc, bits, loaded);
 }
 
-SmallVector<Value> PairEmitter::surroundings(const Tile &tile, Value row, int64_t vector) {
+SmallVector<Value> PairEmitter::surroundings(const Tile &tile, Value row,
+                                             int64_t vector) {
   // What no region reads is dead and goes with the next clean-up.
   SmallVector<Value> values;
   for (const Access &access : extras)
     values.push_back(extra(access, tile, row, vector));
   for (int dim : llvm::seq(q))
-    values.push_back(toI32(arith.get(arith.add(Quantity::of(start[dim]), position[dim]))));
+    values.push_back(
+        toI32(arith.get(arith.add(Quantity::of(start[dim]), position[dim]))));
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   values.push_back(toI32(arith.get(arith.add(Quantity::of(start[q]), at))));
   Quantity first = arith.add(tile.k0, Quantity::of(start[k]));
   Value base = code.splat(toI32(arith.get(first)), lanes);
-  values.push_back(arith::AddIOp::create(b, loc, base, indices(b, loc, vector * lanes, lanes)));
+  values.push_back(arith::AddIOp::create(
+      b, loc, base, indices(b, loc, vector * lanes, lanes)));
   return values;
 }
 
-Value PairEmitter::evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around, unsigned result) {
+Value PairEmitter::evaluate(Region &region, ArrayRef<Value> first,
+                            ArrayRef<Value> around, unsigned result) {
   SmallVector<Value> arguments(first);
   llvm::append_range(arguments, around);
-  Value value = evaluateBody(b, region.front(), arguments, lanes, [](int64_t) { return Value(); })[result];
+  Value value = evaluateBody(b, region.front(), arguments, lanes,
+                             [](int64_t) { return Value(); })[result];
   return code.splat(value, lanes);
 }
 
 void PairEmitter::forwardRow(const Tile &tile, Value row) {
   using Fold = VectorCode::Fold;
   PairCombine kind = op.getCombine();
-  bool isSoftmax = kind == PairCombine::Softmax, isSum = kind == PairCombine::Sum;
+  bool isSoftmax = kind == PairCombine::Softmax,
+       isSum = kind == PairCombine::Sum;
   double neutral = isSum ? 0 : kind == PairCombine::Min ? INFINITY : -INFINITY;
   SmallVector<Value> line, weighted;
   for (int64_t vector : llvm::seq(vectors)) {
@@ -172,14 +182,17 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
     SmallVector<Value> around = surroundings(tile, row, vector);
     Value score = evaluate(op.getScore(), raw, around);
     if (Value mask = maskOf(tile, row, vector))
-      score = arith::SelectOp::create(b, loc, mask, score, code.number(neutral, lanes));
+      score = arith::SelectOp::create(b, loc, mask, score,
+                                      code.number(neutral, lanes));
     line.push_back(score);
   }
   auto total = [&](ArrayRef<Value> values, Fold fold) {
     return code.foldAll(values, fold);
   };
   Quantity at = arith.add(tile.q0, Quantity::of(row));
-  auto state = [&](int64_t number) { return pointer(states[number], {{q, at}}); };
+  auto state = [&](int64_t number) {
+    return pointer(states[number], {{q, at}});
+  };
   if (kind == PairCombine::TopK)
     return topK(tile, row, line);
   if (kind == PairCombine::Max || kind == PairCombine::Min) {
@@ -190,7 +203,8 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
   }
   if (isSum && !op.getValue()) {
     Value old = code.load(state(0), type, 1);
-    code.store(arith::AddFOp::create(b, loc, old, total(line, Fold::Sum)), state(0));
+    code.store(arith::AddFOp::create(b, loc, old, total(line, Fold::Sum)),
+               state(0));
     return;
   }
   if (isSoftmax) {
@@ -200,36 +214,46 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
     code.store(most, state(0));
     // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
     Value lowest = code.number(-INFINITY, 1);
-    Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, lowest);
+    Value none =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, lowest);
     Value base = arith::SelectOp::create(b, loc, none, code.number(0, 1), most);
     Value factor = code.power(arith::SubFOp::create(b, loc, old, base));
     code.store(factor, row1(scale, row));
     Value bases = code.splat(base, lanes);
     for (Value &score : line)
       score = code.power(arith::SubFOp::create(b, loc, score, bases));
-    Value sum = code.multiplyAdd(code.load(state(1), type, 1), factor, total(line, Fold::Sum));
+    Value sum = code.multiplyAdd(code.load(state(1), type, 1), factor,
+                                 total(line, Fold::Sum));
     code.store(sum, state(1));
   }
   for (int64_t vector : llvm::seq(vectors)) {
     Value weight = line[vector];
     if (!op.getWeight().empty())
-      weight = evaluate(op.getWeight(), weight, surroundings(tile, row, vector));
+      weight =
+          evaluate(op.getWeight(), weight, surroundings(tile, row, vector));
     code.store(weight, cell(scores, row, vector));
   }
 }
 
 void PairEmitter::backwardRow(const Tile &tile, Value row) {
   Quantity at = arith.add(tile.q0, Quantity::of(row));
-  auto ofRow = [&](int64_t number) { return code.splat(code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1), lanes); };
+  auto ofRow = [&](int64_t number) {
+    return code.splat(
+        code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1),
+        lanes);
+  };
   Value most = ofRow(0), delta = ofRow(1);
-  // What a program subtracts itself may be far below its scores: huge then, not garbage.
+  // What a program subtracts itself may be far below its scores: huge then, not
+  // garbage.
   Value limit = code.number(type.isF64() ? 709.0 : 88.0, lanes);
   SmallVector<SmallVector<Value>> more(states.size() - 3);
   for (int64_t vector : llvm::seq(vectors)) {
     SmallVector<Value> around = surroundings(tile, row, vector);
     Value raw = code.load(cell(scores, row, vector), type, lanes);
     Value dp = code.load(cell(gradients, row, vector), type, lanes);
-    Value p = code.power(code.smaller(limit, arith::SubFOp::create(b, loc, evaluate(op.getScore(), raw, around), most)));
+    Value p = code.power(code.smaller(
+        limit, arith::SubFOp::create(
+                   b, loc, evaluate(op.getScore(), raw, around), most)));
     Value mask = maskOf(tile, row, vector);
     Value zero = code.number(0, lanes);
     if (mask)
@@ -242,10 +266,13 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
         weight = arith::SelectOp::create(b, loc, mask, weight, zero);
     }
     code.store(weight, cell(scores, row, vector));
-    Value ds = arith::MulFOp::create(b, loc, p, arith::SubFOp::create(b, loc, dp, delta));
+    Value ds = arith::MulFOp::create(b, loc, p,
+                                     arith::SubFOp::create(b, loc, dp, delta));
     SmallVector<Value> arguments{ds, raw};
     llvm::append_range(arguments, around);
-    SmallVector<Value> slopes = evaluateBody(b, op.getSlope().front(), arguments, lanes, [](int64_t) { return Value(); });
+    SmallVector<Value> slopes =
+        evaluateBody(b, op.getSlope().front(), arguments, lanes,
+                     [](int64_t) { return Value(); });
     for (Value &slope : slopes) {
       slope = code.splat(slope, lanes);
       if (mask)
@@ -262,26 +289,38 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
       continue;
     if (!state.usesDim(k)) {
       Value place = pointer(state, {{q, at}});
-      code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), code.foldAll(list, VectorCode::Fold::Sum)), place);
+      code.store(
+          arith::AddFOp::create(b, loc, code.load(place, type, 1),
+                                code.foldAll(list, VectorCode::Fold::Sum)),
+          place);
       continue;
     }
     for (auto [vector, value] : llvm::enumerate(list)) {
-      Quantity first = arith.add(tile.k0, Quantity::of(int64_t(vector) * lanes));
-      Quantity left = arith.sub(tile.keys, Quantity::of(int64_t(vector) * lanes));
+      Quantity first =
+          arith.add(tile.k0, Quantity::of(int64_t(vector) * lanes));
+      Quantity left =
+          arith.sub(tile.keys, Quantity::of(int64_t(vector) * lanes));
       if (state.coef[k].is(1)) {
         Value place = pointer(state, {{q, at}, {k, first}});
         Value mask = tile.keys.is(keysOfTile) ? Value() : code.firstLanes(left);
-        code.store(arith::AddFOp::create(b, loc, code.load(place, type, lanes, mask), value), place, mask);
+        code.store(arith::AddFOp::create(
+                       b, loc, code.load(place, type, lanes, mask), value),
+                   place, mask);
         continue;
       }
-      Value upTo = arith::MinSIOp::create(b, loc, arith.get(left), arith.index(lanes));
+      Value upTo =
+          arith::MinSIOp::create(b, loc, arith.get(left), arith.index(lanes));
       // Through the row's scratch, which nothing reads any more.
       Value spill = cell(scale, arith.index(0), 0);
       code.store(value, spill);
       code.loop(Quantity::of(0), Quantity::of(upTo), 1, [&](Value lane) {
-        Value place = pointer(state, {{q, at}, {k, arith.add(first, Quantity::of(lane))}});
-        Value term = code.load(code.pointerAt(spill, type, Quantity::of(lane)), type, 1);
-        code.store(arith::AddFOp::create(b, loc, code.load(place, type, 1), term), place);
+        Value place = pointer(
+            state, {{q, at}, {k, arith.add(first, Quantity::of(lane))}});
+        Value term =
+            code.load(code.pointerAt(spill, type, Quantity::of(lane)), type, 1);
+        code.store(
+            arith::AddFOp::create(b, loc, code.load(place, type, 1), term),
+            place);
       });
     }
   }
@@ -294,7 +333,8 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
 void PairEmitter::queryTile(const Tile &tile) {
   if (mask.empty())
     return visitTile(tile);
-  auto branch = scf::IfOp::create(b, loc, hasWeight(tile), /*withElseRegion=*/false);
+  auto branch =
+      scf::IfOp::create(b, loc, hasWeight(tile), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
   visitTile(tile);
@@ -302,7 +342,8 @@ void PairEmitter::queryTile(const Tile &tile) {
 
 void PairEmitter::visitTile(const Tile &tile) {
   using Start = Contraction::Start;
-  Matrix queries = natural(matrix(query, q, d, tile.q0), queryCopy, tile.rows, sizes[d], sizes[d].orElse(0));
+  Matrix queries = natural(matrix(query, q, d, tile.q0), queryCopy, tile.rows,
+                           sizes[d], sizes[d].orElse(0));
   Matrix packed{keysPacked, type, Quantity::of(keysOfTile), Quantity::of(1)};
   Matrix scoreTile{scores, type, Quantity::of(keysOfTile), Quantity::of(1)};
   Contraction product;
@@ -314,10 +355,12 @@ void PairEmitter::visitTile(const Tile &tile) {
   product.columns = Quantity::of(keysOfTile);
   product.pair = op.getPair().empty() ? nullptr : &op.getPair();
   code.contract(product);
-  Matrix gradientTile{gradients, type, Quantity::of(keysOfTile), Quantity::of(1)};
+  Matrix gradientTile{gradients, type, Quantity::of(keysOfTile),
+                      Quantity::of(1)};
   Matrix douts;
   if (backward) {
-    douts = natural(matrix(rows[2], q, e, tile.q0), gradientCopy, tile.rows, sizes[e], sizes[e].orElse(0));
+    douts = natural(matrix(rows[2], q, e, tile.q0), gradientCopy, tile.rows,
+                    sizes[e], sizes[e].orElse(0));
     Contraction dp;
     dp.a = douts;
     dp.b = {valuesPacked, type, Quantity::of(keysOfTile), Quantity::of(1)};
@@ -349,7 +392,9 @@ void PairEmitter::visitTile(const Tile &tile) {
     sum.scale = scale;
     return code.contract(sum);
   }
-  auto across = [](const Matrix &m) { return Matrix{m.pointer, m.element, m.column, m.row}; };
+  auto across = [](const Matrix &m) {
+    return Matrix{m.pointer, m.element, m.column, m.row};
+  };
   if (made != Made::Queries) {
     Contraction dv;
     dv.a = across(scoreTile);
@@ -383,7 +428,9 @@ void PairEmitter::visitTile(const Tile &tile) {
 void PairEmitter::keyTile(Value k0) {
   Quantity first = Quantity::of(k0), keys = Quantity::of(keysOfTile);
   if (!sizes[k].fixed || *sizes[k].fixed % keysOfTile != 0)
-    keys = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(arith.sub(sizes[k], first)), arith.index(keysOfTile))));
+    keys = Quantity::of(Value(
+        arith::MinSIOp::create(b, loc, arith.get(arith.sub(sizes[k], first)),
+                               arith.index(keysOfTile))));
   // Queries that meet any of these keys.
   Quantity from = fromOf(q), to = toOf(q);
   Value zero = arith.get(from);
@@ -392,67 +439,93 @@ void PairEmitter::keyTile(Value k0) {
     return arith.sub(global, Quantity::of(start[q]));
   };
   if (auto upper = op.getBandUpper())
-    from = Quantity::of(Value(arith::MaxSIOp::create(b, loc, zero, arith.get(arith.sub(distance(first), Quantity::of(int64_t(*upper)))))));
+    from = Quantity::of(Value(arith::MaxSIOp::create(
+        b, loc, zero,
+        arith.get(arith.sub(distance(first), Quantity::of(int64_t(*upper)))))));
   if (auto lower = op.getBandLower())
     to = Quantity::of(Value(arith::MinSIOp::create(
-        b, loc, arith.get(to), arith.get(arith.sub(distance(arith.add(first, keys)), Quantity::of(int64_t(*lower)))))));
+        b, loc, arith.get(to),
+        arith.get(arith.sub(distance(arith.add(first, keys)),
+                            Quantity::of(int64_t(*lower)))))));
   auto body = [&] {
     Matrix keyMatrix = matrix(key, k, d, first);
-    code.copy(keyMatrix, keysPacked, keys, sizes[d], keysOfTile, 0, /*transposed=*/true);
+    code.copy(keyMatrix, keysPacked, keys, sizes[d], keysOfTile, 0,
+              /*transposed=*/true);
     if (backward) {
       keyRows = natural(keyMatrix, keyCopy, keys, sizes[d], sizes[d].orElse(0));
-      code.copy(matrix(value, k, e, first), valuesPacked, keys, sizes[e], keysOfTile, 0, /*transposed=*/true);
+      code.copy(matrix(value, k, e, first), valuesPacked, keys, sizes[e],
+                keysOfTile, 0, /*transposed=*/true);
     }
     if (backward && made != Made::Queries) {
-      for (auto [sums, columns] : {std::pair(keySums, sizes[d]), std::pair(valueSums, sizes[e])})
-        code.loop(Quantity::of(0), Quantity::of(llvm::alignTo(keysOfTile * *columns.fixed, lanes)), lanes,
-                  [&, sums = sums](Value i) { code.store(code.number(0, lanes), code.pointerAt(sums, type, Quantity::of(i))); });
+      for (auto [sums, columns] :
+           {std::pair(keySums, sizes[d]), std::pair(valueSums, sizes[e])})
+        code.loop(
+            Quantity::of(0),
+            Quantity::of(llvm::alignTo(keysOfTile * *columns.fixed, lanes)),
+            lanes, [&, sums = sums](Value i) {
+              code.store(code.number(0, lanes),
+                         code.pointerAt(sums, type, Quantity::of(i)));
+            });
     } else if (!backward && op.getValue()) {
-      valueRows = natural(matrix(value, k, e, first), valueCopy, keys, sizes[e], sizes[e].orElse(0));
+      valueRows = natural(matrix(value, k, e, first), valueCopy, keys, sizes[e],
+                          sizes[e].orElse(0));
     }
     SmallVector<int> inner;
     for (int dim : llvm::seq(q))
       if (!keysDependOn(dim))
         inner.push_back(dim);
     loops(inner, [&] {
-      auto queries = scf::ForOp::create(b, loc, arith.get(from), arith.get(to), arith.index(rowsOfTile));
+      auto queries = scf::ForOp::create(b, loc, arith.get(from), arith.get(to),
+                                        arith.index(rowsOfTile));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(queries.getBody());
       Quantity q0 = Quantity::of(queries.getInductionVar());
-      Quantity rowCount = Quantity::of(Value(arith::MinSIOp::create(b, loc, arith.get(arith.sub(to, q0)), arith.index(rowsOfTile))));
+      Quantity rowCount = Quantity::of(Value(arith::MinSIOp::create(
+          b, loc, arith.get(arith.sub(to, q0)), arith.index(rowsOfTile))));
       if (from.is(0) && to.fixed && *to.fixed % rowsOfTile == 0)
         rowCount = Quantity::of(rowsOfTile);
       queryTile({q0, rowCount, first, keys});
     });
     if (!backward || made == Made::Queries)
       return;
-    for (auto [number, sums, column] : {std::tuple(1, keySums, d), std::tuple(2, valueSums, e)}) {
+    for (auto [number, sums, column] :
+         {std::tuple(1, keySums, d), std::tuple(2, valueSums, e)}) {
       Access &state = states[number];
-      code.loop(Quantity::of(0), keys, 1, [&, sums = sums, column = column](Value row) {
-        Value to = pointer(state, {{k, arith.add(first, Quantity::of(row))}});
-        Value from = code.pointerAt(sums, type, arith.mul(Quantity::of(row), sizes[column]));
-        auto add = [&](Quantity at, Value mask) {
-          Value place = code.pointerAt(to, type, at);
-          Value sum = arith::AddFOp::create(b, loc, code.load(place, type, lanes, mask), code.load(code.pointerAt(from, type, at), type, lanes, mask));
-          code.store(sum, place, mask);
-        };
-        int64_t whole = *sizes[column].fixed / lanes * lanes;
-        code.loop(Quantity::of(0), Quantity::of(whole), lanes, [&](Value at) { add(Quantity::of(at), {}); });
-        if (whole < *sizes[column].fixed)
-          add(Quantity::of(whole), code.firstLanes(Quantity::of(*sizes[column].fixed - whole)));
-      });
+      code.loop(
+          Quantity::of(0), keys, 1,
+          [&, sums = sums, column = column](Value row) {
+            Value to =
+                pointer(state, {{k, arith.add(first, Quantity::of(row))}});
+            Value from = code.pointerAt(
+                sums, type, arith.mul(Quantity::of(row), sizes[column]));
+            auto add = [&](Quantity at, Value mask) {
+              Value place = code.pointerAt(to, type, at);
+              Value sum = arith::AddFOp::create(
+                  b, loc, code.load(place, type, lanes, mask),
+                  code.load(code.pointerAt(from, type, at), type, lanes, mask));
+              code.store(sum, place, mask);
+            };
+            int64_t whole = *sizes[column].fixed / lanes * lanes;
+            code.loop(Quantity::of(0), Quantity::of(whole), lanes,
+                      [&](Value at) { add(Quantity::of(at), {}); });
+            if (whole < *sizes[column].fixed)
+              add(Quantity::of(whole),
+                  code.firstLanes(Quantity::of(*sizes[column].fixed - whole)));
+          });
     }
   };
   if (!op.getBandLower() && !op.getBandUpper())
     return body();
-  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith.get(from), arith.get(to));
+  Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                     arith.get(from), arith.get(to));
   auto branch = scf::IfOp::create(b, loc, some, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenBlock()->getTerminator());
   body();
 }
 
-/// Whether each index of a batch dim has keys of its own, or gradients of these.
+/// Whether each index of a batch dim has keys of its own, or gradients of
+/// these.
 bool PairEmitter::keysDependOn(int dim) const {
   return key.usesDim(dim) || (hasValue && value.usesDim(dim)) ||
          (backward && (states[1].usesDim(dim) || states[2].usesDim(dim)));
@@ -475,7 +548,8 @@ void PairEmitter::emit(int64_t threads) {
       if (!shape.isDynamicDim(i))
         sizes[dim] = Quantity::of(shape.getDimSize(i));
       else if (!known[dim])
-        sizes[dim] = Quantity::of(Value(memref::DimOp::create(b, loc, memref, i)));
+        sizes[dim] =
+            Quantity::of(Value(memref::DimOp::create(b, loc, memref, i)));
       known[dim] = true;
     }
   }
@@ -494,7 +568,8 @@ void PairEmitter::emit(int64_t threads) {
 
   // Short blocks need no long tiles.
   if (sizes[k].fixed)
-    keysOfTile = std::clamp<int64_t>(llvm::alignTo(*sizes[k].fixed, lanes), lanes, keysOfTile);
+    keysOfTile = std::clamp<int64_t>(llvm::alignTo(*sizes[k].fixed, lanes),
+                                     lanes, keysOfTile);
   vectors = keysOfTile / lanes;
   if (sizes[q].fixed)
     rowsOfTile = std::clamp<int64_t>(*sizes[q].fixed, 1, rowsOfTile);
@@ -519,7 +594,9 @@ void PairEmitter::emitPass(int64_t threads) {
   scale = code.scratch(Quantity::of(std::max(rowsOfTile, keysOfTile)));
   // Where copies are needed, whole rows of them.
   int64_t depth = sizes[d].orElse(0), feature = sizes[e].orElse(0);
-  auto roomFor = [&](int64_t count) { return llvm::alignTo(count, lanes) + lanes; };
+  auto roomFor = [&](int64_t count) {
+    return llvm::alignTo(count, lanes) + lanes;
+  };
   if (!isNatural(query, d) && !(query.element == type && !backward))
     queryCopy = code.scratch(Quantity::of(roomFor(rowsOfTile * depth)));
   if (backward) {
@@ -539,7 +616,9 @@ void PairEmitter::emitPass(int64_t threads) {
     if (keysDependOn(dim))
       outer.push_back(dim);
   loops(outer, [&] {
-    auto tiles = scf::ForOp::create(b, loc, arith.get(fromOf(k)), arith.get(toOf(k)), arith.index(keysOfTile));
+    auto tiles =
+        scf::ForOp::create(b, loc, arith.get(fromOf(k)), arith.get(toOf(k)),
+                           arith.index(keysOfTile));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(tiles.getBody());
     keyTile(tiles.getInductionVar());
@@ -547,7 +626,9 @@ void PairEmitter::emitPass(int64_t threads) {
 }
 
 static bool isScalarRegion(Region &region) {
-  return region.empty() || llvm::all_of(region.getArgumentTypes(), [](Type type) { return type.isIntOrFloat(); });
+  return region.empty() ||
+         llvm::all_of(region.getArgumentTypes(),
+                      [](Type type) { return type.isIntOrFloat(); });
 }
 
 static FloatType typeOf(spmd::PairStepOp op) {
@@ -559,13 +640,16 @@ static FloatType typeOf(spmd::PairStepOp op) {
 LogicalResult cpu::verifyPairStep(spmd::PairStepOp op) {
   for (Region &region : op->getRegions())
     if (!isScalarRegion(region))
-      return op.emitOpError() << "has a region on tensors; run --spmd-lower-to-linalg first";
+      return op.emitOpError()
+             << "has a region on tensors; run --spmd-lower-to-linalg first";
   for (Value operand : op->getOperands()) {
     auto memref = dyn_cast<MemRefType>(operand.getType());
     if (!memref && isa<ShapedType>(operand.getType()))
       return op.emitOpError() << "is on tensors, expected buffers";
-    if (memref && (!memref.isStrided() || !memref.getElementType().isIntOrFloat()))
-      return op.emitOpError() << "has an operand of type " << memref << ", expected strided numbers";
+    if (memref &&
+        (!memref.isStrided() || !memref.getElementType().isIntOrFloat()))
+      return op.emitOpError() << "has an operand of type " << memref
+                              << ", expected strided numbers";
   }
   FloatType type = typeOf(op);
   // Rows of scratch are as long as depth and feature.
@@ -581,26 +665,32 @@ LogicalResult cpu::verifyPairStep(spmd::PairStepOp op) {
           isKnown |= !cast<ShapedType>(tensor.getType()).isDynamicDim(i);
         }
     if (has && !isKnown)
-      return op.emitOpError() << "has a " << (dim == numDims - 2 ? "depth" : "feature")
-                              << " of unknown size, expected a static one; do not cut that dim unevenly";
+      return op.emitOpError()
+             << "has a " << (dim == numDims - 2 ? "depth" : "feature")
+             << " of unknown size, expected a static one; do not cut that dim "
+                "unevenly";
   }
   for (auto [i, init] : llvm::enumerate(op.getInits())) {
     auto memref = cast<MemRefType>(init.getType());
     bool isKeys = op.getCombine() == PairCombine::TopK && i == 1;
     if (memref.getElementType() != type && !isKeys)
-      return op.emitOpError() << "has a state of type " << memref << ", expected " << type;
+      return op.emitOpError()
+             << "has a state of type " << memref << ", expected " << type;
     AffineMap map = op.getInitMap(i);
     auto [strides, offset] = memref.getStridesAndOffset();
     for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
-      if (int64_t(cast<AffineDimExpr>(expr).getPosition()) >= numDims - 2 && stride != 1)
-        return op.emitOpError() << "has a state of type " << memref << ", whose depth or feature is not its last dim";
+      if (int64_t(cast<AffineDimExpr>(expr).getPosition()) >= numDims - 2 &&
+          stride != 1)
+        return op.emitOpError()
+               << "has a state of type " << memref
+               << ", whose depth or feature is not its last dim";
   }
   return success();
 }
 
 int64_t cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
-                          ValueRange operands, Value pool,
-                          unsigned vectorBits, int64_t threads) {
+                          ValueRange operands, Value pool, unsigned vectorBits,
+                          int64_t threads) {
   PairEmitter emitter(b, op, operands, typeOf(op), vectorBits);
   emitter.vectorCode().pool = pool;
   emitter.emit(threads);

@@ -54,14 +54,15 @@ public:
   /// The greater (smaller); y where x is NaN.
   mlir::Value greater(mlir::Value x, mlir::Value y);
   mlir::Value smaller(mlir::Value x, mlir::Value y);
-  /// e to the power of x, for x up to 88 (f64: 709): within 3e-7 (f64: 1e-15), and
-  /// exactly 0 below the least normal number. NaN stays.
+  /// e to the power of x, for x up to 88 (f64: 709): within 3e-7 (f64: 1e-15),
+  /// and exactly 0 below the least normal number. NaN stays.
   mlir::Value power(mlir::Value x);
   /// Max is `greater`, which may lose NaN; Maximum and Minimum are StableHLO's.
   enum class Fold { Sum, Max, Maximum, Minimum };
   mlir::Value fold(mlir::Value vector, Fold kind);
-  /// All elements of vectors that stand side by side, in one order for registers of
-  /// any width: as in vectors of 512 bits, which are folded in halves.
+  /// All elements of vectors that stand side by side, in one order for
+  /// registers of any width: as in vectors of 512 bits, which are folded in
+  /// halves.
   mlir::Value foldAll(llvm::ArrayRef<mlir::Value> vectors, Fold kind);
   mlir::Value combine(mlir::Value x, mlir::Value y, Fold kind);
   void contract(const Contraction &c);
@@ -96,9 +97,9 @@ private:
 /// Emits an error where there is no kernel of `op`, which is on buffers.
 mlir::LogicalResult verifyPairStep(spmd::PairStepOp op);
 /// Writes the loops of a verified `op` at the builder's place, on `operands` of
-/// the same types; a large one in up to `threads` parts that may run at the same
-/// time (kPartsAttrName). Scratch comes from `pool` (memref<?xi8>), or is allocated
-/// where that is null. Returns the bytes taken of it.
+/// the same types; a large one in up to `threads` parts that may run at the
+/// same time (kPartsAttrName). Scratch comes from `pool` (memref<?xi8>), or is
+/// allocated where that is null. Returns the bytes taken of it.
 int64_t emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
                      mlir::ValueRange operands, mlir::Value pool,
                      unsigned vectorBits, int64_t threads = 1);

@@ -5,8 +5,8 @@
 // outside of keeps it until that loop ends. Buffers go, the largest first, to
 // the lowest offset that no buffer living at the same time holds.
 //
-// A buffer that other ranks may read until it is released lives that long, or as
-// long as the arena is no larger for it; it is released no later than that.
+// A buffer that other ranks may read until it is released lives that long, or
+// as long as the arena is no larger for it; it is released no later than that.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -379,9 +379,9 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
   memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
 }
 
-/// Brings releases behind the op `limit` forward, though not before the last use,
-/// and lets the buffer live until the last of them. Uses are in the block of each
-/// release, or in blocks inside of it.
+/// Brings releases behind the op `limit` forward, though not before the last
+/// use, and lets the buffer live until the last of them. Uses are in the block
+/// of each release, or in blocks inside of it.
 void Planner::releaseBy(Buffer &buffer, int64_t limit) {
   buffer.to = buffer.lastUse;
   for (spmd::ReleaseSiteOp release : buffer.releases) {
@@ -390,8 +390,8 @@ void Planner::releaseBy(Buffer &buffer, int64_t limit) {
       continue;
     }
     Operation *before = release->getPrevNode();
-    while (!span.contains(before) || (span[before].second > limit &&
-                                      span[before].first > buffer.lastUse))
+    while (!span.contains(before) ||
+           (span[before].second > limit && span[before].first > buffer.lastUse))
       before = before->getPrevNode();
     release->moveAfter(before);
     buffer.to = std::max(buffer.to, span[before].second);
@@ -429,10 +429,10 @@ static int64_t place(MutableArrayRef<Buffer> planned) {
   return total;
 }
 
-/// Lets each buffer live until it is released, as far as hardly more bytes live at
-/// once than without that. If buffers of such lives do not fit side by side, they
-/// live until the next one begins that is more than scratch of a kernel. Returns
-/// the bytes of all.
+/// Lets each buffer live until it is released, as far as hardly more bytes live
+/// at once than without that. If buffers of such lives do not fit side by side,
+/// they live until the next one begins that is more than scratch of a kernel.
+/// Returns the bytes of all.
 int64_t Planner::placeAndRelease(MutableArrayRef<Buffer> planned) {
   int64_t least = place(planned);
   if (llvm::all_of(planned, [](const Buffer &buffer) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
-#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
@@ -127,7 +127,7 @@ struct Chooser {
       perVector += nest.outputs.size() * finish * lanes / reductions;
     } else {
       for (const Access &store : nest.stores())
-        perVector += (store.liesAlong(dim)                           ? 1.0
+        perVector += (store.liesAlong(dim)                      ? 1.0
                       : row >= 0 && liesAcross(store, dim, row) ? turned
                                                                 : 1.5 * lanes) /
                      reductions;
@@ -307,8 +307,10 @@ struct Chooser {
       if (!nest.dims[dim].reduces)
         outputs *= size(dim);
     // What is added to and what is read leave a part of it free.
-    unsigned width = std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
-    auto cache = int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width); // elements
+    unsigned width =
+        std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
+    auto cache =
+        int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width); // elements
     if (outputs > cache || outputs < 2 * tile || footprint({}) < 2 * cache)
       return;
     SmallVector<int> reductions(s.reductions);
@@ -320,8 +322,8 @@ struct Chooser {
       int64_t rest = footprint(hoisted);
       if (rest > cache)
         continue;
-      s.block = std::clamp<int64_t>(cache / std::max<int64_t>(rest, 1), 1,
-                                    size(dim));
+      s.block =
+          std::clamp<int64_t>(cache / std::max<int64_t>(rest, 1), 1, size(dim));
       break;
     }
     if (hoisted.empty())
@@ -358,8 +360,7 @@ struct Chooser {
     bool canReduceLanes = true;
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
-      canReduceLanes &=
-          combiner && spmd::neutralElement(combiner) != nullptr;
+      canReduceLanes &= combiner && spmd::neutralElement(combiner) != nullptr;
       if (exact && isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner) &&
           !combiner->hasAttr(spmd::kAnyOrderAttrName))
         canReduceLanes = false;

@@ -1,8 +1,8 @@
 //===- SingleFunctions.cpp - Functions of f32 -----------------------------===//
 //
-// Those that models use are arithmetic on f32, compensated where one rounding too
-// many would show; the others are computed in f64 and rounded once. All are right
-// to one unit in the last place, subnormal numbers and limits included
+// Those that models use are arithmetic on f32, compensated where one rounding
+// too many would show; the others are computed in f64 and rounded once. All are
+// right to one unit in the last place, subnormal numbers and limits included
 // (test/Execution/accuracy). Coefficients are least-squares fits at Chebyshev
 // nodes, rounded one after the other.
 //
@@ -36,8 +36,8 @@ static Value everywhere(Mask all) {
 
 using Formula = llvm::function_ref<Num(Num)>;
 
-/// `common` where `inside` holds, else `rare`, lane by lane; `rare` is computed only
-/// if a lane needs it.
+/// `common` where `inside` holds, else `rare`, lane by lane; `rare` is computed
+/// only if a lane needs it.
 static Num mostly(Num x, Mask inside, Formula common, Formula rare) {
   auto at = [](OpBuilder &outer, Location loc) {
     ImplicitLocOpBuilder b(loc, outer);
@@ -47,7 +47,9 @@ static Num mostly(Num x, Mask inside, Formula common, Formula rare) {
   Num usual = common(x);
   auto branch = scf::IfOp::create(
       *x.b, everywhere(inside),
-      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, usual.v); },
+      [&](OpBuilder &b, Location loc) {
+        scf::YieldOp::create(b, loc, usual.v);
+      },
       [&](OpBuilder &outer, Location loc) {
         ImplicitLocOpBuilder b = at(outer, loc);
         Num inner{&b, x.v};
@@ -67,7 +69,8 @@ struct Reduced {
   Num r, low;
 };
 
-static constexpr double kShortLn2High = 0x1.62e4p-1, kShortLn2Low = 0x1.7f7d1cp-20;
+static constexpr double kShortLn2High = 0x1.62e4p-1,
+                        kShortLn2Low = 0x1.7f7d1cp-20;
 
 static Reduced reduce(Num x, bool exactly) {
   Num shifted = fma(x, 0x1.715476p+0, x.of(kRounder));
@@ -86,16 +89,20 @@ static Reduced reduceBriefly(Num x) {
 
 /// (e^r - 1 - r) / r^2.
 static Num expTail(Num r) {
-  return polynomial(r, {0x1p-1, 0x1.555556p-3, 0x1.5554e4p-5, 0x1.110feep-7, 0x1.6d517p-10, 0x1.a273ecp-13});
+  return polynomial(r, {0x1p-1, 0x1.555556p-3, 0x1.5554e4p-5, 0x1.110feep-7,
+                        0x1.6d517p-10, 0x1.a273ecp-13});
 }
 
 /// The same to fewer digits, where it is not all of the result.
 static Num shortExpTail(Num r) {
-  return polynomial(r, {0x1p-1, 0x1.55548ap-3, 0x1.5554e4p-5, 0x1.123e54p-7, 0x1.6d517p-10});
+  return polynomial(
+      r, {0x1p-1, 0x1.55548ap-3, 0x1.5554e4p-5, 0x1.123e54p-7, 0x1.6d517p-10});
 }
 
 /// 2^n for normal results.
-static Num powerOfTwo(Bits n, Num like) { return asFloat((n << 23) + 0x3F800000, like); }
+static Num powerOfTwo(Bits n, Num like) {
+  return asFloat((n << 23) + 0x3F800000, like);
+}
 
 static Num expSingle(Num x) {
   Reduced at = reduce(clamp(x, -104, 89), false);
@@ -116,10 +123,13 @@ static Num expm1Single(Num x) {
   return copySign(choose(abs(x) < 0.34f, near, far), x);
 }
 
-/// A polynomial whose coefficients differ lane by lane: products cost more than choices.
-static Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double> no) {
+/// A polynomial whose coefficients differ lane by lane: products cost more than
+/// choices.
+static Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes,
+                            ArrayRef<double> no) {
   Num sum = choose(c, x.of(yes.back()), x.of(no.back()));
-  for (auto [one, other] : llvm::reverse(llvm::zip_equal(yes.drop_back(), no.drop_back())))
+  for (auto [one, other] :
+       llvm::reverse(llvm::zip_equal(yes.drop_back(), no.drop_back())))
     sum = fma(sum, x, choose(c, x.of(one), x.of(other)));
   return sum;
 }
@@ -127,15 +137,21 @@ static Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double
 static Num tanhSingle(Num x) {
   Num a = abs(x);
   Mask isNear = a < 1.0;
-  // 1 - 2 / (e^2a + 1), the sum rounded once; a = n ln 2 / 2 + r, with n + 127 in the low bits of `shifted`.
+  // 1 - 2 / (e^2a + 1), the sum rounded once; a = n ln 2 / 2 + r, with n + 127
+  // in the low bits of `shifted`.
   constexpr double rounder = kRounder + 127;
-  Num bounded = smaller(a, a.of(10)), shifted = fma(bounded, 0x1.715476p+1, x.of(rounder));
-  Num r = fma(shifted - rounder, -0x1.62e43p-2, bounded), power = asFloat(shifted.bits() << 23, x);
+  Num bounded = smaller(a, a.of(10)),
+      shifted = fma(bounded, 0x1.715476p+1, x.of(rounder));
+  Num r = fma(shifted - rounder, -0x1.62e43p-2, bounded),
+      power = asFloat(shifted.bits() << 23, x);
   // Near zero a + a^3 p(a^2), else e^2r - 1 = 2 r + r^2 p(r).
   Num argument = choose(isNear, x * x, r);
   Num p = eitherPolynomial(isNear, argument,
-                           {-0x1.55553ap-2, 0x1.110b9cp-3, -0x1.b95b52p-5, 0x1.5fe224p-6, -0x1.03ecb8p-7, 0x1.2c5384p-9, -0x1.74db72p-12},
-                           {0x1p+1, 0x1.55548ap+0, 0x1.5554e4p-1, 0x1.123e4cp-2, 0x1.6d5168p-4, 0, 0});
+                           {-0x1.55553ap-2, 0x1.110b9cp-3, -0x1.b95b52p-5,
+                            0x1.5fe224p-6, -0x1.03ecb8p-7, 0x1.2c5384p-9,
+                            -0x1.74db72p-12},
+                           {0x1p+1, 0x1.55548ap+0, 0x1.5554e4p-1, 0x1.123e4cp-2,
+                            0x1.6d5168p-4, 0, 0});
   Num value = fma(argument * choose(isNear, a, r), p, choose(isNear, a, r + r));
   Num far = 1.0 - 2.0 / fma(power, value, power + 1.0);
   return copySign(choose(isNear, value, far), x);
@@ -170,8 +186,9 @@ static Num logOf(Num x, Num extra, bool hasExtra, double exponentShift = 0) {
   Bits shifted = x.bits() - 0x3F3504F3;
   Num n = asFloat((shifted >> 23) + 0x4B400000, x) - (kRounder - exponentShift);
   Num f = asFloat((shifted & 0x007FFFFF) + 0x3F3504F3, x) - 1.0;
-  Num p = polynomial(f, {0x1.555546p-2, -0x1.00000ap-2, 0x1.99a546p-3, -0x1.555ae4p-3, 0x1.232cfap-3,
-                         -0x1.fc4da0p-4, 0x1.e7a54ep-4, -0x1.dd6510p-4, 0x1.11c874p-4});
+  Num p = polynomial(f, {0x1.555546p-2, -0x1.00000ap-2, 0x1.99a546p-3,
+                         -0x1.555ae4p-3, 0x1.232cfap-3, -0x1.fc4da0p-4,
+                         0x1.e7a54ep-4, -0x1.dd6510p-4, 0x1.11c874p-4});
   Num low = n * kShortLn2Low;
   if (hasExtra)
     low = low + extra;
@@ -189,7 +206,9 @@ static Num logLimits(Num x, Num value) {
 
 static Num logSingle(Num x) {
   auto common = [](Num x) { return logOf(x, x, false); };
-  auto rare = [](Num x) { return logLimits(x, logOf(x * 0x1p23, x, false, -23)); };
+  auto rare = [](Num x) {
+    return logLimits(x, logOf(x * 0x1p23, x, false, -23));
+  };
   return mostly(x, (x >= 0x1p-126) & (x < kInfinity), common, rare);
 }
 
@@ -205,7 +224,8 @@ static Num log1pSingle(Num x) {
 // Sines
 //===----------------------------------------------------------------------===//
 
-/// Up to here the reduction of f32 by three parts of pi / 2 is exact to the last bits, and that of f64 by two.
+/// Up to here the reduction of f32 by three parts of pi / 2 is exact to the
+/// last bits, and that of f64 by two.
 static constexpr double kMostReduced = 8192, kMostReducedWide = 131072;
 
 template <typename MathOp> static Num sineBrief(Num x);
@@ -216,18 +236,22 @@ template <typename MathOp> static Num sineOrCosine(Num x) {
     Num shifted = fma(x, 0x1.45f306p-1, x.of(kRounder));
     Num n = shifted - kRounder;
     Bits quadrant = cosine ? shifted.bits() + 1 : shifted.bits();
-    // Source: W. Cody, W. Waite (1980). The second part has so few bits that what r lacks is exact; minus
-    // what r lacks, so that a negative zero stays one.
+    // Source: W. Cody, W. Waite (1980). The second part has so few bits that
+    // what r lacks is exact; minus what r lacks, so that a negative zero stays
+    // one.
     Num first = fma(n, -0x1.921fb4p+0, x), r = fma(n, -0x1.444p-24, first);
     Num less = fma(n, 0x1.68c234p-39, fma(n, 0x1.444p-24, r - first));
     Num square = r * r;
     Mask odd = isSet(quadrant, 1);
-    // r - (r^3 s + less), or 1 - r^2 / 2 + (r^4 c - r less), the first difference with what it loses.
+    // r - (r^3 s + less), or 1 - r^2 / 2 + (r^4 c - r less), the first
+    // difference with what it loses.
     Num most = fma(square, -0.5, x.of(1)), lost = fma(square, 0.5, most - 1.0);
-    Num p = eitherPolynomial(odd, square, {-0x1.55554ap-5, 0x1.6c0c2ep-10, -0x1.99eab4p-16},
+    Num p = eitherPolynomial(odd, square,
+                             {-0x1.55554ap-5, 0x1.6c0c2ep-10, -0x1.99eab4p-16},
                              {0x1.555546p-3, -0x1.11077cp-7, 0x1.99558ep-13});
     Num rest = choose(odd, fma(-r, less, lost), less);
-    Num chosen = choose(odd, most, r) - fma(square * choose(odd, square, r), p, rest);
+    Num chosen =
+        choose(odd, most, r) - fma(square * choose(odd, square, r), p, rest);
     Bits sign = (quadrant << 30) & int64_t(0x80000000);
     return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign), x);
   };
@@ -238,7 +262,8 @@ template <typename MathOp> static Num sineOrCosine(Num x) {
 static Num sinSingle(Num x) { return sineOrCosine<math::SinOp>(x); }
 static Num cosSingle(Num x) { return sineOrCosine<math::CosOp>(x); }
 
-/// Sine, cosine and the quadrant of an f64 within +-kMostReducedWide, to more digits than f32 has.
+/// Sine, cosine and the quadrant of an f64 within +-kMostReducedWide, to more
+/// digits than f32 has.
 struct WideAngle {
   Num sine, cosine;
   Bits quadrant;
@@ -249,18 +274,22 @@ static WideAngle angleWide(Num x) {
   Num r = fma(n, -0x1.921fb54442d18p+0, x);
   r = fma(n, -0x1.1a62633145c07p-54, r);
   Num square = r * r;
-  Num s = polynomial(square, {-0x1.5555555555555p-3, 0x1.1111111111089p-7, -0x1.a01a01a0065f8p-13, 0x1.71de3a3f70715p-19,
+  Num s = polynomial(square, {-0x1.5555555555555p-3, 0x1.1111111111089p-7,
+                              -0x1.a01a01a0065f8p-13, 0x1.71de3a3f70715p-19,
                               -0x1.ae643c667a16cp-26});
-  Num c = polynomial(square, {0x1.5555555555555p-5, -0x1.6c16c16c16b46p-10, 0x1.a01a01a001574p-16, -0x1.27e4fb60056e9p-22,
+  Num c = polynomial(square, {0x1.5555555555555p-5, -0x1.6c16c16c16b46p-10,
+                              0x1.a01a01a001574p-16, -0x1.27e4fb60056e9p-22,
                               0x1.1eed76b484b95p-29});
-  return {fma(r * square, s, r), fma(square * square, c, fma(square, -0.5, x.of(1))), shifted.bits()};
+  return {fma(r * square, s, r),
+          fma(square * square, c, fma(square, -0.5, x.of(1))), shifted.bits()};
 }
 
 static Num tanSingle(Num x) {
   auto common = [](Num x) {
     WideAngle at = angleWide(widen(x));
     Mask odd = isSet(at.quadrant, 1);
-    Num value = choose(odd, -at.cosine, at.sine) / choose(odd, at.sine, at.cosine);
+    Num value =
+        choose(odd, -at.cosine, at.sine) / choose(odd, at.sine, at.cosine);
     return choose(x == 0.0, x, narrow(value));
   };
   auto rare = [](Num x) { return narrow(numOp<math::TanOp>(widen(x))); };
@@ -276,7 +305,8 @@ template <typename MathOp> static Num sineBrief(Num x) {
     value = choose(isSet(quadrant, 2), -value, value);
     return cosine ? value : choose(x == 0.0, x, value);
   };
-  return mostly(x, abs(x) <= kMostReducedWide, common, [](Num x) { return numOp<MathOp>(x); });
+  return mostly(x, abs(x) <= kMostReducedWide, common,
+                [](Num x) { return numOp<MathOp>(x); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,7 +326,8 @@ static Num erfSingle(Num x) {
   Reduced at = reduceBriefly(far);
   Num p = fma(at.r * at.r, shortExpTail(at.r), at.r) + 1.0;
   far = copySign(fma(-p, powerOfTwo(at.n, x), x.of(1)), x);
-  Num near = polynomial(square, {0x1.06eba8p-3, -0x1.8127p-2, 0x1.ce1c44p-4, -0x1.b691b2p-6, 0x1.471a58p-8, -0x1.38ep-11});
+  Num near = polynomial(square, {0x1.06eba8p-3, -0x1.8127p-2, 0x1.ce1c44p-4,
+                                 -0x1.b691b2p-6, 0x1.471a58p-8, -0x1.38ep-11});
   near = fma(near, x, x);
   return choose(a > 0.927734375, far, near);
 }
@@ -310,8 +341,10 @@ Num expWide(Num x) {
   Num n = shifted - kRounderWide;
   Num r = fma(n, -0x1.62e42fefa39efp-1, x);
   r = fma(n, -0x1.abc9e3b39803fp-56, r);
-  Num q = polynomial(r, {0x1.000000000000cp-1, 0x1.555555555555cp-3, 0x1.555555554fdccp-5, 0x1.111111110e9dap-7,
-                         0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13, 0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19,
+  Num q = polynomial(r, {0x1.000000000000cp-1, 0x1.555555555555cp-3,
+                         0x1.555555554fdccp-5, 0x1.111111110e9dap-7,
+                         0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13,
+                         0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19,
                          0x1.28b13edf45491p-22, 0x1.af6ef608cc80cp-26});
   Num p = fma(r * r, q, r) + 1.0;
   return p * asFloat((shifted.bits() << 52) + 0x3FF0000000000000, x);
@@ -320,12 +353,15 @@ Num expWide(Num x) {
 /// 2 atanh(s).
 static Num atanhSeries(Num s) {
   Num square = s * s;
-  Num p = polynomial(square, {0x1.5555555555594p-1, 0x1.999999997f6eep-2, 0x1.24924942423edp-2, 0x1.c71c51ceeacd2p-3,
-                              0x1.746649e261b8dp-3, 0x1.39a0b1c03dbcbp-3, 0x1.2f0f4cbb2f684p-3});
+  Num p = polynomial(square, {0x1.5555555555594p-1, 0x1.999999997f6eep-2,
+                              0x1.24924942423edp-2, 0x1.c71c51ceeacd2p-3,
+                              0x1.746649e261b8dp-3, 0x1.39a0b1c03dbcbp-3,
+                              0x1.2f0f4cbb2f684p-3});
   return fma(s * square, p, s * 2.0);
 }
 
-/// log(1 + x) of a normal f64 above -1; of -1 minus infinity. To more digits than f32 has.
+/// log(1 + x) of a normal f64 above -1; of -1 minus infinity. To more digits
+/// than f32 has.
 static Num log1pWide(Num x, Num onePlus) {
   Bits shifted = onePlus.bits() - 0x3FE6A09E667F3BCD;
   Num n = asFloat((shifted >> 52) + 0x4338000000000000, x) - kRounderWide;
@@ -347,7 +383,8 @@ static Num powSingle(Num single, Num singleExponent) {
   Mask whole = floor(y) == y;
   Mask odd = whole & compare(arith::CmpFPredicate::UNE, floor(half), half);
   value = choose(odd, copySign(value, x), value);
-  value = choose((x < 0.0) & (x > -kInfinity), choose(whole, value, x.of(kNan)), value);
+  value = choose((x < 0.0) & (x > -kInfinity), choose(whole, value, x.of(kNan)),
+                 value);
   value = choose((x == 1.0) | (y == 0.0), 1.0, value);
   return narrow(value);
 }
@@ -358,15 +395,19 @@ static Num angle(Num y, Num x) {
   Mask steep = y > a;
   Num q = smaller(y, a) / larger(y, a);
   Num square = q * q;
-  Num p = polynomial(square,
-                     {-0x1.55555555498ccp-2, 0x1.9999998eb49e7p-3, -0x1.2492475af3f0fp-3, 0x1.c71c24dd150c3p-4,
-                      -0x1.7459327477780p-4, 0x1.3af25ca5cb949p-4, -0x1.10493f1427289p-4, 0x1.db0f02cf1e50cp-5,
-                      -0x1.98c4181fa204fp-5, 0x1.4da87471154a5p-5, -0x1.e95e2f94e36e4p-6, 0x1.2e8e6f1d79f52p-6,
-                      -0x1.260e066a14b5ep-7, 0x1.9ca2d945e160cp-9, -0x1.6edf206e9d336p-11, 0x1.33cf9bef4d6e4p-14});
+  Num p = polynomial(square, {-0x1.55555555498ccp-2, 0x1.9999998eb49e7p-3,
+                              -0x1.2492475af3f0fp-3, 0x1.c71c24dd150c3p-4,
+                              -0x1.7459327477780p-4, 0x1.3af25ca5cb949p-4,
+                              -0x1.10493f1427289p-4, 0x1.db0f02cf1e50cp-5,
+                              -0x1.98c4181fa204fp-5, 0x1.4da87471154a5p-5,
+                              -0x1.e95e2f94e36e4p-6, 0x1.2e8e6f1d79f52p-6,
+                              -0x1.260e066a14b5ep-7, 0x1.9ca2d945e160cp-9,
+                              -0x1.6edf206e9d336p-11, 0x1.33cf9bef4d6e4p-14});
   Num value = fma(q * square, p, q);
   value = choose(steep, 0x1.921fb54442d18p+0 - value, value);
   // Of a negative zero too.
-  return choose(copySign(x.of(1), x) < 0.0, 0x1.921fb54442d18p+1 - value, value);
+  return choose(copySign(x.of(1), x) < 0.0, 0x1.921fb54442d18p+1 - value,
+                value);
 }
 
 Num angleBrief(Num y, Num x) {
@@ -379,7 +420,9 @@ Num angleBrief(Num y, Num x) {
   Num value = angle(choose(corner, 1.0, tall), wide);
   return copySign(choose(isNan(x) | isNan(y), x + y, value), y);
 }
-static Num atan2Single(Num y, Num x) { return narrow(angleBrief(widen(y), widen(x))); }
+static Num atan2Single(Num y, Num x) {
+  return narrow(angleBrief(widen(y), widen(x)));
+}
 
 static Num atanSingle(Num x) {
   Num wide = widen(abs(x));
@@ -399,7 +442,8 @@ static Num acosSingle(Num x) {
 
 static Num sinhSingle(Num x) {
   Num wide = widen(x), square = wide * wide;
-  Num p = polynomial(square, {0x1.5555555555467p-3, 0x1.1111111122f17p-7, 0x1.a01a018361165p-13, 0x1.71de4f98aa7e8p-19,
+  Num p = polynomial(square, {0x1.5555555555467p-3, 0x1.1111111122f17p-7,
+                              0x1.a01a018361165p-13, 0x1.71de4f98aa7e8p-19,
                               0x1.ae5468e894adap-26, 0x1.67022a884e306p-33});
   Num near = fma(wide * square, p, wide);
   Num e = expWide(clamp(abs(wide), 0, 120));
@@ -428,15 +472,18 @@ static Num atanhSingle(Num x) {
   return copySign(narrow(choose(a > 1.0, kNan, value)), x);
 }
 
-/// exp(-x^2) times a fit of exp(x^2) erfc(x) (1 + 2x) in (x - 4) / (x + 4). After M. Shepherd,
-/// J. Laframboise (1981).
+/// exp(-x^2) times a fit of exp(x^2) erfc(x) (1 + 2x) in (x - 4) / (x + 4).
+/// After M. Shepherd, J. Laframboise (1981).
 static Num erfcSingle(Num x) {
   Num wide = widen(x), a = smaller(abs(wide), wide.of(11));
-  Num p = polynomial((a - 4.0) / (a + 4.0),
-                     {0x1.3ba5916e9f761p+0, -0x1.1df1ad1545648p-3, 0x1.f7f5df9ea916fp-7, 0x1.16ecefd003e47p-4,
-                      -0x1.9ddb250fd71c3p-4, 0x1.7fedff279a6a1p-4, -0x1.0fb0577438210p-4, 0x1.307a36c22902bp-5,
-                      -0x1.0964cca563144p-6, 0x1.49accceeca18cp-8, -0x1.8c91bba92671fp-11, -0x1.9316ebd31118ep-13,
-                      0x1.441c051197031p-13, -0x1.1e18d42234aabp-15, -0x1.cb09548f167b8p-16, -0x1.68a3281026513p-19});
+  Num p = polynomial(
+      (a - 4.0) / (a + 4.0),
+      {0x1.3ba5916e9f761p+0, -0x1.1df1ad1545648p-3, 0x1.f7f5df9ea916fp-7,
+       0x1.16ecefd003e47p-4, -0x1.9ddb250fd71c3p-4, 0x1.7fedff279a6a1p-4,
+       -0x1.0fb0577438210p-4, 0x1.307a36c22902bp-5, -0x1.0964cca563144p-6,
+       0x1.49accceeca18cp-8, -0x1.8c91bba92671fp-11, -0x1.9316ebd31118ep-13,
+       0x1.441c051197031p-13, -0x1.1e18d42234aabp-15, -0x1.cb09548f167b8p-16,
+       -0x1.68a3281026513p-19});
   Num value = expWide(-(a * a)) * p / fma(a, 2.0, a.of(1));
   return choose(isNan(x), x, narrow(choose(wide < 0.0, 2.0 - value, value)));
 }
@@ -453,20 +500,28 @@ static Num rsqrtNormal(Num x) {
 static Num rsqrtSingle(Num x) {
   auto rare = [](Num x) {
     Num y = 1.0 / sqrt(x);
-    return choose((x > 0.0) & (x < kInfinity), rsqrtNormal(x * 0x1p24) * 0x1p12, y);
+    return choose((x > 0.0) & (x < kInfinity), rsqrtNormal(x * 0x1p24) * 0x1p12,
+                  y);
   };
   return mostly(x, (x >= 0x1p-100) & (x < kInfinity), rsqrtNormal, rare);
 }
 
-Num logistic(Num x) { return x.isDouble() ? logisticDouble(x) : logisticSingle(x); }
+Num logistic(Num x) {
+  return x.isDouble() ? logisticDouble(x) : logisticSingle(x);
+}
 
 const llvm::StringMap<Unary> &singleFunctions() {
   static const llvm::StringMap<Unary> table = {
-      {"math.exp", expSingle},     {"math.expm1", expm1Single}, {"math.log", logSingle},     {"math.log1p", log1pSingle},
-      {"math.tanh", tanhSingle},   {"math.sin", sinSingle},     {"math.cos", cosSingle},     {"math.tan", tanSingle},
-      {"math.erf", erfSingle},     {"math.erfc", erfcSingle},   {"math.atan", atanSingle},   {"math.asin", asinSingle},
-      {"math.acos", acosSingle},   {"math.sinh", sinhSingle},   {"math.cosh", coshSingle},   {"math.asinh", asinhSingle},
-      {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle}, {"math.rsqrt", rsqrtSingle},
+      {"math.exp", expSingle},     {"math.expm1", expm1Single},
+      {"math.log", logSingle},     {"math.log1p", log1pSingle},
+      {"math.tanh", tanhSingle},   {"math.sin", sinSingle},
+      {"math.cos", cosSingle},     {"math.tan", tanSingle},
+      {"math.erf", erfSingle},     {"math.erfc", erfcSingle},
+      {"math.atan", atanSingle},   {"math.asin", asinSingle},
+      {"math.acos", acosSingle},   {"math.sinh", sinhSingle},
+      {"math.cosh", coshSingle},   {"math.asinh", asinhSingle},
+      {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle},
+      {"math.rsqrt", rsqrtSingle},
   };
   return table;
 }

@@ -54,12 +54,12 @@ struct Splitter {
         stride = twice(stride);
       offset = ShapedType::isDynamic(offset) ? offset : 2 * offset + which;
     }
-    auto made = MemRefType::get(
-        type.getShape(), element,
-        StridedLayoutAttr::get(b.getContext(), offset, strides),
-        type.getMemorySpace());
-    auto op = UnrealizedConversionCastOp::create(b, memref.getLoc(), made,
-                                                 memref);
+    auto made =
+        MemRefType::get(type.getShape(), element,
+                        StridedLayoutAttr::get(b.getContext(), offset, strides),
+                        type.getMemorySpace());
+    auto op =
+        UnrealizedConversionCastOp::create(b, memref.getLoc(), made, memref);
     op->setAttr(kPartAttrName, b.getI64IntegerAttr(which));
     return cast = op.getResult(0);
   }

@@ -47,13 +47,17 @@ static Value gather(OpBuilder &builder, memref::LoadOp load,
 }
 
 /// Lets a product and a sum be rounded once. Not conversions: there the flag
-/// would let a rounding to a narrow type and back vanish. Not sums of two products:
-/// which of them is rounded would be up to the code around, and so to the shard's size.
+/// would let a rounding to a narrow type and back vanish. Not sums of two
+/// products: which of them is rounded would be up to the code around, and so to
+/// the shard's size.
 static void allowContraction(Operation *op) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(op) || op->hasAttr(kRoundedAttrName))
     return;
-  auto isProduct = [](Value value) { return value.getDefiningOp<arith::MulFOp>() != nullptr; };
-  if (isa<arith::AddFOp, arith::SubFOp>(op) && llvm::all_of(op->getOperands(), isProduct))
+  auto isProduct = [](Value value) {
+    return value.getDefiningOp<arith::MulFOp>() != nullptr;
+  };
+  if (isa<arith::AddFOp, arith::SubFOp>(op) &&
+      llvm::all_of(op->getOperands(), isProduct))
     return;
   if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
     op->setAttr(fast.getFastMathAttrName(),

@@ -52,8 +52,8 @@ Value VectorCode::pointerAt(Value pointer, Type element, Quantity offset) {
 }
 
 Matrix VectorCode::at(const Matrix &matrix, Quantity row, Quantity column) {
-  Quantity offset = arith.add(arith.mul(row, matrix.row),
-                              arith.mul(column, matrix.column));
+  Quantity offset =
+      arith.add(arith.mul(row, matrix.row), arith.mul(column, matrix.column));
   return {pointerAt(matrix.pointer, matrix.element, offset), matrix.element,
           matrix.row, matrix.column};
 }
@@ -130,7 +130,8 @@ Value VectorCode::scratch(Quantity count) {
   }
   if (partLoop) {
     Quantity part{std::nullopt, partLoop.getInductionVar()};
-    address = arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
+    address =
+        arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
   }
   address = arith::IndexCastOp::create(b, loc, b.getI64Type(), address);
   return LLVM::IntToPtrOp::create(
@@ -142,8 +143,12 @@ void VectorCode::copy(const Matrix &from, Value to, Quantity rows,
                       bool transposed) {
   // Zeros first where not all is written.
   Quantity written = transposed ? rows : columns;
-  if (!written.is(pitch) || (padRows && !(transposed ? columns : rows).is(padRows))) {
-    Quantity all = arith.mul(Quantity::of(pitch), padRows ? Quantity::of(padRows) : transposed ? columns : rows);
+  if (!written.is(pitch) ||
+      (padRows && !(transposed ? columns : rows).is(padRows))) {
+    Quantity all =
+        arith.mul(Quantity::of(pitch), padRows      ? Quantity::of(padRows)
+                                       : transposed ? columns
+                                                    : rows);
     loop(Quantity::of(0), all, lanes, [&](Value i) {
       store(number(0, lanes), pointerAt(to, type, Quantity::of(i)));
     });
@@ -151,17 +156,21 @@ void VectorCode::copy(const Matrix &from, Value to, Quantity rows,
   if (!transposed && from.column.is(1)) {
     loop(Quantity::of(0), rows, 1, [&](Value row) {
       Matrix line = at(from, Quantity::of(row), Quantity::of(0));
-      Value target = pointerAt(to, type, arith.mul(Quantity::of(row), Quantity::of(pitch)));
+      Value target = pointerAt(
+          to, type, arith.mul(Quantity::of(row), Quantity::of(pitch)));
       auto move = [&](Quantity column, Value mask) {
-        store(load(pointerAt(line.pointer, from.element, column), from.element, lanes, mask),
+        store(load(pointerAt(line.pointer, from.element, column), from.element,
+                   lanes, mask),
               pointerAt(target, type, column), mask);
       };
       Quantity full = Quantity::of(0);
       if (columns.fixed)
         full = Quantity::of(*columns.fixed / lanes * lanes);
-      loop(Quantity::of(0), full, lanes, [&](Value column) { move(Quantity::of(column), {}); });
+      loop(Quantity::of(0), full, lanes,
+           [&](Value column) { move(Quantity::of(column), {}); });
       loop(full, columns, lanes, [&](Value column) {
-        move(Quantity::of(column), firstLanes(arith.sub(columns, Quantity::of(column))));
+        move(Quantity::of(column),
+             firstLanes(arith.sub(columns, Quantity::of(column))));
       });
     });
     return;
@@ -170,8 +179,9 @@ void VectorCode::copy(const Matrix &from, Value to, Quantity rows,
     loop(Quantity::of(0), columns, 1, [&](Value column) {
       Quantity i = Quantity::of(row), j = Quantity::of(column);
       Value value = load(at(from, i, j).pointer, from.element, 1);
-      Quantity place = transposed ? arith.add(arith.mul(j, Quantity::of(pitch)), i)
-                                  : arith.add(arith.mul(i, Quantity::of(pitch)), j);
+      Quantity place = transposed
+                           ? arith.add(arith.mul(j, Quantity::of(pitch)), i)
+                           : arith.add(arith.mul(i, Quantity::of(pitch)), j);
       store(value, pointerAt(to, type, place));
     });
   });
@@ -207,17 +217,19 @@ Value VectorCode::power(Value x) {
   Type word = b.getIntegerType(isDouble ? 64 : 32), bits = word;
   if (shape)
     bits = VectorType::get({count}, bits);
-  // exp(x) = 2^n * 2^r with n the integer next to x log2(e). Adding 1.5 * 2^23 (2^52)
-  // rounds to it and leaves it in the low bits.
+  // exp(x) = 2^n * 2^r with n the integer next to x log2(e). Adding 1.5 * 2^23
+  // (2^52) rounds to it and leaves it in the low bits.
   Value lowest = constant(isDouble ? -708.39641853226408 : -87.33654022216797);
   Value bounded = greater(lowest, x);
   Value magic = constant(isDouble ? 6755399441055744.0 : 12582912.0);
-  Value log2e = constant(isDouble ? 1.4426950408889634 : 1.44269502162933349609375);
+  Value log2e =
+      constant(isDouble ? 1.4426950408889634 : 1.44269502162933349609375);
   Value shifted = multiplyAdd(bounded, log2e, magic);
   Value n = arith::SubFOp::create(b, loc, shifted, magic);
   Value p;
   if (isDouble) {
-    // e^r on [-log(2) / 2, log(2) / 2] by its series: the next term is below 4e-18.
+    // e^r on [-log(2) / 2, log(2) / 2] by its series: the next term is below
+    // 4e-18.
     Value r = multiplyAdd(n, constant(-0.693147180369123816490), bounded);
     r = multiplyAdd(n, constant(-1.90821492927058770002e-10), r);
     double factorial = 6227020800.0; // of 13
@@ -234,11 +246,18 @@ Value VectorCode::power(Value x) {
       p = multiplyAdd(p, r, constant(coefficient));
   }
   auto mantissa = b.getIntegerAttr(word, isDouble ? 52 : 23);
-  Value places = arith::ConstantOp::create(b, loc, shape ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(bits), mantissa)) : TypedAttr(mantissa));
-  Value exponent = arith::ShLIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, shifted), places);
-  Value sum = arith::AddIOp::create(b, loc, arith::BitcastOp::create(b, loc, bits, p), exponent);
+  Value places = arith::ConstantOp::create(
+      b, loc,
+      shape
+          ? TypedAttr(DenseElementsAttr::get(cast<VectorType>(bits), mantissa))
+          : TypedAttr(mantissa));
+  Value exponent = arith::ShLIOp::create(
+      b, loc, arith::BitcastOp::create(b, loc, bits, shifted), places);
+  Value sum = arith::AddIOp::create(
+      b, loc, arith::BitcastOp::create(b, loc, bits, p), exponent);
   Value result = arith::BitcastOp::create(b, loc, x.getType(), sum);
-  Value vanishes = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowest);
+  Value vanishes =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, lowest);
   return arith::SelectOp::create(b, loc, vanishes, constant(0), result);
 }
 
@@ -313,7 +332,8 @@ void VectorCode::contract(const Contraction &c) {
   };
   if (!c.columns.fixed) {
     loop(Quantity::of(0), c.columns, lanes, [&](Value column) {
-      block(Quantity::of(column), 1, firstLanes(arith.sub(c.columns, Quantity::of(column))));
+      block(Quantity::of(column), 1,
+            firstLanes(arith.sub(c.columns, Quantity::of(column))));
     });
     return;
   }
@@ -330,7 +350,8 @@ void VectorCode::contract(const Contraction &c) {
 }
 
 /// All rows of `vectors` vectors of columns.
-void VectorCode::contractBlock(const Contraction &c, int64_t vectors, Value mask) {
+void VectorCode::contractBlock(const Contraction &c, int64_t vectors,
+                               Value mask) {
   // Accumulators, a row of b and one element of a.
   int64_t rows = std::min<int64_t>((registers - 1 - vectors) / vectors, 16);
   if (registers == 32)
@@ -345,34 +366,43 @@ void VectorCode::contractBlock(const Contraction &c, int64_t vectors, Value mask
   };
   if (c.rows.fixed) {
     int64_t whole = *c.rows.fixed / rows * rows;
-    loop(Quantity::of(0), Quantity::of(whole), rows, [&](Value row) { tile(Quantity::of(row), rows); });
+    loop(Quantity::of(0), Quantity::of(whole), rows,
+         [&](Value row) { tile(Quantity::of(row), rows); });
     if (int64_t rest = *c.rows.fixed - whole)
       tile(Quantity::of(whole), rest);
     return;
   }
-  Value rest = arith::RemUIOp::create(b, loc, arith.get(c.rows), arith.index(rows));
+  Value rest =
+      arith::RemUIOp::create(b, loc, arith.get(c.rows), arith.index(rows));
   Quantity whole = arith.sub(c.rows, Quantity::of(rest));
-  loop(Quantity::of(0), whole, rows, [&](Value row) { tile(Quantity::of(row), rows); });
+  loop(Quantity::of(0), whole, rows,
+       [&](Value row) { tile(Quantity::of(row), rows); });
   loop(whole, c.rows, 1, [&](Value row) { tile(Quantity::of(row), 1); });
 }
 
-void VectorCode::contractTile(const Contraction &c, int64_t rows, int64_t vectors, Value mask) {
+void VectorCode::contractTile(const Contraction &c, int64_t rows,
+                              int64_t vectors, Value mask) {
   auto place = [&](const Matrix &matrix, int64_t row, int64_t vector) {
     return at(matrix, Quantity::of(row), Quantity::of(vector * lanes)).pointer;
   };
-  auto maskOf = [&](int64_t vector) { return vector + 1 == vectors ? mask : Value(); };
+  auto maskOf = [&](int64_t vector) {
+    return vector + 1 == vectors ? mask : Value();
+  };
   SmallVector<Value> sums;
   for (int64_t row : llvm::seq(rows)) {
     Value factor;
     if (c.start == Contraction::Start::Scaled)
-      factor = splat(load(pointerAt(c.scale, type, Quantity::of(row)), type, 1), lanes);
+      factor = splat(load(pointerAt(c.scale, type, Quantity::of(row)), type, 1),
+                     lanes);
     for (int64_t vector : llvm::seq(vectors)) {
       if (c.start == Contraction::Start::Zero) {
         sums.push_back(number(0, lanes));
         continue;
       }
       Value value = load(place(c.c, row, vector), type, lanes, maskOf(vector));
-      sums.push_back(factor ? arith::MulFOp::create(b, loc, value, factor).getResult() : value);
+      sums.push_back(
+          factor ? arith::MulFOp::create(b, loc, value, factor).getResult()
+                 : value);
     }
   }
   auto step = [&](Value index, ValueRange carried) {
@@ -382,28 +412,36 @@ void VectorCode::contractTile(const Contraction &c, int64_t rows, int64_t vector
     for (int64_t vector : llvm::seq(vectors))
       line.push_back(load(place(rhs, 0, vector), type, lanes, maskOf(vector)));
     for (int64_t row : llvm::seq(rows)) {
-      Value x = splat(load(at(a, Quantity::of(row), Quantity::of(0)).pointer, type, 1), lanes);
+      Value x = splat(
+          load(at(a, Quantity::of(row), Quantity::of(0)).pointer, type, 1),
+          lanes);
       for (int64_t vector : llvm::seq(vectors)) {
         Value sum = carried[row * vectors + vector];
         if (!c.pair) {
           next.push_back(multiplyAdd(x, line[vector], sum));
           continue;
         }
-        Value term = evaluateBody(b, c.pair->front(), {x, line[vector]}, lanes, [](int64_t) { return Value(); }).front();
+        Value term = evaluateBody(b, c.pair->front(), {x, line[vector]}, lanes,
+                                  [](int64_t) { return Value(); })
+                         .front();
         next.push_back(arith::AddFOp::create(b, loc, sum, splat(term, lanes)));
       }
     }
     return next;
   };
-  auto reduction = scf::ForOp::create(b, loc, arith.index(0), arith.get(c.reductions), arith.index(1), sums);
+  auto reduction = scf::ForOp::create(
+      b, loc, arith.index(0), arith.get(c.reductions), arith.index(1), sums);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(reduction.getBody());
-    scf::YieldOp::create(b, loc, step(reduction.getInductionVar(), reduction.getRegionIterArgs()));
+    scf::YieldOp::create(
+        b, loc,
+        step(reduction.getInductionVar(), reduction.getRegionIterArgs()));
   }
   for (int64_t row : llvm::seq(rows))
     for (int64_t vector : llvm::seq(vectors))
-      store(reduction.getResult(row * vectors + vector), place(c.c, row, vector), maskOf(vector));
+      store(reduction.getResult(row * vectors + vector),
+            place(c.c, row, vector), maskOf(vector));
 }
 
 } // namespace shardc::cpu

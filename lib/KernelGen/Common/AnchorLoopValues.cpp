@@ -101,8 +101,8 @@ static void keepApart(Value value) {
   empty.erase();
 }
 
-/// The carried tensor that a turn of the loop replaces by `value`, where it does
-/// that alone; branches around may hand it on. Null if there is none.
+/// The carried tensor that a turn of the loop replaces by `value`, where it
+/// does that alone; branches around may hand it on. Null if there is none.
 static Value replacedBy(Value value) {
   if (!value.hasOneUse())
     return {};
@@ -128,7 +128,8 @@ static Value replacedBy(Value value) {
   return {};
 }
 
-/// Makes branches of a choice between two tensors in a loop: they may be copied.
+/// Makes branches of a choice between two tensors in a loop: they may be
+/// copied.
 static void branchToChosen(arith::SelectOp select) {
   if (!isa<RankedTensorType>(select.getType()) ||
       !select.getCondition().getType().isInteger(1) ||
@@ -157,10 +158,11 @@ static bool isPart(Value value) {
 }
 
 /// Copies what the branches `op`, in a loop, hand on from elsewhere, or several
-/// times: bufferization takes all that they may yield for one buffer, which later
-/// ops of the turn, or its end, write to. Where all branches yield the same tensor,
-/// changed in place or not, or the one that the result replaces, it is that buffer.
-/// Parts of tensors, which have strides of their own, are copied anywhere.
+/// times: bufferization takes all that they may yield for one buffer, which
+/// later ops of the turn, or its end, write to. Where all branches yield the
+/// same tensor, changed in place or not, or the one that the result replaces,
+/// it is that buffer. Parts of tensors, which have strides of their own, are
+/// copied anywhere.
 static void copyHandedOn(Operation *op) {
   bool isInLoop = op->getParentOfType<LoopLikeOpInterface>() != nullptr;
   std::vector<llvm::SmallDenseSet<Value>> seen(op->getNumRegions());
@@ -187,8 +189,8 @@ static void copyHandedOn(Operation *op) {
       Value yielded = yield->get(), root = rootOf(yielded);
       bool isElsewhere = !region.isAncestor(root.getParentRegion());
       bool isReplaced =
-          root == replaced && (yielded == root ||
-                               region.isAncestor(yielded.getParentRegion()));
+          root == replaced &&
+          (yielded == root || region.isAncestor(yielded.getParentRegion()));
       bool isShared = !known.insert(root).second ||
                       (isElsewhere && !isInPlace && !isReplaced);
       if (!isPart(yielded) && !(isInLoop && isShared))

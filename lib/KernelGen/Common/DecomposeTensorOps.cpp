@@ -66,24 +66,28 @@ struct DecomposePad final : OpRewritePattern<tensor::PadOp> {
   }
 };
 
-/// A slice that leaves some dims of one element out and keeps others is taken in
-/// full rank first: of a buffer whose strides are not known, MLIR 22 cannot tell
-/// which dims are left out, and reads along the wrong ones.
+/// A slice that leaves some dims of one element out and keeps others is taken
+/// in full rank first: of a buffer whose strides are not known, MLIR 22 cannot
+/// tell which dims are left out, and reads along the wrong ones.
 struct SliceInFullRank final : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op,
+                                PatternRewriter &rewriter) const override {
     RankedTensorType type = op.getResultType();
     int64_t lacking = op.getSourceType().getRank() - type.getRank();
     int64_t ones = llvm::count(op.getStaticSizes(), 1);
     if (lacking == 0 || ones == lacking)
-      return rewriter.notifyMatchFailure(op, "all dims of one element are kept, or none");
-    auto full = tensor::ExtractSliceOp::create(rewriter, op.getLoc(), op.getSource(), op.getMixedOffsets(), op.getMixedSizes(),
-                                               op.getMixedStrides());
+      return rewriter.notifyMatchFailure(
+          op, "all dims of one element are kept, or none");
+    auto full = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), op.getSource(), op.getMixedOffsets(),
+        op.getMixedSizes(), op.getMixedStrides());
     auto groups = getReassociationIndicesForReshape(full.getType(), type);
     if (!groups)
       return rewriter.notifyMatchFailure(op, "no dims to join");
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, type, full, *groups);
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, type, full,
+                                                         *groups);
     return success();
   }
 };

@@ -41,7 +41,8 @@ static void generalizeCopies(Operation *root) {
 
 /// Bufferization copies a part of a buffer into an allocation of the part's
 /// type, with strides as wide as those of the whole, and an allocation holds as
-/// many elements as it has sizes for. Makes them as long as their strides reach.
+/// many elements as it has sizes for. Makes them as long as their strides
+/// reach.
 static void lengthenAllocations(Operation *root) {
   SmallVector<memref::AllocOp> allocs;
   root->walk([&](memref::AllocOp op) {
@@ -66,7 +67,8 @@ static void lengthenAllocations(Operation *root) {
       steps.push_back(b.getIndexAttr(stride));
     }
     auto map = AffineMap::get(0, strides.size(), length);
-    OpFoldResult total = affine::makeComposedFoldedAffineApply(b, loc, map, sizes);
+    OpFoldResult total =
+        affine::makeComposedFoldedAffineApply(b, loc, map, sizes);
     SmallVector<int64_t> shape;
     SmallVector<Value> dynamic;
     dispatchIndexOpFoldResult(total, dynamic, shape);

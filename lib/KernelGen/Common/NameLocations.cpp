@@ -1,7 +1,7 @@
 //===- NameLocations.cpp - The name of each op, in its location -----------===//
+#include "mlir/IR/BuiltinOps.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/KernelAttributes.h"
-#include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 

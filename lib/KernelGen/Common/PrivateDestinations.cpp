@@ -42,7 +42,8 @@ static bool isCheapSource(Operation *op) {
 /// Looks through ops that show the same elements in another shape.
 static Value withoutReshapes(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+            op))
       break;
     value = op->getOperand(0);
   }
@@ -85,16 +86,20 @@ static SmallVector<State> previousStates(State state) {
   if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
     return states;
   for (Region &region : op->getRegions()) {
-    Value yielded = region.front().getTerminator()->getOperand(result.getResultNumber());
+    Value yielded =
+        region.front().getTerminator()->getOperand(result.getResultNumber());
     // Over what comes from elsewhere another branch writes its own.
-    states.push_back({yielded, state.isChanged || !region.isAncestor(yielded.getParentRegion())});
+    states.push_back(
+        {yielded,
+         state.isChanged || !region.isAncestor(yielded.getParentRegion())});
   }
   return states;
 }
 
 /// A value that is changed further on its way to an output must not be built in
 /// that output if it is read elsewhere: the output's last write would be seen
-/// there. Where there is one, the tensors it begins with get memory of their own.
+/// there. Where there is one, the tensors it begins with get memory of their
+/// own.
 static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   bool isRead = false;
   SmallVector<State> pending{{output.getSource(), false}};
@@ -106,13 +111,16 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
     // What a loop begins a turn with is read before the turn changes it.
     for (Value shown = state; isChanged && !isa<BlockArgument>(begin);
          shown = shown.getDefiningOp()->getOperand(0)) {
-      isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) { return !isa<tensor::DimOp>(user); }) > 1;
+      isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) {
+                  return !isa<tensor::DimOp>(user);
+                }) > 1;
       if (shown == begin)
         break;
     }
     if (!seen.insert({begin, isChanged}).second)
       continue;
-    if (auto empty = begin.getDefiningOp<tensor::EmptyOp>(); empty && !llvm::is_contained(begins, empty))
+    if (auto empty = begin.getDefiningOp<tensor::EmptyOp>();
+        empty && !llvm::is_contained(begins, empty))
       begins.push_back(empty);
     llvm::append_range(pending, previousStates({begin, isChanged}));
   }
@@ -120,7 +128,8 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
     return;
   for (tensor::EmptyOp empty : begins) {
     OpBuilder builder(empty);
-    auto own = bufferization::AllocTensorOp::create(builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+    auto own = bufferization::AllocTensorOp::create(
+        builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
     empty->replaceAllUsesWith(own);
     empty->erase();
   }

@@ -77,9 +77,7 @@ private:
   void walk();
 
   // Where blocks share lines.
-  int64_t groupParts() const {
-    return std::min(kGroupParts, kHears * members);
-  }
+  int64_t groupParts() const { return std::min(kGroupParts, kHears * members); }
   int64_t tilesOfPart();
   void share();
   Value takePart(gpu::LaunchOp launch);

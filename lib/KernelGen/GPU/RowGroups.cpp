@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Points.h"
-#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -6,8 +6,8 @@
 // Complex operands go to Complex.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "NarrowFloats.h"
 #include "Complex.h"
+#include "NarrowFloats.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -61,10 +61,10 @@ Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
     return castFloat(b, widenNarrowFloat(b, value), type);
   if (isNarrowFloat(type)) {
     // Exponents alone: what f32 rounds to zero is no number.
-    bool isExact = value.getType().getIntOrFloatBitWidth() > 32 && !isa<Float8E8M0FNUType>(type);
-    Value wide = isExact
-                     ? roundToOdd(b, value)
-                     : castFloat(b, value, b.getF32Type());
+    bool isExact = value.getType().getIntOrFloatBitWidth() > 32 &&
+                   !isa<Float8E8M0FNUType>(type);
+    Value wide =
+        isExact ? roundToOdd(b, value) : castFloat(b, value, b.getF32Type());
     return roundToNarrowFloat(b, wide, type);
   }
   unsigned from = value.getType().getIntOrFloatBitWidth(),
@@ -105,8 +105,8 @@ static Value unsupportedType(Operation *op) {
 template <typename Fn>
 static Value inComputeType(ScalarBuilder &b, ValueRange args, Fn fn) {
   auto type = cast<FloatType>(args[0].getType());
-  SmallVector<Value> wide =
-      llvm::map_to_vector(args, [&](Value v) { return castFloat(b, v, computeType(type)); });
+  SmallVector<Value> wide = llvm::map_to_vector(
+      args, [&](Value v) { return castFloat(b, v, computeType(type)); });
   return castFloat(b, fn(wide), type);
 }
 

@@ -5,8 +5,8 @@
 // right to the last place of an f32.
 //
 //===----------------------------------------------------------------------===//
-#include "ScalarMath.h"
 #include "Complex.h"
+#include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
@@ -101,7 +101,8 @@ static Real lgamma(Real x) {
   Real mirrored = 1.14472988584940017414 - sine - value;
   mirrored = choose(equal(near, near.of(0)), near.of(infinity), mirrored);
   Real result = choose(reflects, mirrored, value);
-  Value isZero = arith::OrIOp::create(*x.b, equal(x, x.of(1)), equal(x, x.of(2)));
+  Value isZero =
+      arith::OrIOp::create(*x.b, equal(x, x.of(1)), equal(x, x.of(2)));
   result = choose(isZero, x.of(0), result);
   return choose(equal(a, a.of(infinity)), a.of(infinity), result);
 }
@@ -173,7 +174,8 @@ static Real polygamma(Real n, Real x) {
 // Error function and Bessel function
 //===----------------------------------------------------------------------===//
 
-// First by M. Giles, "Approximating the erfinv function" (2010), single precision.
+// First by M. Giles, "Approximating the erfinv function" (2010), single
+// precision.
 static Real erfInverse(Real x) {
   constexpr double central[] = {2.81022636e-08,  3.43273939e-07, -3.5233877e-06,
                                 -4.39150654e-06, 0.00021858087,  -0.00125372503,
@@ -198,12 +200,14 @@ static Real erfInverse(Real x) {
     Real quotient = error / (exp(-(y * y)) * 1.12837916709551257390);
     y = y - quotient / (1.0 + y * quotient);
   }
-  // Near zero sqrt(pi) / 2 in two parts, and an odd polynomial; scaled, so that a subnormal
-  // result is rounded once.
-  constexpr double odd[] = {0x1.db29fb2fee5e5p-3, 0x1.053c2c0ab904dp-3, 0x1.62847c47f61a8p-4, 0x1.0a131895d4a93p-4,
-                            0x1.a7c85eafb8c69p-5, 0x1.5eeae2a7aaeddp-5, 0x1.2abee7d3a9d0cp-5, 0x1.035ef97e3a9a3p-5,
-                            0x1.cece05dfade38p-6, 0x1.7b1129b3d667ep-6, 0x1.087e78da05a20p-5, -0x1.e3fbceb4754f6p-7,
-                            0x1.b81720989eee0p-4, -0x1.f44322b4364a0p-4, 0x1.0914a92075556p-3};
+  // Near zero sqrt(pi) / 2 in two parts, and an odd polynomial; scaled, so that
+  // a subnormal result is rounded once.
+  constexpr double odd[] = {
+      0x1.db29fb2fee5e5p-3, 0x1.053c2c0ab904dp-3,  0x1.62847c47f61a8p-4,
+      0x1.0a131895d4a93p-4, 0x1.a7c85eafb8c69p-5,  0x1.5eeae2a7aaeddp-5,
+      0x1.2abee7d3a9d0cp-5, 0x1.035ef97e3a9a3p-5,  0x1.cece05dfade38p-6,
+      0x1.7b1129b3d667ep-6, 0x1.087e78da05a20p-5,  -0x1.e3fbceb4754f6p-7,
+      0x1.b81720989eee0p-4, -0x1.f44322b4364a0p-4, 0x1.0914a92075556p-3};
   Real square = x * x, p = x.of(odd[14]);
   for (int i = 13; i >= 0; --i)
     p = fma(p, square, x.of(odd[i]));

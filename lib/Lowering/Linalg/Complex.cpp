@@ -6,8 +6,8 @@
 // elementary functions" (1987); T. Hull, T. Fairgrieve, P. Tang, "Implementing
 // complex elementary functions using exception handling" (1994).
 //
-// Each operation rounds by itself; functions of f64 for complex<f32> are to be right
-// to the digits of f32 only (RoundedScope).
+// Each operation rounds by itself; functions of f64 for complex<f32> are to be
+// right to the digits of f32 only (RoundedScope).
 //
 //===----------------------------------------------------------------------===//
 #include "Complex.h"
@@ -67,8 +67,8 @@ static Mask operator!(Mask x) {
 // Lengths
 //===----------------------------------------------------------------------===//
 
-/// z times a power of two that makes squares of the parts normal numbers, and the
-/// power that takes a length back.
+/// z times a power of two that makes squares of the parts normal numbers, and
+/// the power that takes a length back.
 struct Scaled {
   Complex z;
   Num back;
@@ -77,8 +77,10 @@ static Scaled scaled(Complex z) {
   Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
   Mask large = most > 0x1p500, small = most < 0x1p-400;
   Num one = most.of(1);
-  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
-  Num back = functions::choose(large, 0x1p600, functions::choose(small, 0x1p-600, one));
+  Num by = functions::choose(large, 0x1p-600,
+                             functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p600,
+                               functions::choose(small, 0x1p-600, one));
   return {{z.re * by, z.im * by}, back};
 }
 
@@ -92,14 +94,16 @@ static Num modulus(Complex z) {
   Pair square = squaredLength(s.z);
   Num length = sumOf(functions::sqrt(square)) * s.back;
   length = functions::choose((z.re == 0.0) & (z.im == 0.0), 0.0, length);
-  return functions::choose(isInfinite(z.re) | isInfinite(z.im), kInfinity, length);
+  return functions::choose(isInfinite(z.re) | isInfinite(z.im), kInfinity,
+                           length);
 }
 
 /// |z + more|^2 - 1 for a z near the circle that this makes zero: seven numbers
 /// whose sum is exact to their last bits. `more` is 0 or 1.
 static Num aroundCircle(Complex z, bool plusOne) {
   Pair a = exactProduct(z.re, z.re), c = exactProduct(z.im, z.im);
-  Pair s1 = exactSum(plusOne ? z.re * 2.0 : z.re.of(-1), a.hi), s2 = exactSum(s1.hi, c.hi);
+  Pair s1 = exactSum(plusOne ? z.re * 2.0 : z.re.of(-1), a.hi),
+       s2 = exactSum(s1.hi, c.hi);
   Pair l1 = exactSum(s1.lo, s2.lo), l2 = exactSum(a.lo, c.lo);
   Pair l3 = exactSum(l1.hi, l2.hi);
   Pair sum = exactSum(s2.hi, l3.hi);
@@ -119,13 +123,15 @@ static Num logLength(Num re, Num im) {
 
 static Complex logarithm(Complex z) {
   Num near = aroundCircle(z, false);
-  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5, logLength(z.re, z.im));
+  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5,
+                             logLength(z.re, z.im));
   return {re, atan2(z.im, z.re)};
 }
 
 static Complex logarithm1p(Complex z) {
   Num above = z.re + 1.0, near = aroundCircle(z, true);
-  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5, logLength(above, z.im));
+  Num re = functions::choose((near > -0.75) & (near < 3.0), log1p(near) * 0.5,
+                             logLength(above, z.im));
   return {re, atan2(z.im, above)};
 }
 
@@ -137,9 +143,9 @@ struct ComplexPair {
   Pair re, im;
 };
 
-/// The root with im >= 0 of (re, |im|), divided by the length of that if `inverse`: its
-/// larger part comes from a sum of like signs, the other by division. For numbers whose
-/// squares are normal.
+/// The root with im >= 0 of (re, |im|), divided by the length of that if
+/// `inverse`: its larger part comes from a sum of like signs, the other by
+/// division. For numbers whose squares are normal.
 static ComplexPair rootOf(Pair re, Num im, bool inverse = false) {
   Num tall = functions::abs(im);
   Pair length = functions::sqrt(re * re + exactProduct(tall, tall));
@@ -149,15 +155,18 @@ static ComplexPair rootOf(Pair re, Num im, bool inverse = false) {
   Pair other = pairOf(tall) / scale(inverse ? root * length : root, 2.0);
   if (inverse)
     root = root / length;
-  return {functions::choose(left, other, root), functions::choose(left, root, other)};
+  return {functions::choose(left, other, root),
+          functions::choose(left, root, other)};
 }
 
 static Complex squareRoot(Complex z, bool belowCut = false) {
   Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
   Mask large = most > 0x1p500, small = most < 0x1p-400;
   Num one = most.of(1);
-  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
-  Num back = functions::choose(large, 0x1p300, functions::choose(small, 0x1p-300, one));
+  Num by = functions::choose(large, 0x1p-600,
+                             functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p300,
+                               functions::choose(small, 0x1p-300, one));
   ComplexPair root = rootOf(pairOf(z.re * by), z.im * by);
   Num re = sumOf(root.re) * back, im = sumOf(root.im) * back;
   // The smaller part of a large number may have vanished with the scale.
@@ -169,7 +178,8 @@ static Complex squareRoot(Complex z, bool belowCut = false) {
   im = functions::choose(isZero, 0.0, im);
   // Infinite parts; an infinite imaginary one wins over everything, NaN too.
   Num none = functions::choose(isNan(z.im), z.im, z.im.of(0));
-  Mask right = z.re == kInfinity, left = z.re == -kInfinity, tall = isInfinite(z.im);
+  Mask right = z.re == kInfinity, left = z.re == -kInfinity,
+       tall = isInfinite(z.im);
   re = functions::choose(right, kInfinity, functions::choose(left, none, re));
   im = functions::choose(left, kInfinity, functions::choose(right, none, im));
   re = functions::choose(tall, kInfinity, re);
@@ -185,13 +195,17 @@ static Complex reciprocalRoot(Complex z) {
   Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
   Mask large = most > 0x1p500, small = most < 0x1p-400;
   Num one = most.of(1);
-  Num by = functions::choose(large, 0x1p-600, functions::choose(small, 0x1p600, one));
-  Num back = functions::choose(large, 0x1p-300, functions::choose(small, 0x1p300, one));
+  Num by = functions::choose(large, 0x1p-600,
+                             functions::choose(small, 0x1p600, one));
+  Num back = functions::choose(large, 0x1p-300,
+                               functions::choose(small, 0x1p300, one));
   Pair re = pairOf(z.re * by);
   Num im = z.im * by;
   ComplexPair root = rootOf(re, im, /*inverse=*/true);
-  Complex value = {sumOf(root.re) * back, copySign(sumOf(root.im) * back, -z.im)};
-  Mask far = isInfinite(z.re) | isInfinite(z.im), isZero = (z.re == 0.0) & (z.im == 0.0);
+  Complex value = {sumOf(root.re) * back,
+                   copySign(sumOf(root.im) * back, -z.im)};
+  Mask far = isInfinite(z.re) | isInfinite(z.im),
+       isZero = (z.re == 0.0) & (z.im == 0.0);
   value = choose(far, Complex{one.of(0), copySign(one.of(0), -z.im)}, value);
   return choose(isZero, Complex{one.of(kInfinity), one.of(kNan)}, value);
 }
@@ -200,7 +214,8 @@ static Complex reciprocalRoot(Complex z) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// a c - b d, the error of b d made good (W. Kahan); scaled where that overflows.
+/// a c - b d, the error of b d made good (W. Kahan); scaled where that
+/// overflows.
 static Num difference(Num a, Num c, Num b, Num d) {
   Num product = b * d, lost = fma(-b, d, product);
   Num value = fma(a, c, -product) + lost, plain = a * c - product;
@@ -216,20 +231,24 @@ static Num difference(Num a, Num c, Num b, Num d) {
 }
 
 static Complex multiply(Complex x, Complex y) {
-  return {difference(x.re, y.re, x.im, y.im), difference(x.re, y.im, -x.im, y.re)};
+  return {difference(x.re, y.re, x.im, y.im),
+          difference(x.re, y.im, -x.im, y.re)};
 }
 
 /// The exponent of the larger part of z.
 static Bits exponentOf(Complex z) {
   Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
   Bits field = most.bits() >> 52;
-  return functions::smaller(functions::larger(field, field.of(3)), field.of(2043)) - 1023;
+  return functions::smaller(functions::larger(field, field.of(3)),
+                            field.of(2043)) -
+         1023;
 }
 
 /// z times 2^e, in four steps: e may be beyond the exponents of f64.
 static Complex timesPower(Complex z, Bits e) {
   Bits quarter = e >> 2;
-  Num step = powerOfTwo(quarter, z.re), last = powerOfTwo(e - quarter - quarter - quarter, z.re);
+  Num step = powerOfTwo(quarter, z.re),
+      last = powerOfTwo(e - quarter - quarter - quarter, z.re);
   return {z.re * step * step * step * last, z.im * step * step * step * last};
 }
 
@@ -238,7 +257,8 @@ static Complex divide(Complex x, Complex y, bool brief) {
   if (brief) {
     // Products of f32 are exact in f64.
     Num below = fma(y.re, y.re, y.im * y.im);
-    value = {fma(x.re, y.re, x.im * y.im) / below, fma(x.im, y.re, -(x.re * y.im)) / below};
+    value = {fma(x.re, y.re, x.im * y.im) / below,
+             fma(x.im, y.re, -(x.re * y.im)) / below};
   } else {
     Complex given = x;
     // Far above the subnormal numbers, and not too large for their products.
@@ -249,8 +269,10 @@ static Complex divide(Complex x, Complex y, bool brief) {
     Pair re = exactProduct(x.re, z.re) + exactProduct(x.im, z.im);
     Pair im = exactProduct(x.im, z.re) - exactProduct(x.re, z.im);
     value = timesPower({sumOf(re / below), sumOf(im / below)}, above - under);
-    value = choose(y.im == 0.0, Complex{given.re / y.re, given.im / y.re}, value);
-    value = choose((y.re == 0.0) & ((y.im < 0.0) | (y.im > 0.0)), Complex{given.im / y.im, -(given.re / y.im)}, value);
+    value =
+        choose(y.im == 0.0, Complex{given.re / y.re, given.im / y.re}, value);
+    value = choose((y.re == 0.0) & ((y.im < 0.0) | (y.im > 0.0)),
+                   Complex{given.im / y.im, -(given.re / y.im)}, value);
   }
   return value;
 }
@@ -261,7 +283,8 @@ static Complex quotient(Complex x, Complex y, bool brief) {
   Mask byZero = (y.re == 0.0) & (y.im == 0.0);
   value = choose(byZero, Complex{x.re / y.re, x.im / y.re}, value);
   // A finite number by an infinite one.
-  Mask vanishes = (isInfinite(y.re) | isInfinite(y.im)) & isFinite(x.re) & isFinite(x.im);
+  Mask vanishes =
+      (isInfinite(y.re) | isInfinite(y.im)) & isFinite(x.re) & isFinite(x.im);
   return choose(vanishes, Complex{x.re.of(0), x.re.of(0)}, value);
 }
 
@@ -276,10 +299,12 @@ static Complex signOf(Complex z) {
 // Exponentials
 //===----------------------------------------------------------------------===//
 
-/// Numbers whose product is e^x: the first is not too large, the second one or e^700.
+/// Numbers whose product is e^x: the first is not too large, the second one or
+/// e^700.
 static std::pair<Num, Num> expParts(Num x) {
   Mask large = x > 700.0;
-  return {exp(functions::choose(large, x - 700.0, x)), functions::choose(large, 0x1.d945df4f8ec8ep+1009, x.of(1))};
+  return {exp(functions::choose(large, x - 700.0, x)),
+          functions::choose(large, 0x1.d945df4f8ec8ep+1009, x.of(1))};
 }
 
 static Complex exponentialOf(Complex z) {
@@ -293,18 +318,21 @@ static Complex exponentialOf(Complex z) {
   return {re, im};
 }
 
-/// e^re cos im - 1 = expm1(re) cos im + (cos im - 1), the latter by half angles.
+/// e^re cos im - 1 = expm1(re) cos im + (cos im - 1), the latter by half
+/// angles.
 static Complex exponentialLess1(Complex z) {
   Num half = sin(z.im * 0.5);
-  Pair first = exactProduct(expm1(z.re), cos(z.im)), second = exactProduct(half * 2.0, half);
+  Pair first = exactProduct(expm1(z.re), cos(z.im)),
+       second = exactProduct(half * 2.0, half);
   Complex far = exponentialOf(z);
-  Num re = functions::choose(functions::abs(z.re) < 40.0, sumOf(first - second), far.re - 1.0);
+  Num re = functions::choose(functions::abs(z.re) < 40.0, sumOf(first - second),
+                             far.re - 1.0);
   re = functions::choose(z.im == 0.0, expm1(z.re), re);
   return {re, far.im};
 }
 
-/// sinh and cosh: the product of the first two and of the third. Far from zero both
-/// are half of e^|x|.
+/// sinh and cosh: the product of the first two and of the third. Far from zero
+/// both are half of e^|x|.
 struct Hyperbolic {
   Num sine, cosine, power;
 };
@@ -313,7 +341,8 @@ static Hyperbolic hyperbolic(Num x) {
   Mask large = a > 700.0;
   Num half = exp(functions::choose(large, a - 700.0, a.of(0))) * 0.5;
   Num inside = functions::choose(large, 0.0, x);
-  return {functions::choose(large, copySign(half, x), sinh(inside)), functions::choose(large, half, cosh(inside)),
+  return {functions::choose(large, copySign(half, x), sinh(inside)),
+          functions::choose(large, half, cosh(inside)),
           functions::choose(large, 0x1.d945df4f8ec8ep+1009, a.of(1))};
 }
 
@@ -330,19 +359,21 @@ static Complex hyperbolicCosine(Complex z) {
   Hyperbolic h = hyperbolic(z.re);
   Num re = h.cosine * cos(z.im) * h.power, im = h.sine * sin(z.im) * h.power;
   Mask lost = !isFinite(z.im), onAxis = (z.re == 0.0) | (z.im == 0.0);
-  re = functions::choose(isInfinite(z.re) & (lost | (z.im == 0.0)), kInfinity, re);
+  re = functions::choose(isInfinite(z.re) & (lost | (z.im == 0.0)), kInfinity,
+                         re);
   Num zero = copySign(z.re.of(0), z.re) * copySign(z.re.of(1), z.im);
   return {re, functions::choose(onAxis & isNan(im), zero, im)};
 }
 
-/// With s = sinh re, c = cos im: (s cosh re + i c sin im) / (s^2 + c^2), a sum of
-/// squares; far from the imaginary axis (1, 4 c sin im e^-2re).
+/// With s = sinh re, c = cos im: (s cosh re + i c sin im) / (s^2 + c^2), a sum
+/// of squares; far from the imaginary axis (1, 4 c sin im e^-2re).
 static Complex hyperbolicTangent(Complex z) {
   Num a = functions::abs(z.re), bounded = functions::smaller(a, a.of(25));
   Pair half = expPair(pairOf(bounded), -1);
   Pair other = Pair{a.of(0.25), a.of(0)} / half;
   Num small = sinh(bounded);
-  Pair s = functions::choose(a < 1.0, pairOf(small), half - other), ch = half + other;
+  Pair s = functions::choose(a < 1.0, pairOf(small), half - other),
+       ch = half + other;
   Num c = cos(z.im), sine = sin(z.im);
   Pair below = s * s + exactProduct(c, c);
   Num re = sumOf(s * ch / below), im = sumOf(exactProduct(c, sine) / below);
@@ -351,14 +382,20 @@ static Complex hyperbolicTangent(Complex z) {
   Num vanishing = c * sine * 4.0 * power * power;
   Mask lost = !isFinite(z.im) & isInfinite(a);
   vanishing = functions::choose(lost, 0.0, vanishing);
-  re = copySign(functions::choose(far, functions::choose(isFinite(z.im) | isInfinite(a), 1.0, z.im - z.im), re), z.re);
+  re = copySign(
+      functions::choose(
+          far,
+          functions::choose(isFinite(z.im) | isInfinite(a), 1.0, z.im - z.im),
+          re),
+      z.re);
   im = functions::choose(far, vanishing, im);
   re = functions::choose((z.re == 0.0) & isFinite(z.im), z.re, re);
   return {re, functions::choose(z.im == 0.0, z.im, im)};
 }
 
-/// With e = e^-|re|: (1 + e c + i e s) / D for re >= 0, else e (e + c + i s) / D,
-/// D = (1 + e c)^2 + (e s)^2. 1 + e c is (1 - e) + 2 e cos^2(im / 2), without cancellation.
+/// With e = e^-|re|: (1 + e c + i e s) / D for re >= 0, else e (e + c + i s) /
+/// D, D = (1 + e c)^2 + (e s)^2. 1 + e c is (1 - e) + 2 e cos^2(im / 2),
+/// without cancellation.
 static Complex logisticOf(Complex z) {
   Num minus = -functions::abs(z.re);
   Num e = exp(minus), less = -expm1(minus);
@@ -371,7 +408,8 @@ static Complex logisticOf(Complex z) {
   Pair beyond = exactProduct(half * 2.0, half) - pairOf(less);
   beyond = functions::choose(c < -0.5, beyond, exactSum(e, c));
   Num right = sumOf(above / below), left = sumOf(beyond / below) * e;
-  return {functions::choose(z.re >= 0.0, right, left), functions::choose(z.im == 0.0, z.im, sumOf(pairOf(height) / below))};
+  return {functions::choose(z.re >= 0.0, right, left),
+          functions::choose(z.im == 0.0, z.im, sumOf(pairOf(height) / below))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -379,22 +417,26 @@ static Complex logisticOf(Complex z) {
 //===----------------------------------------------------------------------===//
 
 /// With r = sqrt(1 - z), s = sqrt(1 + z) in the upper half plane: asin z =
-/// (atan(re / re(r s)), asinh(im(conj(r) s))), acos z = 2 atan(re r / re s), -im.
+/// (atan(re / re(r s)), asinh(im(conj(r) s))), acos z = 2 atan(re r / re s),
+/// -im.
 struct Arcs {
   Num sine, cosine, height;
 };
 static Arcs arcs(Complex z) {
   Num a = functions::abs(z.re), c = functions::abs(z.im);
   Mask far = functions::larger(a, c) > 0x1p60;
-  Num wide = functions::choose(far, 0.0, a), tall = functions::choose(far, 1.0, c);
+  Num wide = functions::choose(far, 0.0, a),
+      tall = functions::choose(far, 1.0, c);
   // Squares of less would vanish beside those of the distance to one, but where
   // that is zero.
   Mask flat = tall < 0x1p-400;
   Num raised = functions::choose(flat, tall * 0x1p600, tall);
-  Num by = functions::choose(flat, 0x1p600, tall.of(1)), back = functions::choose(flat, 0x1p-300, tall.of(1));
+  Num by = functions::choose(flat, 0x1p600, tall.of(1)),
+      back = functions::choose(flat, 0x1p-300, tall.of(1));
   Pair less = exactSum(tall.of(1), -wide), more = exactSum(tall.of(1), wide);
   Mask atOne = wide == 1.0;
-  Num lessBy = functions::choose(atOne, by, tall.of(1)), lessBack = functions::choose(atOne, back, tall.of(1));
+  Num lessBy = functions::choose(atOne, by, tall.of(1)),
+      lessBack = functions::choose(atOne, back, tall.of(1));
   Num lessTall = functions::choose(atOne, raised, tall);
   ComplexPair r = rootOf(times(less, lessBy), lessTall);
   r = {times(r.re, lessBack), times(r.im, lessBack)};
@@ -402,10 +444,12 @@ static Arcs arcs(Complex z) {
   // At one itself, and on the axis: no division of zero by zero.
   Mask point = (wide == 1.0) & (tall == 0.0);
   Pair none = pairOf(tall.of(0));
-  r = {functions::choose(point, none, r.re), functions::choose(point, none, r.im)};
+  r = {functions::choose(point, none, r.re),
+       functions::choose(point, none, r.im)};
   Pair along = r.re * s.re + r.im * s.im;
   Pair height = r.re * s.im + r.im * s.re;
-  Num sine = atan2(wide, sumOf(along)), cosine = atan2(sumOf(r.re), sumOf(s.re)) * 2.0;
+  Num sine = atan2(wide, sumOf(along)),
+      cosine = atan2(sumOf(r.re), sumOf(s.re)) * 2.0;
   Num up = asinh(sumOf(height));
   // Near zero z itself.
   Mask near = functions::larger(wide, tall) < 0x1p-30;
@@ -413,19 +457,25 @@ static Arcs arcs(Complex z) {
   up = functions::choose(near, tall, up);
   // Far from zero log 2z.
   Mask corner = isInfinite(a) & isInfinite(c), nan = isNan(a) | isNan(c);
-  Num x = functions::choose(corner, 1.0, a), y = functions::choose(corner, 1.0, c);
+  Num x = functions::choose(corner, 1.0, a),
+      y = functions::choose(corner, 1.0, c);
   Num logarithm = logLength(a, c) + 0x1.62e42fefa39efp-1;
   sine = functions::choose(far, atan2(x, y), sine);
   cosine = functions::choose(far, atan2(y, x), cosine);
   up = functions::choose(far, logarithm, up);
   // acos of the left half plane: pi - acos.
-  Num obtuse = functions::choose(far, atan2(y, -x), 2.0 * atan2(sumOf(s.re), sumOf(r.re)));
+  Num obtuse = functions::choose(far, atan2(y, -x),
+                                 2.0 * atan2(sumOf(s.re), sumOf(r.re)));
   cosine = functions::choose(z.re < 0.0, obtuse, cosine);
   // NaN in one part: what the other, zero or infinite, still says.
-  sine = functions::choose(nan, functions::choose(z.re == 0.0, a, a.of(kNan)), sine);
+  sine = functions::choose(nan, functions::choose(z.re == 0.0, a, a.of(kNan)),
+                           sine);
   Num right = functions::choose(z.re == 0.0, 0x1.921fb54442d18p+0, a.of(kNan));
   cosine = functions::choose(nan, right, cosine);
-  up = functions::choose(nan, functions::choose(isInfinite(a) | isInfinite(c), kInfinity, a.of(kNan)), up);
+  up = functions::choose(
+      nan,
+      functions::choose(isInfinite(a) | isInfinite(c), kInfinity, a.of(kNan)),
+      up);
   return {copySign(sine, z.re), cosine, copySign(up, z.im)};
 }
 static Complex arcSine(Complex z) {
@@ -446,7 +496,8 @@ static Complex arcHyperbolicCosine(Complex z) {
 static Complex arcHyperbolicTangent(Complex z) {
   Num a = functions::abs(z.re), c = functions::abs(z.im);
   Mask far = functions::larger(a, c) > 0x1p60;
-  Num wide = functions::choose(far, 0.0, a), tall = functions::choose(far, 1.0, c);
+  Num wide = functions::choose(far, 0.0, a),
+      tall = functions::choose(far, 1.0, c);
   // At one a small height alone is left, whose square may vanish.
   Mask atOne = (wide == 1.0) & (tall < 0x1p-500);
   Pair apart = exactSum(tall.of(1), -wide);
@@ -465,17 +516,20 @@ static Complex arcHyperbolicTangent(Complex z) {
   im = functions::choose(far, 0x1.921fb54442d18p+0, im);
   Mask isZero = (z.re == 0.0) | isInfinite(z.re) | isInfinite(z.im);
   re = functions::choose(nan, functions::choose(isZero, 0.0, a.of(kNan)), re);
-  im = functions::choose(isInfinite(z.im), 0x1.921fb54442d18p+0, functions::choose(nan, kNan, im));
+  im = functions::choose(isInfinite(z.im), 0x1.921fb54442d18p+0,
+                         functions::choose(nan, kNan, im));
   return {copySign(re, z.re), copySign(im, z.im)};
 }
 
 /// x^y = exp(y log x); 0^0 is 1 and 0 to anything else 0.
 static Complex power(Complex x, Complex y) {
   Complex logX = logarithm(x);
-  Complex product = {difference(y.re, logX.re, y.im, logX.im), difference(y.re, logX.im, -y.im, logX.re)};
+  Complex product = {difference(y.re, logX.re, y.im, logX.im),
+                     difference(y.re, logX.im, -y.im, logX.re)};
   Complex result = exponentialOf(product);
   Num zero = x.re.of(0), one = x.re.of(1);
-  Mask noBase = (x.re == 0.0) & (x.im == 0.0), noExponent = (y.re == 0.0) & (y.im == 0.0);
+  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
+       noExponent = (y.re == 0.0) & (y.im == 0.0);
   result = choose(noBase, Complex{zero, zero}, result);
   return choose(noExponent, Complex{one, zero}, result);
 }
@@ -486,25 +540,38 @@ static Complex power(Complex x, Complex y) {
 
 static Num part(ScalarBuilder &b, Value value, bool real) {
   Type type = cast<ComplexType>(value.getType()).getElementType();
-  return {&b, real ? complex::ReOp::create(b, type, value).getResult() : complex::ImOp::create(b, type, value).getResult()};
+  return {&b, real ? complex::ReOp::create(b, type, value).getResult()
+                   : complex::ImOp::create(b, type, value).getResult()};
 }
-static Complex partsOf(ScalarBuilder &b, Value value) { return {part(b, value, true), part(b, value, false)}; }
+static Complex partsOf(ScalarBuilder &b, Value value) {
+  return {part(b, value, true), part(b, value, false)};
+}
 static Value valueOf(ScalarBuilder &b, Complex x) {
-  return complex::CreateOp::create(b, ComplexType::get(x.re.v.getType()), x.re.v, x.im.v);
+  return complex::CreateOp::create(b, ComplexType::get(x.re.v.getType()),
+                                   x.re.v, x.im.v);
 }
-static bool isBrief(Value value) { return cast<ComplexType>(value.getType()).getElementType().isF32(); }
-static Complex widened(Complex x, bool brief) { return brief ? Complex{widen(x.re), widen(x.im)} : x; }
-static Complex narrowed(Complex x, bool brief) { return brief ? Complex{narrow(x.re), narrow(x.im)} : x; }
+static bool isBrief(Value value) {
+  return cast<ComplexType>(value.getType()).getElementType().isF32();
+}
+static Complex widened(Complex x, bool brief) {
+  return brief ? Complex{widen(x.re), widen(x.im)} : x;
+}
+static Complex narrowed(Complex x, bool brief) {
+  return brief ? Complex{narrow(x.re), narrow(x.im)} : x;
+}
 
-template <typename Fn> static Value unary(ScalarBuilder &b, ValueRange args, Fn fn) {
+template <typename Fn>
+static Value unary(ScalarBuilder &b, ValueRange args, Fn fn) {
   bool brief = isBrief(args[0]);
   RoundedScope scope(b, brief);
   return valueOf(b, narrowed(fn(widened(partsOf(b, args[0]), brief)), brief));
 }
-template <typename Fn> static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
+template <typename Fn>
+static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
   bool brief = isBrief(args[0]);
   RoundedScope scope(b, brief);
-  Complex x = widened(partsOf(b, args[0]), brief), y = widened(partsOf(b, args[1]), brief);
+  Complex x = widened(partsOf(b, args[0]), brief),
+          y = widened(partsOf(b, args[1]), brief);
   return valueOf(b, narrowed(fn(x, y), brief));
 }
 
@@ -526,7 +593,8 @@ UNARY(complexCosh, hyperbolicCosine)
 UNARY(complexTanh, hyperbolicTangent)
 UNARY(complexAsin, arcSine)
 UNARY(complexAcos, arcCosine)
-UNARY(complexAtan, [](Complex z) { return byI(arcHyperbolicTangent(timesI(z))); })
+UNARY(complexAtan,
+      [](Complex z) { return byI(arcHyperbolicTangent(timesI(z))); })
 UNARY(complexAsinh, [](Complex z) { return byI(arcSine(timesI(z))); })
 UNARY(complexAcosh, arcHyperbolicCosine)
 UNARY(complexAtanh, arcHyperbolicTangent)
@@ -541,22 +609,28 @@ Value shardc::lowering::complexAbs(ScalarBuilder &b, ValueRange args) {
   if (!brief)
     return modulus(z).v;
   Num length = functions::sqrt(fma(z.re, z.re, z.im * z.im));
-  return narrow(functions::choose(isInfinite(z.re) | isInfinite(z.im), kInfinity, length)).v;
+  return narrow(functions::choose(isInfinite(z.re) | isInfinite(z.im),
+                                  kInfinity, length))
+      .v;
 }
 
 Value shardc::lowering::complexMultiply(ScalarBuilder &b, ValueRange args) {
   RoundedScope scope(b);
   return valueOf(b, multiply(partsOf(b, args[0]), partsOf(b, args[1])));
 }
-Value shardc::lowering::complexMultiplyPlainly(ScalarBuilder &b, ValueRange args) {
+Value shardc::lowering::complexMultiplyPlainly(ScalarBuilder &b,
+                                               ValueRange args) {
   Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);
   return valueOf(b, {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re});
 }
 Value shardc::lowering::complexDivide(ScalarBuilder &b, ValueRange args) {
   bool brief = isBrief(args[0]);
-  return binary(b, args, [brief](Complex x, Complex y) { return quotient(x, y, brief); });
+  return binary(
+      b, args, [brief](Complex x, Complex y) { return quotient(x, y, brief); });
 }
-Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) { return binary(b, args, power); }
+Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) {
+  return binary(b, args, power);
+}
 
 Value shardc::lowering::complexAdd(ScalarBuilder &b, ValueRange args) {
   Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);

@@ -46,8 +46,8 @@ static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::AddIOp::create(b, lhs, rhs);
 }
 
-// What a program asks of a product of f32 (KernelGen/GPU.h); nothing where it is
-// to be exact.
+// What a program asks of a product of f32 (KernelGen/GPU.h); nothing where it
+// is to be exact.
 static StringRef tensorFloat(Operation *op) {
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
     if (auto algorithm = dot.getAlgorithmAttr()) {
@@ -84,25 +84,26 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
   bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
   Value start =
       sums ? l.filled(sizes, l.zero(accumulator)) : l.empty(sizes, accumulator);
-  Value sum = l.generic({lhs, rhs}, start, maps, iterators,
-                        [&](ValueRange args) -> SmallVector<Value> {
-                          Value x = convertScalar(b, args[0], lhsSource, sumSource);
-                          Value y = convertScalar(b, args[1], rhsSource, sumSource);
-                          Value product = multiply(b, x, y);
-                          StringRef asked = tensorFloat(op);
-                          if (x.getType().isF32() && x == args[0] &&
-                              y == args[1] && !asked.empty())
-                            product.getDefiningOp()->setAttr(
-                                "spmd.tensor_float", b.getStringAttr(asked));
-                          if (!sums)
-                            return {product};
-                          Value total = add(b, args[2], product);
-                          markAnyOrder(total);
-                          if (op->hasAttr(spmd::kWholeSumAttrName))
-                            markRoundedOnce(total);
-                          return {total};
-                        })
-                  .front();
+  Value sum =
+      l.generic({lhs, rhs}, start, maps, iterators,
+                [&](ValueRange args) -> SmallVector<Value> {
+                  Value x = convertScalar(b, args[0], lhsSource, sumSource);
+                  Value y = convertScalar(b, args[1], rhsSource, sumSource);
+                  Value product = multiply(b, x, y);
+                  StringRef asked = tensorFloat(op);
+                  if (x.getType().isF32() && x == args[0] && y == args[1] &&
+                      !asked.empty())
+                    product.getDefiningOp()->setAttr("spmd.tensor_float",
+                                                     b.getStringAttr(asked));
+                  if (!sums)
+                    return {product};
+                  Value total = add(b, args[2], product);
+                  markAnyOrder(total);
+                  if (op->hasAttr(spmd::kWholeSumAttrName))
+                    markRoundedOnce(total);
+                  return {total};
+                })
+          .front();
   if (accumulator == element)
     return sum;
   return l.map(sum, l.empty(sizes, element),

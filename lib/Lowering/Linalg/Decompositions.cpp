@@ -1,7 +1,7 @@
 //===- Decompositions.cpp - The solver dialect ----------------------------===//
 //
-// Factorisations as loops on elements, matrix by matrix of a batch: LU and QR in
-// LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
+// Factorisations as loops on elements, matrix by matrix of a batch: LU and QR
+// in LAPACK's conventions, eigenvalues and singular values by Jacobi rotations,
 // computed in f64.
 //
 //===----------------------------------------------------------------------===//
@@ -37,9 +37,8 @@ static int64_t columnsOf(Value matrices) {
 /// A copy that the loops may write to.
 static Value copyOf(Lowerer &l, Value tensor) {
   Value out = l.empty(l.sizes(tensor), elementType(tensor.getType()));
-  return l.map(tensor, out, [](ValueRange args) {
-    return SmallVector<Value>{args[0]};
-  });
+  return l.map(tensor, out,
+               [](ValueRange args) { return SmallVector<Value>{args[0]}; });
 }
 
 static Value cmp(ImplicitLocOpBuilder &b, arith::CmpIPredicate how, Value x,
@@ -59,8 +58,7 @@ static LogicalResult lowerLu(Lowerer &l, solver::LuOp op) {
           least = std::min(rows, columns);
   Type element = elementType(a.getType()), number = b.getI32Type();
   SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
-  Value pivots =
-      l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(number));
+  Value pivots = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(number));
   Value order = l.filled(with(batch, {b.getIndexAttr(rows)}), l.zero(number));
   Value info = l.filled(batch, l.zero(number));
   Value one = numberConstant(b, element, 1), none = l.zero(element);
@@ -73,59 +71,57 @@ static LogicalResult lowerLu(Lowerer &l, solver::LuOp op) {
                                   : abs(m.e.re(x));
   };
   auto body = [&](ValueRange now) -> SmallVector<Value> {
-    Value identity = m.range(m.index(0), m.index(rows), now[2],
-                             [&](Value i, ValueRange p) {
-                               return SmallVector<Value>{
-                                   m.set(p[0], i, toNumber(i))};
-                             })[0];
+    Value identity =
+        m.range(m.index(0), m.index(rows), now[2], [&](Value i, ValueRange p) {
+          return SmallVector<Value>{m.set(p[0], i, toNumber(i))};
+        })[0];
     SmallVector<Value> state{now[0], now[1], identity, now[3]};
-    return m.range(m.index(0), m.index(least), state, [&](Value k,
-                                                           ValueRange s) {
-      Value below = m.plus(k, 1);
-      Value first = size(m.get(s[0], {k, k})).v;
-      auto best = m.range(
-          below, m.index(rows), {k, first}, [&](Value i, ValueRange so) {
-            Real candidate = size(m.get(s[0], {i, k}));
-            Value better = compare(arith::CmpFPredicate::OGT, candidate,
-                                   Real{&b, so[1]});
-            return SmallVector<Value>{m.e.select(better, i, so[0]),
-                                      m.e.select(better, candidate.v, so[1])};
-          });
-      Value pivot = best[0];
-      Value packed = m.range(m.index(0), m.index(columns), s[0],
-                             [&](Value j, ValueRange t) {
-                               return SmallVector<Value>{
-                                   m.swap(t[0], {k, j}, {pivot, j})};
-                             })[0];
-      Value where = m.set(s[1], k, toNumber(pivot));
-      Value permutation = m.swap(s[2], k, pivot);
-      Value diagonal = m.get(packed, {k, k});
-      Value isZero = compare(arith::CmpFPredicate::OEQ, size(diagonal),
-                             size(none));
-      Value divisor = m.e.select(isZero, one, diagonal);
-      packed = m.range(below, m.index(rows), packed, [&](Value i,
-                                                         ValueRange t) {
-        Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
-        Value written = m.set(t[0], {i, k}, factor);
-        return m.range(below, m.index(columns), written,
-                       [&](Value j, ValueRange u) {
-                         Value above = m.get(u[0], {k, j});
-                         Value less = m.e.subtract(
-                             m.get(u[0], {i, j}), m.e.multiply(factor, above));
-                         return SmallVector<Value>{m.set(u[0], {i, j}, less)};
-                       });
-      })[0];
-      Value known = m.get(s[3], {});
-      Value unset =
-          cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
-      Value now = arith::AndIOp::create(b, unset, isZero);
-      Value flag = m.e.select(now, toNumber(below), known);
-      return SmallVector<Value>{packed, where, permutation,
-                                m.set(s[3], {}, flag)};
-    });
+    return m.range(
+        m.index(0), m.index(least), state, [&](Value k, ValueRange s) {
+          Value below = m.plus(k, 1);
+          Value first = size(m.get(s[0], {k, k})).v;
+          auto best = m.range(
+              below, m.index(rows), {k, first}, [&](Value i, ValueRange so) {
+                Real candidate = size(m.get(s[0], {i, k}));
+                Value better = compare(arith::CmpFPredicate::OGT, candidate,
+                                       Real{&b, so[1]});
+                return SmallVector<Value>{
+                    m.e.select(better, i, so[0]),
+                    m.e.select(better, candidate.v, so[1])};
+              });
+          Value pivot = best[0];
+          Value packed = m.range(
+              m.index(0), m.index(columns), s[0], [&](Value j, ValueRange t) {
+                return SmallVector<Value>{m.swap(t[0], {k, j}, {pivot, j})};
+              })[0];
+          Value where = m.set(s[1], k, toNumber(pivot));
+          Value permutation = m.swap(s[2], k, pivot);
+          Value diagonal = m.get(packed, {k, k});
+          Value isZero =
+              compare(arith::CmpFPredicate::OEQ, size(diagonal), size(none));
+          Value divisor = m.e.select(isZero, one, diagonal);
+          packed =
+              m.range(below, m.index(rows), packed, [&](Value i, ValueRange t) {
+                Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
+                Value written = m.set(t[0], {i, k}, factor);
+                return m.range(
+                    below, m.index(columns), written,
+                    [&](Value j, ValueRange u) {
+                      Value above = m.get(u[0], {k, j});
+                      Value less = m.e.subtract(m.get(u[0], {i, j}),
+                                                m.e.multiply(factor, above));
+                      return SmallVector<Value>{m.set(u[0], {i, j}, less)};
+                    });
+              })[0];
+          Value known = m.get(s[3], {});
+          Value unset = cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
+          Value now = arith::AndIOp::create(b, unset, isZero);
+          Value flag = m.e.select(now, toNumber(below), known);
+          return SmallVector<Value>{packed, where, permutation,
+                                    m.set(s[3], {}, flag)};
+        });
   };
-  auto results =
-      m.overBatch(batch, {copyOf(l, a), pivots, order, info}, body);
+  auto results = m.overBatch(batch, {copyOf(l, a), pivots, order, info}, body);
   for (auto [result, value] : llvm::zip(op.getResults(), results))
     l.set(result, value);
   return success();
@@ -141,11 +137,11 @@ static LogicalResult lowerPermutation(Lowerer &l, solver::PermutationOp op) {
       cast<RankedTensorType>(op.getPermutation().getType()).getShape().back();
   Value last = m.index(std::max<int64_t>(rows - 1, 0));
   auto body = [&](ValueRange now) -> SmallVector<Value> {
-    Value identity = m.range(m.index(0), m.index(rows), now, [&](Value i,
-                                                                 ValueRange p) {
-      Value number = arith::IndexCastOp::create(b, b.getI32Type(), i);
-      return SmallVector<Value>{m.set(p[0], i, number)};
-    })[0];
+    Value identity =
+        m.range(m.index(0), m.index(rows), now, [&](Value i, ValueRange p) {
+          Value number = arith::IndexCastOp::create(b, b.getI32Type(), i);
+          return SmallVector<Value>{m.set(p[0], i, number)};
+        })[0];
     return m.range(m.index(0), count, identity, [&](Value i, ValueRange p) {
       Value to =
           arith::IndexCastUIOp::create(b, b.getIndexType(), m.get(pivots, i));
@@ -153,8 +149,7 @@ static LogicalResult lowerPermutation(Lowerer &l, solver::PermutationOp op) {
           m.swap(p[0], i, arith::MinUIOp::create(b, to, last).getResult())};
     });
   };
-  Value start =
-      l.empty(with(sizes, {b.getIndexAttr(rows)}), b.getI32Type());
+  Value start = l.empty(with(sizes, {b.getIndexAttr(rows)}), b.getI32Type());
   l.set(op.getPermutation(), m.overBatch(sizes, start, body)[0]);
   return success();
 }
@@ -184,12 +179,11 @@ static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
   SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
   Value taus = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(element));
   auto body = [&](ValueRange now) -> SmallVector<Value> {
-    return m.range(m.index(0), m.index(least), now, [&](Value k,
-                                                         ValueRange s) {
+    return m.range(m.index(0), m.index(least), now, [&](Value k, ValueRange s) {
       auto [packed, tau] = m.reflect(s[0], k, k, rows);
       // H^H from the left on the columns behind.
-      packed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows,
-                           m.plus(k, 1), columns);
+      packed = m.applyLeft(packed, k, k, m.e.conjugate(tau), rows, m.plus(k, 1),
+                           columns);
       return SmallVector<Value>{packed, m.set(s[1], k, tau)};
     });
   };
@@ -200,8 +194,8 @@ static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
 }
 
 // H1 (H2 (... Hk I)): the last reflector first.
-static LogicalResult
-lowerHouseholderProduct(Lowerer &l, solver::HouseholderProductOp op) {
+static LogicalResult lowerHouseholderProduct(Lowerer &l,
+                                             solver::HouseholderProductOp op) {
   MatrixLoops m{l};
   ImplicitLocOpBuilder &b = l.b;
   Value a = l.tensor(op.getPacked()), taus = l.tensor(op.getTaus());
@@ -228,8 +222,7 @@ lowerHouseholderProduct(Lowerer &l, solver::HouseholderProductOp op) {
         Value changed = m.set(t[0], {k, j}, m.e.subtract(top, step));
         return m.range(below, rows, changed, [&](Value i, ValueRange u) {
           Value v = m.get(a, {i, k});
-          Value x =
-              m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
+          Value x = m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
           return SmallVector<Value>{m.set(u[0], {i, j}, x)};
         });
       });
@@ -306,14 +299,12 @@ static Value rotateColumns(MatrixLoops &m, Value tensor, Value p, Value q,
 }
 
 /// Each pair p < q below `n`.
-static SmallVector<Value>
-overPairs(MatrixLoops &m, int64_t n, ValueRange carried,
-          llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)>
-              body) {
+static SmallVector<Value> overPairs(
+    MatrixLoops &m, int64_t n, ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
   return m.range(m.index(0), m.index(n), carried, [&](Value p, ValueRange s) {
-    return m.range(m.plus(p, 1), m.index(n), s, [&](Value q, ValueRange t) {
-      return body(p, q, t);
-    });
+    return m.range(m.plus(p, 1), m.index(n), s,
+                   [&](Value q, ValueRange t) { return body(p, q, t); });
   });
 }
 
@@ -324,15 +315,14 @@ static Real largestOf(MatrixLoops &m, Value tensor, int64_t rows,
   Value start = numberConstant(m.b, real, 0);
   Value found =
       m.range(m.index(0), m.index(rows), start, [&](Value i, ValueRange x) {
-        return m.range(m.index(0), m.index(columns), x,
-                       [&](Value j, ValueRange y) {
-                         Value here = m.get(tensor, {i, j});
-                         Real size = abs(m.e.re(here));
-                         if (Elements::isComplex(here))
-                           size = larger(size, abs(m.e.im(here)));
-                         return SmallVector<Value>{
-                             larger(Real{&m.b, y[0]}, size).v};
-                       });
+        return m.range(
+            m.index(0), m.index(columns), x, [&](Value j, ValueRange y) {
+              Value here = m.get(tensor, {i, j});
+              Real size = abs(m.e.re(here));
+              if (Elements::isComplex(here))
+                size = larger(size, abs(m.e.im(here)));
+              return SmallVector<Value>{larger(Real{&m.b, y[0]}, size).v};
+            });
       })[0];
   return {&m.b, found};
 }
@@ -347,15 +337,14 @@ static SmallVector<Value> sortColumns(MatrixLoops &m, int64_t n,
   all.append(matrices.begin(), matrices.end());
   auto how = descending ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
   return m.range(m.index(0), m.index(n), all, [&](Value i, ValueRange now) {
-    auto best = m.range(m.plus(i, 1), m.index(n), {i, m.get(now[0], i)},
-                        [&](Value j, ValueRange so) {
-                          Value key = m.get(now[0], j);
-                          Value better =
-                              compare(how, Real{&b, key}, Real{&b, so[1]});
-                          return SmallVector<Value>{
-                              m.e.select(better, j, so[0]),
-                              m.e.select(better, key, so[1])};
-                        });
+    auto best =
+        m.range(m.plus(i, 1), m.index(n), {i, m.get(now[0], i)},
+                [&](Value j, ValueRange so) {
+                  Value key = m.get(now[0], j);
+                  Value better = compare(how, Real{&b, key}, Real{&b, so[1]});
+                  return SmallVector<Value>{m.e.select(better, j, so[0]),
+                                            m.e.select(better, key, so[1])};
+                });
     SmallVector<Value> next{m.swap(now[0], i, best[0])};
     for (Value matrix : now.drop_front())
       next.push_back(m.range(m.index(0), m.index(rowsOf(matrix)), matrix,
@@ -386,8 +375,8 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
     // The Hermitian matrix of one triangle.
     Value whole = m.range(m.index(0), size, now[0], [&](Value i, ValueRange s) {
       return m.range(m.index(0), m.plus(i, 1), s, [&](Value j, ValueRange t) {
-        Value x = op.getLower() ? m.get(a, {i, j})
-                                : m.e.conjugate(m.get(a, {j, i}));
+        Value x =
+            op.getLower() ? m.get(a, {i, j}) : m.e.conjugate(m.get(a, {j, i}));
         x = castElement(m.e, x, wide);
         Value diagonal = cmp(b, arith::CmpIPredicate::eq, i, j);
         x = m.e.select(diagonal, m.e.make(wide, m.e.re(x)), x);
@@ -402,38 +391,40 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
     Real largest = largestOf(m, whole, n, n);
     Real limit = largest * (epsilonOf(real) / 64);
     Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
-    auto rotated = m.repeat(
-        kMaxSweeps, {whole, vectors}, [&](Value, ValueRange s) {
-          return overPairs(m, n, {no, s[0], s[1]}, [&](Value p, Value q,
-                                                       ValueRange t) {
-            Value gamma = m.get(t[1], {p, q});
-            Value rotate = compare(arith::CmpFPredicate::OGT,
-                                   m.e.modulus(gamma), limit);
-            Rotation by = rotationOf(m, m.e.re(m.get(t[1], {p, p})),
-                                     m.e.re(m.get(t[1], {q, q})), gamma,
-                                     rotate);
-            Value rows = m.e.select(rotate, size, m.index(0));
-            Value matrix = rotateColumns(m, t[1], p, q, rows, by);
-            // And the rows, by the adjoint.
-            matrix = m.range(m.index(0), rows, matrix, [&](Value r,
-                                                           ValueRange u) {
-              Value x = m.get(u[0], {p, r});
-              Value y = m.e.multiply(m.get(u[0], {q, r}),
-                                     m.e.conjugate(by.phase));
-              Value first =
-                  m.e.subtract(m.e.scale(x, by.c), m.e.scale(y, by.s));
-              Value second = m.e.add(m.e.scale(x, by.s), m.e.scale(y, by.c));
-              Value half = m.set(u[0], {p, r}, first);
-              return SmallVector<Value>{m.set(half, {q, r}, second)};
-            })[0];
-            Value zero = l.zero(wide);
-            Value above = m.get(matrix, {p, q}), under = m.get(matrix, {q, p});
-            matrix = m.set(matrix, {p, q}, m.e.select(rotate, zero, above));
-            matrix = m.set(matrix, {q, p}, m.e.select(rotate, zero, under));
-            Value any = arith::OrIOp::create(b, t[0], rotate);
-            return SmallVector<Value>{
-                any, matrix, rotateColumns(m, t[2], p, q, rows, by)};
-          });
+    auto rotated =
+        m.repeat(kMaxSweeps, {whole, vectors}, [&](Value, ValueRange s) {
+          return overPairs(
+              m, n, {no, s[0], s[1]}, [&](Value p, Value q, ValueRange t) {
+                Value gamma = m.get(t[1], {p, q});
+                Value rotate = compare(arith::CmpFPredicate::OGT,
+                                       m.e.modulus(gamma), limit);
+                Rotation by =
+                    rotationOf(m, m.e.re(m.get(t[1], {p, p})),
+                               m.e.re(m.get(t[1], {q, q})), gamma, rotate);
+                Value rows = m.e.select(rotate, size, m.index(0));
+                Value matrix = rotateColumns(m, t[1], p, q, rows, by);
+                // And the rows, by the adjoint.
+                matrix = m.range(
+                    m.index(0), rows, matrix, [&](Value r, ValueRange u) {
+                      Value x = m.get(u[0], {p, r});
+                      Value y = m.e.multiply(m.get(u[0], {q, r}),
+                                             m.e.conjugate(by.phase));
+                      Value first =
+                          m.e.subtract(m.e.scale(x, by.c), m.e.scale(y, by.s));
+                      Value second =
+                          m.e.add(m.e.scale(x, by.s), m.e.scale(y, by.c));
+                      Value half = m.set(u[0], {p, r}, first);
+                      return SmallVector<Value>{m.set(half, {q, r}, second)};
+                    })[0];
+                Value zero = l.zero(wide);
+                Value above = m.get(matrix, {p, q}),
+                      under = m.get(matrix, {q, p});
+                matrix = m.set(matrix, {p, q}, m.e.select(rotate, zero, above));
+                matrix = m.set(matrix, {q, p}, m.e.select(rotate, zero, under));
+                Value any = arith::OrIOp::create(b, t[0], rotate);
+                return SmallVector<Value>{
+                    any, matrix, rotateColumns(m, t[2], p, q, rows, by)};
+              });
         });
     // NaN or 0: matrices with NaN or infinities have no eigenvalues.
     Real poison = largest - largest;
@@ -485,10 +476,9 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
     })[0];
     Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
     double limit = epsilonOf(real) * (real.isF32() ? 1.0 / 64 : 2.0);
-    auto rotated =
-        m.repeat(kMaxSweeps, {w, v}, [&](Value, ValueRange s) {
-          return overPairs(m, n, {no, s[0], s[1]}, [&](Value p, Value q,
-                                                       ValueRange t) {
+    auto rotated = m.repeat(kMaxSweeps, {w, v}, [&](Value, ValueRange s) {
+      return overPairs(
+          m, n, {no, s[0], s[1]}, [&](Value p, Value q, ValueRange t) {
             Value zero = numberConstant(b, f64, 0), none = l.zero(wide);
             auto sums = m.range(
                 m.index(0), height, {zero, zero, none},
@@ -501,8 +491,8 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
                 });
             Real alpha{&b, sums[0]}, beta{&b, sums[1]};
             Real bound = sqrt(alpha) * sqrt(beta) * limit;
-            Value rotate = compare(arith::CmpFPredicate::OGT,
-                                   m.e.modulus(sums[2]), bound);
+            Value rotate =
+                compare(arith::CmpFPredicate::OGT, m.e.modulus(sums[2]), bound);
             Rotation by = rotationOf(m, alpha, beta, sums[2], rotate);
             Value high = m.e.select(rotate, height, m.index(0)),
                   wideRows = m.e.select(rotate, width, m.index(0));
@@ -511,16 +501,16 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
                 any, rotateColumns(m, t[1], p, q, high, by),
                 rotateColumns(m, t[2], p, q, wideRows, by)};
           });
-        });
+    });
     Real poison = largest - largest;
     Value norms =
         m.range(m.index(0), width, now[2], [&](Value j, ValueRange s) {
           Value zero = numberConstant(b, f64, 0);
-          Value sum = m.range(m.index(0), height, zero, [&](Value r,
-                                                            ValueRange so) {
-            Value x = m.get(rotated[0], {r, j});
-            return SmallVector<Value>{(Real{&b, so[0]} + m.e.square(x)).v};
-          })[0];
+          Value sum =
+              m.range(m.index(0), height, zero, [&](Value r, ValueRange so) {
+                Value x = m.get(rotated[0], {r, j});
+                return SmallVector<Value>{(Real{&b, so[0]} + m.e.square(x)).v};
+              })[0];
           Real norm = sqrt(Real{&b, sum}) * scale + poison;
           return SmallVector<Value>{m.set(s[0], j, norm.v)};
         })[0];
@@ -536,8 +526,7 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
   };
   Value v = l.filled(with(batch, {sizes.back(), sizes.back()}), l.zero(wide)),
         sigma = l.filled(with(batch, {sizes.back()}), l.zero(f64));
-  auto results =
-      m.overBatch(batch, {castTensor(l, a, wide), v, sigma}, body);
+  auto results = m.overBatch(batch, {castTensor(l, a, wide), v, sigma}, body);
   l.set(op.getW(), castTensor(l, results[0], narrow));
   l.set(op.getV(), castTensor(l, results[1], narrow));
   l.set(op.getSigma(), castTensor(l, results[2], real));
@@ -569,13 +558,14 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
           Value here = m.get(s[0], i), below = m.get(lower, next);
           Value swap = compare(arith::CmpFPredicate::OLT, m.e.modulus(here),
                                m.e.modulus(below));
-          // Rows (here, u, 0) and (below, d, v) of this column and the next two.
+          // Rows (here, u, 0) and (below, d, v) of this column and the next
+          // two.
           Value u = m.get(s[1], i), d = m.get(s[0], next),
                 v = m.get(s[1], next);
-          Value p0 = m.e.select(swap, below, here),
-                p1 = m.e.select(swap, d, u), p2 = m.e.select(swap, v, zero);
-          Value q0 = m.e.select(swap, here, below),
-                q1 = m.e.select(swap, u, d), q2 = m.e.select(swap, zero, v);
+          Value p0 = m.e.select(swap, below, here), p1 = m.e.select(swap, d, u),
+                p2 = m.e.select(swap, v, zero);
+          Value q0 = m.e.select(swap, here, below), q1 = m.e.select(swap, u, d),
+                q2 = m.e.select(swap, zero, v);
           Value factor = m.e.divide(q0, p0);
           auto less = [&](Value x, Value y) {
             return m.e.subtract(x, m.e.multiply(factor, y));
@@ -583,37 +573,39 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
           Value diagonal = m.set(m.set(s[0], i, p0), next, less(q1, p1));
           Value upper = m.set(m.set(s[1], i, p1), next, less(q2, p2));
           Value fill = m.set(s[2], i, p2);
-          Value x = m.range(m.index(0), columns, s[3], [&](Value j,
-                                                           ValueRange t) {
-            Value first = m.get(t[0], {i, j}), second = m.get(t[0], {next, j});
-            Value top = m.e.select(swap, second, first),
-                  other = m.e.select(swap, first, second);
-            Value half = m.set(t[0], {i, j}, top);
-            return SmallVector<Value>{m.set(half, {next, j}, less(other, top))};
-          })[0];
+          Value x =
+              m.range(m.index(0), columns, s[3], [&](Value j, ValueRange t) {
+                Value first = m.get(t[0], {i, j}),
+                      second = m.get(t[0], {next, j});
+                Value top = m.e.select(swap, second, first),
+                      other = m.e.select(swap, first, second);
+                Value half = m.set(t[0], {i, j}, top);
+                return SmallVector<Value>{
+                    m.set(half, {next, j}, less(other, top))};
+              })[0];
           return SmallVector<Value>{diagonal, upper, fill, x};
         });
-    Value x = m.range(m.index(0), rows, eliminated[3], [&](Value turn,
-                                                           ValueRange s) {
-      Value last = arith::SubIOp::create(b, rows, one);
-      Value i = arith::SubIOp::create(b, last, turn);
-      // Past the end: the last row, times zero.
-      Value one1 = arith::MinSIOp::create(b, m.plus(i, 1), last),
-            two = arith::MinSIOp::create(b, m.plus(i, 2), last);
-      Value hasOne = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 1), rows),
-            hasTwo = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 2), rows);
-      return m.range(m.index(0), columns, s, [&](Value j, ValueRange t) {
-        Value first = m.e.multiply(m.get(eliminated[1], i),
-                                   m.get(t[0], {one1, j}));
-        Value second =
-            m.e.multiply(m.get(eliminated[2], i), m.get(t[0], {two, j}));
-        Value sum = m.e.subtract(m.get(t[0], {i, j}),
-                                 m.e.select(hasOne, first, zero));
-        sum = m.e.subtract(sum, m.e.select(hasTwo, second, zero));
-        Value quotient = m.e.divide(sum, m.get(eliminated[0], i));
-        return SmallVector<Value>{m.set(t[0], {i, j}, quotient)};
-      });
-    })[0];
+    Value x =
+        m.range(m.index(0), rows, eliminated[3], [&](Value turn, ValueRange s) {
+          Value last = arith::SubIOp::create(b, rows, one);
+          Value i = arith::SubIOp::create(b, last, turn);
+          // Past the end: the last row, times zero.
+          Value one1 = arith::MinSIOp::create(b, m.plus(i, 1), last),
+                two = arith::MinSIOp::create(b, m.plus(i, 2), last);
+          Value hasOne = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 1), rows),
+                hasTwo = cmp(b, arith::CmpIPredicate::ult, m.plus(i, 2), rows);
+          return m.range(m.index(0), columns, s, [&](Value j, ValueRange t) {
+            Value first =
+                m.e.multiply(m.get(eliminated[1], i), m.get(t[0], {one1, j}));
+            Value second =
+                m.e.multiply(m.get(eliminated[2], i), m.get(t[0], {two, j}));
+            Value sum = m.e.subtract(m.get(t[0], {i, j}),
+                                     m.e.select(hasOne, first, zero));
+            sum = m.e.subtract(sum, m.e.select(hasTwo, second, zero));
+            Value quotient = m.e.divide(sum, m.get(eliminated[0], i));
+            return SmallVector<Value>{m.set(t[0], {i, j}, quotient)};
+          });
+        })[0];
     return {eliminated[0], eliminated[1], eliminated[2], x};
   };
   Value diagonal = copyOf(l, l.tensor(op.getDiagonal())),

@@ -24,22 +24,26 @@ static Value scaled(Lowerer &l, Value value, double factor) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   AffineMap same = l.b.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
   auto complex = dyn_cast<ComplexType>(element);
   Type part = complex ? complex.getElementType() : element;
   Value by = l.number(part, factor);
-  return l.generic({value}, {l.empty(l.sizes(value), element)}, {same, same}, parallel,
-                   [&](ValueRange args) -> SmallVector<Value> {
-                     if (!complex)
-                       return {arith::MulFOp::create(l.b, args[0], by).getResult()};
-                     Value re = complex::ReOp::create(l.b, part, args[0]), im = complex::ImOp::create(l.b, part, args[0]);
-                     re = arith::MulFOp::create(l.b, re, by);
-                     im = arith::MulFOp::create(l.b, im, by);
-                     return {complex::CreateOp::create(l.b, complex, re, im).getResult()};
-                   })[0];
+  return l.generic(
+      {value}, {l.empty(l.sizes(value), element)}, {same, same}, parallel,
+      [&](ValueRange args) -> SmallVector<Value> {
+        if (!complex)
+          return {arith::MulFOp::create(l.b, args[0], by).getResult()};
+        Value re = complex::ReOp::create(l.b, part, args[0]),
+              im = complex::ImOp::create(l.b, part, args[0]);
+        re = arith::MulFOp::create(l.b, re, by);
+        im = arith::MulFOp::create(l.b, im, by);
+        return {complex::CreateOp::create(l.b, complex, re, im).getResult()};
+      })[0];
 }
 
-static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op, const OpLowering &generated, bool required) {
+static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op,
+                              const OpLowering &generated, bool required) {
   Value input = l.tensor(op.getOperand());
   auto from = cast<RankedTensorType>(input.getType());
   auto to = cast<RankedTensorType>(op.getType());
@@ -50,13 +54,16 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op, const OpLowering 
     isStatic = !from.isDynamicDim(dim) && !to.isDynamicDim(dim);
   // Of several dims, a library wants the whole of a real line's symmetry.
   bool isKnown = op.getFftType() != stablehlo::FftType::IRFFT || count == 1;
-  bool isLarge = !from.hasStaticShape() || from.getNumElements() >= kManyElements;
-  if (!isStatic || !isKnown || (!required && !isLarge) || llvm::is_contained(length, 0))
+  bool isLarge =
+      !from.hasStaticShape() || from.getNumElements() >= kManyElements;
+  if (!isStatic || !isKnown || (!required && !isLarge) ||
+      llvm::is_contained(length, 0))
     return generated(l, op);
 
   int64_t code = static_cast<int64_t>(op.getFftType());
   auto groups = [&](RankedTensorType type) -> Attribute {
-    SmallVector<Attribute> all{l.b.getI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, first)))};
+    SmallVector<Attribute> all{
+        l.b.getI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, first)))};
     for (int64_t dim = first; dim < type.getRank(); ++dim)
       all.push_back(l.b.getI64ArrayAttr(dim));
     return l.b.getArrayAttr(all);
@@ -64,15 +71,19 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op, const OpLowering 
   SmallVector<OpFoldResult> sizes = l.sizes(input);
   sizes.back() = l.b.getIndexAttr(to.getDimSize(rank - 1));
   Value init = l.empty(sizes, to.getElementType());
-  auto call = spmd::LibraryCallOp::create(l.b, init.getType(), l.b.getI1Type(), l.b.getStringAttr("transform"),
-                                          ValueRange(input), init, ValueRange(), l.b.getArrayAttr({groups(from), groups(to)}),
-                                          l.b.getDenseI64ArrayAttr({code, count}), ArrayAttr(),
-                                          required ? l.b.getUnitAttr() : UnitAttr());
+  auto call = spmd::LibraryCallOp::create(
+      l.b, init.getType(), l.b.getI1Type(), l.b.getStringAttr("transform"),
+      ValueRange(input), init, ValueRange(),
+      l.b.getArrayAttr({groups(from), groups(to)}),
+      l.b.getDenseI64ArrayAttr({code, count}), ArrayAttr(),
+      required ? l.b.getUnitAttr() : UnitAttr());
   double factor = 1;
-  if (op.getFftType() == stablehlo::FftType::IFFT || op.getFftType() == stablehlo::FftType::IRFFT)
+  if (op.getFftType() == stablehlo::FftType::IFFT ||
+      op.getFftType() == stablehlo::FftType::IRFFT)
     for (int64_t n : length)
       factor /= static_cast<double>(n);
-  auto branch = scf::IfOp::create(l.b, TypeRange(init.getType()), call.getDone(), /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(l.b, TypeRange(init.getType()),
+                                  call.getDone(), /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(l.b);
     l.b.setInsertionPointToEnd(branch.thenBlock());

@@ -40,7 +40,9 @@ struct LowerToLinalgPass final
     if (libraries == "auto" || libraries == "library") {
       lowering::addLibraries(table, libraries == "library");
     } else if (libraries != "generated") {
-      getOperation().emitError() << "libraries are \"" << libraries << "\", expected \"generated\", \"auto\" or \"library\"";
+      getOperation().emitError()
+          << "libraries are \"" << libraries
+          << "\", expected \"generated\", \"auto\" or \"library\"";
       return signalPassFailure();
     }
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {

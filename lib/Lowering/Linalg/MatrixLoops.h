@@ -7,8 +7,8 @@
 #ifndef SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
 #define SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
 
-#include "ScalarMath.h"
 #include "Complex.h"
+#include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
@@ -114,15 +114,15 @@ struct MatrixLoops {
 
   mlir::Value get(mlir::Value tensor, mlir::ValueRange at);
   mlir::Value set(mlir::Value tensor, mlir::ValueRange at, mlir::Value value);
-  /// LAPACK's reflector I - tau v v^H of a column, of its rows from `pivot` below
-  /// `rows` on. Returns the matrix, in which v (but for its one) stands below the
-  /// pivot and what is left of the column at it, and tau.
+  /// LAPACK's reflector I - tau v v^H of a column, of its rows from `pivot`
+  /// below `rows` on. Returns the matrix, in which v (but for its one) stands
+  /// below the pivot and what is left of the column at it, and tau.
   std::pair<mlir::Value, mlir::Value> reflect(mlir::Value matrix,
                                               mlir::Value pivot,
                                               mlir::Value column,
                                               mlir::Value rows);
-  /// I - factor v v^H, as reflect stored it, from the left on columns `from` below
-  /// `to` of the matrix that holds it.
+  /// I - factor v v^H, as reflect stored it, from the left on columns `from`
+  /// below `to` of the matrix that holds it.
   mlir::Value applyLeft(mlir::Value matrix, mlir::Value pivot,
                         mlir::Value column, mlir::Value factor,
                         mlir::Value rows, mlir::Value from, mlir::Value to);

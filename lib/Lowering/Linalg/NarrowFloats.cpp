@@ -21,15 +21,16 @@ using llvm::APFloat;
 namespace {
 /// Where an 8-bit float differs from others, read off LLVM's own description.
 struct Format {
-  unsigned mantissa;    ///< bits after the point
-  int bias;             ///< of exponents
-  uint32_t largest;     ///< bits of the largest finite number
-  uint32_t overflow;    ///< bits of what is larger, sign bit clear
-  uint32_t nan;         ///< bits of a NaN, sign bit clear but where it must be set
-  bool negativeZero;    ///< -0 exists
+  unsigned mantissa; ///< bits after the point
+  int bias;          ///< of exponents
+  uint32_t largest;  ///< bits of the largest finite number
+  uint32_t overflow; ///< bits of what is larger, sign bit clear
+  uint32_t nan;      ///< bits of a NaN, sign bit clear but where it must be set
+  bool negativeZero; ///< -0 exists
 
   explicit Format(Type type) {
-    const llvm::fltSemantics &semantics = cast<FloatType>(type).getFloatSemantics();
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(type).getFloatSemantics();
     mantissa = APFloat::semanticsPrecision(semantics) - 1;
     bias = 1 - APFloat::semanticsMinExponent(semantics);
     auto bits = [](const APFloat &value) {
@@ -46,13 +47,28 @@ struct Format {
 /// i32 and f32 arithmetic.
 struct Words {
   ImplicitLocOpBuilder &b;
-  Value word(uint32_t value) { return arith::ConstantOp::create(b, b.getI32IntegerAttr(static_cast<int32_t>(value))); }
-  Value number(double value) { return numberConstant(b, b.getF32Type(), value); }
-  Value both(Value x, uint32_t mask) { return arith::AndIOp::create(b, x, word(mask)); }
-  Value is(arith::CmpIPredicate how, Value x, uint32_t y) { return arith::CmpIOp::create(b, how, x, word(y)); }
-  Value select(Value c, Value x, Value y) { return arith::SelectOp::create(b, c, x, y); }
-  Value asFloat(Value x) { return arith::BitcastOp::create(b, b.getF32Type(), x); }
-  Value asWord(Value x) { return arith::BitcastOp::create(b, b.getI32Type(), x); }
+  Value word(uint32_t value) {
+    return arith::ConstantOp::create(
+        b, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value number(double value) {
+    return numberConstant(b, b.getF32Type(), value);
+  }
+  Value both(Value x, uint32_t mask) {
+    return arith::AndIOp::create(b, x, word(mask));
+  }
+  Value is(arith::CmpIPredicate how, Value x, uint32_t y) {
+    return arith::CmpIOp::create(b, how, x, word(y));
+  }
+  Value select(Value c, Value x, Value y) {
+    return arith::SelectOp::create(b, c, x, y);
+  }
+  Value asFloat(Value x) {
+    return arith::BitcastOp::create(b, b.getF32Type(), x);
+  }
+  Value asWord(Value x) {
+    return arith::BitcastOp::create(b, b.getI32Type(), x);
+  }
 };
 } // namespace
 
@@ -60,16 +76,18 @@ bool shardc::lowering::isNarrowFloat(Type type) {
   return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
 }
 
-// Powers of two from 2^-127 on, and NaN: the exponent of an f32 alone. Zero is not
-// among them.
+// Powers of two from 2^-127 on, and NaN: the exponent of an f32 alone. Zero is
+// not among them.
 static Value widenExponent(Words w, Value bits) {
   Value shifted = arith::ShLIOp::create(w.b, bits, w.word(23));
-  Value least = w.select(w.is(arith::CmpIPredicate::eq, bits, 0), w.word(0x00400000), shifted);
-  return w.asFloat(w.select(w.is(arith::CmpIPredicate::eq, bits, 0xFF), w.word(0x7FC00000), least));
+  Value least = w.select(w.is(arith::CmpIPredicate::eq, bits, 0),
+                         w.word(0x00400000), shifted);
+  return w.asFloat(w.select(w.is(arith::CmpIPredicate::eq, bits, 0xFF),
+                            w.word(0x7FC00000), least));
 }
 
-// To nearest, ties up, as XLA has it; below all of them the least, NaN for what is
-// not above zero or too large.
+// To nearest, ties up, as XLA has it; below all of them the least, NaN for what
+// is not above zero or too large.
 static Value roundToExponent(Words w, Value value) {
   Value bits = w.asWord(value);
   Value raised = arith::AddIOp::create(w.b, bits, w.word(0x400000));
@@ -78,7 +96,8 @@ static Value roundToExponent(Words w, Value value) {
   Value isSubnormal = w.is(arith::CmpIPredicate::ult, bits, 0x00800000);
   Value isUpper = w.is(arith::CmpIPredicate::ugt, bits, 0x00400000);
   code = w.select(isSubnormal, w.select(isUpper, w.word(1), w.word(0)), code);
-  Value isPositive = arith::CmpFOp::create(w.b, arith::CmpFPredicate::OGT, value, w.number(0));
+  Value isPositive =
+      arith::CmpFOp::create(w.b, arith::CmpFPredicate::OGT, value, w.number(0));
   return w.select(isPositive, code, w.word(0xFF));
 }
 
@@ -93,41 +112,56 @@ Value shardc::lowering::widenNarrowFloat(ImplicitLocOpBuilder &b, Value value) {
   // The fields of an f32 with a bias too large; the product is exact, for
   // subnormal numbers too.
   Value shifted = arith::ShLIOp::create(b, size, w.word(23 - format.mantissa));
-  Value scaled = arith::MulFOp::create(b, w.asFloat(shifted), w.number(std::ldexp(1.0, 127 - format.bias)));
+  Value scaled = arith::MulFOp::create(
+      b, w.asFloat(shifted), w.number(std::ldexp(1.0, 127 - format.bias)));
   if (format.overflow != format.nan)
-    scaled = w.select(w.is(arith::CmpIPredicate::eq, size, format.overflow),
-                      w.number(std::numeric_limits<double>::infinity()), scaled);
+    scaled =
+        w.select(w.is(arith::CmpIPredicate::eq, size, format.overflow),
+                 w.number(std::numeric_limits<double>::infinity()), scaled);
   Value nan = w.number(std::numeric_limits<double>::quiet_NaN());
   Value sign = arith::ShLIOp::create(b, w.both(bits, 0x80), w.word(24));
   Value result = w.asFloat(arith::OrIOp::create(b, w.asWord(scaled), sign));
-  Value isNan = format.nan & 0x80 ? w.is(arith::CmpIPredicate::eq, bits, format.nan)
-                                  : w.is(arith::CmpIPredicate::ugt, size,
-                                         std::max(format.largest, format.overflow == format.nan ? 0 : format.overflow));
+  Value isNan =
+      format.nan & 0x80
+          ? w.is(arith::CmpIPredicate::eq, bits, format.nan)
+          : w.is(arith::CmpIPredicate::ugt, size,
+                 std::max(format.largest,
+                          format.overflow == format.nan ? 0 : format.overflow));
   return w.select(isNan, nan, result);
 }
 
-Value shardc::lowering::roundToNarrowFloat(ImplicitLocOpBuilder &b, Value value, Type type) {
+Value shardc::lowering::roundToNarrowFloat(ImplicitLocOpBuilder &b, Value value,
+                                           Type type) {
   Words w{b};
   if (isa<Float8E8M0FNUType>(type)) {
-    Value byte = arith::TruncIOp::create(b, b.getI8Type(), roundToExponent(w, value));
+    Value byte =
+        arith::TruncIOp::create(b, b.getI8Type(), roundToExponent(w, value));
     return arith::BitcastOp::create(b, type, byte);
   }
   Format format(type);
   Value bits = w.asWord(value);
   Value size = w.both(bits, 0x7FFFFFFF);
   unsigned dropped = 23 - format.mantissa;
-  // To nearest, ties to even: half a unit less one bit, and the last bit that stays.
+  // To nearest, ties to even: half a unit less one bit, and the last bit that
+  // stays.
   Value last = w.both(arith::ShRUIOp::create(b, size, w.word(dropped)), 1);
-  Value raised = arith::AddIOp::create(b, size, w.word((1u << (dropped - 1)) - 1));
+  Value raised =
+      arith::AddIOp::create(b, size, w.word((1u << (dropped - 1)) - 1));
   raised = arith::AddIOp::create(b, raised, last);
   Value kept = arith::ShRUIOp::create(b, raised, w.word(dropped));
-  Value normal = arith::SubIOp::create(b, kept, w.word(static_cast<uint32_t>(127 - format.bias) << format.mantissa));
-  // Below the least normal number: as a whole number of the least subnormal one.
+  Value normal = arith::SubIOp::create(
+      b, kept,
+      w.word(static_cast<uint32_t>(127 - format.bias) << format.mantissa));
+  // Below the least normal number: as a whole number of the least subnormal
+  // one.
   Value magnitude = w.asFloat(size);
-  Value units = arith::MulFOp::create(b, magnitude, w.number(std::ldexp(1.0, format.bias - 1 + format.mantissa)));
+  Value units = arith::MulFOp::create(
+      b, magnitude,
+      w.number(std::ldexp(1.0, format.bias - 1 + format.mantissa)));
   Value whole = math::RoundEvenOp::create(b, units);
-  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude,
-                                        w.number(std::ldexp(1.0, 1 - format.bias)));
+  Value isSmall =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, magnitude,
+                            w.number(std::ldexp(1.0, 1 - format.bias)));
   Value safe = w.select(isSmall, whole, w.number(0));
   Value subnormal = arith::FPToUIOp::create(b, b.getI32Type(), safe);
   Value code = w.select(isSmall, subnormal, normal);
@@ -137,7 +171,8 @@ Value shardc::lowering::roundToNarrowFloat(ImplicitLocOpBuilder &b, Value value,
   if (!format.negativeZero)
     sign = w.select(w.is(arith::CmpIPredicate::eq, code, 0), w.word(0), sign);
   code = arith::OrIOp::create(b, code, sign);
-  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  Value isNan =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
   if (format.overflow == format.nan)
     isNan = arith::OrIOp::create(b, isNan, tooLarge);
   code = w.select(isNan, w.word(format.nan), code);

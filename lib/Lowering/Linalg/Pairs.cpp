@@ -45,14 +45,16 @@ static LogicalResult lowerPairStep(Lowerer &l, spmd::PairStepOp op) {
 static LogicalResult lowerAccumulate(Lowerer &l, spmd::AccumulateOp op) {
   unsigned dims = cast<RankedTensorType>(op.getType()).getRank();
   AffineMap identity = l.b.getMultiDimIdentityMap(dims);
-  SmallVector<utils::IteratorType> parallel(dims, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> parallel(dims,
+                                            utils::IteratorType::parallel);
   SmallVector<Value> sum =
       l.generic(l.tensor(op.getTerm()), l.tensor(op.getSum()),
                 {identity, identity}, parallel, [&](ValueRange args) {
                   Value total = args[1], term = args[0];
-                  Value next = isa<FloatType>(total.getType())
-                                   ? arith::AddFOp::create(l.b, total, term).getResult()
-                                   : arith::AddIOp::create(l.b, total, term).getResult();
+                  Value next =
+                      isa<FloatType>(total.getType())
+                          ? arith::AddFOp::create(l.b, total, term).getResult()
+                          : arith::AddIOp::create(l.b, total, term).getResult();
                   return SmallVector<Value>{next};
                 });
   l.set(op.getResult(), sum.front());

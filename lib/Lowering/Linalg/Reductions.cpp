@@ -132,60 +132,73 @@ static bool isOneNumber(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<stablehlo::ConstantOp>(op))
     return constant.getValue().isSplat();
-  if (isa_and_nonnull<stablehlo::BroadcastInDimOp, stablehlo::DynamicBroadcastInDimOp>(op))
+  if (isa_and_nonnull<stablehlo::BroadcastInDimOp,
+                      stablehlo::DynamicBroadcastInDimOp>(op))
     return cast<RankedTensorType>(op->getOperand(0).getType()).getRank() == 0;
   return false;
 }
 
-// True if places grow along any dim, or are the same: then the first NaN has the
-// lowest place.
+// True if places grow along any dim, or are the same: then the first NaN has
+// the lowest place.
 static bool areCounted(Value places) {
   if (auto sum = places.getDefiningOp<stablehlo::AddOp>())
     return (areCounted(sum.getLhs()) && isOneNumber(sum.getRhs())) ||
            (areCounted(sum.getRhs()) && isOneNumber(sum.getLhs()));
-  return isa_and_nonnull<stablehlo::IotaOp, stablehlo::DynamicIotaOp>(places.getDefiningOp());
+  return isa_and_nonnull<stablehlo::IotaOp, stablehlo::DynamicIotaOp>(
+      places.getDefiningOp());
 }
 
 // argmax and argmin in two passes that vectorise: the extreme value, then the
 // lowest place that has it.
-static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax, ValueRange ins,
-                                 ArrayRef<OpFoldResult> sizes, ArrayRef<AffineMap> maps,
+static LogicalResult emitExtreme(Lowerer &l, stablehlo::ReduceOp op, bool isMax,
+                                 ValueRange ins, ArrayRef<OpFoldResult> sizes,
+                                 ArrayRef<AffineMap> maps,
                                  ArrayRef<utils::IteratorType> iterators) {
   ImplicitLocOpBuilder &b = l.b;
-  Value initValue = l.scalar(op.getInitValues()[0]), initPlace = l.scalar(op.getInitValues()[1]);
+  Value initValue = l.scalar(op.getInitValues()[0]),
+        initPlace = l.scalar(op.getInitValues()[1]);
   bool isFloat = isa<FloatType>(initValue.getType());
   auto isHit = [&](Value value, Value best) -> Value {
     if (!isFloat)
       return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value, best);
     // Where there is a NaN it is the best, and nothing else is it.
-    Value equal = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, best);
-    Value nan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+    Value equal =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, value, best);
+    Value nan =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
     return arith::OrIOp::create(b, equal, nan);
   };
   AffineMap inMap = maps[0], placeMap = maps[1], outMap = maps[2];
-  Value best = l.generic(ins[0], l.filled(sizes, initValue), {inMap, outMap}, iterators,
-                         [&](ValueRange args) -> SmallVector<Value> {
-                           if (isFloat && isMax)
-                             return {arith::MaximumFOp::create(b, args[0], args[1]).getResult()};
-                           if (isFloat)
-                             return {arith::MinimumFOp::create(b, args[0], args[1]).getResult()};
-                           if (isMax)
-                             return {arith::MaxSIOp::create(b, args[0], args[1]).getResult()};
-                           return {arith::MinSIOp::create(b, args[0], args[1]).getResult()};
-                         })[0];
+  Value best = l.generic(
+      ins[0], l.filled(sizes, initValue), {inMap, outMap}, iterators,
+      [&](ValueRange args) -> SmallVector<Value> {
+        if (isFloat && isMax)
+          return {arith::MaximumFOp::create(b, args[0], args[1]).getResult()};
+        if (isFloat)
+          return {arith::MinimumFOp::create(b, args[0], args[1]).getResult()};
+        if (isMax)
+          return {arith::MaxSIOp::create(b, args[0], args[1]).getResult()};
+        return {arith::MinSIOp::create(b, args[0], args[1]).getResult()};
+      })[0];
   auto placeType = cast<IntegerType>(initPlace.getType());
   Value none = arith::ConstantOp::create(
-      b, b.getIntegerAttr(placeType, APInt::getSignedMaxValue(placeType.getWidth())));
-  Value place = l.generic({ins[0], ins[1], best}, l.filled(sizes, none), {inMap, placeMap, outMap, outMap}, iterators,
-                          [&](ValueRange args) -> SmallVector<Value> {
-                            Value hit = isHit(args[0], args[2]);
-                            Value candidate = arith::SelectOp::create(b, hit, args[1], none);
-                            return {arith::MinSIOp::create(b, args[3], candidate).getResult()};
-                          })[0];
-  place = l.map({best, place}, l.empty(sizes, placeType), [&](ValueRange args) -> SmallVector<Value> {
-    Value candidate = arith::SelectOp::create(b, isHit(initValue, args[0]), initPlace, none);
-    return {arith::MinSIOp::create(b, args[1], candidate).getResult()};
-  });
+      b, b.getIntegerAttr(placeType,
+                          APInt::getSignedMaxValue(placeType.getWidth())));
+  Value place = l.generic(
+      {ins[0], ins[1], best}, l.filled(sizes, none),
+      {inMap, placeMap, outMap, outMap}, iterators,
+      [&](ValueRange args) -> SmallVector<Value> {
+        Value hit = isHit(args[0], args[2]);
+        Value candidate = arith::SelectOp::create(b, hit, args[1], none);
+        return {arith::MinSIOp::create(b, args[3], candidate).getResult()};
+      })[0];
+  place = l.map(
+      {best, place}, l.empty(sizes, placeType),
+      [&](ValueRange args) -> SmallVector<Value> {
+        Value candidate = arith::SelectOp::create(b, isHit(initValue, args[0]),
+                                                  initPlace, none);
+        return {arith::MinSIOp::create(b, args[1], candidate).getResult()};
+      });
   l.set(op.getResult(0), best);
   l.set(op.getResult(1), place);
   return success();
@@ -223,12 +236,15 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
   maps.append(op.getNumResults(), AffineMap::get(rank, 0, out, ctx));
   bool isMax;
   if (stablehlo::picksExtreme(op, isMax) && areCounted(op.getInputs()[1])) {
-    Type value = elementType(op.getInputs()[0].getType()), place = elementType(op.getInputs()[1].getType());
+    Type value = elementType(op.getInputs()[0].getType()),
+         place = elementType(op.getInputs()[1].getType());
     auto integer = dyn_cast<IntegerType>(value);
     auto number = dyn_cast<FloatType>(value);
-    bool isOrdered = (number && number.getWidth() >= 16) || (integer && !integer.isUnsigned() && integer.getWidth() > 1);
-    if (isOrdered && place.isSignlessInteger() && place.getIntOrFloatBitWidth() >= 32 &&
-        op.getDimensions().size() == 1)
+    bool isOrdered =
+        (number && number.getWidth() >= 16) ||
+        (integer && !integer.isUnsigned() && integer.getWidth() > 1);
+    if (isOrdered && place.isSignlessInteger() &&
+        place.getIntOrFloatBitWidth() >= 32 && op.getDimensions().size() == 1)
       return emitExtreme(l, op, isMax, ins, sizes, maps, iterators);
   }
   return emitReduction(l, op, reducer, ins, ins.size(), sizes,
@@ -257,7 +273,8 @@ runningDim(stablehlo::ReduceWindowOp op) {
       continue;
     bool forward = low == window - 1 && high == 0,
          backward = low == 0 && high == window - 1;
-    bool isLong = type.isDynamicDim(dim) ? op->hasAttr("spmd.running") : window >= type.getDimSize(dim);
+    bool isLong = type.isDynamicDim(dim) ? op->hasAttr("spmd.running")
+                                         : window >= type.getDimSize(dim);
     if (result || !isLong || !(forward || backward))
       return std::nullopt;
     result = {dim, backward};
@@ -270,7 +287,8 @@ runningDim(stablehlo::ReduceWindowOp op) {
 // is their identity; other bodies are taken to start from theirs.
 static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
   for (auto [i, init] : llvm::enumerate(op.getInitValues())) {
-    auto yield = cast<stablehlo::ReturnOp>(op.getBody().front().getTerminator());
+    auto yield =
+        cast<stablehlo::ReturnOp>(op.getBody().front().getTerminator());
     Operation *combiner = yield->getOperand(i).getDefiningOp();
     double identity;
     if (isa_and_nonnull<stablehlo::AddOp>(combiner))
@@ -283,8 +301,10 @@ static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
     if (!matchPattern(init, m_Constant(&value)) || !value.isSplat())
       return false;
     Type type = value.getElementType();
-    if (isa<FloatType>(type) ? value.getSplatValue<APFloat>().convertToDouble() != identity
-                             : !isa<IntegerType>(type) || value.getSplatValue<APInt>() != static_cast<uint64_t>(identity))
+    if (isa<FloatType>(type)
+            ? value.getSplatValue<APFloat>().convertToDouble() != identity
+            : !isa<IntegerType>(type) || value.getSplatValue<APInt>() !=
+                                             static_cast<uint64_t>(identity))
       return false;
   }
   return true;
@@ -309,9 +329,9 @@ static LogicalResult leaveRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
     outs.push_back(l.empty(sizes, wide));
   }
   SmallVector<Value> starts = reducer.init(op.getInitValues());
-  auto lines = spmd::LinesOp::create(
-      b, TypeRange(ValueRange(outs)), spmd::LineKind::Scan, axis, backward,
-      /*positions=*/false, inputs, starts, outs);
+  auto lines = spmd::LinesOp::create(b, TypeRange(ValueRange(outs)),
+                                     spmd::LineKind::Scan, axis, backward,
+                                     /*positions=*/false, inputs, starts, outs);
   SmallVector<Value> sums;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -423,7 +443,8 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
 static LogicalResult lowerReduceWindow(Lowerer &l,
                                        stablehlo::ReduceWindowOp op) {
   if (auto running = runningDim(op); running && startsFromIdentity(op))
-    return (l.manyThreads ? leaveRunning : lowerRunning)(l, op, running->first, running->second);
+    return (l.manyThreads ? leaveRunning : lowerRunning)(l, op, running->first,
+                                                         running->second);
   ImplicitLocOpBuilder &b = l.b;
   MLIRContext *ctx = b.getContext();
   auto type = cast<RankedTensorType>(signlessType(op.getResultTypes().front()));

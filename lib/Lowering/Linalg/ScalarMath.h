@@ -13,9 +13,10 @@
 
 namespace shardc::lowering {
 
-/// Marks what is built while it lives: arithmetic rounds op by op, so that kernels do not
-/// fuse products and sums where a formula counts on their errors, or one kernel would and
-/// another not. With `brief` functions need be right to the digits of f32 only.
+/// Marks what is built while it lives: arithmetic rounds op by op, so that
+/// kernels do not fuse products and sums where a formula counts on their
+/// errors, or one kernel would and another not. With `brief` functions need be
+/// right to the digits of f32 only.
 class RoundedScope final : public mlir::OpBuilder::Listener {
 public:
   explicit RoundedScope(mlir::ImplicitLocOpBuilder &b, bool brief = false)
@@ -23,9 +24,11 @@ public:
     b.setListener(this);
   }
   ~RoundedScope() final { b.setListener(before); }
-  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) final {
-    if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp, mlir::arith::DivFOp, mlir::arith::NegFOp,
-                  mlir::math::FmaOp>(op))
+  void notifyOperationInserted(mlir::Operation *op,
+                               mlir::OpBuilder::InsertPoint) final {
+    if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp,
+                  mlir::arith::DivFOp, mlir::arith::NegFOp, mlir::math::FmaOp>(
+            op))
       op->setAttr(kRoundedAttrName, b.getUnitAttr());
     else if (brief && mlir::isa<mlir::math::MathDialect>(op->getDialect()))
       op->setAttr(kBriefAttrName, b.getUnitAttr());

@@ -126,7 +126,8 @@ LogicalResult Lowerer::lowerOp(Operation *op) {
       })) {
     for (Value result : op->getResults()) {
       auto type = cast<RankedTensorType>(signlessType(result.getType()));
-      set(result, tensor::EmptyOp::create(b, type.getShape(), type.getElementType()));
+      set(result,
+          tensor::EmptyOp::create(b, type.getShape(), type.getElementType()));
     }
     return success();
   }
@@ -353,27 +354,35 @@ Value Lowerer::insert(Value update, Value tensor,
                       ArrayRef<OpFoldResult> strides) {
   if (isEmpty(sizes))
     return tensor;
-  // MLIR 22 folds the insertion of a pad into a fill of the same value without a
-  // look at the strides: a fill under strides is no linalg.fill.
+  // MLIR 22 folds the insertion of a pad into a fill of the same value without
+  // a look at the strides: a fill under strides is no linalg.fill.
   auto fill = tensor.getDefiningOp<linalg::FillOp>();
-  if (fill && !llvm::all_of(strides, [](OpFoldResult s) { return isConstantIntValue(s, 1); })) {
+  if (fill && !llvm::all_of(strides, [](OpFoldResult s) {
+        return isConstantIntValue(s, 1);
+      })) {
     auto type = cast<RankedTensorType>(tensor.getType());
     AffineMap scalar = AffineMap::get(type.getRank(), 0, b.getContext());
-    SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
-    tensor = linalg::GenericOp::create(b, type, fill.value(), fill.output(),
-                                       ArrayRef{scalar, b.getMultiDimIdentityMap(type.getRank())}, parallel,
-                                       [](OpBuilder &at, Location loc, ValueRange args) {
-                                         linalg::YieldOp::create(at, loc, args[0]);
-                                       }).getResult(0);
+    SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                              utils::IteratorType::parallel);
+    tensor = linalg::GenericOp::create(
+                 b, type, fill.value(), fill.output(),
+                 ArrayRef{scalar, b.getMultiDimIdentityMap(type.getRank())},
+                 parallel,
+                 [](OpBuilder &at, Location loc, ValueRange args) {
+                   linalg::YieldOp::create(at, loc, args[0]);
+                 })
+                 .getResult(0);
   }
-  // MLIR 22, once an offset is known, takes the first dims of one element to be those
-  // that an update of lower rank lacks: where there are others, it gets them all.
+  // MLIR 22, once an offset is known, takes the first dims of one element to be
+  // those that an update of lower rank lacks: where there are others, it gets
+  // them all.
   auto type = cast<RankedTensorType>(update.getType());
   // Nothing to insert; and no offset lies within a dim of no elements.
   if (llvm::is_contained(type.getShape(), 0))
     return tensor;
   int64_t lacking = int64_t(sizes.size()) - type.getRank();
-  int64_t ones = llvm::count_if(sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
+  int64_t ones = llvm::count_if(
+      sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
   if (lacking > 0 && ones > lacking) {
     SmallVector<int64_t> shape;
     for (OpFoldResult size : sizes)

@@ -216,7 +216,8 @@ mlir::FloatType computeType(mlir::FloatType type);
 /// `value` in another float type.
 mlir::Value castFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                       mlir::Type type);
-/// `value` of source type `from` as stablehlo.convert makes it one of type `to`.
+/// `value` of source type `from` as stablehlo.convert makes it one of type
+/// `to`.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                           mlir::Type from, mlir::Type to);
 /// A float or integer constant.

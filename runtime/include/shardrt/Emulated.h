@@ -35,20 +35,20 @@ typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
 
 /** Flags of a kernel in shardc_kernel_traits. */
 enum shardrt_emulated_flags {
-  SHARDRT_EMULATED_MEETS = 1,  /**< has barriers or shuffles, or is checked */
+  SHARDRT_EMULATED_MEETS = 1,   /**< has barriers or shuffles, or is checked */
   SHARDRT_EMULATED_ORDERED = 2, /**< has mbarriers */
   SHARDRT_EMULATED_CHECKED = 4, /**< says of every access what it is */
   SHARDRT_EMULATED_TELLS = 8    /**< blocks tell one another by flags */
 };
 
-/** __syncthreads: returns when all threads of the block are here. `place` is the
- * number of the op in the program, `where` its source line, for reports. */
+/** __syncthreads: returns when all threads of the block are here. `place` is
+ * the number of the op in the program, `where` its source line, for reports. */
 SHARDRT_EXPORT void shardrt_emulated_barrier(shardrt_emulated_thread *thread,
                                              int32_t place, const char *where);
 /** __syncwarp of the lanes in `mask`. */
-SHARDRT_EXPORT void shardrt_emulated_warp_barrier(
-    shardrt_emulated_thread *thread, int32_t mask, int32_t place,
-    const char *where);
+SHARDRT_EXPORT void
+shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread, int32_t mask,
+                              int32_t place, const char *where);
 
 enum shardrt_emulated_shuffle_kind {
   SHARDRT_SHUFFLE_IDX = 0,
@@ -57,11 +57,13 @@ enum shardrt_emulated_shuffle_kind {
   SHARDRT_SHUFFLE_BFLY = 3
 };
 /** shfl.sync: 32 bits of another lane, chosen as PTX does by `lane` and
- * `clamp` (segment mask and limit). The upper half of the result is 1 where the lane was in
- * range. */
-SHARDRT_EXPORT int64_t shardrt_emulated_shuffle(
-    shardrt_emulated_thread *thread, int32_t mask, int32_t value, int32_t lane,
-    int32_t clamp, int32_t kind, int32_t place, const char *where);
+ * `clamp` (segment mask and limit). The upper half of the result is 1 where the
+ * lane was in range. */
+SHARDRT_EXPORT int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread,
+                                                int32_t mask, int32_t value,
+                                                int32_t lane, int32_t clamp,
+                                                int32_t kind, int32_t place,
+                                                const char *where);
 
 enum shardrt_emulated_vote_kind {
   SHARDRT_VOTE_ANY = 0,
@@ -69,51 +71,53 @@ enum shardrt_emulated_vote_kind {
   SHARDRT_VOTE_UNI = 2,
   SHARDRT_VOTE_BALLOT = 3
 };
-/** vote.sync: whether any or all of the lanes in `mask` say other than 0, or all say the same;
- * a ballot has a bit for each lane that does. */
+/** vote.sync: whether any or all of the lanes in `mask` say other than 0, or
+ * all say the same; a ballot has a bit for each lane that does. */
 SHARDRT_EXPORT int32_t shardrt_emulated_vote(shardrt_emulated_thread *thread,
                                              int32_t mask, int32_t value,
                                              int32_t kind, int32_t place,
                                              const char *where);
 
 /** ldmatrix of `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements: lane i of
- * the first 8 * count gives the address of a row of shared memory. `out` receives `count`
- * words: of lane l elements 2 (l % 4) and the next of row l / 4 (of column
- * l / 4, where `transposed`). */
-SHARDRT_EXPORT void shardrt_emulated_ldmatrix(
-    shardrt_emulated_thread *thread, void *row, int32_t count,
-    int32_t transposed, int32_t *out, int32_t place, const char *where);
+ * the first 8 * count gives the address of a row of shared memory. `out`
+ * receives `count` words: of lane l elements 2 (l % 4) and the next of row l /
+ * 4 (of column l / 4, where `transposed`). */
+SHARDRT_EXPORT void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread,
+                                              void *row, int32_t count,
+                                              int32_t transposed, int32_t *out,
+                                              int32_t place, const char *where);
 
 enum shardrt_emulated_mma_kind {
   SHARDRT_MMA_F16 = 0,
   SHARDRT_MMA_BF16 = 1,
   SHARDRT_MMA_TF32 = 2
 };
-/** mma.sync.m16n8k16 (tf32: k8) with f32 accumulators: `words` are a lane's four of the left
- * matrix, two of the right one and four of what is added; `out` receives four.
- * Of f32 that are taken as tf32 the last 13 bits are not looked at. */
+/** mma.sync.m16n8k16 (tf32: k8) with f32 accumulators: `words` are a lane's
+ * four of the left matrix, two of the right one and four of what is added;
+ * `out` receives four. Of f32 that are taken as tf32 the last 13 bits are not
+ * looked at. */
 SHARDRT_EXPORT void shardrt_emulated_mma(shardrt_emulated_thread *thread,
                                          int32_t kind, const int32_t *words,
                                          int32_t *out, int32_t place,
                                          const char *where);
 
-/** cvt.rna.tf32.f32: the bits of `value` with 10 of its fraction, ties away from
- * zero. */
+/** cvt.rna.tf32.f32: the bits of `value` with 10 of its fraction, ties away
+ * from zero. */
 SHARDRT_EXPORT int32_t shardrt_emulated_tf32(float value);
 
 /** cp.async: `from_bytes` of the `bytes` (4, 8 or 16) at `to` in shared memory
  * come from device memory, the others are zeros, when the thread waits for the
  * group that it puts them in next. `check`: look at races and bounds. */
-SHARDRT_EXPORT void
-shardrt_emulated_copy(shardrt_emulated_thread *thread, void *to, void *from,
-                      int32_t bytes, int32_t from_bytes, int32_t check,
-                      const char *where);
+SHARDRT_EXPORT void shardrt_emulated_copy(shardrt_emulated_thread *thread,
+                                          void *to, void *from, int32_t bytes,
+                                          int32_t from_bytes, int32_t check,
+                                          const char *where);
 /** cp.async.commit_group, and cp.async.wait_group: all but the last `groups`
  * groups of the thread have arrived. */
 SHARDRT_EXPORT void
 shardrt_emulated_copy_commit(shardrt_emulated_thread *thread);
-SHARDRT_EXPORT void
-shardrt_emulated_copy_wait(shardrt_emulated_thread *thread, int32_t groups);
+SHARDRT_EXPORT void shardrt_emulated_copy_wait(shardrt_emulated_thread *thread,
+                                               int32_t groups);
 
 /** mbarrier.init, for `count` arrivals a phase. */
 SHARDRT_EXPORT void
@@ -131,13 +135,14 @@ shardrt_emulated_mbarrier_wait(shardrt_emulated_thread *thread, void *barrier,
 /** fence.proxy.async, fence.mbarrier_init. */
 SHARDRT_EXPORT void
 shardrt_emulated_async_fence(shardrt_emulated_thread *thread);
-/** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to `to` in
- * shared memory. It arrives when nothing else can happen. `at` are the box's first
- * indices, fastest first. */
-SHARDRT_EXPORT void
-shardrt_emulated_bulk_copy(shardrt_emulated_thread *thread, void *to,
-                           const int64_t *map, void *barrier, const int32_t *at,
-                           int32_t rank, int32_t check, const char *where);
+/** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to
+ * `to` in shared memory. It arrives when nothing else can happen. `at` are the
+ * box's first indices, fastest first. */
+SHARDRT_EXPORT void shardrt_emulated_bulk_copy(shardrt_emulated_thread *thread,
+                                               void *to, const int64_t *map,
+                                               void *barrier, const int32_t *at,
+                                               int32_t rank, int32_t check,
+                                               const char *where);
 
 /** Bits of what shardrt_emulated_product multiplies. */
 enum shardrt_emulated_product_config {
@@ -151,12 +156,15 @@ enum shardrt_emulated_product_config {
 };
 /** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads meet, and add the
  * product of two matrices in shared memory, given by descriptors, to the sums
- * of a handle (0: zeros). Returns the handle of the new sums, which are there when
- * their group has been waited for. */
-SHARDRT_EXPORT int64_t shardrt_emulated_product(
-    shardrt_emulated_thread *thread, int64_t left, int64_t right, int64_t sums,
-    int32_t config, int32_t place, const char *where);
-/** The same where the left matrix is in registers: `words` are a lane's four. */
+ * of a handle (0: zeros). Returns the handle of the new sums, which are there
+ * when their group has been waited for. */
+SHARDRT_EXPORT int64_t shardrt_emulated_product(shardrt_emulated_thread *thread,
+                                                int64_t left, int64_t right,
+                                                int64_t sums, int32_t config,
+                                                int32_t place,
+                                                const char *where);
+/** The same where the left matrix is in registers: `words` are a lane's four.
+ */
 SHARDRT_EXPORT int64_t shardrt_emulated_product_of_registers(
     shardrt_emulated_thread *thread, const int32_t *words, int64_t right,
     int64_t sums, int32_t config, int32_t place, const char *where);
@@ -171,20 +179,21 @@ shardrt_emulated_product_wait(shardrt_emulated_thread *thread, int64_t groups);
 SHARDRT_EXPORT float shardrt_emulated_sum(shardrt_emulated_thread *thread,
                                           int64_t sums, int32_t index,
                                           const char *where);
-/** Sets number `index` of the thread's sums, of which there are `count`, and returns
- * their handle; of handle 0 it makes others. */
-SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(
-    shardrt_emulated_thread *thread, int64_t sums, int32_t index, int32_t count,
-    float value, const char *where);
+/** Sets number `index` of the thread's sums, of which there are `count`, and
+ * returns their handle; of handle 0 it makes others. */
+SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(shardrt_emulated_thread *thread,
+                                                int64_t sums, int32_t index,
+                                                int32_t count, float value,
+                                                const char *where);
 
-/** Comes before an atomic load of the 32-bit flag at `flag` in device memory: others go on
- * first where it is zero. Whoever waits for one that nobody can set any more is
- * reported. */
+/** Comes before an atomic load of the 32-bit flag at `flag` in device memory:
+ * others go on first where it is zero. Whoever waits for one that nobody can
+ * set any more is reported. */
 SHARDRT_EXPORT void shardrt_emulated_poll(shardrt_emulated_thread *thread,
                                           void *flag, int32_t check,
                                           const char *where);
-/** Comes before a flag is set, with release; and an acquire fence: what those wrote
- * before whose flags the thread found set may be read from here on. */
+/** Comes before a flag is set, with release; and an acquire fence: what those
+ * wrote before whose flags the thread found set may be read from here on. */
 SHARDRT_EXPORT void shardrt_emulated_tell(shardrt_emulated_thread *thread,
                                           void *flag);
 SHARDRT_EXPORT void shardrt_emulated_heed(shardrt_emulated_thread *thread);

@@ -3,10 +3,12 @@
 // More about jobs (shardrt.h). shardrt_job_join also reads
 //
 //   SHARDRT_SECRET_FILE, SHARDRT_SECRET   by which ranks know one another: 64
-//                       hexadecimal digits from a good source of random numbers;
+//                       hexadecimal digits from a good source of random
+numbers;
 //                       needed where ranks are on several hosts. On one, rank 0
 //                       makes it and hands it on through a file of its user
-//   SHARDRT_INSECURE=1  over several hosts, do without: whoever reaches the port
+//   SHARDRT_INSECURE=1  over several hosts, do without: whoever reaches the
+port
 //                       may be any rank
 //   SHARDRT_ENCRYPT=1   encrypt what ranks send over sockets, not only
 //                       authenticate it; all ranks alike

@@ -40,8 +40,8 @@ enum shardrt_library_call_kind {
   SHARDRT_CALL_TRANSFORM = 3,
   /** A block of queries (b, h, rows, d), keys (b, k, columns, d) and values
    * (b, k, columns, e), where h is a multiple of k, to out (b, h, rows, e), and
-   * f32 most and sum (b, h, rows): with score = scale * query . key, most is the
-   * largest score of a row, sum that of exp(score - most), out that of
+   * f32 most and sum (b, h, rows): with score = scale * query . key, most is
+   * the largest score of a row, sum that of exp(score - most), out that of
    * exp(score - most) / sum * value. Head i of the queries meets head
    * i / (h / k) of the keys. Numbers: the bits of the scale, an f64;
    * shardrt_library_call_mask; the row's last column less the row: a row
@@ -55,8 +55,8 @@ enum shardrt_library_call_epilogue {
   SHARDRT_CALL_GELU = 4  /**< by a hyperbolic tangent */
 };
 
-/** Which tensor of a convolution is computed. Gradients of x come as a convolution
- * of y, widened, and of w, turned round. */
+/** Which tensor of a convolution is computed. Gradients of x come as a
+ * convolution of y, widened, and of w, turned round. */
 enum shardrt_library_call_convolution {
   SHARDRT_CALL_FORWARD = 0, /**< y of x and w */
   SHARDRT_CALL_FILTER = 1   /**< w of x and y */

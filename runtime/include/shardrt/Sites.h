@@ -81,8 +81,8 @@ enum class SiteKind : int64_t {
   Exchange = 1,  ///< owned boxes to needed boxes (shardrt_exchange)
   AllReduce = 2, ///< combine over the group axes (shardrt_all_reduce)
   ReduceScatter =
-      3, ///< combine, each rank its needed box (shardrt_reduce_scatter)
-  RowPlan = 4,    ///< whose rows indices name (shardrt_plan_rows)
+      3,       ///< combine, each rank its needed box (shardrt_reduce_scatter)
+  RowPlan = 4, ///< whose rows indices name (shardrt_plan_rows)
   GatherRows = 5, ///< rows to those that ask (shardrt_gather_rows)
   ScatterRows = 6 ///< updates to the owners of rows (shardrt_scatter_rows)
 };
@@ -120,9 +120,9 @@ constexpr std::string_view reductionName(Reduction reduction) {
   return {};
 }
 
-/// Of row_plan, gather_rows and scatter_rows: how rows are addressed. For a plan
-/// the site's exchange is the tensor of indices, else the addressed tensor (with
-/// needed boxes that say nothing).
+/// Of row_plan, gather_rows and scatter_rows: how rows are addressed. For a
+/// plan the site's exchange is the tensor of indices, else the addressed tensor
+/// (with needed boxes that say nothing).
 struct RowSite {
   /// Dim of the indices that holds the index vectors; their number of dims if
   /// each is one number.
@@ -150,9 +150,9 @@ struct Site {
   Reduction reduction = Reduction::None;
   std::string name;     ///< the value or op that needs it; may be empty
   std::string location; ///< source location; may be empty
-  /// Of exchanges: source and destination are one buffer, which holds the needed
-  /// box; what the rank owns lies in it already, and only the rest is filled.
-  /// Every rank's needed box contains the one that it owns.
+  /// Of exchanges: source and destination are one buffer, which holds the
+  /// needed box; what the rank owns lies in it already, and only the rest is
+  /// filled. Every rank's needed box contains the one that it owns.
   bool inPlace = false;
   /// Of exchanges: others may read the source until exchange_release.
   bool releasedLater = false;
@@ -221,8 +221,7 @@ inline EncodedSites encodeSites(const SiteTable &table) {
                   static_cast<int64_t>(site.type),
                   static_cast<int64_t>(site.reduction), stringAt(site.name),
                   stringAt(site.location), site.inPlace ? 1 : 0,
-                  site.releasedLater ? 1 : 0,
-                  count(site.groupAxes),
+                  site.releasedLater ? 1 : 0, count(site.groupAxes),
                   count(exchange.globalShape), count(exchange.dims)});
     words.insert(words.end(), site.groupAxes.begin(), site.groupAxes.end());
     words.insert(words.end(), exchange.globalShape.begin(),
@@ -250,10 +249,9 @@ inline EncodedSites encodeSites(const SiteTable &table) {
     if (site.kind < SiteKind::RowPlan)
       continue;
     const RowSite &rows = site.rows;
-    words.insert(words.end(),
-                 {rows.vectorDim, rows.first,
-                  (rows.gathers ? 1 : 0) + (rows.scatters ? 2 : 0),
-                  count(rows.dims)});
+    words.insert(words.end(), {rows.vectorDim, rows.first,
+                               (rows.gathers ? 1 : 0) + (rows.scatters ? 2 : 0),
+                               count(rows.dims)});
     words.insert(words.end(), rows.components.begin(), rows.components.end());
     words.insert(words.end(), rows.slices.begin(), rows.slices.end());
     for (const shardc::DimExchange &dim : rows.dims)
@@ -441,7 +439,8 @@ inline std::string decodeSites(std::span<const int64_t> words,
     auto readTables = [&](shardc::DimExchange &dim,
                           int64_t size) -> std::string {
       int64_t padding = reader.next();
-      if (padding < 0 || padding > static_cast<int64_t>(shardc::Padding::Symmetric))
+      if (padding < 0 ||
+          padding > static_cast<int64_t>(shardc::Padding::Symmetric))
         return where + "padding " + std::to_string(padding) + " of dim " +
                std::to_string(dim.dim) + " is unknown";
       dim.padding = static_cast<shardc::Padding>(padding);

@@ -11,7 +11,8 @@
 
 enum shardrt_tensor_map_word {
   SHARDRT_MAP_ADDRESS = 0, /**< of the first element, in device memory */
-  SHARDRT_MAP_KIND = 1,    /**< dims | element << 8; rows are swizzled by 128 bytes */
+  SHARDRT_MAP_KIND =
+      1, /**< dims | element << 8; rows are swizzled by 128 bytes */
   SHARDRT_MAP_SIZES = 2,   /**< 5, in elements */
   SHARDRT_MAP_STRIDES = 7, /**< 4, of dims 1 to 4, in bytes */
   SHARDRT_MAP_BOX = 11,    /**< 5, in elements */

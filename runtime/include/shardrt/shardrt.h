@@ -123,32 +123,35 @@ SHARDRT_EXPORT int shardrt_gather_rows(shardrt_context *ctx, int64_t site,
                                        int64_t plan, const void *src,
                                        void *dst);
 /** Combines rows of all ranks' `updates` into the block `dst` of the rank that
- * owns them, by the site's reduction (none: the last update stays), in ascending
- * order of the number of the update in the whole tensor: the same bits on any
- * mesh. Rows outside the tensor are left out. */
+ * owns them, by the site's reduction (none: the last update stays), in
+ * ascending order of the number of the update in the whole tensor: the same
+ * bits on any mesh. Rows outside the tensor are left out. */
 SHARDRT_EXPORT int shardrt_scatter_rows(shardrt_context *ctx, int64_t site,
                                         int64_t plan, const void *updates,
                                         void *dst);
 
 /* Programs with kernels run on a device (docs/Rationale/GPU.md). For them every
- * buffer above, and what arena and alloc give, is memory of the rank's device. */
+ * buffer above, and what arena and alloc give, is memory of the rank's device.
+ */
 
-/** The device's copy of the argument at `host`, uploaded before the first step of
- * a run. NULL if it cannot be had; the step has failed then. Arguments and results are
- * asked for in the same order in every step. */
+/** The device's copy of the argument at `host`, uploaded before the first step
+ * of a run. NULL if it cannot be had; the step has failed then. Arguments and
+ * results are asked for in the same order in every step. */
 SHARDRT_EXPORT void *shardrt_stage_input(shardrt_context *ctx, const void *host,
                                          int64_t bytes);
 /** The device's buffer for the result that is to come to `host`. */
 SHARDRT_EXPORT void *shardrt_stage_output(shardrt_context *ctx, void *host,
                                           int64_t bytes);
 /** Ends a step whose status is `status`: waits for its kernels and, after the
- * last step of a run, downloads results. Returns `status`, or what failed now. */
+ * last step of a run, downloads results. Returns `status`, or what failed now.
+ */
 SHARDRT_EXPORT int shardrt_stage_results(shardrt_context *ctx, int status);
-/** The device's copy of a constant of the artifact, made once. NULL as above. */
+/** The device's copy of a constant of the artifact, made once. NULL as above.
+ */
 SHARDRT_EXPORT void *shardrt_constant(shardrt_context *ctx, const void *host,
                                       int64_t bytes);
-/** Starts kernel number `kernel` on a grid of blocks (nothing, where one of them is
- * 0), with `count` arguments of 8 bytes, which are copied. */
+/** Starts kernel number `kernel` on a grid of blocks (nothing, where one of
+ * them is 0), with `count` arguments of 8 bytes, which are copied. */
 SHARDRT_EXPORT int shardrt_launch(shardrt_context *ctx, int64_t kernel,
                                   int64_t grid_x, int64_t grid_y,
                                   int64_t grid_z, const void *arguments,
@@ -157,27 +160,30 @@ SHARDRT_EXPORT int shardrt_launch(shardrt_context *ctx, int64_t kernel,
 SHARDRT_EXPORT int shardrt_read(shardrt_context *ctx, const void *device,
                                 void *host, int64_t bytes);
 
-/** Lets a library of the device's vendor do what `words` describe (LibraryCall.h), in
- * the order of the device's work. The first word is 1 afterwards where it has done it, 0
- * where it is not there or does not take such operands; the former fails the step with
- * SHARDRT_UNSUPPORTED where that word was 1. `location` is the op's source line, or "". */
+/** Lets a library of the device's vendor do what `words` describe
+ * (LibraryCall.h), in the order of the device's work. The first word is 1
+ * afterwards where it has done it, 0 where it is not there or does not take
+ * such operands; the former fails the step with SHARDRT_UNSUPPORTED where that
+ * word was 1. `location` is the op's source line, or "". */
 SHARDRT_EXPORT int shardrt_call_library(shardrt_context *ctx, int64_t *words,
                                         const char *location);
 
-/** Calls a function of the process that runs the program (shardrt_host_fn), which
- * fills the results. `words`: whether this rank calls (else nothing happens), the function's index, 1 if
- * the call is ordered, the number of operands, of results; then for each buffer its address,
- * code of element type (ElementType.h), number of dims, and dims. `location` is the call's
- * source line, or "". Where the world has no such function, calls without results do nothing,
- * and others fail the step with SHARDRT_UNSUPPORTED. */
+/** Calls a function of the process that runs the program (shardrt_host_fn),
+ * which fills the results. `words`: whether this rank calls (else nothing
+ * happens), the function's index, 1 if the call is ordered, the number of
+ * operands, of results; then for each buffer its address, code of element type
+ * (ElementType.h), number of dims, and dims. `location` is the call's source
+ * line, or "". Where the world has no such function, calls without results do
+ * nothing, and others fail the step with SHARDRT_UNSUPPORTED. */
 SHARDRT_EXPORT int shardrt_call_host(shardrt_context *ctx, const int64_t *words,
                                      const char *location);
 
 /** One part of a loop whose iterations are independent. */
 typedef void (*shardrt_part_fn)(const void *env, int64_t part);
-/** Calls part(env, 0) ... part(env, parts - 1), each once and at the same time, on
- * this rank's threads: the calling one and others, which are started when they are
- * first needed and kept. One after another where the system gives none. */
+/** Calls part(env, 0) ... part(env, parts - 1), each once and at the same time,
+ * on this rank's threads: the calling one and others, which are started when
+ * they are first needed and kept. One after another where the system gives
+ * none. */
 SHARDRT_EXPORT void shardrt_share(shardrt_context *ctx, shardrt_part_fn part,
                                   const void *env, int64_t parts);
 
@@ -201,12 +207,12 @@ typedef int (*shardrt_main_fn)(shardrt_context *ctx, void *const *inputs,
 /** A loaded program. May be run by several worlds. */
 typedef struct shardrt_program shardrt_program;
 
-/** Loads an artifact: reads the file at `path` once, compares the digests of all
- * its parts, and maps what it read if the user's key signed it (SHARDC_KEY, or
- * $XDG_CONFIG_HOME/shardc/key: docs/Reference/artifact.md). Then reads symbols
- * and checks the site table. Returns SHARDRT_OK and sets `*program`; else
- * SHARDRT_IO or SHARDRT_ARTIFACT, and writes why to `error` (NUL-terminated,
- * cut to `error_size`; may be NULL). */
+/** Loads an artifact: reads the file at `path` once, compares the digests of
+ * all its parts, and maps what it read if the user's key signed it (SHARDC_KEY,
+ * or $XDG_CONFIG_HOME/shardc/key: docs/Reference/artifact.md). Then reads
+ * symbols and checks the site table. Returns SHARDRT_OK and sets `*program`;
+ * else SHARDRT_IO or SHARDRT_ARTIFACT, and writes why to `error`
+ * (NUL-terminated, cut to `error_size`; may be NULL). */
 SHARDRT_EXPORT int shardrt_program_load(const char *path,
                                         shardrt_program **program, char *error,
                                         size_t error_size);
@@ -263,8 +269,8 @@ SHARDRT_EXPORT int shardrt_program_site_info(const shardrt_program *program,
                                              int64_t site,
                                              shardrt_site_info *info);
 
-/** The number of kernels that a trace can name: those of a program for devices, and
- * of one that was compiled for traces. */
+/** The number of kernels that a trace can name: those of a program for devices,
+ * and of one that was compiled for traces. */
 SHARDRT_EXPORT int64_t
 shardrt_program_num_kernels(const shardrt_program *program);
 /** Name and source location ("" where not known) of kernel number `kernel`;
@@ -307,17 +313,18 @@ SHARDRT_EXPORT int64_t shardrt_job_rank(const shardrt_job *job);
 SHARDRT_EXPORT int64_t shardrt_job_size(const shardrt_job *job);
 /** Who started it: "torchrun", …; "" for options that said all. */
 SHARDRT_EXPORT const char *shardrt_job_launcher(const shardrt_job *job);
-/** What the environment says, without joining: this process' rank, how many there
- * are, and who started them; 0, 1 and "" where it knows of no job. */
+/** What the environment says, without joining: this process' rank, how many
+ * there are, and who started them; 0, 1 and "" where it knows of no job. */
 SHARDRT_EXPORT int shardrt_job_look(int64_t *rank, int64_t *ranks,
                                     char *launcher, size_t launcher_size);
-/** Shows `bytes` bytes at `data` to all processes of the job, under a name that none
- * has used. What they must have before they run; the process of rank 0 keeps it. */
+/** Shows `bytes` bytes at `data` to all processes of the job, under a name that
+ * none has used. What they must have before they run; the process of rank 0
+ * keeps it. */
 SHARDRT_EXPORT int shardrt_job_put(shardrt_job *job, const char *name,
                                    const void *data, int64_t bytes, char *error,
                                    size_t error_size);
-/** Waits until one has put `name`, for `timeout_ms` at most (0: as the job), and
- * copies it: `*data` is the caller's, for free(). Errors: SHARDRT_LOST. */
+/** Waits until one has put `name`, for `timeout_ms` at most (0: as the job),
+ * and copies it: `*data` is the caller's, for free(). Errors: SHARDRT_LOST. */
 SHARDRT_EXPORT int shardrt_job_get(shardrt_job *job, const char *name,
                                    int64_t timeout_ms, void **data,
                                    int64_t *bytes, char *error,
@@ -340,8 +347,9 @@ enum shardrt_transport {
    * has a device of its own and can open the same NCCL. Else HOST. */
   SHARDRT_TRANSPORT_AUTO = 0,
   SHARDRT_TRANSPORT_HOST = 1, /**< through host memory */
-  SHARDRT_TRANSPORT_DIRECT = 2, /**< out of one device's memory into another's */
-  SHARDRT_TRANSPORT_NCCL = 3    /**< over NCCL, opened at run time */
+  SHARDRT_TRANSPORT_DIRECT =
+      2,                     /**< out of one device's memory into another's */
+  SHARDRT_TRANSPORT_NCCL = 3 /**< over NCCL, opened at run time */
 };
 
 /** A dense row-major array in host memory. */
@@ -362,12 +370,14 @@ typedef struct shardrt_host_call {
   int64_t num_operands;
   const shardrt_host_buffer *operands; /**< not to be changed */
   int64_t num_results;
-  const shardrt_host_buffer *results;  /**< to be filled */
+  const shardrt_host_buffer *results; /**< to be filled */
 } shardrt_host_call;
 
-/** What the process offers to its programs. Called by the thread of a rank, by those of several at a
- * time where shard_map made the calls; other ranks wait for as long as it takes. Returns 0, or a status, and writes why to `message` (NUL-terminated,
- * within `message_size` bytes): the step then fails on all ranks. */
+/** What the process offers to its programs. Called by the thread of a rank, by
+ * those of several at a time where shard_map made the calls; other ranks wait
+ * for as long as it takes. Returns 0, or a status, and writes why to `message`
+ * (NUL-terminated, within `message_size` bytes): the step then fails on all
+ * ranks. */
 typedef int (*shardrt_host_fn)(void *user, const shardrt_host_call *call,
                                char *message, size_t message_size);
 
@@ -387,22 +397,25 @@ typedef struct shardrt_world_options {
   /** Not 0: yield the core at random places, for tests of the transport. */
   uint64_t yield_seed;
   /** For the emulated device: the order in which threads that meet run on: 0
-   * round robin, 1 each warp as far as it can, 2 random, from the seed below. */
+   * round robin, 1 each warp as far as it can, 2 random, from the seed below.
+   */
   int kernel_schedule;
   uint64_t kernel_seed;
   int transport; /**< a shardrt_transport */
   int no_graphs; /**< 1: never replay a step's work from a recording */
   /** NULL: all ranks are threads of this process. Else this process runs one
    * rank of the program and the others of the job run the others: each makes
-   * the same worlds, in the same order, and runs them as often. Buffers of other
-   * ranks are not looked at. After a failure no world of the job runs again. */
+   * the same worlds, in the same order, and runs them as often. Buffers of
+   * other ranks are not looked at. After a failure no world of the job runs
+   * again. */
   shardrt_job *job;
-  int wire; /**< a shardrt_wire */
-  int trace;     /**< 1: note what ranks do, for shardrt_world_trace */
+  int wire;             /**< a shardrt_wire */
+  int trace;            /**< 1: note what ranks do, for shardrt_world_trace */
   shardrt_host_fn host; /**< what calls of the host are made of; NULL: none */
   void *host_user;      /**< handed to it */
   /** 1: elements are combined in the order of their ranks, over NCCL as well,
-   * which adds in an order of its own where it may: the same bits as elsewhere. */
+   * which adds in an order of its own where it may: the same bits as elsewhere.
+   */
   int deterministic;
 } shardrt_world_options;
 
@@ -439,24 +452,24 @@ SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
 
 /** What each rank does in shardrt_world_call. It may fail with shardrt_fail. */
 typedef int (*shardrt_task_fn)(shardrt_context *ctx, void *user);
-/** Between runs: calls `task` on each rank, as a step calls the program; in a job
- * all processes do so. Returns as shardrt_world_run. */
-SHARDRT_EXPORT int shardrt_world_call(shardrt_world *world, shardrt_task_fn task,
-                                      void *user);
+/** Between runs: calls `task` on each rank, as a step calls the program; in a
+ * job all processes do so. Returns as shardrt_world_run. */
+SHARDRT_EXPORT int shardrt_world_call(shardrt_world *world,
+                                      shardrt_task_fn task, void *user);
 /** Takes what rank `source` shows; its size is for both to know. */
 typedef void (*shardrt_take_fn)(void *user, int64_t source, const void *data);
-/** In such a task: shows `bytes` bytes at `mine` to the ranks `readers`, and calls
- * `take` with what each of the ranks `sources` shows at the same time. All ranks
- * call it, none names itself, and readers and sources agree. */
+/** In such a task: shows `bytes` bytes at `mine` to the ranks `readers`, and
+ * calls `take` with what each of the ranks `sources` shows at the same time.
+ * All ranks call it, none names itself, and readers and sources agree. */
 SHARDRT_EXPORT int shardrt_show(shardrt_context *ctx, const void *mine,
                                 int64_t bytes, const int64_t *readers,
                                 int64_t num_readers, const int64_t *sources,
                                 int64_t num_sources, shardrt_take_fn take,
                                 void *user);
 
-/** In a job, between runs: brings `bytes` bytes at `mine` of each process to the
- * one of rank `root`: those of rank i to `parts[i]`, of `part_bytes[i]` bytes
- * (there alone; else NULL). All processes call it. */
+/** In a job, between runs: brings `bytes` bytes at `mine` of each process to
+ * the one of rank `root`: those of rank i to `parts[i]`, of `part_bytes[i]`
+ * bytes (there alone; else NULL). All processes call it. */
 SHARDRT_EXPORT int shardrt_world_gather(shardrt_world *world, int64_t root,
                                         const void *mine, int64_t bytes,
                                         void *const *parts,
@@ -471,13 +484,14 @@ SHARDRT_EXPORT const char *shardrt_world_rank_error(const shardrt_world *world,
 
 /** What a site did since the world began or the statistics were reset. */
 typedef struct shardrt_site_stats {
-  int64_t count;          /**< executions */
-  int64_t bytes_received; /**< bytes that come from other ranks; of an all-reduce
-                               of n bytes in a group of k: 2 (k - 1) n / k */
-  int64_t total_ns;       /**< nanoseconds inside its calls */
-  int64_t wait_ns;        /**< … of which it waited for other ranks */
-  int64_t overlap_ns;     /**< between start and wait, in which it would have waited
-                               for other ranks had it not done other work */
+  int64_t count; /**< executions */
+  int64_t
+      bytes_received; /**< bytes that come from other ranks; of an all-reduce
+                           of n bytes in a group of k: 2 (k - 1) n / k */
+  int64_t total_ns;   /**< nanoseconds inside its calls */
+  int64_t wait_ns;    /**< … of which it waited for other ranks */
+  int64_t overlap_ns; /**< between start and wait, in which it would have waited
+                           for other ranks had it not done other work */
 } shardrt_site_stats;
 
 /** Statistics of `site` on `rank`; summed over all ranks of this process if
@@ -490,16 +504,17 @@ SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
  * no such rank. Not during a run. */
 SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
                                                 int64_t rank);
-/** What `rank` has asked vendors' libraries for, a line each, in the order of first
- * calls: "cuBLASLt: product of 1x64x32 f32 and 1x32x48 f32 (model.py:3)", or "generated: "
- * and the same where none did it. "" where it asked for nothing; NULL if there is no
- * such rank. The text lives until the next call. Not during a run. */
+/** What `rank` has asked vendors' libraries for, a line each, in the order of
+ * first calls: "cuBLASLt: product of 1x64x32 f32 and 1x32x48 f32 (model.py:3)",
+ * or "generated: " and the same where none did it. "" where it asked for
+ * nothing; NULL if there is no such rank. The text lives until the next call.
+ * Not during a run. */
 SHARDRT_EXPORT const char *shardrt_world_libraries(const shardrt_world *world,
                                                    int64_t rank);
 
-/** How buffers go from rank to rank, and why: "nccl: each process has a device of its
- * own", "host: ranks 0 and 2 share a device", "direct: asked for". "" where the program has no
- * kernels for devices. */
+/** How buffers go from rank to rank, and why: "nccl: each process has a device
+ * of its own", "host: ranks 0 and 2 share a device", "direct: asked for". ""
+ * where the program has no kernels for devices. */
 SHARDRT_EXPORT const char *shardrt_world_transport(const shardrt_world *world);
 
 /** What an event of a trace is. */
@@ -507,19 +522,20 @@ enum shardrt_trace_kind {
   SHARDRT_TRACE_STEP = 0,   /**< one step of the rank */
   SHARDRT_TRACE_KERNEL = 1, /**< a kernel; of a device's, its launch */
   SHARDRT_TRACE_SITE = 2,   /**< one execution of a communication site */
-  SHARDRT_TRACE_RELEASE = 3 /**< shardrt_exchange_release: its time is a site's too */
+  SHARDRT_TRACE_RELEASE =
+      3 /**< shardrt_exchange_release: its time is a site's too */
 };
 
-/** One event. Times are nanoseconds of one steady clock of this machine, the same
- * for all ranks. */
+/** One event. Times are nanoseconds of one steady clock of this machine, the
+ * same for all ranks. */
 typedef struct shardrt_trace_event {
   int32_t kind; /**< a shardrt_trace_kind */
   int32_t step; /**< from 0, since the statistics were reset */
   int64_t id;   /**< of the kernel or the site; of a step its number */
   int64_t begin_ns, end_ns; /**< of a site: of the call that completes it */
   /* Of a site; numbers are those that its statistics are the sums of. */
-  int64_t posted_ns;  /**< when its source was shown to the others: begin_ns where
-                           nothing was done in between */
+  int64_t posted_ns;  /**< when its source was shown to the others: begin_ns
+                         where  nothing was done in between */
   int64_t post_ns;    /**< how long the call took that showed it, if that is
                            another one: total_ns is this and end_ns - begin_ns */
   int64_t wait_ns;    /**< as of shardrt_site_stats */
@@ -527,17 +543,17 @@ typedef struct shardrt_trace_event {
   int64_t bytes;      /**< that came from other ranks */
 } shardrt_trace_event;
 
-/** Sets `*events` to what `rank` did since the statistics were reset, in the order
- * in which it ended, and `*dropped` (may be NULL) to the number of events beyond
- * the most that are kept. Returns how many there are; -1 if there is no such rank
- * or no trace. Valid until the next run. */
+/** Sets `*events` to what `rank` did since the statistics were reset, in the
+ * order in which it ended, and `*dropped` (may be NULL) to the number of events
+ * beyond the most that are kept. Returns how many there are; -1 if there is no
+ * such rank or no trace. Valid until the next run. */
 SHARDRT_EXPORT int64_t shardrt_world_trace(const shardrt_world *world,
                                            int64_t rank,
                                            const shardrt_trace_event **events,
                                            int64_t *dropped);
-/** Writes the ranks that `rank` reads from at `site` to `peers`, `capacity` of them
- * at most (none for sites about rows, which differ from step to step). Returns
- * how many there are; -1 if there is no such rank or site. */
+/** Writes the ranks that `rank` reads from at `site` to `peers`, `capacity` of
+ * them at most (none for sites about rows, which differ from step to step).
+ * Returns how many there are; -1 if there is no such rank or site. */
 SHARDRT_EXPORT int64_t shardrt_world_site_peers(const shardrt_world *world,
                                                 int64_t rank, int64_t site,
                                                 int64_t *peers,

@@ -18,8 +18,8 @@ int runExchange(shardrt_context &ctx, int64_t site, const void *src, void *dst,
 int64_t startExchange(shardrt_context &ctx, int64_t site, const void *src);
 int waitExchange(shardrt_context &ctx, int64_t token, void *dst,
                  const void *fill);
-/// Waits until nobody reads the source of `site` any more, where an exchange of it
-/// was left so. The same on every transport.
+/// Waits until nobody reads the source of `site` any more, where an exchange of
+/// it was left so. The same on every transport.
 int releaseExchange(shardrt_context &ctx, int64_t site);
 int runAllReduce(shardrt_context &ctx, int64_t site, const void *src, void *dst,
                  int64_t count);

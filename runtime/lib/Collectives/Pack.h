@@ -21,8 +21,8 @@ BoxCopy unpacked(BoxCopy copy, int64_t offset);
 /// for its readers, and copies out of messages where it reads others.
 void packPlan(const Site &site, int64_t rank, SitePlan &plan);
 
-/// The pieces of a buffer that hold `rows` of each list, of `rowBytes` bytes, in
-/// each of `outer` blocks of `blockRows` rows.
+/// The pieces of a buffer that hold `rows` of each list, of `rowBytes` bytes,
+/// in each of `outer` blocks of `blockRows` rows.
 void packRows(const std::vector<std::vector<int64_t>> &lists, int64_t outer,
               int64_t blockRows, int64_t rowBytes,
               std::vector<std::vector<BoxCopy>> &boxes,

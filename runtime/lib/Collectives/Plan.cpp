@@ -61,7 +61,8 @@ std::string shardrt::checkSite(const Site &site) {
       for (size_t dim = 0; dim < domain.size(); ++dim)
         if (!needed[dim].contains(owned[dim]))
           return "rank " + std::to_string(rank) +
-                 " exchanges in place, but does not keep all that it owns in dim " +
+                 " exchanges in place, but does not keep all that it owns in "
+                 "dim " +
                  std::to_string(dim);
     }
     if (site.kind != SiteKind::ReduceScatter)

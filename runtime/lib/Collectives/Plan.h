@@ -30,7 +30,7 @@ struct SitePlan {
   };
 
   SiteKind kind = SiteKind::Exchange;
-  bool inPlace = false; ///< source and destination are one buffer
+  bool inPlace = false;       ///< source and destination are one buffer
   bool releasedLater = false; ///< as in Site
   int64_t elementBytes = 0;
   int64_t srcBytes = 0; ///< not for all_reduce: the call says

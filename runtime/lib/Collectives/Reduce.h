@@ -28,9 +28,9 @@ inline int64_t beginOfSlice(int64_t count, int64_t ranks, int64_t i) {
 }
 
 /// Combines `numParts` parts of `partBytes` bytes that lie one behind the other
-/// in device memory into `dst` there, from left to right: the device does it, or,
-/// where the program has no kernel for it, the host. False after failing the
-/// step.
+/// in device memory into `dst` there, from left to right: the device does it,
+/// or, where the program has no kernel for it, the host. False after failing
+/// the step.
 bool combineParts(shardrt_context &ctx, int64_t site, const void *parts,
                   int64_t partBytes, int64_t numParts, void *dst);
 

@@ -68,8 +68,8 @@ tellGroup(shardrt_context &ctx, int64_t site, std::span<const int64_t> group,
   return guard.isDone;
 }
 
-/// Whether ranks that differ along `axes` hold the same indices and want the same
-/// of each slice. Then each knows what the others ask for.
+/// Whether ranks that differ along `axes` hold the same indices and want the
+/// same of each slice. Then each knows what the others ask for.
 static bool wantTheSame(const Site &info, std::span<const int64_t> axes) {
   std::span<const int64_t> mesh = info.exchange.meshShape;
   auto meets = [&](const std::vector<int64_t> &cutting) {
@@ -147,15 +147,15 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
         plan.asked.push_back(mine);
       }
   } else if (!tellGroup(ctx, site, group, words, /*width=*/1,
-                 [&](size_t i, std::span<const int64_t> list) {
-                   if (group[i] == ctx.rank)
-                     return;
-                   bytes += static_cast<int64_t>((list.size() + 1) * 8);
-                   if (list.empty())
-                     return;
-                   plan.askers.push_back(group[i]);
-                   plan.asked.emplace_back(list.begin(), list.end());
-                 }))
+                        [&](size_t i, std::span<const int64_t> list) {
+                          if (group[i] == ctx.rank)
+                            return;
+                          bytes += static_cast<int64_t>((list.size() + 1) * 8);
+                          if (list.empty())
+                            return;
+                          plan.askers.push_back(group[i]);
+                          plan.asked.emplace_back(list.begin(), list.end());
+                        }))
     return false;
   // Starting with the next rank above, not all ranks read the same one first.
   for (size_t step = 0; step < group.size(); ++step) {
@@ -254,8 +254,8 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
     Positions theirs(info, group[part.place]);
     int64_t source = static_cast<int64_t>(plan.sources.size());
     bool travels = ctx.comm->packs() && group[part.place] != ctx.rank;
-    plan.sources.push_back({group[part.place],
-                            travels
+    plan.sources.push_back(
+        {group[part.place], travels
                                 ? static_cast<int64_t>(part.pairs.size()) / 2
                                 : theirs.count()});
     for (size_t e = 0; e < part.pairs.size(); e += 2) {

@@ -42,16 +42,16 @@ struct RowPlan {
 
   // Gathers.
   std::vector<Ask> asks;
-  std::vector<int64_t> askers; ///< who reads this rank's rows
+  std::vector<int64_t> askers;             ///< who reads this rank's rows
   std::vector<std::vector<int64_t>> asked; ///< by asker: which, ascending
-  int64_t rowsReceived = 0;    ///< from others, each once
+  int64_t rowsReceived = 0;                ///< from others, each once
 
   // Scatters.
   std::vector<Source> sources; ///< those that have something for this rank
   std::vector<Take> takes;     ///< in the order of all updates of all ranks
   std::vector<int64_t> takers; ///< who reads this rank's updates
   std::vector<std::vector<int64_t>> taken; ///< by taker: at which positions
-  int64_t updatesReceived = 0; ///< from others
+  int64_t updatesReceived = 0;             ///< from others
 };
 
 } // namespace shardrt

@@ -39,9 +39,9 @@ struct shardrt_context {
     void *room = nullptr;   ///< device memory for what arrives meanwhile
     void *packed = nullptr; ///< … and for what is sent
     int mark = -1;          ///< behind that, on the rank's device
-    int64_t startedNs = 0; ///< when the start returned
-    int64_t postedNs = 0;  ///< when the start was called
-    int64_t postNs = 0;    ///< how long it took
+    int64_t startedNs = 0;  ///< when the start returned
+    int64_t postedNs = 0;   ///< when the start was called
+    int64_t postNs = 0;     ///< how long it took
     int64_t postWaitNs = 0; ///< … of which it waited
     bool used = false;
   };
@@ -63,12 +63,12 @@ struct shardrt_context {
   shardrt::Comm *comm = nullptr;
   /// How collectives are carried out.
   const shardrt::Collectives *collectives = nullptr;
-  std::vector<shardrt::SitePlan> plans; ///< by site
+  std::vector<shardrt::SitePlan> plans;   ///< by site
   std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;
   std::vector<int64_t> recordedCounts; ///< executions in a recorded step
   std::array<Pending, maxPending> pending;
-  std::array<Shown, readsMark> shown; ///< by mark
+  std::array<Shown, readsMark> shown;      ///< by mark
   std::vector<shardrt::Ticket> unreleased; ///< the oldest first
   shardrt::Memory memory;
   std::unique_ptr<shardrt::Pool> pool;   ///< its threads
@@ -81,7 +81,7 @@ struct shardrt_context {
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
   /// What the program asks of vendors' libraries; none until it asks.
   std::unique_ptr<shardrt::libraries::LibraryCalls> libraries;
-  std::vector<shardrt::SiteKernels> kernels; ///< by site
+  std::vector<shardrt::SiteKernels> kernels;   ///< by site
   std::vector<shardrt::DeviceRows> deviceRows; ///< by site; kept as rowPlans
   /// Whether the host looked at the device's data in the first step of the run.
   bool hasLooked = false;

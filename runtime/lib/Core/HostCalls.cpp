@@ -116,8 +116,8 @@ int shardrt_call_host(shardrt_context *ctx, const int64_t *words,
     status = callHost(ctx, words, location);
   } catch (const std::exception &e) {
     try {
-      status = ctx->fail(SHARDRT_LOST, std::string("call of the host: ") +
-                                           e.what());
+      status =
+          ctx->fail(SHARDRT_LOST, std::string("call of the host: ") + e.what());
     } catch (...) {
     }
   } catch (...) {

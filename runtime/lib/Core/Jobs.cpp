@@ -1,10 +1,10 @@
 //===- Jobs.cpp - The C surface of jobs of processes ----------------------===//
 
+#include "shardrt/Jobs.h"
 #include "Comm/Bootstrap/Job.h"
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Siblings.h"
 #include "Core/World.h"
-#include "shardrt/Jobs.h"
 #include <cstdlib>
 #include <cstring>
 
@@ -51,8 +51,8 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     } else {
       why = readEnvironment(made.launch);
       // Who is alone needs nobody, whatever the environment says of others.
-      bool isAlone = made.launch.size == 1 &&
-                     made.launch.launcher != "shard-run";
+      bool isAlone =
+          made.launch.size == 1 && made.launch.launcher != "shard-run";
       if (isAlone || (why.empty() && made.launch.launcher.empty()))
         return SHARDRT_OK;
     }
@@ -212,9 +212,9 @@ int shardrt_job_get(shardrt_job *job, const char *name, int64_t timeoutMs,
       if (!store.get(pieceName(name, piece), timeoutMs, text, why) ||
           text.empty() || text.size() > size - at) {
         writeError(error, errorSize,
-                   why.empty() ? "a damaged value of '" + std::string(name) +
-                                     "'"
-                               : why);
+                   why.empty()
+                       ? "a damaged value of '" + std::string(name) + "'"
+                       : why);
         return SHARDRT_LOST;
       }
       std::memcpy(all.get() + at, text.data(), text.size());

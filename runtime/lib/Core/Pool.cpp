@@ -57,7 +57,8 @@ bool Pool::grow(int64_t parts) {
     Helper &helper = helpers.emplace_back();
     try {
       int64_t index = static_cast<int64_t>(helpers.size());
-      helper.thread = std::thread([this, &helper, index] { serve(helper, index); });
+      helper.thread =
+          std::thread([this, &helper, index] { serve(helper, index); });
     } catch (const std::system_error &) {
       helpers.pop_back();
       refused = true;
@@ -76,7 +77,8 @@ void Pool::serve(Helper &helper, int64_t index) {
   uint32_t seen = 0;
   while (true) {
     uint32_t calls = helper.calls.load(std::memory_order_acquire);
-    for (int64_t i = 0; calls == seen && i < spins.load(std::memory_order_relaxed); ++i) {
+    for (int64_t i = 0;
+         calls == seen && i < spins.load(std::memory_order_relaxed); ++i) {
       relaxCore();
       calls = helper.calls.load(std::memory_order_acquire);
     }
@@ -109,7 +111,8 @@ void Pool::run(shardrt_part_fn part, const void *env, int64_t parts) {
   }
   part(env, 0);
   uint32_t left = open.load(std::memory_order_acquire);
-  for (int64_t i = 0; left != 0 && i < spins.load(std::memory_order_relaxed); ++i) {
+  for (int64_t i = 0; left != 0 && i < spins.load(std::memory_order_relaxed);
+       ++i) {
     relaxCore();
     left = open.load(std::memory_order_acquire);
   }

@@ -52,7 +52,7 @@ private:
   Job job;
   std::atomic<bool> stopping{false};
   alignas(64) std::atomic<uint32_t> open{0}; ///< helpers at work
-  std::deque<Helper> helpers; ///< part i is for helper i - 1
+  std::deque<Helper> helpers;                ///< part i is for helper i - 1
 };
 
 } // namespace shardrt

@@ -33,7 +33,7 @@ struct Program {
   SiteTable table;
   std::string metadata;
   std::unique_ptr<DeviceCode> device; ///< none for a program of the host
-  std::vector<std::string> siteAxes; ///< "x,y" for each site
+  std::vector<std::string> siteAxes;  ///< "x,y" for each site
   /// Kernels that its code marks.
   struct Marked {
     const char *name, *location;

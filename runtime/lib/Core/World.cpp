@@ -175,7 +175,8 @@ int World::makeNcclRanks(std::string &why) {
               " does not allow; --transport=direct does";
         return SHARDRT_UNSUPPORTED;
       }
-  // A process has one rank: whoever was here with its device before, was another.
+  // A process has one rank: whoever was here with its device before, was
+  // another.
   std::string device = contexts[0]->device->identity();
   if (options.job && !device.empty() &&
       library->version < nccl::sharedDeviceVersion) {
@@ -207,7 +208,8 @@ int World::makeNcclRanks(std::string &why) {
 int World::renewNccl(std::string &why) {
   const nccl::Library *library = nccl::openLibrary(why);
   Job *job = options.job;
-  std::string key = "nccl/" + name + "/" + std::to_string(ncclIds++) + "@0", bytes;
+  std::string key = "nccl/" + name + "/" + std::to_string(ncclIds++) + "@0",
+              bytes;
   if (!job || job->launch.rank == 0) {
     nccl::Result result = library->getUniqueId(&ncclId);
     if (result != nccl::success) {
@@ -437,15 +439,16 @@ int World::reportFailure() {
     error += "\n" + failure.peerText;
   std::string first = failure.text.substr(0, failure.text.find('\n'));
   for (int64_t rank = 0; rank < numRanks(); ++rank)
-    rankErrors[rank] = rank == failure.rank   ? failure.text
-                       : rank == failure.peer ? failure.peerText
-                                              : "rank " + std::to_string(rank) +
-                                                    ": stopped with the group: " +
-                                                    first;
+    rankErrors[rank] = rank == failure.rank ? failure.text
+                       : rank == failure.peer
+                           ? failure.peerText
+                           : "rank " + std::to_string(rank) +
+                                 ": stopped with the group: " + first;
   for (size_t i = 0; i < contexts.size(); ++i)
     if (!back[i]) {
       std::string &text = rankErrors[contexts[i]->rank];
-      text = "rank " + std::to_string(contexts[i]->rank) + ": did not come back";
+      text =
+          "rank " + std::to_string(contexts[i]->rank) + ": did not come back";
       error += "\n" + text;
     }
   return failure.status;
@@ -458,7 +461,7 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
   if (!options.job || root < 0 || root >= numRanks() || running != 0 ||
       group->failed()) {
     error = "nothing can be brought together: ";
-    error += !options.job       ? "ranks are threads of one process"
+    error += !options.job      ? "ranks are threads of one process"
              : group->failed() ? "the last run failed"
                                : "there is no such rank, or a run is under way";
     return SHARDRT_USAGE;
@@ -486,10 +489,10 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
         break;
     }
     if (theirs != partBytes[rank]) {
-      comm.fail(SHARDRT_MISMATCH,
-                "expected " + std::to_string(partBytes[rank]) +
-                    " bytes of rank " + std::to_string(rank) + ", got " +
-                    std::to_string(theirs));
+      comm.fail(SHARDRT_MISMATCH, "expected " +
+                                      std::to_string(partBytes[rank]) +
+                                      " bytes of rank " + std::to_string(rank) +
+                                      ", got " + std::to_string(theirs));
       done = false;
     } else if (theirs > 0) {
       std::memcpy(parts[rank], data, theirs);
@@ -657,8 +660,8 @@ const char *shardrt_world_rank_error(const shardrt_world *world, int64_t rank) {
 int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
                              int64_t site, shardrt_site_stats *stats) {
   const auto &contexts = world->world->contexts;
-  if (!stats || rank < -1 || rank >= world->world->numRanks() ||
-      site < 0 || site >= static_cast<int64_t>(contexts[0]->stats.size()))
+  if (!stats || rank < -1 || rank >= world->world->numRanks() || site < 0 ||
+      site >= static_cast<int64_t>(contexts[0]->stats.size()))
     return SHARDRT_USAGE;
   *stats = {};
   for (const auto &ctx : contexts) {

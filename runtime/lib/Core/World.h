@@ -1,9 +1,9 @@
 //===- World.h - The ranks of one program in this process -------*- C++ -*-===//
 //
-// All ranks of the program, or, in a job of processes, one of them. One thread a
-// rank, asleep between runs. The thread that calls run() is the
-// watchdog while it waits. State is shared by the handle and the threads, so
-// that a rank that never comes back can be left behind.
+// All ranks of the program, or, in a job of processes, one of them. One thread
+// a rank, asleep between runs. The thread that calls run() is the watchdog
+// while it waits. State is shared by the handle and the threads, so that a rank
+// that never comes back can be left behind.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_CORE_WORLD_H
@@ -68,7 +68,7 @@ public:
   std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
-  std::string transport; ///< between devices, and why that one
+  std::string transport;       ///< between devices, and why that one
   bool hasToldFailure = false; ///< to who called, of a group that stays failed
   std::vector<std::string> rankErrors; ///< by rank
 
@@ -79,7 +79,7 @@ private:
     void *const *const *outputs = nullptr;
     int64_t repeat = 0;
     double *milliseconds = nullptr;
-    int64_t lastEndNs = 0; ///< when the step before ended
+    int64_t lastEndNs = 0;          ///< when the step before ended
     shardrt_task_fn task = nullptr; ///< in place of the program
     void *user = nullptr;
   };
@@ -100,11 +100,12 @@ private:
   void runSteps(shardrt_context &ctx, void *const *inputs,
                 void *const *outputs);
   /// Who records what a rank's device does in a step: nobody, the device of the
-  /// only rank, each device what it does, or all devices of this process together.
+  /// only rank, each device what it does, or all devices of this process
+  /// together.
   enum class Replay { Never, Alone, Each, Together };
   Replay howToReplay(const shardrt_context &ctx) const;
-  /// Whether no rank's host has looked at its data in this run. All ask together;
-  /// false after failing the step as well.
+  /// Whether no rank's host has looked at its data in this run. All ask
+  /// together; false after failing the step as well.
   bool hasNoneLooked(shardrt_context &ctx);
   /// From here on work is recorded; false if not, or after failing the step.
   bool beginRecording(shardrt_context &ctx, Replay how);
@@ -120,7 +121,7 @@ private:
   Options options;
   std::string name; ///< of this world in its job
   nccl::UniqueId ncclId;
-  int64_t ncclIds = 0; ///< made so far
+  int64_t ncclIds = 0;          ///< made so far
   bool recordsTogether = false; ///< the first device has begun to record
 
   mutable std::mutex mutex; ///< guards what follows, except inside a run

@@ -29,7 +29,8 @@ struct BoxCopy;
 struct DeviceCode {
   enum Flags {
     OfSomeGpus = 1, ///< images for other GPUs lack it
-    Persistent = 2  ///< takes a grid of any size: no more blocks than run at once
+    Persistent =
+        2 ///< takes a grid of any size: no more blocks than run at once
   };
   struct Kernel {
     int64_t threads = 0; ///< of a block
@@ -87,8 +88,8 @@ public:
   virtual bool enter() = 0;
   /// Its stream of work, as libraries take it; NULL where it has none.
   virtual void *stream() = 0;
-  /// Asked from time to time while the host waits for work, with how long it has;
-  /// false ends the wait, which fails.
+  /// Asked from time to time while the host waits for work, with how long it
+  /// has; false ends the wait, which fails.
   std::function<bool(int64_t waitedNs)> watch;
 
   // From device to device. All devices of a world are of one kind.
@@ -107,15 +108,15 @@ public:
   static constexpr int numMarks = 32;
   /// Sets mark `number` behind all work so far.
   virtual bool mark(int number) = 0;
-  /// Work from here on comes after mark `number` of `other`, as it is now. May be
-  /// called by other threads than that of `other`.
+  /// Work from here on comes after mark `number` of `other`, as it is now. May
+  /// be called by other threads than that of `other`.
   virtual bool waitFor(Device &other, int number) = 0;
-  /// From here to back(), copies, marks and waits are work of a second stream, which
-  /// goes on beside the first: behind mark `after` of this device, and in its own
-  /// order. A device with one stream does it there.
+  /// From here to back(), copies, marks and waits are work of a second stream,
+  /// which goes on beside the first: behind mark `after` of this device, and in
+  /// its own order. A device with one stream does it there.
   virtual bool aside(int) { return true; }
-  /// Sets mark `done` behind the second stream's work; the first goes on. It waits
-  /// for that mark by waitFor(*this, done).
+  /// Sets mark `done` behind the second stream's work; the first goes on. It
+  /// waits for that mark by waitFor(*this, done).
   virtual bool back(int) { return true; }
   /// Copies a box out of `src`, on this device or one that it reaches.
   virtual bool copy(const BoxCopy &box, const void *src, void *dst) = 0;
@@ -127,18 +128,20 @@ public:
   // Steps that do the same work again and again. A device that cannot record
   // does each anew.
 
-  /// From here on work is recorded, until the step ends, or somebody waits for it:
-  /// then it is done, and nothing is kept. False where that is not possible.
+  /// From here on work is recorded, until the step ends, or somebody waits for
+  /// it: then it is done, and nothing is kept. False where that is not
+  /// possible.
   virtual bool beginRecording() { return false; }
   /// The same, as a part of what `first` has begun to record.
   virtual bool joinRecording(Device &) { return false; }
-  /// Behind all work of a step of a rank whose device has joined, on its device.
+  /// Behind all work of a step of a rank whose device has joined, on its
+  /// device.
   static constexpr int stepMark = 30;
   /// Waits until all work of a step is done. Where several devices record, the
   /// first one's endRecording() does that.
   virtual bool endStep() { return finish(); }
-  /// Held by whoever hands work to stream() by other ways than this class, while
-  /// several devices record.
+  /// Held by whoever hands work to stream() by other ways than this class,
+  /// while several devices record.
   virtual std::unique_lock<std::recursive_mutex> hold() { return {}; }
   /// Ends what this device and `others` have recorded; they record no more.
   virtual bool endRecording(std::span<Device *const>) { return false; }

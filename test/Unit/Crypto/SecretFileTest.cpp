@@ -39,7 +39,8 @@ TEST_F(SecretFile, IsReadAsItWasWritten) {
   EXPECT_EQ(status.st_mode & 07777, mode_t(0600));
   EXPECT_EQ(read(), "");
   EXPECT_EQ(key, secret);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}),
+            1);
 }
 
 TEST_F(SecretFile, IsNeverWrittenOver) {
@@ -61,10 +62,13 @@ TEST_F(SecretFile, NeedsExactlyItsDigits) {
     write(text);
     EXPECT_EQ(read(), "") << text;
   }
-  for (const std::string &text : {std::string(), std::string("\n"), digits + "\n\n", digits + "00", digits + " ", " " + digits,
-                                  std::string(63, 'a'), std::string(64, 'x'), std::string(1 << 20, 'a')}) {
+  for (const std::string &text :
+       {std::string(), std::string("\n"), digits + "\n\n", digits + "00",
+        digits + " ", " " + digits, std::string(63, 'a'), std::string(64, 'x'),
+        std::string(1 << 20, 'a')}) {
     write(text);
-    EXPECT_NE(read().find("expected 64 hexadecimal digits"), std::string::npos) << text.size();
+    EXPECT_NE(read().find("expected 64 hexadecimal digits"), std::string::npos)
+        << text.size();
   }
 }
 
@@ -92,8 +96,11 @@ TEST_F(SecretFile, IsNoLinkAndNoSpecialFile) {
   EXPECT_NE(readSecretFile(link, key).find("symbolic link"), std::string::npos);
   std::string pipe = directory + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_NE(readSecretFile(pipe, key).find("no regular file"), std::string::npos);
-  EXPECT_NE(readSecretFile(directory, key).find("no regular file"), std::string::npos);
-  EXPECT_NE(readSecretFile(directory + "/missing", key).find("No such file"), std::string::npos);
+  EXPECT_NE(readSecretFile(pipe, key).find("no regular file"),
+            std::string::npos);
+  EXPECT_NE(readSecretFile(directory, key).find("no regular file"),
+            std::string::npos);
+  EXPECT_NE(readSecretFile(directory + "/missing", key).find("No such file"),
+            std::string::npos);
   EXPECT_NE(readSecretFile("/dev/null", key), "");
 }

@@ -1,5 +1,6 @@
 //===- InterpreterTest.cpp - Small programs, computed by hand -------------===//
 
+#include "shardc/Interpreter/Interpreter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Check/IR/Check.h"
@@ -7,7 +8,6 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Interpreter/Interpreter.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -20,15 +20,17 @@ namespace {
 class InterpreterTest : public testing::Test {
 protected:
   InterpreterTest() {
-    context.loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect, sdy::SdyDialect, check::CheckDialect,
-                        spmd::SpmdDialect, func::FuncDialect>();
+    context.loadDialect<stablehlo::StablehloDialect, chlo::ChloDialect,
+                        sdy::SdyDialect, check::CheckDialect, spmd::SpmdDialect,
+                        func::FuncDialect>();
   }
 
   /// The real elements of all results of @main, one behind the other; no
   /// arguments. Empty, with what was said in `message`, where it fails.
   std::vector<double> run(llvm::StringRef text, const Options &options = {}) {
     std::vector<double> elements;
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { message = diagnostic.str(); });
     module = parseSourceString<ModuleOp>(text, &context);
     EXPECT_TRUE(module) << message;
     if (!module)
@@ -50,8 +52,11 @@ protected:
     return elements;
   }
   /// What `op`, with %a, %b and %c as said, makes of them.
-  std::vector<double> of(llvm::StringRef constants, llvm::StringRef op, llvm::StringRef type) {
-    return run(("func.func @main() -> " + type + " {\n" + constants + "\n%r = " + op + "\nreturn %r : " + type + "\n}").str());
+  std::vector<double> of(llvm::StringRef constants, llvm::StringRef op,
+                         llvm::StringRef type) {
+    return run(("func.func @main() -> " + type + " {\n" + constants +
+                "\n%r = " + op + "\nreturn %r : " + type + "\n}")
+                   .str());
   }
 
   MLIRContext context;
@@ -65,116 +70,190 @@ using Doubles = std::vector<double>;
 
 TEST_F(InterpreterTest, RoundsToTheElementTypeAfterEachOp) {
   // 1 + 2^-11 is half way between two f16, 1 + 2^-8 between two bf16: to even.
-  EXPECT_EQ(of("%a = stablehlo.constant dense<1.0> : tensor<f16>\n%b = stablehlo.constant dense<4.8828125e-4> : tensor<f16>",
-               "stablehlo.add %a, %b : tensor<f16>", "tensor<f16>"), Doubles{1.0});
-  EXPECT_EQ(of("%a = stablehlo.constant dense<1.0> : tensor<bf16>\n%b = stablehlo.constant dense<0.00390625> : tensor<bf16>",
-               "stablehlo.add %a, %b : tensor<bf16>", "tensor<bf16>"), Doubles{1.0});
+  EXPECT_EQ(of("%a = stablehlo.constant dense<1.0> : tensor<f16>\n%b = "
+               "stablehlo.constant dense<4.8828125e-4> : tensor<f16>",
+               "stablehlo.add %a, %b : tensor<f16>", "tensor<f16>"),
+            Doubles{1.0});
+  EXPECT_EQ(of("%a = stablehlo.constant dense<1.0> : tensor<bf16>\n%b = "
+               "stablehlo.constant dense<0.00390625> : tensor<bf16>",
+               "stablehlo.add %a, %b : tensor<bf16>", "tensor<bf16>"),
+            Doubles{1.0});
   // 2^24 + 1 is no f32.
-  EXPECT_EQ(of("%a = stablehlo.constant dense<16777216.0> : tensor<f32>\n%b = stablehlo.constant dense<1.0> : tensor<f32>",
-               "stablehlo.add %a, %b : tensor<f32>", "tensor<f32>"), Doubles{16777216.0});
+  EXPECT_EQ(of("%a = stablehlo.constant dense<16777216.0> : tensor<f32>\n%b = "
+               "stablehlo.constant dense<1.0> : tensor<f32>",
+               "stablehlo.add %a, %b : tensor<f32>", "tensor<f32>"),
+            Doubles{16777216.0});
 }
 
 TEST_F(InterpreterTest, IntegersWrapAndDivideAsXlaHasIt) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[127, -128, 7]> : tensor<3xi8>\n%b = stablehlo.constant dense<[1, -1, 0]> : tensor<3xi8>",
-               "stablehlo.add %a, %b : tensor<3xi8>", "tensor<3xi8>"), (Doubles{-128, 127, 7}));
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[-7, -128, 7]> : tensor<3xi8>\n%b = stablehlo.constant dense<[2, -1, 0]> : tensor<3xi8>",
-               "stablehlo.divide %a, %b : tensor<3xi8>", "tensor<3xi8>"), (Doubles{-3, -128, -1}));
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[200, 3]> : tensor<2xui8>\n%b = stablehlo.constant dense<[100, 200]> : tensor<2xui8>",
-               "stablehlo.maximum %a, %b : tensor<2xui8>", "tensor<2xui8>"), (Doubles{200, 200}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[127, -128, 7]> : tensor<3xi8>\n%b = "
+         "stablehlo.constant dense<[1, -1, 0]> : tensor<3xi8>",
+         "stablehlo.add %a, %b : tensor<3xi8>", "tensor<3xi8>"),
+      (Doubles{-128, 127, 7}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[-7, -128, 7]> : tensor<3xi8>\n%b = "
+         "stablehlo.constant dense<[2, -1, 0]> : tensor<3xi8>",
+         "stablehlo.divide %a, %b : tensor<3xi8>", "tensor<3xi8>"),
+      (Doubles{-3, -128, -1}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[200, 3]> : tensor<2xui8>\n%b = "
+               "stablehlo.constant dense<[100, 200]> : tensor<2xui8>",
+               "stablehlo.maximum %a, %b : tensor<2xui8>", "tensor<2xui8>"),
+            (Doubles{200, 200}));
 }
 
 TEST_F(InterpreterTest, ConversionsSaturate) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[300.7, -300.0, 0x7FC00000, 3.9]> : tensor<4xf32>",
-               "stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xi8>", "tensor<4xi8>"), (Doubles{127, -128, 0, 3}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[300.7, -300.0, 0x7FC00000, "
+               "3.9]> : tensor<4xf32>",
+               "stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xi8>",
+               "tensor<4xi8>"),
+            (Doubles{127, -128, 0, 3}));
 }
 
 TEST_F(InterpreterTest, ShiftsBeyondTheWidthLeaveNothingOrTheSign) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[-8, -8, 8]> : tensor<3xi8>\n%b = stablehlo.constant dense<[1, 9, 9]> : tensor<3xi8>",
-               "stablehlo.shift_right_arithmetic %a, %b : tensor<3xi8>", "tensor<3xi8>"), (Doubles{-4, -1, 0}));
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[-8, -8]> : tensor<2xi8>\n%b = stablehlo.constant dense<[1, 8]> : tensor<2xi8>",
-               "stablehlo.shift_right_logical %a, %b : tensor<2xi8>", "tensor<2xi8>"), (Doubles{124, 0}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[-8, -8, 8]> : tensor<3xi8>\n%b "
+               "= stablehlo.constant dense<[1, 9, 9]> : tensor<3xi8>",
+               "stablehlo.shift_right_arithmetic %a, %b : tensor<3xi8>",
+               "tensor<3xi8>"),
+            (Doubles{-4, -1, 0}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[-8, -8]> : tensor<2xi8>\n%b = "
+               "stablehlo.constant dense<[1, 8]> : tensor<2xi8>",
+               "stablehlo.shift_right_logical %a, %b : tensor<2xi8>",
+               "tensor<2xi8>"),
+            (Doubles{124, 0}));
 }
 
 TEST_F(InterpreterTest, ComparesInTotalOrder) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[-0.0, 0x7FC00000, 0xFFC00000]> : tensor<3xf32>\n"
-               "%b = stablehlo.constant dense<[0.0, 0x7F800000, 0xFF800000]> : tensor<3xf32>",
-               "stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>", "tensor<3xi1>"),
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[-0.0, 0x7FC00000, 0xFFC00000]> "
+               ": tensor<3xf32>\n"
+               "%b = stablehlo.constant dense<[0.0, 0x7F800000, 0xFF800000]> : "
+               "tensor<3xf32>",
+               "stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<3xf32>, "
+               "tensor<3xf32>) -> tensor<3xi1>",
+               "tensor<3xi1>"),
             (Doubles{1, 0, 1}));
 }
 
 TEST_F(InterpreterTest, PadsCutAndSpread) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>\n%b = stablehlo.constant dense<9.0> : tensor<f32>",
-               "stablehlo.pad %a, %b, low = [-1], high = [2], interior = [1] : (tensor<3xf32>, tensor<f32>) -> tensor<6xf32>",
-               "tensor<6xf32>"), (Doubles{9, 2, 9, 3, 9, 9}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>\n%b = "
+         "stablehlo.constant dense<9.0> : tensor<f32>",
+         "stablehlo.pad %a, %b, low = [-1], high = [2], interior = [1] : "
+         "(tensor<3xf32>, tensor<f32>) -> tensor<6xf32>",
+         "tensor<6xf32>"),
+      (Doubles{9, 2, 9, 3, 9, 9}));
 }
 
 TEST_F(InterpreterTest, ConvolutionWithStrideDilationAndReversal) {
-  // Taps 1, 10 at distance 2 over 1 2 3 4 with one zero before: reversed they are 10, 1.
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[[[1.0], [2.0], [3.0], [4.0]]]> : tensor<1x4x1xf32>\n"
-               "%b = stablehlo.constant dense<[[[1.0]], [[10.0]]]> : tensor<2x1x1xf32>",
-               "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [2], pad = "
-               "[[1, 0]], rhs_dilate = [2], reverse = [true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
-               "(tensor<1x4x1xf32>, tensor<2x1x1xf32>) -> tensor<1x2x1xf32>", "tensor<1x2x1xf32>"), (Doubles{2, 24}));
+  // Taps 1, 10 at distance 2 over 1 2 3 4 with one zero before: reversed they
+  // are 10, 1.
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[[[1.0], [2.0], [3.0], [4.0]]]> "
+               ": tensor<1x4x1xf32>\n"
+               "%b = stablehlo.constant dense<[[[1.0]], [[10.0]]]> : "
+               "tensor<2x1x1xf32>",
+               "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, "
+               "o]->[b, 0, f], window = {stride = [2], pad = "
+               "[[1, 0]], rhs_dilate = [2], reverse = [true]} "
+               "{batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+               "(tensor<1x4x1xf32>, tensor<2x1x1xf32>) -> tensor<1x2x1xf32>",
+               "tensor<1x2x1xf32>"),
+            (Doubles{2, 24}));
 }
 
 TEST_F(InterpreterTest, DotGeneralOrdersBatchThenFree) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : tensor<2x1x2xi32>\n"
-               "%b = stablehlo.constant dense<[[[1, 0], [0, 1]], [[1, 1], [2, 0]]]> : tensor<2x2x2xi32>",
-               "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1] : "
-               "(tensor<2x1x2xi32>, tensor<2x2x2xi32>) -> tensor<2x1x2xi32>", "tensor<2x1x2xi32>"), (Doubles{1, 2, 11, 3}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[[[1, 2]], [[3, 4]]]> : "
+               "tensor<2x1x2xi32>\n"
+               "%b = stablehlo.constant dense<[[[1, 0], [0, 1]], [[1, 1], [2, "
+               "0]]]> : tensor<2x2x2xi32>",
+               "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], "
+               "contracting_dims = [2] x [1] : "
+               "(tensor<2x1x2xi32>, tensor<2x2x2xi32>) -> tensor<2x1x2xi32>",
+               "tensor<2x1x2xi32>"),
+            (Doubles{1, 2, 11, 3}));
 }
 
 TEST_F(InterpreterTest, GatherClampsAndScatterDrops) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = stablehlo.constant dense<[[1], [7], [-2]]> : tensor<3x1xi32>",
-               "\"stablehlo.gather\"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], "
-               "index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<3xi32>, tensor<3x1xi32>) -> tensor<3xi32>",
-               "tensor<3xi32>"), (Doubles{20, 30, 10}));
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = stablehlo.constant dense<[[1], [7], [1]]> : tensor<3x1xi32>\n"
-               "%u = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>",
-               "\"stablehlo.scatter\"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], "
-               "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
-               "%s = stablehlo.add %x, %y : tensor<i32>\nstablehlo.return %s : tensor<i32>\n}) : "
-               "(tensor<3xi32>, tensor<3x1xi32>, tensor<3xi32>) -> tensor<3xi32>", "tensor<3xi32>"), (Doubles{10, 24, 30}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = "
+         "stablehlo.constant dense<[[1], [7], [-2]]> : tensor<3x1xi32>",
+         "\"stablehlo.gather\"(%a, %i) <{dimension_numbers = "
+         "#stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], "
+         "index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : "
+         "(tensor<3xi32>, tensor<3x1xi32>) -> tensor<3xi32>",
+         "tensor<3xi32>"),
+      (Doubles{20, 30, 10}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = "
+         "stablehlo.constant dense<[[1], [7], [1]]> : tensor<3x1xi32>\n"
+         "%u = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>",
+         "\"stablehlo.scatter\"(%a, %i, %u) <{scatter_dimension_numbers = "
+         "#stablehlo.scatter<inserted_window_dims = [0], "
+         "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> "
+         "({\n^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
+         "%s = stablehlo.add %x, %y : tensor<i32>\nstablehlo.return %s : "
+         "tensor<i32>\n}) : "
+         "(tensor<3xi32>, tensor<3x1xi32>, tensor<3xi32>) -> tensor<3xi32>",
+         "tensor<3xi32>"),
+      (Doubles{10, 24, 30}));
 }
 
 TEST_F(InterpreterTest, LoopsAndBranches) {
-  EXPECT_EQ(run("func.func @main() -> (tensor<i32>, tensor<i32>) {\n%z = stablehlo.constant dense<0> : tensor<i32>\n"
-                "%n = stablehlo.constant dense<5> : tensor<i32>\n%one = stablehlo.constant dense<1> : tensor<i32>\n"
-                "%r:2 = stablehlo.while(%i = %z, %s = %z) : tensor<i32>, tensor<i32>\ncond {\n"
-                "%p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\nstablehlo.return %p : tensor<i1>\n"
-                "} do {\n%j = stablehlo.add %i, %one : tensor<i32>\n%t = stablehlo.add %s, %j : tensor<i32>\n"
+  EXPECT_EQ(run("func.func @main() -> (tensor<i32>, tensor<i32>) {\n%z = "
+                "stablehlo.constant dense<0> : tensor<i32>\n"
+                "%n = stablehlo.constant dense<5> : tensor<i32>\n%one = "
+                "stablehlo.constant dense<1> : tensor<i32>\n"
+                "%r:2 = stablehlo.while(%i = %z, %s = %z) : tensor<i32>, "
+                "tensor<i32>\ncond {\n"
+                "%p = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, "
+                "tensor<i32>) -> tensor<i1>\nstablehlo.return %p : tensor<i1>\n"
+                "} do {\n%j = stablehlo.add %i, %one : tensor<i32>\n%t = "
+                "stablehlo.add %s, %j : tensor<i32>\n"
                 "stablehlo.return %j, %t : tensor<i32>, tensor<i32>\n}\n"
                 // Index 15 is out of range: the last branch.
-                "%c = \"stablehlo.case\"(%r#1) ({\nstablehlo.return %z : tensor<i32>\n}, {\nstablehlo.return %n : tensor<i32>\n}) : "
-                "(tensor<i32>) -> tensor<i32>\nreturn %r#1, %c : tensor<i32>, tensor<i32>\n}"),
+                "%c = \"stablehlo.case\"(%r#1) ({\nstablehlo.return %z : "
+                "tensor<i32>\n}, {\nstablehlo.return %n : tensor<i32>\n}) : "
+                "(tensor<i32>) -> tensor<i32>\nreturn %r#1, %c : tensor<i32>, "
+                "tensor<i32>\n}"),
             (Doubles{15, 5}));
 }
 
 TEST_F(InterpreterTest, ManualRegionsRunInLockStep) {
-  // Ranks 0 and 1 hold 1 2 and 3 4; each sends its block on, and adds its number.
-  EXPECT_EQ(run("sdy.mesh @mesh = <[\"x\"=2]>\nfunc.func @main() -> tensor<4xi32> {\n"
-                "%a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>\n"
-                "%r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}]>] out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} "
-                "(%v: tensor<2xi32>) {\n%p = \"stablehlo.collective_permute\"(%v) <{channel_handle = #stablehlo.channel_handle<handle = 1, "
-                "type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<2xi32>) -> tensor<2xi32>\n"
-                "%id = stablehlo.partition_id : tensor<ui32>\n%n = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>\n"
-                "%b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<i32>) -> tensor<2xi32>\n"
-                "%s = stablehlo.add %p, %b : tensor<2xi32>\nsdy.return %s : tensor<2xi32>\n} : (tensor<4xi32>) -> tensor<4xi32>\n"
-                "return %r : tensor<4xi32>\n}"),
-            (Doubles{3, 4, 2, 3}));
+  // Ranks 0 and 1 hold 1 2 and 3 4; each sends its block on, and adds its
+  // number.
+  EXPECT_EQ(
+      run("sdy.mesh @mesh = <[\"x\"=2]>\nfunc.func @main() -> tensor<4xi32> {\n"
+          "%a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>\n"
+          "%r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{\"x\"}]>] "
+          "out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} "
+          "(%v: tensor<2xi32>) {\n%p = \"stablehlo.collective_permute\"(%v) "
+          "<{channel_handle = #stablehlo.channel_handle<handle = 1, "
+          "type = 1>, source_target_pairs = dense<[[0, 1], [1, 0]]> : "
+          "tensor<2x2xi64>}> : (tensor<2xi32>) -> tensor<2xi32>\n"
+          "%id = stablehlo.partition_id : tensor<ui32>\n%n = stablehlo.convert "
+          "%id : (tensor<ui32>) -> tensor<i32>\n"
+          "%b = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<i32>) -> "
+          "tensor<2xi32>\n"
+          "%s = stablehlo.add %p, %b : tensor<2xi32>\nsdy.return %s : "
+          "tensor<2xi32>\n} : (tensor<4xi32>) -> tensor<4xi32>\n"
+          "return %r : tensor<4xi32>\n}"),
+      (Doubles{3, 4, 2, 3}));
 }
 
 TEST_F(InterpreterTest, UnreducedOperandsAreKeptOnce) {
-  EXPECT_EQ(run("sdy.mesh @mesh = <[\"x\"=2]>\nfunc.func @main() -> tensor<2xi32> {\n"
-                "%a = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"
-                "%r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}], unreduced={\"x\"}>] out_shardings=[<@mesh, [{}], "
-                "unreduced={\"x\"}>] manual_axes={\"x\"} (%v: tensor<2xi32>) {\nsdy.return %v : tensor<2xi32>\n} : "
-                "(tensor<2xi32>) -> tensor<2xi32>\nreturn %r : tensor<2xi32>\n}"),
-            (Doubles{1, 2}));
+  EXPECT_EQ(
+      run("sdy.mesh @mesh = <[\"x\"=2]>\nfunc.func @main() -> tensor<2xi32> {\n"
+          "%a = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"
+          "%r = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}], "
+          "unreduced={\"x\"}>] out_shardings=[<@mesh, [{}], "
+          "unreduced={\"x\"}>] manual_axes={\"x\"} (%v: tensor<2xi32>) "
+          "{\nsdy.return %v : tensor<2xi32>\n} : "
+          "(tensor<2xi32>) -> tensor<2xi32>\nreturn %r : tensor<2xi32>\n}"),
+      (Doubles{1, 2}));
 }
 
 TEST_F(InterpreterTest, OurOwnManualRegionsMeanTheSame) {
-  // Each of two rows is a block: the sums of both rows are cut along their columns, and each rank adds its number.
+  // Each of two rows is a block: the sums of both rows are cut along their
+  // columns, and each rank adds its number.
   EXPECT_EQ(run(R"mlir(
     spmd.mesh @mesh = <["x"=2, "y"=2]>
     func.func @main() -> tensor<4xi32> {
@@ -211,8 +290,9 @@ TEST_F(InterpreterTest, OurOwnManualRegionsMeanTheSame) {
 }
 
 TEST_F(InterpreterTest, BlocksOfOlderExporters) {
-  // Devices 0 to 5 as 2 x 3, transposed: "model" (3) cuts the rows, and devices 0 and 3 hold the first ones. Blocks go
-  // one on along "model", and each row is numbered by its device on the way.
+  // Devices 0 to 5 as 2 x 3, transposed: "model" (3) cuts the rows, and devices
+  // 0 and 3 hold the first ones. Blocks go one on along "model", and each row
+  // is numbered by its device on the way.
   EXPECT_EQ(run(R"mlir(
     module attributes {mhlo.num_partitions = 6 : i32} {
       func.func @main() -> tensor<3x2xi32> {
@@ -239,7 +319,8 @@ TEST_F(InterpreterTest, BlocksOfOlderExporters) {
 }
 
 TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
-  // Two devices: 101 stays odd. Windows, the parts of a concatenation and constants that differ keep their sizes.
+  // Two devices: 101 stays odd. Windows, the parts of a concatenation and
+  // constants that differ keep their sizes.
   module = parseSourceString<ModuleOp>(R"mlir(
     sdy.mesh @mesh = <["x"=2]>
     func.func @main(%a: tensor<101x64xf32>, %b: tensor<64x50xf32>, %c: tensor<40x30xf32>) -> (tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>) {
@@ -257,8 +338,10 @@ TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
   OwningOpRef<ModuleOp> small = smaller(*module, 8);
   ASSERT_TRUE(small);
   std::string type;
-  llvm::raw_string_ostream(type) << small->lookupSymbol<func::FuncOp>("main").getFunctionType();
-  EXPECT_EQ(type, "(tensor<7x8xf32>, tensor<8x8xf32>, tensor<40x30xf32>) -> (tensor<7x1x8xf32>, tensor<40x30xf32>, "
+  llvm::raw_string_ostream(type)
+      << small->lookupSymbol<func::FuncOp>("main").getFunctionType();
+  EXPECT_EQ(type, "(tensor<7x8xf32>, tensor<8x8xf32>, tensor<40x30xf32>) -> "
+                  "(tensor<7x1x8xf32>, tensor<40x30xf32>, "
                   "tensor<80x30xf32>)");
   EXPECT_FALSE(smaller(*small, 8));
 }
@@ -266,39 +349,59 @@ TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
 TEST_F(InterpreterTest, RandomBitsAreXlas) {
   // The first two words of Threefry-2x32 for key and counter 0 (Random123's
   // known answers).
-  EXPECT_EQ(run("func.func @main() -> tensor<2xui32> {\n%s = stablehlo.constant dense<0> : tensor<2xui64>\n"
-                "%n, %b = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2xui32>)\n"
-                "return %b : tensor<2xui32>\n}"),
-            (Doubles{0x6b200159, 0x99ba4efe}));
+  EXPECT_EQ(
+      run("func.func @main() -> tensor<2xui32> {\n%s = stablehlo.constant "
+          "dense<0> : tensor<2xui64>\n"
+          "%n, %b = stablehlo.rng_bit_generator %s, algorithm = THREE_FRY : "
+          "(tensor<2xui64>) -> (tensor<2xui64>, tensor<2xui32>)\n"
+          "return %b : tensor<2xui32>\n}"),
+      (Doubles{0x6b200159, 0x99ba4efe}));
 }
 
 TEST_F(InterpreterTest, TransformsByDefinition) {
   // 1 0 0 0 has all ones; 0 1 0 0 the powers of -i.
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[0.0, 1.0, 0.0, 0.0]> : tensor<4xf32>",
-               "stablehlo.fft %a, type = RFFT, length = [4] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>", "tensor<3xcomplex<f32>>"),
-            (Doubles{1, 0, 0, -1, -1, 0}));
+  EXPECT_EQ(
+      of("%a = stablehlo.constant dense<[0.0, 1.0, 0.0, 0.0]> : tensor<4xf32>",
+         "stablehlo.fft %a, type = RFFT, length = [4] : (tensor<4xf32>) -> "
+         "tensor<3xcomplex<f32>>",
+         "tensor<3xcomplex<f32>>"),
+      (Doubles{1, 0, 0, -1, -1, 0}));
 }
 
 TEST_F(InterpreterTest, FactorsOfAMatrix) {
-  EXPECT_EQ(of("%a = stablehlo.constant dense<[[4.0, 2.0], [2.0, 10.0]]> : tensor<2x2xf32>",
-               "stablehlo.cholesky %a, lower = true : tensor<2x2xf32>", "tensor<2x2xf32>"), (Doubles{2, 0, 1, 3}));
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[[4.0, 2.0], [2.0, 10.0]]> : "
+               "tensor<2x2xf32>",
+               "stablehlo.cholesky %a, lower = true : tensor<2x2xf32>",
+               "tensor<2x2xf32>"),
+            (Doubles{2, 0, 1, 3}));
 }
 
 TEST_F(InterpreterTest, ChecksThatDoNotHoldAreCounted) {
-  run("func.func @main() {\n%a = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"
-      "check.expect_eq_const %a, dense<[1, 2]> : tensor<2xi32>\ncheck.expect_eq_const %a, dense<[1, 3]> : tensor<2xi32>\nreturn\n}");
+  run("func.func @main() {\n%a = stablehlo.constant dense<[1, 2]> : "
+      "tensor<2xi32>\n"
+      "check.expect_eq_const %a, dense<[1, 2]> : "
+      "tensor<2xi32>\ncheck.expect_eq_const %a, dense<[1, 3]> : "
+      "tensor<2xi32>\nreturn\n}");
   EXPECT_EQ(checksHeld, 1);
   EXPECT_EQ(checksFailed, 1);
 }
 
 TEST_F(InterpreterTest, WhatIsNotKnownHasAName) {
   EXPECT_TRUE(of("%a = stablehlo.constant dense<1.0> : tensor<f32>",
-                 "stablehlo.custom_call @no_such_thing(%a) : (tensor<f32>) -> tensor<f32>", "tensor<f32>").empty());
-  EXPECT_EQ(message, "unsupported: not known to the interpreter: custom call @no_such_thing");
+                 "stablehlo.custom_call @no_such_thing(%a) : (tensor<f32>) -> "
+                 "tensor<f32>",
+                 "tensor<f32>")
+                  .empty());
+  EXPECT_EQ(
+      message,
+      "unsupported: not known to the interpreter: custom call @no_such_thing");
 }
 
 TEST_F(InterpreterTest, GivesUpBeyondItsWork) {
-  EXPECT_TRUE(run("func.func @main() -> tensor<100xf32> {\n%r = stablehlo.iota dim = 0 : tensor<100xf32>\nreturn %r : tensor<100xf32>\n}",
-                  {/*maxWork=*/50}).empty());
-  EXPECT_EQ(message, "unsupported: the interpreter was to compute at most 50 elements");
+  EXPECT_TRUE(run("func.func @main() -> tensor<100xf32> {\n%r = stablehlo.iota "
+                  "dim = 0 : tensor<100xf32>\nreturn %r : tensor<100xf32>\n}",
+                  {/*maxWork=*/50})
+                  .empty());
+  EXPECT_EQ(message,
+            "unsupported: the interpreter was to compute at most 50 elements");
 }

@@ -204,7 +204,8 @@ static void checkTransfers(const Exchange &exchange) {
       arrivals.erase(it);
     });
     ASSERT_TRUE(arrivals.empty()) << "received and not needed";
-    ASSERT_EQ(elementsReceived(exchange, rank), moved - std::exchange(before, moved));
+    ASSERT_EQ(elementsReceived(exchange, rank),
+              moved - std::exchange(before, moved));
 
     last = -1;
     for (const Transfer &transfer : sendsOf(exchange, rank)) {
@@ -232,10 +233,14 @@ TEST(Exchange, AnyMixMovesWhatIsNeededExactlyOnce) {
 }
 
 /// Each dim's interval of `part` at the coordinates of `rank`.
-static Box partOf(const Exchange &exchange, const std::vector<std::vector<Interval>> &part, int64_t rank) {
+static Box partOf(const Exchange &exchange,
+                  const std::vector<std::vector<Interval>> &part,
+                  int64_t rank) {
   Box box = neededBox(exchange, rank);
   for (size_t i = 0; i < part.size(); ++i)
-    box[exchange.dims[i].dim] = part[i][coordinateAlong(exchange.meshShape, exchange.dims[i].axes, rank)];
+    box[exchange.dims[i].dim] =
+        part[i]
+            [coordinateAlong(exchange.meshShape, exchange.dims[i].axes, rank)];
   return box;
 }
 
@@ -278,14 +283,19 @@ TEST(Exchange, OfPartsWhatIsInOneOfThemArrivesOnce) {
       for (int64_t size : exchange.globalShape)
         domain.push_back({0, size});
       forEachElement(neededBox(exchange, rank), [&](const Indices &at) {
-        bool arrives = holds(domain, at) && std::any_of(exchange.parts.begin(), exchange.parts.end(), [&](const auto &part) {
-                         return holds(partOf(exchange, part, rank), at);
-                       });
+        bool arrives =
+            holds(domain, at) &&
+            std::any_of(exchange.parts.begin(), exchange.parts.end(),
+                        [&](const auto &part) {
+                          return holds(partOf(exchange, part, rank), at);
+                        });
         ASSERT_EQ(arrivals.erase(at) == 1, arrives);
       });
       ASSERT_TRUE(arrivals.empty());
     }
-    ASSERT_TRUE(std::is_permutation(sent.begin(), sent.end(), received.begin(), received.end())) << "round " << round;
+    ASSERT_TRUE(std::is_permutation(sent.begin(), sent.end(), received.begin(),
+                                    received.end()))
+        << "round " << round;
     ASSERT_EQ(elementsMoved(exchange), moved);
     fewer += moved < elementsMoved(whole);
   }
@@ -293,15 +303,20 @@ TEST(Exchange, OfPartsWhatIsInOneOfThemArrivesOnce) {
 }
 
 TEST(Exchange, PartsAreInsideWhatIsNeeded) {
-  Exchange exchange{{2}, {8, 4}, {{0, {0}, {{0, 4}, {4, 8}}, {{-1, 5}, {3, 9}}}}, {}};
+  Exchange exchange{
+      {2}, {8, 4}, {{0, {0}, {{0, 4}, {4, 8}}, {{-1, 5}, {3, 9}}}}, {}};
   exchange.parts = {{{{-1, 4}, {3, 8}}}};
   EXPECT_EQ(verifyExchange(exchange), "");
   exchange.parts = {{{{-2, 4}, {3, 8}}}};
-  EXPECT_EQ(verifyExchange(exchange), "part 0 has interval [-2, 4) of dim 0 outside [-1, 5), which is needed");
+  EXPECT_EQ(
+      verifyExchange(exchange),
+      "part 0 has interval [-2, 4) of dim 0 outside [-1, 5), which is needed");
   exchange.parts = {{{{-1, 4}}}};
-  EXPECT_EQ(verifyExchange(exchange), "part 0 has 1 intervals of dim 0 for 2 coordinates");
+  EXPECT_EQ(verifyExchange(exchange),
+            "part 0 has 1 intervals of dim 0 for 2 coordinates");
   exchange.parts = {{}};
-  EXPECT_EQ(verifyExchange(exchange), "part 0 has tables of 0 dims, but 1 are listed");
+  EXPECT_EQ(verifyExchange(exchange),
+            "part 0 has tables of 0 dims, but 1 are listed");
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,9 +340,14 @@ static Exchange oneDim(int64_t size, std::vector<Interval> owned,
 TEST(Exchange, AStarLeavesItsCornersOut) {
   // 2x2 ranks over 8x8 elements, a margin of two: from each neighbour 2x4.
   Boundaries half = Boundaries::balanced(8, 2);
-  Exchange exchange{{2, 2}, {8, 8}, {{0, {0}, shards(half), shards(half, 2, 2)}, {1, {1}, shards(half), shards(half, 2, 2)}}, {}};
+  Exchange exchange{{2, 2},
+                    {8, 8},
+                    {{0, {0}, shards(half), shards(half, 2, 2)},
+                     {1, {1}, shards(half), shards(half, 2, 2)}},
+                    {}};
   EXPECT_EQ(elementsMoved(exchange), 4 * (8 + 8 + 4));
-  exchange.parts = {{shards(half, 2, 2), shards(half)}, {shards(half), shards(half, 2, 2)}};
+  exchange.parts = {{shards(half, 2, 2), shards(half)},
+                    {shards(half), shards(half, 2, 2)}};
   EXPECT_EQ(verifyExchange(exchange), "");
   EXPECT_EQ(elementsMoved(exchange), 4 * (8 + 8));
   EXPECT_EQ(classify(exchange), ExchangeKind::HaloExchange);
@@ -461,10 +481,12 @@ TEST(VerifyExchange, AcceptsWhatIsOwnedOnceAndNothingElse) {
     for (int64_t dim = 0; dim < 2; ++dim) {
       Indices axes = someOf(random, {0, 1});
       int64_t size = exchange.globalShape[dim];
-      std::vector<Interval> table = randomTable(random, exchange.meshShape, axes, someOf(random, axes), size);
+      std::vector<Interval> table = randomTable(
+          random, exchange.meshShape, axes, someOf(random, axes), size);
       if (draw(random, 0, 2) == 0) {
         int64_t begin = draw(random, 0, size);
-        table[draw(random, 0, table.size() - 1)] = {begin, draw(random, begin, size)};
+        table[draw(random, 0, table.size() - 1)] = {begin,
+                                                    draw(random, begin, size)};
       }
       exchange.dims.push_back({dim, axes, table, table});
     }
@@ -472,15 +494,22 @@ TEST(VerifyExchange, AcceptsWhatIsOwnedOnceAndNothingElse) {
     for (int64_t rank = 0; rank < ranksOf(exchange); ++rank)
       forEachElement(ownedBox(exchange, rank), [&](const Indices &at) {
         std::vector<Box> &known = owners[at];
-        if (Box box = ownedBox(exchange, rank); std::find(known.begin(), known.end(), box) == known.end())
+        if (Box box = ownedBox(exchange, rank);
+            std::find(known.begin(), known.end(), box) == known.end())
           known.push_back(box);
       });
-    bool overlap = std::any_of(owners.begin(), owners.end(), [](const auto &entry) { return entry.second.size() > 1; });
+    bool overlap =
+        std::any_of(owners.begin(), owners.end(),
+                    [](const auto &entry) { return entry.second.size() > 1; });
     std::string error = verifyExchange(exchange);
     if (overlap)
-      ASSERT_NE(error.find("own boxes that overlap"), std::string::npos) << "round " << round << ": " << error;
+      ASSERT_NE(error.find("own boxes that overlap"), std::string::npos)
+          << "round " << round << ": " << error;
     else
-      ASSERT_EQ(error, owners.size() == 12 ? "" : "the owned boxes do not cover the tensor") << "round " << round;
+      ASSERT_EQ(error, owners.size() == 12
+                           ? ""
+                           : "the owned boxes do not cover the tensor")
+          << "round " << round;
     right += error.empty();
     overlapping += overlap;
   }
@@ -501,7 +530,8 @@ TEST(VerifyExchange, GrowsWithRanksAndNotWithTheirPairs) {
   Exchange exchange = {{side, side}, {8 * side, 8 * side}, {rows, columns}};
   EXPECT_EQ(verifyExchange(exchange), "");
   // Each block grows from 8 x 8 to 10 x 10, but for what is outside the tensor.
-  EXPECT_EQ(elementsMoved(exchange), (10 * side - 2) * (10 * side - 2) - 8 * side * 8 * side);
+  EXPECT_EQ(elementsMoved(exchange),
+            (10 * side - 2) * (10 * side - 2) - 8 * side * 8 * side);
   EXPECT_EQ(classify(exchange), ExchangeKind::HaloExchange);
 }
 
@@ -588,7 +618,8 @@ static void checkPadding(Exchange exchange) {
       forEachElement(transfer.box, [&](const Indices &at) {
         Indices source;
         for (size_t dim = 0; dim < at.size(); ++dim)
-          source.push_back(at[dim] - transfer.box[dim].begin + transfer.source[dim].begin);
+          source.push_back(at[dim] - transfer.box[dim].begin +
+                           transfer.source[dim].begin);
         ASSERT_TRUE(holds(owned, source));
         ASSERT_TRUE(from.try_emplace(at, source).second) << "filled twice";
         moved += transfer.peer != rank;
@@ -601,7 +632,8 @@ static void checkPadding(Exchange exchange) {
         for (const DimExchange &entry : exchange.dims)
           if (entry.dim == int64_t(dim))
             padding = entry.padding;
-        if (auto source = paddedSource(at[dim], exchange.globalShape[dim], padding))
+        if (auto source =
+                paddedSource(at[dim], exchange.globalShape[dim], padding))
           expected.push_back(*source);
       }
       if (expected.size() < at.size()) {
@@ -632,27 +664,35 @@ TEST(PaddedSource, IsWhatNumPySays) {
     return result;
   };
   // numpy.pad(numpy.arange(3), 5, mode).
-  EXPECT_EQ(positions(Padding::Wrap, 3), (Indices{1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}));
-  EXPECT_EQ(positions(Padding::Edge, 3), (Indices{0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2}));
-  EXPECT_EQ(positions(Padding::Reflect, 3), (Indices{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
-  EXPECT_EQ(positions(Padding::Symmetric, 3), (Indices{1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
+  EXPECT_EQ(positions(Padding::Wrap, 3),
+            (Indices{1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}));
+  EXPECT_EQ(positions(Padding::Edge, 3),
+            (Indices{0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(positions(Padding::Reflect, 3),
+            (Indices{1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1}));
+  EXPECT_EQ(positions(Padding::Symmetric, 3),
+            (Indices{1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1}));
   EXPECT_EQ(positions(Padding::Reflect, 1), Indices(11, 0));
   EXPECT_EQ(paddedSource(-1, 0, Padding::Wrap), std::nullopt);
 }
 
 TEST(Exchange, PaddingReadsTheTensorItself) {
-  std::vector<Interval> rows = {{0, 3}, {3, 3}, {3, 4}, {4, 8}}, columns = {{0, 5}, {5, 7}};
-  for (Padding padding : {Padding::Wrap, Padding::Edge, Padding::Reflect, Padding::Symmetric})
+  std::vector<Interval> rows = {{0, 3}, {3, 3}, {3, 4}, {4, 8}},
+                        columns = {{0, 5}, {5, 7}};
+  for (Padding padding :
+       {Padding::Wrap, Padding::Edge, Padding::Reflect, Padding::Symmetric})
     for (Padding other : {Padding::Constant, Padding::Wrap, padding})
       for (int64_t low : {-1, 0, 1, 9})
         for (int64_t high : {0, 2, 11}) {
           Exchange exchange = {{4, 2}, {8, 7, 2}, {}};
-          DimExchange first = {0, {0}, rows, {}, padding}, second = {1, {1}, columns, {}, other};
+          DimExchange first = {0, {0}, rows, {}, padding},
+                      second = {1, {1}, columns, {}, other};
           for (Interval interval : rows)
             first.needed.push_back({interval.begin - low, interval.end + high});
           for (Interval interval : columns)
             second.needed.push_back({interval.begin - 1, interval.end + low});
-          exchange.dims = {first, second, {2, {}, {{0, 2}}, {{-1, 3}}, padding}};
+          exchange.dims = {
+              first, second, {2, {}, {{0, 2}}, {{-1, 3}}, padding}};
           checkPadding(exchange);
         }
 }

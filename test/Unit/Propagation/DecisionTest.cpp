@@ -19,7 +19,8 @@ static std::string axesOf(llvm::ArrayRef<FactorState> factors) {
 
 TEST(Decision, AgreementIsTaken) {
   Problem problem = onMesh({2, 2});
-  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}), c = problem.addTensor({8, 12});
+  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}),
+          c = problem.addTensor({8, 12});
   OpNode op = addDot(problem, a, b, c);
   problem.annotate(a, 0, {0});
   problem.annotate(c, 0, {0});
@@ -30,7 +31,8 @@ TEST(Decision, AgreementIsTaken) {
 
 TEST(Decision, AResultThatMustBeWholeIsGatheredAfterTheWork) {
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({16}), b = problem.addTensor({16}), c = problem.addTensor({16});
+  int64_t a = problem.addTensor({16}), b = problem.addTensor({16}),
+          c = problem.addTensor({16});
   OpNode op = addElementwise(problem, {a, b}, c);
   problem.annotate(a, 0, {0}, {5, 3, 4, 4});
   problem.annotate(b, 0, {0}, {5, 3, 4, 4});
@@ -42,7 +44,8 @@ TEST(Decision, AResultThatMustBeWholeIsGatheredAfterTheWork) {
 TEST(Decision, TheSmallerTensorMoves) {
   // Both want axis 0, one for rows and one for columns of the result.
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 512}), c = problem.addTensor({8, 512});
+  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 512}),
+          c = problem.addTensor({8, 512});
   OpNode op = addDot(problem, a, b, c);
   problem.annotate(a, 0, {0});
   problem.annotate(b, 1, {0});
@@ -52,7 +55,8 @@ TEST(Decision, TheSmallerTensorMoves) {
 
 TEST(Decision, OneSetOfBoundariesForAllOperands) {
   Problem problem = onMesh({2});
-  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}), c = problem.addTensor({10});
+  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
+          c = problem.addTensor({10});
   OpNode op = addElementwise(problem, {a, b}, c);
   problem.annotate(a, 0, {0}, {3, 7});
   problem.annotate(b, 0, {0}, {6, 4});
@@ -60,8 +64,12 @@ TEST(Decision, OneSetOfBoundariesForAllOperands) {
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 4}));
   RuleView view = viewOf(problem, op);
-  EXPECT_FALSE(sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0, problem.tensors[a])));
-  EXPECT_TRUE(sameLayout(problem.tensors[b], impliedOperand(problem, view, factors, 1, problem.tensors[b])));
+  EXPECT_FALSE(
+      sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0,
+                                                    problem.tensors[a])));
+  EXPECT_TRUE(
+      sameLayout(problem.tensors[b], impliedOperand(problem, view, factors, 1,
+                                                    problem.tensors[b])));
 }
 
 TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
@@ -73,15 +81,20 @@ TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
   auto factors = decideFactors(problem, op);
   EXPECT_EQ(factors[0].bounds.sizes(), (Sizes{6, 2}));
   RuleView view = viewOf(problem, op);
-  EXPECT_TRUE(sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0, problem.tensors[a])));
+  EXPECT_TRUE(
+      sameLayout(problem.tensors[a], impliedOperand(problem, view, factors, 0,
+                                                    problem.tensors[a])));
 }
 
 TEST(Decision, BlocksThatTravelMayShareAnAxis) {
-  // Queries and keys of attention: each rank's queries meet every block of keys.
+  // Queries and keys of attention: each rank's queries meet every block of
+  // keys.
   Problem problem = onMesh({4});
-  int64_t q = problem.addTensor({64, 8}), k = problem.addTensor({64, 8}), out = problem.addTensor({64, 8});
+  int64_t q = problem.addTensor({64, 8}), k = problem.addTensor({64, 8}),
+          out = problem.addTensor({64, 8});
   OpNode op;
-  int64_t query = op.rule.addFactor(64), key = op.rule.addFactor(64, FactorKind::Distributed);
+  int64_t query = op.rule.addFactor(64),
+          key = op.rule.addFactor(64, FactorKind::Distributed);
   int64_t feature = op.rule.addFactor(8);
   auto dims = [](int64_t row, int64_t column) {
     return TensorRule{{IndexMap::identity(row), IndexMap::identity(column)}};
@@ -120,13 +133,15 @@ TEST(Decision, ReshapeMovesToWholeBlocks) {
   problem.annotate(b, 0, {0}, {7, 17});
   auto factors = decideFactors(problem, op);
   RuleView view = viewOf(problem, op);
-  TensorState made = impliedResult(problem, view, factors, 0, problem.tensors[b]);
+  TensorState made =
+      impliedResult(problem, view, factors, 0, problem.tensors[b]);
   EXPECT_EQ(made.dims[0].bounds.indices()[1] % 6, 0);
 }
 
 TEST(Decision, MovedBytesCountWhatIsNotOwned) {
   Problem problem = onMesh({4});
-  int64_t cut = problem.addTensor({16}), whole = problem.addTensor({16}), other = problem.addTensor({16});
+  int64_t cut = problem.addTensor({16}), whole = problem.addTensor({16}),
+          other = problem.addTensor({16});
   problem.annotate(cut, 0, {0});
   problem.annotate(other, 0, {0}, {5, 3, 4, 4});
   auto moved = [&](int64_t from, int64_t to) {

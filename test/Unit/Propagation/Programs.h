@@ -30,8 +30,8 @@ inline Sizes sizesOf(const Problem &problem, int64_t tensor, int64_t dim) {
   return problem.tensors[tensor].dims[dim].bounds.sizes();
 }
 
-inline OpNode &addOp(Problem &problem, ShardingRule rule, std::initializer_list<int64_t> operands,
-                     int64_t result) {
+inline OpNode &addOp(Problem &problem, ShardingRule rule,
+                     std::initializer_list<int64_t> operands, int64_t result) {
   OpNode &op = problem.ops.emplace_back();
   op.rule = std::move(rule);
   op.operands = operands;
@@ -39,7 +39,9 @@ inline OpNode &addOp(Problem &problem, ShardingRule rule, std::initializer_list<
   return op;
 }
 
-inline OpNode &addElementwise(Problem &problem, std::initializer_list<int64_t> operands, int64_t result) {
+inline OpNode &addElementwise(Problem &problem,
+                              std::initializer_list<int64_t> operands,
+                              int64_t result) {
   ShardingRule rule = identityRule(problem.tensors[result].shape);
   rule.operands.assign(operands.size(), rule.results.front());
   return addOp(problem, rule, operands, result);
@@ -50,12 +52,14 @@ struct Window {
 };
 
 /// result[o] from operand[o * stride + j + offset], one dim each.
-inline OpNode &addWindow(Problem &problem, int64_t operand, int64_t result, Window window) {
+inline OpNode &addWindow(Problem &problem, int64_t operand, int64_t result,
+                         Window window) {
   ShardingRule rule;
   int64_t o = rule.addFactor(problem.tensors[result].shape[0]);
   IndexMap map{{{o, window.stride}}, window.offset, 1};
   if (window.size > 1)
-    map.terms.push_back({rule.addFactor(window.size, FactorKind::Reduction), 1});
+    map.terms.push_back(
+        {rule.addFactor(window.size, FactorKind::Reduction), 1});
   rule.operands.push_back({{map}, Fill::Zero});
   rule.results.push_back({{IndexMap::identity(o)}});
   return addOp(problem, rule, {operand}, result);
@@ -65,28 +69,37 @@ inline OpNode &addWindow(Problem &problem, int64_t operand, int64_t result, Wind
 inline OpNode &addMerge(Problem &problem, int64_t operand, int64_t result) {
   ShardingRule rule;
   int64_t minorSize = problem.tensors[operand].shape[1];
-  int64_t major = rule.addFactor(problem.tensors[operand].shape[0]), minor = rule.addFactor(minorSize);
-  rule.operands.push_back({{IndexMap::identity(major), IndexMap::identity(minor)}});
+  int64_t major = rule.addFactor(problem.tensors[operand].shape[0]),
+          minor = rule.addFactor(minorSize);
+  rule.operands.push_back(
+      {{IndexMap::identity(major), IndexMap::identity(minor)}});
   rule.results.push_back({{IndexMap{{{major, minorSize}, {minor, 1}}, 0, 1}}});
   return addOp(problem, rule, {operand}, result);
 }
 
 /// (i, k) x (k, j) -> (i, j)
-inline OpNode &addDot(Problem &problem, int64_t lhs, int64_t rhs, int64_t result) {
+inline OpNode &addDot(Problem &problem, int64_t lhs, int64_t rhs,
+                      int64_t result) {
   ShardingRule rule;
-  IndexMap i = IndexMap::identity(rule.addFactor(problem.tensors[lhs].shape[0]));
-  IndexMap j = IndexMap::identity(rule.addFactor(problem.tensors[rhs].shape[1]));
-  IndexMap k = IndexMap::identity(rule.addFactor(problem.tensors[lhs].shape[1], FactorKind::Reduction));
+  IndexMap i =
+      IndexMap::identity(rule.addFactor(problem.tensors[lhs].shape[0]));
+  IndexMap j =
+      IndexMap::identity(rule.addFactor(problem.tensors[rhs].shape[1]));
+  IndexMap k = IndexMap::identity(
+      rule.addFactor(problem.tensors[lhs].shape[1], FactorKind::Reduction));
   rule.operands = {TensorRule{{i, k}}, TensorRule{{k, j}}};
   rule.results = {TensorRule{{i, j}}};
   return addOp(problem, rule, {lhs, rhs}, result);
 }
 
 /// (i), (j) -> (i, j)
-inline OpNode &addOuter(Problem &problem, int64_t lhs, int64_t rhs, int64_t result) {
+inline OpNode &addOuter(Problem &problem, int64_t lhs, int64_t rhs,
+                        int64_t result) {
   ShardingRule rule;
-  IndexMap i = IndexMap::identity(rule.addFactor(problem.tensors[lhs].shape[0]));
-  IndexMap j = IndexMap::identity(rule.addFactor(problem.tensors[rhs].shape[0]));
+  IndexMap i =
+      IndexMap::identity(rule.addFactor(problem.tensors[lhs].shape[0]));
+  IndexMap j =
+      IndexMap::identity(rule.addFactor(problem.tensors[rhs].shape[0]));
   rule.operands = {TensorRule{{i}}, TensorRule{{j}}};
   rule.results = {TensorRule{{i, j}}};
   return addOp(problem, rule, {lhs, rhs}, result);

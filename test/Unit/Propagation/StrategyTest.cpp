@@ -12,7 +12,8 @@ using namespace shardc::propagation::testing;
 
 TEST(Strategy, ElementwisePassesBothWays) {
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({8, 4}), b = problem.addTensor({8, 4}), c = problem.addTensor({8, 4});
+  int64_t a = problem.addTensor({8, 4}), b = problem.addTensor({8, 4}),
+          c = problem.addTensor({8, 4});
   addElementwise(problem, {a}, b);
   addElementwise(problem, {b}, c);
   problem.annotate(b, 0, {0});
@@ -24,7 +25,8 @@ TEST(Strategy, ElementwisePassesBothWays) {
 
 TEST(Strategy, ClosedDimsStayAsTheyAre) {
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({8}), b = problem.addTensor({8}), c = problem.addTensor({8});
+  int64_t a = problem.addTensor({8}), b = problem.addTensor({8}),
+          c = problem.addTensor({8});
   addElementwise(problem, {a}, b);
   addElementwise(problem, {b}, c);
   problem.annotate(a, 0, {0});
@@ -46,7 +48,8 @@ TEST(Strategy, LockedAxesStayOut) {
 
 TEST(Strategy, SizesRideAlong) {
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}), c = problem.addTensor({10});
+  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
+          c = problem.addTensor({10});
   addElementwise(problem, {a, c}, b);
   problem.annotate(a, 0, {0}, {1, 0, 5, 4});
   problem.annotate(c, 0, {0}); // axes, but no sizes of its own
@@ -57,7 +60,8 @@ TEST(Strategy, SizesRideAlong) {
 
 TEST(Strategy, ExplicitSizesKeepTheirOwn) {
   Problem problem = onMesh({2});
-  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}), c = problem.addTensor({10});
+  int64_t a = problem.addTensor({10}), b = problem.addTensor({10}),
+          c = problem.addTensor({10});
   addElementwise(problem, {a, b}, c);
   problem.annotate(a, 0, {0}, {3, 7});
   problem.annotate(b, 0, {0}, {8, 2});
@@ -73,7 +77,8 @@ TEST(Strategy, StrideTwoHalvesBoundaries) {
   addWindow(problem, a, b, {.size = 2, .stride = 2});
   problem.annotate(a, 0, {0}, {11, 9, 10});
   propagate(problem);
-  EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{6, 4, 5})); // ceil(11/2), ceil(20/2), 15
+  EXPECT_EQ(sizesOf(problem, b, 0),
+            (Sizes{6, 4, 5})); // ceil(11/2), ceil(20/2), 15
 }
 
 TEST(Strategy, WindowsNeedNotAgreeOnBoundaries) {
@@ -135,18 +140,21 @@ TEST(Strategy, MinorFactorOfAMergeIsNotCut) {
 
 TEST(Strategy, DotPassesFreeDimsBeforeContractedOnes) {
   Problem problem = onMesh({2, 2});
-  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}), c = problem.addTensor({8, 12});
+  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 12}),
+          c = problem.addTensor({8, 12});
   addDot(problem, a, b, c);
   problem.annotate(a, 0, {0}, {}, true);
   problem.annotate(a, 1, {1}, {}, true);
   propagate(problem);
   EXPECT_EQ(axesOf(problem, c), "[0][]");
-  EXPECT_EQ(axesOf(problem, b), "[1][]"); // the contracted dim, in a later stage
+  EXPECT_EQ(axesOf(problem, b),
+            "[1][]"); // the contracted dim, in a later stage
 }
 
 TEST(Strategy, AnAxisCutsOneDimOnly) {
   Problem problem = onMesh({2});
-  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 64}), c = problem.addTensor({8, 64});
+  int64_t a = problem.addTensor({8, 16}), b = problem.addTensor({16, 64}),
+          c = problem.addTensor({8, 64});
   addDot(problem, a, b, c);
   problem.annotate(a, 0, {0});
   problem.annotate(b, 1, {0});
@@ -156,7 +164,8 @@ TEST(Strategy, AnAxisCutsOneDimOnly) {
 
 TEST(Strategy, UserPrioritiesComeFirst) {
   Problem problem = onMesh({2});
-  int64_t a = problem.addTensor({64}), b = problem.addTensor({64}), c = problem.addTensor({64});
+  int64_t a = problem.addTensor({64}), b = problem.addTensor({64}),
+          c = problem.addTensor({64});
   addElementwise(problem, {a, b}, c);
   int64_t d = problem.addTensor({64, 64});
   addOuter(problem, a, c, d);
@@ -216,7 +225,8 @@ TEST(Strategy, TenThousandOpsInLinearVisits) {
 
 TEST(Strategy, OneRowOfASliceStaysWithItsRank) {
   Problem problem = onMesh({4});
-  int64_t a = problem.addTensor({30}), row = problem.addTensor({1}), next = problem.addTensor({1});
+  int64_t a = problem.addTensor({30}), row = problem.addTensor({1}),
+          next = problem.addTensor({1});
   addWindow(problem, a, row, {.offset = 29});
   addElementwise(problem, {row}, next);
   problem.annotate(a, 0, {0});
@@ -243,17 +253,21 @@ TEST(Strategy, HalfADomainIsBalanced) {
   EXPECT_EQ(sizesOf(problem, half, 0), (Sizes{4, 4, 4, 4})); // not 8, 8, 0, 0
 }
 
-/// A transform of dim 1: cut before and after along different factors; what would be
-/// lost is kept along dim 0, or dim 1 itself where dim 0 is too short.
+/// A transform of dim 1: cut before and after along different factors; what
+/// would be lost is kept along dim 0, or dim 1 itself where dim 0 is too short.
 static void addTransform(Problem &problem, int64_t from, int64_t to) {
   ShardingRule rule;
   int64_t batch = rule.addFactor(problem.tensors[from].shape[0]);
-  int64_t before = rule.addFactor(problem.tensors[from].shape[1], FactorKind::Distributed);
-  int64_t after = rule.addFactor(problem.tensors[to].shape[1], FactorKind::Distributed);
+  int64_t before =
+      rule.addFactor(problem.tensors[from].shape[1], FactorKind::Distributed);
+  int64_t after =
+      rule.addFactor(problem.tensors[to].shape[1], FactorKind::Distributed);
   rule.factors[before].carriers = {batch, after};
   rule.factors[after].carriers = {batch, before};
-  rule.operands.push_back({{IndexMap::identity(batch), IndexMap::identity(before)}});
-  rule.results.push_back({{IndexMap::identity(batch), IndexMap::identity(after)}});
+  rule.operands.push_back(
+      {{IndexMap::identity(batch), IndexMap::identity(before)}});
+  rule.results.push_back(
+      {{IndexMap::identity(batch), IndexMap::identity(after)}});
   addOp(problem, rule, {from}, to);
 }
 

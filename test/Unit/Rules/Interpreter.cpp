@@ -230,7 +230,8 @@ static Index valuesOf(ArrayRef<OpFoldResult> mixed, Environment &environment) {
   return result;
 }
 
-/// Where elements of a dim are from that is dealt out: first and last in turn, of each shard the first half, rounded up, from the front.
+/// Where elements of a dim are from that is dealt out: first and last in turn,
+/// of each shard the first half, rounded up, from the front.
 static std::vector<int64_t> dealtOrder(ArrayRef<int64_t> sizes) {
   std::deque<int64_t> left;
   for (int64_t size : sizes)
@@ -397,7 +398,8 @@ static Tensor lookup(spmd::LookupOp op, int64_t rank, const TestMesh &mesh) {
   return Tensor::scalar(op.getTable()[place]);
 }
 
-int64_t shardc::test::combineKind(spmd::ReductionKind kind, int64_t lhs, int64_t rhs) {
+int64_t shardc::test::combineKind(spmd::ReductionKind kind, int64_t lhs,
+                                  int64_t rhs) {
   switch (kind) {
   case spmd::ReductionKind::Sum:
     return static_cast<int64_t>(static_cast<uint64_t>(lhs) +
@@ -466,7 +468,8 @@ static std::string exchange(spmd::HaloExchangeOp op,
     Index shape;
     for (Interval interval : needed)
       shape.push_back(interval.size());
-    Tensor result(shape, op.getFill() ? ranks[rank].at(op.getFill()).data[0] : 0);
+    Tensor result(shape,
+                  op.getFill() ? ranks[rank].at(op.getFill()).data[0] : 0);
     forEachIndex(shape, [&](ArrayRef<int64_t> index) {
       for (size_t peer = 0; peer < ranks.size(); ++peer) {
         Box owned = ownedBox(plan, peer);

@@ -266,7 +266,8 @@ static std::vector<Tensor> solve(Operation *op, Operands operands) {
   size_t ownDims = isa<solver::PermutationOp>(op) ? 1 : 2;
   std::vector<Tensor> results;
   for (unsigned i = 0; i < op->getNumResults(); ++i)
-    results.push_back(hashOfBatch(op, operands, operands[0].shape.size() - ownDims, i));
+    results.push_back(
+        hashOfBatch(op, operands, operands[0].shape.size() - ownDims, i));
   return results;
 }
 

@@ -3,9 +3,9 @@
 #define SHARDC_TEST_UNIT_RULES_INTERPRETEROPS_H
 
 #include "Interpreter.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Region.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc::test {
 

@@ -48,9 +48,9 @@ class RuleTest : public testing::TestWithParam<Case> {
 protected:
   RuleTest() {
     DialectRegistry registry;
-    registry.insert<func::FuncDialect, stablehlo::StablehloDialect,
-                    chlo::ChloDialect, solver::SolverDialect,
-                    spmd::SpmdDialect>();
+    registry
+        .insert<func::FuncDialect, stablehlo::StablehloDialect,
+                chlo::ChloDialect, solver::SolverDialect, spmd::SpmdDialect>();
     registerShardingRules(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
@@ -85,8 +85,8 @@ protected:
   Environment environment;
 };
 
-/// True if one axis may cut both factors: one of them travels, and no tensor has
-/// both (docs/Rationale/Architecture.md, Rules).
+/// True if one axis may cut both factors: one of them travels, and no tensor
+/// has both (docs/Rationale/Architecture.md, Rules).
 static bool mayShareAxis(const ShardingRule &rule, int64_t a, int64_t b) {
   if (!rule.factors[a].travels && !rule.factors[b].travels)
     return false;

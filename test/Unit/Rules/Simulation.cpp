@@ -201,9 +201,8 @@ private:
 
   /// The name of the axis that cuts `factor`, if it is cut.
   std::string axisOf(int64_t factor) const {
-    return llvm::formatv("f{0}", shared && factor == shared->second
-                                     ? shared->first
-                                     : factor);
+    return llvm::formatv(
+        "f{0}", shared && factor == shared->second ? shared->first : factor);
   }
   /// Its place in the mesh; -1 if the factor is whole.
   int64_t axisNumber(int64_t factor) {
@@ -321,9 +320,9 @@ SmallVector<IntervalTable> Simulation::tablesOf(Value value,
   return tables;
 }
 
-spmd::DimExchangeAttr
-Simulation::exchangeAttr(int64_t dim, const IntervalTable &owned,
-                         const IntervalTable &needed) {
+spmd::DimExchangeAttr Simulation::exchangeAttr(int64_t dim,
+                                               const IntervalTable &owned,
+                                               const IntervalTable &needed) {
   DimExchange exchange{dim, {owned.axes.begin(), owned.axes.end()}, {}, {}};
   for (int64_t axis : needed.axes)
     if (!llvm::is_contained(exchange.axes, axis))
@@ -369,8 +368,7 @@ Value Simulation::exchange(Value local, ArrayRef<IntervalTable> owned,
       agrees &= dim.needed.back().size() == dim.needed.front().size();
     }
     shape.push_back(agrees ? dim.needed.front().size() : ShapedType::kDynamic);
-    dims.push_back(
-        spmd::DimExchangeAttr::get(op->getContext(), meshAttr, dim));
+    dims.push_back(spmd::DimExchangeAttr::get(op->getContext(), meshAttr, dim));
   }
   return spmd::HaloExchangeOp::create(
       opBuilder, op->getLoc(), type.clone(shape), local, fill,
@@ -384,10 +382,9 @@ Value Simulation::allReduce(Value partial, spmd::ReductionKind kind,
   SmallVector<StringRef> names;
   for (int64_t axis : axes)
     names.push_back(mesh.names[axis]);
-  return spmd::AllReduceOp::create(opBuilder, op->getLoc(), partial.getType(),
-                                   partial, kind,
-                                   opBuilder.getStrArrayAttr(names), "mesh",
-                                   opBuilder.getStringAttr(why));
+  return spmd::AllReduceOp::create(
+      opBuilder, op->getLoc(), partial.getType(), partial, kind,
+      opBuilder.getStrArrayAttr(names), "mesh", opBuilder.getStringAttr(why));
 }
 
 std::vector<Interval> Simulation::boxOf(Value value, const TensorRule &tensor,

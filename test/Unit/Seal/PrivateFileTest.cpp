@@ -58,8 +58,8 @@ TEST(PrivateFile, RefusesWhatIsNoFile) {
   EXPECT_EQ(file.read("/"), "is no regular file");
   EXPECT_EQ(file.read("no/such/file"),
             "cannot be read: No such file or directory");
-  std::string pipe = testing::TempDir() + "private-pipe" +
-                     std::to_string(getpid());
+  std::string pipe =
+      testing::TempDir() + "private-pipe" + std::to_string(getpid());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(file.read(pipe), "is no regular file");
   unlink(pipe.c_str());

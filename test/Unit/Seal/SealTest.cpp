@@ -2,8 +2,8 @@
 
 #include "shardc/Seal/Seal.h"
 #include "gtest/gtest.h"
-#include <elf.h>
 #include <cstring>
+#include <elf.h>
 
 using namespace shardc;
 

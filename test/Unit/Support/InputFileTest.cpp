@@ -18,7 +18,8 @@ using namespace shardc;
 namespace {
 struct InputFile : testing::Test {
   void SetUp() override {
-    ASSERT_FALSE(sys::fs::createUniqueDirectory("shardc-input-file", directory));
+    ASSERT_FALSE(
+        sys::fs::createUniqueDirectory("shardc-input-file", directory));
     path = directory;
     sys::path::append(path, "model");
   }
@@ -29,8 +30,10 @@ struct InputFile : testing::Test {
 
   /// The bytes, or "error: " and why there are none.
   std::string read(PipeLimits limits = {}) {
-    Expected<std::unique_ptr<MemoryBuffer>> buffer = readInputFile(path, /*isText=*/true, limits);
-    return buffer ? (*buffer)->getBuffer().str() : "error: " + toString(buffer.takeError());
+    Expected<std::unique_ptr<MemoryBuffer>> buffer =
+        readInputFile(path, /*isText=*/true, limits);
+    return buffer ? (*buffer)->getBuffer().str()
+                  : "error: " + toString(buffer.takeError());
   }
 
   SmallString<128> directory, path;
@@ -64,12 +67,17 @@ TEST_F(InputFile, LeavesPipesThatDoNotEnd) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   PipeLimits limits;
   limits.silentMs = 50;
-  EXPECT_EQ(read(limits), "error: " + path.str().str() + ": nothing came for 50 ms; is anybody writing to this pipe?");
+  EXPECT_EQ(read(limits),
+            "error: " + path.str().str() +
+                ": nothing came for 50 ms; is anybody writing to this pipe?");
   int writer = open(path.c_str(), O_RDWR);
   std::string some(1000, 'x');
   ASSERT_EQ(write(writer, some.data(), some.size()), ssize_t(some.size()));
   limits.bytes = 999;
-  EXPECT_EQ(read(limits), "error: " + path.str().str() + ": more than 999 bytes come out of this pipe; store them in a file");
+  EXPECT_EQ(
+      read(limits),
+      "error: " + path.str().str() +
+          ": more than 999 bytes come out of this pipe; store them in a file");
   close(writer);
 }
 
@@ -86,9 +94,12 @@ TEST_F(InputFile, RefusesWhatIsNoFile) {
   address.sun_family = AF_UNIX;
   ASSERT_LT(path.size(), sizeof(address.sun_path));
   memcpy(address.sun_path, path.c_str(), path.size());
-  ASSERT_EQ(bind(file, reinterpret_cast<sockaddr *>(&address), sizeof(address)), 0);
-  EXPECT_EQ(read(), "error: " + path.str().str() + ": is a socket; expected a file or a pipe");
+  ASSERT_EQ(bind(file, reinterpret_cast<sockaddr *>(&address), sizeof(address)),
+            0);
+  EXPECT_EQ(read(), "error: " + path.str().str() +
+                        ": is a socket; expected a file or a pipe");
   close(file);
   unlink(path.c_str());
-  EXPECT_EQ(read(), "error: " + path.str().str() + ": No such file or directory");
+  EXPECT_EQ(read(),
+            "error: " + path.str().str() + ": No such file or directory");
 }

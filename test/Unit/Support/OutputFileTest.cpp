@@ -1,11 +1,11 @@
 //===- OutputFileTest.cpp -------------------------------------------------===//
 #include "shardc/Support/OutputFile.h"
-#include "gtest/gtest.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +16,8 @@ using namespace shardc;
 namespace {
 struct OutputFileTest : testing::Test {
   void SetUp() override {
-    ASSERT_FALSE(sys::fs::createUniqueDirectory("shardc-output-file", directory));
+    ASSERT_FALSE(
+        sys::fs::createUniqueDirectory("shardc-output-file", directory));
     path = directory;
     sys::path::append(path, "result");
   }
@@ -51,7 +52,8 @@ TEST_F(OutputFileTest, TakesTheNameOfAFile) {
   EXPECT_EQ(countFiles(), 1);
 }
 
-// Root may rename a file to /dev/null, which is a file for everybody from then on.
+// Root may rename a file to /dev/null, which is a file for everybody from then
+// on.
 TEST_F(OutputFileTest, WritesIntoWhatIsNoFile) {
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   int reader = open(path.c_str(), O_RDWR);
@@ -99,8 +101,10 @@ TEST_F(OutputFileTest, IsCheckedBeforeThereIsOne) {
   EXPECT_FALSE(errorToBool(checkOutputFile(path)));
   EXPECT_FALSE(errorToBool(checkOutputFile("/dev/null")));
   EXPECT_EQ(countFiles(), 0);
-  for (std::string bad : {(directory + "/missing/result").str(), directory.str().str(), std::string()}) {
+  for (std::string bad : {(directory + "/missing/result").str(),
+                          directory.str().str(), std::string()}) {
     std::string message = toString(checkOutputFile(bad));
-    EXPECT_TRUE(StringRef(message).starts_with(bad + ": cannot be written: ")) << message;
+    EXPECT_TRUE(StringRef(message).starts_with(bad + ": cannot be written: "))
+        << message;
   }
 }

@@ -58,7 +58,8 @@ protected:
     rules.readable = {in};
     rules.writable = {out};
     rules.hidesFiles = hidesFiles;
-    rules.seal = [](StringRef code, StringRef program) -> Expected<std::string> {
+    rules.seal = [](StringRef code,
+                    StringRef program) -> Expected<std::string> {
       return (code + "|" + program).str();
     };
     int code = -1;
@@ -150,14 +151,18 @@ TEST_F(Sandbox, OpensNothingElse) {
   expectForbidden([&] { (void)!open((folder + "/./in").c_str(), O_RDONLY); },
                   "openat");
   expectForbidden([&] { (void)!open(in.c_str(), O_RDWR); }, "openat");
-  expectForbidden([&] { (void)!open((out + "2").c_str(), O_WRONLY | O_CREAT, 0600); },
-                  "openat");
-  expectForbidden([&] { (void)!open((out + ".tmp-../other").c_str(), O_WRONLY); },
-                  "openat");
+  expectForbidden(
+      [&] { (void)!open((out + "2").c_str(), O_WRONLY | O_CREAT, 0600); },
+      "openat");
+  expectForbidden(
+      [&] { (void)!open((out + ".tmp-../other").c_str(), O_WRONLY); },
+      "openat");
   expectForbidden([] { (void)!open("/proc/self/mem", O_RDWR); }, "openat");
-  expectForbidden([] { (void)!open("/proc/self/environ", O_RDONLY); }, "openat");
+  expectForbidden([] { (void)!open("/proc/self/environ", O_RDONLY); },
+                  "openat");
   expectForbidden([] { (void)!open("/", O_RDONLY | O_DIRECTORY); }, "openat");
-  expectForbidden([] { (void)!open("/tmp", O_TMPFILE | O_RDWR, 0600); }, "openat");
+  expectForbidden([] { (void)!open("/tmp", O_TMPFILE | O_RDWR, 0600); },
+                  "openat");
   expectForbidden([] { (void)!open("/dev/tty", O_RDWR); }, "openat");
   expectForbidden([] { (void)!openat(3, "other", O_RDONLY); }, "openat");
   expectForbidden([] { syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", 0, 0); },
@@ -186,10 +191,14 @@ TEST_F(Sandbox, ChangesNothing) {
   expectForbidden([&] { rename(other.c_str(), out.c_str()); }, "rename");
   expectForbidden([&] { rename(in.c_str(), other.c_str()); }, "rename");
   expectForbidden([&] { (void)!link(other.c_str(), out.c_str()); }, "link");
-  expectForbidden([&] { (void)!linkat(AT_FDCWD, "/proc/self/fd/0", AT_FDCWD,
-                                      other.c_str(), AT_SYMLINK_FOLLOW); },
-                  "linkat");
-  expectForbidden([&] { (void)!symlink("/etc/passwd", out.c_str()); }, "symlink");
+  expectForbidden(
+      [&] {
+        (void)!linkat(AT_FDCWD, "/proc/self/fd/0", AT_FDCWD, other.c_str(),
+                      AT_SYMLINK_FOLLOW);
+      },
+      "linkat");
+  expectForbidden([&] { (void)!symlink("/etc/passwd", out.c_str()); },
+                  "symlink");
   expectForbidden([&] { mkdir((folder + "/new").c_str(), 0700); }, "mkdir");
   expectForbidden([&] { rmdir(folder.c_str()); }, "rmdir");
   expectForbidden([&] { chmod(other.c_str(), 0777); }, "chmod");
@@ -225,17 +234,19 @@ TEST_F(Sandbox, StartsAndReachesNobody) {
   expectForbidden([] { syscall(SYS_tgkill, getppid(), getppid(), SIGTERM); },
                   "tgkill");
   expectForbidden([] { syscall(SYS_tkill, getppid(), SIGTERM); }, "tkill");
-  expectForbidden([] { syscall(SYS_process_vm_readv, getppid(), 0, 0, 0, 0, 0); },
-                  "process_vm_readv");
+  expectForbidden(
+      [] { syscall(SYS_process_vm_readv, getppid(), 0, 0, 0, 0, 0); },
+      "process_vm_readv");
   expectForbidden([] { syscall(SYS_pidfd_open, getppid(), 0); }, "pidfd_open");
   expectForbidden([] { unshare(CLONE_NEWUSER); }, "unshare");
-  expectForbidden([] { syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0); },
-                  "clone");
+  expectForbidden(
+      [] { syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0); }, "clone");
   expectForbidden([] { syscall(SYS_io_uring_setup, 1, nullptr); },
                   "io_uring_setup");
   expectForbidden([] { syscall(SYS_bpf, 0, nullptr, 0); }, "bpf");
-  expectForbidden([] { syscall(SYS_prlimit64, getppid(), 0, nullptr, nullptr); },
-                  "prlimit64");
+  expectForbidden(
+      [] { syscall(SYS_prlimit64, getppid(), 0, nullptr, nullptr); },
+      "prlimit64");
   expectForbidden([] { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }, "prctl");
   expectForbidden([] { syscall(9999); }, "system call 9999");
   // In a process that it has forked, too.

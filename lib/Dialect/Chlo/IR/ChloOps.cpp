@@ -120,14 +120,15 @@ Attribute RaggedDotDimensionNumbersAttr::parse(AsmParser &parser, Type) {
     if (field == std::end(kRaggedFields))
       return parser.emitError(loc) << "unknown field '" << name << "'";
     SmallVector<int64_t> &list = lists[field - kRaggedFields];
-    return parser.parseCommaSeparatedList(
-        AsmParser::Delimiter::Square,
-        [&]() { return parser.parseInteger(list.emplace_back()); });
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+      return parser.parseInteger(list.emplace_back());
+    });
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseField))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseField))
     return {};
-  return get(parser.getContext(), lists[0], lists[1], lists[2], lists[3], lists[4],
-             lists[5]);
+  return get(parser.getContext(), lists[0], lists[1], lists[2], lists[3],
+             lists[4], lists[5]);
 }
 
 void RaggedDotDimensionNumbersAttr::print(AsmPrinter &printer) const {
@@ -177,14 +178,15 @@ LogicalResult RaggedDotOp::verify() {
            << ", each once, as many on both sides";
   ArrayRef<int64_t> ragged = dims.getLhsRaggedDimensions();
   if (ragged.size() != 1 || !areDistinctDims(lhs.getRank(), {ragged}))
-    return emitOpError("has ") << ragged.size()
-                               << " ragged dims, expected one, of " << lhs;
-  bool isFree = !llvm::is_contained(dims.getLhsBatchingDimensions(), ragged[0]) &&
-                !llvm::is_contained(dims.getLhsContractingDimensions(), ragged[0]);
+    return emitOpError("has ")
+           << ragged.size() << " ragged dims, expected one, of " << lhs;
+  bool isFree =
+      !llvm::is_contained(dims.getLhsBatchingDimensions(), ragged[0]) &&
+      !llvm::is_contained(dims.getLhsContractingDimensions(), ragged[0]);
   if (dims.getRhsGroupDimensions().size() != (isFree ? 1 : 0))
-    return emitOpError("has ") << dims.getRhsGroupDimensions().size()
-                               << " group dims, expected "
-                               << (isFree ? "one of the second operand" : "none");
+    return emitOpError("has ")
+           << dims.getRhsGroupDimensions().size() << " group dims, expected "
+           << (isFree ? "one of the second operand" : "none");
   if (sizes.getRank() < 1 ||
       (isFree && sizes.getShape().back() !=
                      rhs.getDimSize(dims.getRhsGroupDimensions()[0])))
@@ -192,11 +194,13 @@ LogicalResult RaggedDotOp::verify() {
            << sizes << ", expected one for each group of " << rhs;
   auto same = [&](ArrayRef<int64_t> of, ArrayRef<int64_t> with) {
     return llvm::all_of(llvm::zip(of, with), [&](auto pair) {
-      return lhs.getDimSize(std::get<0>(pair)) == rhs.getDimSize(std::get<1>(pair));
+      return lhs.getDimSize(std::get<0>(pair)) ==
+             rhs.getDimSize(std::get<1>(pair));
     });
   };
   if (!same(dims.getLhsBatchingDimensions(), dims.getRhsBatchingDimensions()) ||
-      !same(dims.getLhsContractingDimensions(), dims.getRhsContractingDimensions()))
+      !same(dims.getLhsContractingDimensions(),
+            dims.getRhsContractingDimensions()))
     return emitOpError("multiplies ") << lhs << " by " << rhs
                                       << ", expected batching and contracting "
                                          "dims of equal sizes";

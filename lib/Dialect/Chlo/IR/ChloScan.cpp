@@ -39,9 +39,9 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
   llvm::copy(ArrayRef<int32_t>{static_cast<int32_t>(inputs.size()),
                                static_cast<int32_t>(inits.size())},
              properties.operandSegmentSizes.begin());
-  llvm::copy(ArrayRef<int32_t>{
-                 static_cast<int32_t>(type.getNumResults() - inits.size()),
-                 static_cast<int32_t>(inits.size())},
+  llvm::copy(ArrayRef<int32_t>{static_cast<int32_t>(type.getNumResults() -
+                                                    inits.size()),
+                               static_cast<int32_t>(inits.size())},
              properties.resultSegmentSizes.begin());
   return success();
 }
@@ -78,8 +78,8 @@ LogicalResult ScanOp::verify() {
       continue;
     if (!ShapedType::isDynamic(size) && size != *own)
       return emitOpError("goes along ")
-             << *own << " elements of " << value.getType()
-             << ", but along " << size << " of others";
+             << *own << " elements of " << value.getType() << ", but along "
+             << size << " of others";
     size = *own;
   }
   if (scanned.empty() && !getScanDimSize())

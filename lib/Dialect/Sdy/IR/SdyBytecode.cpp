@@ -42,10 +42,10 @@ public:
   explicit SdyBytecode(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
 
   Attribute readAttribute(DialectBytecodeReader &reader) const override {
-    return readCodedAttribute(
-        reader, "sdy", [&](uint64_t code, BytecodeFields &fields) {
-          return readFields(code, fields);
-        });
+    return readCodedAttribute(reader, "sdy",
+                              [&](uint64_t code, BytecodeFields &fields) {
+                                return readFields(code, fields);
+                              });
   }
 
   LogicalResult writeAttribute(Attribute attribute,
@@ -159,7 +159,8 @@ FailureOr<Attribute> SdyBytecode::readFields(uint64_t code,
   case AllToAllParam: {
     auto axes = f.attributes<AxisRefAttr>();
     int64_t from = f.number(), to = f.number();
-    return make([&] { return AllToAllParamAttr::get(context, axes, from, to); });
+    return make(
+        [&] { return AllToAllParamAttr::get(context, axes, from, to); });
   }
   case AllToAllParamList: {
     auto list = f.attributes<AllToAllParamAttr>();

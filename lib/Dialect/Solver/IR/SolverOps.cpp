@@ -39,8 +39,8 @@ static LogicalResult expect(Operation *op, Value value, StringRef name,
   auto expected = RankedTensorType::get(shape, element);
   if (type.getElementType() != element ||
       failed(verifyCompatibleShape(type, expected)))
-    return op->emitOpError("has ") << name << " of type " << type
-                                   << ", expected " << expected;
+    return op->emitOpError("has ")
+           << name << " of type " << type << ", expected " << expected;
   return success();
 }
 
@@ -88,14 +88,16 @@ LogicalResult LuOp::verify() {
 }
 
 LogicalResult PermutationOp::verify() {
-  ArrayRef<int64_t> pivots = cast<RankedTensorType>(getPivots().getType()).getShape();
-  ArrayRef<int64_t> rows = cast<RankedTensorType>(getPermutation().getType()).getShape();
+  ArrayRef<int64_t> pivots =
+      cast<RankedTensorType>(getPivots().getType()).getShape();
+  ArrayRef<int64_t> rows =
+      cast<RankedTensorType>(getPermutation().getType()).getShape();
   if (pivots.empty() || rows.size() != pivots.size() ||
       ShapedType::isDynamic(pivots.back()) || pivots.back() > rows.back() ||
       failed(verifyCompatibleShape(pivots.drop_back(), rows.drop_back())))
-    return emitOpError("turns ") << getPivots().getType() << " into "
-                                 << getPermutation().getType()
-                                 << ", expected no more pivots than rows, in equal batches";
+    return emitOpError("turns ")
+           << getPivots().getType() << " into " << getPermutation().getType()
+           << ", expected no more pivots than rows, in equal batches";
   return success();
 }
 
@@ -105,11 +107,10 @@ LogicalResult QrOp::verify() {
     return failure();
   int64_t least = std::min(rowsOf(*type), columnsOf(*type));
   Type element = type->getElementType();
-  return success(
-      succeeded(
-          expect(*this, getPacked(), "packed", type->getShape(), element)) &&
-      succeeded(
-          expect(*this, getTaus(), "taus", batchAnd(*type, least), element)));
+  return success(succeeded(expect(*this, getPacked(), "packed",
+                                  type->getShape(), element)) &&
+                 succeeded(expect(*this, getTaus(), "taus",
+                                  batchAnd(*type, least), element)));
 }
 
 LogicalResult HouseholderProductOp::verify() {
@@ -162,11 +163,10 @@ LogicalResult HessenbergOp::verify() {
     return failure();
   Type element = type->getElementType();
   int64_t reflectors = std::max<int64_t>(rowsOf(*type) - 1, 0);
-  return success(
-      succeeded(
-          expect(*this, getPacked(), "packed", type->getShape(), element)) &&
-      succeeded(expect(*this, getTaus(), "taus", batchAnd(*type, reflectors),
-                       element)));
+  return success(succeeded(expect(*this, getPacked(), "packed",
+                                  type->getShape(), element)) &&
+                 succeeded(expect(*this, getTaus(), "taus",
+                                  batchAnd(*type, reflectors), element)));
 }
 
 LogicalResult SchurOp::verify() {

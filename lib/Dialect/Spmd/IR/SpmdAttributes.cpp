@@ -1,6 +1,6 @@
 //===- SpmdAttributes.cpp - Meshes, shardings, exchanges ------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -72,13 +72,15 @@ void MeshAttr::print(AsmPrinter &printer) const {
 /// Ranks that a mesh may have (docs/Reference, limits).
 static constexpr int64_t kMaxRanks = 65536;
 
-LogicalResult MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                               ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
+LogicalResult
+MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                 ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
   llvm::SmallSet<StringRef, 4> seen;
   int64_t ranks = 1;
   for (auto [name, size] : llvm::zip(names, sizes)) {
     if (!seen.insert(name.getValue()).second)
-      return emitError() << "mesh has two axes named \"" << name.getValue() << '"';
+      return emitError() << "mesh has two axes named \"" << name.getValue()
+                         << '"';
     if (size < 1)
       return emitError() << "mesh axis \"" << name.getValue() << "\" has size "
                          << size << ", expected at least 1";
@@ -111,7 +113,8 @@ int64_t MeshAttr::getNumRanks() const {
 // DimShardingAttr
 //===----------------------------------------------------------------------===//
 
-/// `{"x", "y" sizes [1, 2] order zigzag, ?}p0`; sizes and order follow the last axis.
+/// `{"x", "y" sizes [1, 2] order zigzag, ?}p0`; sizes and order follow the last
+/// axis.
 Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> axes;
   DenseI64ArrayAttr sizes;
@@ -144,7 +147,9 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
     }
     if (succeeded(parser.parseOptionalKeyword("order"))) {
       if (failed(parser.parseOptionalKeyword("zigzag"))) {
-        parser.emitError(parser.getCurrentLocation(), "expected the order 'zigzag'; leave 'order' out where blocks are in order");
+        parser.emitError(parser.getCurrentLocation(),
+                         "expected the order 'zigzag'; leave 'order' out where "
+                         "blocks are in order");
         return {};
       }
       zigzag = true;
@@ -158,12 +163,14 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalKeyword(&keyword))) {
-    if (!keyword.consume_front("p") || keyword.getAsInteger(10, priority) || priority < 0) {
+    if (!keyword.consume_front("p") || keyword.getAsInteger(10, priority) ||
+        priority < 0) {
       parser.emitError(loc, "expected a priority such as p0");
       return {};
     }
   }
-  return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open, priority, zigzag);
+  return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open,
+                              priority, zigzag);
 }
 
 void DimShardingAttr::print(AsmPrinter &printer) const {
@@ -185,7 +192,8 @@ void DimShardingAttr::print(AsmPrinter &printer) const {
     printer << 'p' << getPriority();
 }
 
-DimShardingAttr DimShardingAttr::get(MLIRContext *context, ArrayRef<StringAttr> axes,
+DimShardingAttr DimShardingAttr::get(MLIRContext *context,
+                                     ArrayRef<StringAttr> axes,
                                      const Boundaries &bounds) {
   DenseI64ArrayAttr sizes;
   if (!axes.empty() && !bounds.isBalanced())
@@ -218,7 +226,8 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> replicated;
   SmallVector<PartialAxisAttr> partial;
   auto parseDim = [&]() -> ParseResult {
-    auto dim = llvm::dyn_cast_or_null<DimShardingAttr>(DimShardingAttr::parse(parser, {}));
+    auto dim = llvm::dyn_cast_or_null<DimShardingAttr>(
+        DimShardingAttr::parse(parser, {}));
     if (!dim)
       return failure();
     dims.push_back(dim);
@@ -234,11 +243,13 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
       return failure();
     std::optional<ReductionKind> kind = symbolizeReductionKind(keyword);
     if (!kind)
-      return parser.emitError(loc, "unknown reduction '") << keyword << "', expected sum, product, min, max, and, or, xor";
+      return parser.emitError(loc, "unknown reduction '")
+             << keyword << "', expected sum, product, min, max, and, or, xor";
     partial.push_back(PartialAxisAttr::get(context, axis, *kind));
     return success();
   };
-  if (parser.parseLess() || parser.parseAttribute(mesh) || parser.parseComma() ||
+  if (parser.parseLess() || parser.parseAttribute(mesh) ||
+      parser.parseComma() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
@@ -251,7 +262,8 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
       continue;
     }
     if (parser.parseKeyword("partial") || parser.parseEqual() ||
-        parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parsePartial))
+        parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces,
+                                       parsePartial))
       return {};
   }
   if (parser.parseGreater())
@@ -263,7 +275,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << '<';
   printer.printAttribute(getMesh());
   printer << ", [";
-  llvm::interleaveComma(getDims(), printer, [&](DimShardingAttr dim) { dim.print(printer); });
+  llvm::interleaveComma(getDims(), printer,
+                        [&](DimShardingAttr dim) { dim.print(printer); });
   printer << ']';
   if (!getReplicated().empty()) {
     printer << ", replicated = {";
@@ -281,13 +294,18 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-ShardingAttr ShardingAttr::getReplicated(FlatSymbolRefAttr mesh, int64_t numDims) {
+ShardingAttr ShardingAttr::getReplicated(FlatSymbolRefAttr mesh,
+                                         int64_t numDims) {
   MLIRContext *context = mesh.getContext();
-  return get(context, mesh, SmallVector<DimShardingAttr>(numDims, DimShardingAttr::get(context)));
+  return get(
+      context, mesh,
+      SmallVector<DimShardingAttr>(numDims, DimShardingAttr::get(context)));
 }
 
 bool ShardingAttr::isFullyReplicated() const {
-  return getPartial().empty() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.isWhole(); });
+  return getPartial().empty() &&
+         llvm::all_of(getDims(),
+                      [](DimShardingAttr dim) { return dim.isWhole(); });
 }
 
 int64_t ShardingAttr::getDimOfAxis(StringRef axis) const {
@@ -311,13 +329,14 @@ static std::string listOf(ArrayRef<int64_t> values) {
 static std::string nameAxes(ArrayRef<StringAttr> axes) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleaveComma(axes, os, [&](StringAttr axis) { os << '"' << axis.getValue() << '"'; });
+  llvm::interleaveComma(
+      axes, os, [&](StringAttr axis) { os << '"' << axis.getValue() << '"'; });
   return text;
 }
 
-LogicalResult
-ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
-                        llvm::function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult ShardingAttr::verifyFor(
+    MeshAttr mesh, ArrayRef<int64_t> shape,
+    llvm::function_ref<InFlightDiagnostic()> emitError) const {
   if (getDims().size() != shape.size())
     return emitError() << "sharding has " << getDims().size()
                        << " dims, but the tensor has " << shape.size();
@@ -325,7 +344,8 @@ ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
   auto use = [&](StringAttr axis) -> LogicalResult {
     if (mesh.getAxisIndex(axis.getValue()) < 0) {
       InFlightDiagnostic diag = emitError();
-      diag << "sharding names axis \"" << axis.getValue() << "\", but mesh " << getMesh() << " has ";
+      diag << "sharding names axis \"" << axis.getValue() << "\", but mesh "
+           << getMesh() << " has ";
       if (mesh.getAxisNames().empty())
         return diag << "no axes";
       return diag << nameAxes(mesh.getAxisNames());
@@ -339,28 +359,35 @@ ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
     for (StringAttr axis : dim.getAxes())
       if (failed(use(axis)))
         return failure();
-    if (dim.getZigzag() && (dim.getDynamicSizes() || ShapedType::isDynamic(shape[i])))
-      return emitError() << "sharding deals out dim " << i << " from both ends, but its sizes are known only when the program runs";
+    if (dim.getZigzag() &&
+        (dim.getDynamicSizes() || ShapedType::isDynamic(shape[i])))
+      return emitError() << "sharding deals out dim " << i
+                         << " from both ends, but its sizes are known only "
+                            "when the program runs";
     if (!dim.getSizes())
       continue;
     ArrayRef<int64_t> sizes = dim.getSizes().asArrayRef();
     int64_t shards = dim.getNumShards(mesh);
     if (static_cast<int64_t>(sizes.size()) != shards)
-      return emitError() << "sharding gives " << sizes.size() << " sizes for dim " << i << ", but "
-                         << nameAxes(dim.getAxes()) << " has " << shards << " shards";
+      return emitError() << "sharding gives " << sizes.size()
+                         << " sizes for dim " << i << ", but "
+                         << nameAxes(dim.getAxes()) << " has " << shards
+                         << " shards";
     if (ShapedType::isDynamic(shape[i]))
       continue;
     int64_t sum = 0;
     for (int64_t size : sizes) {
       if (size < 0)
-        return emitError() << "sharding gives a negative size for dim " << i << ": " << listOf(sizes);
+        return emitError() << "sharding gives a negative size for dim " << i
+                           << ": " << listOf(sizes);
       if (llvm::AddOverflow(sum, size, sum))
-        return emitError() << "sizes along " << nameAxes(dim.getAxes()) << " overflow: " << listOf(sizes);
+        return emitError() << "sizes along " << nameAxes(dim.getAxes())
+                           << " overflow: " << listOf(sizes);
     }
     if (sum != shape[i]) {
       InFlightDiagnostic diag = emitError();
-      diag << "sizes along " << nameAxes(dim.getAxes()) << " add up to " << sum << ", but dim " << i
-           << " has " << shape[i] << " elements";
+      diag << "sizes along " << nameAxes(dim.getAxes()) << " add up to " << sum
+           << ", but dim " << i << " has " << shape[i] << " elements";
       diag.attachNote() << "sizes given here: " << listOf(sizes);
       return diag;
     }
@@ -374,11 +401,14 @@ ShardingAttr::verifyFor(MeshAttr mesh, ArrayRef<int64_t> shape,
   return success();
 }
 
-RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh, RankedTensorType type) const {
+RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh,
+                                            RankedTensorType type) const {
   SmallVector<int64_t> shape(type.getShape());
   for (auto [dim, size] : llvm::zip(getDims(), shape))
     if (!dim.isWhole() && !ShapedType::isDynamic(size))
-      size = dim.getBoundaries(mesh, size).uniformShardSize().value_or(ShapedType::kDynamic);
+      size = dim.getBoundaries(mesh, size)
+                 .uniformShardSize()
+                 .value_or(ShapedType::kDynamic);
   return type.clone(shape);
 }
 
@@ -386,23 +416,27 @@ RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh, RankedTensorType type
 // DimExchangeAttr
 //===----------------------------------------------------------------------===//
 
-static ParseResult parseIntervals(AsmParser &parser, SmallVectorImpl<int64_t> &bounds) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-    return failure(parser.parseInteger(bounds.emplace_back()) || parser.parseColon() ||
-                   parser.parseInteger(bounds.emplace_back()));
-  });
+static ParseResult parseIntervals(AsmParser &parser,
+                                  SmallVectorImpl<int64_t> &bounds) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() -> ParseResult {
+        return failure(parser.parseInteger(bounds.emplace_back()) ||
+                       parser.parseColon() ||
+                       parser.parseInteger(bounds.emplace_back()));
+      });
 }
 
 Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
   int64_t dim;
   SmallVector<StringAttr> axes;
   SmallVector<int64_t> owned, needed;
-  if (parser.parseLess() || parser.parseKeyword("dim") || parser.parseInteger(dim) ||
-      parser.parseKeyword("along") ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                     [&] { return parseAxisName(parser, axes.emplace_back()); }) ||
-      parser.parseColon() || parseIntervals(parser, owned) || parser.parseArrow() ||
-      parseIntervals(parser, needed))
+  if (parser.parseLess() || parser.parseKeyword("dim") ||
+      parser.parseInteger(dim) || parser.parseKeyword("along") ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&] { return parseAxisName(parser, axes.emplace_back()); }) ||
+      parser.parseColon() || parseIntervals(parser, owned) ||
+      parser.parseArrow() || parseIntervals(parser, needed))
     return {};
   Padding padding = Padding::Constant;
   if (failed(parser.parseOptionalGreater())) {
@@ -412,14 +446,16 @@ Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
       return {};
     std::optional<PaddingMode> mode = symbolizePaddingMode(word);
     if (!mode) {
-      parser.emitError(place) << "expected wrap, edge, reflect or symmetric, got '" << word << '\'';
+      parser.emitError(place)
+          << "expected wrap, edge, reflect or symmetric, got '" << word << '\'';
       return {};
     }
     if (parser.parseGreater())
       return {};
     padding = static_cast<Padding>(*mode);
   }
-  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes, owned, needed, padding);
+  return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes,
+                                            owned, needed, padding);
 }
 
 static void printIntervals(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
@@ -437,30 +473,36 @@ void DimExchangeAttr::print(AsmPrinter &printer) const {
   printer << " -> ";
   printIntervals(printer, getNeeded());
   if (getPadding() != Padding::Constant)
-    printer << ' ' << stringifyPaddingMode(static_cast<PaddingMode>(getPadding()));
+    printer << ' '
+            << stringifyPaddingMode(static_cast<PaddingMode>(getPadding()));
   printer << '>';
 }
 
-LogicalResult DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                      int64_t dim, ArrayRef<StringAttr> axes,
-                                      ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, Padding) {
+LogicalResult
+DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                        int64_t dim, ArrayRef<StringAttr> axes,
+                        ArrayRef<int64_t> owned, ArrayRef<int64_t> needed,
+                        Padding) {
   if (dim < 0)
     return emitError() << "exchange has negative dim " << dim;
   if (owned.size() != needed.size() || owned.size() % 2 != 0)
-    return emitError() << "exchange of dim " << dim << " owns " << owned.size() / 2
-                       << " intervals and needs " << needed.size() / 2
+    return emitError() << "exchange of dim " << dim << " owns "
+                       << owned.size() / 2 << " intervals and needs "
+                       << needed.size() / 2
                        << ", expected as many: one for each coordinate";
   return success();
 }
 
-static void appendIntervals(ArrayRef<Interval> intervals, SmallVectorImpl<int64_t> &bounds) {
+static void appendIntervals(ArrayRef<Interval> intervals,
+                            SmallVectorImpl<int64_t> &bounds) {
   for (Interval interval : intervals) {
     bounds.push_back(interval.begin);
     bounds.push_back(interval.end);
   }
 }
 
-DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh, const DimExchange &exchange) {
+DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh,
+                                     const DimExchange &exchange) {
   SmallVector<StringAttr> axes;
   for (int64_t axis : exchange.axes)
     axes.push_back(mesh.getAxisNames()[axis]);
@@ -489,24 +531,28 @@ DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
 
 Attribute ExchangePartAttr::parse(AsmParser &parser, Type) {
   SmallVector<DenseI64ArrayAttr> dims;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
-        SmallVector<int64_t> bounds;
-        if (parseIntervals(parser, bounds))
-          return failure();
-        dims.push_back(parser.getBuilder().getDenseI64ArrayAttr(bounds));
-        return success();
-      }))
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+            SmallVector<int64_t> bounds;
+            if (parseIntervals(parser, bounds))
+              return failure();
+            dims.push_back(parser.getBuilder().getDenseI64ArrayAttr(bounds));
+            return success();
+          }))
     return {};
   return get(parser.getContext(), dims);
 }
 
 void ExchangePartAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(getDims(), printer, [&](DenseI64ArrayAttr dim) { printIntervals(printer, dim); });
+  llvm::interleaveComma(getDims(), printer, [&](DenseI64ArrayAttr dim) {
+    printIntervals(printer, dim);
+  });
   printer << '>';
 }
 
-ExchangePartAttr ExchangePartAttr::get(MLIRContext *context, ArrayRef<std::vector<Interval>> tables) {
+ExchangePartAttr ExchangePartAttr::get(MLIRContext *context,
+                                       ArrayRef<std::vector<Interval>> tables) {
   SmallVector<DenseI64ArrayAttr> dims;
   for (const std::vector<Interval> &table : tables) {
     SmallVector<int64_t> bounds;

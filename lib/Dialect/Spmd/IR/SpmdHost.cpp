@@ -9,9 +9,10 @@ using namespace shardc::spmd;
 // HostCallOp
 //===----------------------------------------------------------------------===//
 
-/// What is called may say something else each time: calls are neither repeated nor
-/// moved across one another; those without effects may go.
-void HostCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+/// What is called may say something else each time: calls are neither repeated
+/// nor moved across one another; those without effects may go.
+void HostCallOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   effects.emplace_back(MemoryEffects::Read::get());
   if (getHasEffect())
     effects.emplace_back(MemoryEffects::Write::get());
@@ -19,17 +20,23 @@ void HostCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effe
 
 LogicalResult HostCallOp::verify() {
   if (static_cast<int64_t>(getIndex()) < 0)
-    return emitOpError() << "calls function " << int64_t(getIndex()) << ", expected 0 or more";
+    return emitOpError() << "calls function " << int64_t(getIndex())
+                         << ", expected 0 or more";
   if (getShards() && getNumResults() > 0)
-    return emitOpError() << "is made on shards, but has " << getNumResults() << " results, expected none";
+    return emitOpError() << "is made on shards, but has " << getNumResults()
+                         << " results, expected none";
   size_t numValues = getNumOperands() + getNumResults();
   if (getTypes() && getTypes()->size() != numValues)
-    return emitOpError() << "lists " << getTypes()->size() << " types, expected " << numValues
+    return emitOpError() << "lists " << getTypes()->size()
+                         << " types, expected " << numValues
                          << ": those of its operands and results";
   if (std::optional<ArrayAttr> types = getTypes())
     for (Attribute attr : *types)
-      if (auto type = dyn_cast<RankedTensorType>(cast<TypeAttr>(attr).getValue()); !type || !type.hasStaticShape())
-        return emitOpError() << "lists type " << attr << ", expected tensors of static shapes";
+      if (auto type =
+              dyn_cast<RankedTensorType>(cast<TypeAttr>(attr).getValue());
+          !type || !type.hasStaticShape())
+        return emitOpError() << "lists type " << attr
+                             << ", expected tensors of static shapes";
   return success();
 }
 
@@ -37,7 +44,8 @@ LogicalResult HostCallOp::verify() {
 // RunHostOp
 //===----------------------------------------------------------------------===//
 
-void RunHostOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void RunHostOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   effects.emplace_back(MemoryEffects::Read::get());
   if (getHasEffect())
     effects.emplace_back(MemoryEffects::Write::get());

@@ -25,7 +25,8 @@ SmallVector<SmallVector<int64_t>> LibraryCallOp::getGroups(unsigned number) {
 }
 
 int64_t LibraryCallOp::getKindCode() {
-  constexpr StringLiteral kinds[] = {"product", "convolution", "transform", "attention"};
+  constexpr StringLiteral kinds[] = {"product", "convolution", "transform",
+                                     "attention"};
   auto found = llvm::find(kinds, getKind());
   return found == std::end(kinds) ? 0 : found - std::begin(kinds) + 1;
 }
@@ -43,12 +44,14 @@ int64_t LibraryCallOp::getEpilogueCode() {
   return code;
 }
 
-void LibraryCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void LibraryCallOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpOperand &operand : getOperation()->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
     bool isInit = operand.getOperandNumber() >= getInputs().size();
-    if (!isInit || (getKind() == "product" && !getNumbers().empty() && getNumbers()[0] != 0))
+    if (!isInit || (getKind() == "product" && !getNumbers().empty() &&
+                    getNumbers()[0] != 0))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
     if (isInit)
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
@@ -57,49 +60,67 @@ void LibraryCallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &e
 
 LogicalResult LibraryCallOp::verify() {
   if (getKindCode() == 0)
-    return emitOpError() << "is of kind \"" << getKind() << "\", expected \"product\", \"convolution\", \"transform\" or \"attention\"";
+    return emitOpError() << "is of kind \"" << getKind()
+                         << "\", expected \"product\", \"convolution\", "
+                            "\"transform\" or \"attention\"";
   if (getEpilogueCode() < 0)
-    return emitOpError() << "has epilogue " << *getEpilogue() << ", expected \"bias\", \"relu\" and \"gelu\"";
+    return emitOpError() << "has epilogue " << *getEpilogue()
+                         << ", expected \"bias\", \"relu\" and \"gelu\"";
   if (getEpilogueCode() != 0 && getKind() != "product")
     return emitOpError() << "has an epilogue, which only products have";
   SmallVector<Value> operands = getShapedOperands();
   bool isAttention = getKind() == "attention";
-  size_t numInputs = getKind() == "transform" ? 1 : getEpilogueCode() & 1 || isAttention ? 3 : 2;
+  size_t numInputs = getKind() == "transform"               ? 1
+                     : getEpilogueCode() & 1 || isAttention ? 3
+                                                            : 2;
   if (getInputs().size() != numInputs || operands.size() > kMostOperands)
-    return emitOpError() << "has " << getInputs().size() << " inputs, expected " << numInputs;
+    return emitOpError() << "has " << getInputs().size() << " inputs, expected "
+                         << numInputs;
   size_t numInits = isAttention ? 3 : 1;
   if (getInits().size() != numInits)
-    return emitOpError() << "has " << getInits().size() << " inits, expected " << numInits;
+    return emitOpError() << "has " << getInits().size() << " inits, expected "
+                         << numInits;
   size_t numNumbers = getNumbers().size() + getAt().size();
   if (numNumbers > kMostNumbers)
-    return emitOpError() << "has " << numNumbers << " numbers, at most " << kMostNumbers << " are known";
+    return emitOpError() << "has " << numNumbers << " numbers, at most "
+                         << kMostNumbers << " are known";
   Type init = getInits().front().getType();
-  bool onTensors = llvm::any_of(getInits().getTypes(), llvm::IsaPred<TensorType>);
-  if (bool(getResult()) != onTensors || (getResult() && (numInits != 1 || getResult().getType() != init)))
-    return emitOpError() << "has init of type " << init << ", expected a result of that type if it is a tensor";
+  bool onTensors =
+      llvm::any_of(getInits().getTypes(), llvm::IsaPred<TensorType>);
+  if (bool(getResult()) != onTensors ||
+      (getResult() && (numInits != 1 || getResult().getType() != init)))
+    return emitOpError()
+           << "has init of type " << init
+           << ", expected a result of that type if it is a tensor";
   if (getDims().size() != operands.size())
-    return emitOpError() << "has dims of " << getDims().size() << " operands, expected " << operands.size();
+    return emitOpError() << "has dims of " << getDims().size()
+                         << " operands, expected " << operands.size();
   for (auto [number, operand] : llvm::enumerate(operands)) {
     auto groups = dyn_cast<ArrayAttr>(getDims()[number]);
-    bool isList = groups && groups.size() <= kMostDims && llvm::all_of(groups, [](Attribute group) {
-                    auto list = dyn_cast<ArrayAttr>(group);
-                    return list && llvm::all_of(list, llvm::IsaPred<IntegerAttr>);
-                  });
+    bool isList =
+        groups && groups.size() <= kMostDims &&
+        llvm::all_of(groups, [](Attribute group) {
+          auto list = dyn_cast<ArrayAttr>(group);
+          return list && llvm::all_of(list, llvm::IsaPred<IntegerAttr>);
+        });
     if (!isList)
-      return emitOpError() << "has dims " << getDims()[number] << " of operand " << number
-                           << ", expected at most " << kMostDims << " lists of numbers";
+      return emitOpError() << "has dims " << getDims()[number] << " of operand "
+                           << number << ", expected at most " << kMostDims
+                           << " lists of numbers";
     auto type = cast<ShapedType>(operand.getType());
     SmallVector<bool> seen(type.getRank());
     for (ArrayRef<int64_t> group : getGroups(number))
       for (int64_t dim : group) {
         if (dim < 0 || dim >= type.getRank() || seen[dim])
-          return emitOpError() << "names dim " << dim << " of operand " << number << ", which has "
-                               << type.getRank() << " dims, each named once";
+          return emitOpError() << "names dim " << dim << " of operand "
+                               << number << ", which has " << type.getRank()
+                               << " dims, each named once";
         seen[dim] = true;
       }
     for (auto [dim, size] : llvm::enumerate(type.getShape()))
       if (!seen[dim] && size != 1)
-        return emitOpError() << "leaves out dim " << dim << " of operand " << number << ", of " << size << " elements";
+        return emitOpError() << "leaves out dim " << dim << " of operand "
+                             << number << ", of " << size << " elements";
   }
   return success();
 }

@@ -5,7 +5,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-void LinesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void LinesOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   for (OpOperand &operand : getOperation()->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
@@ -17,18 +18,24 @@ void LinesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects
 }
 
 /// The type of elements of `value`.
-static Type elementOf(Value value) { return cast<ShapedType>(value.getType()).getElementType(); }
+static Type elementOf(Value value) {
+  return cast<ShapedType>(value.getType()).getElementType();
+}
 
 /// An error where `body` is not given `arguments`, or does not yield `results`.
-static LogicalResult verifyBody(LinesOp op, ArrayRef<Type> arguments, ArrayRef<Type> results) {
+static LogicalResult verifyBody(LinesOp op, ArrayRef<Type> arguments,
+                                ArrayRef<Type> results) {
   if (!op.getBody().hasOneBlock())
     return op.emitOpError() << "expected a body of one block";
   Block &block = op.getBody().front();
   if (block.getArgumentTypes() != TypeRange(arguments))
-    return op.emitOpError() << "has a body of (" << block.getArgumentTypes() << "), expected (" << arguments << ")";
-  auto yield = dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+    return op.emitOpError() << "has a body of (" << block.getArgumentTypes()
+                            << "), expected (" << arguments << ")";
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield || yield.getOperandTypes() != TypeRange(results))
-    return op.emitOpError() << "has a body that does not yield (" << results << ")";
+    return op.emitOpError()
+           << "has a body that does not yield (" << results << ")";
   return success();
 }
 
@@ -38,16 +45,20 @@ LogicalResult LinesOp::verify() {
   size_t lines = isFourier ? 2 : inputs.size();
   if (inputs.empty() || (isFourier && inputs.size() != 4))
     return emitOpError() << "has " << inputs.size() << " inputs, expected "
-                         << (isFourier ? "two parts and two tables" : "at least one");
+                         << (isFourier ? "two parts and two tables"
+                                       : "at least one");
   auto shape = cast<ShapedType>(inputs[0].getType());
   int64_t dim = getDim();
   if (!shape.hasRank() || dim < 0 || dim >= shape.getRank())
     return emitOpError() << "has no dim " << dim << " in " << shape;
   for (Value input : inputs.take_front(lines))
-    if (failed(verifyCompatibleShape(shape.getShape(), cast<ShapedType>(input.getType()).getShape())))
-      return emitOpError() << "has inputs of " << shape << " and of " << input.getType() << ", expected one shape";
+    if (failed(verifyCompatibleShape(
+            shape.getShape(), cast<ShapedType>(input.getType()).getShape())))
+      return emitOpError() << "has inputs of " << shape << " and of "
+                           << input.getType() << ", expected one shape";
   if (inits.size() != lines + getPositions())
-    return emitOpError() << "has " << inits.size() << " inits, expected " << lines + getPositions();
+    return emitOpError() << "has " << inits.size() << " inits, expected "
+                         << lines + getPositions();
   for (auto [i, init] : llvm::enumerate(inits)) {
     auto type = cast<ShapedType>(init.getType());
     SmallVector<int64_t> expected(shape.getShape());
@@ -55,17 +66,24 @@ LogicalResult LinesOp::verify() {
       expected[dim] = type.getDimSize(dim);
     if (failed(verifyCompatibleShape(expected, type.getShape())))
       return emitOpError() << "has init " << type << " for lines of " << shape;
-    if (ShapedType::isStatic(shape.getDimSize(dim)) && type.getDimSize(dim) > shape.getDimSize(dim))
-      return emitOpError() << "has init " << type << ", longer than lines of " << shape;
-    if (i < lines ? type.getElementType() != elementOf(inputs[i]) : !type.getElementType().isSignlessInteger())
-      return emitOpError() << "has an init of " << type.getElementType() << ", expected "
-                           << (i < lines ? "the element type of its input" : "integers");
+    if (ShapedType::isStatic(shape.getDimSize(dim)) &&
+        type.getDimSize(dim) > shape.getDimSize(dim))
+      return emitOpError() << "has init " << type << ", longer than lines of "
+                           << shape;
+    if (i < lines ? type.getElementType() != elementOf(inputs[i])
+                  : !type.getElementType().isSignlessInteger())
+      return emitOpError() << "has an init of " << type.getElementType()
+                           << ", expected "
+                           << (i < lines ? "the element type of its input"
+                                         : "integers");
   }
   if (getPositions() && getKind() != LineKind::Sort)
     return emitOpError() << "has positions, which sorts alone give";
   if (getBackward() && getKind() != LineKind::Scan)
     return emitOpError() << "goes backward, which scans alone do";
-  SmallVector<Type> elements = llvm::map_to_vector(inputs.take_front(lines), elementOf), twice;
+  SmallVector<Type> elements = llvm::map_to_vector(inputs.take_front(lines),
+                                                   elementOf),
+                    twice;
   if (getKind() != LineKind::Scan && !getStarts().empty())
     return emitOpError() << "has starts, which scans alone have";
   if (getKind() == LineKind::Sort) {
@@ -75,7 +93,8 @@ LogicalResult LinesOp::verify() {
   }
   if (getKind() == LineKind::Scan) {
     if (getStarts().getTypes() != TypeRange(elements))
-      return emitOpError() << "has starts of (" << getStarts().getTypes() << "), expected (" << elements << ")";
+      return emitOpError() << "has starts of (" << getStarts().getTypes()
+                           << "), expected (" << elements << ")";
     twice = elements;
     twice.append(elements);
     return verifyBody(*this, twice, elements);
@@ -84,10 +103,14 @@ LogicalResult LinesOp::verify() {
     return emitOpError() << "has a body, which a transform has not";
   int64_t n = shape.getDimSize(dim);
   for (Value table : inputs.drop_front(2))
-    if (ShapedType::isDynamic(n) || cast<ShapedType>(table.getType()).getShape() != ArrayRef(n))
-      return emitOpError() << "has a table of " << table.getType() << " for lines of " << shape;
-  if (elements[0] != elements[1] || !isa<FloatType>(elements[0]) || elementOf(inputs[2]) != elements[0] ||
+    if (ShapedType::isDynamic(n) ||
+        cast<ShapedType>(table.getType()).getShape() != ArrayRef(n))
+      return emitOpError() << "has a table of " << table.getType()
+                           << " for lines of " << shape;
+  if (elements[0] != elements[1] || !isa<FloatType>(elements[0]) ||
+      elementOf(inputs[2]) != elements[0] ||
       elementOf(inputs[3]) != elements[0])
-    return emitOpError() << "has parts and tables of " << elements << ", expected one float type";
+    return emitOpError() << "has parts and tables of " << elements
+                         << ", expected one float type";
   return success();
 }

@@ -1,6 +1,6 @@
 //===- SpmdOps.cpp - Ops of both views ------------------------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -11,17 +11,22 @@ using namespace shardc::spmd;
 /// `[<dim 0 along ["x"] : ...>, ...]`, without repeating the attribute's name.
 static ParseResult parseDimExchanges(OpAsmParser &parser, ArrayAttr &dims) {
   SmallVector<Attribute> list;
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        return failure(!list.emplace_back(DimExchangeAttr::parse(parser, {})));
-      }))
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square, [&]() -> ParseResult {
+            return failure(
+                !list.emplace_back(DimExchangeAttr::parse(parser, {})));
+          }))
     return failure();
   dims = parser.getBuilder().getArrayAttr(list);
   return success();
 }
 
-static void printDimExchanges(OpAsmPrinter &printer, Operation *, ArrayAttr dims) {
+static void printDimExchanges(OpAsmPrinter &printer, Operation *,
+                              ArrayAttr dims) {
   printer << '[';
-  llvm::interleaveComma(dims, printer, [&](Attribute dim) { cast<DimExchangeAttr>(dim).print(printer); });
+  llvm::interleaveComma(dims, printer, [&](Attribute dim) {
+    cast<DimExchangeAttr>(dim).print(printer);
+  });
   printer << ']';
 }
 
@@ -29,21 +34,26 @@ static void printDimExchanges(OpAsmPrinter &printer, Operation *, ArrayAttr dims
 #include "shardc/Dialect/Spmd/IR/SpmdOps.cpp.inc"
 
 static SmallVector<StringAttr> axisNames(ArrayAttr axes) {
-  return llvm::map_to_vector(axes, [](Attribute axis) { return cast<StringAttr>(axis); });
+  return llvm::map_to_vector(
+      axes, [](Attribute axis) { return cast<StringAttr>(axis); });
 }
 
 /// Checks that the mesh exists and has `axes`, each once.
-static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr meshName, ArrayRef<StringAttr> axes,
-                                SymbolTableCollection &symbols, MeshAttr &mesh) {
+static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr meshName,
+                                ArrayRef<StringAttr> axes,
+                                SymbolTableCollection &symbols,
+                                MeshAttr &mesh) {
   auto meshOp = symbols.lookupNearestSymbolFrom<MeshOp>(op, meshName);
   if (!meshOp)
     return op->emitOpError() << "names unknown mesh " << meshName;
   mesh = meshOp.getMesh();
   for (auto [i, axis] : llvm::enumerate(axes)) {
     if (mesh.getAxisIndex(axis.getValue()) < 0)
-      return op->emitOpError() << "names axis \"" << axis.getValue() << "\", but mesh " << meshName << " is " << mesh;
+      return op->emitOpError() << "names axis \"" << axis.getValue()
+                               << "\", but mesh " << meshName << " is " << mesh;
     if (llvm::is_contained(axes.take_front(i), axis))
-      return op->emitOpError() << "names axis \"" << axis.getValue() << "\" twice";
+      return op->emitOpError()
+             << "names axis \"" << axis.getValue() << "\" twice";
   }
   return success();
 }
@@ -66,8 +76,9 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   int64_t coordinates = countCoordinates(mesh, axes);
   if (static_cast<int64_t>(getTable().size()) != coordinates)
-    return emitOpError() << "has a table of " << getTable().size() << " entries, but there are "
-                         << coordinates << " coordinates along its axes";
+    return emitOpError() << "has a table of " << getTable().size()
+                         << " entries, but there are " << coordinates
+                         << " coordinates along its axes";
   return success();
 }
 
@@ -85,12 +96,17 @@ OpFoldResult LookupOp::fold(FoldAdaptor) {
 LogicalResult DilateOp::verify() {
   auto input = cast<RankedTensorType>(getInput().getType());
   auto result = cast<RankedTensorType>(getResult().getType());
-  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
-    return emitOpError() << "has input " << input << " and result " << result << ", expected the same element type and number of dims";
+  if (input.getRank() != result.getRank() ||
+      input.getElementType() != result.getElementType())
+    return emitOpError()
+           << "has input " << input << " and result " << result
+           << ", expected the same element type and number of dims";
   if (static_cast<int64_t>(getDim()) >= input.getRank())
-    return emitOpError() << "has dim " << getDim() << ", but the tensor has " << input.getRank() << " dims";
+    return emitOpError() << "has dim " << getDim() << ", but the tensor has "
+                         << input.getRank() << " dims";
   if (static_cast<int64_t>(getFactor()) < 1)
-    return emitOpError() << "has factor " << getFactor() << ", expected at least 1";
+    return emitOpError() << "has factor " << getFactor()
+                         << ", expected at least 1";
   return success();
 }
 
@@ -99,20 +115,28 @@ LogicalResult DilateOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult PadOp::verify() {
-  auto input = cast<RankedTensorType>(getInput().getType()), result = cast<RankedTensorType>(getType());
-  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
-    return emitOpError() << "has input " << input << " and result " << result
-                         << ", expected the same element type and number of dims";
-  if (static_cast<int64_t>(getLow().size()) != input.getRank() || getHigh().size() != getLow().size())
-    return emitOpError() << "has " << getLow().size() << " low and " << getHigh().size() << " high amounts for "
+  auto input = cast<RankedTensorType>(getInput().getType()),
+       result = cast<RankedTensorType>(getType());
+  if (input.getRank() != result.getRank() ||
+      input.getElementType() != result.getElementType())
+    return emitOpError()
+           << "has input " << input << " and result " << result
+           << ", expected the same element type and number of dims";
+  if (static_cast<int64_t>(getLow().size()) != input.getRank() ||
+      getHigh().size() != getLow().size())
+    return emitOpError() << "has " << getLow().size() << " low and "
+                         << getHigh().size() << " high amounts for "
                          << input.getRank() << " dims";
   for (int64_t i = 0; i < input.getRank(); ++i) {
-    int64_t size = input.getDimSize(i), padded = size + getLow()[i] + getHigh()[i];
+    int64_t size = input.getDimSize(i),
+            padded = size + getLow()[i] + getHigh()[i];
     if (padded != result.getDimSize(i))
-      return emitOpError() << "makes " << padded << " elements of the " << size << " in dim " << i << ", but its result has "
+      return emitOpError() << "makes " << padded << " elements of the " << size
+                           << " in dim " << i << ", but its result has "
                            << result.getDimSize(i);
     if (size == 0 && padded != 0)
-      return emitOpError() << "pads dim " << i << ", which has no elements to read";
+      return emitOpError() << "pads dim " << i
+                           << ", which has no elements to read";
   }
   return success();
 }
@@ -122,24 +146,32 @@ LogicalResult PadOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Checks that shards of `sizes` are all of a dim of `extent`.
-static LogicalResult verifyDealt(Operation *op, ArrayRef<int64_t> sizes, int64_t extent) {
-  std::optional<Boundaries> shards = Boundaries::fromSizes({sizes.data(), sizes.size()});
+static LogicalResult verifyDealt(Operation *op, ArrayRef<int64_t> sizes,
+                                 int64_t extent) {
+  std::optional<Boundaries> shards =
+      Boundaries::fromSizes({sizes.data(), sizes.size()});
   if (!shards)
-    return op->emitOpError() << "has sizes " << DenseI64ArrayAttr::get(op->getContext(), sizes) << ", expected one of at least 0 for each shard";
+    return op->emitOpError()
+           << "has sizes " << DenseI64ArrayAttr::get(op->getContext(), sizes)
+           << ", expected one of at least 0 for each shard";
   if (shards->size() != extent)
-    return op->emitOpError() << "has sizes that add up to " << shards->size() << ", but the dim has " << extent << " elements";
+    return op->emitOpError() << "has sizes that add up to " << shards->size()
+                             << ", but the dim has " << extent << " elements";
   return success();
 }
 
 LogicalResult DealOp::verify() {
   auto type = cast<RankedTensorType>(getType());
-  if (static_cast<int64_t>(getDim()) < 0 || static_cast<int64_t>(getDim()) >= type.getRank())
-    return emitOpError() << "has dim " << getDim() << ", but the tensor has " << type.getRank() << " dims";
+  if (static_cast<int64_t>(getDim()) < 0 ||
+      static_cast<int64_t>(getDim()) >= type.getRank())
+    return emitOpError() << "has dim " << getDim() << ", but the tensor has "
+                         << type.getRank() << " dims";
   return verifyDealt(*this, getSizes(), type.getDimSize(getDim()));
 }
 
 LogicalResult DealtIotaOp::verify() {
-  return verifyDealt(*this, getSizes(), cast<RankedTensorType>(getType()).getDimSize(0));
+  return verifyDealt(*this, getSizes(),
+                     cast<RankedTensorType>(getType()).getDimSize(0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,7 +183,8 @@ shardc::Exchange ExchangeOpInterface::getExchange() {
   auto communication = cast<CommunicationOpInterface>(op);
   MeshAttr mesh = lookupMesh(op, communication.getMeshName());
   Exchange exchange;
-  exchange.meshShape.assign(mesh.getAxisSizes().begin(), mesh.getAxisSizes().end());
+  exchange.meshShape.assign(mesh.getAxisSizes().begin(),
+                            mesh.getAxisSizes().end());
   auto type = cast<RankedTensorType>(communication.getSource().getType());
   exchange.globalShape.assign(type.getShape().begin(), type.getShape().end());
   for (Attribute attr : getDimExchanges()) {
@@ -174,12 +207,16 @@ static SmallVector<StringAttr> groupAxesOf(ArrayAttr dims) {
   return axes;
 }
 
-static LogicalResult verifyDimExchanges(Operation *op, ArrayAttr dims, FlatSymbolRefAttr meshName,
-                                        RankedTensorType input, RankedTensorType result,
+static LogicalResult verifyDimExchanges(Operation *op, ArrayAttr dims,
+                                        FlatSymbolRefAttr meshName,
+                                        RankedTensorType input,
+                                        RankedTensorType result,
                                         SymbolTableCollection &symbols) {
-  if (input.getRank() != result.getRank() || input.getElementType() != result.getElementType())
-    return op->emitOpError() << "has input " << input << " and result " << result
-                             << ", expected the same element type and number of dims";
+  if (input.getRank() != result.getRank() ||
+      input.getElementType() != result.getElementType())
+    return op->emitOpError()
+           << "has input " << input << " and result " << result
+           << ", expected the same element type and number of dims";
   llvm::SmallBitVector seen(input.getRank());
   for (Attribute attr : dims) {
     auto dim = cast<DimExchangeAttr>(attr);
@@ -187,40 +224,56 @@ static LogicalResult verifyDimExchanges(Operation *op, ArrayAttr dims, FlatSymbo
     if (failed(verifyAxes(op, meshName, dim.getAxes(), symbols, mesh)))
       return failure();
     if (dim.getDim() >= input.getRank())
-      return op->emitOpError() << "has dim " << dim.getDim() << ", but the tensor has " << input.getRank() << " dims";
+      return op->emitOpError()
+             << "has dim " << dim.getDim() << ", but the tensor has "
+             << input.getRank() << " dims";
     if (seen.test(dim.getDim()))
       return op->emitOpError() << "has dim " << dim.getDim() << " twice";
     seen.set(dim.getDim());
     int64_t coordinates = countCoordinates(mesh, dim.getAxes());
     if (static_cast<int64_t>(dim.getOwned().size()) != 2 * coordinates)
-      return op->emitOpError() << "has " << dim.getOwned().size() / 2 << " intervals for dim " << dim.getDim()
-                               << ", but there are " << coordinates << " coordinates along its axes";
+      return op->emitOpError()
+             << "has " << dim.getOwned().size() / 2 << " intervals for dim "
+             << dim.getDim() << ", but there are " << coordinates
+             << " coordinates along its axes";
   }
   for (int64_t i = 0; i < input.getRank(); ++i)
     if (!seen.test(i) && input.getDimSize(i) != result.getDimSize(i))
-      return op->emitOpError() << "changes dim " << i << " from " << input << " to " << result << ", but does not list it";
+      return op->emitOpError() << "changes dim " << i << " from " << input
+                               << " to " << result << ", but does not list it";
   return success();
 }
 
 /// Parts have a table for each dim, and what they name is needed.
-static LogicalResult verifyParts(Operation *op, ArrayAttr dims, ArrayAttr parts) {
+static LogicalResult verifyParts(Operation *op, ArrayAttr dims,
+                                 ArrayAttr parts) {
   if (!parts)
     return success();
   if (parts.empty())
-    return op->emitOpError() << "has an empty list of parts; leave it out where all of what is needed arrives";
-  for (auto [number, part] : llvm::enumerate(parts.getAsRange<ExchangePartAttr>())) {
+    return op->emitOpError() << "has an empty list of parts; leave it out "
+                                "where all of what is needed arrives";
+  for (auto [number, part] :
+       llvm::enumerate(parts.getAsRange<ExchangePartAttr>())) {
     if (part.getDims().size() != dims.size())
-      return op->emitOpError() << "has part " << number << " with " << part.getDims().size() << " dims, but " << dims.size()
-                               << " are exchanged";
-    for (auto [attr, bounds] : llvm::zip_equal(dims.getAsRange<DimExchangeAttr>(), part.getDims())) {
+      return op->emitOpError()
+             << "has part " << number << " with " << part.getDims().size()
+             << " dims, but " << dims.size() << " are exchanged";
+    for (auto [attr, bounds] :
+         llvm::zip_equal(dims.getAsRange<DimExchangeAttr>(), part.getDims())) {
       if (bounds.size() != static_cast<int64_t>(attr.getNeeded().size()))
-        return op->emitOpError() << "has part " << number << " with " << bounds.size() / 2 << " intervals of dim " << attr.getDim()
-                                 << ", expected " << attr.getNeeded().size() / 2;
+        return op->emitOpError()
+               << "has part " << number << " with " << bounds.size() / 2
+               << " intervals of dim " << attr.getDim() << ", expected "
+               << attr.getNeeded().size() / 2;
       for (size_t i = 0; i + 1 < attr.getNeeded().size(); i += 2) {
-        Interval mine{bounds[i], bounds[i + 1]}, whole{attr.getNeeded()[i], attr.getNeeded()[i + 1]};
+        Interval mine{bounds[i], bounds[i + 1]},
+            whole{attr.getNeeded()[i], attr.getNeeded()[i + 1]};
         if (!whole.contains(mine))
-          return op->emitOpError() << "has part " << number << " with " << mine.begin << ':' << mine.end << " of dim "
-                                   << attr.getDim() << ", of which only " << whole.begin << ':' << whole.end << " is needed";
+          return op->emitOpError()
+                 << "has part " << number << " with " << mine.begin << ':'
+                 << mine.end << " of dim " << attr.getDim()
+                 << ", of which only " << whole.begin << ':' << whole.end
+                 << " is needed";
       }
     }
   }
@@ -229,15 +282,18 @@ static LogicalResult verifyParts(Operation *op, ArrayAttr dims, ArrayAttr parts)
 
 #define SHARDC_EXCHANGE_OP(Op)                                                 \
   FlatSymbolRefAttr Op::getMeshName() { return getMeshAttr(); }                \
-  SmallVector<StringAttr> Op::getGroupAxes() { return groupAxesOf(getDims()); } \
+  SmallVector<StringAttr> Op::getGroupAxes() {                                 \
+    return groupAxesOf(getDims());                                             \
+  }                                                                            \
   Value Op::getSource() { return getInput(); }                                 \
   ArrayAttr Op::getDimExchanges() { return getDims(); }                        \
   Value Op::getFillValue() { return getFill(); }                               \
   ArrayAttr Op::getArriving() { return getPartsAttr(); }                       \
   LogicalResult Op::verifySymbolUses(SymbolTableCollection &symbols) {         \
-    if (failed(verifyDimExchanges(*this, getDims(), getMeshAttr(),             \
-                                  cast<RankedTensorType>(getInput().getType()), \
-                                  cast<RankedTensorType>(getType()), symbols))) \
+    if (failed(                                                                \
+            verifyDimExchanges(*this, getDims(), getMeshAttr(),                \
+                               cast<RankedTensorType>(getInput().getType()),   \
+                               cast<RankedTensorType>(getType()), symbols)))   \
       return failure();                                                        \
     return verifyParts(*this, getDims(), getPartsAttr());                      \
   }
@@ -253,7 +309,9 @@ SHARDC_EXCHANGE_OP(ExchangeWaitOp)
 //===----------------------------------------------------------------------===//
 
 FlatSymbolRefAttr AllReduceOp::getMeshName() { return getMeshAttr(); }
-SmallVector<StringAttr> AllReduceOp::getGroupAxes() { return axisNames(getAxes()); }
+SmallVector<StringAttr> AllReduceOp::getGroupAxes() {
+  return axisNames(getAxes());
+}
 Value AllReduceOp::getSource() { return getInput(); }
 LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
   MeshAttr mesh;
@@ -269,11 +327,14 @@ SmallVector<StringAttr> ReduceScatterOp::getGroupAxes() {
   return axes;
 }
 Value ReduceScatterOp::getSource() { return getInput(); }
-LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult
+ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   MeshAttr mesh;
-  if (failed(verifyAxes(*this, getMeshAttr(), axisNames(getAxes()), symbols, mesh)))
+  if (failed(verifyAxes(*this, getMeshAttr(), axisNames(getAxes()), symbols,
+                        mesh)))
     return failure();
-  return verifyDimExchanges(*this, getDims(), getMeshAttr(), cast<RankedTensorType>(getInput().getType()),
+  return verifyDimExchanges(*this, getDims(), getMeshAttr(),
+                            cast<RankedTensorType>(getInput().getType()),
                             cast<RankedTensorType>(getType()), symbols);
 }
 
@@ -281,7 +342,9 @@ LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) 
 // RunSiteOp
 //===----------------------------------------------------------------------===//
 
-void RunSiteOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void RunSiteOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
   // Peers take part: never dropped, never moved across one another.
   effects.emplace_back(MemoryEffects::Write::get());
   for (OpOperand &operand : getInputsMutable())

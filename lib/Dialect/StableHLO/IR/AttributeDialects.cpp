@@ -32,7 +32,6 @@ struct TfDialect final : NameOnlyDialect<TfDialect> {
 };
 } // namespace
 
-void shardc::stablehlo::registerAttributeDialects(
-    DialectRegistry &registry) {
+void shardc::stablehlo::registerAttributeDialects(DialectRegistry &registry) {
   registry.insert<MhloDialect, JaxDialect, TfDialect>();
 }

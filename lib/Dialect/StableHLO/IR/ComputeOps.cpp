@@ -12,8 +12,8 @@ using namespace shardc::stablehlo::checks;
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// One may be computed in the other: floats, complex numbers, predicates, integers
-/// of one signedness, of any widths.
+/// One may be computed in the other: floats, complex numbers, predicates,
+/// integers of one signedness, of any widths.
 static bool areOfOneKind(Type x, Type y) {
   auto integer = dyn_cast<IntegerType>(x), other = dyn_cast<IntegerType>(y);
   if (integer || other)
@@ -38,9 +38,9 @@ LogicalResult checks::verifyReducer(const Reporter &report, Region &region,
       continue;
     Type input = inputs[argument.getArgNumber() % count];
     if (!areOfOneKind(type.getElementType(), getElementTypeOrSelf(input)))
-      return report("reducer's argument ", argument.getArgNumber(), " has type ",
-                    type, ", expected one that elements of ", input,
-                    " can be computed in");
+      return report("reducer's argument ", argument.getArgNumber(),
+                    " has type ", type, ", expected one that elements of ",
+                    input, " can be computed in");
   }
   FailureOr<ReturnOp> result = getReturn(report, region, "reducer");
   if (failed(result))
@@ -314,7 +314,8 @@ LogicalResult ReduceOp::verify() {
   Reporter report(*this);
   if (failed(verifyReductionOperands(report, *this, getInputs(),
                                      getInitValues())) ||
-      failed(verifyReducer(report, getBody(), getInputs().size(), getInputs().getTypes())))
+      failed(verifyReducer(report, getBody(), getInputs().size(),
+                           getInputs().getTypes())))
     return failure();
   auto input = cast<RankedTensorType>(getInputs().front().getType());
   if (failed(
@@ -345,7 +346,8 @@ LogicalResult ReduceWindowOp::verify() {
   Reporter report(*this);
   if (failed(verifyReductionOperands(report, *this, getInputs(),
                                      getInitValues())) ||
-      failed(verifyReducer(report, getBody(), getInputs().size(), getInputs().getTypes())))
+      failed(verifyReducer(report, getBody(), getInputs().size(),
+                           getInputs().getTypes())))
     return failure();
   auto input = cast<RankedTensorType>(getInputs().front().getType());
   int64_t rank = input.getRank();
@@ -608,8 +610,7 @@ LogicalResult ScatterOp::verify() {
     sizes.back() = update.getDimSize(windowDims[next++]);
     // A rank's block, in the local view, may be smaller: the rest is others'.
     if (!isDynamic(sizes.back()) && !input.isDynamicDim(dim) &&
-        sizes.back() > input.getDimSize(dim) &&
-        !(*this)->hasAttr("spmd.block"))
+        sizes.back() > input.getDimSize(dim) && !(*this)->hasAttr("spmd.block"))
       return report("update windows have ", sizes.back(), " elements in dim ",
                     dim, ", more than the input's ", input.getDimSize(dim));
   }
@@ -619,7 +620,8 @@ LogicalResult ScatterOp::verify() {
       dims.getScatterIndicesBatchingDims(), dims.getScatterDimsToOperandDims(),
       dims.getIndexVectorDim());
   if (failed(shape) || failed(verifyShape(report, "update", update, *shape)) ||
-      failed(verifyReducer(report, getUpdateComputation(), getInputs().size(), getInputs().getTypes())))
+      failed(verifyReducer(report, getUpdateComputation(), getInputs().size(),
+                           getInputs().getTypes())))
     return failure();
   return verifyReductionResults(report, getInputs(), getResultTypes(),
                                 getUpdateComputation(), input.getShape());

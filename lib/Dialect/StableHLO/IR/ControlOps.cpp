@@ -288,8 +288,8 @@ static LogicalResult verifySameCount(const Reporter &report,
   return success();
 }
 
-/// The size of the groups of processes: `?` where groups of replicas stand for all
-/// partitions of these as well, whose number the op does not say.
+/// The size of the groups of processes: `?` where groups of replicas stand for
+/// all partitions of these as well, whose number the op does not say.
 template <typename OpT>
 static FailureOr<int64_t> verifyProcessGroups(const Reporter &report, OpT op) {
   FailureOr<int64_t> size = verifyGroups(report, op.getReplicaGroups());
@@ -321,7 +321,10 @@ LogicalResult AllReduceOp::verify() {
   Reporter report(*this);
   if (failed(verifyGroups(report, getReplicaGroups())) ||
       failed(verifySameCount(report, getOperands(), getResultTypes())) ||
-      failed(verifyReducer(report, getComputation(), 1, TypeRange(getOperands()).take_front(std::min<size_t>(getOperands().size(), 1)))))
+      failed(verifyReducer(
+          report, getComputation(), 1,
+          TypeRange(getOperands())
+              .take_front(std::min<size_t>(getOperands().size(), 1)))))
     return failure();
   for (auto [operand, result] : llvm::zip(getOperands(), getResultTypes()))
     if (failed(
@@ -335,7 +338,9 @@ LogicalResult ReduceScatterOp::verify() {
   Reporter report(*this);
   FailureOr<int64_t> size = verifyProcessGroups(report, *this);
   int64_t dim = getScatterDimension();
-  if (failed(size) || failed(verifyReducer(report, getComputation(), 1, getOperand().getType())) ||
+  if (failed(size) ||
+      failed(
+          verifyReducer(report, getComputation(), 1, getOperand().getType())) ||
       failed(verifyElementTypes(report, "operand", getOperand().getType(),
                                 "result", getType())) ||
       failed(verifyDims(report, "scatter_dimension", dim,
@@ -402,9 +407,8 @@ LogicalResult CollectiveBroadcastOp::verify() {
     return failure();
   ValueRange sent = getOperands();
   if (getHasDynamicRoot()) {
-    auto root = sent.empty()
-                    ? RankedTensorType()
-                    : cast<RankedTensorType>(sent.back().getType());
+    auto root = sent.empty() ? RankedTensorType()
+                             : cast<RankedTensorType>(sent.back().getType());
     int64_t others = static_cast<int64_t>(sent.size()) - 1;
     if (!root || root.getRank() != 1 || !root.getElementType().isInteger() ||
         !sizesAgree(root.getDimSize(0), others))

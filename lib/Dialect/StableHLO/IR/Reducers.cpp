@@ -9,8 +9,9 @@
 using namespace mlir;
 using namespace shardc;
 
-FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op, Region &body, Value left, Value right,
-                                               llvm::function_ref<Value(Value, RankedTensorType)> broadcast) {
+FailureOr<Value> stablehlo::combineElementwise(
+    OpBuilder &builder, Operation *op, Region &body, Value left, Value right,
+    llvm::function_ref<Value(Value, RankedTensorType)> broadcast) {
   // On 0-d tensors and on whole ones elementwise ops are the same.
   auto type = cast<RankedTensorType>(left.getType());
   Block &block = body.front();
@@ -24,29 +25,35 @@ FailureOr<Value> stablehlo::combineElementwise(OpBuilder &builder, Operation *op
     auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
     auto scalar = dyn_cast<RankedTensorType>(value.getType());
     if (!constant || !scalar || scalar.getRank() != 0)
-      return op->emitOpError() << "unsupported: combines by values from outside its region";
+      return op->emitOpError()
+             << "unsupported: combines by values from outside its region";
     if (!type.hasStaticShape()) {
       assert(broadcast && "a shape that is not known now");
       Value copy = builder.clone(*constant)->getResult(0);
       mapping.map(value, broadcast(copy, type.clone(scalar.getElementType())));
       return success();
     }
-    auto splat = cast<DenseElementsAttr>(constant.getValue()).resizeSplat(type.clone(scalar.getElementType()));
-    Value whole = stablehlo::ConstantOp::create(builder, op->getLoc(), cast<ElementsAttr>(Attribute(splat)));
+    auto splat = cast<DenseElementsAttr>(constant.getValue())
+                     .resizeSplat(type.clone(scalar.getElementType()));
+    Value whole = stablehlo::ConstantOp::create(
+        builder, op->getLoc(), cast<ElementsAttr>(Attribute(splat)));
     mapping.map(value, whole);
     return success();
   };
   for (Operation &inner : block.without_terminator()) {
     if (isa<stablehlo::ConstantOp>(inner))
       continue; // Where it is used.
-    if (!inner.hasTrait<stablehlo::ElementwiseTrait>() || inner.getNumResults() != 1)
-      return op->emitOpError() << "unsupported: combines by '" << inner.getName()
-                               << "'; elementwise ops on the two arguments are known";
+    if (!inner.hasTrait<stablehlo::ElementwiseTrait>() ||
+        inner.getNumResults() != 1)
+      return op->emitOpError()
+             << "unsupported: combines by '" << inner.getName()
+             << "'; elementwise ops on the two arguments are known";
     for (Value operand : inner.getOperands())
       if (failed(bringIn(operand)))
         return failure();
     Operation *copy = builder.clone(inner, mapping);
-    copy->getResult(0).setType(type.clone(cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
+    copy->getResult(0).setType(type.clone(
+        cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
   }
   if (failed(bringIn(block.getTerminator()->getOperand(0))))
     return failure();
@@ -60,7 +67,8 @@ bool shardc::stablehlo::picksExtreme(Operation *reduce, bool &isMax) {
   Block &body = op.getBody().front();
   if (op.getInputs().size() != 2 || body.getNumArguments() != 4)
     return false;
-  Value x = body.getArgument(0), p = body.getArgument(1), y = body.getArgument(2), q = body.getArgument(3);
+  Value x = body.getArgument(0), p = body.getArgument(1),
+        y = body.getArgument(2), q = body.getArgument(3);
   using Direction = ComparisonDirection;
   auto compares = [](Value value, Value lhs, Value rhs, Direction direction) {
     auto compare = value.getDefiningOp<CompareOp>();
@@ -75,17 +83,21 @@ bool shardc::stablehlo::picksExtreme(Operation *reduce, bool &isMax) {
   };
   auto value = body.getTerminator()->getOperand(0).getDefiningOp<SelectOp>();
   auto place = body.getTerminator()->getOperand(1).getDefiningOp<SelectOp>();
-  if (!value || !place || value.getOnTrue() != x || value.getOnFalse() != y || place.getOnTrue() != p ||
-      place.getOnFalse() != q)
+  if (!value || !place || value.getOnTrue() != x || value.getOnFalse() != y ||
+      place.getOnTrue() != p || place.getOnFalse() != q)
     return false;
   auto isTie = [&](Value tie) {
     return both(
-        tie.getDefiningOp<AndOp>(), [&](Value equal) { return compares(equal, x, y, Direction::EQ); },
+        tie.getDefiningOp<AndOp>(),
+        [&](Value equal) { return compares(equal, x, y, Direction::EQ); },
         [&](Value lower) { return compares(lower, p, q, Direction::LT); });
   };
   return both(
              value.getPred().getDefiningOp<OrOp>(),
-             [&](Value more) { return (isMax = compares(more, x, y, Direction::GT)) || compares(more, x, y, Direction::LT); },
+             [&](Value more) {
+               return (isMax = compares(more, x, y, Direction::GT)) ||
+                      compares(more, x, y, Direction::LT);
+             },
              [&](Value nan) { return compares(nan, x, x, Direction::NE); }) &&
          both(
              place.getPred().getDefiningOp<OrOp>(),
@@ -100,7 +112,8 @@ bool stablehlo::isZero(Value value, bool orNegative) {
     return false;
   Attribute element = attr.getSplatValue<Attribute>();
   if (auto number = dyn_cast<FloatAttr>(element))
-    return number.getValue().isPosZero() || (orNegative && number.getValue().isZero());
+    return number.getValue().isPosZero() ||
+           (orNegative && number.getValue().isZero());
   auto number = dyn_cast<IntegerAttr>(element);
   return number && number.getValue().isZero();
 }

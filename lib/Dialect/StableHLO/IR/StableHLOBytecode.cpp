@@ -1,4 +1,5 @@
-//===- StableHLOBytecode.cpp - StableHLO's attributes and types in bytecode ---===//
+//===- StableHLOBytecode.cpp - StableHLO's attributes and types in bytecode
+//---===//
 //
 // The encoding is StableHLO's own, so that bytecode of JAX can be read, and
 // StableHLO's tools read ours: a code, then the attribute's fields in order.
@@ -6,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "StableHLOBytecode.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/BytecodeFields.h"
-#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -53,10 +54,10 @@ public:
       : BytecodeDialectInterface(dialect) {}
 
   Attribute readAttribute(DialectBytecodeReader &reader) const override {
-    return readCodedAttribute(
-        reader, "stablehlo", [&](uint64_t code, BytecodeFields &fields) {
-          return readFields(code, fields);
-        });
+    return readCodedAttribute(reader, "stablehlo",
+                              [&](uint64_t code, BytecodeFields &fields) {
+                                return readFields(code, fields);
+                              });
   }
 
   LogicalResult writeAttribute(Attribute attribute,
@@ -99,8 +100,8 @@ public:
   }
 
 private:
-  /// Failure for a code that is not known. Fields are read in the order in which
-  /// they are initialised here.
+  /// Failure for a code that is not known. Fields are read in the order in
+  /// which they are initialised here.
   FailureOr<Attribute> readFields(uint64_t code, BytecodeFields &fields) const;
 };
 } // namespace
@@ -139,9 +140,9 @@ FailureOr<Attribute> StableHLOBytecode::readFields(uint64_t code,
     int64_t outBatch = f.number(), outFeature = f.number();
     SmallVector<int64_t> outSpatial = f.numbers();
     return make([&] {
-      return ConvDimensionNumbersAttr::get(
-          context, batch, feature, spatial, kernelIn, kernelOut, kernelSpatial,
-          outBatch, outFeature, outSpatial);
+      return ConvDimensionNumbersAttr::get(context, batch, feature, spatial,
+                                           kernelIn, kernelOut, kernelSpatial,
+                                           outBatch, outFeature, outSpatial);
     });
   }
   case DotDimensionNumbersCode: {
@@ -244,7 +245,9 @@ StableHLOBytecode::writeAttribute(Attribute attribute,
                                   DialectBytecodeWriter &writer) const {
   auto code = [&](AttributeCode value) { writer.writeVarInt(value); };
   auto number = [&](int64_t value) { writer.writeSignedVarInt(value); };
-  auto numbers = [&](ArrayRef<int64_t> list) { writer.writeSignedVarInts(list); };
+  auto numbers = [&](ArrayRef<int64_t> list) {
+    writer.writeSignedVarInts(list);
+  };
   return TypeSwitch<Attribute, LogicalResult>(attribute)
 #define SHARDC_ENUM(NAME)                                                      \
   .Case([&](NAME##Attr a) {                                                    \
@@ -263,121 +266,124 @@ StableHLOBytecode::writeAttribute(Attribute attribute,
       SHARDC_ENUM(ResultAccuracyMode)
   // clang-format on
 #undef SHARDC_ENUM
-      .Case([&](ChannelHandleAttr a) {
-        code(ChannelHandleCode);
-        number(a.getHandle());
-        number(a.getType());
-        return success();
-      })
-      .Case([&](ConvDimensionNumbersAttr a) {
-        code(ConvDimensionNumbersCode);
-        number(a.getInputBatchDimension());
-        number(a.getInputFeatureDimension());
-        numbers(a.getInputSpatialDimensions());
-        number(a.getKernelInputFeatureDimension());
-        number(a.getKernelOutputFeatureDimension());
-        numbers(a.getKernelSpatialDimensions());
-        number(a.getOutputBatchDimension());
-        number(a.getOutputFeatureDimension());
-        numbers(a.getOutputSpatialDimensions());
-        return success();
-      })
-      .Case([&](DotDimensionNumbersAttr a) {
-        code(DotDimensionNumbersCode);
-        numbers(a.getLhsBatchingDimensions());
-        numbers(a.getRhsBatchingDimensions());
-        numbers(a.getLhsContractingDimensions());
-        numbers(a.getRhsContractingDimensions());
-        return success();
-      })
-      .Case([&](GatherDimensionNumbersAttr a) {
-        code(GatherDimensionNumbersCode);
-        numbers(a.getOffsetDims());
-        numbers(a.getCollapsedSliceDims());
-        numbers(a.getOperandBatchingDims());
-        numbers(a.getStartIndicesBatchingDims());
-        numbers(a.getStartIndexMap());
-        number(a.getIndexVectorDim());
-        return success();
-      })
-      .Case([&](ScatterDimensionNumbersAttr a) {
-        code(ScatterDimensionNumbersCode);
-        numbers(a.getUpdateWindowDims());
-        numbers(a.getInsertedWindowDims());
-        numbers(a.getInputBatchingDims());
-        numbers(a.getScatterIndicesBatchingDims());
-        numbers(a.getScatterDimsToOperandDims());
-        number(a.getIndexVectorDim());
-        return success();
-      })
-      .Case([&](TypeExtensionsAttr a) {
-        code(TypeExtensionsCode);
-        numbers(a.getBounds());
-        return success();
-      })
-      .Case([&](OutputOperandAliasAttr a) {
-        code(OutputOperandAliasCode);
-        numbers(a.getOutputTupleIndices());
-        number(a.getOperandIndex());
-        numbers(a.getOperandTupleIndices());
-        return success();
-      })
-      .Case([&](DotAlgorithmAttr a) {
-        code(DotAlgorithmCode);
-        for (Type type : {a.getLhsPrecisionType(), a.getRhsPrecisionType(),
-                          a.getAccumulationType()})
-          writer.writeType(type);
-        number(a.getLhsComponentCount());
-        number(a.getRhsComponentCount());
-        number(a.getNumPrimitiveOperations());
-        writer.writeOwnedBool(a.getAllowImpreciseAccumulation());
-        return success();
-      })
-      .Case([&](ResultAccuracyAttr a) {
-        // Text may hold numbers of another width.
-        if (&a.getAtol().getSemantics() != &APFloat::IEEEdouble() ||
-            &a.getRtol().getSemantics() != &APFloat::IEEEdouble())
-          return failure();
-        code(ResultAccuracyCode);
-        writer.writeAPFloatWithKnownSemantics(a.getAtol());
-        writer.writeAPFloatWithKnownSemantics(a.getRtol());
-        number(a.getUlps());
-        writer.writeAttribute(a.getMode());
-        return success();
-      })
-      .Case([&](ReplicaGroupMeshAxesAttr a) {
-        code(ReplicaGroupMeshAxesCode);
-        writer.writeAttribute(a.getMesh());
-        writer.writeList(a.getAxes().getValue(),
-                         [&](Attribute axis) { writer.writeAttribute(axis); });
-        return success();
-      })
-      .Case([&](AxisRefAttr a) {
-        code(AxisRefCode);
-        writer.writeOwnedString(a.getName());
-        writer.writeOptionalAttribute(a.getSubAxisInfo());
-        return success();
-      })
-      .Case([&](SubAxisInfoAttr a) {
-        code(SubAxisInfoCode);
-        number(a.getPreSize());
-        number(a.getSize());
-        return success();
-      })
-      .Case([&](MeshAxisAttr a) {
-        code(MeshAxisCode);
-        writer.writeOwnedString(a.getName());
-        number(a.getSize());
-        return success();
-      })
-      .Case([&](MeshAttr a) {
-        code(MeshCode);
-        SmallVector<Attribute> axes(a.getAxes().begin(), a.getAxes().end());
-        writer.writeAttribute(ArrayAttr::get(a.getContext(), axes));
-        writer.writeOptionalAttribute(a.getDeviceIds());
-        return success();
-      })
-      .Default(failure());
+              .Case([&](ChannelHandleAttr a) {
+                code(ChannelHandleCode);
+                number(a.getHandle());
+                number(a.getType());
+                return success();
+              })
+              .Case([&](ConvDimensionNumbersAttr a) {
+                code(ConvDimensionNumbersCode);
+                number(a.getInputBatchDimension());
+                number(a.getInputFeatureDimension());
+                numbers(a.getInputSpatialDimensions());
+                number(a.getKernelInputFeatureDimension());
+                number(a.getKernelOutputFeatureDimension());
+                numbers(a.getKernelSpatialDimensions());
+                number(a.getOutputBatchDimension());
+                number(a.getOutputFeatureDimension());
+                numbers(a.getOutputSpatialDimensions());
+                return success();
+              })
+              .Case([&](DotDimensionNumbersAttr a) {
+                code(DotDimensionNumbersCode);
+                numbers(a.getLhsBatchingDimensions());
+                numbers(a.getRhsBatchingDimensions());
+                numbers(a.getLhsContractingDimensions());
+                numbers(a.getRhsContractingDimensions());
+                return success();
+              })
+              .Case([&](GatherDimensionNumbersAttr a) {
+                code(GatherDimensionNumbersCode);
+                numbers(a.getOffsetDims());
+                numbers(a.getCollapsedSliceDims());
+                numbers(a.getOperandBatchingDims());
+                numbers(a.getStartIndicesBatchingDims());
+                numbers(a.getStartIndexMap());
+                number(a.getIndexVectorDim());
+                return success();
+              })
+              .Case([&](ScatterDimensionNumbersAttr a) {
+                code(ScatterDimensionNumbersCode);
+                numbers(a.getUpdateWindowDims());
+                numbers(a.getInsertedWindowDims());
+                numbers(a.getInputBatchingDims());
+                numbers(a.getScatterIndicesBatchingDims());
+                numbers(a.getScatterDimsToOperandDims());
+                number(a.getIndexVectorDim());
+                return success();
+              })
+              .Case([&](TypeExtensionsAttr a) {
+                code(TypeExtensionsCode);
+                numbers(a.getBounds());
+                return success();
+              })
+              .Case([&](OutputOperandAliasAttr a) {
+                code(OutputOperandAliasCode);
+                numbers(a.getOutputTupleIndices());
+                number(a.getOperandIndex());
+                numbers(a.getOperandTupleIndices());
+                return success();
+              })
+              .Case([&](DotAlgorithmAttr a) {
+                code(DotAlgorithmCode);
+                for (Type type :
+                     {a.getLhsPrecisionType(), a.getRhsPrecisionType(),
+                      a.getAccumulationType()})
+                  writer.writeType(type);
+                number(a.getLhsComponentCount());
+                number(a.getRhsComponentCount());
+                number(a.getNumPrimitiveOperations());
+                writer.writeOwnedBool(a.getAllowImpreciseAccumulation());
+                return success();
+              })
+              .Case([&](ResultAccuracyAttr a) {
+                // Text may hold numbers of another width.
+                if (&a.getAtol().getSemantics() != &APFloat::IEEEdouble() ||
+                    &a.getRtol().getSemantics() != &APFloat::IEEEdouble())
+                  return failure();
+                code(ResultAccuracyCode);
+                writer.writeAPFloatWithKnownSemantics(a.getAtol());
+                writer.writeAPFloatWithKnownSemantics(a.getRtol());
+                number(a.getUlps());
+                writer.writeAttribute(a.getMode());
+                return success();
+              })
+              .Case([&](ReplicaGroupMeshAxesAttr a) {
+                code(ReplicaGroupMeshAxesCode);
+                writer.writeAttribute(a.getMesh());
+                writer.writeList(a.getAxes().getValue(), [&](Attribute axis) {
+                  writer.writeAttribute(axis);
+                });
+                return success();
+              })
+              .Case([&](AxisRefAttr a) {
+                code(AxisRefCode);
+                writer.writeOwnedString(a.getName());
+                writer.writeOptionalAttribute(a.getSubAxisInfo());
+                return success();
+              })
+              .Case([&](SubAxisInfoAttr a) {
+                code(SubAxisInfoCode);
+                number(a.getPreSize());
+                number(a.getSize());
+                return success();
+              })
+              .Case([&](MeshAxisAttr a) {
+                code(MeshAxisCode);
+                writer.writeOwnedString(a.getName());
+                number(a.getSize());
+                return success();
+              })
+              .Case([&](MeshAttr a) {
+                code(MeshCode);
+                SmallVector<Attribute> axes(a.getAxes().begin(),
+                                            a.getAxes().end());
+                writer.writeAttribute(ArrayAttr::get(a.getContext(), axes));
+                writer.writeOptionalAttribute(a.getDeviceIds());
+                return success();
+              })
+              .Default(failure());
 }
 
 void shardc::stablehlo::addBytecode(StablehloDialect *dialect) {

@@ -106,8 +106,8 @@ llvm::FailureOr<ReturnOp> getReturn(const Reporter &report,
                                     llvm::StringRef regionName);
 
 /// A region that combines `count` accumulators with `count` elements: 2 *
-/// `count` scalar arguments, `count` results of the accumulators' types, of the kinds
-/// of `inputs` (of those that there are).
+/// `count` scalar arguments, `count` results of the accumulators' types, of the
+/// kinds of `inputs` (of those that there are).
 llvm::LogicalResult verifyReducer(const Reporter &report, mlir::Region &region,
                                   size_t count, mlir::TypeRange inputs);
 

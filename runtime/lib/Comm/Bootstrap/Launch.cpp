@@ -149,7 +149,8 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
 
   if (launch.launcher == "shard-run" && launch.rank == 0)
     launch.listener = static_cast<int>(
-        numberOf(variables, "SHARDRT_LISTENER", 3, 1 << 20, error).value_or(-1));
+        numberOf(variables, "SHARDRT_LISTENER", 3, 1 << 20, error)
+            .value_or(-1));
   if (launch.launcher == "shard-run" && launch.rank == 0)
     launch.news = static_cast<int>(
         numberOf(variables, "SHARDRT_NEWS", 3, 1 << 20, error).value_or(-1));
@@ -182,7 +183,7 @@ std::string shardrt::readLaunch(const Variables &variables, Launch &launch) {
   launch.port = port.value_or(portOf(launch.token));
   // There torchrun itself listens.
   if (textOf(variables, "TORCHELASTIC_USE_AGENT_STORE") == "True")
-    launch.port = portOf(launch.token + ":" + std::to_string(launch.port) + ":" +
-                         textOf(variables, "TORCHELASTIC_RESTART_COUNT"));
+    launch.port = portOf(launch.token + ":" + std::to_string(launch.port) +
+                         ":" + textOf(variables, "TORCHELASTIC_RESTART_COUNT"));
   return {};
 }

@@ -38,9 +38,9 @@ struct Launch {
   int listener = -1;
   /// Of rank 0: a socket on which the launcher says who died; -1: none.
   int news = -1;
-  std::string host;      ///< where rank 0 is
+  std::string host; ///< where rank 0 is
   int64_t port = 0;
-  std::string token; ///< what processes of this job have in common; public
+  std::string token;      ///< what processes of this job have in common; public
   bool isOneHost = false; ///< all ranks are on this host
 
   /// How long another process of this host may be stopped while this one waits
@@ -49,7 +49,7 @@ struct Launch {
 
   // By which ranks know one another: one of these three.
   std::optional<shardc::crypto::Key> secret;
-  std::string secretFile; ///< through which rank 0 hands it on
+  std::string secretFile;  ///< through which rank 0 hands it on
   bool isInsecure = false; ///< asked to do without
   bool encrypts = false;   ///< messages between ranks are sealed as well
 };

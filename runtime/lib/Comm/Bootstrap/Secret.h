@@ -19,8 +19,8 @@
 namespace shardrt {
 
 /// Finds out where `launch` has its secret from, whether it can do without
-/// (SHARDRT_INSECURE=1), and whether messages are encrypted (SHARDRT_ENCRYPT=1); an empty string, or what is
-/// missing and what to set.
+/// (SHARDRT_INSECURE=1), and whether messages are encrypted
+/// (SHARDRT_ENCRYPT=1); an empty string, or what is missing and what to set.
 std::string readSecret(const Variables &variables, Launch &launch);
 
 /// Rank 0: writes `secret` to launch.secretFile, in place of what a job of the

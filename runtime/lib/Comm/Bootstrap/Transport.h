@@ -18,8 +18,8 @@ struct TransportOffer {
   int asked = 0; ///< a shardrt_transport; -1: none of them, as `lacks` says
   std::string device; ///< the same for processes that share it; "": none that
                       ///< is real
-  int64_t nccl = 0;  ///< NCCL's version
-  std::string lacks; ///< why NCCL cannot be opened; "" if it can
+  int64_t nccl = 0;   ///< NCCL's version
+  std::string lacks;  ///< why NCCL cannot be opened; "" if it can
 };
 
 struct TransportChoice {

@@ -7,8 +7,8 @@
 
 namespace shardrt {
 
-/// Lets the kernel ask the other end of a TCP connection whether it is there when
-/// nothing is sent: reading fails some four seconds after a cable was cut.
+/// Lets the kernel ask the other end of a TCP connection whether it is there
+/// when nothing is sent: reading fails some four seconds after a cable was cut.
 void keepContact(int socket);
 
 /// Looks at one connection from time to time.

@@ -48,8 +48,7 @@ Opened::Opened() {
   SHARDRT_CUDA_FUNCTIONS(SHARDRT_CUDA_LOAD)
 #undef SHARDRT_CUDA_LOAD
 #define SHARDRT_CUDA_TRY(SYMBOL, NAME, ARGUMENTS)                              \
-  driver.NAME =                                                                \
-      reinterpret_cast<Result(*) ARGUMENTS>(dlsym(library, #SYMBOL));
+  driver.NAME = reinterpret_cast<Result(*) ARGUMENTS>(dlsym(library, #SYMBOL));
   SHARDRT_CUDA_NEWER_FUNCTIONS(SHARDRT_CUDA_TRY)
 #undef SHARDRT_CUDA_TRY
   if (!error.empty())

@@ -24,7 +24,8 @@ using EventHandle = void *;
 using GraphHandle = void *;
 using GraphExecHandle = void *;
 
-/// CUDA_MEMCPY2D, what cuMemcpy2DAsync is given: rows of `widthBytes` bytes, `pitch` bytes apart.
+/// CUDA_MEMCPY2D, what cuMemcpy2DAsync is given: rows of `widthBytes` bytes,
+/// `pitch` bytes apart.
 struct Copy2D {
   size_t srcX = 0, srcY = 0;
   unsigned srcType = 0;
@@ -102,8 +103,7 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
   F(cuEventCreate, eventCreate, (EventHandle *, unsigned))                     \
   F(cuEventDestroy_v2, eventDestroy, (EventHandle))                            \
   F(cuEventRecord, eventRecord, (EventHandle, StreamHandle))                   \
-  F(cuStreamWaitEvent, streamWaitEvent,                                        \
-    (StreamHandle, EventHandle, unsigned))                                     \
+  F(cuStreamWaitEvent, streamWaitEvent, (StreamHandle, EventHandle, unsigned)) \
   F(cuStreamCreate, streamCreate, (StreamHandle *, unsigned))                  \
   F(cuStreamDestroy_v2, streamDestroy, (StreamHandle))                         \
   F(cuStreamBeginCapture_v2, streamBeginCapture, (StreamHandle, int))          \

@@ -139,8 +139,7 @@ static Opened<Cudnn> tryCudnn(bool emulated) {
     library.version = static_cast<int64_t>(library.getVersion());
   // Until version 9 of four digits: 8907 is 8.9.7.
   if (library.version < 10000)
-    library.version =
-        library.version / 1000 * 10000 + library.version % 1000;
+    library.version = library.version / 1000 * 10000 + library.version % 1000;
   result.error =
       opening.problem(library.version, dnn::leastVersion, 10000, 100);
   return result;

@@ -70,8 +70,7 @@ bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
 }
 
 bool EmulatedDevice::reach(Device &other) {
-  const Allocations *theirs =
-      &static_cast<EmulatedDevice &>(other).allocations;
+  const Allocations *theirs = &static_cast<EmulatedDevice &>(other).allocations;
   auto &peers = allocations.peers;
   if (theirs != &allocations &&
       std::find(peers.begin(), peers.end(), theirs) == peers.end())

@@ -13,8 +13,8 @@
 namespace shardc::spmd {
 
 /// The neutral element of `kind` on elements of `elementType` (signed or
-/// unsigned as the type says), as a 0-d constant; null where there is none, such
-/// as of a complex maximum.
+/// unsigned as the type says), as a 0-d constant; null where there is none,
+/// such as of a complex maximum.
 mlir::DenseElementsAttr neutralElement(ReductionKind kind,
                                        mlir::Type elementType);
 

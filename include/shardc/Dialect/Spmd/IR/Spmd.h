@@ -7,8 +7,6 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMD_H
 #define SHARDC_DIALECT_SPMD_IR_SPMD_H
 
-#include "shardc/Layout/Boundaries.h"
-#include "shardc/Layout/Exchange.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -19,6 +17,8 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Exchange.h"
 
 #include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
 
@@ -41,7 +41,8 @@ inline constexpr llvm::StringLiteral kShardingsAttrName = "spmd.shardings";
 /// Name of the attribute with one dim sharding a factor of the op's rule.
 inline constexpr llvm::StringLiteral kFactorsAttrName = "spmd.factors";
 
-/// The mesh that `name` refers to, looked up from `from`; null if there is none.
+/// The mesh that `name` refers to, looked up from `from`; null if there is
+/// none.
 MeshAttr lookupMesh(mlir::Operation *from, mlir::FlatSymbolRefAttr name);
 
 /// The one mesh of `module`; null with an error if it has none, or several.
@@ -49,8 +50,8 @@ MeshOp getOnlyMesh(mlir::ModuleOp module);
 
 /// The sharding of `value` as recorded by propagation (on its defining op, or
 /// on the function argument); null where none is recorded. Arguments of the
-/// regions of a while op take the sharding of the result in the same place, those
-/// of a manual region what its operand's leaves to it.
+/// regions of a while op take the sharding of the result in the same place,
+/// those of a manual region what its operand's leaves to it.
 ShardingAttr getSharding(mlir::Value value);
 
 /// Records the sharding of `value` in the same places.

@@ -8,8 +8,8 @@ namespace shardc::spmd {
 
 /// Of an `spmd.constrain`, a number: results with one number have one sharding.
 inline constexpr llvm::StringLiteral kGroupAttrName = "spmd.group";
-/// Of an `spmd.constrain`, where shardings may spread through it: "forward", from
-/// operand to result, "backward" or "none".
+/// Of an `spmd.constrain`, where shardings may spread through it: "forward",
+/// from operand to result, "backward" or "none".
 inline constexpr llvm::StringLiteral kDirectionAttrName = "spmd.direction";
 
 } // namespace shardc::spmd
