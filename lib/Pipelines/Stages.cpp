@@ -52,9 +52,11 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // While sums are still those of the program. Rings would have an order of
   // their own.
   if (options.reproducible) {
-    pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    if (!options.exactSums)
+      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
     pm.addPass(createExpandAllPairsPass());
-    pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    if (!options.exactSums)
+      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
     pm.addPass(createMakeReproduciblePass());
   }
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
@@ -255,6 +257,10 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
       *this, "no-raise",
       llvm::cl::desc("Leave attention as the ops it is made of."),
       llvm::cl::init(false)};
+  Option<bool> exactSums{*this, "exact-sums",
+                         llvm::cl::desc("With reproducible: whatever is "
+                                        "annotated."),
+                         llvm::cl::init(false)};
   Option<bool> reproducible{*this, "reproducible",
                             llvm::cl::desc("The same bits on every mesh."),
                             llvm::cl::init(false)};
@@ -287,6 +293,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.hostCalls = hostCalls;
     options.noRaise = noRaise;
     options.reproducible = reproducible;
+    options.exactSums = exactSums;
     options.keepOrder = keepOrder;
     options.kernels = kernels;
     options.threads = threads;

@@ -31,6 +31,7 @@ def compile(
     no_raise: bool = False,
     keep_order: bool = False,
     reproducible: bool = False,
+    exact_sums: bool = False,
     threads: int = 1,
     memory_limit: int | None = None,
 ) -> "Program":
@@ -54,6 +55,7 @@ def compile(
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
         keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
         reproducible: the same bits on every mesh, for any cuts and threads; what cannot be had so raises (code 77).
+        exact_sums: with ``reproducible``: the same bits for other ``in_shardings`` of the same function too; slower.
         threads: of each rank, that share its loops; results have the same bits with any number.
         memory_limit: most bytes of temporaries of one rank. What would need more computes values again, and in blocks
             of rows; where that is not enough, it needs the least that was found (``report()`` says what that is:
@@ -85,6 +87,8 @@ def compile(
         options.append("--keep-order")
     if reproducible:
         options.append("--reproducible")
+    if exact_sums:
+        options.append("--exact-sums")
     if threads != 1:
         options.append(f"--threads={threads}")
     program = Program(read, options)

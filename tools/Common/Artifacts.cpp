@@ -85,7 +85,7 @@ private:
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
   auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
-         keepOrder, reproducible, explain, origins, hostCalls, threads, trace,
+         keepOrder, reproducible, exactSums, explain, origins, hostCalls, threads, trace,
          memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
          kernels, plantFault, inspectLocal, tf32] = options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
@@ -105,6 +105,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("no_raise", noRaise);
   fields.field("keep_order", keepOrder);
   fields.field("reproducible", reproducible);
+  fields.field("exact_sums", exactSums);
   fields.field("host_calls", hostCalls);
   fields.field("threads", threads, 1, 1024);
   fields.field("trace", trace);

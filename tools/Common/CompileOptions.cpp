@@ -58,6 +58,10 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                    cl::desc("The same bits on every mesh, for any cuts and "
                             "threads; what cannot be had so is refused"),
                    cl::cat(category)),
+      exactSums("exact-sums",
+                cl::desc("With --reproducible: the same bits for other "
+                         "annotations of the same function too; slower"),
+                cl::cat(category)),
       kernels("kernels",
               cl::desc("With kernels for GPUs: generated (default); auto: "
                        "cuBLASLt, cuDNN and cuFFT where they are found and "
@@ -100,6 +104,9 @@ Error CompileOptions::check() const {
   if (kernels.getNumOccurrences() && target == "cpu")
     return usage("--kernels is about GPUs: it goes with --" + target.ArgStr +
                  "=cuda or --" + target.ArgStr + "=emulated-cuda");
+  if (exactSums && !reproducible)
+    return usage("--exact-sums says how --reproducible sums: it goes with "
+                 "--reproducible");
   if (reproducible && target != "cpu")
     return toolError(ExitCode::Unsupported,
                      "unsupported: --reproducible with --" + target.ArgStr +
@@ -148,6 +155,7 @@ Expected<ModelOptions> CompileOptions::read() const {
   stages.noRaise = noRaise;
   stages.keepOrder = keepOrder;
   stages.reproducible = reproducible;
+  stages.exactSums = exactSums;
   stages.kernels = kernels;
   stages.tf32 = precision == "tf32";
   return options;
@@ -156,7 +164,7 @@ Expected<ModelOptions> CompileOptions::read() const {
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &machine, &arch,
-           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible,
+           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible, &exactSums,
            &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;

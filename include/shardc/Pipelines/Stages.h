@@ -41,6 +41,9 @@ struct StageOptions {
   /// The same bits on every mesh, for any cuts and number of threads; what
   /// cannot be had so is refused.
   bool reproducible = false;
+  /// With `reproducible`: no sum is left in order because no annotation cuts
+  /// it, so the same function with other annotations has the same bits too.
+  bool exactSums = false;
   /// Print where each sharding came from.
   bool explain = false;
   /// Let reasons of communication name rules and annotations.
