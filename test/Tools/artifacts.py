@@ -56,8 +56,8 @@ def make_format(number: int, data: bytes) -> bytes:
     parts = parts_of(data)
     if number == 1:
         end = next((start for name, start, _ in parts if name == "program"), parts[-1][1])
-        assert b'{"format":2,' in data[:end]
-        return data[:end].replace(b'{"format":2,', b'{"format":1,')
+        assert b'{"format":3,' in data[:end]
+        return data[:end].replace(b'{"format":3,', b'{"format":1,')
     begin = parts[-1][1]
     seal = bytearray(data[begin:])
     struct.pack_into("<I", seal, len(BEGIN), number)

@@ -85,9 +85,10 @@ private:
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
   auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
-         keepOrder, reproducible, exactSums, explain, origins, hostCalls, threads, trace,
-         memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
-         kernels, plantFault, inspectLocal, tf32] = options.stages;
+         keepOrder, reproducible, exactSums, explain, origins, hostCalls,
+         threads, trace, memoryLimit, memoryLimitOf, target, arch, gpuArch,
+         checkKernels, kernels, plantFault, inspectLocal, tf32] =
+      options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
   // program's; a limit of memory that a machine gives is not the program's
   // either.

@@ -164,8 +164,8 @@ Expected<ModelOptions> CompileOptions::read() const {
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &machine, &arch,
-           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible, &exactSums,
-           &kernels, &precision, &target, &threads})
+           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible,
+           &exactSums, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

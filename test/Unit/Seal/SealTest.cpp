@@ -124,7 +124,7 @@ TEST(Seal, ASignatureOfOtherBytesDoesNotHold) {
 TEST(Seal, OtherFormatsAreRefusedByNumber) {
   EXPECT_EQ(problemOf("\x7f"
                       "ELF shardc_main {\"format\":1,\"name\":\"f\"}"),
-            "is an artifact of format 1, this build reads 2: compile the "
+            "is an artifact of format 1, this build reads 3: compile the "
             "program again with shard-translate");
   std::string file = sealArtifact(smallObject(), "carried", nullptr);
   size_t begin = 400 + 7, trailer = 32 + 8 + kSealEndBytes;
@@ -134,7 +134,7 @@ TEST(Seal, OtherFormatsAreRefusedByNumber) {
   file.replace(file.size() - trailer, 32,
                reinterpret_cast<const char *>(digest.data()), 32);
   EXPECT_EQ(problemOf(file),
-            "is an artifact of format 9, this build reads 2: compile the "
+            "is an artifact of format 9, this build reads 3: compile the "
             "program again with shard-translate");
 }
 

@@ -59,8 +59,8 @@ TEST(Metadata, BoxesFollowTheMesh) {
 }
 
 TEST(Metadata, NamesTheFieldThatIsWrong) {
-  EXPECT_EQ(refusal(edited("\"format\":2", "\"format\":3")),
-            "metadata: .format: version 3, this build reads 2: compile the "
+  EXPECT_EQ(refusal(edited("\"format\":3", "\"format\":4")),
+            "metadata: .format: version 4, this build reads 3: compile the "
             "program again");
   EXPECT_EQ(refusal(edited("\"boundaries\":[0,5,7]", "\"boundaries\":[0,5,8]")),
             "metadata: .arguments[0].dims[0].boundaries: expected 3 ascending "
