@@ -181,7 +181,7 @@ def evil_object(folder: Path, marker: str) -> dict[str, list[str]]:
         f'__attribute__((constructor)) static void f(void) {{ open("{marker}", O_CREAT | O_WRONLY, 0600); }}\n'
         'int shardc_main(void) { return 0; }\n'
         'const long shardc_sites[4], shardc_sites_length, shardc_strings_length;\n'
-        'const char shardc_strings[1], shardc_metadata[] = "{\\"format\\":2,\\"name\\":\\"m\\"}";\n')
+        'const char shardc_strings[1], shardc_metadata[] = "{\\"format\\":3,\\"name\\":\\"m\\"}";\n')
     subprocess.run(["clang-22", "-shared", "-fPIC", "-fuse-ld=lld", "-o", str(folder / "evil.so"), str(source)], check=True)
     return {"artifact-without-seal.so!": [str(folder / "evil.so")]}
 
