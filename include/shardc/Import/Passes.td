@@ -386,10 +386,14 @@ def SetMachinePass : Pass<"spmd-set-machine", "::mlir::ModuleOp"> {
 
     ```mlir
     // before: --spmd-set-machine=machine=h100,link.bandwidth=50GB/s
-    module {
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      return %x : tensor<8xf32>
     }
     // after
     module attributes {machine.target = #machine.figures<"h100", {link.bandwidth = 5.000000e+10 : f64}>} {
+      func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+        return %x : tensor<8xf32>
+      }
     }
     ```
   }];
