@@ -40,6 +40,9 @@ static constexpr size_t kMaxParts = 64;
 /// theirs, no margin.
 static constexpr double kLargePart = 0.5;
 
+/// Travel that is short beside a synchronisation, as a part of it.
+static constexpr double kSmallTravel = 0.2;
+
 /// One table a dim.
 using Tables = std::vector<std::vector<Interval>>;
 
@@ -318,11 +321,13 @@ static bool join(Group &group, HaloExchangeOp op) {
   // A dim that one pads with a constant and another with itself.
   if (!united || (readsFill(*united) && !fill))
     return false;
-  // One synchronisation is saved; all blocks together are written and read once
-  // more.
+  // One synchronisation is saved. But all blocks are held at once, and none
+  // travels while ranks work on the one before.
   Cost cost = costOn(op);
+  std::vector<int64_t> axes = axesOf(*united);
   if ((isBlockOfOthers(exchange) || isBlockOfOthers(hull)) &&
-      cost.copy(bytesOfRank(op, *united)) > cost.synchronize(axesOf(*united)))
+      cost.move(bytesOfRank(op, *united), axes) >
+          kSmallTravel * cost.synchronize(axes))
     return false;
   // Nothing travels that none of them needs, but all of the hull takes memory.
   if (needed(*united) > needed(hull) + needed(exchange))
