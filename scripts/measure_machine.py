@@ -23,10 +23,11 @@ SUMMED = 1 << 25  # elements of f32: 128 MB
 MOVED = 1 << 22  # elements of f32 that a rank holds: 16 MB
 POINTS = 1 << 12  # of the loop that threads share
 
+matrix = f"tensor<{PRODUCT}x{PRODUCT}xf32>"
 product = f"""
-func.func @main(%a: tensor<{PRODUCT}x{PRODUCT}xf32>, %b: tensor<{PRODUCT}x{PRODUCT}xf32>) -> tensor<{PRODUCT}x{PRODUCT}xf32> {{
-  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<{PRODUCT}x{PRODUCT}xf32>, tensor<{PRODUCT}x{PRODUCT}xf32>) -> tensor<{PRODUCT}x{PRODUCT}xf32>
-  return %0 : tensor<{PRODUCT}x{PRODUCT}xf32>
+func.func @main(%a: {matrix}, %b: {matrix}) -> {matrix} {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({matrix}, {matrix}) -> {matrix}
+  return %0 : {matrix}
 }}
 """
 
@@ -46,7 +47,8 @@ def sum_of(elements: int, ranks: int) -> str:
 {mesh}
 func.func @main(%a: tensor<{elements}xf32>{sharding}) -> tensor<f32> {{
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<{elements}xf32>, tensor<f32>) -> tensor<f32>
+  %0 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<{elements}xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }}
 """

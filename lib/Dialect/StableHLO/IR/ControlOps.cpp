@@ -1,6 +1,7 @@
 //===- ControlOps.cpp - Control flow, calls, collectives: checks ----------===//
 #include "Verify.h"
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -399,6 +400,35 @@ LogicalResult CollectivePermuteOp::verify() {
                     index % 2 ? "target " : "source ", value, " twice");
   }
   return success();
+}
+
+// What JAX writes ends with the groups. A dynamic root is a list around them,
+// so that its bytecode is read as before.
+LogicalResult
+CollectiveBroadcastOp::readProperties(DialectBytecodeReader &reader,
+                                      OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.channel_handle)) ||
+      failed(reader.readAttribute(properties.replica_groups)))
+    return failure();
+  auto list = dyn_cast<ArrayAttr>(properties.replica_groups);
+  if (!list)
+    return success();
+  if (list.size() != 1)
+    return reader.emitError("expected the groups of a collective_broadcast "
+                            "alone in a list");
+  properties.replica_groups = list[0];
+  properties.has_dynamic_root = UnitAttr::get(reader.getContext());
+  return success();
+}
+
+void CollectiveBroadcastOp::writeProperties(DialectBytecodeWriter &writer) {
+  const Properties &properties = getProperties();
+  writer.writeOptionalAttribute(properties.channel_handle);
+  Attribute groups = properties.replica_groups;
+  if (properties.has_dynamic_root)
+    groups = ArrayAttr::get(getContext(), groups);
+  writer.writeAttribute(groups);
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {

@@ -236,6 +236,8 @@ def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast", [Pure
     }
   }];
   let hasVerifier = 1;
+  // Bytecode of JAX's has no has_dynamic_root.
+  let useCustomPropertiesEncoding = 1;
 }
 
 #endif // SHARDC_DIALECT_STABLEHLO_IR_STABLEHLOCONTROL_TD
