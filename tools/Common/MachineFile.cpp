@@ -11,6 +11,8 @@ using namespace shardc;
 /// Sets figure `name` to what the file has for it.
 static std::string setFrom(Machine &machine, const Twine &name,
                            const json::Value &value) {
+  if (!getFigure(machine, name.str()))
+    return setFigure(machine, name.str(), 0.0); // says that there is none
   if (std::optional<double> number = value.getAsNumber())
     return setFigure(machine, name.str(), *number);
   if (std::optional<StringRef> quantity = value.getAsString())
