@@ -1,0 +1,405 @@
+/*===- shardc.h - The engine's C API ------------------------------*- C -*-===*\
+|*
+|* Compile a model in this process, run it on devices of this process, and keep
+|* arrays there from call to call. Plain C of libshardc.so: no exception leaves
+|* a function, nothing here aborts or exits, no call starts a process, and no
+|* state is global.
+|*
+|*   engine      N devices. A device is a rank: a thread with memory of its own.
+|*               Threads live as long as the engine and serve all its programs.
+|*   program     a compiled model. It has one or more ranks, laid over devices
+|*               of the engine when it is run.
+|*   buffer      a dense row-major array on one device: the shard of a value
+|*               that is cut, the whole of one that is not.
+|*   event       something that is going to have happened.
+|*
+|* Errors are values: functions that can fail return NULL, or an error that the
+|* caller destroys. Structs that callers fill begin with their size, so that
+|* they can grow: set it to sizeof and the rest to 0 for the defaults. Strings
+|* that functions return live as long as the object that they were asked of.
+|*
+|* All functions may be called by any thread at any time, also for the same
+|* object, unless it is being destroyed. A forked child must not use engines of
+|* its parent: calls fail there with SHARDC_USAGE.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef SHARDC_C_SHARDC_H
+#define SHARDC_C_SHARDC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SHARDC_EXPORT __attribute__((visibility("default")))
+#else
+#define SHARDC_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Rises by one with each function or field that is added. */
+#define SHARDC_API_VERSION 1
+/** The SHARDC_API_VERSION that the library was built with. */
+SHARDC_EXPORT int shardc_api_version(void);
+/** "0.1.0" */
+SHARDC_EXPORT const char *shardc_version(void);
+
+/* Errors -------------------------------------------------------------------*/
+
+/** What went wrong. The numbers are the exit codes of the tools
+ * (docs/Reference/shard-run.md). */
+enum shardc_status {
+  SHARDC_OK = 0,
+  SHARDC_REFUSED = 1,  /**< the model is not right, or refused to go on */
+  SHARDC_USAGE = 2,    /**< a call with arguments it does not take */
+  SHARDC_LOST = 4,     /**< a rank threw, or its process ended */
+  SHARDC_WATCHDOG = 5, /**< a rank waited longer than the timeout */
+  SHARDC_MISMATCH = 6, /**< ranks met in different collectives */
+  SHARDC_IO = 7,       /**< a file could not be read or written */
+  SHARDC_ARTIFACT = 8, /**< a program that is damaged or of another version */
+  SHARDC_MEMORY = 9,   /**< memory that could not be had */
+  SHARDC_UNSUPPORTED = 77 /**< declared unsupported */
+};
+
+typedef struct shardc_error shardc_error;
+SHARDC_EXPORT void shardc_error_destroy(shardc_error *error);
+/** A shardc_status; SHARDC_OK for NULL. */
+SHARDC_EXPORT int shardc_error_status(const shardc_error *error);
+/** What went wrong and what to do, without a location: "'stablehlo.add' op …".
+ * More than one line where there is more to say. */
+SHARDC_EXPORT const char *shardc_error_message(const shardc_error *error);
+/** The line of the user's source, "model.py:84:11"; "" where none is known. */
+SHARDC_EXPORT const char *shardc_error_location(const shardc_error *error);
+
+/* Element types ------------------------------------------------------------*/
+
+/** Codes of element types, those of shardrt/ElementType.h. Types narrower than
+ * a byte take one byte an element: i1 as 0 or 1, signed ones sign-extended. */
+typedef int32_t shardc_element_type;
+/** The code of the type that MLIR spells `name` ("f32", "i1", "complex<f64>",
+ * "f8E4M3FN"); 0 if there is none. */
+SHARDC_EXPORT shardc_element_type shardc_element_type_named(const char *name);
+/** How MLIR spells it; "" for what is no code. */
+SHARDC_EXPORT const char *shardc_element_type_name(shardc_element_type type);
+/** Bytes of one element in a buffer; 0 for what is no code. */
+SHARDC_EXPORT int64_t shardc_element_type_bytes(shardc_element_type type);
+
+/* Options ------------------------------------------------------------------*/
+
+/** An option under the name that it has on the tools' command lines, without
+ * dashes: {"mesh", "x=2,y=2"}, {"no-fallback", "true"}. */
+typedef struct shardc_option {
+  const char *name;
+  const char *value;
+} shardc_option;
+
+/* Calls of the host --------------------------------------------------------*/
+
+/** A dense row-major array in host memory. */
+typedef struct shardc_host_array {
+  void *data;
+  shardc_element_type element_type;
+  int64_t num_dims;
+  const int64_t *dims;
+  int64_t bytes;
+} shardc_host_array;
+
+/** One call that a running program makes: pure_callback of JAX, for instance.
+ */
+typedef struct shardc_host_call {
+  size_t size;
+  int64_t rank;
+  int64_t index;        /**< of the function, as the program numbers them */
+  int ordered;          /**< 1: one of a sequence whose order is kept */
+  const char *location; /**< source line, or "" */
+  int64_t num_operands;
+  const shardc_host_array *operands; /**< not to be changed */
+  int64_t num_results;
+  const shardc_host_array *results; /**< to be filled */
+} shardc_host_call;
+
+/** Does the call. It runs on the thread of a rank, of several ranks at a time
+ * where the program asks for that, and must not wait for work of the engine
+ * that is behind it on the same device. Returns SHARDC_OK, or a status, and
+ * writes why to `message` (NUL-terminated, `message_size` bytes): the execution
+ * then fails with both. */
+typedef int (*shardc_host_fn)(void *user, const shardc_host_call *call,
+                              char *message, size_t message_size);
+
+/* Engines ------------------------------------------------------------------*/
+
+typedef struct shardc_engine shardc_engine;
+
+typedef struct shardc_engine_options {
+  size_t size;
+  int64_t devices;    /**< 0: one */
+  const char *target; /**< "cpu" (NULL), "cuda", "emulated-cuda" */
+  /** Threads of each device for parallel loops; 0: the cores this process may
+   * use (affinity and cgroup limits) over `devices`, at least 1. */
+  int64_t threads;
+  /** Longest wait of a rank for another, in milliseconds; 0: 30,000; negative:
+   * for ever. */
+  int64_t timeout_ms;
+  shardc_host_fn host; /**< NULL: programs that call the host are refused */
+  void *host_user;
+  /** A directory for compiled programs that other processes use too; NULL:
+   * SHARDC_CACHE_DIR or the user's cache directory; "": none. */
+  const char *cache_directory;
+} shardc_engine_options;
+
+SHARDC_EXPORT shardc_error *
+shardc_engine_create(const shardc_engine_options *options,
+                     shardc_engine **engine);
+/** Waits for what is under way, then ends the devices. Programs and buffers of
+ * it may be destroyed later, and nothing else be done with them. */
+SHARDC_EXPORT void shardc_engine_destroy(shardc_engine *engine);
+SHARDC_EXPORT int64_t shardc_engine_num_devices(const shardc_engine *engine);
+
+typedef struct shardc_memory_stats {
+  size_t size;
+  int64_t bytes_in_use;      /**< buffers, arenas and pools of the device */
+  int64_t peak_bytes_in_use; /**< the most there ever were */
+  int64_t num_allocs;
+  int64_t bytes_limit; /**< what there is; 0: not known */
+} shardc_memory_stats;
+SHARDC_EXPORT shardc_error *shardc_engine_memory_stats(shardc_engine *engine,
+                                                       int64_t device,
+                                                       shardc_memory_stats *);
+
+/* Programs -----------------------------------------------------------------*/
+
+typedef struct shardc_program shardc_program;
+
+/** Compiles `model`: StableHLO as text, as MLIR bytecode or as a portable
+ * artifact (VHLO). `name` stands for it in diagnostics. A program that has
+ * fewer ranks than the option "ranks" says is run by as many all the same,
+ * each of which computes the whole: what JAX means by a program without a mesh
+ * on several devices. */
+SHARDC_EXPORT shardc_error *
+shardc_compile(shardc_engine *engine, const void *model, size_t model_bytes,
+               const char *name, const shardc_option *options,
+               size_t num_options, shardc_program **program);
+SHARDC_EXPORT void shardc_program_destroy(shardc_program *program);
+
+/** Bytes that the caller frees with shardc_bytes_free. */
+typedef struct shardc_bytes {
+  char *data;
+  size_t size;
+} shardc_bytes;
+SHARDC_EXPORT void shardc_bytes_free(shardc_bytes *bytes);
+/** The program as an artifact, which shard-run takes too. */
+SHARDC_EXPORT shardc_error *
+shardc_program_serialize(const shardc_program *program, shardc_bytes *artifact);
+/** Loads an artifact. Its machine code is used if the user's key signed it, as
+ * docs/Reference/artifact.md says; else what it carries is compiled again. */
+SHARDC_EXPORT shardc_error *shardc_program_load(shardc_engine *engine,
+                                                const void *artifact,
+                                                size_t artifact_bytes,
+                                                shardc_program **program);
+
+/** How one argument or result lies over the ranks. */
+typedef struct shardc_value {
+  size_t size;
+  const char *name;     /**< as the model's author calls it; may be "" */
+  const char *location; /**< may be "" */
+  shardc_element_type element_type;
+  int64_t num_dims;
+  const int64_t *dims; /**< global */
+  /** The argument that this result may be written over, or that the program
+   * declares to be given up for any result (arguments: 1); -1: none. */
+  int64_t donated;
+} shardc_value;
+
+SHARDC_EXPORT const char *shardc_program_name(const shardc_program *program);
+SHARDC_EXPORT int64_t shardc_program_num_ranks(const shardc_program *program);
+SHARDC_EXPORT int64_t
+shardc_program_num_arguments(const shardc_program *program);
+SHARDC_EXPORT int64_t shardc_program_num_results(const shardc_program *program);
+/** Describes argument (result) `index`. */
+SHARDC_EXPORT shardc_error *
+shardc_program_argument(const shardc_program *program, int64_t index,
+                        shardc_value *value);
+SHARDC_EXPORT shardc_error *shardc_program_result(const shardc_program *program,
+                                                  int64_t index,
+                                                  shardc_value *value);
+/** The box that `rank` holds of it, in global indices: `num_dims` starts and as
+ * many sizes. */
+SHARDC_EXPORT shardc_error *
+shardc_program_argument_box(const shardc_program *program, int64_t index,
+                            int64_t rank, int64_t *starts, int64_t *sizes);
+SHARDC_EXPORT shardc_error *
+shardc_program_result_box(const shardc_program *program, int64_t index,
+                          int64_t rank, int64_t *starts, int64_t *sizes);
+/** What the artifact says of itself (docs/Reference/artifact.md): mesh,
+ * arguments, results, communication. JSON. */
+SHARDC_EXPORT const char *
+shardc_program_metadata(const shardc_program *program);
+/** The local program as StableHLO text with its communication as collectives:
+ * what each rank does. Of a loaded artifact it may be "". */
+SHARDC_EXPORT const char *
+shardc_program_local_text(const shardc_program *program);
+/** What the compiler remarked: one line each, "LOCATION: remark: …". */
+SHARDC_EXPORT const char *shardc_program_remarks(const shardc_program *program);
+
+typedef struct shardc_program_costs {
+  size_t size;
+  double flops;           /**< of all ranks in a step, as estimated */
+  double bytes_accessed;  /**< of memory */
+  double transcendentals; /**< exp, log, …: evaluations */
+  double bytes_moved;     /**< between ranks */
+  int64_t code_bytes;
+  int64_t argument_bytes, result_bytes, temporary_bytes; /**< of one rank */
+} shardc_program_costs;
+SHARDC_EXPORT shardc_error *
+shardc_program_get_costs(const shardc_program *program,
+                         shardc_program_costs *costs);
+
+/* Events -------------------------------------------------------------------*/
+
+typedef struct shardc_event shardc_event;
+SHARDC_EXPORT void shardc_event_destroy(shardc_event *event);
+SHARDC_EXPORT bool shardc_event_is_ready(const shardc_event *event);
+/** Waits. Returns what failed, or NULL. */
+SHARDC_EXPORT shardc_error *shardc_event_await(shardc_event *event);
+/** Takes what failed (or NULL), which it destroys. */
+typedef void (*shardc_event_fn)(shardc_error *error, void *user);
+/** Calls `then` once: at once, on this thread, if the event is ready, else on a
+ * thread of the engine. The event may be destroyed before that. */
+SHARDC_EXPORT void shardc_event_on_ready(shardc_event *event,
+                                         shardc_event_fn then, void *user);
+/** An event that somebody else sets: a buffer filled from outside. */
+SHARDC_EXPORT shardc_error *shardc_event_create(shardc_event **event);
+/** Sets it; `error` is taken over. Once. */
+SHARDC_EXPORT void shardc_event_set(shardc_event *event, shardc_error *error);
+/** Makes an error: for the function above. */
+SHARDC_EXPORT shardc_error *shardc_error_create(int status,
+                                                const char *message);
+
+/* Buffers ------------------------------------------------------------------*/
+
+/** Counted: each function that gives one out gives one reference. */
+typedef struct shardc_buffer shardc_buffer;
+SHARDC_EXPORT void shardc_buffer_retain(shardc_buffer *buffer);
+SHARDC_EXPORT void shardc_buffer_release(shardc_buffer *buffer);
+
+enum shardc_host_semantics {
+  SHARDC_COPY = 0, /**< `data` is not looked at after the call */
+  /** `data` stays as it is until `released` is called. It is used in place
+   * where alignment and layout allow, else copied. */
+  SHARDC_BORROW = 1
+};
+
+typedef struct shardc_host_data {
+  size_t size;
+  const void *data;
+  shardc_element_type element_type;
+  int64_t num_dims;
+  const int64_t *dims;
+  /** Bytes from element to element of each dim; may be negative; NULL: dense
+   * and row-major. */
+  const int64_t *byte_strides;
+  int semantics; /**< a shardc_host_semantics */
+  /** With SHARDC_BORROW: called once, by any thread, when `data` is not needed
+   * any more; also if the call fails. May be NULL. */
+  void (*released)(void *user);
+  void *user;
+} shardc_host_data;
+
+/** A buffer of `device` with a copy of host memory, or that memory itself. */
+SHARDC_EXPORT shardc_error *
+shardc_buffer_from_host(shardc_engine *engine, int64_t device,
+                        const shardc_host_data *data, shardc_buffer **buffer);
+/** A buffer whose contents nobody has written. */
+SHARDC_EXPORT shardc_error *
+shardc_buffer_create(shardc_engine *engine, int64_t device,
+                     shardc_element_type element_type, int64_t num_dims,
+                     const int64_t *dims, shardc_buffer **buffer);
+/** The same; who uses it waits for `ready`, and fails with its error. */
+SHARDC_EXPORT shardc_error *
+shardc_buffer_create_later(shardc_engine *engine, int64_t device,
+                           shardc_element_type element_type, int64_t num_dims,
+                           const int64_t *dims, shardc_event *ready,
+                           shardc_buffer **buffer);
+
+SHARDC_EXPORT int64_t shardc_buffer_device(const shardc_buffer *buffer);
+SHARDC_EXPORT shardc_element_type
+shardc_buffer_element_type(const shardc_buffer *buffer);
+SHARDC_EXPORT int64_t shardc_buffer_num_dims(const shardc_buffer *buffer);
+SHARDC_EXPORT const int64_t *shardc_buffer_dims(const shardc_buffer *buffer);
+SHARDC_EXPORT int64_t shardc_buffer_bytes(const shardc_buffer *buffer);
+/** Its memory, 64-byte aligned; of a GPU's buffer an address of the device. To
+ * be looked at once it is ready, and while a reference is held and it is not
+ * given up. NULL where it was given up. */
+SHARDC_EXPORT void *shardc_buffer_data(const shardc_buffer *buffer);
+/** Ready when its contents are there; the caller destroys it. */
+SHARDC_EXPORT shardc_event *shardc_buffer_ready(const shardc_buffer *buffer);
+/** Gives the memory back as soon as nobody who was given the buffer before
+ * needs it. Uses afterwards fail with SHARDC_USAGE. */
+SHARDC_EXPORT void shardc_buffer_delete(shardc_buffer *buffer);
+SHARDC_EXPORT bool shardc_buffer_is_deleted(const shardc_buffer *buffer);
+/** While held so, its memory stays, also when it is given up: somebody outside
+ * looks into it. Such a buffer is never written over by donation. */
+SHARDC_EXPORT void shardc_buffer_pin(shardc_buffer *buffer);
+SHARDC_EXPORT void shardc_buffer_unpin(shardc_buffer *buffer);
+/** Copies the elements to `data`, laid out as `byte_strides` say (NULL: dense
+ * and row-major), once they are there; `done` (may be NULL: then it waits) is
+ * the caller's to destroy. */
+SHARDC_EXPORT shardc_error *
+shardc_buffer_to_host(shardc_buffer *buffer, void *data,
+                      const int64_t *byte_strides, shardc_event **done);
+/** Copies `bytes` bytes from byte `offset` on, as they lie. */
+SHARDC_EXPORT shardc_error *
+shardc_buffer_bytes_to_host(shardc_buffer *buffer, void *data, int64_t offset,
+                            int64_t bytes, shardc_event **done);
+/** The same elements on `device`: a copy, or, where devices share memory, the
+ * same memory, which then nobody writes over. */
+SHARDC_EXPORT shardc_error *shardc_buffer_to_device(shardc_buffer *buffer,
+                                                    int64_t device,
+                                                    shardc_buffer **copy);
+
+/* Execution ----------------------------------------------------------------*/
+
+typedef struct shardc_execute_options {
+  size_t size;
+  /** The device of each rank, none twice; NULL: 0, 1, …. */
+  const int64_t *devices;
+  /** Arguments that are given up, one flag each; NULL: those that the program
+   * declares. What is given up is deleted, and its memory used again. */
+  const uint8_t *donated;
+  shardc_host_fn host; /**< in place of the engine's; NULL: the engine's */
+  void *host_user;
+} shardc_execute_options;
+
+/** Runs `program` once. `arguments[rank][i]` are buffers on that rank's device,
+ * of the local shape of argument i; `results[rank][i]` become the caller's.
+ * Returns at once, before anything is computed unless that is quick: results
+ * are ready later, and so is `done` (may be NULL). What is handed over is used
+ * in the order of calls. An execution whose arguments failed fails with their
+ * error; errors that can be known at once (shapes, types, deleted or foreign
+ * buffers) are returned, and name the argument; nothing is given up then. */
+SHARDC_EXPORT shardc_error *
+shardc_execute(shardc_program *program, const shardc_execute_options *options,
+               shardc_buffer *const *const *arguments,
+               shardc_buffer **const *results, shardc_event **done);
+
+/** What communication a program's executions came to since it was made. */
+typedef struct shardc_site_stats {
+  size_t size;
+  const char *kind, *axes, *name, *location;
+  int64_t count;          /**< executions */
+  int64_t bytes_received; /**< from other ranks, summed over ranks */
+  int64_t total_ns, wait_ns;
+} shardc_site_stats;
+SHARDC_EXPORT int64_t shardc_program_num_sites(const shardc_program *program);
+SHARDC_EXPORT shardc_error *
+shardc_program_site_stats(const shardc_program *program, int64_t site,
+                          shardc_site_stats *stats);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* SHARDC_C_SHARDC_H */
