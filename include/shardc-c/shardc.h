@@ -264,6 +264,11 @@ SHARDC_EXPORT void shardc_event_destroy(shardc_event *event);
 SHARDC_EXPORT bool shardc_event_is_ready(const shardc_event *event);
 /** Waits. Returns what failed, or NULL. */
 SHARDC_EXPORT shardc_error *shardc_event_await(shardc_event *event);
+/** Waits at most so long: for callers that have to look at something else now
+ * and then, such as signals. True if the event is ready; then
+ * shardc_event_await says at once what failed. */
+SHARDC_EXPORT bool shardc_event_wait_for(shardc_event *event,
+                                         int64_t nanoseconds);
 /** Takes what failed (or NULL), which it destroys. */
 typedef void (*shardc_event_fn)(shardc_error *error, void *user);
 /** Calls `then` once: at once, on this thread, if the event is ready, else on a
@@ -284,6 +289,10 @@ SHARDC_EXPORT shardc_error *shardc_error_create(int status,
 typedef struct shardc_buffer shardc_buffer;
 SHARDC_EXPORT void shardc_buffer_retain(shardc_buffer *buffer);
 SHARDC_EXPORT void shardc_buffer_release(shardc_buffer *buffer);
+/** Releases each of them: the shards of an array in one call. NULL is passed
+ * over. */
+SHARDC_EXPORT void shardc_buffers_release(shardc_buffer *const *buffers,
+                                          size_t num_buffers);
 
 enum shardc_host_semantics {
   SHARDC_COPY = 0, /**< `data` is not looked at after the call */
