@@ -11,6 +11,7 @@
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
+#include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/SourceMgr.h"
 #include <chrono>
@@ -361,6 +362,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   if (failed(compileToLocal(module, explained)))
     return failure();
   program.metadata = describeProgram(module);
+  if (options.localText)
+    program.localText = printLocalProgram(module);
   program.metadata.arch = options.arch;
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;

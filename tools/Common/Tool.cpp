@@ -8,6 +8,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
+#include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -518,6 +519,17 @@ Error shardc::emitModelIR(StringRef path, ModelOptions options,
     if (failed(lowerProgram(module, options.stages, metadata)))
       return failure();
     return emitLLVMIR(module, options.stages.arch, out);
+  });
+}
+
+Error shardc::emitLocalText(StringRef path, ModelOptions options,
+                            raw_ostream &out) {
+  return withModel(path, options, [&](mlir::ModuleOp module) -> LogicalResult {
+    auto text = verifyAgainst(module, options);
+    if (failed(compileToLocal(module, options.stages)))
+      return failure();
+    out << printLocalProgram(module);
+    return mlir::success();
   });
 }
 

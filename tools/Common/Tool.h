@@ -125,6 +125,11 @@ llvm::Expected<CompiledProgram> compileModel(llvm::StringRef path,
 llvm::Error emitModelIR(llvm::StringRef path, ModelOptions options,
                         llvm::raw_ostream &out);
 
+/// Compiles the model at `path` as far as the local view and writes that as
+/// StableHLO. Errors as above.
+llvm::Error emitLocalText(llvm::StringRef path, ModelOptions options,
+                          llvm::raw_ostream &out);
+
 /// Compiles the model at `path` for CUDA and makes an image of its kernels.
 /// Errors as above.
 llvm::Expected<DeviceImage> compileDeviceImage(llvm::StringRef path,

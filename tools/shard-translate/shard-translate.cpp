@@ -28,8 +28,9 @@ static cl::opt<std::string> output("o", cl::desc("File to write"),
                                    cl::value_desc("OUT"), cl::cat(category));
 static cl::opt<std::string>
     emit("emit",
-         cl::desc("artifact (default), obj, llvmir or header; of --target=cuda "
-                  "also ptx, cubin or fatbin"),
+         cl::desc("artifact (default), obj, llvmir, header or local (what each rank "
+                  "does, as StableHLO); of --target=cuda also ptx, cubin or "
+                  "fatbin"),
          cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
 static CompileOptions compile(category, "target", /*writesKernels=*/true);
 static TrustOptions trust(category);
@@ -67,7 +68,7 @@ static Error checkOptions() {
     return usage("no model given; see shard-translate --help");
   if (output.empty())
     return usage(
-        "no file to write given: -o OUT ('-' is stdout for llvmir and header)");
+        "no file to write given: -o OUT ('-' is stdout for llvmir, header and local)");
   if (Error error = compile.check())
     return error;
   if (sandbox && compile.target == "cuda")
@@ -75,10 +76,11 @@ static Error checkOptions() {
                  "--target=cpu or --target=emulated-cuda");
   bool forDevice = is_contained({"ptx", "cubin", "fatbin"}, emit.getValue());
   if (!forDevice &&
-      !is_contained({"artifact", "obj", "llvmir", "header"}, emit.getValue()))
+      !is_contained({"artifact", "obj", "llvmir", "header", "local"},
+                    emit.getValue()))
     return usage(
         "--emit=" + emit +
-        ": expected artifact, obj, llvmir, header, ptx, cubin or fatbin");
+        ": expected artifact, obj, llvmir, header, local, ptx, cubin or fatbin");
   if (forDevice && compile.target != "cuda")
     return usage("--emit=" + emit + " is code for GPUs: give --target=cuda");
   if (output == "-" && (emit == "cubin" || emit == "fatbin"))
@@ -147,10 +149,12 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
   if (Error error = readNumber(memoryLimit, 1, INT64_MAX, limit))
     return error;
   options.stages.memoryLimit = limit.value_or(0);
-  if (emit == "llvmir") {
+  if (emit == "llvmir" || emit == "local") {
     std::string text;
     raw_string_ostream textOut(text);
-    if (Error error = emitModelIR(input, options, textOut))
+    if (Error error = emit == "local"
+                          ? emitLocalText(input, options, textOut)
+                          : emitModelIR(input, options, textOut))
       return error;
     return writeFile(output, [&](raw_ostream &out) { out << text; });
   }

@@ -30,6 +30,7 @@ struct CompiledProgram {
   MemoryPlan memory;
   std::string object;   ///< the bytes of an object file
   std::string model;    ///< what it was compiled from, where the tool keeps it
+  std::string localText; ///< StageOptions::localText
   double compileMs = 0; ///< from parsed module to object
 };
 

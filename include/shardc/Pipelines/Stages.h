@@ -46,6 +46,8 @@ struct StageOptions {
   bool exactSums = false;
   /// Print where each sharding came from.
   bool explain = false;
+  /// Keep what each rank does as text (Translation/LocalText.h).
+  bool localText = false;
   /// Let reasons of communication name rules and annotations.
   bool origins = false;
   /// Whoever runs the program answers its calls of Python: keep those that give
