@@ -1,0 +1,84 @@
+//===- Engine.h - Devices of this process -----------------------*- C++ -*-===//
+//
+// An engine is its devices, each with memory of its own and an order of its
+// work. It lives as long as anything made with it; `close` ends what runs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_ENGINE_ENGINE_H
+#define SHARDC_ENGINE_ENGINE_H
+
+#include "shardc/Engine/Event.h"
+#include "shardc/Engine/Memory.h"
+#include <string>
+
+namespace shardc::engine {
+
+class Engine;
+
+class Device {
+public:
+  Device(Engine &engine, int64_t index) : engine(engine), index(index) {}
+  ~Device();
+
+  /// A block for what is written now, by the host; null if there is no memory.
+  Block *allocate(int64_t bytes);
+  /// Memory of somebody else, which `released` gives back.
+  Block *borrow(void *data, int64_t bytes, std::function<void()> released);
+  void hold(Block *block);
+  /// Ends one hold.
+  void drop(Block *block);
+
+  Engine &engine;
+  const int64_t index;
+  mutable std::mutex mutex; ///< guards what follows, and blocks and buffers
+  Pool pool;
+  int64_t submitted = 0; ///< number of the last piece of work handed over
+  int64_t completed = 0; ///< of the last one that is done, as are all before
+  std::vector<Block *> lent; ///< to be given back once work with it is done
+
+  /// With the mutex held: ends one hold of `block`. What it returns, if
+  /// anything, is to be called without it.
+  std::function<void()> dropLocked(Block *block);
+  /// Says that all work up to `number` is done.
+  void complete(int64_t number);
+};
+
+struct EngineOptions {
+  int64_t devices = 1;
+  std::string target = "cpu";
+  int64_t threads = 0;   ///< of a device; 0: as many as there are cores for it
+  int64_t timeoutMs = 0; ///< as of shardrt_world_options
+  std::string cacheDirectory; ///< empty: none
+};
+
+class Engine final : public Counted<Engine> {
+public:
+  /// Fails for options that make no sense.
+  static MaybeFailure create(EngineOptions options, Ref<Engine> &engine);
+  ~Engine();
+
+  /// Waits for what is under way, and ends threads.
+  void close();
+  /// Why nothing can be done with it any more, if so.
+  MaybeFailure checkUsable() const;
+  MaybeFailure checkDevice(int64_t device) const;
+
+  const EngineOptions options;
+  std::vector<std::unique_ptr<Device>> devices;
+  Courier &courier();
+
+private:
+  explicit Engine(EngineOptions options);
+
+  std::atomic<bool> closed{false};
+  const int64_t generation; ///< of forks of this process
+  std::mutex mutex;         ///< guards what follows
+  std::unique_ptr<Courier> helper;
+};
+
+/// Cores that this process may use: by affinity and its control group.
+int64_t usableCores();
+
+} // namespace shardc::engine
+
+#endif // SHARDC_ENGINE_ENGINE_H

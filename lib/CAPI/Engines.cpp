@@ -1,0 +1,123 @@
+//===- Engines.cpp - Versions, errors, element types, engines -------------===//
+
+#include "Handles.h"
+#include <algorithm>
+
+using namespace shardc::capi;
+
+/// What there is when there is no memory for an error.
+static shardc_error noMemory{{Status::Memory, "out of memory", ""}};
+
+shardc_error *shardc::capi::toError(MaybeFailure failure) {
+  if (!failure)
+    return nullptr;
+  auto *error = new (std::nothrow) shardc_error{std::move(*failure)};
+  return error ? error : &noMemory;
+}
+
+shardc_error *shardc::capi::outOfMemory() { return &noMemory; }
+
+extern "C" {
+
+int shardc_api_version(void) { return SHARDC_API_VERSION; }
+const char *shardc_version(void) { return SHARDC_VERSION; }
+
+void shardc_error_destroy(shardc_error *error) {
+  if (error != &noMemory)
+    delete error;
+}
+
+int shardc_error_status(const shardc_error *error) {
+  return error ? static_cast<int>(error->failure.status) : SHARDC_OK;
+}
+
+const char *shardc_error_message(const shardc_error *error) {
+  return error ? error->failure.message.c_str() : "";
+}
+
+const char *shardc_error_location(const shardc_error *error) {
+  return error ? error->failure.location.c_str() : "";
+}
+
+shardc_error *shardc_error_create(int status, const char *message) {
+  return guarded([&] {
+    return fail(
+        static_cast<Status>(status == SHARDC_OK ? SHARDC_REFUSED : status),
+        message ? message : "");
+  });
+}
+
+shardc_element_type shardc_element_type_named(const char *name) {
+  if (!name)
+    return 0;
+  auto type = shardrt::elementTypeNamed(name);
+  return type ? static_cast<shardc_element_type>(*type) : 0;
+}
+
+const char *shardc_element_type_name(shardc_element_type type) {
+  // Names are literals, hence end with NUL.
+  std::string_view name =
+      shardrt::elementTypeName(static_cast<ElementType>(type));
+  return name.empty() ? "" : name.data();
+}
+
+int64_t shardc_element_type_bytes(shardc_element_type type) {
+  return shardrt::elementBytes(static_cast<ElementType>(type));
+}
+
+shardc_error *shardc_engine_create(const shardc_engine_options *given,
+                                   shardc_engine **engine) {
+  return guarded([&]() -> MaybeFailure {
+    if (!engine)
+      return nullArgument("engine");
+    *engine = nullptr;
+    shardc_engine_options asked;
+    if (!readStruct(given, asked))
+      return withoutSize("options");
+    EngineOptions options;
+    options.devices = asked.devices == 0 ? 1 : asked.devices;
+    options.target = asked.target ? asked.target : "cpu";
+    options.threads = asked.threads;
+    options.timeoutMs = asked.timeout_ms;
+    Ref<Engine> made;
+    if (MaybeFailure failure = Engine::create(std::move(options), made))
+      return failure;
+    *engine = wrap(made.take());
+    return nullptr;
+  });
+}
+
+void shardc_engine_destroy(shardc_engine *engine) {
+  if (!engine)
+    return;
+  unwrap(engine)->close();
+  unwrap(engine)->release();
+}
+
+int64_t shardc_engine_num_devices(const shardc_engine *engine) {
+  return engine ? static_cast<int64_t>(unwrap(engine)->devices.size()) : 0;
+}
+
+shardc_error *shardc_engine_memory_stats(shardc_engine *engine, int64_t device,
+                                         shardc_memory_stats *stats) {
+  return guarded([&]() -> MaybeFailure {
+    if (!engine)
+      return nullArgument("engine");
+    if (!stats)
+      return nullArgument("stats");
+    if (MaybeFailure failure = unwrap(engine)->checkDevice(device))
+      return failure;
+    const Device &place = *unwrap(engine)->devices[device];
+    shardc_memory_stats read = {};
+    {
+      std::lock_guard lock(place.mutex);
+      read.bytes_in_use = place.pool.bytesInUse();
+      read.peak_bytes_in_use = place.pool.peakBytes();
+      read.num_allocs = place.pool.allocations();
+    }
+    read.bytes_limit = memoryLimit();
+    return writeStruct(read, stats) ? nullptr : withoutSize("stats");
+  });
+}
+
+} // extern "C"

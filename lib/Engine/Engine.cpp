@@ -1,0 +1,186 @@
+//===- Engine.cpp - Devices of this process -------------------------------===//
+
+#include "shardc/Engine/Engine.h"
+#include <algorithm>
+#include <cstdio>
+#include <pthread.h>
+#include <sched.h>
+
+using namespace shardc::engine;
+
+//===----------------------------------------------------------------------===//
+// Forks
+//===----------------------------------------------------------------------===//
+
+/// How often this process was forked off, counted in the child. Threads and
+/// locks of the parent's engines are of no use there.
+static std::atomic<int64_t> forks{0};
+
+static int64_t watchForks() {
+  static const int registered = pthread_atfork(
+      nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return forks.load(std::memory_order_relaxed);
+}
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+Device::~Device() {
+  for (Block *block : lent) {
+    if (block->released)
+      block->released();
+    delete block;
+  }
+}
+
+Block *Device::allocate(int64_t bytes) {
+  std::lock_guard lock(mutex);
+  return pool.take(*this, bytes, completed);
+}
+
+Block *Device::borrow(void *data, int64_t bytes,
+                      std::function<void()> released) {
+  return new Block{this, static_cast<char *>(data), bytes, 1, 0,
+                   true, std::move(released)};
+}
+
+void Device::hold(Block *block) {
+  std::lock_guard lock(mutex);
+  ++block->holders;
+}
+
+std::function<void()> Device::dropLocked(Block *block) {
+  if (--block->holders > 0)
+    return {};
+  if (!block->isLent) {
+    pool.give(block);
+    pool.trim(-1, completed);
+    return {};
+  }
+  if (block->lastUse > completed) {
+    lent.push_back(block);
+    return {};
+  }
+  std::function<void()> released = std::move(block->released);
+  delete block;
+  return released;
+}
+
+void Device::drop(Block *block) {
+  std::function<void()> released;
+  {
+    std::lock_guard lock(mutex);
+    released = dropLocked(block);
+  }
+  if (released)
+    released();
+}
+
+void Device::complete(int64_t number) {
+  std::vector<Block *> done;
+  {
+    std::lock_guard lock(mutex);
+    completed = std::max(completed, number);
+    if (lent.empty())
+      return;
+    auto first =
+        std::partition(lent.begin(), lent.end(), [&](const Block *block) {
+          return block->lastUse > completed;
+        });
+    done.assign(first, lent.end());
+    lent.erase(first, lent.end());
+  }
+  for (Block *block : done) {
+    if (block->released)
+      engine.courier().post(std::move(block->released));
+    delete block;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Engines
+//===----------------------------------------------------------------------===//
+
+int64_t shardc::engine::usableCores() {
+  cpu_set_t set;
+  int64_t cores =
+      sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+  if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
+    long long quota, period;
+    if (std::fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 &&
+        period > 0)
+      cores = std::min<int64_t>(cores,
+                                (quota + period - 1) / std::max(period, 1LL));
+    std::fclose(file);
+  }
+  return std::max<int64_t>(cores, 1);
+}
+
+Engine::Engine(EngineOptions given)
+    : options(std::move(given)), generation(watchForks()) {
+  for (int64_t i = 0; i < options.devices; ++i)
+    devices.push_back(std::make_unique<Device>(*this, i));
+}
+
+Engine::~Engine() { close(); }
+
+MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
+  constexpr int64_t most = 65536;
+  if (options.devices < 1 || options.devices > most)
+    return usage("an engine of " + std::to_string(options.devices) +
+                 " devices; expected 1 to " + std::to_string(most));
+  if (options.target != "cpu" && options.target != "cuda" &&
+      options.target != "emulated-cuda")
+    return usage("target '" + options.target +
+                 "'; expected cpu, cuda or emulated-cuda");
+  if (options.threads < 0 || options.threads > 1024)
+    return usage(std::to_string(options.threads) +
+                 " threads a device; expected 1 to 1024, or 0 for as many as "
+                 "there are cores");
+  if (options.threads == 0)
+    options.threads =
+        std::clamp<int64_t>(usableCores() / options.devices, 1, 1024);
+  engine = Ref<Engine>::adopt(new Engine(std::move(options)));
+  return nullptr;
+}
+
+void Engine::close() {
+  if (closed.exchange(true))
+    return;
+  std::unique_ptr<Courier> last;
+  {
+    std::lock_guard lock(mutex);
+    last = std::move(helper);
+  }
+  // In a forked child there is no thread to wait for.
+  if (generation != forks.load(std::memory_order_relaxed))
+    (void)last.release();
+}
+
+MaybeFailure Engine::checkUsable() const {
+  if (closed.load(std::memory_order_acquire))
+    return usage("the engine has been destroyed");
+  if (generation != forks.load(std::memory_order_relaxed))
+    return usage("the engine was made before this process was forked off: make "
+                 "one of its own");
+  return nullptr;
+}
+
+MaybeFailure Engine::checkDevice(int64_t device) const {
+  if (MaybeFailure failure = checkUsable())
+    return failure;
+  auto count = static_cast<int64_t>(devices.size());
+  if (device < 0 || device >= count)
+    return usage("there is no device " + std::to_string(device) +
+                 ": the engine has " + std::to_string(count));
+  return nullptr;
+}
+
+Courier &Engine::courier() {
+  std::lock_guard lock(mutex);
+  if (!helper)
+    helper = std::make_unique<Courier>();
+  return *helper;
+}

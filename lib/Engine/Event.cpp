@@ -1,0 +1,107 @@
+//===- Event.cpp - Something that is going to have happened ---------------===//
+
+#include "shardc/Engine/Event.h"
+#include <condition_variable>
+#include <deque>
+
+using namespace shardc::engine;
+
+Ref<Event> Event::ready() {
+  // Never deleted: this reference stays.
+  static Event *const event = [] {
+    auto *made = new Event;
+    made->set(nullptr);
+    return made;
+  }();
+  return Ref<Event>(event);
+}
+
+Event::~Event() {
+  if (!isReady())
+    set(fail(Status::Lost, "the event was destroyed before it was set"));
+}
+
+const Failure *Event::await() const {
+  state.wait(Pending, std::memory_order_acquire);
+  return failed.get();
+}
+
+bool Event::set(MaybeFailure failure) {
+  std::vector<Then> callees;
+  {
+    std::lock_guard lock(mutex);
+    if (isReady())
+      return false;
+    failed = std::move(failure);
+    callees.swap(waiting);
+    state.store(Ready, std::memory_order_release);
+  }
+  state.notify_all();
+  for (Then &then : callees)
+    then(failed.get());
+  return true;
+}
+
+void Event::onReady(Then then) {
+  if (!isReady()) {
+    std::lock_guard lock(mutex);
+    if (!isReady()) {
+      waiting.push_back(std::move(then));
+      return;
+    }
+  }
+  then(failed.get());
+}
+
+struct Courier::State {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::deque<std::function<void()>> tasks;
+  std::thread thread;
+  bool stopping = false;
+};
+
+Courier::Courier() : state(std::make_shared<State>()) {}
+
+void Courier::serve(std::shared_ptr<State> state) {
+  std::unique_lock lock(state->mutex);
+  while (true) {
+    state->wake.wait(lock,
+                     [&] { return state->stopping || !state->tasks.empty(); });
+    if (state->tasks.empty())
+      return;
+    std::function<void()> task = std::move(state->tasks.front());
+    state->tasks.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+  }
+}
+
+Courier::~Courier() {
+  std::thread thread;
+  {
+    std::lock_guard lock(state->mutex);
+    state->stopping = true;
+    thread = std::move(state->thread);
+  }
+  state->wake.notify_all();
+  if (!thread.joinable())
+    return;
+  // A task may hold the last reference to what owns the courier.
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();
+  else
+    thread.join();
+}
+
+void Courier::post(std::function<void()> task) {
+  {
+    std::lock_guard lock(state->mutex);
+    state->tasks.push_back(std::move(task));
+    if (!state->thread.joinable())
+      state->thread = std::thread(serve, state);
+  }
+  state->wake.notify_one();
+}
