@@ -356,9 +356,10 @@ SHARDC_EXPORT void shardc_buffer_unpin(shardc_buffer *buffer);
 /** Copies the elements to `data`, laid out as `byte_strides` say (NULL: dense
  * and row-major), once they are there; `done` (may be NULL: then it waits) is
  * the caller's to destroy. */
-SHARDC_EXPORT shardc_error *
-shardc_buffer_to_host(shardc_buffer *buffer, void *data,
-                      const int64_t *byte_strides, shardc_event **done);
+SHARDC_EXPORT shardc_error *shardc_buffer_to_host(shardc_buffer *buffer,
+                                                  void *data,
+                                                  const int64_t *byte_strides,
+                                                  shardc_event **done);
 /** Copies `bytes` bytes from byte `offset` on, as they lie. */
 SHARDC_EXPORT shardc_error *
 shardc_buffer_bytes_to_host(shardc_buffer *buffer, void *data, int64_t offset,

@@ -90,8 +90,8 @@ Type LocalText::shardType(Type type, DictionaryAttr attributes) {
   if (!tensor)
     return type;
   SmallVector<int64_t> sizes(tensor.getRank(), 1);
-  auto global = attributes ? attributes.getAs<TypeAttr>("spmd.global_type")
-                           : TypeAttr();
+  auto global =
+      attributes ? attributes.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
   auto sharding = attributes
                       ? attributes.getAs<spmd::ShardingAttr>("spmd.sharding")
                       : spmd::ShardingAttr();
@@ -184,8 +184,7 @@ bool LocalText::takeStatic(Operation &op) {
   }
   Operation *clone = op.cloneWithoutRegions(mapping);
   builder.insert(clone);
-  for (NamedAttribute attribute :
-       llvm::to_vector(clone->getDiscardableAttrs()))
+  for (NamedAttribute attribute : llvm::to_vector(clone->getDiscardableAttrs()))
     clone->removeDiscardableAttr(attribute.getName());
   for (auto [from, to] : llvm::zip_equal(op.getRegions(), clone->getRegions()))
     for (Block &block : from) {
@@ -251,8 +250,7 @@ bool LocalText::takeSlice(Operation &op) {
 }
 
 void LocalText::call(Location loc, const Twine &target, ValueRange operands,
-                     TypeRange types, const Twine &config,
-                     ValueRange results) {
+                     TypeRange types, const Twine &config, ValueRange results) {
   OperationState state(loc, stablehlo::CustomCallOp::getOperationName());
   state.addOperands(operands);
   state.addTypes(types);
@@ -307,7 +305,8 @@ void LocalText::take(Operation &op) {
 
 void LocalText::take(Block &from, Block &to) {
   for (BlockArgument argument : from.getArguments())
-    mapping.map(argument, to.addArgument(argument.getType(), argument.getLoc()));
+    mapping.map(argument,
+                to.addArgument(argument.getType(), argument.getLoc()));
   for (Operation &op : from)
     take(op);
 }
@@ -346,7 +345,8 @@ void LocalText::addReducer(Region &region, spmd::ReductionKind kind,
   Location loc = builder.getUnknownLoc();
   auto scalar = RankedTensorType::get({}, elementType);
   Block *block = builder.createBlock(&region);
-  Value a = block->addArgument(scalar, loc), b = block->addArgument(scalar, loc);
+  Value a = block->addArgument(scalar, loc),
+        b = block->addArgument(scalar, loc);
   auto name = [&]() -> StringRef {
     switch (kind) {
     case spmd::ReductionKind::Sum:
@@ -398,8 +398,8 @@ bool LocalText::takeReduction(Operation &op) {
   auto entry = cast<spmd::DimExchangeAttr>(scatter.getDims()[0]);
   DimExchange dim = entry.getExchange(mesh);
   int64_t size = dim.needed.front().size();
-  bool isEven = llvm::ArrayRef(entry.getAxes()) ==
-                ArrayRef(axesOf(scatter.getAxes()));
+  bool isEven =
+      llvm::ArrayRef(entry.getAxes()) == ArrayRef(axesOf(scatter.getAxes()));
   for (auto [place, needed] : llvm::enumerate(dim.needed))
     isEven &= needed == Interval{static_cast<int64_t>(place) * size,
                                  static_cast<int64_t>(place + 1) * size};
@@ -470,15 +470,15 @@ bool LocalText::takeExchange(Operation &op) {
     return false;
   if (dims.size() == 1) {
     const auto &[attribute, dim] = dims[0];
-    if (isEvenlyCut(dim.owned, dim.size()) &&
-        isWhole(dim.needed, dim.size()))
+    if (isEvenlyCut(dim.owned, dim.size()) && isWhole(dim.needed, dim.size()))
       return finish(stablehlo::AllGatherOp::create(
           builder, op.getLoc(), op.getResultTypes(), input, dim.dim,
           groupsAlong(attribute.getAxes()), nextChannel(),
           /*use_global_device_ids=*/true));
   }
   if (dims.size() == 2) {
-    bool isFirstGathered = isWhole(dims[0].second.needed, dims[0].second.size());
+    bool isFirstGathered =
+        isWhole(dims[0].second.needed, dims[0].second.size());
     const auto &[joined, join] = dims[isFirstGathered ? 0 : 1];
     const auto &[cut, split] = dims[isFirstGathered ? 1 : 0];
     if (joined.getAxes() == cut.getAxes() &&
@@ -496,8 +496,7 @@ bool LocalText::takeExchange(Operation &op) {
   Value fill = exchange.getFillValue();
   bool mayFill = !fill || matchPattern(fill, m_Zero()) ||
                  matchPattern(fill, m_AnyZeroFloat());
-  auto pairs =
-      findPairs(exchange.getExchange(), mesh.getNumRanks(), mayFill);
+  auto pairs = findPairs(exchange.getExchange(), mesh.getNumRanks(), mayFill);
   if (!pairs)
     return false;
   auto type = RankedTensorType::get(
@@ -516,16 +515,16 @@ bool LocalText::takeExchange(Operation &op) {
 OwningOpRef<ModuleOp> LocalText::build(bool isWhole) {
   mapping.clear();
   channels = 0;
-  OwningOpRef<ModuleOp> module = ModuleOp::create(local.getLoc(),
-                                                  local.getName());
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(local.getLoc(), local.getName());
   (*module)->setAttr("mhlo.num_partitions",
                      builder.getI32IntegerAttr(mesh.getNumRanks()));
   (*module)->setAttr("mhlo.num_replicas", builder.getI32IntegerAttr(1));
   builder.setInsertionPointToEnd(module->getBody());
   SmallVector<Type> arguments, results;
   for (BlockArgument argument : main.getArguments())
-    arguments.push_back(shardType(argument.getType(),
-                                  main.getArgAttrDict(argument.getArgNumber())));
+    arguments.push_back(shardType(
+        argument.getType(), main.getArgAttrDict(argument.getArgNumber())));
   for (auto [number, type] : llvm::enumerate(main.getResultTypes()))
     results.push_back(shardType(type, main.getResultAttrDict(number)));
   auto function =
@@ -535,9 +534,8 @@ OwningOpRef<ModuleOp> LocalText::build(bool isWhole) {
   builder.setInsertionPointToStart(body);
   SmallVector<Value> values;
   if (isWhole) {
-    for (auto [value, type] :
-         llvm::zip_equal(main.getBody().front().getTerminator()->getOperands(),
-                         results))
+    for (auto [value, type] : llvm::zip_equal(
+             main.getBody().front().getTerminator()->getOperands(), results))
       if (auto tensor = dyn_cast<RankedTensorType>(type))
         returned[value] = tensor;
     mapping.map(main.getArguments(), body->getArguments());

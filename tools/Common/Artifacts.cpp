@@ -86,15 +86,14 @@ private:
 static void visit(Fields &fields, ModelOptions &options) {
   auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
          keepOrder, reproducible, exactSums, explain, localText, origins,
-         hostCalls,
-         threads, trace, memoryLimit, memoryLimitOf, target, arch, gpuArch,
-         checkKernels, kernels, plantFault, inspectLocal, tf32] =
+         hostCalls, threads, trace, memoryLimit, memoryLimitOf, target, arch,
+         gpuArch, checkKernels, kernels, plantFault, inspectLocal, tf32] =
       options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
   // program's; a limit of memory that a machine gives is not the program's
   // either.
-  (void)explain, (void)localText, (void)origins, (void)plantFault, (void)memoryLimitOf,
-      (void)inspectLocal;
+  (void)explain, (void)localText, (void)origins, (void)plantFault,
+      (void)memoryLimitOf, (void)inspectLocal;
   int64_t ranks = options.ranks.value_or(0);
   int64_t targetNumber = static_cast<int64_t>(target);
   fields.field("ranks", ranks, 0, 65536);

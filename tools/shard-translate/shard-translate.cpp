@@ -26,12 +26,12 @@ static cl::opt<std::string> input(cl::Positional, cl::desc("IN"),
                                   cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("File to write"),
                                    cl::value_desc("OUT"), cl::cat(category));
-static cl::opt<std::string>
-    emit("emit",
-         cl::desc("artifact (default), obj, llvmir, header or local (what each rank "
-                  "does, as StableHLO); of --target=cuda also ptx, cubin or "
-                  "fatbin"),
-         cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
+static cl::opt<std::string> emit(
+    "emit",
+    cl::desc("artifact (default), obj, llvmir, header or local (what each rank "
+             "does, as StableHLO); of --target=cuda also ptx, cubin or "
+             "fatbin"),
+    cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
 static CompileOptions compile(category, "target", /*writesKernels=*/true);
 static TrustOptions trust(category);
 static cl::opt<bool>
@@ -67,8 +67,8 @@ static Error checkOptions() {
   if (input.empty())
     return usage("no model given; see shard-translate --help");
   if (output.empty())
-    return usage(
-        "no file to write given: -o OUT ('-' is stdout for llvmir, header and local)");
+    return usage("no file to write given: -o OUT ('-' is stdout for llvmir, "
+                 "header and local)");
   if (Error error = compile.check())
     return error;
   if (sandbox && compile.target == "cuda")
@@ -78,9 +78,9 @@ static Error checkOptions() {
   if (!forDevice &&
       !is_contained({"artifact", "obj", "llvmir", "header", "local"},
                     emit.getValue()))
-    return usage(
-        "--emit=" + emit +
-        ": expected artifact, obj, llvmir, header, local, ptx, cubin or fatbin");
+    return usage("--emit=" + emit +
+                 ": expected artifact, obj, llvmir, header, local, ptx, cubin "
+                 "or fatbin");
   if (forDevice && compile.target != "cuda")
     return usage("--emit=" + emit + " is code for GPUs: give --target=cuda");
   if (output == "-" && (emit == "cubin" || emit == "fatbin"))
@@ -152,9 +152,8 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
   if (emit == "llvmir" || emit == "local") {
     std::string text;
     raw_string_ostream textOut(text);
-    if (Error error = emit == "local"
-                          ? emitLocalText(input, options, textOut)
-                          : emitModelIR(input, options, textOut))
+    if (Error error = emit == "local" ? emitLocalText(input, options, textOut)
+                                      : emitModelIR(input, options, textOut))
       return error;
     return writeFile(output, [&](raw_ostream &out) { out << text; });
   }
