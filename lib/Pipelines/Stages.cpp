@@ -71,6 +71,7 @@ void shardc::buildPropagateStage(OpPassManager &pm,
   propagation.explain = options.explain;
   propagation.origins = options.origins;
   propagation.keepOrder = options.keepOrder || options.reproducible;
+  propagation.evenBorders = options.evenBorders;
   buildPropagationPipeline(pm, propagation);
 }
 
@@ -271,6 +272,10 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
       *this, "keep-order",
       llvm::cl::desc("Deal out nothing but what annotations say."),
       llvm::cl::init(false)};
+  Option<bool> evenBorders{
+      *this, "even-borders",
+      llvm::cl::desc("Arguments and results come and leave in equal shards."),
+      llvm::cl::init(false)};
   Option<int64_t> threads{
       *this, "threads",
       llvm::cl::desc("Threads of a rank that share its loops."),
@@ -295,6 +300,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.reproducible = reproducible;
     options.exactSums = exactSums;
     options.keepOrder = keepOrder;
+    options.evenBorders = evenBorders;
     options.kernels = kernels;
     options.threads = threads;
     options.trace = trace;

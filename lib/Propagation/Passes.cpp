@@ -50,6 +50,8 @@ void shardc::buildPropagationPipeline(OpPassManager &pm,
   pm.addPass(createDealBlocksPass({/*choose=*/!options.keepOrder}));
   pm.addPass(createPropagateShardingsPass(
       {options.noFallback, options.explain, options.origins}));
+  if (options.evenBorders)
+    pm.addPass(createEvenBordersPass());
   // Copies of constants that ended up alike become one again. No canonicaliser:
   // what it builds has no sharding.
   pm.addPass(createCSEPass());

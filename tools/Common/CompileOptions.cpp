@@ -54,6 +54,10 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                 cl::desc("Deal out no dim from both ends through the program "
                          "unless an annotation says so"),
                 cl::cat(category)),
+      evenBorders("even-borders",
+                  cl::desc("Arguments and results are cut in equal shards, or "
+                           "whole where a dim cannot be"),
+                  cl::cat(category)),
       reproducible("reproducible",
                    cl::desc("The same bits on every mesh, for any cuts and "
                             "threads; what cannot be had so is refused"),
@@ -154,6 +158,7 @@ Expected<ModelOptions> CompileOptions::read() const {
   options.verifyPartition = verifyPartition;
   stages.noRaise = noRaise;
   stages.keepOrder = keepOrder;
+  stages.evenBorders = evenBorders;
   stages.reproducible = reproducible;
   stages.exactSums = exactSums;
   stages.kernels = kernels;
@@ -164,8 +169,8 @@ Expected<ModelOptions> CompileOptions::read() const {
 const cl::Option *CompileOptions::findGiven() const {
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(sizes), std::addressof(shapes), &machine, &arch,
-           &noFallback, &verifyPartition, &noRaise, &keepOrder, &reproducible,
-           &exactSums, &kernels, &precision, &target, &threads})
+           &noFallback, &verifyPartition, &noRaise, &keepOrder, &evenBorders,
+           &reproducible, &exactSums, &kernels, &precision, &target, &threads})
     if (option->getNumOccurrences())
       return option;
   return nullptr;

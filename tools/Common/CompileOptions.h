@@ -39,6 +39,7 @@ public:
   llvm::cl::opt<bool> verifyPartition;
   llvm::cl::opt<bool> noRaise;
   llvm::cl::opt<bool> keepOrder;
+  llvm::cl::opt<bool> evenBorders;
   llvm::cl::opt<bool> reproducible;
   llvm::cl::opt<bool> exactSums;
   llvm::cl::opt<std::string> kernels;

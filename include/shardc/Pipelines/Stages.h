@@ -38,6 +38,9 @@ struct StageOptions {
   bool noRaise = false;
   /// No dim is dealt out from both ends unless an annotation says so.
   bool keepOrder = false;
+  /// Arguments and results are cut in equal shards, or whole where a dim cannot
+  /// be; what lies otherwise inside moves where it comes in and leaves.
+  bool evenBorders = false;
   /// The same bits on every mesh, for any cuts and number of threads; what
   /// cannot be had so is refused.
   bool reproducible = false;

@@ -17,6 +17,8 @@ struct PropagationOptions {
   bool origins = false;
   /// No dim is dealt out unless an annotation says so.
   bool keepOrder = false;
+  /// Arguments and results come and leave in equal shards.
+  bool evenBorders = false;
 };
 
 /// Annotated to fully sharded global view (`--spmd-propagate`).

@@ -70,6 +70,32 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def EvenBordersPass : Pass<"spmd-even-borders", "::mlir::ModuleOp"> {
+  let summary = "Let arguments and results of a program be cut in equal shards.";
+  let description = [{
+    Before: every value has a sharding. After: arguments and results of functions are cut evenly, or whole along a dim
+    that the number of its shards does not divide, and `spmd.reshard` stands between these and what is uneven inside.
+    Refuses: nothing. Adds: reshards.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{} ]>}) -> (tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"} ]>}) {
+      %0 = stablehlo.negate %x {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"} ]>]} : tensor<7xf32>
+      return %0 : tensor<7xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{} ]>}) -> (tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{} ]>}) {
+      %0 = stablehlo.negate %x {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"} ]>]} : tensor<7xf32>
+      %1 = spmd.reshard %0 #spmd.sharding<@mesh, [{"x"} ]> -> #spmd.sharding<@mesh, [{} ]> reason "result 0 leaves in equal shards" {spmd.shardings = [#spmd.sharding<@mesh, [{} ]>]} : tensor<7xf32>
+      return %1 : tensor<7xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
 def VerifyPropagatedPass : Pass<"spmd-verify-propagated", "::mlir::ModuleOp"> {
   let summary = "Check what Partition relies on.";
   let description = [{
