@@ -1,5 +1,5 @@
 // RUN: shard-run %s --check --even-borders --ranks=3
-// RUN: shard-run %s --check --even-borders --ranks=4 --sizes=0:0=5,0,1,2
+// RUN: shard-run %s --check --even-borders --mesh=x=4 --sizes=0:0=5,0,1,2
 // RUN: shard-translate %s --even-borders --ranks=3 --emit=header -o - | FileCheck %s
 // Eight rows come whole on three ranks, and five leave so; six leave as two each.
 // CHECK-NOT: output0_dim0
