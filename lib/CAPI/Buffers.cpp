@@ -39,6 +39,13 @@ void shardc_buffer_release(shardc_buffer *buffer) {
     unwrap(buffer)->release();
 }
 
+void shardc_buffers_release(shardc_buffer *const *buffers, size_t num_buffers) {
+  if (!buffers)
+    return;
+  for (size_t i = 0; i < num_buffers; ++i)
+    shardc_buffer_release(buffers[i]);
+}
+
 shardc_error *shardc_buffer_from_host(shardc_engine *engine, int64_t device,
                                       const shardc_host_data *given,
                                       shardc_buffer **buffer) {

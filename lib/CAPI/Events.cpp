@@ -27,6 +27,16 @@ shardc_error *shardc_event_await(shardc_event *event) {
   });
 }
 
+bool shardc_event_wait_for(shardc_event *event, int64_t nanoseconds) {
+  bool isReady = true;
+  shardc_error_destroy(guarded([&]() -> MaybeFailure {
+    if (event)
+      isReady = unwrap(event)->awaitFor(std::chrono::nanoseconds(nanoseconds));
+    return nullptr;
+  }));
+  return isReady;
+}
+
 void shardc_event_on_ready(shardc_event *event, shardc_event_fn then,
                            void *user) {
   if (!then)

@@ -26,6 +26,25 @@ const Failure *Event::await() const {
   return failed.get();
 }
 
+bool Event::awaitFor(std::chrono::nanoseconds limit) {
+  if (isReady())
+    return true;
+  struct Wake {
+    std::mutex mutex;
+    std::condition_variable ready;
+    bool isSet = false;
+  };
+  // Outlives a wait that ends before the event is set.
+  auto wake = std::make_shared<Wake>();
+  onReady([wake](const Failure *) {
+    std::lock_guard lock(wake->mutex);
+    wake->isSet = true;
+    wake->ready.notify_all();
+  });
+  std::unique_lock lock(wake->mutex);
+  return wake->ready.wait_for(lock, limit, [&] { return wake->isSet; });
+}
+
 bool Event::set(MaybeFailure failure) {
   std::vector<Then> callees;
   {

@@ -5,6 +5,7 @@
 #include "shardc/Engine/Failure.h"
 #include "shardc/Engine/Ref.h"
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -27,6 +28,8 @@ public:
   }
   /// Waits; what failed, or null. Lives as long as the event.
   const Failure *await() const;
+  /// Waits at most so long; whether it is ready.
+  bool awaitFor(std::chrono::nanoseconds limit);
   /// What failed; null too while it is not ready.
   const Failure *failure() const { return isReady() ? failed.get() : nullptr; }
   /// Sets it; false if it was set before.

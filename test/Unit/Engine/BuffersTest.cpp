@@ -344,4 +344,32 @@ TEST(Engines, AreOfNoUseInAForkedChild) {
   EXPECT_EQ(get(buffer.get()), std::vector<float>{1});
 }
 
+TEST(Events, AreWaitedForOnlySoLong) {
+  shardc_event *made = nullptr;
+  ASSERT_GOOD(shardc_event_create(&made));
+  EventPtr event(made);
+  EXPECT_FALSE(shardc_event_wait_for(event.get(), 1'000'000));
+  std::thread setter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    shardc_event_set(event.get(), nullptr);
+  });
+  EXPECT_TRUE(shardc_event_wait_for(event.get(), 60'000'000'000));
+  setter.join();
+  EXPECT_TRUE(shardc_event_wait_for(event.get(), 0));
+}
+
+TEST(Buffers, AreReleasedTogether) {
+  EnginePtr engine = makeEngine(2);
+  shardc_buffer *buffers[] = {put(engine.get(), 0, {1, 2}, {2}).release(),
+                              nullptr,
+                              put(engine.get(), 1, {3, 4}, {2}).release()};
+  shardc_buffers_release(buffers, 3);
+  for (int64_t device : {0, 1}) {
+    shardc_memory_stats stats = {};
+    stats.size = sizeof(stats);
+    ASSERT_GOOD(shardc_engine_memory_stats(engine.get(), device, &stats));
+    EXPECT_EQ(stats.bytes_in_use, 0);
+  }
+}
+
 } // namespace
