@@ -9,6 +9,7 @@ Every decision is the compiler's: this package turns models into text, calls the
 """
 
 from shardc._annotate import Split, split
+from shardc._array import Array, Shard, array
 from shardc._checkpoint import Checkpoint, restore, save
 from shardc._errors import (
     DifferenceError,
@@ -19,18 +20,24 @@ from shardc._errors import (
     UsageError,
 )
 from shardc._program import Program, compile, load
+from shardc._sharding import Dim, Sharding
 from shardc._text import to_text
 
 __all__ = [
+    "Array",
     "Checkpoint",
     "DifferenceError",
+    "Dim",
     "Program",
     "RefusedError",
     "RunError",
+    "Shard",
     "ShardcError",
+    "Sharding",
     "Split",
     "UnsupportedError",
     "UsageError",
+    "array",
     "compile",
     "load",
     "restore",

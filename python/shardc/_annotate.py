@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 PLATFORM_INDEX = 'jax.global_constant = "_platform_index"'
 """How JAX marks an argument of @main that is the number of a platform, and none of the model's."""
 
+OPEN = "?"
+"""In the place of an axis: the compiler may cut the dim as it likes."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Split:

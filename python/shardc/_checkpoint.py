@@ -10,8 +10,8 @@ from typing import Any
 import numpy
 
 from shardc._errors import error_for
-from shardc._host import _EXTENDED, _PLAIN, _type_of
 from shardc._tools import find_library
+from shardc._types import name_of, type_of
 
 _PROBLEM_BYTES = 4096
 
@@ -83,7 +83,7 @@ def save(directory: "str | os.PathLike[str]", values: Any, *, step: int, seed: i
         shape = (ctypes.c_int64 * array.ndim)(*array.shape)
         boxes = (ctypes.c_int64 * (2 * array.ndim))(*(bound for size in array.shape for bound in (0, size)))
         kept.append((shape, boxes))
-        place.name, place.element_type = name.encode(), _name_of(array.dtype).encode()
+        place.name, place.element_type = name.encode(), name_of(array.dtype).encode()
         place.num_dims, place.shape, place.boxes = array.ndim, shape, boxes
     info = _Info(step, seed, 1, b"", b"")
     call = _Runtime()
@@ -125,7 +125,7 @@ def restore(directory: "str | os.PathLike[str]", step: int | None = None, like: 
         for number in range(call.plain("restore_num_values", restoring)):
             described = _Value()
             call.plain("restore_value", restoring, ctypes.c_int64(number), ctypes.byref(described))
-            array = numpy.empty(described.shape[:described.num_dims], _type_of(described.element_type.decode()))
+            array = numpy.empty(described.shape[:described.num_dims], type_of(described.element_type.decode()))
             box = (ctypes.c_int64 * (2 * array.ndim))(*(bound for size in array.shape for bound in (0, size)))
             call("restore_box", restoring, ctypes.c_int64(number), box, ctypes.c_void_p(array.ctypes.data))
             values[described.name.decode()] = array
@@ -149,13 +149,6 @@ def _last_step(call: _Runtime, checkpoints: ctypes.c_void_p, directory: "str | o
     if min(count, found) <= 0:
         raise error_for(7, f"{os.fspath(directory)}: holds no checkpoint")
     return steps[min(count, found) - 1]
-
-
-def _name_of(kind: "numpy.dtype[Any]") -> str:
-    for name, known in {**_PLAIN, **_EXTENDED}.items():
-        if kind.name == known:
-            return name
-    raise TypeError(f"a checkpoint cannot hold elements of type {kind}")
 
 
 def _leaves(values: Any) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ class RefusedError(ShardcError):
     """The program is wrong (1), or an artifact is (8)."""
 
 
-class UsageError(ShardcError):
+class UsageError(ShardcError, ValueError):
     """Options or inputs do not fit the program (2)."""
 
 

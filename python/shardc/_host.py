@@ -6,35 +6,9 @@ from typing import IO, Any
 
 import numpy
 
+from shardc._types import type_of
+
 HostFunction = Callable[..., Sequence[Any]]
-
-_PLAIN = {"i1": "bool", "f16": "float16", "f32": "float32", "f64": "float64", "complex<f32>": "complex64",
-          "complex<f64>": "complex128",
-          **{f"{sign}i{bits}": f"{'u' if sign else ''}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}
-_EXTENDED = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2", "f8E4M3": "float8_e4m3",
-             "f8E3M4": "float8_e3m4", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
-             "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E8M0FNU": "float8_e8m0fnu",
-             "i2": "int2", "i4": "int4", "ui2": "uint2", "ui4": "uint4"}
-
-
-def extended_type(name: str) -> "numpy.dtype[Any] | None":
-    """The type of elements ``name`` ("bf16") that NumPy itself lacks; None where it has one, or none is installed."""
-    if name not in _EXTENDED:
-        return None
-    try:
-        import ml_dtypes
-    except ImportError:
-        return None
-    kind: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _EXTENDED[name]))
-    return kind
-
-
-def _type_of(name: str) -> "numpy.dtype[Any]":
-    kind = numpy.dtype(_PLAIN[name]) if name in _PLAIN else extended_type(name)
-    if kind is None:
-        raise TypeError(f"no NumPy type for elements of type {name}; install ml_dtypes")
-    return kind
-
 
 class HostCalls:
     """Answers one run of ``shard-run --host-calls`` (its HostCalls.h has the protocol).
@@ -55,7 +29,7 @@ class HostCalls:
             request = json.loads(line)
             operands = []
             for value in request["operands"]:
-                kind = _type_of(value["type"])
+                kind = type_of(value["type"])
                 count = int(numpy.prod(value["shape"], dtype=numpy.int64))
                 data = requests.read(count * kind.itemsize)
                 operands.append(numpy.frombuffer(data, kind).reshape(value["shape"]))
@@ -87,7 +61,7 @@ class HostCalls:
         parts = []
         for result, value in zip(results, wanted, strict=True):
             array = numpy.asarray(result)
-            if array.dtype != _type_of(value["type"]) or list(array.shape) != value["shape"]:
+            if array.dtype != type_of(value["type"]) or list(array.shape) != value["shape"]:
                 raise ValueError(f"callback at {where} returned {array.dtype}{list(array.shape)}, expected "
                                  f"{value['type']}{value['shape']}")
             parts.append(numpy.ascontiguousarray(array).tobytes())

@@ -12,9 +12,10 @@ import numpy
 
 from shardc._annotate import Shardings, annotate, splits_of
 from shardc._errors import UsageError
-from shardc._host import HostCalls, extended_type
+from shardc._host import HostCalls
 from shardc._text import Model
 from shardc._tools import run_tool
+from shardc._types import extended_type
 
 Sizes = Mapping[tuple[int, int], Sequence[int]]
 

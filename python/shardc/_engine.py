@@ -1,0 +1,194 @@
+"""Engines: devices of this process, which live as long as it does, and what is waited for on them."""
+
+import atexit
+import ctypes
+import itertools
+import os
+import threading
+from typing import Any
+
+import numpy
+
+from shardc._errors import ShardcError, UsageError, error_for
+from shardc._native import (
+    BORROW,
+    COPY,
+    RELEASED_FN,
+    EngineOptions,
+    Handle,
+    HostData,
+    Library,
+    library,
+)
+from shardc._types import NAMES, DType, type_of
+
+_SLICE_NS = 50_000_000
+"""How long a wait lasts before Python may look at signals."""
+
+_engines: list["Engine"] = []
+_lock = threading.Lock()
+_is_child = False
+
+_kept: dict[int, Any] = {}
+"""What the engine looks into, by number, until it says that it does not any more."""
+_numbers = itertools.count(1)
+
+
+@RELEASED_FN
+def _release(number: int) -> None:
+    _kept.pop(number, None)
+
+
+def _after_fork() -> None:
+    global _is_child
+    _is_child = bool(_engines)
+
+
+def check_process() -> None:
+    """Raise UsageError in a child that was forked from a process with an engine: threads are not inherited."""
+    if _is_child:
+        raise UsageError(2, "this process was forked from one that uses shardc, and has none of its devices; start it "
+                            'with multiprocessing.get_context("spawn"), or fork before the first use of shardc')
+
+
+def engine_for(num_devices: int, target: str | None = None) -> "Engine":
+    """An engine of this process with at least so many devices; made at the first use.
+
+    ``SHARDC_DEVICES`` says how many devices the first one has at least, ``SHARDC_DEVICE`` what they are.
+    """
+    check_process()
+    target = target or os.environ.get("SHARDC_DEVICE") or "cpu"
+    for engine in _engines:
+        if engine.num_devices >= num_devices and engine.target == target:
+            return engine
+    with _lock:
+        for engine in _engines:
+            if engine.num_devices >= num_devices and engine.target == target:
+                return engine
+        asked = os.environ.get("SHARDC_DEVICES") or "1"
+        if not asked.isdecimal() or not int(asked):
+            raise UsageError(2, f"SHARDC_DEVICES={asked}: expected a number of devices")
+        engine = Engine(max(num_devices, int(asked)), target)
+        if not _engines:
+            os.register_at_fork(after_in_child=_after_fork)
+            atexit.register(_close_all)
+        _engines.append(engine)
+        _engines.sort(key=lambda engine: engine.num_devices)
+        return engine
+
+
+def _close_all() -> None:
+    if not _is_child:
+        for engine in _engines:
+            engine.close()
+
+
+class Engine:
+    """N devices, each a thread with memory of its own."""
+
+    def __init__(self, num_devices: int, target: str) -> None:
+        self.library: Library = library()
+        self.num_devices = num_devices
+        self.target = target
+        options = EngineOptions(devices=num_devices, target=target.encode())
+        handle = ctypes.c_void_p()
+        self.library.check(self.library.engine_create(ctypes.byref(options), ctypes.byref(handle)))
+        self.handle: Handle = handle.value or 0
+        self.is_open = True
+        self._codes: dict[DType, int] = {}
+        for name in NAMES:
+            code = self.library.element_type_named(name.encode())
+            try:
+                kind = type_of(name)
+            except TypeError:
+                continue
+            if code:
+                self._codes[kind] = code
+
+    def close(self) -> None:
+        """Wait for what is under way, and end the devices."""
+        if self.is_open:
+            self.is_open = False
+            self.library.engine_destroy(self.handle)
+
+    def code_of(self, kind: DType) -> int:
+        """The code of a type of elements. Raises: UsageError for one that programs do not have."""
+        code = self._codes.get(kind)
+        if code is None:
+            raise UsageError(2, f"elements of type {kind} are none that a program has")
+        return code
+
+    def buffer_of(self, array: "numpy.ndarray[Any, Any]", device: int, borrow: bool) -> Handle:
+        """A buffer with the elements of ``array``, or, to ``borrow``, on its memory where that is aligned and dense.
+
+        What is borrowed must not be changed while the buffer lives; it is kept until then.
+        """
+        check_process()
+        if not array.dtype.isnative:
+            array, borrow = array.astype(array.dtype.newbyteorder("=")), True
+        # Types of ml_dtypes have no buffer interface; the address is what counts.
+        address: int = array.__array_interface__["data"][0]
+        dims = (ctypes.c_int64 * array.ndim)(*array.shape)
+        data = HostData(address, self.code_of(array.dtype), array.ndim, ctypes.addressof(dims))
+        if not array.flags.c_contiguous:
+            strides = (ctypes.c_int64 * array.ndim)(*array.strides)
+            data.byte_strides = ctypes.addressof(strides)
+        data.semantics = COPY
+        if borrow:
+            data.semantics = BORROW
+            data.released = _release
+            data.user = number = next(_numbers)
+            _kept[number] = array
+        buffer = ctypes.c_void_p()
+        self.library.check(self.library.buffer_from_host(self.handle, device, ctypes.byref(data), ctypes.byref(buffer)))
+        return buffer.value or 0
+
+    def copy_to(self, buffer: Handle, device: int) -> Handle:
+        """The same elements on another device; the same memory where devices share it."""
+        copy = ctypes.c_void_p()
+        self.library.check(self.library.buffer_to_device(buffer, device, ctypes.byref(copy)))
+        return copy.value or 0
+
+    def release(self, buffers: list[Handle]) -> None:
+        """Give one reference of each back. Nothing happens in a forked child."""
+        if not _is_child:
+            self.library.buffers_release((ctypes.c_void_p * len(buffers))(*buffers), len(buffers))
+
+
+class Pending:
+    """What is going to have happened on an engine: an execution, with its error."""
+
+    __slots__ = ("_error", "_event", "_library", "cause", "is_done")
+
+    def __init__(self, library: Library, event: Handle) -> None:
+        self._library = library
+        self._event = event
+        self._error: tuple[int, str] | None = None
+        self.cause: BaseException | None = None
+        """What a callback raised, which is why it failed."""
+        self.is_done = False
+
+    def is_ready(self) -> bool:
+        """Whether wait() returns, or raises, at once."""
+        return self.is_done or bool(self._library.event_is_ready(self._event))
+
+    def wait(self) -> None:
+        """Wait; signals are handled meanwhile.
+
+        Raises: ShardcError if it failed, each time; KeyboardInterrupt, and what else handlers of signals raise: it goes
+        on then.
+        """
+        if not self.is_done:
+            check_process()
+            while not self._library.event_wait_for(self._event, _SLICE_NS):
+                pass
+            if error := self._library.event_await(self._event):
+                raised: ShardcError = self._library.take_error(error)
+                self._error = (raised.code, raised.diagnostic)
+            self.is_done = True
+        if self._error:
+            raise error_for(*self._error) from self.cause
+
+    def __del__(self) -> None:
+        if not _is_child:
+            self._library.event_destroy(self._event)
