@@ -8,6 +8,9 @@ compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h a
 ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
 are told of tensors, `LibraryCall` for what vendors' libraries are, `CommunicationKernels`
 for the kernels that the runtime launches.
+
+Also checks docs/Rationale/Rooms.md: an entry with four labels for each room, for each
+folder of FOLDERS a row, and no entry for a room that is not there.
 """
 
 from __future__ import annotations
@@ -27,6 +30,12 @@ SHARED_WITH_RUNTIME = {
     "shardrt/LibraryCall.h": "LibraryCall",
     "shardrt/TensorMap.h": "TensorMap",
 }
+
+
+ROOMS = "docs/Rationale/Rooms.md"
+LABELS = ("*Knows*", "*Promises*", "*Must not*", "*Why a room*")
+# What is in these folders has a row in a table of Rooms.md.
+FOLDERS = ("lib/Dialect", "lib/KernelGen", "runtime/lib", "tools", "python")
 
 
 def read_layers(path: Path) -> dict[str, set[str]]:
@@ -75,6 +84,27 @@ def room_of_include(name: str) -> str | None:
     return None
 
 
+def check_rooms(root: Path, rooms: set[str]) -> list[str]:
+    """What is wrong with the page of rooms."""
+    text = (root / ROOMS).read_text()
+    entries = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL))
+    problems = [
+        f"{ROOMS}: room '{room}' lacks an entry that says what it knows, promises, must not do, and why it is a room"
+        for room in sorted(rooms - entries.keys())
+    ]
+    problems += [f"{ROOMS}: there is no room '{name}'" for name in sorted(entries.keys() - rooms - {"python"})]
+    for name, entry in entries.items():
+        problems += [f"{ROOMS}: the entry of '{name}' lacks {label}" for label in LABELS if f"\n{label}: " not in entry]
+    for folder in FOLDERS:
+        for path in sorted((root / folder).glob("*/")):
+            name = path.relative_to(root).as_posix()
+            if path.name.startswith(("__", ".")) or not path.is_dir() or not any(path.iterdir()):
+                continue
+            if f"`{name}`" not in text:
+                problems.append(f"{ROOMS}: no row for {name}")
+    return problems
+
+
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
     try:
@@ -107,7 +137,10 @@ def main() -> int:
                     )
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
-    return 1 if crossings else 0
+    problems = check_rooms(root, set(layers))
+    if problems:
+        print("\n".join(problems))
+    return 1 if crossings or problems else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the pages of docs/Reference that follow from the sources: passes and dialects.
+"""Write what follows from the sources: pages of passes and dialects in docs/Reference, docs/Pictures.
 
 usage: generate_reference.py [--check]
 
@@ -17,8 +17,10 @@ from itertools import groupby
 from pathlib import Path
 
 from pass_docs import LLVM, ROOT, Pass, read_passes
+from pictures import draw_all
 
-REFERENCE = ROOT / "docs" / "Reference"
+DOCS = ROOT / "docs"
+REFERENCE = DOCS / "Reference"
 DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td", "machine": "Machine/IR/MachineDialect.td"}
 WRITTEN = "<!-- Written by scripts/generate_reference.py: change the .td files, then run it. -->"
 
@@ -84,17 +86,17 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, say what is not current")
     options = parser.parse_args()
 
-    pages = {"passes.md": write_passes()}
-    pages |= {f"dialect-{name}.md": write_dialect(name, file) for name, file in DIALECTS.items()}
+    pages = {"Reference/passes.md": write_passes(), **draw_all()}
+    pages |= {f"Reference/dialect-{name}.md": write_dialect(name, file) for name, file in DIALECTS.items()}
     if not options.check:
         for name, text in pages.items():
-            (REFERENCE / name).write_text(text)
+            (DOCS / name).write_text(text)
         return 0
     problems = check_exit_codes()
     for name, text in pages.items():
-        path = REFERENCE / name
+        path = DOCS / name
         if not path.exists() or path.read_text() != text:
-            problems.append(f"docs/Reference/{name} is not current: run scripts/generate_reference.py")
+            problems.append(f"docs/{name} is not current: run scripts/generate_reference.py")
     print("\n".join(problems))
     return 1 if problems else 0
 
