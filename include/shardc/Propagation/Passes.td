@@ -88,7 +88,7 @@ def EvenBordersPass : Pass<"spmd-even-borders", "::mlir::ModuleOp"> {
     spmd.mesh @mesh = <["x"=2]>
     func.func @main(%x: tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{} ]>}) -> (tensor<7xf32> {spmd.sharding = #spmd.sharding<@mesh, [{} ]>}) {
       %0 = stablehlo.negate %x {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"} ]>]} : tensor<7xf32>
-      %1 = spmd.reshard %0 #spmd.sharding<@mesh, [{"x"} ]> -> #spmd.sharding<@mesh, [{} ]> reason "result 0 leaves in equal shards" {spmd.shardings = [#spmd.sharding<@mesh, [{} ]>]} : tensor<7xf32>
+      %1 = spmd.reshard %0 <@mesh, [{"x"} ]> -> <@mesh, [{} ]> reason "result 0 leaves in equal shards" {spmd.shardings = [#spmd.sharding<@mesh, [{} ]>]} : tensor<7xf32>
       return %1 : tensor<7xf32>
     }
     ```
