@@ -1,0 +1,557 @@
+//===- Client.cpp - Client, devices, memories and topology ----------------===//
+//
+// A client is an engine. Its devices are numbered from 0 and all of this
+// process; each has one memory.
+//
+//===----------------------------------------------------------------------===//
+#include "Objects.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace shardc::pjrt {
+
+//===----------------------------------------------------------------------===//
+// Named values
+//===----------------------------------------------------------------------===//
+
+NamedValue &NamedValues::append(std::string_view name, NamedValue_Type type,
+                                size_t size) {
+  texts.push_back(std::make_unique<std::string>(name));
+  NamedValue &value = values.emplace_back();
+  std::memset(&value, 0, sizeof(value));
+  value.struct_size = sizeof(value);
+  value.name = texts.back()->data();
+  value.name_size = texts.back()->size();
+  value.type = type;
+  value.value_size = size;
+  return value;
+}
+
+void NamedValues::add(std::string_view name, std::string_view value) {
+  NamedValue &entry = append(name, NamedValue_Type_String, value.size());
+  texts.push_back(std::make_unique<std::string>(value));
+  entry.string_value = texts.back()->data();
+}
+
+void NamedValues::add(std::string_view name, int64_t value) {
+  append(name, NamedValue_Type_Int64, 1).int64_value = value;
+}
+
+void NamedValues::add(std::string_view name, float value) {
+  append(name, NamedValue_Type_Float, 1).float_value = value;
+}
+
+void NamedValues::add(std::string_view name, std::vector<int64_t> value) {
+  NamedValue &entry = append(name, NamedValue_Type_Int64List, value.size());
+  lists.push_back(std::make_unique<std::vector<int64_t>>(std::move(value)));
+  entry.int64_array_value = lists.back()->data();
+}
+
+//===----------------------------------------------------------------------===//
+// The plugin
+//===----------------------------------------------------------------------===//
+
+/// Callers write programs for the lower one of this version and their own: it
+/// is what the compiler reads.
+static const std::vector<int64_t> stablehloVersion = {1, 13, 0};
+static const std::vector<int64_t> stablehloMinimum = {1, 0, 0};
+
+Error *Plugin_Initialize(Plugin_Initialize_Args *) {
+  if (shardc_api_version() < SHARDC_API_VERSION)
+    return makeError(Error_Code_FAILED_PRECONDITION,
+                     std::string("libshardc.so is older than this plugin: ") +
+                         shardc_version());
+  return nullptr;
+}
+
+Error *Plugin_Attributes(Plugin_Attributes_Args *args) {
+  static const NamedValues *attributes = [] {
+    auto *values = new NamedValues;
+    values->add("xla_version", int64_t(2));
+    values->add("stablehlo_current_version", stablehloVersion);
+    values->add("stablehlo_minimum_version", stablehloMinimum);
+    values->add("shardc_version", std::string_view(shardc_version()));
+    return values;
+  }();
+  args->attributes = attributes->data();
+  args->num_attributes = attributes->size();
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of the host
+//===----------------------------------------------------------------------===//
+
+static std::atomic<shardc_host_fn> hostFunction = nullptr;
+
+int callHost(void *, const shardc_host_call *call, char *message,
+             size_t messageSize) {
+  if (shardc_host_fn function = hostFunction)
+    return function(nullptr, call, message, messageSize);
+  static const char text[] =
+      "the program calls a function of the host, and the Python package "
+      "jax_plugins.shardc, which knows them, was not loaded";
+  if (messageSize) {
+    std::strncpy(message, text, messageSize - 1);
+    message[messageSize - 1] = 0;
+  }
+  return SHARDC_USAGE;
+}
+
+/// Says who calls functions of Python for programs, for all clients. Null: no
+/// one.
+extern "C" SHARDC_EXPORT void shardc_pjrt_set_host(shardc_host_fn function) {
+  hostFunction = function;
+}
+
+//===----------------------------------------------------------------------===//
+// Memories
+//===----------------------------------------------------------------------===//
+
+static void *getUserData(Memory *memory, const void *key) {
+  std::lock_guard lock(memory->mutex);
+  auto found = memory->userData.find(key);
+  return found == memory->userData.end() ? nullptr : found->second.data;
+}
+
+static void setUserData(Memory *memory, const void *key, void *data,
+                        void (*destroy)(void *)) {
+  Memory::UserData old = {nullptr, nullptr};
+  {
+    std::lock_guard lock(memory->mutex);
+    Memory::UserData &entry = memory->userData[key];
+    old = entry;
+    entry = {data, destroy};
+  }
+  if (old.data && old.data != data && old.destroy)
+    old.destroy(old.data);
+}
+
+static const Memory_FunctionTable memoryFunctions = {
+    sizeof(Memory_FunctionTable), nullptr, sizeof(void *), getUserData,
+    setUserData};
+
+Memory::~Memory() {
+  for (auto &[key, entry] : userData)
+    if (entry.data && entry.destroy)
+      entry.destroy(entry.data);
+}
+
+//===----------------------------------------------------------------------===//
+// Client
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the caller's options and the environment ask for.
+struct Settings {
+  int64_t devices = 1;
+  int64_t threads = 0;
+  int64_t timeout = 0;
+  int64_t processes = 1;
+  std::string target = "cpu";
+};
+} // namespace
+
+static Error *readNumber(const std::string &name, const std::string &text,
+                         int64_t least, int64_t &value) {
+  char *end = nullptr;
+  errno = 0;
+  long long number = std::strtoll(text.c_str(), &end, 10);
+  if (errno || text.empty() || *end || number < least)
+    return invalid(name + "=" + text + ": expected a number from " +
+                   std::to_string(least) + " on");
+  value = number;
+  return nullptr;
+}
+
+static Error *set(Settings &settings, const std::string &name,
+                  const std::string &key, const std::string &value) {
+  if (key == "devices")
+    return readNumber(name, value, 1, settings.devices);
+  if (key == "threads")
+    return readNumber(name, value, 0, settings.threads);
+  if (key == "timeout_ms")
+    return readNumber(name, value, -1, settings.timeout);
+  if (key == "num_nodes")
+    return readNumber(name, value, 1, settings.processes);
+  if (key == "device")
+    settings.target = value;
+  return nullptr; // callers add options of their own
+}
+
+static Error *readSettings(const Client_Create_Args &args, Settings &settings) {
+  static const std::pair<const char *, const char *> environment[] = {
+      {"SHARDC_DEVICES", "devices"},
+      {"SHARDC_DEVICE", "device"},
+      {"SHARDC_THREADS", "threads"},
+      {"SHARDC_TIMEOUT_MS", "timeout_ms"}};
+  for (auto [name, key] : environment)
+    if (const char *value = std::getenv(name); value && *value)
+      if (Error *error = set(settings, name, key, value))
+        return error;
+  for (size_t i = 0; i < args.num_options; ++i) {
+    const NamedValue &option = args.create_options[i];
+    std::string name(option.name, option.name_size), value;
+    if (option.type == NamedValue_Type_String)
+      value.assign(option.string_value, option.value_size);
+    else if (option.type == NamedValue_Type_Int64)
+      value = std::to_string(option.int64_value);
+    else
+      continue;
+    if (Error *error = set(settings, name, name, value))
+      return error;
+  }
+  if (settings.processes > 1)
+    return makeError(Error_Code_UNIMPLEMENTED,
+                     "jax.distributed with " +
+                         std::to_string(settings.processes) +
+                         " processes: the plugin runs all devices in one "
+                         "process; set SHARDC_DEVICES instead");
+  return nullptr;
+}
+
+/// Fills in what does not change: devices, memories and their names.
+static void describe(Client &client, int64_t numDevices) {
+  client.platformVersion = std::string("shardc ") + shardc_version();
+  for (int32_t id = 0; id < numDevices; ++id) {
+    auto device = std::make_unique<Device>();
+    std::string number = std::to_string(id);
+    device->client = &client;
+    device->description.id = id;
+    device->description.kind = "shardc";
+    device->description.debugString = "shardc:" + number;
+    device->description.string = "ShardcDevice(id=" + number + ")";
+    device->memory.vtable = &memoryFunctions;
+    device->memory.id = id;
+    device->memory.debugString = "memory of shardc:" + number;
+    device->memory.string = "ShardcMemory(id=" + number + ")";
+    device->memory.device = device.get();
+    device->memories[0] = &device->memory;
+    client.devices.push_back(device.get());
+    client.memories.push_back(&device->memory);
+    client.topology.descriptions.push_back(&device->description);
+    client.owned.push_back(std::move(device));
+  }
+  client.topology.platformVersion = client.platformVersion;
+}
+
+Client::~Client() { shardc_engine_destroy(engine); }
+
+Error *Client_Create(Client_Create_Args *args) {
+  Settings settings;
+  if (Error *error = readSettings(*args, settings))
+    return error;
+  shardc_engine_options options = {};
+  options.size = sizeof(options);
+  options.devices = settings.devices;
+  options.target = settings.target.c_str();
+  options.threads = settings.threads;
+  options.timeout_ms = settings.timeout;
+  options.host = callHost;
+  auto client = std::make_unique<Client>();
+  if (Error *error = takeError(shardc_engine_create(&options, &client->engine)))
+    return error;
+  client->onHost = settings.target != "cuda";
+  describe(*client, shardc_engine_num_devices(client->engine));
+  args->client = client.release();
+  return nullptr;
+}
+
+Error *Client_Destroy(Client_Destroy_Args *args) {
+  delete args->client;
+  return nullptr;
+}
+
+Error *Client_PlatformName(Client_PlatformName_Args *args) {
+  args->platform_name = platformName.data();
+  args->platform_name_size = platformName.size();
+  return nullptr;
+}
+
+Error *Client_ProcessIndex(Client_ProcessIndex_Args *args) {
+  args->process_index = 0;
+  return nullptr;
+}
+
+Error *Client_PlatformVersion(Client_PlatformVersion_Args *args) {
+  args->platform_version = args->client->platformVersion.data();
+  args->platform_version_size = args->client->platformVersion.size();
+  return nullptr;
+}
+
+Error *Client_TopologyDescription(Client_TopologyDescription_Args *args) {
+  args->topology = &args->client->topology;
+  return nullptr;
+}
+
+Error *Client_Devices(Client_Devices_Args *args) {
+  args->devices = args->client->devices.data();
+  args->num_devices = args->client->devices.size();
+  return nullptr;
+}
+
+Error *Client_AddressableDevices(Client_AddressableDevices_Args *args) {
+  args->addressable_devices = args->client->devices.data();
+  args->num_addressable_devices = args->client->devices.size();
+  return nullptr;
+}
+
+static Error *lookUp(Client *client, int32_t id, Device *&device) {
+  if (id < 0 || size_t(id) >= client->devices.size())
+    return invalid("no device " + std::to_string(id) + ": there are " +
+                   std::to_string(client->devices.size()));
+  device = client->devices[id];
+  return nullptr;
+}
+
+Error *Client_LookupDevice(Client_LookupDevice_Args *args) {
+  return lookUp(args->client, args->id, args->device);
+}
+
+Error *
+Client_LookupAddressableDevice(Client_LookupAddressableDevice_Args *args) {
+  return lookUp(args->client, args->local_hardware_id,
+                args->addressable_device);
+}
+
+Error *Client_AddressableMemories(Client_AddressableMemories_Args *args) {
+  args->addressable_memories = args->client->memories.data();
+  args->num_addressable_memories = args->client->memories.size();
+  return nullptr;
+}
+
+Error *
+Client_DefaultDeviceAssignment(Client_DefaultDeviceAssignment_Args *args) {
+  int64_t count = int64_t(args->num_replicas) * args->num_partitions;
+  if (args->num_replicas < 1 || args->num_partitions < 1 ||
+      size_t(count) > args->default_assignment_size)
+    return invalid("a device assignment of " +
+                   std::to_string(args->num_replicas) + " replicas and " +
+                   std::to_string(args->num_partitions) +
+                   " partitions does not fit");
+  if (size_t(count) > args->client->devices.size())
+    return invalid("a program for " + std::to_string(count) +
+                   " devices, where there are " +
+                   std::to_string(args->client->devices.size()));
+  for (int64_t i = 0; i < count; ++i)
+    args->default_assignment[i] = int(i);
+  return nullptr;
+}
+
+// Memory of the host is what devices compute in: nothing is to be mapped.
+Error *Client_DmaMap(Client_DmaMap_Args *) { return nullptr; }
+Error *Client_DmaUnmap(Client_DmaUnmap_Args *) { return nullptr; }
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+Device *deviceOf(Client *client, Device *device, Memory *memory) {
+  if (memory)
+    return memory->device;
+  return device ? device : client->devices.front();
+}
+
+Error *DeviceDescription_Id(DeviceDescription_Id_Args *args) {
+  args->id = args->device_description->id;
+  return nullptr;
+}
+
+Error *
+DeviceDescription_ProcessIndex(DeviceDescription_ProcessIndex_Args *args) {
+  args->process_index = 0;
+  return nullptr;
+}
+
+Error *DeviceDescription_Attributes(DeviceDescription_Attributes_Args *args) {
+  args->attributes = args->device_description->attributes.data();
+  args->num_attributes = args->device_description->attributes.size();
+  return nullptr;
+}
+
+Error *DeviceDescription_Kind(DeviceDescription_Kind_Args *args) {
+  args->device_kind = args->device_description->kind.data();
+  args->device_kind_size = args->device_description->kind.size();
+  return nullptr;
+}
+
+Error *DeviceDescription_DebugString(DeviceDescription_DebugString_Args *args) {
+  args->debug_string = args->device_description->debugString.data();
+  args->debug_string_size = args->device_description->debugString.size();
+  return nullptr;
+}
+
+Error *DeviceDescription_ToString(DeviceDescription_ToString_Args *args) {
+  args->to_string = args->device_description->string.data();
+  args->to_string_size = args->device_description->string.size();
+  return nullptr;
+}
+
+Error *Device_GetDescription(Device_GetDescription_Args *args) {
+  args->device_description = &args->device->description;
+  return nullptr;
+}
+
+Error *Device_IsAddressable(Device_IsAddressable_Args *args) {
+  args->is_addressable = true;
+  return nullptr;
+}
+
+Error *Device_LocalHardwareId(Device_LocalHardwareId_Args *args) {
+  args->local_hardware_id = args->device->description.id;
+  return nullptr;
+}
+
+Error *Device_AddressableMemories(Device_AddressableMemories_Args *args) {
+  args->memories = args->device->memories;
+  args->num_memories = 1;
+  return nullptr;
+}
+
+Error *Device_DefaultMemory(Device_DefaultMemory_Args *args) {
+  args->memory = &args->device->memory;
+  return nullptr;
+}
+
+Error *Device_MemoryStats(Device_MemoryStats_Args *args) {
+  shardc_memory_stats stats = {};
+  stats.size = sizeof(stats);
+  if (Error *error = takeError(shardc_engine_memory_stats(
+          args->device->client->engine, args->device->description.id, &stats)))
+    return error;
+  Device_MemoryStats_Args answer = {};
+  answer.struct_size = args->struct_size;
+  answer.extension_start = args->extension_start;
+  answer.device = args->device;
+  answer.bytes_in_use = stats.bytes_in_use;
+  answer.peak_bytes_in_use = stats.peak_bytes_in_use;
+  answer.peak_bytes_in_use_is_set = true;
+  answer.num_allocs = stats.num_allocs;
+  answer.num_allocs_is_set = true;
+  answer.bytes_limit = stats.bytes_limit;
+  answer.bytes_limit_is_set = stats.bytes_limit != 0;
+  *args = answer;
+  return nullptr;
+}
+
+Error *Device_ClearMemoryStats(Device_ClearMemoryStats_Args *) {
+  return makeError(Error_Code_UNIMPLEMENTED,
+                   "peaks of memory count from the start of the process on");
+}
+
+Error *Device_GetAttributes(Device_GetAttributes_Args *args) {
+  args->attributes = args->device->description.attributes.data();
+  args->num_attributes = args->device->description.attributes.size();
+  args->device_attributes = nullptr;
+  args->attributes_deleter = [](Device_Attributes *) {};
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Memories, for callers
+//===----------------------------------------------------------------------===//
+
+Error *Memory_Id(Memory_Id_Args *args) {
+  args->id = args->memory->id;
+  return nullptr;
+}
+
+Error *Memory_Kind(Memory_Kind_Args *args) {
+  args->kind = memoryKind.data();
+  args->kind_size = memoryKind.size();
+  return nullptr;
+}
+
+Error *Memory_Kind_Id(Memory_Kind_Id_Args *args) {
+  args->kind_id = 0;
+  return nullptr;
+}
+
+Error *Memory_DebugString(Memory_DebugString_Args *args) {
+  args->debug_string = args->memory->debugString.data();
+  args->debug_string_size = args->memory->debugString.size();
+  return nullptr;
+}
+
+Error *Memory_ToString(Memory_ToString_Args *args) {
+  args->to_string = args->memory->string.data();
+  args->to_string_size = args->memory->string.size();
+  return nullptr;
+}
+
+Error *Memory_AddressableByDevices(Memory_AddressableByDevices_Args *args) {
+  args->devices = &args->memory->device;
+  args->num_devices = 1;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Topology: that of a client
+//===----------------------------------------------------------------------===//
+
+Error *TopologyDescription_Destroy(TopologyDescription_Destroy_Args *) {
+  return nullptr; // part of its client
+}
+
+Error *
+TopologyDescription_PlatformName(TopologyDescription_PlatformName_Args *args) {
+  args->platform_name = platformName.data();
+  args->platform_name_size = platformName.size();
+  return nullptr;
+}
+
+Error *TopologyDescription_PlatformVersion(
+    TopologyDescription_PlatformVersion_Args *args) {
+  args->platform_version = args->topology->platformVersion.data();
+  args->platform_version_size = args->topology->platformVersion.size();
+  return nullptr;
+}
+
+Error *TopologyDescription_GetDeviceDescriptions(
+    TopologyDescription_GetDeviceDescriptions_Args *args) {
+  args->descriptions = args->topology->descriptions.data();
+  args->num_descriptions = args->topology->descriptions.size();
+  return nullptr;
+}
+
+/// What tells one topology from another.
+static std::string identity(const TopologyDescription &topology) {
+  return topology.platformVersion + ", " +
+         std::to_string(topology.descriptions.size()) + " devices";
+}
+
+Error *TopologyDescription_Serialize(TopologyDescription_Serialize_Args *args) {
+  auto *text = new std::string(identity(*args->topology));
+  args->serialized_bytes = text->data();
+  args->serialized_bytes_size = text->size();
+  args->serialized_topology = reinterpret_cast<SerializedTopology *>(text);
+  args->serialized_topology_deleter = [](SerializedTopology *topology) {
+    delete reinterpret_cast<std::string *>(topology);
+  };
+  return nullptr;
+}
+
+Error *
+TopologyDescription_Attributes(TopologyDescription_Attributes_Args *args) {
+  args->attributes = args->topology->attributes.data();
+  args->num_attributes = args->topology->attributes.size();
+  return nullptr;
+}
+
+Error *
+TopologyDescription_Fingerprint(TopologyDescription_Fingerprint_Args *args) {
+  args->fingerprint = std::hash<std::string>()(identity(*args->topology));
+  return nullptr;
+}
+
+Error *TopologyDescription_GetMemorySpaceKindIds(
+    TopologyDescription_GetMemorySpaceKindIds_Args *args) {
+  static const int kinds[] = {0};
+  args->memory_space_kind_ids = kinds;
+  args->num_memory_space_kind_ids = 1;
+  return nullptr;
+}
+
+} // namespace shardc::pjrt

@@ -1,0 +1,168 @@
+//===- Execute.cpp - Loaded programs, and running them --------------------===//
+#include "Executables.h"
+
+namespace shardc::pjrt {
+
+//===----------------------------------------------------------------------===//
+// Loaded programs
+//===----------------------------------------------------------------------===//
+
+Error *LoadedExecutable_Destroy(LoadedExecutable_Destroy_Args *args) {
+  delete args->executable;
+  return nullptr;
+}
+
+Error *
+LoadedExecutable_GetExecutable(LoadedExecutable_GetExecutable_Args *args) {
+  args->executable = new Executable{args->loaded_executable->program};
+  return nullptr;
+}
+
+Error *LoadedExecutable_AddressableDevices(
+    LoadedExecutable_AddressableDevices_Args *args) {
+  const Program &program = *args->executable->program;
+  args->addressable_devices = program.devices.data();
+  args->num_addressable_devices = program.devices.size();
+  return nullptr;
+}
+
+Error *LoadedExecutable_AddressableDeviceLogicalIds(
+    LoadedExecutable_AddressableDeviceLogicalIds_Args *args) {
+  Program &program = *args->executable->program;
+  args->addressable_device_logical_ids = program.logicalIds.data();
+  args->num_addressable_device_logical_ids = program.logicalIds.size();
+  return nullptr;
+}
+
+Error *LoadedExecutable_GetDeviceAssignment(
+    LoadedExecutable_GetDeviceAssignment_Args *args) {
+  std::vector<int64_t> devices;
+  for (const Device *device : args->executable->program->devices)
+    devices.push_back(device->description.id);
+  auto *text = new std::string(writeDeviceAssignment(devices));
+  args->serialized_bytes = text->data();
+  args->serialized_bytes_size = text->size();
+  args->serialized_device_assignment =
+      reinterpret_cast<DeviceAssignmentSerialized *>(text);
+  args->serialized_device_assignment_deleter =
+      [](DeviceAssignmentSerialized *assignment) {
+        delete reinterpret_cast<std::string *>(assignment);
+      };
+  return nullptr;
+}
+
+Error *LoadedExecutable_Delete(LoadedExecutable_Delete_Args *args) {
+  args->executable->deleted = true;
+  return nullptr;
+}
+
+Error *LoadedExecutable_IsDeleted(LoadedExecutable_IsDeleted_Args *args) {
+  args->is_deleted = args->executable->deleted;
+  return nullptr;
+}
+
+Error *LoadedExecutable_Fingerprint(LoadedExecutable_Fingerprint_Args *args) {
+  const std::string &text = args->executable->program->fingerprint;
+  args->executable_fingerprint = text.data();
+  args->executable_fingerprint_size = text.size();
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+struct ExecuteContext {};
+
+Error *ExecuteContext_Create(ExecuteContext_Create_Args *args) {
+  args->context = new ExecuteContext;
+  return nullptr;
+}
+
+Error *ExecuteContext_Destroy(ExecuteContext_Destroy_Args *args) {
+  delete args->context;
+  return nullptr;
+}
+
+/// Refuses a call that does not fit the program.
+static Error *checkCall(const LoadedExecutable_Execute_Args &args) {
+  const Program &program = *args.executable->program;
+  if (args.executable->deleted)
+    return invalid("a program is run that was deleted");
+  if (args.num_devices != program.numRanks())
+    return invalid("arguments for " + std::to_string(args.num_devices) +
+                   " devices, where the program runs on " +
+                   std::to_string(program.numRanks()));
+  if (args.num_args != program.numArguments())
+    return invalid("Execution supplied " + std::to_string(args.num_args) +
+                   " buffers but the program expected " +
+                   std::to_string(program.numArguments()));
+  if (args.options &&
+      (args.options->num_send_ops || args.options->num_recv_ops))
+    return makeError(Error_Code_UNIMPLEMENTED,
+                     "send and recv callbacks: callbacks of JAX come as "
+                     "custom calls here");
+  if (args.execute_device && program.numRanks() != 1)
+    return makeError(Error_Code_UNIMPLEMENTED,
+                     "one device of a program for several is run alone");
+  return nullptr;
+}
+
+Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
+  if (Error *error = checkCall(*args))
+    return error;
+  Program &program = *args->executable->program;
+  size_t numRanks = program.numRanks(), numArguments = program.numArguments(),
+         numResults = program.numResults();
+
+  std::vector<Device *> devices = program.devices;
+  if (args->execute_device)
+    devices = {args->execute_device};
+  else if (devices.empty())
+    devices = {numArguments ? args->argument_lists[0][0]->device
+                            : program.client->devices.front()};
+  std::vector<int64_t> ids;
+  for (const Device *device : devices)
+    ids.push_back(device->description.id);
+
+  std::vector<shardc_buffer *> buffers(numRanks * numArguments);
+  std::vector<shardc_buffer *const *> arguments(numRanks);
+  std::vector<shardc_buffer *> made(numRanks * numResults);
+  std::vector<shardc_buffer **> results(numRanks);
+  for (size_t rank = 0; rank < numRanks; ++rank) {
+    arguments[rank] = buffers.data() + rank * numArguments;
+    results[rank] = made.data() + rank * numResults;
+    for (size_t i = 0; i < numArguments; ++i)
+      buffers[rank * numArguments + i] =
+          args->argument_lists[rank][i]->handle.get();
+  }
+
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  options.devices = ids.data();
+  std::vector<uint8_t> donated = program.donated;
+  if (args->options)
+    for (size_t i = 0; i < args->options->num_non_donatable_input_indices;
+         ++i) {
+      int64_t index = args->options->non_donatable_input_indices[i];
+      if (index >= 0 && size_t(index) < donated.size())
+        donated[size_t(index)] = 0;
+    }
+  options.donated = donated.data();
+  shardc_event *done = nullptr;
+  if (Error *error = takeError(shardc_execute(
+          program.handle, &options, arguments.data(), results.data(),
+          args->device_complete_events ? &done : nullptr)))
+    return error;
+  for (size_t rank = 0; rank < numRanks; ++rank)
+    for (size_t i = 0; i < numResults; ++i)
+      args->output_lists[rank][i] = new Buffer(devices[rank], results[rank][i]);
+  if (args->device_complete_events) {
+    EventHandle handle = ownEvent(done);
+    for (size_t rank = 0; rank < numRanks; ++rank)
+      args->device_complete_events[rank] = new Event(handle);
+  }
+  return nullptr;
+}
+
+} // namespace shardc::pjrt

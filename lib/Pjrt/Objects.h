@@ -1,0 +1,197 @@
+//===- Objects.h - What the opaque types of PJRT are ------------*- C++ -*-===//
+//
+// The classes behind the pointers that callers hold. Each is a thin cover of
+// an object of shardc's C API, which is all that this room knows of shardc.
+// Errors are values: a function returns null or an Error that its caller owns.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_PJRT_OBJECTS_H
+#define SHARDC_PJRT_OBJECTS_H
+
+#include "Abi.h"
+#include "shardc-c/shardc.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardc::pjrt {
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// Callers may go through the table of functions instead of the API's.
+struct Error {
+  const Error_FunctionTable *vtable;
+  Error_Code code;
+  std::string message;
+};
+
+const Error_FunctionTable *errorFunctions();
+/// Makes an error that the caller owns.
+Error *makeError(Error_Code code, std::string message);
+/// An argument that cannot be: Error_Code_INVALID_ARGUMENT.
+Error *invalid(std::string message);
+/// What the C API said, with its location before it; takes `error` over. Null
+/// for null.
+Error *takeError(shardc_error *error);
+/// The way back: an error of the C API, null for OK.
+shardc_error *giveError(Error_Code code, const char *message, size_t size);
+
+//===----------------------------------------------------------------------===//
+// Handles of the C API
+//===----------------------------------------------------------------------===//
+
+struct ReleaseBuffer {
+  void operator()(shardc_buffer *buffer) const {
+    shardc_buffer_release(buffer);
+  }
+};
+using BufferHandle = std::unique_ptr<shardc_buffer, ReleaseBuffer>;
+
+using EventHandle = std::shared_ptr<shardc_event>;
+EventHandle ownEvent(shardc_event *event);
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+/// Ready from the first where `handle` is null.
+struct Event {
+  EventHandle handle;
+  /// Of one that its owner sets: whether that was done.
+  std::atomic<bool> isSet = false;
+
+  explicit Event(EventHandle handle = nullptr) : handle(std::move(handle)) {}
+};
+
+//===----------------------------------------------------------------------===//
+// Values that callers read: name and number, text or list
+//===----------------------------------------------------------------------===//
+
+/// A list of named values and what they point to. Not copied: pointers go
+/// inside.
+class NamedValues {
+public:
+  NamedValues() = default;
+  NamedValues(const NamedValues &) = delete;
+  NamedValues &operator=(const NamedValues &) = delete;
+
+  void add(std::string_view name, std::string_view value);
+  void add(std::string_view name, int64_t value);
+  void add(std::string_view name, float value);
+  void add(std::string_view name, std::vector<int64_t> value);
+  const NamedValue *data() const { return values.data(); }
+  size_t size() const { return values.size(); }
+
+private:
+  NamedValue &append(std::string_view name, NamedValue_Type type, size_t size);
+  std::vector<NamedValue> values;
+  std::vector<std::unique_ptr<std::string>> texts;
+  std::vector<std::unique_ptr<std::vector<int64_t>>> lists;
+};
+
+//===----------------------------------------------------------------------===//
+// Client, devices, memories, topology
+//===----------------------------------------------------------------------===//
+
+struct DeviceDescription {
+  int32_t id;
+  std::string kind, debugString, string;
+  NamedValues attributes;
+};
+
+/// The only memory of its device: of kind "device".
+struct Memory {
+  const Memory_FunctionTable *vtable;
+  int32_t id;
+  std::string debugString, string;
+  Device *device;
+  /// What callers attached, by their keys, and who frees it.
+  struct UserData {
+    void *data;
+    void (*destroy)(void *);
+  };
+  std::mutex mutex;
+  std::map<const void *, UserData> userData;
+  ~Memory();
+};
+
+struct Device {
+  Client *client;
+  DeviceDescription description;
+  Memory memory;
+  Memory *memories[1];
+};
+
+struct TopologyDescription {
+  std::string platformVersion;
+  std::vector<DeviceDescription *> descriptions;
+  NamedValues attributes;
+};
+
+struct Client {
+  shardc_engine *engine = nullptr;
+  /// Whether devices use the memory of the host.
+  bool onHost = true;
+  std::string platformVersion;
+  std::vector<std::unique_ptr<Device>> owned;
+  std::vector<Device *> devices;
+  std::vector<Memory *> memories;
+  TopologyDescription topology;
+  ~Client();
+};
+
+/// The one kind of memory that there is.
+inline constexpr std::string_view memoryKind = "device";
+inline constexpr std::string_view platformName = "shardc";
+
+/// The device that a call names by itself or by its memory; the first where it
+/// names none.
+Device *deviceOf(Client *client, Device *device, Memory *memory);
+
+/// Functions of the process that programs call: given by the Python package.
+int callHost(void *user, const shardc_host_call *call, char *message,
+             size_t messageSize);
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+struct Buffer {
+  Device *device;
+  BufferHandle handle;
+  Buffer_Type type;
+  std::vector<int64_t> dims;
+  /// The layout that callers ask for: dims from the fastest to the slowest.
+  std::vector<int64_t> minorToMajor;
+  /// How often callers hold its memory.
+  std::atomic<int64_t> pins = 0;
+
+  /// Takes `handle` over.
+  Buffer(Device *device, shardc_buffer *handle);
+  ~Buffer();
+};
+
+/// PJRT's type of a code of the C API; INVALID for one that it lacks.
+Buffer_Type bufferType(shardc_element_type type);
+/// The C API's code of `type`; 0 for one that it lacks.
+shardc_element_type elementType(Buffer_Type type);
+std::string_view bufferTypeName(Buffer_Type type);
+
+/// The distance in bytes from element to element of each dim that `layout`
+/// says, of `dims` elements of `elementBytes`; dense and row-major for null.
+Error *byteStrides(const Buffer_MemoryLayout *layout,
+                   const std::vector<int64_t> &dims, int64_t elementBytes,
+                   std::vector<int64_t> &strides);
+/// Refuses layouts of devices but the dense row-major one.
+Error *checkRowMajor(const Buffer_MemoryLayout *layout, size_t numDims);
+
+} // namespace shardc::pjrt
+
+#endif // SHARDC_PJRT_OBJECTS_H

@@ -1,0 +1,89 @@
+//===- Plugin.cpp - The table of functions --------------------------------===//
+//
+// What is loaded by callers: one function, which returns the table. Each entry
+// goes through a door that makes older callers' shorter structs whole, and
+// exceptions errors.
+//
+//===----------------------------------------------------------------------===//
+#include "Objects.h"
+
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace shardc::pjrt {
+
+//===----------------------------------------------------------------------===//
+// The door
+//===----------------------------------------------------------------------===//
+
+/// Says so without memory of its own: nobody frees it.
+static Error *outOfMemory() {
+  static const Error_FunctionTable functions = [] {
+    Error_FunctionTable table = *errorFunctions();
+    table.destroy = [](Error *) {};
+    return table;
+  }();
+  static Error error = {&functions, Error_Code_RESOURCE_EXHAUSTED,
+                        "out of memory"};
+  return &error;
+}
+
+/// Calls `function` with arguments of this version. A caller of an older one
+/// hands over less: what it does not know is 0, and not written back.
+template <auto Function, typename Args> static Error *enter(Args *args) {
+  try {
+    constexpr size_t least = 2 * sizeof(void *);
+    if (!args || args->struct_size < least)
+      return invalid("a call of PJRT without a struct of arguments");
+    // The size may leave out what pads the struct's end.
+    if (args->struct_size + alignof(Args) > sizeof(Args))
+      return Function(args);
+    Args whole;
+    std::memset(&whole, 0, sizeof(whole));
+    std::memcpy(&whole, args, args->struct_size);
+    Error *error = Function(&whole);
+    std::memcpy(args, &whole, args->struct_size);
+    return error;
+  } catch (const std::bad_alloc &) {
+    return outOfMemory();
+  } catch (const std::exception &exception) {
+    return makeError(Error_Code_INTERNAL, exception.what());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What is not there
+//===----------------------------------------------------------------------===//
+
+/// Refuses a function by its name.
+static Error *absent(const char *name) {
+  return makeError(Error_Code_UNIMPLEMENTED,
+                   std::string("shardc's plugin has no ") + name +
+                       "; docs/Reference/jax.md says what there is");
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static Shardings_Extension shardings = {
+    {sizeof(Shardings_Extension), Extension_Type_Shardings, nullptr},
+    enter<Executable_ParameterShardings, Executable_ParameterShardings_Args>,
+    enter<Executable_OutputShardings, Executable_OutputShardings_Args>};
+
+static const Api api = {
+    sizeof(Api),
+    &shardings.base,
+    {sizeof(Api_Version), nullptr, apiMajor, apiMinor},
+#define SHARDC_PJRT_FUNCTION(NAME) enter<NAME, NAME##_Args>,
+#define SHARDC_PJRT_VOID_FUNCTION(NAME) NAME,
+#define SHARDC_PJRT_ABSENT(NAME) [](void *) { return absent("PJRT_" #NAME); },
+#include "Functions.def"
+};
+
+} // namespace shardc::pjrt
+
+extern "C" SHARDC_EXPORT const shardc::pjrt::Api *GetPjrtApi() {
+  return &shardc::pjrt::api;
+}
