@@ -4,7 +4,7 @@
 usage: generate_reference.py [--check]
 
 --check writes nothing, and exits with 1 if a page is not what would be written, or if
-docs/Reference/shard-run.md has other exit codes than tools/Common/Tool.h.
+docs/Reference/shard-run.md has other exit codes than include/shardc/Driver/Errors.h.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def write_dialect(name: str, file: str) -> str:
 
 def check_exit_codes() -> list[str]:
     """What is wrong with the table of exit codes; signals have codes that no enum names."""
-    enum = re.search(r"enum class ExitCode \{(.*?)\};", (ROOT / "tools/Common/Tool.h").read_text(), re.DOTALL)
+    enum = re.search(r"enum class ExitCode \{(.*?)\};", (ROOT / "include/shardc/Driver/Errors.h").read_text(), re.DOTALL)
     codes = set(re.findall(r"= (\d+)", enum.group(1))) if enum else set()
     section = (REFERENCE / "shard-run.md").read_text().partition("## Exit codes")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\d+(?:, \d+)*) \|", section, re.MULTILINE)
     documented = {code for row in rows for code in row.split(", ") if int(code) < 128}
     page = "docs/Reference/shard-run.md"
     return [f"{page}: no row for exit code {code}" for code in sorted(codes - documented)] + [
-        f"{page}: exit code {code} is not in tools/Common/Tool.h" for code in sorted(documented - codes)
+        f"{page}: exit code {code} is not in include/shardc/Driver/Errors.h" for code in sorted(documented - codes)
     ]
 
 

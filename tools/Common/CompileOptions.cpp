@@ -1,7 +1,7 @@
 //===- CompileOptions.cpp - Options about compiling a model ---------------===//
 
 #include "CompileOptions.h"
-#include "MachineFile.h"
+#include "shardc/Driver/MachineFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

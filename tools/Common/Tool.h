@@ -7,9 +7,8 @@
 #ifndef SHARDC_TOOLS_COMMON_TOOL_H
 #define SHARDC_TOOLS_COMMON_TOOL_H
 
-#include "shardc/Interpreter/Interpreter.h"
-#include "shardc/Pipelines/Compile.h"
-#include "shardc/Translation/DeviceImage.h"
+#include "shardc/Driver/Errors.h"
+#include "shardc/Driver/Model.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/CommandLine.h"
@@ -19,40 +18,6 @@
 #include <string>
 
 namespace shardc {
-
-/// Why a tool ended. docs/Reference/shard-run.md is the table.
-enum class ExitCode {
-  Ok = 0,
-  Refused = 1,
-  Usage = 2,
-  Differs = 3,
-  RankLost = 4,
-  Watchdog = 5,
-  Mismatch = 6,
-  IO = 7,
-  Artifact = 8,
-  Memory = 9,
-  Unsupported = 77
-};
-
-/// An error that ends a tool with a code of its own. An empty message: what
-/// there is to say has been said (by the compiler's diagnostics).
-class ToolError : public llvm::ErrorInfo<ToolError> {
-public:
-  static char ID;
-  ToolError(ExitCode code, std::string message)
-      : code(code), message(std::move(message)) {}
-  void log(llvm::raw_ostream &out) const override { out << message; }
-  std::error_code convertToErrorCode() const override {
-    return llvm::inconvertibleErrorCode();
-  }
-  ExitCode code;
-  std::string message;
-};
-
-llvm::Error toolError(ExitCode code, const llvm::Twine &message);
-/// Gives any other error's message the code `code`.
-llvm::Error withCode(ExitCode code, llvm::Error error);
 
 /// Prints `TOOL: error: MESSAGE` on stderr and returns the exit code: 0 for
 /// success, 1 for errors that carry none.
@@ -67,9 +32,6 @@ llvm::Error writeFile(llvm::StringRef path,
 llvm::Error checkOutput(llvm::StringRef path);
 /// Brings what was printed to stdout; code 7 if that takes less than all.
 llvm::Error endOutput();
-/// Gives `error` code 7, or 9 where it says that memory could not be had.
-llvm::Error ioError(llvm::Error error);
-
 /// A number among the options: kept as text, so that one that is none gets an
 /// error like all others.
 using NumberOption = llvm::cl::opt<std::string>;
@@ -94,25 +56,6 @@ struct TakeOptionName {
 void parseCommandLine(int argc, char **argv, llvm::cl::OptionCategory &category,
                       llvm::StringRef overview);
 
-/// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.
-llvm::Error checkMeshOption(llvm::StringRef mesh);
-/// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0, the last of
-/// which may be the word "zigzag". Usage error.
-llvm::Error checkSizesOption(llvm::StringRef sizes);
-
-/// Options of the compiler that tools offer under the same names.
-struct ModelOptions {
-  StageOptions stages;
-  /// Ranks asked for; of a mesh of one axis it becomes that axis' size.
-  std::optional<int64_t> ranks;
-  /// Interpret the local view on all ranks, and compare with the model's text.
-  bool verifyPartition = false;
-  /// The model's text, where it is not all that its file holds.
-  std::optional<std::string> text;
-  /// Diagnostics show no lines of files: the text names files of somebody else.
-  bool isForeign = false;
-};
-
 /// Compiles the model at `path`. The compiler's diagnostics go to stderr with
 /// the source line; the error is then without a message, and its code 1, or 77
 /// where the first of them says that something is unsupported. A file
@@ -136,14 +79,6 @@ llvm::Expected<DeviceImage> compileDeviceImage(llvm::StringRef path,
                                                ModelOptions options,
                                                DeviceImageKind kind);
 
-/// What the interpreter makes of a model.
-struct InterpretedModel {
-  std::vector<interpreter::Array> results;
-  std::vector<std::string> elementTypes; ///< of these, as MLIR spells them
-  int64_t checksHeld = 0;
-  std::vector<std::string> failedChecks; ///< "file:line: what does not hold"
-};
-
 /// Interprets the model at `path` as its text says, on what `argumentsFor`
 /// gives for the types of its arguments. Errors as above: 77 for what the
 /// interpreter does not know.
@@ -152,12 +87,6 @@ llvm::Expected<InterpretedModel> interpretModel(
     llvm::function_ref<llvm::Expected<std::vector<interpreter::Array>>(
         llvm::ArrayRef<mlir::RankedTensorType>)>
         argumentsFor);
-
-/// What the interpreter may take to verify a partition: elements computed.
-constexpr int64_t kVerifiedWork = 20'000'000;
-
-/// "<["x"=4, "y"=2]>".
-std::string printMesh(llvm::ArrayRef<MeshAxis> mesh);
 
 } // namespace shardc
 

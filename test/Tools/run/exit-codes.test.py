@@ -12,9 +12,9 @@ manual, tools, sources = map(Path, sys.argv[1:])
 table: dict[int, str] = {}
 for codes, cause in re.findall(r"^\| ([\d, ]+) \| (.+) \|$", manual.read_text().split("## Exit codes")[1], re.MULTILINE):
     table.update({int(code): cause.lower() for code in codes.split(",")})
-declared = dict(re.findall(r"(\w+) = (\d+)", re.search(r"enum class ExitCode \{(.*?)\}", (sources / "Common/Tool.h").read_text(), re.DOTALL)[1]))
+declared = dict(re.findall(r"(\w+) = (\d+)", re.search(r"enum class ExitCode \{(.*?)\}", (sources / "../include/shardc/Driver/Errors.h").read_text(), re.DOTALL)[1]))
 numbers = {name: int(code) for name, code in declared.items()}
-assert set(numbers.values()) <= set(table), f"{sorted(set(numbers.values()) - set(table))} are in Tool.h and not in the manual"
+assert set(numbers.values()) <= set(table), f"{sorted(set(numbers.values()) - set(table))} are in Errors.h and not in the manual"
 signals = {129, 130, 143}
 assert set(table) == set(numbers.values()) | signals, f"the manual has {sorted(table)}"
 

@@ -1,7 +1,7 @@
 //===- MachineFile.h - Machines as files --------------------------*- C++
 //-*-===//
-#ifndef SHARDC_TOOLS_COMMON_MACHINEFILE_H
-#define SHARDC_TOOLS_COMMON_MACHINEFILE_H
+#ifndef SHARDC_DRIVER_MACHINEFILE_H
+#define SHARDC_DRIVER_MACHINEFILE_H
 
 #include "shardc/Machine/Machine.h"
 #include "llvm/ADT/StringRef.h"
@@ -25,4 +25,4 @@ std::string writeMachineText(const Machine &machine);
 
 } // namespace shardc
 
-#endif // SHARDC_TOOLS_COMMON_MACHINEFILE_H
+#endif // SHARDC_DRIVER_MACHINEFILE_H

@@ -1,6 +1,6 @@
 //===- MachineFile.cpp - Machines as files --------------------------------===//
-#include "MachineFile.h"
-#include "Tool.h"
+#include "shardc/Driver/MachineFile.h"
+#include "shardc/Driver/Errors.h"
 #include "shardc/Support/InputFile.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,0 +1,414 @@
+//===- Model.cpp - From a model's text to a program -----------------------===//
+
+#include "shardc/Driver/Model.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Translation/LocalText.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace shardc;
+
+DiagnosticSink::~DiagnosticSink() = default;
+
+Error shardc::checkMeshOption(StringRef mesh) {
+  StringSet<> names;
+  for (StringRef axis : split(mesh, ',')) {
+    auto [name, size] = axis.split('=');
+    int64_t value;
+    if (name.trim().empty() || size.trim().getAsInteger(10, value) || value < 1)
+      return toolError(ExitCode::Usage,
+                       "--mesh=" + mesh + ": '" + axis +
+                           "' is not an axis and a size of at least 1; "
+                           "expected for example --mesh=x=2,y=2");
+    if (value > 65536)
+      return toolError(ExitCode::Memory,
+                       "--mesh=" + mesh + ": a mesh has at most 65536 ranks");
+    if (!names.insert(name.trim()).second)
+      return toolError(ExitCode::Usage, "--mesh=" + mesh + ": axis '" +
+                                            name.trim() + "' is given twice");
+  }
+  return Error::success();
+}
+
+Error shardc::checkSizesOption(StringRef sizes) {
+  auto [where, list] = sizes.split('=');
+  auto [argument, dim] = where.split(':');
+  int64_t value;
+  auto isCount = [&](StringRef text) {
+    return !text.getAsInteger(10, value) && value >= 0;
+  };
+  bool ok = isCount(argument) && isCount(dim) && !list.empty();
+  SmallVector<StringRef> entries(split(list, ','));
+  // A last word is the order in which blocks are dealt out.
+  if (!entries.empty() && entries.back().trim() == "zigzag")
+    entries.pop_back();
+  for (StringRef size : entries)
+    ok = ok && isCount(size.trim());
+  if (!ok)
+    return toolError(
+        ExitCode::Usage,
+        "--sizes=" + sizes +
+            ": expected ARG:DIM= and the sizes of the shards, for example "
+            "--sizes=0:2=300,200,0,524, or --sizes=0:2=zigzag for balanced "
+            "ones "
+            "from both ends");
+  return Error::success();
+}
+
+std::string shardc::printMesh(ArrayRef<MeshAxis> mesh) {
+  std::string text;
+  raw_string_ostream out(text);
+  out << "<[";
+  interleaveComma(mesh, out, [&](const MeshAxis &axis) {
+    out << '"' << axis.name << "\"=" << axis.size;
+  });
+  out << "]>";
+  return text;
+}
+
+/// The axes of the mesh that `module` is to be compiled for, with the sizes
+/// that `options.mesh` gives. Imports a copy. Fails where the import does.
+static FailureOr<std::vector<MeshAxis>> findMesh(mlir::ModuleOp module,
+                                                 const StageOptions &options) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  mlir::PassManager pm(module.getContext());
+  buildImportStage(pm, options);
+  if (failed(pm.run(*copy)))
+    return failure();
+  std::vector<MeshAxis> axes;
+  for (spmd::MeshOp mesh : copy->getOps<spmd::MeshOp>()) {
+    for (auto [name, size] : zip_equal(mesh.getMesh().getAxisNames(),
+                                       mesh.getMesh().getAxisSizes()))
+      axes.push_back({name.str(), size});
+    break;
+  }
+  return axes;
+}
+
+/// Makes `options.stages.mesh` agree with `options.ranks`.
+static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
+  FailureOr<std::vector<MeshAxis>> mesh = findMesh(module, options.stages);
+  if (failed(mesh))
+    return toolError(ExitCode::Refused, "");
+  int64_t needed = 1;
+  for (const MeshAxis &axis : *mesh)
+    needed *= axis.size;
+  if (needed == *options.ranks)
+    return Error::success();
+  if (mesh->size() == 1 && options.stages.mesh.empty()) {
+    options.stages.mesh =
+        formatv("{0}={1}", mesh->front().name, *options.ranks).str();
+    return Error::success();
+  }
+  if (mesh->empty())
+    return toolError(
+        ExitCode::Usage,
+        "the program has no mesh, so 1 rank runs it, but --ranks gives " +
+            Twine(*options.ranks) +
+            "; leave --ranks out, or shard the program");
+  return toolError(ExitCode::Usage,
+                   "the mesh " + printMesh(*mesh) + " has " + Twine(needed) +
+                       " ranks, but --ranks gives " + Twine(*options.ranks) +
+                       "; say the sizes of its axes with --mesh");
+}
+
+/// Whether an error says that the program is right, but asks for what this
+/// version is declared not to do. docs/Reference/unsupported.md lists it.
+static bool isUnsupported(StringRef message) {
+  if (message.consume_front("'"))
+    message = message.split("' op ").second;
+  return message.starts_with("unsupported");
+}
+
+/// Whether an error is the parser's word on a dialect that it has never heard
+/// of.
+static bool isUnknownDialect(StringRef message) {
+  return message.contains("unregistered dialect") ||
+         (message.contains("ialect `") && message.contains("not found"));
+}
+
+/// The name of the op in the parser's word on one that its dialect does not
+/// have; empty for other errors.
+static StringRef unknownOp(StringRef message) {
+  for (auto [before, after] :
+       {std::pair("unregistered operation '", "' found in dialect"),
+        std::pair("custom op '", "' is unknown")})
+    if (message.consume_front(before) && message.contains(after))
+      return message.split('\'').first;
+  return {};
+}
+
+/// Why the catalogue lacks an op that StableHLO has, and what to do; empty for
+/// names that no version has.
+static StringRef adviceFor(StringRef op) {
+  op.consume_front("stablehlo.");
+  return StringSwitch<StringRef>(op)
+      .Cases({"uniform_quantize", "uniform_dequantize"},
+             "quantised types are not known; legalise them before")
+      .Default("");
+}
+
+/// Passes on what the compiler says, in words for its users, and notes why it
+/// refused.
+namespace {
+class Listener : public mlir::ScopedDiagnosticHandler {
+public:
+  Listener(mlir::MLIRContext *context, DiagnosticSink &sink)
+      : ScopedDiagnosticHandler(context), sink(sink) {
+    setHandler([this](mlir::Diagnostic &diagnostic) { hear(diagnostic); });
+  }
+
+  ExitCode refused = ExitCode::Refused;
+
+private:
+  void hear(mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
+        !std::exchange(isFirst, false))
+      return sink.take(diagnostic);
+    std::string message = diagnostic.str();
+    if (isAboutMemory(message))
+      refused = ExitCode::Memory;
+    StringRef op = unknownOp(message);
+    if (adviceFor(op).empty())
+      op = {};
+    if (!isUnsupported(message) && !isUnknownDialect(message) && op.empty())
+      return sink.take(diagnostic);
+    refused = ExitCode::Unsupported;
+    if (isUnsupported(message))
+      return sink.take(diagnostic);
+    mlir::Diagnostic other(diagnostic.getLocation(),
+                           mlir::DiagnosticSeverity::Error);
+    if (!op.empty())
+      other << "unsupported: '" << op << "': " << adviceFor(op);
+    else
+      // MLIR's own advice is for those who can change the tool.
+      other << "unsupported: " << StringRef(message).split(". If this").first
+            << "; expected types and ops of stablehlo, chlo, sdy, spmd, check "
+               "and func";
+    sink.take(other);
+  }
+
+  DiagnosticSink &sink;
+  bool isFirst = true;
+};
+} // namespace
+
+/// Calls `use` on the parsed model `options.text`, with `options` made to fit
+/// it.
+static Error withModel(StringRef name, ModelOptions &options,
+                       DiagnosticSink &sink,
+                       function_ref<LogicalResult(mlir::ModuleOp)> use) {
+  std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
+  // The source line says enough: users meet few of our ops.
+  context->printOpOnDiagnostic(false);
+  sink.begin(*context);
+  auto ended = make_scope_exit([&] { sink.end(); });
+  Listener listener(context.get(), sink);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, name));
+  if (!module)
+    return toolError(listener.refused, "");
+  if (options.ranks)
+    if (Error error = fitMeshToRanks(*module, options))
+      return listener.refused == ExitCode::Unsupported
+                 ? withCode(listener.refused, std::move(error))
+                 : std::move(error);
+  if (failed(use(*module)))
+    return toolError(listener.refused, "");
+  return Error::success();
+}
+
+/// Brings a copy of `text` with smaller dims to its local view, as `stages`
+/// say, and compares both.
+static LogicalResult verifySmaller(mlir::ModuleOp text, StageOptions stages) {
+  stages.inspectLocal = nullptr;
+  mlir::MLIRContext *context = text.getContext();
+  for (int64_t most : {512, 128, 32, 8}) {
+    mlir::OwningOpRef<mlir::ModuleOp> small = interpreter::smaller(text, most);
+    if (!small)
+      break;
+    if (interpreter::countElements(*small) > kVerifiedWork / 4)
+      continue;
+    mlir::OwningOpRef<mlir::ModuleOp> local = small->clone();
+    std::string refused;
+    {
+      mlir::ScopedDiagnosticHandler handler(
+          context, [&](mlir::Diagnostic &diagnostic) {
+            if (refused.empty() &&
+                diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+              refused = diagnostic.str();
+            return mlir::success();
+          });
+      if (mlir::succeeded(compileToLocal(*local, stages)))
+        refused.clear();
+    }
+    if (!refused.empty()) {
+      emitRemark(text.getLoc())
+          << "partition not verified: with dims of at most " << most
+          << " elements the program is refused: " << refused;
+      return mlir::success();
+    }
+    interpreter::Options limits;
+    limits.maxWork = kVerifiedWork;
+    std::string unknown;
+    auto verified = [&] {
+      mlir::ScopedDiagnosticHandler handler(
+          context, [&](mlir::Diagnostic &diagnostic) {
+            if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Remark)
+              return mlir::failure();
+            unknown = diagnostic.str();
+            return mlir::success();
+          });
+      return interpreter::verifyLocal(*small, *local, limits);
+    }();
+    // Products take more than their elements say.
+    if (StringRef(unknown).contains("was to compute at most"))
+      continue;
+    if (!unknown.empty())
+      emitRemark(text.getLoc()) << unknown;
+    if (mlir::succeeded(verified) &&
+        *verified == interpreter::Verification::Equal)
+      emitRemark(text.getLoc())
+          << "partition verified on a smaller copy: its "
+          << interpreter::countElements(text)
+          << " elements are too many, with dims of at most " << most
+          << " they are " << interpreter::countElements(*small);
+    return verified;
+  }
+  emitRemark(text.getLoc())
+      << "partition not verified: its " << interpreter::countElements(text)
+      << " elements are too many, and no copy with smaller dims has few enough";
+  return mlir::success();
+}
+
+/// Lets `options.stages` compare the local view with `module` as it is now.
+static mlir::OwningOpRef<mlir::ModuleOp> verifyAgainst(mlir::ModuleOp module,
+                                                       ModelOptions &options) {
+  if (!options.verifyPartition)
+    return nullptr;
+  mlir::OwningOpRef<mlir::ModuleOp> text = module.clone();
+  options.stages.inspectLocal = [text = *text, &stages = options.stages](
+                                    mlir::ModuleOp local) -> LogicalResult {
+    if (interpreter::countElements(text) > kVerifiedWork)
+      return verifySmaller(text, stages);
+    interpreter::Options limits;
+    limits.maxWork = kVerifiedWork;
+    return interpreter::verifyLocal(text, local, limits);
+  };
+  return text;
+}
+
+Expected<CompiledProgram> shardc::compileModel(StringRef name,
+                                               ModelOptions options,
+                                               DiagnosticSink &sink) {
+  FailureOr<CompiledProgram> program = failure();
+  if (Error error = withModel(
+          name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
+            auto text = verifyAgainst(module, options);
+            program = compileProgram(module, options.stages);
+            return program;
+          }))
+    return std::move(error);
+  program->model = std::move(*options.text);
+  return std::move(*program);
+}
+
+Expected<InterpretedModel>
+shardc::interpretModel(StringRef name, ModelOptions options,
+                       DiagnosticSink &sink,
+                       function_ref<Expected<std::vector<interpreter::Array>>(
+                           ArrayRef<mlir::RankedTensorType>)>
+                           argumentsFor) {
+  // The ranks that it is cut for are none of its business.
+  options.ranks.reset();
+  InterpretedModel model;
+  Error failed = Error::success();
+  Error error = withModel(
+      name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
+        auto types = interpreter::argumentTypes(module);
+        if (mlir::failed(types))
+          return failure();
+        Expected<std::vector<interpreter::Array>> arguments =
+            argumentsFor(*types);
+        if (!arguments) {
+          failed = joinErrors(std::move(failed), arguments.takeError());
+          return mlir::success();
+        }
+        auto outcome = interpreter::interpret(module, *arguments);
+        if (mlir::failed(outcome))
+          return failure();
+        model.results = std::move(outcome->results);
+        for (mlir::Type type : outcome->resultTypes)
+          raw_string_ostream(model.elementTypes.emplace_back())
+              << mlir::getElementTypeOrSelf(type);
+        model.checksHeld = outcome->checksHeld;
+        for (const interpreter::FailedCheck &check : outcome->failedChecks) {
+          std::string text;
+          raw_string_ostream out(text);
+          if (auto at = check.loc->findInstanceOf<mlir::FileLineColLoc>())
+            out << at.getFilename().getValue() << ":" << at.getLine() << ": ";
+          out << check.message;
+          model.failedChecks.push_back(std::move(text));
+        }
+        return mlir::success();
+      });
+  if (error) {
+    consumeError(std::move(failed));
+    return std::move(error);
+  }
+  if (failed)
+    return std::move(failed);
+  return model;
+}
+
+Error shardc::emitModelIR(StringRef name, ModelOptions options,
+                          DiagnosticSink &sink, raw_ostream &out) {
+  return withModel(name, options, sink,
+                   [&](mlir::ModuleOp module) -> LogicalResult {
+                     auto text = verifyAgainst(module, options);
+                     if (failed(compileToLocal(module, options.stages)))
+                       return failure();
+                     ProgramMetadata metadata = describeProgram(module);
+                     if (failed(lowerProgram(module, options.stages, metadata)))
+                       return failure();
+                     return emitLLVMIR(module, options.stages.arch, out);
+                   });
+}
+
+Error shardc::emitLocalText(StringRef name, ModelOptions options,
+                            DiagnosticSink &sink, raw_ostream &out) {
+  return withModel(name, options, sink,
+                   [&](mlir::ModuleOp module) -> LogicalResult {
+                     auto text = verifyAgainst(module, options);
+                     if (failed(compileToLocal(module, options.stages)))
+                       return failure();
+                     out << printLocalProgram(module);
+                     return mlir::success();
+                   });
+}
+
+Expected<DeviceImage> shardc::compileDeviceImage(StringRef name,
+                                                 ModelOptions options,
+                                                 DiagnosticSink &sink,
+                                                 DeviceImageKind kind) {
+  FailureOr<DeviceImage> image = failure();
+  if (Error error = withModel(
+          name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
+            auto text = verifyAgainst(module, options);
+            if (failed(compileToLocal(module, options.stages)) ||
+                failed(lowerToLLVM(module, options.stages)))
+              return failure();
+            image = emitDeviceImage(module, options.stages.gpuArch, kind);
+            return image;
+          }))
+    return std::move(error);
+  return std::move(*image);
+}
