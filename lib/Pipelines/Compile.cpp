@@ -46,10 +46,7 @@ shardc::parseModel(MLIRContext &context,
       readForeignProgram(context, std::move(buffer));
   if (failed(program))
     return {};
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(*program), llvm::SMLoc());
-  ParserConfig config(&context);
-  return parseSourceFile<ModuleOp>(sources, config);
+  return parseProgram(context, std::move(*program));
 }
 
 static LogicalResult run(ModuleOp module,

@@ -12,6 +12,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/AttributeDialects.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/Vhlo/IR/Vhlo.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/GPU.h"
@@ -32,7 +33,7 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
   registry.insert<check::CheckDialect, chlo::ChloDialect,
                   interpreter::InterpreterDialect, machine::MachineDialect,
                   sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect,
-                  stablehlo::StablehloDialect>();
+                  stablehlo::StablehloDialect, vhlo::VhloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);

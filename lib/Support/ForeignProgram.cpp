@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Support/ProgramText.h"
 #include "shardc/Support/TextLimits.h"
@@ -18,6 +19,7 @@
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/VersionTuple.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <csignal>
@@ -185,6 +187,31 @@ static std::string checkLimits(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp>
+shardc::parseProgram(MLIRContext &context,
+                     std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  bool isBytecode = buffer->getBuffer().starts_with(kBytecodeMagic);
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  // What a portable artifact holds is verified as what it means.
+  ParserConfig config(&context, /*verifyAfterParse=*/!isBytecode);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+  if (!module || !isBytecode)
+    return module;
+  for (Dialect *dialect : context.getLoadedDialects())
+    if (auto *foreign =
+            dialect->getRegisteredInterface<ForeignDialectInterface>())
+      if (failed(foreign->replaceOps(*module)))
+        return {};
+  if (failed(verify(*module)))
+    return {};
+  return module;
+}
+
+//===----------------------------------------------------------------------===//
 // The child
 //===----------------------------------------------------------------------===//
 
@@ -286,13 +313,10 @@ static int answerTo = -1;
   bool refused = false;
   std::string written;
   for (StringRef program : programs) {
-    llvm::SourceMgr sources;
     // A copy: the parser looks for the zero behind the text.
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(
-                                   program, buffer.getBufferIdentifier()),
-                               llvm::SMLoc());
-    ParserConfig config(&context);
-    OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
+    OwningOpRef<ModuleOp> module =
+        parseProgram(context, llvm::MemoryBuffer::getMemBufferCopy(
+                                  program, buffer.getBufferIdentifier()));
     if (!module) {
       refused = true;
       continue;
@@ -341,10 +365,27 @@ static std::string describeEnd(int status, size_t bytes) {
   return "it crashes the parser (" + how + ")";
 }
 
+/// Whether artifacts of `version` are known to be read.
+static bool isPortableVersion(StringRef version) {
+  auto number = [](StringRef text) {
+    llvm::VersionTuple tuple;
+    return tuple.tryParse(text) ? llvm::VersionTuple() : tuple;
+  };
+  return number(version) >= number(kOldestPortable) &&
+         number(version) <= number(kNewestPortable);
+}
+
 /// What is wrong with `bytecode`, of which MLIR's reader said `said`. A newer
 /// MLIR has codes for more of its own types (8-bit floats, tf32), which this
 /// one's lacks.
 static std::string describeBytecode(StringRef bytecode, StringRef said) {
+  auto portable = portableVersion(bytecode);
+  if (portable && !isPortableVersion(*portable))
+    return ("unsupported: portable artifact of StableHLO " + *portable +
+            "; versions " + kOldestPortable + " to " + kNewestPortable +
+            " are known: export for one of them" +
+            (said.empty() ? "" : " (" + said + ")"))
+        .str();
   StringRef producer = bytecode.drop_front(std::min<size_t>(5, bytecode.size()))
                            .take_until([](char c) { return c == 0; });
   StringRef version = producer;
@@ -390,7 +431,7 @@ shardc::readForeignProgram(MLIRContext &context,
     return emitError(FileLineColLoc::get(&context, path, line, at)) << what;
   }
   const llvm::MemoryBuffer &program = **prepared;
-  bool isBytecode = program.getBuffer().starts_with("ML\xEF\x52");
+  bool isBytecode = program.getBuffer().starts_with(kBytecodeMagic);
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)

@@ -1,4 +1,5 @@
-"""Bytecode as JAX's bindings write it reads as its text does, and what the tools write back is the same to them.
+"""Bytecode as JAX's bindings write it reads as its text does, and what the tools write back is the same to them;
+portable artifacts of several versions read as what the bindings make of them.
 
 Usage: bytecode.py CORPUS OPS.mlir
 """
@@ -12,11 +13,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import jaxlib.mlir._mlir_libs._stablehlo as stablehlo
 from jax._src.interpreters import mlir
 from jaxlib.mlir import ir
 
 # Of longer programs there are shorter ones with the same ops; SHARDC_LARGEST takes more.
 LARGEST = int(os.environ.get("SHARDC_LARGEST", "20000"))
+VERSIONS = os.environ.get("SHARDC_VERSIONS", "1.0.0 1.17.0").split()
 OPT = os.environ["SHARDC_TOOLS"] + "/shard-opt"
 
 
@@ -54,11 +57,32 @@ def check(name: str, module: Any, directory: str) -> bool:
     return True
 
 
+def check_portable(name: str, module: Any, version: str, directory: str) -> bool | None:
+    """Whether a portable artifact reads as what JAX's bindings make of it; None where the version cannot say it."""
+    text, code = f"{directory}/a.mlir", f"{directory}/a.mlirbc"
+    with module.context:
+        try:
+            # This changes the module.
+            artifact = stablehlo.serialize_portable_artifact(ir.Module.parse(str(module)), version, True)
+        except ValueError:
+            return None
+        converted = stablehlo.deserialize_portable_artifact(module.context, artifact)
+    Path(code).write_bytes(artifact)
+    # Printed generically, arguments of blocks keep their locations.
+    Path(text).write_text(converted.operation.get_asm(
+        enable_debug_info=True, large_elements_limit=None, print_generic_op_form=True))
+    options = ("--mlir-print-op-generic", "--mlir-print-debuginfo")
+    if run(text, *options) != (got := run(code, *options)):
+        print(f"{name}: artifact of {version} reads as {got[:300]}")
+        return False
+    return True
+
+
 def main() -> None:
     corpus, ops = Path(sys.argv[1]), Path(sys.argv[2])
     programs = [(path.stem, path.read_text()) for path in sorted(corpus.glob("*.mlir"))]
     programs += [(f"{ops.stem} {number}", text) for number, text in enumerate(functions(ops))]
-    good = bad = 0
+    good = bad = artifacts = 0
     with TemporaryDirectory() as directory:
         for name, text in programs:
             if len(text) > LARGEST:
@@ -74,12 +98,16 @@ def main() -> None:
                 good += 1
             else:
                 bad += 1
+            for version in VERSIONS:
+                same = check_portable(name, module, version, directory)
+                artifacts += same is True
+                bad += same is False
         # 8-bit floats: said with what to do.
         module = parse("func.func @main(%a: tensor<2xf8E4M3FN>) { return }")
         with open(f"{directory}/f8.mlirbc", "wb") as file:
             module.operation.write_bytecode(file)
         print("newer:", run(f"{directory}/f8.mlirbc").strip().split("error: ")[-1])
-    print(f"{good} programs equal, {bad} not")
+    print(f"{good} programs equal, {artifacts} artifacts equal, {bad} not")
 
 
 main()

@@ -10,15 +10,36 @@
 #ifndef SHARDC_SUPPORT_FOREIGNPROGRAM_H
 #define SHARDC_SUPPORT_FOREIGNPROGRAM_H
 
+#include "mlir/IR/DialectInterface.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 
 namespace mlir {
-class MLIRContext;
+class ModuleOp;
 } // namespace mlir
 
 namespace shardc {
+
+/// Of a dialect that programs come in, and that no stage knows.
+class ForeignDialectInterface
+    : public mlir::DialectInterface::Base<ForeignDialectInterface> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ForeignDialectInterface)
+  explicit ForeignDialectInterface(mlir::Dialect *dialect) : Base(dialect) {}
+
+  /// Says the dialect's ops in those of others, before anything is verified.
+  /// Failure with an error.
+  virtual mlir::LogicalResult replaceOps(mlir::ModuleOp module) const = 0;
+};
+
+/// Reads text, bytecode or a portable artifact, of which StableHLO is left.
+/// Null, with errors, for what does not parse. Not for what may be damaged: see
+/// readForeignProgram.
+mlir::OwningOpRef<mlir::ModuleOp>
+parseProgram(mlir::MLIRContext &context,
+             std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// What may be given to MLIR's parser instead of `buffer`, with its name. Text
 /// is prepared by prepareProgram and stays as it is; of bytecode it is what

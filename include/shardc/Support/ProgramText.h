@@ -5,8 +5,21 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <optional>
 
 namespace shardc {
+
+/// With what MLIR's bytecode begins.
+inline constexpr llvm::StringLiteral kBytecodeMagic = "ML\xEF\x52";
+
+/// The version of StableHLO ("1.13.7") whose portable artifact `program` says
+/// that it is; none for text and other bytecode.
+std::optional<llvm::StringRef> portableVersion(llvm::StringRef program);
+
+/// Versions whose portable artifacts are read. Of a later one most are: ops
+/// that did not change have kept their form.
+inline constexpr llvm::StringLiteral kOldestPortable = "1.0.0";
+inline constexpr llvm::StringLiteral kNewestPortable = "1.17.0";
 
 /// A program's text (or MLIR bytecode, which stays as it is) ready to be
 /// parsed: within the limits of TextLimits.h, blobs of i1 packed. Name, length,

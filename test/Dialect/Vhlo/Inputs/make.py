@@ -1,0 +1,15 @@
+"""Write ops.mlir and newer.mlir as portable artifacts (needs JAX): ``make.py``."""
+
+from pathlib import Path
+
+import jaxlib.mlir._mlir_libs._stablehlo as stablehlo
+from jax._src.interpreters import mlir
+from jaxlib.mlir import ir
+
+HERE = Path(__file__).parent
+
+for name, version in (("ops", "1.0.0"), ("ops", "1.9.0"), ("ops", "1.17.0"), ("newer", "1.17.0")):
+    with mlir.make_ir_context():
+        module = ir.Module.parse((HERE / f"{name}.mlir").read_text())
+        artifact = stablehlo.serialize_portable_artifact(module, version, True)
+        (HERE / f"{name}-{version}.mlirbc").write_bytes(artifact)
