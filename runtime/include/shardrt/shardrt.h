@@ -330,6 +330,61 @@ SHARDRT_EXPORT int shardrt_job_get(shardrt_job *job, const char *name,
                                    int64_t *bytes, char *error,
                                    size_t error_size);
 
+/* Crews: threads of ranks that worlds share --------------------------------*/
+
+/** Threads that run the ranks of many worlds: place i is one thread, with an
+ * arena, a pool of buffers and helper threads that all worlds use there. A
+ * place does one thing at a time, in the order in which it was asked to; what
+ * is asked of several places at once comes in the same order on all of them.
+ * Functions may be called by any thread at any time. A forked child has none of
+ * these threads: there calls return SHARDRT_USAGE, and destroying leaves
+ * everything as it is. */
+typedef struct shardrt_crew shardrt_crew;
+
+/** Set `size` to sizeof(shardrt_crew_options) and the rest to 0 for the
+ * defaults. */
+typedef struct shardrt_crew_options {
+  size_t size;
+  int pin; /**< 1: bind place i to the i-th core this process may use */
+  /** The most threads of each place for parallel loops (shardrt_share), its own
+   * among them; 0: as many as a program asks for. */
+  int64_t threads;
+} shardrt_crew_options;
+
+/** Starts a thread for each of `places` places. `options` may be NULL. Errors:
+ * SHARDRT_USAGE, SHARDRT_MEMORY (threads that could not be started). */
+SHARDRT_EXPORT int shardrt_crew_create(int64_t places,
+                                       const shardrt_crew_options *options,
+                                       shardrt_crew **crew, char *error,
+                                       size_t error_size);
+/** Waits for what is under way, then ends the threads and frees what they hold;
+ * a place that never comes back is left behind. Not from a thread of the crew.
+ * Its worlds may be destroyed before or after; nothing else is done with them
+ * after (SHARDRT_USAGE). NULL is let pass. */
+SHARDRT_EXPORT void shardrt_crew_destroy(shardrt_crew *crew);
+SHARDRT_EXPORT int64_t shardrt_crew_num_places(const shardrt_crew *crew);
+
+/** Something for a place to do. `status` is SHARDRT_OK; or SHARDRT_LOST, on
+ * another thread, where the place will not come to it any more. */
+typedef void (*shardrt_call_fn)(void *user, int status);
+/** Has place `place` call `fn` once, behind all that it was asked to do before.
+ * Returns at once. An error (as of shardrt_world_start) means that it will not
+ * be called. */
+SHARDRT_EXPORT int shardrt_crew_call(shardrt_crew *crew, int64_t place,
+                                     shardrt_call_fn fn, void *user);
+/** 1 if the place has nothing to do; 0 if it has, or if there is no such place.
+ */
+SHARDRT_EXPORT int shardrt_crew_is_idle(const shardrt_crew *crew,
+                                        int64_t place);
+/** Bytes that arena and pool of a place hold now, and the most there ever were
+ * (either may be NULL). Worlds of devices have theirs beside that. */
+SHARDRT_EXPORT int shardrt_crew_memory(const shardrt_crew *crew, int64_t place,
+                                       int64_t *bytes, int64_t *peak);
+
+/** The cores that this process may use, by its affinity and its control groups'
+ * limits (cpu.max), rounded up; at least 1. */
+SHARDRT_EXPORT int64_t shardrt_num_cores(void);
+
 /* Worlds: the ranks that run a program -------------------------------------*/
 
 /** How processes of a job reach one another. */
@@ -371,6 +426,7 @@ typedef struct shardrt_host_call {
   const shardrt_host_buffer *operands; /**< not to be changed */
   int64_t num_results;
   const shardrt_host_buffer *results; /**< to be filled */
+  void *run; /**< the `user` of the shardrt_world_start that runs it; or NULL */
 } shardrt_host_call;
 
 /** What the process offers to its programs. Called by the thread of a rank, by
@@ -417,27 +473,36 @@ typedef struct shardrt_world_options {
    * which adds in an order of its own where it may: the same bits as elsewhere.
    */
   int deterministic;
+  /** Whose threads run the ranks; NULL: threads of this world's own. `pin` is
+   * the crew's then. */
+  shardrt_crew *crew;
+  /** The crew's place of each rank (of a job: of this process' rank alone),
+   * none twice; NULL: 0, 1, …. */
+  const int64_t *places;
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */
 typedef struct shardrt_world shardrt_world;
 
-/** Starts one rank for each place of the program's mesh. `options` may be NULL.
+/** Makes one rank for each place of the program's mesh. `options` may be NULL.
  * Errors: SHARDRT_USAGE, SHARDRT_MEMORY (threads that could not be started). */
 SHARDRT_EXPORT int shardrt_world_create(const shardrt_program *program,
                                         const shardrt_world_options *options,
                                         shardrt_world **world, char *error,
                                         size_t error_size);
 /** Ends the ranks and frees what they hold. A rank that never came back from
- * its program is left behind: its memory and the program's code stay. */
+ * its program is left behind: its memory and the program's code stay. With a
+ * crew it returns at once, and what was started goes on to its end: code of
+ * shardrt_program_create must stay until then. */
 SHARDRT_EXPORT void shardrt_world_destroy(shardrt_world *world);
 
 /** Runs one step: shardc_main once on every rank, at the same time.
  * `inputs[rank]` and `outputs[rank]` are handed to it as they are. Returns when
  * all ranks are done. After a failure it returns the status that the failing
  * rank gave; buffers hold anything then. The world can be run again, unless a
- * rank stayed behind (SHARDRT_LOST from then on; that rank may still touch its
- * buffers). One run at a time. */
+ * rank stayed behind (SHARDRT_LOST as long as it does; that rank may still
+ * touch its buffers). One such run at a time: shardrt_world_start for several.
+ */
 SHARDRT_EXPORT int shardrt_world_run(shardrt_world *world,
                                      void *const *const *inputs,
                                      void *const *const *outputs);
@@ -449,6 +514,37 @@ SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
                                               void *const *const *outputs,
                                               int64_t repeat,
                                               double *milliseconds);
+
+/** What a run came to. `error` is as of shardrt_world_error, and gone after the
+ * call. */
+typedef void (*shardrt_done_fn)(void *user, int status, const char *error);
+/** Begins a step and returns at once. `done` (NULL: nobody) is called once,
+ * when no rank is at it any more, by a thread of ranks, which does nothing else
+ * meanwhile: it may start other runs, and must not wait for any. `inputs` and
+ * `outputs`, with the arrays that they point to, stay until then. Any number of
+ * runs, of one world and of several, may be under way; a run whose program
+ * calls the host has `user` in shardrt_host_call. A run that fails leaves the
+ * others alone. A rank that never comes back, though, fails its run and
+ * everything that comes later, with SHARDRT_LOST. Returns SHARDRT_OK; or, and
+ * then `done` is not called, SHARDRT_USAGE (the crew is gone, or is of the
+ * process that this one was forked from), SHARDRT_LOST, SHARDRT_MEMORY. */
+SHARDRT_EXPORT int shardrt_world_start(shardrt_world *world,
+                                       void *const *const *inputs,
+                                       void *const *const *outputs,
+                                       shardrt_done_fn done, void *user);
+
+/** What shardrt_world_run_here returns when it has done nothing. */
+#define SHARDRT_BUSY (-1)
+/** Runs a step of a world of one rank of the host on the calling thread, if the
+ * place of that rank has nothing to do: it takes the place's turn, and wakes
+ * nobody. Returns as shardrt_world_start and shardrt_world_run do; or
+ * SHARDRT_BUSY where the place is at work, or the world is not such a one. What
+ * failed is written to `error`. `user` is for calls of the host. */
+SHARDRT_EXPORT int shardrt_world_run_here(shardrt_world *world,
+                                          void *const *const *inputs,
+                                          void *const *const *outputs,
+                                          void *user, char *error,
+                                          size_t error_size);
 
 /** What each rank does in shardrt_world_call. It may fail with shardrt_fail. */
 typedef int (*shardrt_task_fn)(shardrt_context *ctx, void *user);
@@ -500,8 +596,8 @@ SHARDRT_EXPORT int shardrt_world_site_stats(const shardrt_world *world,
                                             int64_t rank, int64_t site,
                                             shardrt_site_stats *stats);
 SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
-/** Most bytes that `rank` ever held at a time in arena and pool; -1 if there is
- * no such rank. Not during a run. */
+/** Most bytes that `rank` ever held at a time in arena and pool, with a crew:
+ * had in use there; -1 if there is no such rank. Not during a run. */
 SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
                                                 int64_t rank);
 /** What `rank` has asked vendors' libraries for, a line each, in the order of

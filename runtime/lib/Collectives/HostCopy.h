@@ -12,13 +12,13 @@ class HostCopy {
 public:
   /// Memory of `bytes` bytes, for `site`; check `get()`.
   HostCopy(shardrt_context &ctx, int64_t site, int64_t bytes)
-      : ctx(ctx), site(site), bytes(bytes), data(ctx.memory.allocate(bytes)) {
+      : ctx(ctx), site(site), bytes(bytes), data(ctx.memory->allocate(bytes)) {
     if (!data)
       ctx.fail(SHARDRT_MEMORY,
                ctx.program->describe(site, true) + ": no host memory for " +
                    std::to_string(bytes) + " bytes of a device's buffer");
   }
-  ~HostCopy() { ctx.memory.release(data); }
+  ~HostCopy() { ctx.memory->release(data); }
   HostCopy(const HostCopy &) = delete;
   HostCopy &operator=(const HostCopy &) = delete;
 

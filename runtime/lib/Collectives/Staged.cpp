@@ -81,7 +81,7 @@ static int waitExchangeStaged(shardrt_context &ctx, int64_t token, void *dst,
       !ctx.device->upload(dst, target, plan.dstBytes))
     status = (failOfDevice(ctx, site), ctx.comm->status());
   if (!status)
-    ctx.memory.release(src);
+    ctx.memory->release(src);
   return status;
 }
 

@@ -137,8 +137,9 @@ public:
   /// there cannot be another run.
   virtual bool reset() = 0;
   /// Called from time to time during a run: lets ranks that have waited long
-  /// look again, and fails the step when one has waited too long or is gone.
-  virtual void patrol() = 0;
+  /// look again, and fails the step when one has waited too long, which counts
+  /// from `sinceNs` (nowNs) on, or is gone.
+  virtual void patrol(int64_t sinceNs) = 0;
 };
 
 /// What watches over a group's waits.

@@ -60,6 +60,9 @@ struct shardrt_context {
   int64_t rank = 0;
   int64_t numRanks = 1;
   const shardrt::Program *program = nullptr;
+  /// What it meets the others in, and its own end of that: of the run that is
+  /// under way.
+  shardrt::Group *group = nullptr;
   shardrt::Comm *comm = nullptr;
   /// How collectives are carried out.
   const shardrt::Collectives *collectives = nullptr;
@@ -70,12 +73,15 @@ struct shardrt_context {
   std::array<Pending, maxPending> pending;
   std::array<Shown, readsMark> shown;      ///< by mark
   std::vector<shardrt::Ticket> unreleased; ///< the oldest first
-  shardrt::Memory memory;
-  std::unique_ptr<shardrt::Pool> pool;   ///< its threads
+  shardrt::Memory *memory = nullptr;       ///< its place's, or
+  std::unique_ptr<shardrt::Memory> ownMemory;
+  int64_t peakBytes = 0;                 ///< the most it had in use there
+  shardrt::Pool *pool = nullptr;         ///< its place's helpers
   std::unique_ptr<shardrt::Trace> trace; ///< none unless asked for
   /// What calls of the host are made of; NULL: none.
   shardrt_host_fn host = nullptr;
   void *hostUser = nullptr;
+  void *runUser = nullptr; ///< of the run that is under way
   // For programs with kernels; in this order: memory goes first.
   std::unique_ptr<shardrt::Device> device;
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;

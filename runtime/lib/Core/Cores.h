@@ -3,11 +3,16 @@
 #define SHARDRT_CORE_CORES_H
 
 #include <cstdint>
+#include <string>
 
 namespace shardrt {
 
-/// The cores that this process may use; at least 1.
+/// The cores that this process may use, by its affinity and by the limits of
+/// its control groups (version 2); at least 1.
 int64_t countCores();
+/// What the control group `group` ("/a/b", or "") below `root` and those around
+/// it may use, rounded up to whole cores; 0 where nothing is said.
+int64_t coresOfGroup(const std::string &root, std::string group);
 
 /// Moves the calling thread to the `index`-th core that this process may use
 /// (counted round), and, unless `bind`, lets it go again: threads wake up on

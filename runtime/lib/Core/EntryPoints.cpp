@@ -103,7 +103,7 @@ void *shardrt_arena(shardrt_context *ctx, int64_t bytes) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
     return checkMemory(ctx,
                        ctx->deviceMemory ? ctx->deviceMemory->arena(bytes)
-                                         : ctx->memory.arena(bytes),
+                                         : ctx->memory->arena(bytes),
                        bytes, "its arena");
   });
 }
@@ -112,7 +112,7 @@ void *shardrt_alloc(shardrt_context *ctx, int64_t bytes) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
     return checkMemory(ctx,
                        ctx->deviceMemory ? ctx->deviceMemory->allocate(bytes)
-                                         : ctx->memory.allocate(bytes),
+                                         : ctx->memory->allocate(bytes),
                        bytes, "a buffer");
   });
 }
@@ -122,7 +122,7 @@ void shardrt_free(shardrt_context *ctx, void *buffer) {
     if (ctx->deviceMemory)
       ctx->deviceMemory->release(buffer);
     else
-      ctx->memory.release(buffer);
+      ctx->memory->release(buffer);
     return 0;
   });
 }

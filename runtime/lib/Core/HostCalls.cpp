@@ -30,7 +30,8 @@ static void readCall(shardrt_context *ctx, const int64_t *words,
   int64_t numOperands = words[3], numResults = words[4];
   int64_t count = numOperands + numResults;
   host.call = {ctx->rank,   words[1], words[2] != 0, location ? location : "",
-               numOperands, nullptr,  numResults,    nullptr};
+               numOperands, nullptr,  numResults,    nullptr,
+               ctx->runUser};
   host.typeNames.resize(count);
   const int64_t *at = words + 5;
   for (int64_t i = 0; i < count; ++i) {

@@ -3,57 +3,26 @@
 #include "Core/Pool.h"
 #include "Core/Cores.h"
 #include "Core/Spin.h"
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <algorithm>
 #include <system_error>
 
 using namespace shardrt;
 
-int64_t shardrt::countCores() {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-    return std::max(1, CPU_COUNT(&allowed));
-#endif
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
-void shardrt::moveToCore([[maybe_unused]] int64_t index,
-                         [[maybe_unused]] bool bind) {
-#ifdef __linux__
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-    return;
-  int64_t cores = CPU_COUNT(&allowed), at = 0;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &allowed) || at++ != index % cores)
-      continue;
-    if (!bind && sched_getcpu() == core)
-      return;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof(one), &one);
-    if (!bind)
-      sched_setaffinity(0, sizeof(allowed), &allowed);
-    return;
-  }
-#endif
-}
-
-Pool::~Pool() {
+void Pool::stop() {
   stopping.store(true);
   for (Helper &helper : helpers) {
     helper.calls.fetch_add(1, std::memory_order_release);
     helper.calls.notify_one();
     helper.thread.join();
   }
+  helpers.clear();
+  threads.store(1, std::memory_order_relaxed);
 }
 
-bool Pool::grow(int64_t parts) {
-  while (width() < parts && !refused) {
+/// Returns how many threads there are for `parts` parts.
+int64_t Pool::grow(int64_t parts) {
+  int64_t wanted = most > 0 ? std::min(parts, most) : parts;
+  while (width() < wanted && !refused) {
     Helper &helper = helpers.emplace_back();
     try {
       int64_t index = static_cast<int64_t>(helpers.size());
@@ -65,12 +34,17 @@ bool Pool::grow(int64_t parts) {
       break;
     }
     threads.fetch_add(1, std::memory_order_relaxed);
+    // Who waits while others have no core keeps them from it: some 20 us of
+    // looks where each has one.
+    spins.store(ranks * width() <= countCores() ? 1000 : 0,
+                std::memory_order_relaxed);
   }
-  // Who waits while others have no core keeps them from it: some 20 us of
-  // looks where each has one.
-  spins.store(ranks * width() <= countCores() ? 1000 : 0,
-              std::memory_order_relaxed);
-  return width() >= parts;
+  return std::min(wanted, width());
+}
+
+void Pool::doParts(int64_t index) const {
+  for (int64_t part = index; part < job.parts; part += job.threads)
+    job.part(job.env, part);
 }
 
 void Pool::serve(Helper &helper, int64_t index) {
@@ -91,25 +65,21 @@ void Pool::serve(Helper &helper, int64_t index) {
     seen = calls;
     if (stopping.load(std::memory_order_relaxed))
       return;
-    job.part(job.env, index);
+    doParts(index);
     if (open.fetch_sub(1, std::memory_order_acq_rel) == 1)
       open.notify_one();
   }
 }
 
 void Pool::run(shardrt_part_fn part, const void *env, int64_t parts) {
-  if (parts > width() && !grow(parts)) {
-    for (int64_t i = 0; i < parts; ++i)
-      part(env, i);
-    return;
-  }
-  job = {part, env};
-  open.store(static_cast<uint32_t>(parts - 1), std::memory_order_relaxed);
-  for (int64_t i = 1; i < parts; ++i) {
+  int64_t shared = parts > width() ? grow(parts) : parts;
+  job = {part, env, parts, std::max<int64_t>(shared, 1)};
+  open.store(static_cast<uint32_t>(job.threads - 1), std::memory_order_relaxed);
+  for (int64_t i = 1; i < job.threads; ++i) {
     helpers[i - 1].calls.fetch_add(1, std::memory_order_release);
     helpers[i - 1].calls.notify_one();
   }
-  part(env, 0);
+  doParts(0);
   uint32_t left = open.load(std::memory_order_acquire);
   for (int64_t i = 0; left != 0 && i < spins.load(std::memory_order_relaxed);
        ++i) {

@@ -17,14 +17,17 @@ namespace shardrt {
 
 class Pool {
 public:
-  /// Helpers of rank `rank` of `ranks`; bound to cores if `pin`.
-  Pool(int64_t rank, int64_t ranks, bool pin)
-      : rank(rank), ranks(ranks), pin(pin) {}
-  ~Pool();
+  /// Helpers of rank `rank` of `ranks`, bound to cores if `pin`; with the
+  /// rank's own no more threads than `most`, unless that is 0.
+  Pool(int64_t rank, int64_t ranks, bool pin, int64_t most = 0)
+      : rank(rank), ranks(ranks), most(most), pin(pin) {}
+  ~Pool() { stop(); }
+
+  /// Ends the helpers; there are no loops any more.
+  void stop();
 
   /// Calls part(env, 0) … part(env, parts - 1), each once, at the same time
-  /// where threads can be had, else one after another. Returns when all are
-  /// done.
+  /// where threads can be had, else in turns. Returns when all are done.
   void run(shardrt_part_fn part, const void *env, int64_t parts);
 
   /// The most parts that a loop has had; 1 before the first.
@@ -40,11 +43,14 @@ private:
   struct Job {
     shardrt_part_fn part = nullptr;
     const void *env = nullptr;
+    int64_t parts = 0;
+    int64_t threads = 1; ///< that share them
   };
-  bool grow(int64_t parts);
+  int64_t grow(int64_t parts);
+  void doParts(int64_t index) const;
   void serve(Helper &helper, int64_t index);
 
-  const int64_t rank, ranks;
+  const int64_t rank, ranks, most;
   const bool pin;
   bool refused = false; ///< the system gives no more threads
   std::atomic<int64_t> threads{1};

@@ -15,14 +15,13 @@
 
 using namespace shardrt;
 
-void World::runSteps(shardrt_context &ctx, void *const *inputs,
-                     void *const *outputs) {
+void World::runSteps(shardrt_context &ctx, Work &work) {
   ctx.recordedCounts.clear();
-  runRepeated(ctx, inputs, outputs);
+  runRepeated(ctx, work);
   if (ctx.device)
     ctx.device->forgetRecording();
   // What others wait for in NCCL does not come any more: each must say so.
-  if (ctx.nccl && group->failed())
+  if (ctx.nccl && ctx.group->failed())
     ctx.nccl->abort();
 }
 
@@ -100,10 +99,14 @@ bool World::endRecording(shardrt_context &ctx, Replay how) {
   return ctx.comm->barrier(0);
 }
 
-void World::runRepeated(shardrt_context &ctx, void *const *inputs,
-                        void *const *outputs) {
+void World::runRepeated(shardrt_context &ctx, Work &work) {
   Comm &comm = *ctx.comm;
-  int64_t repeat = job.repeat;
+  void *const *inputs = work.inputs ? work.inputs[ctx.rank] : nullptr;
+  void *const *outputs = work.outputs ? work.outputs[ctx.rank] : nullptr;
+  int64_t repeat = work.repeat;
+  // Whoever waits for the run waits for all ranks; they need not.
+  bool isAlone =
+      repeat == 1 && !work.milliseconds && !ctx.device && !ctx.trace && !group;
   Replay how = howToReplay(ctx);
   Device *recorder = how == Replay::Never      ? nullptr
                      : how == Replay::Together ? contexts[0]->device.get()
@@ -136,25 +139,25 @@ void World::runRepeated(shardrt_context &ctx, void *const *inputs,
     // while others end this one. Devices record and replay in step, and in a
     // trace steps begin together.
     bool isInStep = step == repeat - 1 || ctx.device || ctx.trace;
-    if (!comm.barrier(isInStep ? 0 : 1))
+    if (!isAlone && !comm.barrier(isInStep ? 0 : 1))
       return;
     // One of those of this process has the clock.
     if (&ctx != contexts[0].get())
       continue;
     int64_t now = nowNs();
-    if (job.milliseconds)
-      job.milliseconds[step] = static_cast<double>(now - job.lastEndNs) / 1e6;
-    job.lastEndNs = now;
+    if (work.milliseconds)
+      work.milliseconds[step] = static_cast<double>(now - work.lastEndNs) / 1e6;
+    work.lastEndNs = now;
   }
 }
 
-void World::runTask(shardrt_context &ctx) {
+void World::runTask(shardrt_context &ctx, const Work &work) {
   Comm &comm = *ctx.comm;
   comm.enterStep();
   int status = SHARDRT_LOST;
   std::string why;
   try {
-    status = job.task(&ctx, job.user);
+    status = work.task(&ctx, work.user);
     if (status != SHARDRT_OK)
       why = "left with status " + std::to_string(status);
   } catch (const std::exception &e) {
@@ -201,13 +204,13 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
   for (shardrt_context::Shown &shown : ctx.shown)
     shown.used = false;
   try {
-    ctx.memory.releaseAll();
+    ctx.memory->releaseAll();
     if (ctx.deviceMemory)
       ctx.deviceMemory->releaseAll();
     if (status != SHARDRT_OK)
       ctx.fail(status, why);
   } catch (...) {
-    group->fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
+    ctx.group->fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
     return false;
   }
   return status == SHARDRT_OK;

@@ -1,7 +1,8 @@
 //===- World.cpp - The ranks of one program in this process ---------------===//
 //
-// A run: the caller hands a job to the ranks, patrols until all are back, then
-// says what happened. After a failure it waits for stragglers for a while only.
+// A run: a task for the place of each rank; the last one to leave says what
+// happened. After a failure stragglers are waited for for a while only
+// (Crew::patrol).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,27 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <numeric>
 #include <system_error>
 
 using namespace shardrt;
 
 static constexpr int64_t millisecond = 1'000'000;
 
-World::World(std::shared_ptr<const Program> loaded, Options options)
-    : program(std::move(loaded)), options(options) {
+World::World(std::shared_ptr<const Program> loaded,
+             std::shared_ptr<Crew> threads, Options given)
+    : describeSite(
+          [this](int64_t site, bool full) { return describe(site, full); }),
+      program(std::move(loaded)), crew(std::move(threads)),
+      options(std::move(given)) {
+  places = options.places;
+  for (int64_t i = 0; options.places.empty() && i < numLocalRanks(); ++i)
+    places.push_back(i);
+  order.resize(places.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return places[a] < places[b]; });
+  crew->expect(options.group.timeoutNs);
   if (!makeGroup())
     return;
   if (!makeContexts()) {
@@ -33,8 +47,6 @@ World::World(std::shared_ptr<const Program> loaded, Options options)
   }
   if (!pickCollectives())
     return;
-  back.assign(contexts.size(), 1);
-  left.assign(contexts.size(), 0);
   rankErrors.resize(numRanks());
 }
 
@@ -63,9 +75,12 @@ static std::string fingerprint(const Program &program) {
 }
 
 bool World::makeGroup() {
-  auto tell = [this](int64_t site, bool full) { return describe(site, full); };
   if (!options.job) {
-    group = std::make_unique<LocalGroup>(numRanks(), options.group, tell);
+    // What devices do goes on behind what their ranks have come to: one run
+    // after the other.
+    if (program->device)
+      group =
+          std::make_unique<LocalGroup>(numRanks(), options.group, describeSite);
     return true;
   }
   const Launch &launch = options.job->launch;
@@ -80,7 +95,7 @@ bool World::makeGroup() {
   name = std::to_string(options.job->worlds++);
   int why = SHARDRT_OK;
   group = connectJob(*options.job, options.wire, name, fingerprint(*program),
-                     options.group, tell, why, error);
+                     options.group, describeSite, why, error);
   if (!group)
     status = why;
   return group != nullptr;
@@ -95,11 +110,19 @@ bool World::makeContexts() {
     ctx->rank = rank;
     ctx->numRanks = ranks;
     ctx->program = program.get();
-    ctx->comm = &group->rank(rank);
-    ctx->memory.use(group->segment());
+    ctx->group = group.get();
+    ctx->comm = group ? &group->rank(rank) : nullptr;
+    Crew::Place &place = crew->place(places[contexts.size()]);
+    ctx->memory = &place.memory;
+    if (options.job) {
+      ctx->ownMemory = std::make_unique<Memory>();
+      ctx->ownMemory->use(group->segment());
+      ctx->memory = ctx->ownMemory.get();
+    }
+    ctx->pool = &place.pool;
     for (const Site &site : program->table.sites) {
       SitePlan plan = planSite(site, rank);
-      if (ctx->comm->packs())
+      if (ctx->comm && ctx->comm->packs())
         packPlan(site, rank, plan);
       ctx->plans.push_back(std::move(plan));
     }
@@ -117,7 +140,6 @@ bool World::makeContexts() {
           findKernels(*program->device, *ctx->device, program->table.sites);
       ctx->deterministic = options.deterministic;
     }
-    ctx->pool = std::make_unique<Pool>(rank, ranks, options.pin);
     if (options.trace)
       ctx->trace = std::make_unique<Trace>();
     ctx->host = options.host;
@@ -320,34 +342,144 @@ bool World::pickCollectives() {
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-void World::serve(size_t index) {
-  int64_t rank = contexts[index]->rank;
-  if (options.pin)
-    moveToCore(rank, /*bind=*/true);
-  int64_t seen = 0;
-  while (true) {
-    void *const *inputs, *const *outputs;
-    {
-      std::unique_lock lock(mutex);
-      wake.wait(lock, [&] { return stopping || generation != seen; });
-      if (stopping) {
-        left[index] = 1;
-        return;
-      }
-      seen = generation;
-      inputs = job.inputs ? job.inputs[rank] : nullptr;
-      outputs = job.outputs ? job.outputs[rank] : nullptr;
+void World::doWork(shardrt_context &ctx, Work &work) {
+  ctx.runUser = work.task ? nullptr : work.user;
+  if (crew->isShared())
+    ctx.memory->beginProgram();
+  if (work.task)
+    runTask(ctx, work);
+  else
+    runSteps(ctx, work);
+  if (crew->isShared())
+    ctx.peakBytes = std::max(ctx.peakBytes, ctx.memory->endProgram());
+}
+
+bool World::takeGroup(Run &run) {
+  std::unique_lock lock(mutex);
+  // A run that lost a rank never ends.
+  while (!ended.wait_for(lock, std::chrono::milliseconds(100), [&] {
+    return complete >= run.number || run.refusal != SHARDRT_OK;
+  }))
+    if (crew->status() == SHARDRT_LOST && run.refusal == SHARDRT_OK) {
+      run.refusal = SHARDRT_LOST;
+      run.whyRefused = crew->tellStatus();
     }
-    if (!options.pin)
-      moveToCore(rank * contexts[index]->pool->width(), /*bind=*/false);
-    if (job.task)
-      runTask(*contexts[index]);
-    else
-      runSteps(*contexts[index], inputs, outputs);
+  if (!run.isPrepared && run.refusal == SHARDRT_OK) {
+    run.isPrepared = true;
+    std::string why;
+    if (group->failed() && program->device && contexts[0]->nccl &&
+        !options.job) {
+      run.refusal = renewNccl(why);
+      run.whyRefused = why;
+    }
+    // Others of a job may have begun this run, and failed it, before this rank
+    // came: then it is told so. It is told once.
+    if (run.refusal == SHARDRT_OK && !group->reset() && hasToldFailure) {
+      run.refusal = SHARDRT_LOST;
+      run.whyRefused =
+          "an earlier run of this job failed: " + group->failure().text;
+    }
+    run.group = group.get();
+  }
+  return run.refusal == SHARDRT_OK;
+}
+
+bool World::join(Run &run, shardrt_context &ctx, const Crew::Place &place) {
+  if (group) {
+    if (!takeGroup(run))
+      return false;
+    crew->watch(run);
+    return !group->failed();
+  }
+  if (numRanks() == 1) {
+    auto &alone = const_cast<LocalGroup &>(place.alone);
+    alone.reset();
+    alone.lend(options.group, describeSite);
+    run.group = &alone;
+  } else {
+    crew->watch(run);
+  }
+  ctx.group = run.group;
+  ctx.comm = &run.group->rank(ctx.rank);
+  return !run.group->failed();
+}
+
+void World::refuse(Run &run, int status, const std::string &why) {
+  bool hasGroup = false;
+  {
     std::lock_guard lock(mutex);
-    back[index] = 1;
-    if (--running == 0)
-      done.notify_all();
+    if (run.refusal == SHARDRT_OK) {
+      run.refusal = status;
+      run.whyRefused = why;
+    }
+    hasGroup = run.isPrepared;
+    ended.notify_all();
+  }
+  // The others are not to wait for this rank.
+  if (!group && numRanks() > 1) {
+    crew->watch(run);
+    hasGroup = true;
+  }
+  if (hasGroup)
+    run.group->fail({status, -1, why, -1, {}});
+}
+
+void Run::Part::run(int status) {
+  std::shared_ptr<World> world = of->world;
+  world->doPart(*of, *this, status);
+}
+
+void World::doPart(Run &run, Run::Part &part, int status) {
+  try {
+    if (status == SHARDRT_OK) {
+      part.hasBegun.store(true);
+      if (run.toBegin.fetch_sub(1) == 1 && numRanks() > 1)
+        run.begunNs.store(nowNs());
+      shardrt_context &ctx = *contexts[part.context];
+      if (join(run, ctx, crew->place(part.place)))
+        doWork(ctx, run.work);
+    } else {
+      refuse(run, status, crew->tellStatus());
+    }
+  } catch (const std::exception &) {
+    try {
+      refuse(run, SHARDRT_MEMORY, "out of memory in the runtime");
+    } catch (...) {
+    }
+  }
+  leave(run, part);
+}
+
+void World::leave(Run &run, Run::Part &part) {
+  part.hasLeft.store(true);
+  if (run.toLeave.fetch_sub(1) != 1)
+    return;
+  Outcome outcome;
+  bool tells = !run.isTold.exchange(true);
+  if (tells)
+    outcome = outcomeOf(run);
+  crew->unwatch(run);
+  if (group) {
+    std::lock_guard lock(mutex);
+    ++complete;
+    ended.notify_all();
+  }
+  delete &run;
+  if (tells)
+    outcome.tell();
+}
+
+void Outcome::tell() {
+  if (waiter) {
+    std::lock_guard lock(waiter->mutex);
+    waiter->status = status;
+    waiter->error = std::move(error);
+    waiter->rankErrors = std::move(rankErrors);
+    waiter->isDone = true;
+    // Whoever waits goes away with the lock.
+    waiter->done.notify_all();
+  } else if (done) {
+    done(user, status, error.c_str());
   }
 }
 
@@ -355,117 +487,156 @@ void World::serve(size_t index) {
 // The caller's side
 //===----------------------------------------------------------------------===//
 
-void World::stop() {
-  std::lock_guard lock(mutex);
-  stopping = true;
-  wake.notify_all();
-}
-
-bool World::gone(size_t index) const {
-  std::lock_guard lock(mutex);
-  return left[index] || back[index];
-}
-
-void World::waitForRanks(std::unique_lock<std::mutex> &lock) {
-  int64_t timeout = options.group.timeoutNs;
-  int64_t tick = 100 * millisecond;
-  if (timeout > 0)
-    tick = std::clamp(timeout / 8, millisecond, tick);
-  int64_t failedAt = 0;
-  while (!done.wait_for(lock, std::chrono::nanoseconds(tick),
-                        [&] { return running == 0; })) {
-    lock.unlock();
-    group->patrol();
-    lock.lock();
-    if (!group->failed())
-      continue;
-    int64_t now = nowNs();
-    if (failedAt == 0)
-      failedAt = now;
-    if (options.graceNs >= 0 && now - failedAt > options.graceNs)
-      return;
+int World::start(const Work &work, Waiter *waiter, shardrt_done_fn done) {
+  if (int why = crew->status())
+    return why;
+  auto run = std::make_unique<Run>();
+  run->world = shared_from_this();
+  run->work = work;
+  run->work.lastEndNs = work.milliseconds ? nowNs() : 0;
+  run->waiter = waiter;
+  run->done = done;
+  run->numParts = contexts.size();
+  run->allParts = std::make_unique<Run::Part[]>(run->numParts);
+  auto ranks = static_cast<int64_t>(run->numParts);
+  run->toBegin.store(ranks, std::memory_order_relaxed);
+  run->toLeave.store(ranks, std::memory_order_relaxed);
+  Task *above = nullptr;
+  for (size_t i = run->numParts; i-- > 0;) {
+    Run::Part &part = run->allParts[i];
+    part.of = run.get();
+    part.context = order[i];
+    part.place = places[order[i]];
+    part.sibling = above;
+    above = &part;
   }
-}
-
-int World::run(void *const *const *inputs, void *const *const *outputs,
-               int64_t repeat, double *milliseconds) {
-  return start({inputs, outputs, repeat, milliseconds});
-}
-
-int World::call(shardrt_task_fn task, void *user) {
-  Work work;
-  work.task = task;
-  work.user = user;
-  return start(work);
-}
-
-int World::start(const Work &work) {
-  std::unique_lock lock(mutex);
-  if (running != 0) {
-    error = "a rank of this world has not come back from an earlier run; "
-            "make a new world";
-    return SHARDRT_LOST;
+  if (!waiter && numRanks() > 1)
+    crew->startPatrol();
+  int status = SHARDRT_OK;
+  Run::Part &first = run->allParts[0];
+  if (!group) {
+    status = crew->push(first);
+  } else {
+    // They get their numbers in the order in which they come.
+    std::lock_guard lock(mutex);
+    run->number = started;
+    status = crew->push(first);
+    if (status == SHARDRT_OK)
+      ++started;
   }
+  if (status == SHARDRT_OK)
+    run.release();
+  return status;
+}
+
+int World::run(const Work &work) {
   error.clear();
   for (std::string &text : rankErrors)
     text.clear();
-  if (group->failed() && program->device && contexts[0]->nccl)
-    if (int failed = options.job ? 0 : renewNccl(error))
-      return failed;
-  if (!group->reset()) {
-    if (!hasToldFailure) {
-      // Others have begun this run, and failed it, before this rank came.
-      std::fill(back.begin(), back.end(), 1);
-      return reportFailure();
-    }
-    error = "an earlier run of this job failed: " + group->failure().text;
-    return SHARDRT_LOST;
+  Waiter waiter;
+  if (int status = start(work, &waiter, nullptr)) {
+    error = crew->tellStatus();
+    return status;
   }
-  job = work;
-  job.lastEndNs = nowNs();
-  running = static_cast<int64_t>(contexts.size());
-  std::fill(back.begin(), back.end(), 0);
-  ++generation;
-  wake.notify_all();
-  waitForRanks(lock);
-  return group->failed() ? reportFailure() : SHARDRT_OK;
+  std::unique_lock lock(waiter.mutex);
+  auto isDone = [&] { return waiter.isDone; };
+  // Whoever waits anyway is the watchdog.
+  while (!waiter.done.wait_for(lock, std::chrono::nanoseconds(crew->tickNs()),
+                               isDone)) {
+    lock.unlock();
+    crew->patrol();
+    lock.lock();
+  }
+  error = std::move(waiter.error);
+  if (!waiter.rankErrors.empty())
+    rankErrors = std::move(waiter.rankErrors);
+  return waiter.status;
 }
 
-int World::reportFailure() {
-  hasToldFailure = true;
-  Failure failure = group->failure();
-  error = failure.text;
+int World::runHere(Work work, std::string &why) {
+  if (int status = crew->status()) {
+    why = crew->tellStatus();
+    return status;
+  }
+  if (group || numRanks() != 1 || !crew->tryTake(places[0]))
+    return SHARDRT_BUSY;
+  shardrt_context &ctx = *contexts[0];
+  LocalGroup &alone = crew->place(places[0]).alone;
+  alone.lend(options.group, describeSite);
+  ctx.group = &alone;
+  ctx.comm = &alone.rank(0);
+  int status = SHARDRT_OK;
+  try {
+    doWork(ctx, work);
+    if (alone.failed()) {
+      status = alone.failure().status;
+      why = alone.failure().text;
+    }
+  } catch (const std::exception &) {
+    status = SHARDRT_MEMORY;
+  }
+  alone.reset();
+  crew->giveBack(places[0]);
+  return status;
+}
+
+Outcome World::outcomeOf(const Run &run) {
+  Outcome outcome;
+  outcome.waiter = run.waiter;
+  outcome.done = run.done;
+  outcome.user = run.work.user;
+  {
+    std::lock_guard lock(mutex);
+    outcome.status = run.refusal;
+    outcome.error = run.whyRefused;
+  }
+  if (outcome.status != SHARDRT_OK || !run.group || !run.group->failed())
+    return outcome;
+  if (group)
+    hasToldFailure = true;
+  outcome.status = run.group->failure().status;
+  tellFailure(run, outcome.error, outcome.rankErrors);
+  return outcome;
+}
+
+void World::tellFailure(const Run &run, std::string &text,
+                        std::vector<std::string> &ranks) const {
+  Failure failure = run.group->failure();
+  text = failure.text;
   if (!failure.peerText.empty())
-    error += "\n" + failure.peerText;
+    text += "\n" + failure.peerText;
   std::string first = failure.text.substr(0, failure.text.find('\n'));
   for (int64_t rank = 0; rank < numRanks(); ++rank)
-    rankErrors[rank] = rank == failure.rank ? failure.text
-                       : rank == failure.peer
-                           ? failure.peerText
-                           : "rank " + std::to_string(rank) +
-                                 ": stopped with the group: " + first;
-  for (size_t i = 0; i < contexts.size(); ++i)
-    if (!back[i]) {
-      std::string &text = rankErrors[contexts[i]->rank];
-      text =
-          "rank " + std::to_string(contexts[i]->rank) + ": did not come back";
-      error += "\n" + text;
-    }
-  return failure.status;
+    ranks.push_back(rank == failure.rank ? failure.text
+                    : rank == failure.peer
+                        ? failure.peerText
+                        : "rank " + std::to_string(rank) +
+                              ": stopped with the group: " + first);
+  for (const Run::Part &part : run.parts()) {
+    if (!part.hasBegun.load() || part.hasLeft.load())
+      continue;
+    int64_t rank = contexts[part.context]->rank;
+    ranks[rank] = "rank " + std::to_string(rank) + ": did not come back";
+    text += "\n" + ranks[rank];
+  }
 }
 
 int World::gather(int64_t root, const void *mine, int64_t bytes,
                   void *const *parts, const int64_t *partBytes) {
-  std::unique_lock lock(mutex);
   error.clear();
-  if (!options.job || root < 0 || root >= numRanks() || running != 0 ||
-      group->failed()) {
+  if (!options.job || root < 0 || root >= numRanks() || group->failed() ||
+      !crew->tryTake(places[0])) {
     error = "nothing can be brought together: ";
     error += !options.job      ? "ranks are threads of one process"
              : group->failed() ? "the last run failed"
                                : "there is no such rank, or a run is under way";
     return SHARDRT_USAGE;
   }
+  struct GiveBack {
+    Crew &crew;
+    int64_t place;
+    ~GiveBack() { crew.giveBack(place); }
+  } giveBack{*crew, places[0]};
   shardrt_context &ctx = *contexts[0];
   Comm &comm = *ctx.comm;
   bool isRoot = ctx.rank == root;
@@ -501,22 +672,37 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
       comm.close(second, rank);
   }
   done = done && comm.finish(first, readers) && comm.finish(second, readers);
-  return done ? SHARDRT_OK : reportFailure();
+  if (done)
+    return SHARDRT_OK;
+  Run none;
+  none.group = group.get();
+  hasToldFailure = true;
+  tellFailure(none, error, rankErrors);
+  return group->failure().status;
 }
 
 //===----------------------------------------------------------------------===//
 // C surface
 //===----------------------------------------------------------------------===//
 
-/// Ends the threads; those that do not come back are left behind.
-static void endThreads(shardrt_world &handle) {
-  handle.world->stop();
-  for (size_t i = 0; i < handle.threads.size(); ++i) {
-    if (handle.world->gone(i))
-      handle.threads[i].join();
-    else
-      handle.threads[i].detach();
+/// Reads the crew's places of `ranks` ranks; returns what is wrong with them.
+static std::string readPlaces(const int64_t *given, int64_t ranks, int64_t size,
+                              World::Options &options) {
+  if (ranks > size)
+    return "the program has " + std::to_string(ranks) +
+           " ranks, but the crew only " + std::to_string(size) + " places";
+  std::vector<char> isTaken(size, 0);
+  for (int64_t i = 0; given && i < ranks; ++i) {
+    if (given[i] < 0 || given[i] >= size || isTaken[given[i]])
+      return "place " + std::to_string(given[i]) + " of rank " +
+             std::to_string(i) +
+             (given[i] < 0 || given[i] >= size
+                  ? " is none of the crew's " + std::to_string(size)
+                  : std::string(" is that of another rank"));
+    isTaken[given[i]] = 1;
+    options.places.push_back(given[i]);
   }
+  return {};
 }
 
 extern "C" {
@@ -545,7 +731,6 @@ int shardrt_world_create(const shardrt_program *program,
     options.group.checked = !asked.unchecked;
     options.group.yieldSeed = asked.yield_seed;
     options.graceNs = std::clamp<int64_t>(grace, -1, longest) * millisecond;
-    options.pin = asked.pin != 0;
     options.kernelSchedule = asked.kernel_schedule;
     options.kernelSeed = asked.kernel_seed;
     options.transport = asked.transport;
@@ -563,20 +748,29 @@ int shardrt_world_create(const shardrt_program *program,
     options.host = asked.host;
     options.hostUser = asked.host_user;
     auto handle = std::make_unique<shardrt_world>();
-    handle->world = std::make_shared<World>(program->program, options);
+    int64_t ranks = program->program->table.numRanks();
+    int64_t mine = asked.job ? 1 : ranks;
+    std::shared_ptr<Crew> crew;
+    if (asked.crew) {
+      crew = asked.crew->handle.crew;
+      std::string why = readPlaces(asked.places, mine, crew->size(), options);
+      if (int status = crew->status(); status != SHARDRT_OK || !why.empty()) {
+        writeError(error, errorSize, why.empty() ? crew->tellStatus() : why);
+        return why.empty() ? status : int(SHARDRT_USAGE);
+      }
+    } else {
+      Crew::Options threads;
+      threads.pin = asked.pin != 0;
+      threads.isShared = false;
+      threads.ranks = ranks;
+      threads.first = asked.job ? asked.job->job.launch.rank : 0;
+      handle->own = std::make_unique<CrewHandle>(mine, threads);
+      crew = handle->own->crew;
+    }
+    handle->world = std::make_shared<World>(program->program, crew, options);
     if (handle->world->status != SHARDRT_OK) {
       writeError(error, errorSize, handle->world->error);
       return handle->world->status;
-    }
-    size_t count = handle->world->contexts.size();
-    handle->threads.reserve(count);
-    try {
-      for (size_t index = 0; index < count; ++index)
-        handle->threads.emplace_back(
-            [shared = handle->world, index] { shared->serve(index); });
-    } catch (...) {
-      endThreads(*handle);
-      throw;
     }
     *world = handle.release();
     return SHARDRT_OK;
@@ -591,10 +785,48 @@ int shardrt_world_create(const shardrt_program *program,
 }
 
 void shardrt_world_destroy(shardrt_world *world) {
+  // A forked child has no threads to join, and locks that nobody opens.
+  if (world && world->world->crew->fork.isHere())
+    delete world;
+}
+
+int shardrt_world_start(shardrt_world *world, void *const *const *inputs,
+                        void *const *const *outputs, shardrt_done_fn done,
+                        void *user) {
   if (!world)
-    return;
-  endThreads(*world);
-  delete world;
+    return SHARDRT_USAGE;
+  try {
+    Work work;
+    work.inputs = inputs;
+    work.outputs = outputs;
+    work.user = user;
+    return world->world->start(work, nullptr, done);
+  } catch (const std::exception &) {
+    return SHARDRT_MEMORY;
+  }
+}
+
+int shardrt_world_run_here(shardrt_world *world, void *const *const *inputs,
+                           void *const *const *outputs, void *user, char *error,
+                           size_t errorSize) {
+  if (!world) {
+    writeError(error, errorSize, "a NULL argument");
+    return SHARDRT_USAGE;
+  }
+  std::string why;
+  int status = SHARDRT_MEMORY;
+  try {
+    Work work;
+    work.inputs = inputs;
+    work.outputs = outputs;
+    work.user = user;
+    status = world->world->runHere(work, why);
+  } catch (const std::exception &) {
+    why = "out of memory in the runtime";
+  }
+  if (status != SHARDRT_OK)
+    writeError(error, errorSize, why);
+  return status;
 }
 
 int shardrt_world_run(shardrt_world *world, void *const *const *inputs,
@@ -606,7 +838,10 @@ int shardrt_world_call(shardrt_world *world, shardrt_task_fn task, void *user) {
   if (!world || !task)
     return SHARDRT_USAGE;
   try {
-    return world->world->call(task, user);
+    Work work;
+    work.task = task;
+    work.user = user;
+    return world->world->run(work);
   } catch (const std::exception &) {
     return SHARDRT_MEMORY;
   }
@@ -641,7 +876,12 @@ int shardrt_world_run_repeated(shardrt_world *world, void *const *const *inputs,
   if (!world || repeat < 0)
     return SHARDRT_USAGE;
   try {
-    return world->world->run(inputs, outputs, repeat, milliseconds);
+    Work work;
+    work.inputs = inputs;
+    work.outputs = outputs;
+    work.repeat = repeat;
+    work.milliseconds = milliseconds;
+    return world->world->run(work);
   } catch (const std::exception &) {
     return SHARDRT_MEMORY;
   }
@@ -726,8 +966,11 @@ int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {
   const shardrt_context *ctx = world->world->find(rank);
   if (!ctx)
     return -1;
-  return ctx->deviceMemory ? ctx->deviceMemory->peakBytes()
-                           : ctx->memory.peakBytes();
+  if (ctx->deviceMemory)
+    return ctx->deviceMemory->peakBytes();
+  // What all worlds of a crew hold together is not this one's.
+  return world->world->crew->isShared() ? ctx->peakBytes
+                                        : ctx->memory->peakBytes();
 }
 
 const char *shardrt_world_transport(const shardrt_world *world) {

@@ -1,9 +1,13 @@
 //===- World.h - The ranks of one program in this process -------*- C++ -*-===//
 //
-// All ranks of the program, or, in a job of processes, one of them. One thread
-// a rank, asleep between runs. The thread that calls run() is the watchdog
-// while it waits. State is shared by the handle and the threads, so that a rank
-// that never comes back can be left behind.
+// All ranks of the program, or, in a job of processes, one of them, each at a
+// place of a crew, which may be this world's alone. A run is one task for each
+// of these places. What ranks of threads meet in is the run's, borrowed from
+// the crew; that of processes and of devices is the world's, and their runs go
+// one after the other.
+//
+// State is shared by the handle and the runs, so that a rank that never comes
+// back can be left behind.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_CORE_WORLD_H
@@ -12,22 +16,90 @@
 #include "Comm/Bootstrap/Transport.h"
 #include "Comm/Comm.h"
 #include "Core/Context.h"
+#include "Core/Crew.h"
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace shardrt {
 
-class World {
+class World;
+
+/// What ranks are to do in a run.
+struct Work {
+  void *const *const *inputs = nullptr;
+  void *const *const *outputs = nullptr;
+  int64_t repeat = 1;
+  double *milliseconds = nullptr;
+  shardrt_task_fn task = nullptr; ///< in place of the program
+  void *user = nullptr;           ///< the task's, or a start's
+  int64_t lastEndNs = 0;          ///< when the step before ended
+};
+
+/// Who waits for a run, and what it came to.
+struct Waiter {
+  std::mutex mutex;
+  std::condition_variable done;
+  bool isDone = false;
+  int status = SHARDRT_OK;
+  std::string error;
+  std::vector<std::string> rankErrors; ///< by rank; none after a good run
+};
+
+/// What a run came to, and who is to be told.
+struct Outcome {
+  int status = SHARDRT_OK;
+  std::string error;
+  std::vector<std::string> rankErrors;
+  Waiter *waiter = nullptr;
+  shardrt_done_fn done = nullptr;
+  void *user = nullptr;
+
+  void tell();
+};
+
+/// A run, from its start until its last rank has left.
+struct Run {
+  /// What one rank of this process does of it.
+  struct Part final : Task {
+    Run *of = nullptr;
+    size_t context = 0;
+    std::atomic<bool> hasBegun{false}, hasLeft{false};
+    void run(int status) override;
+  };
+
+  std::shared_ptr<World> world;
+  Work work;
+  std::unique_ptr<Part[]> allParts; ///< by place
+  size_t numParts = 0;
+  std::span<Part> parts() const { return {allParts.get(), numParts}; }
+  int64_t number = 0; ///< of the world's, where they go one after the other
+  Waiter *waiter = nullptr;
+  shardrt_done_fn done = nullptr;
+
+  std::atomic<int64_t> toBegin{0}, toLeave{0}; ///< ranks
+  std::atomic<int64_t> begunNs{0};             ///< when all had; 0: not yet
+  std::atomic<bool> isTold{false};
+  Group *group = nullptr;
+  // Guarded by the crew.
+  std::unique_ptr<LocalGroup> borrowed;
+  bool isWatched = false;
+  int64_t failedNs = 0; ///< when that was noticed
+  // Guarded by the world.
+  bool isPrepared = false;
+  int refusal = SHARDRT_OK; ///< why it does not happen
+  std::string whyRefused;
+};
+
+class World : public std::enable_shared_from_this<World> {
 public:
   struct Options {
     GroupOptions group;
     Job *job = nullptr; ///< NULL: all ranks are threads
     Wire wire = Wire::Auto;
-    int64_t graceNs = 0; ///< negative: for ever
-    bool pin = false;
+    int64_t graceNs = 0;         ///< negative: for ever
+    std::vector<int64_t> places; ///< by context; empty: 0, 1, …
     int kernelSchedule = 0;
     uint64_t kernelSeed = 0;
     int transport = SHARDRT_TRANSPORT_AUTO;
@@ -37,19 +109,24 @@ public:
     bool trace = false;
     bool deterministic = false;
   };
-  World(std::shared_ptr<const Program> program, Options options);
+  World(std::shared_ptr<const Program> program, std::shared_ptr<Crew> crew,
+        Options options);
   ~World();
 
-  /// What the thread of a rank, number `index` of those of this process, does
-  /// until stop().
-  void serve(size_t index);
-  void stop();
-  /// True once it has left serve().
-  bool gone(size_t index) const;
-  int run(void *const *const *inputs, void *const *const *outputs,
-          int64_t repeat, double *milliseconds);
-  /// Runs `task` on each rank in place of the program.
-  int call(shardrt_task_fn task, void *user);
+  /// Begins a run; whoever asked is told when it is over, unless this fails.
+  int start(const Work &work, Waiter *waiter, shardrt_done_fn done);
+  /// Does a run and waits for it.
+  int run(const Work &work);
+  /// Does it on the calling thread, or returns SHARDRT_BUSY.
+  int runHere(Work work, std::string &why);
+  /// What a rank does of a run; not, where `status` says that its place will
+  /// not come to it.
+  void doPart(Run &run, Run::Part &part, int status);
+  /// What a run came to that is over, or will never be.
+  Outcome outcomeOf(const Run &run);
+  const GroupOptions &groupOptions() const { return options.group; }
+  int64_t graceNs() const { return options.graceNs; }
+  const DescribeSite describeSite;
   /// Between runs: brings `bytes` bytes of each process to rank `root`.
   int gather(int64_t root, const void *mine, int64_t bytes, void *const *parts,
              const int64_t *partBytes);
@@ -61,9 +138,13 @@ public:
     return nullptr;
   }
   int64_t numRanks() const { return program->table.numRanks(); }
+  /// How many of them are of this process.
+  int64_t numLocalRanks() const { return options.job ? 1 : numRanks(); }
 
   std::shared_ptr<const Program> program;
-  /// What all ranks share; gone after what they hold, which may lie in it.
+  std::shared_ptr<Crew> crew;
+  /// What all ranks share, unless runs borrow it; gone after what they hold,
+  /// which may lie in it.
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
@@ -73,18 +154,15 @@ public:
   std::vector<std::string> rankErrors; ///< by rank
 
 private:
-  /// What ranks are to do in a run.
-  struct Work {
-    void *const *const *inputs = nullptr;
-    void *const *const *outputs = nullptr;
-    int64_t repeat = 0;
-    double *milliseconds = nullptr;
-    int64_t lastEndNs = 0;          ///< when the step before ended
-    shardrt_task_fn task = nullptr; ///< in place of the program
-    void *user = nullptr;
-  };
-  int start(const Work &work);
-  void runTask(shardrt_context &ctx);
+  /// Gives a rank what the run's meet in; false, where the run does not happen.
+  bool join(Run &run, shardrt_context &ctx, const Crew::Place &place);
+  /// Where the world has the group: waits for the run before; false if that
+  /// never ends.
+  bool takeGroup(Run &run);
+  void refuse(Run &run, int status, const std::string &why);
+  void leave(Run &run, Run::Part &part);
+  void doWork(shardrt_context &ctx, Work &work);
+  void runTask(shardrt_context &ctx, const Work &work);
   bool makeGroup();
   bool makeContexts();
   /// What this process of a job can do, for the others.
@@ -95,10 +173,8 @@ private:
   int makeNcclRanks(std::string &why);
   /// A new id: what communicators were made by the last one are aborted.
   int renewNccl(std::string &why);
-  void runRepeated(shardrt_context &ctx, void *const *inputs,
-                   void *const *outputs);
-  void runSteps(shardrt_context &ctx, void *const *inputs,
-                void *const *outputs);
+  void runRepeated(shardrt_context &ctx, Work &work);
+  void runSteps(shardrt_context &ctx, Work &work);
   /// Who records what a rank's device does in a step: nobody, the device of the
   /// only rank, each device what it does, or all devices of this process
   /// together.
@@ -114,8 +190,9 @@ private:
   /// The work of a step that was recorded, once more.
   bool replayStep(shardrt_context &ctx, Replay how);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
-  void waitForRanks(std::unique_lock<std::mutex> &lock);
-  int reportFailure();
+  /// What a failure of the group comes to, in words.
+  void tellFailure(const Run &run, std::string &error,
+                   std::vector<std::string> &rankErrors) const;
   std::string describe(int64_t site, bool full) const;
 
   Options options;
@@ -124,14 +201,12 @@ private:
   int64_t ncclIds = 0;          ///< made so far
   bool recordsTogether = false; ///< the first device has begun to record
 
-  mutable std::mutex mutex; ///< guards what follows, except inside a run
-  std::condition_variable wake, done;
-  Work job;
-  int64_t generation = 0;
-  int64_t running = 0; ///< ranks that are not done with the job
-  bool stopping = false;
-  std::vector<char> back; ///< by context: done with the job
-  std::vector<char> left; ///< by context: has left serve()
+  std::vector<int64_t> places; ///< by context
+  std::vector<size_t> order;   ///< contexts by place
+
+  std::mutex mutex;                  ///< guards what follows
+  std::condition_variable ended;     ///< a run has
+  int64_t started = 0, complete = 0; ///< runs, where one follows the other
 };
 
 } // namespace shardrt
@@ -144,7 +219,7 @@ struct shardrt_job {
 /// The C handle.
 struct shardrt_world {
   std::shared_ptr<shardrt::World> world;
-  std::vector<std::thread> threads;
+  std::unique_ptr<shardrt::CrewHandle> own; ///< none with a crew of others
 };
 
 #endif // SHARDRT_CORE_WORLD_H

@@ -61,6 +61,15 @@ LocalGroup::LocalGroup(Shared given, GroupOptions options,
   shared.boards->hold(shared.rank);
 }
 
+void LocalGroup::lend(const GroupOptions &to, const DescribeSite &tell) {
+  options = to;
+  describe = tell;
+  for (auto &rank : ranks) {
+    rank->mine.lastSite.store(-1, std::memory_order_relaxed);
+    rank->begin();
+  }
+}
+
 void LocalGroup::prepare() {
   // What a process may use says nothing of the cores that others are bound to.
   hasCores = numRanks <=
@@ -170,7 +179,7 @@ void LocalGroup::sleep(Board &board, int seen) const {
   sleepOn(board.bell, seen);
 }
 
-void LocalGroup::patrol() {
+void LocalGroup::patrol(int64_t sinceNs) {
   // A bell rung in vain is cheap at this pace, and lets each rank that waits
   // find out that its peers went elsewhere.
   int64_t now = nowNs();
@@ -184,7 +193,8 @@ void LocalGroup::patrol() {
       continue;
     if (ranks[i])
       ring(board(i));
-    late |= options.timeoutNs > 0 && now - since > options.timeoutNs;
+    late |= options.timeoutNs > 0 &&
+            now - std::max(since, sinceNs) > options.timeoutNs;
   }
   if (late && !failed())
     reportTimeout(now);
@@ -260,10 +270,14 @@ void LocalGroup::reportGone(int64_t rank) {
 //===----------------------------------------------------------------------===//
 
 LocalComm::LocalComm(LocalGroup &group, int64_t number)
-    : group(group), number(number), mine(group.board(number)),
-      random(group.options.yieldSeed
-                 ? mix(group.options.yieldSeed + static_cast<uint64_t>(number))
-                 : 0) {}
+    : group(group), number(number), mine(group.board(number)) {
+  begin();
+}
+
+void LocalComm::begin() {
+  uint64_t seed = group.options.yieldSeed;
+  random = seed ? mix(seed + static_cast<uint64_t>(number)) : 0;
+}
 
 void LocalComm::forget() {
   sequence = 0;
@@ -343,7 +357,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
       group.sleep(mine, seen);
       // Between runs nobody else looks after the group.
       if (group.isShared() && nowNs() - start > 100'000'000)
-        group.patrol();
+        group.patrol(0);
     }
     mine.awaits.store(Board::Nobody, std::memory_order_seq_cst);
     mine.awaitsSince.store(0, std::memory_order_release);

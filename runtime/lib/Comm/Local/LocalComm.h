@@ -110,6 +110,10 @@ public:
   LocalGroup(Shared shared, GroupOptions options, DescribeSite describe);
   ~LocalGroup() override;
 
+  /// Ranks that are threads: from here on they are those of another world, and
+  /// report as it says. No rank is inside a step.
+  void lend(const GroupOptions &to, const DescribeSite &tell);
+
   /// Bytes of a segment of boards, and how its maker begins it.
   static int64_t bytesOfBoards(int64_t ranks);
   static void beginBoards(Segment &boards, int64_t ranks, uint64_t job);
@@ -126,7 +130,7 @@ public:
   }
   Failure failure() const override;
   bool reset() override;
-  void patrol() override;
+  void patrol(int64_t sinceNs) override;
 
 private:
   friend class LocalComm;
@@ -155,6 +159,8 @@ private:
 class alignas(128) LocalComm final : public Comm {
 public:
   LocalComm(LocalGroup &group, int64_t number);
+  /// Begins with the group's options.
+  void begin();
 
   bool post(Call call, const Posted &posted, std::span<const int64_t> readers,
             Ticket &ticket) override;

@@ -258,7 +258,7 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
       frame.offset = stepsLeft;
       carrier->send(whom, frame, nullptr, nullptr);
     }
-    patrol();
+    patrol(0);
     lock.lock();
   }
   where.awaits = Nobody;
@@ -292,14 +292,14 @@ void WireGroup::askAround() {
       carrier->send(peer, frame, nullptr, nullptr);
 }
 
-void WireGroup::patrol() {
+void WireGroup::patrol(int64_t sinceNs) {
   carrier->advance();
   int64_t now = nowNs();
   Failure timeout;
   {
     std::lock_guard lock(mutex);
     if (hasFailed.load() || options.timeoutNs <= 0 || where.sinceNs == 0 ||
-        now - where.sinceNs < options.timeoutNs) {
+        now - std::max(where.sinceNs, sinceNs) < options.timeoutNs) {
       askedNs = 0;
       return;
     }

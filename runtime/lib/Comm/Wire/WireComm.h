@@ -35,7 +35,7 @@ public:
   bool failed() const override { return hasFailed.load(); }
   Failure failure() const override;
   bool reset() override { return !failed(); }
-  void patrol() override;
+  void patrol(int64_t sinceNs) override;
 
   // Comm.
   bool packs() const override { return true; }

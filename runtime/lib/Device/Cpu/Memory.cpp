@@ -52,29 +52,63 @@ static int64_t blockSize(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-Memory::~Memory() {
+Memory::~Memory() { clear(); }
+
+void Memory::clear() {
   freeBlock(arenaData);
   for (Header *block : live)
     freeBlock(block);
   for (auto &[size, blocks] : idle)
     for (Header *block : blocks)
       freeBlock(block);
+  live.clear();
+  idle.clear();
+  arenaData = nullptr;
+  arenaBytes = liveBytes = idleBytes = 0;
+  held.store(0, std::memory_order_relaxed);
 }
 
+/// It holds `bytes` bytes more.
 void Memory::grow(int64_t bytes) {
-  held += bytes;
-  peak = std::max(peak, held);
+  int64_t now = held.load(std::memory_order_relaxed) + bytes;
+  held.store(now, std::memory_order_relaxed);
+  if (now > peak.load(std::memory_order_relaxed))
+    peak.store(now, std::memory_order_relaxed);
+}
+
+/// More is in use than before.
+void Memory::use() {
+  peakUsed = std::max(peakUsed, arenaUsed + liveBytes);
+  mostLive = std::max(mostLive, liveBytes);
+}
+
+int64_t Memory::endProgram() {
+  for (auto it = idle.end(); idleBytes > mostLive && it != idle.begin();) {
+    --it;
+    std::vector<Header *> &blocks = it->second;
+    while (idleBytes > mostLive && !blocks.empty()) {
+      freeBlock(blocks.back());
+      blocks.pop_back();
+      idleBytes -= it->first;
+      grow(-it->first);
+    }
+    if (blocks.empty())
+      it = idle.erase(it);
+  }
+  return peakUsed;
 }
 
 void *Memory::arena(int64_t bytes) {
   bytes = std::max(bytes, alignment);
-  if (bytes <= arenaBytes)
-    return arenaData;
   if (bytes > largest)
     return nullptr;
+  arenaUsed = std::max(arenaUsed, bytes);
+  use();
+  if (bytes <= arenaBytes)
+    return arenaData;
   // Freed first: the two need not fit into memory together.
   freeBlock(arenaData);
-  held -= arenaBytes;
+  grow(-arenaBytes);
   arenaBytes = 0;
   arenaData = getBlock(bytes);
   if (!arenaData)
@@ -93,6 +127,7 @@ void *Memory::allocate(int64_t bytes) {
   if (!blocks.empty()) {
     block = blocks.back();
     blocks.pop_back();
+    idleBytes -= size;
   } else {
     block = static_cast<Header *>(getBlock(size));
     if (!block)
@@ -102,6 +137,8 @@ void *Memory::allocate(int64_t bytes) {
   block->bytes = size;
   block->index = live.size();
   live.push_back(block);
+  liveBytes += size;
+  use();
   return block + 1;
 }
 
@@ -113,10 +150,14 @@ void Memory::release(void *buffer) {
   live[block->index]->index = block->index;
   live.pop_back();
   idle[block->bytes].push_back(block);
+  liveBytes -= block->bytes;
+  idleBytes += block->bytes;
 }
 
 void Memory::releaseAll() {
   for (Header *block : live)
     idle[block->bytes].push_back(block);
   live.clear();
+  idleBytes += liveBytes;
+  liveBytes = 0;
 }

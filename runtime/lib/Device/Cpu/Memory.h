@@ -8,6 +8,7 @@
 #ifndef SHARDRT_DEVICE_CPU_MEMORY_H
 #define SHARDRT_DEVICE_CPU_MEMORY_H
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -36,7 +37,19 @@ public:
   void release(void *buffer);
   /// Takes back every buffer that was not released.
   void releaseAll();
-  int64_t peakBytes() const { return peak; }
+  /// What it holds, and the most that it ever did; asked by any thread.
+  int64_t bytes() const { return held.load(std::memory_order_relaxed); }
+  int64_t peakBytes() const { return peak.load(std::memory_order_relaxed); }
+
+  // For programs that take turns in it.
+
+  /// A program begins: what is in use is counted anew.
+  void beginProgram() { arenaUsed = peakUsed = 0; }
+  /// It has ended: returns the most that it had in use, arena and buffers.
+  /// Keeps no more idle buffers than any program has had in use.
+  int64_t endProgram();
+  /// Frees everything.
+  void clear();
 
 private:
   struct alignas(64) Header {
@@ -44,6 +57,7 @@ private:
     size_t index;  ///< in `live`
   };
   void grow(int64_t bytes);
+  void use();
   void *getBlock(int64_t bytes);
   void freeBlock(void *block);
 
@@ -53,8 +67,10 @@ private:
   int64_t arenaBytes = 0;
   std::map<int64_t, std::vector<Header *>> idle; ///< by size of block
   std::vector<Header *> live;
-  int64_t held = 0;
-  int64_t peak = 0;
+  std::atomic<int64_t> held{0}, peak{0}; ///< written by one thread at a time
+  int64_t liveBytes = 0, idleBytes = 0;  ///< of the pool
+  int64_t arenaUsed = 0, peakUsed = 0;   ///< of the program that runs
+  int64_t mostLive = 0;                  ///< … of all that have run
 };
 
 } // namespace shardrt
