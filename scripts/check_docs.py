@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Check what pages of the tree point to: files that links name, and commits that walks name.
+"""Check what pages of the tree point to, and their words.
 
 usage: check_docs.py
 
-Commits (`ae81829` *its subject*, or `git show ae81829`) are looked for where the tree is a
-whole clone of its history. Exits with 1 if anything is missing.
+- Files and headings that links name are there.
+- Commits that walks name (`ae81829` *its subject*) are there, and have that subject; where the tree is a whole clone.
+- Each concept page has a picture.
+- Each page of docs/Results names the commands that made it, which are in the tree, and its README has each page.
+- Words that docs/Terms.md says do not come back are not in pages, nor in comments of .cpp files in lib and tools.
+
+Exits with 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -67,8 +72,67 @@ def check_commits(page: Path) -> list[str]:
     return problems
 
 
+def unwanted_words() -> tuple[re.Pattern[str], dict[str, str]]:
+    """What finds the words that docs/Terms.md does not want, and what to say for each."""
+    table = (ROOT / "docs" / "Terms.md").read_text().partition("## Words that do not come back")[2]
+    instead: dict[str, str] = {}
+    for words, better in re.findall(r"^\| (`.*?) \| (.*?) \|$", table, re.MULTILINE):
+        instead |= dict.fromkeys(re.findall(r"`([^`]+)`", words), better)
+    alternatives = "|".join(r"\s+".join(map(re.escape, word.split())) for word in instead)
+    return re.compile(rf"\b({alternatives})\b", re.IGNORECASE), instead
+
+
+def check_words() -> list[str]:
+    pattern, instead = unwanted_words()
+    problems = []
+
+    def look(path: Path, number: int, text: str) -> None:
+        for found in pattern.findall(text):
+            name = f"{path.relative_to(ROOT)}:{number}"
+            problems.append(f"{name}: '{found}': {instead[' '.join(found.lower().split())]} (docs/Terms.md)")
+
+    for page in pages():
+        # Pages of dialects follow .td files, and change with them.
+        if page.name == "Terms.md" or page.name.startswith("dialect-"):
+            continue
+        text = re.sub(r"`[^`]*`(\s+\*[^*]+\*)?", lambda code: "\n" * code[0].count("\n"), page.read_text())
+        for number, line in enumerate(text.splitlines(), start=1):
+            look(page, number, line)
+    for folder in ("lib", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.cpp")):
+            for number, line in enumerate(path.read_text().splitlines(), start=1):
+                look(path, number, line.partition("//")[2])
+    return problems
+
+
+def check_pictures() -> list[str]:
+    concepts = sorted((ROOT / "docs" / "Concepts").glob("*.md"))
+    return [f"{page.relative_to(ROOT)}: no picture" for page in concepts if "](../Pictures/" not in page.read_text()]
+
+
+def check_results() -> list[str]:
+    folder = ROOT / "docs" / "Results"
+    index = (folder / "README.md").read_text()
+    problems = []
+    for page in sorted(folder.glob("*.md")):
+        if page.name == "README.md":
+            continue
+        if f"({page.name})" not in index:
+            problems.append(f"docs/Results/README.md: no row for {page.name}")
+        made = re.search(r"^Made by: (.*)$", page.read_text(), re.MULTILINE)
+        commands = re.findall(r"`([^`]+)`", made[1]) if made else []
+        if not commands:
+            problems.append(f"{page.relative_to(ROOT)}: no line 'Made by: `COMMAND`'")
+        for command in commands:
+            for file in re.findall(r"(?:test|scripts)/\S+\.py|\./run(?= )", command):
+                if not (ROOT / file).exists():
+                    problems.append(f"{page.relative_to(ROOT)}: there is no {file}")
+    return problems
+
+
 def main() -> int:
     problems = [problem for page in pages() for problem in check_links(page)]
+    problems += check_words() + check_pictures() + check_results()
     if git("rev-parse", "--is-shallow-repository") == "false":
         problems += [found for page in (ROOT / "docs" / "Developer").glob("*.md") for found in check_commits(page)]
     print("\n".join(problems) or f"{len(pages())} pages")

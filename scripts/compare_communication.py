@@ -12,7 +12,7 @@ Both are counted per step, over all ranks, as bytes that leave a rank:
     all-to-all of n bytes on each rank         (k - 1) n
     collective-permute of n bytes              n for each pair of two different ranks
 
-An op in a loop counts once a turn (XLA: known_trip_count; loops without one are counted once, and marked), the branches
+An op in a loop counts once an iteration (XLA: known_trip_count; loops without one are counted once, and marked), the branches
 of a conditional as the most expensive of them. shardc's are what --report=json says.
 """
 
@@ -187,7 +187,7 @@ def count_shardc(sites):
 # ---------------------------------------------------------------------------------------------
 PAGE = """# What is communicated, beside XLA
 
-<!-- Made by scripts/compare_communication.py --markdown; do not edit. -->
+Made by: `scripts/compare_communication.py --markdown docs/Results/communication.md`
 
 For each program of the corpus on its mesh: what shardc moves in a step, and what XLA's partitioner (jaxlib {jaxlib}, CPU, Shardy's propagation)
 moves for the same text. Counts are executions in a step, bytes are those that leave a rank, over all ranks, both counted alike:
@@ -199,7 +199,7 @@ moves for the same text. Counts are executions in a step, bytes are those that l
 | collective-permute of n bytes | n for each pair of different ranks |
 | shardc's exchanges | the elements that a rank needs and has not |
 
-An op in a loop counts once a turn. Where XLA does not know how often a loop turns, both are counted for one turn (*). Of branches the most
+An op in a loop counts once an iteration. Where XLA does not know how often a loop turns, both are counted for one iteration (*). Of branches the most
 expensive one counts for XLA, the one that ran for shardc. XLA's are read from its compiled text, which combines what can be combined.
 
 {table}

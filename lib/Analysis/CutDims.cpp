@@ -1,7 +1,7 @@
 //===- CutDims.cpp - Which dims may be cut at all -------------------------===//
 //
 // A dim may be cut because one is that shares a factor of a rule with it, or
-// that a loop, a branch or a constraint hands on. Propagation cuts nothing
+// that a loop, a branch or a constraint passes on. Propagation cuts nothing
 // else, so where no annotation names an axis, what follows from it is whole on
 // every mesh.
 //

@@ -148,7 +148,7 @@ static void explainLocal(FunctionOpInterface function, llvm::raw_ostream &os) {
             "counts them)";
     isUnknown |= !site.bytes;
     if (site.loopDepth > 0)
-      os << " in each turn of " << site.loopDepth
+      os << " in each iteration of " << site.loopDepth
          << (site.loopDepth > 1 ? " loops" : " loop");
     os << '\n';
     bytes += site.loopDepth == 0 ? site.bytes.value_or(0) : 0;

@@ -185,7 +185,7 @@ static Exchange ownedOnly(Exchange exchange) {
 }
 
 /// True if `exchange` brings a large part of a block, and nothing of the own
-/// one: a turn of a ring. With another it has nothing in common but the memory
+/// one: a ring step. With another it has nothing in common but the memory
 /// of both.
 static bool isBlockOfOthers(const Exchange &exchange) {
   int64_t ranks = 1;

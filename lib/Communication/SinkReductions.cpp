@@ -215,8 +215,8 @@ bool Sinker::mergeInSum(Operation *sum, OpOperand &use, AllReduceOp op) {
   return true;
 }
 
-/// acc = acc + x in every turn of a loop, with x partial: the accumulator is
-/// partial too, and is combined once behind the loop.
+/// acc = acc + x in every iteration of a loop, with x partial: the accumulator
+/// is partial too, and is combined once behind the loop.
 bool Sinker::leaveLoop(Operation *sum, OpOperand &use, AllReduceOp op) {
   auto loop = dyn_cast<stablehlo::WhileOp>(sum->getParentOp());
   if (!loop || !isa<stablehlo::AddOp>(sum) ||

@@ -47,7 +47,7 @@ Error shardc::checkSizesOption(StringRef sizes) {
   };
   bool ok = isCount(argument) && isCount(dim) && !list.empty();
   SmallVector<StringRef> entries(split(list, ','));
-  // A last word is the order in which blocks are dealt out.
+  // A last word is the order of blocks.
   if (!entries.empty() && entries.back().trim() == "zigzag")
     entries.pop_back();
   for (StringRef size : entries)

@@ -285,7 +285,7 @@ spmd::ShardingAttr Converter::onMesh(spmd::ShardingAttr sharding) const {
                                  sharding.getPartial());
 }
 
-/// What Shardy's text cannot say: how the blocks of a dim are dealt out.
+/// What Shardy's text cannot say: that the blocks of a dim are in zigzag order.
 static constexpr StringLiteral kOrderAttr = "spmd.order";
 
 spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding,

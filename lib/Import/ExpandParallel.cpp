@@ -831,8 +831,8 @@ LogicalResult Expander::run() {
 // Probes
 //===----------------------------------------------------------------------===//
 
-/// A probe hands on what it is given. What one in @main saw the first time is
-/// known there; one in a loop writes each turn's value into a table.
+/// A probe passes on what it is given. What one in @main saw the first time is
+/// known there; one in a loop writes each iteration's value into a table.
 static LogicalResult expandProbes(ModuleOp module) {
   SmallVector<check::ExpectSerializedEqOp> checks;
   SmallVector<interpreter::ProbeOp> probes;
@@ -910,7 +910,7 @@ static LogicalResult expandProbes(ModuleOp module) {
       loop.replaceAllUsesWith(longer.getResults().drop_back(2));
       loop.erase();
       seen = longer.getResults().back();
-      // A turn that never came is one that does not hold.
+      // An iteration that never came is one that does not hold.
       Ops after(check);
       Value turns = longer.getResults()[longer.getNumResults() - 2];
       Value came = after.compare("GT", turns, after.splat(scalar, turn));

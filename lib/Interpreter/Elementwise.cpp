@@ -498,7 +498,7 @@ static FailureOr<Values> evaluateClamp(Evaluator &, stablehlo::ClampOp op,
   return Values{result};
 }
 
-/// `value` with so many bits of exponent and mantissa; no subnormals.
+/// `value` with these bits of exponent and mantissa; no subnormals.
 static double reducePrecision(double value, int exponentBits,
                               int mantissaBits) {
   if (!std::isfinite(value) || value == 0)

@@ -21,9 +21,8 @@ namespace {
 /// Along one dim of an exchange: where each element that a rank needs stands in
 /// the whole, and which members of its group own it.
 struct Sources {
-  std::vector<int64_t> places; ///< -1: the fill
-  std::vector<uint64_t>
-      owners; ///< for each place a bit a member, in so many words
+  std::vector<int64_t> places;  ///< -1: the fill
+  std::vector<uint64_t> owners; ///< for each place a bit a member
 };
 } // namespace
 

@@ -1,4 +1,4 @@
-//===- Zigzag.cpp - A dim dealt out from both ends ------------------------===//
+//===- Zigzag.cpp - A dim in zigzag order ------------------------===//
 #include "shardc/Layout/Zigzag.h"
 
 using namespace shardc;

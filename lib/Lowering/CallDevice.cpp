@@ -65,7 +65,7 @@ static Value rootOf(Value memref) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a kernel captures, taken apart on the host and put together again in
+/// What a kernel captures, split on the host and put together again in
 /// the kernel.
 class Arguments {
 public:

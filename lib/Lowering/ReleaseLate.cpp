@@ -48,7 +48,7 @@ static bool isArgumentOfFunction(Value buffer) {
 }
 
 /// Whether two values are buffers that a loop carries in turns: apart before
-/// it, and each handed on whole.
+/// it, and each passed on whole.
 static bool takeTurns(Value a, Value b) {
   auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
   if (!first || !second || first == second ||

@@ -3,9 +3,9 @@
 // Every op of the plan is a clone of the op that it is or repeats, at its place
 // in the order; the ops that were there before go last.
 //
-// A loop over rows carries the rows that it makes as tensors that each turn
-// writes a block of, and sums as accumulators. Rows that are left over when all
-// blocks have one size run behind it.
+// A loop over rows carries the rows that it makes as tensors that each
+// iteration writes a block of, and sums as accumulators. Rows that are left
+// over when all blocks have one size run behind it.
 //
 //===----------------------------------------------------------------------===//
 #include "EmitPlan.h"
@@ -50,7 +50,7 @@ private:
     llvm::DenseMap<int64_t, unsigned>
         reused; ///< row input to the row result in its place
   };
-  /// The values of one turn.
+  /// The values of one iteration.
   struct Turn {
     SmallVector<Value> carriedRows, sums;
   };

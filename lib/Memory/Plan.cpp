@@ -15,7 +15,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 /// Most of a block of rows in which ranks communicate, which waits for them
-/// once a turn.
+/// once an iteration.
 static constexpr int64_t kMostBlock = 64 << 20;
 
 int64_t shardc::memory::blockBytesFor(int64_t limit) {
@@ -78,7 +78,7 @@ void Program::formGroups() {
       if (auto known = latest.find(op.space); known != latest.end())
         group = known->second;
     if (group >= 0) {
-      // In one turn of a loop only rows of this turn are there.
+      // In one iteration of a loop only its own rows are there.
       bool fits = llvm::all_of(op.operands, [&](const PlanUse &use) {
         int64_t producer = values[use.value].producer;
         return producer < 0 || groupOf[producer] != group ||

@@ -1,4 +1,4 @@
-//===- Rows.cpp - What can be taken apart by rows -------------------------===//
+//===- Rows.cpp - What can be split by rows -------------------------===//
 #include "Rows.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"

@@ -1,6 +1,7 @@
-//===- ChooseOrders.cpp - Deal out once, or at each op --------------------===//
+//===- ChooseOrders.cpp - Zigzag order once, or at each op
+//--------------------===//
 //
-// Ops on all pairs under a causal mask gain by rows that are dealt out from
+// Ops on all pairs under a causal mask gain by rows that are taken from
 // both ends; what stands between them does not care, and everything else wants
 // its dims in order. Each factor of each op that may be in any order, and each
 // value that a loop carries, is on one of two sides. A value between the sides
@@ -193,7 +194,8 @@ private:
 };
 } // namespace
 
-/// The part of all elements that is not on its rank when shards are dealt out.
+/// The part of all elements that is not on its rank when shards are put in
+/// zigzag order.
 static double movedPart(const Boundaries &bounds) {
   Zigzag zigzag(bounds);
   int64_t stays = 0;

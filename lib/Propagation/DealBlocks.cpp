@@ -1,6 +1,6 @@
-//===- DealBlocks.cpp - Dims in the order in which they are dealt out -----===//
+//===- DealBlocks.cpp - Dims in zigzag order -----===//
 //
-// A dim that is dealt out from both ends is a dim like any other once its
+// A dim in zigzag order is a dim like any other once its
 // elements stand in that order: blocks are contiguous, and whatever treats
 // elements alike does not care. So an order spreads along factors of rules,
 // forward and backward, as shardings do; where it cannot, the value is put in
@@ -70,7 +70,7 @@ private:
   OpBuilder builder;
   OrderGraph graph;
   Wishes wishes;
-  /// Why the program is dealt out though nobody asked for it.
+  /// Why the program is in zigzag order though nobody asked for it.
   std::string note;
   DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
@@ -241,7 +241,7 @@ Orders Dealer::needed(OpOperand &use) {
   return orders;
 }
 
-/// What wants a value in order, or dealt out, in words.
+/// What wants a value in order, or in zigzag order, in words.
 static std::string describeUser(Operation *op) {
   if (isa<func::ReturnOp>(op))
     return "as a result of the program";
@@ -304,8 +304,8 @@ void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
   op.erase();
 }
 
-/// Says of ops that read a dim in order, though it was asked to be dealt out,
-/// that they do.
+/// Says of ops that read a dim in order, though it was asked to be in zigzag
+/// order, that they do.
 void Dealer::remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves) {
   DenseSet<Value> said;
   for (auto &[use, to] : moves) {

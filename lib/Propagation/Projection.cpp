@@ -1,8 +1,8 @@
 //===- Projection.cpp - A function as a Problem ---------------------------===//
 //
 // One tensor for each value, except that the arguments of a loop's regions are
-// its results: a loop would otherwise move data in every turn. Everything else
-// that hands values on unchanged (operands and terminators of loops and
+// its results: a loop would otherwise move data in every iteration. Everything
+// else that hands values on unchanged (operands and terminators of loops and
 // branches, constraints, returns) is an edge, so that a disagreement becomes
 // one reshard outside the loop.
 //

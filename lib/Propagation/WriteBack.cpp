@@ -37,7 +37,7 @@ private:
   void handOn(OpOperand &operand, OpResult result, StringRef what);
   void writeManual(spmd::ManualOp op);
   void writeManualReturn(spmd::ReturnOp op);
-  /// The layout in which `op` hands on its result `number`, inside.
+  /// The layout in which `op` passes on its result `number`, inside.
   TensorState yieldedLayout(spmd::ManualOp op, unsigned number) const;
   /// The layout outside of what is laid out as `inside` in a manual region.
   TensorState aroundRegion(spmd::ManualOp op, ShardingAttr boundary,

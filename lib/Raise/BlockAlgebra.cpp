@@ -9,7 +9,7 @@
 //     1 / (x (L0 + L1))   =  x^-1 Total^-1, and from then on L1 = Total - L0
 //
 // Blocks that have been divided by their own sums before they are merged have
-// inverses of these too. Fractions of two parts of a whole are taken apart,
+// inverses of these too. Fractions of two parts of a whole are split,
 // which makes them unique:
 //
 //     L0 L1^-1  =  Total L1^-1 - 1               L0^-1 L1^-1  =  Total^-1

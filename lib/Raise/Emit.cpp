@@ -563,7 +563,7 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
     if (!old)
       e.addMap(like.dims);
   };
-  // Those of several products are taken apart afterwards.
+  // Those of several products are split afterwards.
   bool isOne = f.more.empty();
   addResult(isOne ? b.dquery : Value(), b.dqueryLayout, {f.query, f.depth},
             query);

@@ -248,7 +248,7 @@ struct ExpandAllPairsPass final
           return signalPassFailure();
         }
       if (!op.getQueryOrder().empty() || !op.getKeyOrder().empty()) {
-        op->emitOpError() << "has a dim that is dealt out, and cannot be "
+        op->emitOpError() << "has a dim in zigzag order, and cannot be "
                              "expanded; expand before --spmd-deal-blocks";
         return signalPassFailure();
       }

@@ -635,7 +635,7 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
     return arguments[0];
   if (isa<stablehlo::SignOp>(op) && isFloat && algebra.isPositive(arguments[0]))
     return algebra.number(1);
-  // (1 - keep) * -1e9: taken apart, the large parts would swallow what is added
+  // (1 - keep) * -1e9: split, the large parts would swallow what is added
   // to it.
   if (isa<stablehlo::MulOp>(op) && isFloat &&
       ((isLarge(constant(0)) && algebra.get(arguments[1]).size() > 1) ||

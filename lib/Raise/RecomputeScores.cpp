@@ -34,7 +34,7 @@ static int64_t countOf(Value value) {
 
 namespace {
 
-/// A tensor with a slot for each turn, which a loop fills.
+/// A tensor with a slot for each iteration, which a loop fills.
 struct Stack {
   unsigned number; ///< among what the loop carries
   Value update;    ///< one slot, with its dim of one
@@ -206,7 +206,7 @@ bool Keeper::findDerivation(Value value, llvm::SetVector<Operation *> &ops) {
   if (!hasOwnRegions)
     return false;
   for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-    // A slot of what has one for each turn.
+    // A slot of what has one for each iteration.
     auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op);
     if (slice && number == 1 && operand == body.getArgument(counted.counter) &&
         cast<RankedTensorType>(slice.getOperand().getType()).getDimSize(0) ==

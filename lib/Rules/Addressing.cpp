@@ -219,7 +219,7 @@ static std::optional<RowAccess> accessOf(stablehlo::ScatterOp op) {
   return access;
 }
 
-/// True if the body hands on the update as it is.
+/// True if the body yields the update as it is.
 static bool replaces(stablehlo::ScatterOp op) {
   Region &body = op.getUpdateComputation();
   unsigned count = op.getInputs().size();

@@ -1,4 +1,4 @@
-//===- Deal.cpp - Dims dealt out from both ends ---------------------------===//
+//===- Deal.cpp - Dims in zigzag order ---------------------------===//
 //
 // What each rank has from the front, and what it has from the end, is one
 // interval of the dim in order: two exchanges.
@@ -96,7 +96,7 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
   Boundaries shards =
       *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()});
   std::string why = op.getBack() ? "puts blocks in order again"
-                                 : "deals out blocks from both ends";
+                                 : "puts blocks in zigzag order";
   if (auto reason = op->getAttrOfType<StringAttr>("reason"))
     why += " " + reason.str();
   if (blocks.intervals.size() == 1)

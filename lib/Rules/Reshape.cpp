@@ -224,7 +224,7 @@ static RankedTensorType typeOf(Type elementType, ArrayRef<OpFoldResult> sizes) {
   return RankedTensorType::get(shape, elementType);
 }
 
-/// Takes apart the dims of the local operand whose minor factors are cut (their
+/// Splits the dims of the local operand whose minor factors are cut (their
 /// needed elements are no block, the operand holds the hull) and drops what
 /// this rank does not need. With sizes s of factors of extent f, the dim is
 /// padded to s0 * f1 * f2 ..., split, and cut to s0, s1, s2 ...

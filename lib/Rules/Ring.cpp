@@ -1,7 +1,7 @@
 //===- Ring.cpp - Every rank meets every block ----------------------------===//
 //
 // Builds what RingPlan planned: exchanges of blocks, steps on them, and what
-// merges their results. In a ring that is written out every turn's exchange
+// merges their results. In a ring that is written out every step's exchange
 // stands by itself, so that the next block travels while a step runs; a longer
 // ring is a loop (RingLoop.cpp).
 //
@@ -86,7 +86,7 @@ static StringRef whyRecut(PairWay way, bool isBack) {
                   : "takes some heads with all queries and keys";
   case PairWay::Dealt:
     return isBack ? "gives back rows of queries from both ends"
-                  : "deals out queries from both ends, where blocks in order "
+                  : "takes queries in zigzag order, where blocks in order "
                     "are uneven work";
   case PairWay::Ring:
   case PairWay::Gathered:
@@ -102,7 +102,7 @@ SmallVector<Piece> Ring::operand(int64_t number) {
   if (!plan.isRecut && (countParts() == 1 || !rows))
     return {piece};
   if (!plan.isRecut) {
-    // Dealt out already.
+    // In zigzag order already.
     SmallVector<Piece> pieces;
     for (auto [slice, part] : llvm::zip_equal(plan.slices, plan.parts)) {
       Piece &mine = pieces.emplace_back(piece);
@@ -713,7 +713,7 @@ static SmallVector<int64_t> partialAxes(Ring &ring, AffineMap map) {
 }
 
 /// The turns of a loop. Gradients of a block travel with it: each rank adds its
-/// share to what comes, one turn behind the block itself, and after the last
+/// share to what comes, one step behind the block itself, and after the last
 /// turn they go home.
 static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps,
                           MutableArrayRef<SmallVector<Value>> total,

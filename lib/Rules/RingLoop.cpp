@@ -1,6 +1,6 @@
 //===- RingLoop.cpp - A ring as a loop ------------------------------------===//
 //
-// Written out, a ring has a step and an exchange for each turn, and each
+// Written out, a ring has a step and an exchange for each block, and each
 // exchange a table for all ranks. Where turns are many, they are a loop
 // instead: every rank passes the block that it has to the place before it, in a
 // buffer that any block fits in, so that one table serves all turns. Whose
@@ -94,8 +94,9 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
 /// What keys are moved for, into the order in which turns are equal work and
 /// out of it.
 static StringRef whyDealt(bool isBack) {
-  return isBack ? "gives back gradients of keys from both ends"
-                : "deals out keys from both ends, where turns are uneven work";
+  return isBack
+             ? "gives back gradients of keys from both ends"
+             : "takes keys in zigzag order, where ring steps are uneven work";
 }
 
 Piece Ring::inBuffer(const Piece &given) {

@@ -235,7 +235,7 @@ private:
   /// Bytes of a tensor that one index of `dim` has on a rank.
   double bytesPerIndex(Value value, AffineMap map, int64_t dim,
                        const RingPlan &plan);
-  /// True if the program itself deals out queries or keys.
+  /// True if the program itself has queries or keys in zigzag order.
   bool isDealt() { return !queryOrder.empty() || !keyOrder.empty(); }
   bool hasBoth(AffineMap map) {
     return map.isFunctionOfDim(query) && map.isFunctionOfDim(key);

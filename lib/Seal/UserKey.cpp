@@ -113,7 +113,7 @@ static std::string makeKey(UserKey &key) {
   int file = open((key.path + ".pub").c_str(),
                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (file >= 0) {
-    // Nothing needs it here: it is there to be handed on.
+    // Nothing needs it here: it is there to be passed on.
     [[maybe_unused]] ssize_t count = write(file, text.data(), text.size());
     close(file);
   }

@@ -356,8 +356,9 @@ void shuffleAndBarrier(Thread *thread, const int64_t *) {
 
 TEST(Emulator, FindsThreadsThatWaitForEachOther) {
   EXPECT_EVERY_SCHEDULE_SAYS(
-      shuffleAndBarrier, "threads wait for one another for ever: thread 0 of "
-                         "block 0 in a meeting of its warp at kernel.py:11");
+      shuffleAndBarrier,
+      "threads wait for one another for ever: thread 0 of "
+      "block 0 at a synchronisation of its warp at kernel.py:11");
 }
 
 void wrongMask(Thread *thread, const int64_t *) {

@@ -12,7 +12,7 @@ spmd.mesh @mesh = <["x"=4]>
 //   CHECK-DAG:   %[[BACK:.*]] = spmd.lookup [14, 12, 10, 8] along ["x"]
 //   CHECK-DAG:   %[[OWN:.*]] = spmd.lookup [0, 4, 8, 12] along ["x"]
 //       CHECK:   %[[QF:.*]] = spmd.halo_exchange %arg0 [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [0:2, 2:4, 4:6, 6:8]>]
-//  CHECK-SAME:     deals out queries from both ends
+//  CHECK-SAME:     takes queries in zigzag order
 //       CHECK:   %[[QB:.*]] = spmd.halo_exchange %arg0 [<dim 0 along ["x"] : [0:4, 4:8, 8:12, 12:16] -> [14:16, 12:14, 10:12, 8:10]>]
 //       CHECK:   spmd.pair_step softmax ins(%[[QF]], %arg1, %arg2 {{.*}} at(%[[FRONT]], %[[OWN]])
 //       CHECK:   spmd.pair_step softmax ins(%[[QB]], %arg1, %arg2 {{.*}} at(%[[BACK]], %[[OWN]])

@@ -153,7 +153,7 @@ static bool makeBranch(Generator &g) {
 }
 
 /// jax.lax.scan: slices along `dim` by the counter, a carried value, and what
-/// each turn leaves, written by the counter.
+/// each iteration leaves, written by the counter.
 static bool makeScan(Generator &g) {
   int x = g.any(
       [&](int v) {

@@ -147,7 +147,7 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
     in its result (transposes, reshapes, slices, sums over whole dims, factors that are the same on all ranks of the group)
     where that costs less:
     - two partial values are added: one combination of the sum;
-    - a loop adds a partial value to an accumulator in every turn: one combination behind the loop;
+    - a loop adds a partial value to an accumulator in every iteration: one combination behind the loop;
     - another all_reduce of the same kind: one along all axes;
     - every reader keeps the same part, which differs by rank: an `spmd.reduce_scatter`, and an all_reduce of the part along
       axes of the group along which it does not differ. Slices are taken of the operands of elementwise ops to get there;
@@ -181,9 +181,9 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
 def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   let summary = "Multiply block by block what is gathered or scattered, while the next block travels.";
   let description = [{
-    A `stablehlo.dot_general` with an operand that is gathered for it alone meets the blocks in turn, as they lie with
+    A `stablehlo.dot_general` with an operand that is gathered for it alone is multiplied block by block, in the shards of
     their owners: products are added up (a contracted dim) or set side by side (a free one). The whole operand is nowhere. One whose
-    partial sums are scattered computes the block of one rank after another, its own last. Only where blocks are large, and meetings and sums round by
+    partial sums are scattered computes the block of one rank after another, its own last. Only where blocks are large, and synchronisations and sums round by
     round cost at most 5 % more than hiding them gains. Of narrow floats the sums are f32, rounded once.
 
     ```mlir
@@ -211,7 +211,7 @@ def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"leastBlock", "least-block", "int64_t", /*default=*/"400000",
-           "Bytes of a block that are worth a meeting of their own; 0: split whatever can be.">];
+           "Bytes of a block that are worth a synchronisation of their own; 0: split whatever can be.">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -220,7 +220,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let description = [{
     After: all_reduces of one kind, element type and group in one block that do not need one another are one, of the values
     side by side, where the last of them stood; what needs the first ones' results moves behind it. So a training step
-    reduces its gradients in a few meetings of the ranks. Only what is small travels so: copies of more cost more than a meeting.
+    reduces its gradients in a few synchronisations. Only what is small travels so: copies of more cost more than a synchronisation.
 
     ```mlir
     // before

@@ -38,13 +38,13 @@ def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"
 }
 
 def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
-  let summary = "Put dims whose sharding says `order zigzag`, and those that go with them, in the order in which they are dealt out.";
+  let summary = "Put dims whose sharding says `order zigzag`, and those that go with them, in zigzag order.";
   let description = [{
     Before: `order zigzag` in shardings of arguments, results and constraints. After: none; `spmd.deal` where a value comes or is
     wanted in the other order, `spmd.dealt_iota` for indices, `query_order` and `key_order` on ops on all pairs. An order goes
     wherever elements of a dim are treated alike; arguments and results of the function stay in order. What reads a dim in
     order gets it so, with a remark. Where nobody asks for an order, and with `choose`, ops on all pairs under a causal mask,
-    and as much of the program as that takes, are dealt out where all together costs less than each for itself. Refuses:
+    and as much of the program as that takes, are put in zigzag order where that costs less than each for itself. Refuses:
     orders in manual regions.
 
     ```mlir
@@ -66,7 +66,7 @@ def DealBlocksPass : Pass<"spmd-deal-blocks", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"choose", "choose", "bool", /*default=*/"false",
-           "Deal out what nobody asked for, where it costs less.">];
+           "Take zigzag order where nobody asked for it and it costs less.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 

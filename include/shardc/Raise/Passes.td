@@ -32,7 +32,7 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
 def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
   let summary = "Make masks that a loop carries where they are used.";
   let description = [{
-    Before: `stablehlo.while` with operands that it hands on unchanged and that follow from `iota` and single numbers alone, by comparing,
+    Before: `stablehlo.while` with operands that it yields unchanged and that follow from `iota` and single numbers alone, by comparing,
     selecting and moving elements, as JAX makes masks of a scan over layers. After: its regions make these themselves, and it does not carry them. So a
     mask is seen to be one, and no tensor of tokens times tokens lives as long as the loop. Leaves what is dear to make, and values of fewer
     than two dims.
@@ -51,7 +51,7 @@ def RecomputeScoresPass : Pass<"spmd-recompute-scores", "::mlir::func::FuncOp"> 
   let description = [{
     Before: a loop that writes, turn by turn, exponentials of scores of queries and keys (and maxima and sums of them) into tensors that another loop reads
     turn by turn, as JAX keeps them for the gradient of a scan over layers, beside the queries and keys. After: the other loop computes
-    them from these, and nobody keeps them. So the gradient is that of attention in each turn, and no tensor of tokens times tokens is there
+    them from these, and nobody keeps them. So the gradient is that of attention in each iteration, and no tensor of tokens times tokens is there
     for each layer. Leaves what follows from more than what is kept, and what is kept of other products.
     ```mlir
     // in one loop, q and k being kept as well; then in another: %p = dynamic_slice %kept, %j, ...

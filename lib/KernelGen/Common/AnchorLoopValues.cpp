@@ -70,7 +70,7 @@ static Value rootOf(Value value) {
 }
 
 /// True if bufferization knows from the start that the loop that makes `value`
-/// keeps it in one buffer: each turn stores it there.
+/// keeps it in one buffer: each iteration stores it there.
 static bool isStoredByLoop(Value value) {
   auto result = dyn_cast<OpResult>(value);
   if (!result)
@@ -101,8 +101,8 @@ static void keepApart(Value value) {
   empty.erase();
 }
 
-/// The carried tensor that a turn of the loop replaces by `value`, where it
-/// does that alone; branches around may hand it on. Null if there is none.
+/// The carried tensor that an iteration of the loop replaces by `value`, where
+/// it does that alone; branches around may hand it on. Null if there is none.
 static Value replacedBy(Value value) {
   if (!value.hasOneUse())
     return {};
@@ -157,7 +157,7 @@ static bool isPart(Value value) {
   return isa_and_nonnull<tensor::ExtractSliceOp>(op);
 }
 
-/// Copies what the branches `op`, in a loop, hand on from elsewhere, or several
+/// Copies what the branches `op`, in a loop, yield from elsewhere, or several
 /// times: bufferization takes all that they may yield for one buffer, which
 /// later ops of the turn, or its end, write to. Where all branches yield the
 /// same tensor, changed in place or not, or the one that the result replaces,

@@ -31,7 +31,7 @@ static bool isLastUse(memref::CopyOp copy, Value buffer) {
         work.append(user->result_begin(), user->result_end());
         continue;
       }
-      // Handed on through control flow or arithmetic: out of sight.
+      // Passed on through control flow or arithmetic: out of sight.
       for (Type type : user->getResultTypes())
         if (isa<BaseMemRefType>(type))
           return false;

@@ -62,8 +62,8 @@ struct State {
 static SmallVector<State> previousStates(State state) {
   auto result = dyn_cast<OpResult>(state.value);
   if (!result) {
-    // What a condition that is computed turn by turn hands on begins before the
-    // loop.
+    // What a condition that is computed in each iteration yields begins before
+    // the loop.
     auto argument = cast<BlockArgument>(state.value);
     auto loop = dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp());
     if (!loop || argument.getOwner() != loop.getBeforeBody())
@@ -108,7 +108,8 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   while (!pending.empty()) {
     auto [state, isChanged] = pending.pop_back_val();
     Value begin = withoutReshapes(state);
-    // What a loop begins a turn with is read before the turn changes it.
+    // What a loop begins an iteration with is read before the iteration changes
+    // it.
     for (Value shown = state; isChanged && !isa<BlockArgument>(begin);
          shown = shown.getDefiningOp()->getOperand(0)) {
       isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) {

@@ -23,7 +23,8 @@ using spmd::PairStepOp;
 
 using Groups = SmallVector<SmallVector<int64_t>>;
 
-/// From so many queries, keys and features on a library is taken by choice.
+/// From these numbers of queries, keys and features on a library is taken by
+/// choice.
 static constexpr int64_t kManyRows = 512, kManyFeatures = 64;
 /// Most features that any GPU's engines take.
 static constexpr int64_t kMostFeatures = 256;
@@ -32,7 +33,7 @@ namespace {
 /// What a score is made of.
 struct Score {
   double scale = 1;
-  /// A key counts up to so many places behind its query; all where there is
+  /// A key counts up to this many places behind its query; all where there is
   /// none.
   std::optional<int64_t> last;
   /// What others have in place of a score.

@@ -54,7 +54,7 @@ private:
   LogicalResult rewriteFlag(Operation *op, OpOperand &flag, Type type,
                             LLVM::AtomicOrdering ordering, Traits &traits);
   LogicalResult rewriteCall(LLVM::CallOp call);
-  /// mbarriers, bulk copies and products of warpgroups; nothing for other ops.
+  /// mbarriers, TMA copies and products of warpgroups; nothing for other ops.
   std::optional<LogicalResult> rewriteAsync(Operation *op, Traits &traits);
   /// Sums of such products are handles in the emulation.
   void findSums(LLVM::LLVMFuncOp kernel);

@@ -20,7 +20,7 @@ namespace shardc {
 #include "shardc/KernelGen/GpuPasses.h.inc"
 } // namespace shardc
 
-/// So many lines of the other operand are one block's, or two's.
+/// This many lines of the other operand are one block's, or two's.
 static constexpr int64_t kMostLines = 128;
 /// Below these a product is no tile's: points would compute it again and again.
 static constexpr int64_t kLeast = 16;

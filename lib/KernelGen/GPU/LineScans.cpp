@@ -24,7 +24,7 @@ using namespace shardc::gpukernels::lines;
 /// Lines up to here are a warp's.
 static constexpr int64_t kShortLine = 256;
 /// Parts of a line that wait for one another, at most, and how many of them a
-/// thread hears; what comes before them all is handed on from group to group.
+/// thread reads; the prefix is passed from group to group.
 static constexpr int64_t kGroupParts = 128, kHears = 4;
 /// Bytes of elements that a thread keeps, and tiles of a block, at most: two
 /// blocks then fit on a multiprocessor.
@@ -197,8 +197,8 @@ SmallVector<LineScanner::Meeting> LineScanner::meet(ArrayRef<Values> own) {
   return met;
 }
 
-/// Finds who the thread is; `block` has lines of its own. It meets for so many
-/// tiles at once.
+/// Finds who the thread is; `block` has lines of its own. It synchronises for
+/// this many tiles at once.
 void LineScanner::beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles) {
   bool meetsBlock = !along || members > kWarp;
   for (Value start : op.getStarts())

@@ -2,7 +2,7 @@
 //
 // A warp has 16 rows; the four lanes that share a row are the four of a
 // fragment. Scores are products of 16-bit numbers, as the program has them.
-// Weights are f32: each is taken apart into 16-bit numbers that add up to it,
+// Weights are f32: each is split into 16-bit numbers that add up to it,
 // so that it is not rounded to one of these (bf16: three, which is all of an
 // f32; f16: two, of a weight of at most 1).
 //

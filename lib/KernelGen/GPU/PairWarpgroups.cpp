@@ -3,10 +3,10 @@
 // Three warpgroups. The first brings what its block's rows are, once, then tile
 // after tile of columns through a ring of stages. One thread of it lets bulk
 // copies bring what stands in memory as products read it; gradients of outputs,
-// which are f32, all its threads take apart into 16-bit numbers on their way.
+// which are f32, all its threads split into 16-bit numbers on their way.
 // The other two have 64 rows each. Scores are products of two matrices in
 // shared memory; weights stay in registers, as the left matrix of the second
-// product, taken apart as PairTensorCores.cpp says. While one of the two finds
+// product, split as PairTensorCores.cpp says. While one of the two finds
 // weights the other's products are under way. Where 128 rows do not fit into
 // shared memory (gradients of many features) both have the same 64, and half of
 // the features each: they find the same weights, as two launches would.
@@ -39,11 +39,11 @@ static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
 /// those that bring take floats apart.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kSomeRegisters = 56, kOtherRegisters = 224;
-/// Terms of a float that is taken apart; products of later ones are nothing.
+/// Terms of a float that is split; products of later ones are nothing.
 static constexpr int64_t kTerms = 3;
 
 namespace {
-/// A tensor as bulk copies know it, fastest dim first: the memref's dims that
+/// A tensor as TMA copies know it, fastest dim first: the memref's dims that
 /// each dim runs over, slowest first, and the step's.
 struct BoxDims {
   SmallVector<SmallVector<int64_t>> dims;
@@ -62,7 +62,7 @@ struct PairSteps::Panels {
   int64_t length;
   int64_t terms = 1;
   BoxDims box; ///< of one term
-  Value map;   ///< what bulk copies are told of it
+  Value map;   ///< what TMA copies are told of it
 
   bool isApart() const { return terms > 1; }
   int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }
@@ -88,7 +88,7 @@ struct PairSteps::Ring {
       bytes += panels.bytes();
     return bytes;
   }
-  /// Of these, what bulk copies bring.
+  /// Of these, what TMA copies load.
   static int64_t boxBytesOf(ArrayRef<Panels> all) {
     int64_t bytes = 0;
     for (const Panels &panels : all)
@@ -109,7 +109,7 @@ struct PairSteps::Ring {
 };
 
 /// Where `tensor` has lines along `lineDim` whose neighbours along `dim` lie in
-/// pieces of 16 bytes: how bulk copies know it.
+/// pieces of 16 bytes: how TMA copies know it.
 static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
                                     unsigned dim) {
   auto type = cast<MemRefType>(tensor.memref.getType());
@@ -119,7 +119,7 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
   auto loopOf = [&](int64_t i) {
     return cast<AffineDimExpr>(tensor.map.getResult(i)).getPosition();
   };
-  // Elements are numbers of 16 bits or, taken apart, of 32.
+  // Elements are numbers of 16 bits or, split, of 32.
   if (loopOf(last) != dim || type.isDynamicDim(last) ||
       type.getDimSize(last) % kPiece != 0)
     return std::nullopt;
@@ -167,8 +167,8 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
   return box;
 }
 
-/// What a kernel for `pass` reads, of blocks of so many rows; nothing where it
-/// is none.
+/// What a kernel for `pass` reads, of blocks of this many rows; nothing where
+/// it is none.
 std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
                                                   bool together) {
   half = getElementTypeOrSelf(query.memref.getType());
@@ -232,7 +232,7 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
   return ring;
 }
 
-/// Lets bulk copies bring the lines from `firstLine` on to `area`; their bytes
+/// Lets TMA copies load the lines from `firstLine` on to `area`; their bytes
 /// count at `full`.
 void PairSteps::bringBoxes(const Panels &panels, Value firstLine, Value area,
                            Value full) {

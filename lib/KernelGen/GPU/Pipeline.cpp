@@ -129,7 +129,7 @@ struct ConvertGpuKernelsPass final
       return signalPassFailure();
     keepLoopAnnotations(getOperation());
     keepLoops(getOperation());
-    // Its parameters, not its caller's: bulk copies take them where they are.
+    // Its parameters, not its caller's: TMA copies take them where they are.
     getOperation().walk([](LLVM::LLVMFuncOp kernel) {
       auto maps = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName);
       Builder b(kernel.getContext());

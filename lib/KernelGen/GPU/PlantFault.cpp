@@ -204,7 +204,7 @@ static const Fault kFaults[] = {
        });
      }},
     {"flag-fence", drop<LLVM::FenceOp>},
-    // mbarriers and bulk copies.
+    // mbarriers and TMA copies.
     {"mbarrier-wait",
      [](Operation *op, bool really) {
        return change<NVVM::MBarrierTryWaitOp>(

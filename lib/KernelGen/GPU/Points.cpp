@@ -171,7 +171,7 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
   int64_t size = op.getStaticLoopRanges()[last];
   if (ShapedType::isDynamic(size))
     return false;
-  // So many that no operand has more than 16 bytes of them.
+  // As many as leave no operand more than 16 bytes of them.
   int64_t lanes = kMostLanes;
   for (OpOperand &operand : op->getOpOperands()) {
     Type element = getElementTypeOrSelf(operand.get().getType());

@@ -16,9 +16,9 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// From so many elements of a result on, threads share it ...
+/// From this many elements of a result on, threads share it ...
 static constexpr int64_t kShared = 32;
-/// ... and from so many on a block does, if results are no more than these.
+/// ... and from this many on a block does, if results are no more than these.
 static constexpr int64_t kLong = 512, kFewResults = 16384;
 /// Elements that a thread has for itself, at least, if results are split.
 static constexpr int64_t kLeastOwn = 8;
@@ -149,7 +149,7 @@ std::optional<Cut> ReductionKernel::choose() {
   return cut;
 }
 
-/// How many blocks share a result: so many that a GPU is busy, as long as each
+/// How many blocks share a result: enough to keep a GPU busy, as long as each
 /// thread has something to do.
 Value ReductionKernel::countSplits() {
   if (mostSplits == 1 || (ShapedType::isStatic(dims.points) &&

@@ -21,7 +21,8 @@ using namespace shardc::gpukernels;
 /// stay in a cache.
 static constexpr int64_t kLeastRows = 128, kLeastElements = 32,
                          kMostElements = 16384;
-/// Up to so many elements a row is a warp's; up to the second if rows are many.
+/// Up to this many elements a row is a warp's; up to the second if rows are
+/// many.
 static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024, kManyRows = 1024;
 static constexpr int64_t kWarps = kBlock / kWarp;
 

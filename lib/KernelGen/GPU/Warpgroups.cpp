@@ -2,7 +2,7 @@
 //
 // Three warpgroups. One thread of the first brings tiles through a ring of
 // stages: it waits until a stage is empty, says how many bytes will come, and
-// lets bulk copies bring boxes of both operands; what lies past an edge is
+// lets TMA copies load boxes of both operands; what lies past an edge is
 // zeros. An operand that is no tensor of few dims (the windows of a
 // convolution, rows that are not aligned) all threads of that group bring
 // together, piece by piece through the indexing maps. They also take f32 apart
@@ -39,7 +39,7 @@ static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
 static constexpr int64_t kAhead = 2;
 
 //===----------------------------------------------------------------------===//
-// Operands that bulk copies can bring
+// Operands that TMA copies can load
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -149,7 +149,7 @@ private:
     return tileBytes(product.left) + tileBytes(product.right);
   }
   int64_t stageBytes() const { return (takesApart() ? 2 : 1) * partBytes(); }
-  /// Of a stage, what bulk copies bring.
+  /// Of a stage, what TMA copies load.
   int64_t boxBytes() const {
     return (leftBox ? tileBytes(product.left) : 0) +
            (rightBox ? tileBytes(product.right) : 0);
@@ -158,20 +158,20 @@ private:
   /// Whether all threads of the first group have something to do.
   bool allBring() const { return gathers() || takesApart(); }
   int64_t ahead() const { return std::min(kAhead, tiling.stages - 2); }
-  /// Bulk copies bring what is taken apart then.
+  /// TMA copies load what is split then.
   bool bringsRaw() const { return takesApart() && boxBytes() > 0; }
   Value isSame(Value x, Value y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
   }
   /// mbarriers of a stage behind all stages: full, empty, and, where bulk
-  /// copies bring what is taken apart, whether that is there.
+  /// copies load what is split, whether that is there.
   enum Phase { Full, Empty, Raw };
   int64_t barrierBytes() const { return bringsRaw() ? 24 : 16; }
   Value barrier(Value stage, Phase phase) {
     int64_t behind = tiling.stages * stageBytes();
     return at(base, add(mul(stage, barrierBytes()), index(behind + 8 * phase)));
   }
-  /// What bulk copies know of `factor`.
+  /// What TMA copies know of `factor`.
   Value describe(const Factor &factor, const Box &box);
   /// Steps of a tile's depth. There is always one: what lies past the depth is
   /// zeros.
@@ -551,7 +551,7 @@ void WarpgroupKernel::emit() {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(alone.thenBlock());
     // A warp of those that multiply arrives once; of those that bring, who lets
-    // bulk copies do it, and each of all that work.
+    // TMA copies do it, and each of all that work.
     bool some = boxBytes() > 0;
     int64_t fills = (some && !bringsRaw() ? 1 : 0) + (allBring() ? kGroup : 0);
     for (int64_t stage = 0; stage < tiling.stages; ++stage) {

@@ -502,7 +502,7 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
                           so[0], e.multiply(m.get(t, {i, j}), m.get(y[0], j)))};
                     })[0];
                 Value apart = e.subtract(corner, m.get(t, {i, i}));
-                // Equal eigenvalues are taken apart a little.
+                // Equal eigenvalues are moved apart a little.
                 Real least =
                     larger(e.modulus(corner) * epsilon, zero.of(0x1p-900));
                 Value isClose =

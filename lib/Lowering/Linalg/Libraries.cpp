@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
 
-/// From so many elements on a library is taken by choice.
+/// From this many elements on a library is taken by choice.
 static constexpr int64_t kManyElements = 1 << 16;
 
 /// `value` times `factor`, element by element.

@@ -1,7 +1,7 @@
 //===- Windows.cpp - select_and_scatter -----------------------------------===//
 //
 // One after another, each source element goes to the place that its window
-// chooses. For many threads the two halves are taken apart: windows choose,
+// chooses. For many threads the two halves are split: windows choose,
 // all at once; then each place takes what chose it, in the order that the loop
 // has. So no two threads write to one place, and results are the loop's.
 //

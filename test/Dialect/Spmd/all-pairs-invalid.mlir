@@ -108,7 +108,7 @@ func.func @order(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
 #k = affine_map<(q, k, d, e) -> (k, d)>
 #best = affine_map<(q, k, d, e) -> (q, e)>
 func.func @order_of_the_best(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
-  // expected-error @below {{has dims that are dealt out, which 'top_k' cannot have}}
+  // expected-error @below {{has dims in zigzag order, which 'top_k' cannot have}}
   %out:2 = spmd.all_pairs top_k %q, %k maps [#q, #k, #best, #best] {query_order = array<i64: 4, 4>} score {
   ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
     spmd.yield %raw : tensor<f32>

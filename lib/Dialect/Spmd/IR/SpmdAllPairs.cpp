@@ -179,7 +179,8 @@ static LogicalResult verifyTensors(AllPairsOpInterface op,
   return success();
 }
 
-/// Checks that shards of `sizes` are all of dim `dim`, which they deal out.
+/// Checks that shards of `sizes` are all of dim `dim`, which they put in zigzag
+/// order.
 static LogicalResult verifyOrder(AllPairsOpInterface op, StringRef name,
                                  ArrayRef<int64_t> sizes, int64_t dim) {
   if (sizes.empty())
@@ -232,7 +233,7 @@ LogicalResult AllPairsOp::verify() {
     return emitOpError() << "has a value, which '"
                          << stringifyPairCombine(combine) << "' cannot weigh";
   if (isTopK && (!self.getQueryOrder().empty() || !self.getKeyOrder().empty()))
-    return emitOpError() << "has dims that are dealt out, which 'top_k' cannot "
+    return emitOpError() << "has dims in zigzag order, which 'top_k' cannot "
                             "have: of equal scores the lower key comes first";
   if (failed(verifyMaps(self)))
     return failure();

@@ -361,8 +361,8 @@ LogicalResult ShardingAttr::verifyFor(
         return failure();
     if (dim.getZigzag() &&
         (dim.getDynamicSizes() || ShapedType::isDynamic(shape[i])))
-      return emitError() << "sharding deals out dim " << i
-                         << " from both ends, but its sizes are known only "
+      return emitError() << "sharding puts dim " << i
+                         << " in zigzag order, but its sizes are known only "
                             "when the program runs";
     if (!dim.getSizes())
       continue;

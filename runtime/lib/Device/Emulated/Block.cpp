@@ -515,7 +515,7 @@ std::string BlockRunner::describeStuck() const {
              : lane.state == Lane::State::AtTransfer ? " at an mbarrier"
              : lane.state == Lane::State::Ready
                  ? " for a flag in device memory that nobody sets"
-                 : " in a meeting of its warp") +
+                 : " at a synchronisation of its warp") +
             lineOf(lane.where);
     if (lane.state == Lane::State::AtTransfer)
       if (auto found = transfers.find(lane.transfer); found != transfers.end())
