@@ -55,7 +55,7 @@ void NamedValues::add(std::string_view name, std::vector<int64_t> value) {
 
 /// Callers write programs for the lower one of this version and their own: it
 /// is what the compiler reads.
-static const std::vector<int64_t> stablehloVersion = {1, 13, 0};
+static const std::vector<int64_t> stablehloVersion = {1, 17, 0};
 static const std::vector<int64_t> stablehloMinimum = {1, 0, 0};
 
 Error *Plugin_Initialize(Plugin_Initialize_Args *) {

@@ -1,7 +1,7 @@
 """shardc's devices for JAX: ``JAX_PLATFORMS=shardc SHARDC_DEVICES=8 python train.py``.
 
-JAX finds this module by itself and calls :func:`initialize` before its first use of any device. ``docs/Reference/jax.md``
-has the environment variables and the compile options.
+JAX finds this module by itself and calls :func:`initialize` before its first use of any device.
+``docs/Reference/jax.md`` has the environment variables and the compile options.
 """
 
 import os

@@ -1,26 +1,29 @@
 """What JAX has to know of the platform ``shardc``, and has no public way to be told.
 
-Everything here that touches names JAX does not promise stands in this file, and each part does without the others: where
-a version of JAX lacks a name, what depends on it is left out, and a warning says so once.
+Everything that touches names JAX does not promise stands in this file, and each part does without the others: where a
+version of JAX lacks a name, what depends on it is left out, and a warning says so.
 """
 
-import ctypes
+import functools
 import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from ._callbacks import table
 
 PLATFORM = "shardc"
 _log = logging.getLogger(__name__)
 
 
 def register_platform(path: Path) -> None:
-    """Register the plugin at ``path``, and what JAX's parts need to know of it."""
+    """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _ask_for_cpu, _allow_donation):
+    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu):
         _try(part)
-    xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=None)
+    xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
+    table.connect(path)
 
 
 def _try(part: Callable[[], None]) -> None:
@@ -41,13 +44,23 @@ def _tell_apart() -> None:
     xla_bridge._nonexperimental_plugins.add(PLATFORM)
 
 
-def _ask_for_cpu() -> None:
-    """A device of the host beside those of shardc: JAX hands callbacks their operands on it."""
-    import jax
+def _options() -> dict[str, str]:
+    """Options of a client, asked for while JAX makes its backends. A device of the host is added to them.
 
-    platforms = jax.config.jax_platforms
-    if platforms and PLATFORM in platforms.split(",") and "cpu" not in platforms.split(","):
-        jax.config.update("jax_platforms", platforms + ",cpu")
+    JAX hands callbacks their operands on that device, and has none where JAX_PLATFORMS names others.
+    """
+    _try(_add_cpu)
+    return {}
+
+
+def _add_cpu() -> None:
+    """A device of the host beside those of shardc."""
+    import jax
+    from jax._src import xla_bridge
+
+    config: Any = jax.config
+    if "cpu" not in xla_bridge._backends and config.jax_platforms and "cpu" not in config.jax_platforms.split(","):
+        xla_bridge._backends["cpu"] = xla_bridge._init_backend("cpu")
 
 
 def _allow_donation() -> None:
@@ -56,3 +69,103 @@ def _allow_donation() -> None:
 
     if PLATFORM not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append(PLATFORM)
+
+
+def _allow_cache() -> None:
+    """JAX's cache of compiled programs."""
+    from jax._src import compilation_cache
+
+    original = compilation_cache.is_cache_used
+
+    class AsCpu:
+        """A backend that says it is one of those that the cache knows."""
+
+        platform = "cpu"
+
+        def __init__(self, backend: Any) -> None:
+            self._backend = backend
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._backend, name)
+
+    @functools.wraps(original)
+    def is_cache_used(backend: Any) -> bool:
+        return bool(original(AsCpu(backend) if backend.platform == PLATFORM else backend))
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
+def _lower_as_for_cpu() -> None:
+    """The lowering rules of JAX's CPU: solvers, callbacks, sparse products."""
+    from jax._src.interpreters import mlir
+
+    specific = mlir._platform_specific_lowerings
+    rules = _Rules(specific["cpu"], mlir._lowerings)
+    rules.update(specific.get(PLATFORM, {}))
+    specific[PLATFORM] = rules
+
+
+_ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "platform_index", "buffer_callback"})
+"""Primitives whose rule is the same for all platforms, and asks which one it is."""
+_AS_FOR_OTHERS = frozenset({"dot_general"})
+"""Primitives whose rule for the CPU refuses what shardc can do."""
+
+
+class _Rules(dict[Any, Any]):
+    """Rules of this platform: its own, else those of the CPU at the time they are asked for."""
+
+    def __init__(self, cpu: dict[Any, Any], common: dict[Any, Any]) -> None:
+        super().__init__()
+        self._cpu = cpu
+        self._common = common
+        self._made: dict[Any, tuple[Any, Any]] = {}
+
+    def _source(self, primitive: Any) -> Any:
+        if primitive in self._cpu and primitive.name not in _AS_FOR_OTHERS:
+            return self._cpu[primitive]
+        return self._common.get(primitive) if primitive.name in _ASK_FOR_PLATFORM else None
+
+    def __contains__(self, primitive: object) -> bool:
+        return super().__contains__(primitive) or self._source(primitive) is not None
+
+    def __missing__(self, primitive: Any) -> Any:
+        entry = self._source(primitive)
+        if entry is None:
+            raise KeyError(primitive)
+        made = self._made.get(primitive)
+        if made is None or made[0] is not entry:
+            made = self._made[primitive] = (entry, type(entry)(_as_for_cpu(entry.rule), entry.inline))
+        return made[1]
+
+
+class _Callbacks(list[Any]):
+    """A module's callbacks. A rule takes the last one's place for its number, which has to be one of the process."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__()
+        self._module = module
+        self._next = 0
+
+    def append(self, callback: Any) -> None:
+        number, keeper = table.add(callback)
+        self._module.add_keepalive(keeper)
+        self._next = number + 1
+
+    def __len__(self) -> int:
+        return self._next
+
+
+def _as_for_cpu(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """``rule``, to which the platform looks like the CPU."""
+
+    @functools.wraps(rule)
+    def lower(context: Any, *arguments: Any, **parameters: Any) -> Any:
+        module = context.module_context
+        platforms = tuple("cpu" if platform == PLATFORM else platform for platform in module.platforms)
+        inner = context.replace(module_context=module.replace(platforms=platforms, host_callbacks=_Callbacks(module)))
+        results = rule(inner, *arguments, **parameters)
+        if inner.tokens_out is not context.tokens_out:
+            context.set_tokens_out(inner.tokens_out)
+        return results
+
+    return lower
