@@ -1,5 +1,5 @@
 //===- ApiTest.cpp - The plugin as its callers see it ---------------------===//
-#include "Abi.h"
+#include "Caller.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -7,73 +7,22 @@
 #include <thread>
 
 using namespace shardc::pjrt;
-
-extern "C" const Api *GetPjrtApi();
+using namespace shardc::pjrt::test;
 
 namespace {
 /// The table, and a client of two devices.
 class PjrtApi : public testing::Test {
 protected:
   void SetUp() override {
-    NamedValue devices = {};
-    devices.struct_size = sizeof(devices);
-    devices.name = "devices";
-    devices.name_size = 7;
-    devices.type = NamedValue_Type_Int64;
-    devices.int64_value = 2;
-    devices.value_size = 1;
-    Client_Create_Args args = sized<Client_Create_Args>();
-    args.create_options = &devices;
-    args.num_options = 1;
-    ASSERT_EQ(message(api->Client_Create(&args)), "");
-    client = args.client;
-  }
-
-  void TearDown() override {
-    Client_Destroy_Args args = sized<Client_Destroy_Args>();
-    args.client = client;
-    EXPECT_EQ(message(api->Client_Destroy(&args)), "");
-  }
-
-  template <typename Args> static Args sized() {
-    Args args;
-    std::memset(&args, 0, sizeof(args));
-    args.struct_size = sizeof(args);
-    return args;
-  }
-
-  /// What an error says, which is freed; "" for none.
-  std::string message(Error *error) {
-    if (!error)
-      return "";
-    Error_Message_Args args = sized<Error_Message_Args>();
-    args.error = error;
-    api->Error_Message(&args);
-    std::string text(args.message, args.message_size);
-    Error_Destroy_Args destroy = sized<Error_Destroy_Args>();
-    destroy.error = error;
-    api->Error_Destroy(&destroy);
-    return text;
+    owned = makeClient(2);
+    ASSERT_TRUE(owned);
+    client = owned.get();
   }
 
   Device *device(size_t index) {
-    Client_Devices_Args args = sized<Client_Devices_Args>();
-    args.client = client;
-    EXPECT_EQ(message(api->Client_Devices(&args)), "");
-    EXPECT_LT(index, args.num_devices);
-    return args.devices[index];
-  }
-
-  void destroy(Event *event) {
-    Event_Destroy_Args args = sized<Event_Destroy_Args>();
-    args.event = event;
-    EXPECT_EQ(message(api->Event_Destroy(&args)), "");
-  }
-
-  std::string await(Event *event) {
-    Event_Await_Args args = sized<Event_Await_Args>();
-    args.event = event;
-    return message(api->Event_Await(&args));
+    Device *found = deviceOf(client, index);
+    EXPECT_NE(found, nullptr);
+    return found;
   }
 
   Buffer *put(const float *data, std::vector<int64_t> dims,
@@ -100,17 +49,13 @@ protected:
     args.dst = data.data();
     EXPECT_EQ(message(api->Buffer_ToHostBuffer(&args)), "");
     EXPECT_EQ(await(args.event), "");
-    destroy(args.event);
     return data;
   }
 
-  void destroy(Buffer *buffer) {
-    auto args = sized<Buffer_Destroy_Args>();
-    args.buffer = buffer;
-    EXPECT_EQ(message(api->Buffer_Destroy(&args)), "");
-  }
+  void drop(Buffer *buffer) { OwnedBuffer{buffer}; }
 
   const Api *api = GetPjrtApi();
+  OwnedClient owned;
   Client *client = nullptr;
 };
 } // namespace
@@ -174,7 +119,6 @@ TEST_F(PjrtApi, BuffersGoThereAndBack) {
   Buffer *buffer = put(data.data(), {2, 3},
                        HostBufferSemantics_ImmutableOnlyDuringCall, &done);
   EXPECT_EQ(await(done), "");
-  destroy(done);
   std::vector<float> expected = data;
   data.assign(6, 0.0f); // copied already
   EXPECT_EQ(get(buffer, 6), expected);
@@ -198,8 +142,8 @@ TEST_F(PjrtApi, BuffersGoThereAndBack) {
   EXPECT_EQ(message(api->Buffer_ToHostBuffer(&args)),
             "Buffer_ToHostBuffer: the buffer has been deleted or donated");
   EXPECT_EQ(get(copy.dst_buffer, 6), expected);
-  destroy(buffer);
-  destroy(copy.dst_buffer);
+  drop(buffer);
+  drop(copy.dst_buffer);
 }
 
 // Memory that is lent is given back when its buffer goes, not before.
@@ -216,9 +160,8 @@ TEST_F(PjrtApi, LentMemoryIsGivenBack) {
   ready.event = done;
   EXPECT_EQ(message(api->Event_IsReady(&ready)), "");
   EXPECT_FALSE(ready.is_ready);
-  destroy(buffer);
+  drop(buffer);
   EXPECT_EQ(await(done), "");
-  destroy(done);
 }
 
 TEST_F(PjrtApi, ShapesThatCannotBeAreRefused) {
@@ -265,7 +208,7 @@ TEST_F(PjrtApi, TransfersInPiecesEndWithTheLast) {
     destroy(args.done_with_h2d_transfer);
   }
   EXPECT_EQ(get(retrieve.buffer_out, 4), (std::vector<float>{1, 2, 3, 4}));
-  destroy(retrieve.buffer_out);
+  drop(retrieve.buffer_out);
   auto end = sized<AsyncHostToDeviceTransferManager_Destroy_Args>();
   end.transfer_manager = create.transfer_manager;
   EXPECT_EQ(message(api->AsyncHostToDeviceTransferManager_Destroy(&end)), "");
@@ -287,8 +230,7 @@ TEST_F(PjrtApi, ErrorBuffersFailWhoReadsThem) {
   ready.buffer = create.buffer;
   ASSERT_EQ(message(api->Buffer_ReadyEvent(&ready)), "");
   EXPECT_EQ(await(ready.event), "the disk is full");
-  destroy(ready.event);
-  destroy(create.buffer);
+  drop(create.buffer);
 }
 
 TEST_F(PjrtApi, EventsAreSetOnce) {
@@ -307,9 +249,8 @@ TEST_F(PjrtApi, EventsAreSetOnce) {
   auto set = sized<Event_Set_Args>();
   set.event = create.event;
   std::thread([&] { EXPECT_EQ(message(api->Event_Set(&set)), ""); }).join();
-  EXPECT_EQ(await(create.event), "");
   EXPECT_EQ(message(api->Event_Set(&set)),
             "an event is set that is set already");
-  destroy(create.event);
+  EXPECT_EQ(await(create.event), "");
   EXPECT_EQ(calls, 1);
 }
