@@ -52,9 +52,10 @@ config.environment["XDG_CONFIG_HOME"] = os.path.join(config.shardc_build_dir, "t
 # Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
 # with one that has at least NumPy: Debian's own, where another is first on the path.
 def modules_of(python: str) -> list[str]:
-    """Which of NumPy, JAX, safetensors, ruff, mypy and gmpy2 (with mpmath) ``python`` can import."""
+    """Which of NumPy, JAX, safetensors, ruff, mypy, gmpy2 (with mpmath) and what JAX's tests need ``python`` can import."""
     find = ("import importlib.util as u; print(*(m for m in ('numpy', 'jax', 'safetensors', 'ruff', 'mypy') if u.find_spec(m)), "
-            "'gmpy2' if u.find_spec('gmpy2') and u.find_spec('mpmath') else '')")
+            "'gmpy2' if u.find_spec('gmpy2') and u.find_spec('mpmath') else '', "
+            "'jax-tests-packages' if all(map(u.find_spec, ('jax', 'pytest', 'absl', 'hypothesis', 'scipy'))) else '')")
     try:
         found = subprocess.run([python, "-c", find], capture_output=True, text=True, check=False)
     except OSError:

@@ -32,6 +32,10 @@ class Recorder:
     def write(self, **line: Any) -> None:
         os.write(self.file, (json.dumps(line) + "\n").encode())
 
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.write(unreadable=str(report.longrepr)[-1500:])
+
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         names = [name_of(item.nodeid) for item in items]
         self.write(collected=[name for name in names if chosen(name, self.every)])

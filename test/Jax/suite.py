@@ -98,6 +98,7 @@ class Watched:
 
     def __init__(self, path: Path, options: argparse.Namespace, done: set[str]) -> None:
         self.collected: list[str] | None = None
+        self.unreadable: str | None = None
         self.results: dict[str, dict[str, Any]] = {}
         self.running: str | None = None
         self.finished = False
@@ -136,7 +137,9 @@ class Watched:
                 time.sleep(0.1)
 
     def take(self, line: dict[str, Any]) -> None:
-        if "collected" in line:
+        if "unreadable" in line:
+            self.unreadable = line["unreadable"]
+        elif "collected" in line:
             self.collected = line["collected"]
         elif "begin" in line:
             self.running = line["begin"]
@@ -154,10 +157,11 @@ def run_file(path: Path, options: argparse.Namespace, known: dict[str, dict[str,
     while True:
         part = Watched(path, options, set(results))
         results.update(part.results)
-        if part.collected is None:
-            name = f"{path.name}::import"
-            how = "hang" if part.hung else "import"
-            return [*results.values(), {"end": name, "outcome": how, "text": part.tail.strip()[-1500:]}]
+        if part.collected is None or part.unreadable:
+            text = (part.unreadable or part.tail).strip()
+            last = text.splitlines()[-1:] or ["no message"]
+            return [*results.values(), {"end": f"{path.name}::import", "outcome": "hang" if part.hung else "import",
+                                        "text": last[0].removeprefix("E").strip() + "\n" + text[-1500:]}]
         if part.finished and not part.hung:
             break
         missing = [name for name in part.collected if name not in results]
@@ -165,7 +169,7 @@ def run_file(path: Path, options: argparse.Namespace, known: dict[str, dict[str,
             break
         culprit = part.running if part.running in missing else missing[0]
         how = "hang" if part.hung else "abort"
-        text = f"nothing for {options.limit} s" if part.hung else f"ended with {part.code}: {part.tail.strip()[-800:]}"
+        text = f"nothing for {options.limit} s" if part.hung else f"ended with {part.code}\n{part.tail.strip()[-800:]}"
         results[culprit] = {"end": culprit, "outcome": how, "text": text}
     return [results[name] for name in part.collected if name in results]
 
