@@ -79,6 +79,7 @@ shardc_error *shardc_engine_create(const shardc_engine_options *given,
     options.target = asked.target ? asked.target : "cpu";
     options.threads = asked.threads;
     options.timeoutMs = asked.timeout_ms;
+    options.host = hostCalls(asked.host, asked.host_user);
     Ref<Engine> made;
     if (MaybeFailure failure = Engine::create(std::move(options), made))
       return failure;

@@ -47,7 +47,16 @@ void shardc_event_on_ready(shardc_event *event, shardc_event_fn then,
   shardc_error *failed = guarded([&]() -> MaybeFailure {
     if (!event)
       return nullArgument("event");
-    unwrap(event)->onReady(tell);
+    Event *mine = unwrap(event);
+    // A device's thread has other things to do than what the caller wants.
+    if (mine->isRun() && !mine->isReady())
+      mine->onReady(
+          [tell, engine = Ref<Engine>(mine->owner())](const Failure *failure) {
+            auto kept = std::make_shared<MaybeFailure>(copyOf(failure));
+            engine->courier().post([tell, kept] { tell(kept->get()); });
+          });
+    else
+      mine->onReady(tell);
     return nullptr;
   });
   if (failed)

@@ -8,7 +8,7 @@
 #define SHARDC_LIB_CAPI_HANDLES_H
 
 #include "shardc-c/shardc.h"
-#include "shardc/Engine/Buffer.h"
+#include "shardc/Engine/Program.h"
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -35,6 +35,7 @@ using namespace shardc::engine;
 SHARDC_HANDLE(shardc_engine, Engine)
 SHARDC_HANDLE(shardc_event, Event)
 SHARDC_HANDLE(shardc_buffer, Buffer)
+SHARDC_HANDLE(shardc_program, Program)
 
 /// The error of what failed, or NULL. Where there is no memory for it: one that
 /// is always there.
@@ -49,6 +50,9 @@ template <typename Body> shardc_error *guarded(Body body) {
     return outOfMemory();
   }
 }
+
+/// How `function`, which the caller gave, answers calls of the host.
+HostCalls hostCalls(shardc_host_fn function, void *user);
 
 /// The caller's `given`, which begins with its size, with the defaults for what
 /// it does not have. False without a size.

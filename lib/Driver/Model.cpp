@@ -93,11 +93,61 @@ static FailureOr<std::vector<MeshAxis>> findMesh(mlir::ModuleOp module,
   return axes;
 }
 
-/// Makes `options.stages.mesh` agree with `options.ranks`.
+/// Whether `module` may be about more than one rank: it says so, or has ops
+/// that are.
+static bool mayHaveMesh(mlir::ModuleOp module) {
+  for (mlir::NamedAttribute attr : module->getDiscardableAttrs()) {
+    StringRef name = attr.getName();
+    auto number = dyn_cast<mlir::IntegerAttr>(attr.getValue());
+    bool isOne = number && number.getValue().getSExtValue() == 1;
+    if (name.starts_with("mhlo.") && !isOne)
+      return true;
+  }
+  auto found = module.walk([](mlir::Operation *op) {
+    StringRef name = op->getName().getStringRef();
+    StringRef rest = name;
+    bool isPlain = isa<mlir::ModuleOp, mlir::FunctionOpInterface>(op) ||
+                   (rest.consume_front("stablehlo.") &&
+                    !rest.starts_with("all_") && !rest.contains("collective") &&
+                    rest != "reduce_scatter" && rest != "partition_id" &&
+                    rest != "replica_id" && rest != "custom_call") ||
+                   name.starts_with("chlo.") || name.starts_with("func.");
+    bool isCut = any_of(op->getDiscardableAttrs(), [](mlir::NamedAttribute a) {
+      return a.getName().strref().contains("shard");
+    });
+    if (auto function = dyn_cast<mlir::FunctionOpInterface>(op))
+      for (unsigned i = 0, n = function.getNumArguments(),
+                    all = n + function.getNumResults();
+           i < all; ++i)
+        for (mlir::NamedAttribute a :
+             i < n ? function.getArgAttrs(i) : function.getResultAttrs(i - n))
+          isCut |= a.getName().strref().contains("shard");
+    return isPlain && !isCut ? mlir::WalkResult::advance()
+                             : mlir::WalkResult::interrupt();
+  });
+  return found.wasInterrupted();
+}
+
+/// Makes `options.stages.mesh`, or the mesh of `module`, agree with
+/// `options.ranks`.
 static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
-  FailureOr<std::vector<MeshAxis>> mesh = findMesh(module, options.stages);
+  FailureOr<std::vector<MeshAxis>> mesh = std::vector<MeshAxis>();
+  if (mayHaveMesh(module))
+    mesh = findMesh(module, options.stages);
   if (failed(mesh))
     return toolError(ExitCode::Refused, "");
+  if (mesh->empty() && options.replicates && *options.ranks > 1) {
+    mlir::MLIRContext *context = module.getContext();
+    for (auto other : make_early_inc_range(module.getOps<spmd::MeshOp>()))
+      other.erase();
+    auto builder = mlir::OpBuilder::atBlockBegin(module.getBody());
+    spmd::MeshOp::create(
+        builder, module.getLoc(), "replicas",
+        spmd::MeshAttr::get(context,
+                            {mlir::StringAttr::get(context, "replica")},
+                            {*options.ranks}));
+    return Error::success();
+  }
   int64_t needed = 1;
   for (const MeshAxis &axis : *mesh)
     needed *= axis.size;
@@ -210,7 +260,7 @@ static Error withModel(StringRef name, ModelOptions &options,
   // The source line says enough: users meet few of our ops.
   context->printOpOnDiagnostic(false);
   sink.begin(*context);
-  auto ended = make_scope_exit([&] { sink.end(); });
+  llvm::scope_exit ended([&] { sink.end(); });
   Listener listener(context.get(), sink);
   mlir::OwningOpRef<mlir::ModuleOp> module =
       parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, name));

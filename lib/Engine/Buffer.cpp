@@ -340,6 +340,11 @@ Block *Buffer::takeBlockLocked() {
   return std::exchange(block, nullptr);
 }
 
+void Buffer::putBackLocked(Block *taken) {
+  block = taken;
+  address.store(taken->data, std::memory_order_release);
+}
+
 void Buffer::pin() {
   std::lock_guard lock(home.mutex);
   if (pins == 0 && block) {

@@ -78,11 +78,20 @@ void Device::drop(Block *block) {
     released();
 }
 
+void Device::waitForRoom(int64_t most) {
+  std::unique_lock lock(mutex);
+  ++waiting;
+  room.wait(lock, [&] { return submitted - completed < most; });
+  --waiting;
+}
+
 void Device::complete(int64_t number) {
   std::vector<Block *> done;
   {
     std::lock_guard lock(mutex);
     completed = std::max(completed, number);
+    if (waiting > 0)
+      room.notify_all();
     if (lent.empty())
       return;
     auto first =
@@ -149,14 +158,21 @@ MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
 void Engine::close() {
   if (closed.exchange(true))
     return;
+  // In a forked child there is no thread to wait for.
+  if (generation != forks.load(std::memory_order_relaxed)) {
+    (void)helper.release();
+    return;
+  }
+  for (int64_t left; (left = underWay.load()) > 0;)
+    underWay.wait(left);
+  shardrt_crew *crew;
   std::unique_ptr<Courier> last;
   {
     std::lock_guard lock(mutex);
     last = std::move(helper);
+    crew = std::exchange(ranks, nullptr);
   }
-  // In a forked child there is no thread to wait for.
-  if (generation != forks.load(std::memory_order_relaxed))
-    (void)last.release();
+  shardrt_crew_destroy(crew);
 }
 
 MaybeFailure Engine::checkUsable() const {
@@ -175,6 +191,28 @@ MaybeFailure Engine::checkDevice(int64_t device) const {
   if (device < 0 || device >= count)
     return usage("there is no device " + std::to_string(device) +
                  ": the engine has " + std::to_string(count));
+  return nullptr;
+}
+
+void Engine::endRun() {
+  if (underWay.fetch_sub(1) == 1)
+    underWay.notify_all();
+}
+
+MaybeFailure Engine::findCrew(shardrt_crew *&crew) {
+  std::lock_guard lock(mutex);
+  if (closed.load())
+    return usage("the engine has been destroyed");
+  if (!ranks) {
+    shardrt_crew_options given = {};
+    given.size = sizeof(given);
+    char problem[512] = "";
+    int status = shardrt_crew_create(options.devices, &given, &ranks, problem,
+                                     sizeof(problem));
+    if (status != SHARDRT_OK)
+      return fail(static_cast<Status>(status), problem);
+  }
+  crew = ranks;
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 //===- Event.cpp - Something that is going to have happened ---------------===//
 
 #include "shardc/Engine/Event.h"
+#include "shardc/Engine/Engine.h"
 #include <condition_variable>
 #include <deque>
 
@@ -15,6 +16,10 @@ Ref<Event> Event::ready() {
   }();
   return Ref<Event>(event);
 }
+
+Event::Event() = default;
+
+Event::Event(Engine *engine) : engine(engine) {}
 
 Event::~Event() {
   if (!isReady())

@@ -3,11 +3,13 @@
 #define SHARDC_TOOLS_COMMON_COMPILEOPTIONS_H
 
 #include "Tool.h"
+#include "shardc/Driver/Options.h"
 
 namespace shardc {
 
-/// What the command lines of all tools that compile a model say of it. One
-/// object a tool, static, before the command line is parsed.
+/// What the command lines of all tools that compile a model say of it: the
+/// options of Driver/Options.h. One object a tool, static, before the command
+/// line is parsed.
 class CompileOptions {
   TakeOptionName takeThreads{"threads"};
 
@@ -20,35 +22,28 @@ public:
 
   /// What can be said before a file is read. Usage errors.
   llvm::Error check() const;
-  /// The options as the compiler takes them. Usage errors for what is no
-  /// number.
+  /// The options as the compiler takes them. Errors as above.
   llvm::Expected<ModelOptions> read() const;
   /// The first option given that says something of how a program is compiled,
   /// and so cannot be given with one that is; null if none is.
   const llvm::cl::Option *findGiven() const;
-
-  NumberOption ranks;
-  llvm::cl::opt<std::string> mesh;
-  llvm::cl::list<std::string> sizes;
-  llvm::cl::list<std::string> shapes;
-  llvm::cl::opt<std::string> machine;
-  llvm::cl::opt<std::string> target;
-  llvm::cl::opt<std::string> arch;
-  NumberOption threads;
-  llvm::cl::opt<bool> noFallback;
-  llvm::cl::opt<bool> verifyPartition;
-  llvm::cl::opt<bool> noRaise;
-  llvm::cl::opt<bool> keepOrder;
-  llvm::cl::opt<bool> evenBorders;
-  llvm::cl::opt<bool> reproducible;
-  llvm::cl::opt<bool> exactSums;
-  llvm::cl::opt<std::string> kernels;
-  llvm::cl::opt<std::string> precision;
+  bool isGiven(llvm::StringRef name) const;
+  /// What runs the kernels: "cpu", "cuda", "emulated-cuda".
+  llvm::StringRef target() const;
 
 private:
-  bool archNamesGpus() const;
+  /// One of the three, for what the table says.
+  struct Entry {
+    const CompileOption *option = nullptr;
+    std::unique_ptr<llvm::cl::opt<bool>> flag;
+    std::unique_ptr<llvm::cl::opt<std::string>> text;
+    std::unique_ptr<llvm::cl::list<std::string>> list;
+    const llvm::cl::Option &command() const;
+  };
+  const Entry &find(llvm::StringRef name) const;
 
-  bool writesKernels;
+  OptionReader reader;
+  std::vector<Entry> entries;
 };
 
 } // namespace shardc

@@ -263,7 +263,7 @@ static Error checkOptions() {
   if (sandbox && checkpoint.getNumOccurrences())
     return usage("--sandbox lets a program write no directory: --checkpoint "
                  "does not go with it");
-  if (sandbox && compile.target == "cuda")
+  if (sandbox && compile.target() == "cuda")
     return usage("--sandbox lets a program reach no device: give "
                  "--device=cpu or --device=emulated-cuda");
   StringRef order = kernelSchedule;
@@ -273,7 +273,7 @@ static Error checkOptions() {
           : !is_contained({"round-robin", "run-ahead"}, order))
     return usage("--kernel-schedule=" + kernelSchedule +
                  ": expected round-robin, run-ahead or random=SEED");
-  if (checkKernels && compile.target != "emulated-cuda")
+  if (checkKernels && compile.target() != "emulated-cuda")
     return usage("--check-kernels goes with --device=emulated-cuda");
   for (const std::string &format : report)
     if (format != "json" && !StringRef(format).ends_with(".html"))
@@ -434,7 +434,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   StageOptions &stages = options.compile.stages;
   stages.plantFault = plantFault;
   stages.checkKernels = checkKernels;
-  stages.trace = trace.getNumOccurrences() && compile.target == "cpu";
+  stages.trace = trace.getNumOccurrences() && compile.target() == "cpu";
   if (hostCalls.getNumOccurrences()) {
     options.hostCalls = hostCallFiles();
     stages.hostCalls = true;
@@ -454,8 +454,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                             readNumber(restarts, 0, 1000000, restartNumber)));
   if (numbers)
     return std::move(numbers);
-  if (processNumber && !options.compile.ranks &&
-      !compile.mesh.getNumOccurrences())
+  if (processNumber && !options.compile.ranks && !compile.isGiven("mesh"))
     options.compile.ranks = processNumber;
   if (options.isArtifact) {
     if (!check.empty())

@@ -71,7 +71,7 @@ static Error checkOptions() {
                  "header and local)");
   if (Error error = compile.check())
     return error;
-  if (sandbox && compile.target == "cuda")
+  if (sandbox && compile.target() == "cuda")
     return usage("--sandbox starts no ptxas and reads no libdevice: give "
                  "--target=cpu or --target=emulated-cuda");
   bool forDevice = is_contained({"ptx", "cubin", "fatbin"}, emit.getValue());
@@ -81,7 +81,7 @@ static Error checkOptions() {
     return usage("--emit=" + emit +
                  ": expected artifact, obj, llvmir, header, local, ptx, cubin "
                  "or fatbin");
-  if (forDevice && compile.target != "cuda")
+  if (forDevice && compile.target() != "cuda")
     return usage("--emit=" + emit + " is code for GPUs: give --target=cuda");
   if (output == "-" && (emit == "cubin" || emit == "fatbin"))
     return usage("--emit=" + emit + " is not text: give a file with -o");
@@ -144,7 +144,7 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
     return compiled.takeError();
   ModelOptions options = std::move(*compiled);
   options.stages.hostCalls = hostCalls;
-  options.stages.trace = trace && compile.target == "cpu";
+  options.stages.trace = trace && compile.target() == "cpu";
   std::optional<int64_t> limit;
   if (Error error = readNumber(memoryLimit, 1, INT64_MAX, limit))
     return error;

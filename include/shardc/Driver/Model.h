@@ -33,6 +33,9 @@ struct ModelOptions {
   StageOptions stages;
   /// Ranks asked for; of a mesh of one axis it becomes that axis' size.
   std::optional<int64_t> ranks;
+  /// Of a program without a mesh, each of `ranks` computes the whole. Else it
+  /// is refused where they are more than one.
+  bool replicates = false;
   /// Interpret the local view on all ranks, and compare with the model's text.
   bool verifyPartition = false;
   /// The model's text, where it is not all that its file holds.

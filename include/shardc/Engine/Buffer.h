@@ -84,6 +84,8 @@ public:
   /// Takes the block with the hold that the buffer has, which is erased then;
   /// null if it was. With the mutex of `home` held.
   Block *takeBlockLocked();
+  /// Undoes that.
+  void putBackLocked(Block *taken);
   /// Null once it was erased. With the mutex of `home` held.
   Block *blockLocked() const { return block; }
   /// Whose memory it is: where devices share memory, perhaps another one's.

@@ -9,6 +9,8 @@
 
 #include "shardc/Engine/Event.h"
 #include "shardc/Engine/Memory.h"
+#include "shardrt/shardrt.h"
+#include <condition_variable>
 #include <string>
 
 namespace shardc::engine {
@@ -30,6 +32,9 @@ public:
 
   Engine &engine;
   const int64_t index;
+  /// Held from the moment when work gets its number until the runtime has it.
+  /// Taken before `mutex`, of several devices in ascending order.
+  std::mutex turn;
   mutable std::mutex mutex; ///< guards what follows, and blocks and buffers
   Pool pool;
   int64_t submitted = 0; ///< number of the last piece of work handed over
@@ -41,6 +46,21 @@ public:
   std::function<void()> dropLocked(Block *block);
   /// Says that all work up to `number` is done.
   void complete(int64_t number);
+  /// Waits until less than `most` pieces of work are under way.
+  void waitForRoom(int64_t most);
+
+private:
+  std::condition_variable room;
+  int64_t waiting = 0;
+};
+
+/// Who answers programs' calls of the host: `call` does, with the function and
+/// the word that the embedder gave.
+struct HostCalls {
+  int (*call)(const HostCalls &, const shardrt_host_call *, char *message,
+              size_t messageSize) = nullptr;
+  void (*function)() = nullptr;
+  void *user = nullptr;
 };
 
 struct EngineOptions {
@@ -49,6 +69,7 @@ struct EngineOptions {
   int64_t threads = 0;   ///< of a device; 0: as many as there are cores for it
   int64_t timeoutMs = 0; ///< as of shardrt_world_options
   std::string cacheDirectory; ///< empty: none
+  HostCalls host;             ///< for executions that have none of their own
 };
 
 class Engine final : public Counted<Engine> {
@@ -66,14 +87,21 @@ public:
   const EngineOptions options;
   std::vector<std::unique_ptr<Device>> devices;
   Courier &courier();
+  /// The threads of the devices, which are started when they are first needed.
+  MaybeFailure findCrew(shardrt_crew *&crew);
+  /// Around each run that is started.
+  void beginRun() { underWay.fetch_add(1); }
+  void endRun();
 
 private:
   explicit Engine(EngineOptions options);
 
   std::atomic<bool> closed{false};
-  const int64_t generation; ///< of forks of this process
-  std::mutex mutex;         ///< guards what follows
+  const int64_t generation;         ///< of forks of this process
+  std::atomic<int64_t> underWay{0}; ///< runs
+  std::mutex mutex;                 ///< guards what follows
   std::unique_ptr<Courier> helper;
+  shardrt_crew *ranks = nullptr;
 };
 
 /// Cores that this process may use: by affinity and its control group.

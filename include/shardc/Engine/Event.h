@@ -13,8 +13,14 @@
 
 namespace shardc::engine {
 
+class Engine;
+
 class Event final : public Counted<Event> {
 public:
+  /// One that somebody outside sets.
+  Event();
+  /// That of a run of `engine`.
+  explicit Event(Engine *engine);
   using Then = std::function<void(const Failure *)>;
 
   /// Whoever waits for one that goes unset is told so.
@@ -34,6 +40,14 @@ public:
   const Failure *failure() const { return isReady() ? failed.get() : nullptr; }
   /// Sets it; false if it was set before.
   bool set(MaybeFailure failure);
+  bool isRun() const { return bool(engine); }
+  /// Of a run: whose courier calls what takes long; null for others.
+  Engine *owner() const { return engine.get(); }
+  /// Says that a run is about to fail: to work behind it on the same device.
+  void setFailing() { failing.store(true, std::memory_order_release); }
+  bool isFailing() const {
+    return failing.load(std::memory_order_acquire) || failure();
+  }
   /// Calls `then` once: here if the event is ready, else by who sets it. It
   /// must be short, and not wait.
   void onReady(Then then);
@@ -41,6 +55,8 @@ public:
 private:
   enum : uint32_t { Pending, Ready };
   std::atomic<uint32_t> state{Pending};
+  std::atomic<bool> failing{false};
+  const Ref<Engine> engine;
   MaybeFailure failed; ///< written before `state`
   std::mutex mutex;    ///< guards what follows, and setting
   std::vector<Then> waiting;

@@ -562,6 +562,8 @@ int World::runHere(Work work, std::string &why) {
     return SHARDRT_BUSY;
   shardrt_context &ctx = *contexts[0];
   LocalGroup &alone = crew->place(places[0]).alone;
+  // The run before it here may have failed.
+  alone.reset();
   alone.lend(options.group, describeSite);
   ctx.group = &alone;
   ctx.comm = &alone.rank(0);

@@ -19,7 +19,8 @@ signals = {129, 130, 143}
 assert set(table) == set(numbers.values()) | signals, f"the manual has {sorted(table)}"
 
 # What a tool's own sources, and what it shares with others, can return.
-shared = "".join((sources / "Common" / name).read_text() for name in ("Tool.cpp", "Start.cpp", "CompileOptions.cpp"))
+driver = sources / "../lib/Driver"
+shared = "".join(path.read_text() for path in (sources / "Common/Tool.cpp", sources / "Common/Start.cpp", *driver.glob("*.cpp")))
 for tool in ("shard-run", "shard-translate", "shard-opt"):
     text = subprocess.run([tools / tool, "--help"], capture_output=True, text=True, check=True).stdout
     listed = re.search(r"exit codes: (.*)", text, re.DOTALL)

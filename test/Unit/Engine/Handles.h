@@ -17,6 +17,8 @@ using EnginePtr =
     std::unique_ptr<shardc_engine, Destroyer<shardc_engine_destroy>>;
 using BufferPtr =
     std::unique_ptr<shardc_buffer, Destroyer<shardc_buffer_release>>;
+using ProgramPtr =
+    std::unique_ptr<shardc_program, Destroyer<shardc_program_destroy>>;
 using EventPtr = std::unique_ptr<shardc_event, Destroyer<shardc_event_destroy>>;
 using ErrorPtr = std::unique_ptr<shardc_error, Destroyer<shardc_error_destroy>>;
 

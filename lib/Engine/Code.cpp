@@ -1,0 +1,168 @@
+//===- Code.cpp - Machine code in this process ----------------------------===//
+//
+// LLVM's JITLink: one session for the process, one library of symbols for each
+// object.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardc/Engine/Code.h"
+#include "shardrt/shardrt.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <atomic>
+#include <mutex>
+
+using namespace llvm;
+using namespace shardc::engine;
+
+namespace {
+/// What links objects.
+class Linker {
+public:
+  static Expected<Linker *> get() {
+    // Never deleted: programs may go after all else.
+    static Linker *linker = nullptr;
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    if (!linker) {
+      Expected<std::unique_ptr<Linker>> made = create();
+      if (!made)
+        return made.takeError();
+      linker = made->release();
+    }
+    return linker;
+  }
+
+  Expected<orc::JITDylib *> add(StringRef object) {
+    orc::JITDylib &library =
+        session.createBareJITDylib("program" + std::to_string(++count));
+    library.addToLinkOrder(*outside);
+    if (Error error = layer.add(
+            library, MemoryBuffer::getMemBufferCopy(object, "program")))
+      return joinErrors(std::move(error), session.removeJITDylib(library));
+    return &library;
+  }
+
+  orc::ExecutionSession session;
+
+private:
+  explicit Linker(std::unique_ptr<orc::ExecutorProcessControl> control)
+      : session(std::move(control)), layer(session) {
+    // What cannot be linked is said by whoever asked.
+    session.setErrorReporter(
+        [](Error error) { consumeError(std::move(error)); });
+  }
+
+  static Expected<std::unique_ptr<Linker>> create() {
+    auto control = orc::SelfExecutorProcessControl::Create(
+        nullptr, std::make_unique<orc::InPlaceTaskDispatcher>());
+    if (!control)
+      return control.takeError();
+    std::unique_ptr<Linker> linker(new Linker(std::move(*control)));
+    linker->outside = &linker->session.createBareJITDylib("outside");
+    orc::SymbolMap symbols;
+#define SHARDRT_ENTRY_POINT(NAME, ...)                                         \
+  symbols[linker->session.intern(#NAME)] = orc::ExecutorSymbolDef(             \
+      orc::ExecutorAddr::fromPtr(&NAME),                                       \
+      JITSymbolFlags::Exported | JITSymbolFlags::Callable);
+#include "shardrt/EntryPoints.def"
+    if (Error error =
+            linker->outside->define(orc::absoluteSymbols(std::move(symbols))))
+      return std::move(error);
+    // Where a compiler of C would look, whatever else the process has loaded.
+    for (const char *name : {"libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
+      auto library = orc::DynamicLibrarySearchGenerator::Load(name, '\0');
+      if (!library)
+        return library.takeError();
+      linker->outside->addGenerator(std::move(*library));
+    }
+    return std::move(linker);
+  }
+
+  orc::ObjectLinkingLayer layer;
+  orc::JITDylib *outside = nullptr;
+  std::atomic<int64_t> count{0};
+};
+} // namespace
+
+struct Code::State {
+  Linker *linker = nullptr;
+  orc::JITDylib *library = nullptr;
+  StringMap<void *> symbols;
+};
+
+Code::Code(std::unique_ptr<State> state) : state(std::move(state)) {}
+
+Code::~Code() {
+  if (Error error = state->linker->session.removeJITDylib(*state->library))
+    consumeError(std::move(error));
+}
+
+/// Names of what `object` defines for others.
+static Expected<std::vector<std::string>> definedSymbols(StringRef object) {
+  auto buffer = MemoryBuffer::getMemBufferCopy(object);
+  auto file =
+      object::ObjectFile::createELFObjectFile(buffer->getMemBufferRef());
+  if (!file)
+    return file.takeError();
+  std::vector<std::string> names;
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    if (!flags)
+      return flags.takeError();
+    if ((*flags & object::BasicSymbolRef::SF_Undefined) ||
+        !(*flags & object::BasicSymbolRef::SF_Global))
+      continue;
+    Expected<StringRef> name = symbol.getName();
+    if (!name)
+      return name.takeError();
+    names.push_back(name->str());
+  }
+  return names;
+}
+
+MaybeFailure Code::load(std::string_view object, std::unique_ptr<Code> &code) {
+  auto refuse = [](Error error) {
+    std::string why = toString(std::move(error));
+    bool isMemory = StringRef(why).contains_insensitive("allocate memory");
+    return fail(isMemory ? Status::Memory : Status::Artifact,
+                "the program's code cannot be linked: " + why);
+  };
+  Expected<Linker *> linker = Linker::get();
+  if (!linker)
+    return refuse(linker.takeError());
+  Expected<std::vector<std::string>> names = definedSymbols(object);
+  if (!names)
+    return refuse(names.takeError());
+  Expected<orc::JITDylib *> library = (*linker)->add(object);
+  if (!library)
+    return refuse(library.takeError());
+  auto state = std::make_unique<State>();
+  state->linker = *linker;
+  state->library = *library;
+  code.reset(new Code(std::move(state)));
+  orc::ExecutionSession &session = (*linker)->session;
+  orc::SymbolLookupSet wanted;
+  for (const std::string &name : *names)
+    wanted.add(session.intern(name));
+  Expected<orc::SymbolMap> found =
+      session.lookup({{*library, orc::JITDylibLookupFlags::MatchAllSymbols}},
+                     std::move(wanted));
+  if (!found) {
+    code.reset();
+    return refuse(found.takeError());
+  }
+  for (const auto &[name, symbol] : *found)
+    code->state->symbols[*name] = symbol.getAddress().toPtr<void *>();
+  return nullptr;
+}
+
+void *Code::find(const char *symbol) const {
+  return state->symbols.lookup(symbol);
+}

@@ -1,0 +1,395 @@
+//===- Execute.cpp - Running programs -------------------------------------===//
+//
+// An execution takes its turn on all of its devices, in ascending order, and
+// keeps it until the runtime has the run, so that numbers of work, memory that
+// goes from earlier to later work, and runs come in one order. What is short,
+// of one rank and has its arguments is computed on the caller's thread in that
+// turn; else the rank's threads do it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Run.h"
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+using namespace shardc::engine;
+
+/// What took longer than that is not done on the caller's thread again.
+static constexpr int64_t kShortNs = 300'000;
+/// Nor what has more to read and write, before it is known.
+static constexpr int64_t kSmallBytes = int64_t(4) << 20;
+/// So many runs may be handed over before the first is done.
+static constexpr int64_t kMostUnderWay = 64;
+
+/// Whether this thread does a device's work: it must not wait for it.
+static thread_local int ranksHere = 0;
+
+static int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+//===----------------------------------------------------------------------===//
+// On the ranks
+//===----------------------------------------------------------------------===//
+
+int Run::runRank(shardrt_context *context, void *const *inputs,
+                 void *const *outputs) {
+  Run &run = *static_cast<Run *>(inputs[-1]);
+  ++ranksHere;
+  int status = SHARDRT_OK;
+  if (!run.waits.empty()) {
+    int64_t rank = shardrt_rank(context);
+    for (const Wait &wait : run.waits) {
+      if (wait.rank != rank)
+        continue;
+      if (wait.isInOrder ? !wait.event->isFailing() : !wait.event->await())
+        continue;
+      run.failedArgument.store(wait.event.get());
+      status =
+          shardrt_fail(context, SHARDRT_LOST, "an argument of the run failed");
+      break;
+    }
+  }
+  if (status == SHARDRT_OK)
+    status = run.program->main(context, inputs, outputs);
+  if (status != SHARDRT_OK && run.event)
+    run.event->setFailing();
+  --ranksHere;
+  return status;
+}
+
+int Run::callHost(void *, const shardrt_host_call *call, char *message,
+                  size_t messageSize) {
+  const Run &run = *static_cast<Run *>(call->run);
+  const HostCalls &host = run.host;
+  if (host.call)
+    return host.call(host, call, message, messageSize);
+  if (call->num_results == 0)
+    return SHARDRT_OK;
+  std::snprintf(message, messageSize,
+                "unsupported: the program calls the host, and nobody answers; "
+                "give the engine or the execution a function");
+  return SHARDRT_UNSUPPORTED;
+}
+
+static MaybeFailure failureOf(int status, const char *error) {
+  return fail(static_cast<Status>(status),
+              error && *error ? error : "the run failed");
+}
+
+void Run::finish(void *user, int status, const char *error) {
+  std::unique_ptr<Run> run(static_cast<Run *>(user));
+  Ref<Engine> engine = run->kept->engine;
+  for (Block *block : run->held)
+    block->device->drop(block);
+  for (auto [device, number] : run->work)
+    device->complete(number);
+  Ref<Event> event = run->event;
+  if (Event *first = run->failedArgument.load()) {
+    // It fails with what failed there, which may not be said yet.
+    first->onReady([event](const Failure *failure) {
+      event->set(failure ? std::make_unique<Failure>(*failure)
+                         : fail(Status::Lost, "an argument failed"));
+    });
+  } else {
+    event->set(status == SHARDRT_OK ? nullptr : failureOf(status, error));
+  }
+  run.reset();
+  engine->endRun();
+}
+
+//===----------------------------------------------------------------------===//
+// Handing over
+//===----------------------------------------------------------------------===//
+
+std::string Program::describeArgument(size_t index) const {
+  const ProgramValue &value = model.arguments[index];
+  std::string text = "argument " + std::to_string(index);
+  if (!value.name.empty())
+    text += " (" + value.name + ")";
+  return text;
+}
+
+static std::string printType(ElementType type, std::span<const int64_t> dims) {
+  std::string text(shardrt::elementTypeName(type));
+  text += "[";
+  for (size_t i = 0; i < dims.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+MaybeFailure Program::checkArgument(const World &world, int64_t rank,
+                                    size_t index, const Buffer *buffer) const {
+  const ProgramValue &value = model.arguments[index];
+  const LocalValue &local = value.ranks[rank];
+  if (buffer && buffer->engine.get() == engine.get() &&
+      &buffer->device == world.devices[rank] && buffer->type == value.type &&
+      std::ranges::equal(buffer->dims.get(), local.dims.get()))
+    return nullptr;
+  std::string what = describeArgument(index);
+  if (model.numRanks > 1)
+    what += " of rank " + std::to_string(rank);
+  if (!buffer)
+    return usage(what + " is NULL");
+  if (buffer->engine.get() != engine.get())
+    return usage(what + " is a buffer of another engine");
+  if (&buffer->device != world.devices[rank])
+    return usage(what + " lies on device " +
+                 std::to_string(buffer->device.index) +
+                 ", but the rank runs on device " +
+                 std::to_string(world.devices[rank]->index));
+  return usage(what + " is " + printType(buffer->type, buffer->dims.get()) +
+               ", but the program takes " +
+               printType(value.type, local.dims.get()) + " there");
+}
+
+namespace {
+/// Holds the mutexes of several devices. They come in ascending order.
+template <std::mutex Device::*Mutex> class Locks {
+public:
+  explicit Locks(std::span<Device *const> devices) : devices(devices) {
+    for (Device *device : devices)
+      (device->*Mutex).lock();
+  }
+  ~Locks() { unlock(); }
+  void unlock() {
+    for (Device *device : devices)
+      (device->*Mutex).unlock();
+    devices = {};
+  }
+  Locks(const Locks &) = delete;
+  Locks &operator=(const Locks &) = delete;
+
+private:
+  std::span<Device *const> devices;
+};
+
+/// What is done once no lock is held.
+using Later = std::vector<std::function<void()>>;
+} // namespace
+
+static void drop(Block *block, Later &later) {
+  if (std::function<void()> call = block->device->dropLocked(block))
+    later.push_back(std::move(call));
+}
+
+MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
+  if (MaybeFailure failure = engine->checkUsable())
+    return failure;
+  World *world;
+  if (MaybeFailure failure = findWorld(given.devices, world))
+    return failure;
+  const int64_t ranks = model.numRanks;
+  const size_t count = model.arguments.size(), results = model.results.size(),
+               shown = results - model.hidden;
+
+  // What can be said before anything is locked.
+  bool isReady = true, isHome = true;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    for (size_t i = 0; i < count; ++i) {
+      const Buffer *buffer = given.arguments[rank][i];
+      if (MaybeFailure failure = checkArgument(*world, rank, i, buffer))
+        return failure;
+      isReady &= !buffer->ready ||
+                 (buffer->ready->isReady() && !buffer->ready->failure());
+      isHome &= &buffer->home == &buffer->device;
+    }
+
+  int64_t usual = usualNs.load(std::memory_order_relaxed);
+  bool isShort =
+      usual >= 0
+          ? usual <= kShortNs
+          : model.costs.argumentBytes + model.costs.resultBytes <= kSmallBytes;
+  bool isHere = ranks == 1 && isReady && isShort && !callsHost;
+  if (ranksHere == 0)
+    for (Device *device : world->sorted)
+      device->waitForRoom(kMostUnderWay);
+
+  // Who is locked: the run's devices, and those whose memory it uses.
+  std::vector<Device *> all;
+  std::span<Device *const> locked = world->sorted;
+  if (!isHome) {
+    all = world->sorted;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      for (size_t i = 0; i < count; ++i)
+        all.push_back(&given.arguments[rank][i]->home);
+    std::sort(all.begin(), all.end(),
+              [](Device *a, Device *b) { return a->index < b->index; });
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    locked = all;
+  }
+
+  auto run = std::make_unique<Run>();
+  run->program = this;
+  const size_t stride = 1 + count + results;
+  run->addresses.resize(ranks * stride);
+  run->inputs.resize(ranks);
+  run->outputs.resize(ranks);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    run->addresses[rank * stride] = run.get();
+    run->inputs[rank] = &run->addresses[rank * stride + 1];
+    run->outputs[rank] = run->inputs[rank] + count;
+  }
+  std::vector<Block *> made; // of the results, by rank
+  made.reserve(ranks * results);
+  // What is given up, with whose it was.
+  std::vector<std::pair<Buffer *, Block *>> donated;
+  Later later;
+  auto isDonated = [&](size_t i) {
+    return given.donated ? given.donated[i] != 0
+                         : model.arguments[i].donated > 0;
+  };
+
+  Locks<&Device::turn> turn(world->sorted);
+  {
+    Locks<&Device::mutex> locks(locked);
+    MaybeFailure failure;
+    for (int64_t rank = 0; rank < ranks && !failure; ++rank)
+      for (size_t i = 0; i < count; ++i) {
+        Block *block = given.arguments[rank][i]->blockLocked();
+        if (!block) {
+          failure = usage(describeArgument(i) +
+                          " has been deleted or donated; it cannot be used "
+                          "again");
+          break;
+        }
+        run->addresses[rank * stride + 1 + i] = block->data;
+      }
+    for (int64_t rank = 0; rank < ranks && !failure; ++rank)
+      for (size_t i = 0; i < results; ++i) {
+        int64_t bytes = model.results[i].ranks[rank].bytes;
+        Device &device = *world->devices[rank];
+        // Whatever comes before this run on the device is done by then.
+        Block *block = device.pool.take(device, bytes, INT64_MAX);
+        if (!block) {
+          failure = fail(Status::Memory,
+                         "out of memory: " + std::to_string(bytes) +
+                             " bytes for result " + std::to_string(i) +
+                             " on device " + std::to_string(device.index));
+          break;
+        }
+        made.push_back(block);
+        run->addresses[rank * stride + 1 + count + i] = block->data;
+      }
+    if (failure) {
+      for (Block *block : made)
+        drop(block, later);
+      return failure;
+    }
+    for (Device *device : world->sorted)
+      run->work.push_back({device, ++device->submitted});
+    for (Block *block : made)
+      block->lastUse = block->device->submitted;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      for (size_t i = 0; i < count; ++i) {
+        Buffer *buffer = given.arguments[rank][i];
+        Block *block = buffer->blockLocked();
+        bool isForeign = &buffer->home != &buffer->device;
+        if (block && isDonated(i))
+          donated.push_back({buffer, buffer->takeBlockLocked()});
+        if (!block)
+          continue; // given twice, and given up the first time
+        if (!isForeign)
+          block->lastUse = block->device->submitted;
+        else {
+          ++block->holders;
+          run->held.push_back(block);
+        }
+      }
+  }
+
+  int status;
+  char problem[1024] = "";
+  if (isHere) {
+    int64_t began = nowNs();
+    status = shardrt_world_run_here(world->world.get(), run->inputs.data(),
+                                    run->outputs.data(), run.get(), problem,
+                                    sizeof(problem));
+    if (status != SHARDRT_BUSY) {
+      int64_t took = nowNs() - began;
+      usualNs.store(usual < 0 ? took : (3 * usual + took) / 4,
+                    std::memory_order_relaxed);
+    }
+    isHere = status != SHARDRT_BUSY;
+  }
+  Ref<Event> event;
+  if (!isHere) {
+    event = Ref<Event>::adopt(new Event(engine.get()));
+    run->kept = Ref<Program>(this);
+    run->event = event;
+    run->host = given.host.call ? given.host : engine->options.host;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      for (size_t i = 0; i < count; ++i) {
+        const Buffer *buffer = given.arguments[rank][i];
+        if (buffer->ready &&
+            (!buffer->ready->isReady() || buffer->ready->failure()))
+          run->waits.push_back(
+              {rank, buffer->ready,
+               buffer->ready->isRun() && &buffer->home == &buffer->device});
+      }
+    engine->beginRun();
+    status = shardrt_world_start(world->world.get(), run->inputs.data(),
+                                 run->outputs.data(), &Run::finish, run.get());
+    if (status == SHARDRT_OK) {
+      (void)run.release();
+    } else {
+      engine->endRun();
+      // Nothing is given up.
+      {
+        Locks<&Device::mutex> locks(locked);
+        for (auto [buffer, block] : donated)
+          buffer->putBackLocked(block);
+        for (Block *block : made)
+          drop(block, later);
+        for (Block *block : run->held)
+          drop(block, later);
+        for (auto [device, number] : run->work)
+          device->completed = std::max(device->completed, number);
+      }
+      turn.unlock();
+      for (std::function<void()> &call : later)
+        call();
+      return failureOf(status, "the engine's devices do not run any more");
+    }
+  }
+  // What was given up is for later work now.
+  if (isHere || !donated.empty()) {
+    Locks<&Device::mutex> locks(locked);
+    if (isHere) {
+      for (auto [device, number] : run->work)
+        device->completed = std::max(device->completed, number);
+      for (Block *block : run->held)
+        drop(block, later);
+    }
+    for (auto [buffer, block] : donated)
+      drop(block, later);
+  }
+  turn.unlock();
+  if (isHere && status != SHARDRT_OK) {
+    event = Ref<Event>::adopt(new Event(engine.get()));
+    event->set(failureOf(status, problem));
+  }
+
+  size_t next = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    for (size_t i = 0; i < results; ++i) {
+      const ProgramValue &value = model.results[i];
+      const LocalValue &local = value.ranks[rank];
+      Block *block = made[next++];
+      if (i >= shown) {
+        block->device->drop(block);
+        continue;
+      }
+      given.results[rank][i] =
+          new Buffer(*world->devices[rank], value.type, local.dims, local.bytes,
+                     block, event);
+    }
+  for (std::function<void()> &call : later)
+    call();
+  if (done)
+    *done = event ? event : Event::ready();
+  return nullptr;
+}

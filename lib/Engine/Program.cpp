@@ -1,0 +1,144 @@
+//===- Program.cpp - Compiled models --------------------------------------===//
+
+#include "shardc/Engine/Program.h"
+#include "Run.h"
+#include <algorithm>
+
+using namespace shardc::engine;
+
+Program::Program(Engine &engine, CompiledModel model)
+    : engine(&engine), model(std::move(model)) {}
+
+Program::~Program() = default;
+
+MaybeFailure Program::compile(Engine &engine, std::string_view text,
+                              std::string_view name, Options options,
+                              Ref<Program> &program) {
+  if (MaybeFailure failure = engine.checkUsable())
+    return failure;
+  CompiledModel model;
+  if (MaybeFailure failure = compileModel(engine, text, name, options, model))
+    return failure;
+  auto count = static_cast<int64_t>(engine.devices.size());
+  if (model.numRanks > count)
+    return usage("the program has " + std::to_string(model.numRanks) +
+                 " ranks, but the engine has " + std::to_string(count) +
+                 " devices; make one with more, or give the mesh other sizes "
+                 "(option \"mesh\")");
+  auto made = Ref<Program>::adopt(new Program(engine, std::move(model)));
+  if (MaybeFailure failure = made->load())
+    return failure;
+  program = std::move(made);
+  return nullptr;
+}
+
+MaybeFailure Program::load() {
+  callsHost = model.object.find("shardrt_call_host") != std::string::npos;
+  if (MaybeFailure failure = Code::load(model.object, code))
+    return failure;
+  main = reinterpret_cast<shardrt_main_fn>(code->find("shardc_main"));
+  auto *sites = static_cast<const int64_t *>(code->find("shardc_sites"));
+  auto *sitesLength =
+      static_cast<const int64_t *>(code->find("shardc_sites_length"));
+  auto *strings = static_cast<const char *>(code->find("shardc_strings"));
+  auto *stringsLength =
+      static_cast<const int64_t *>(code->find("shardc_strings_length"));
+  if (!main || !sites || !sitesLength || !strings || !stringsLength)
+    return fail(Status::Artifact,
+                "the program's code lacks shardc_main, shardc_sites or "
+                "shardc_strings");
+  char problem[1024] = "";
+  shardrt_program *made = nullptr;
+  int status = shardrt_program_create(
+      &Run::runRank, sites, *sitesLength, strings, *stringsLength,
+      model.metadata.c_str(), &made, problem, sizeof(problem));
+  if (status != SHARDRT_OK)
+    return fail(static_cast<Status>(status), problem);
+  loaded.reset(made);
+  return nullptr;
+}
+
+MaybeFailure Program::findWorld(const int64_t *devices, World *&world) {
+  if (!devices && (world = standard.load(std::memory_order_acquire)))
+    return nullptr;
+  int64_t ranks = model.numRanks;
+  std::vector<int64_t> places;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    places.push_back(devices ? devices[rank] : rank);
+    if (MaybeFailure failure = engine->checkDevice(places.back())) {
+      failure->message =
+          "rank " + std::to_string(rank) + ": " + failure->message;
+      return failure;
+    }
+    if (std::find(places.begin(), places.end() - 1, places.back()) !=
+        places.end() - 1)
+      return usage("device " + std::to_string(places.back()) +
+                   " is given to two ranks");
+  }
+  std::lock_guard lock(mutex);
+  std::unique_ptr<World> &known = worlds[places];
+  if (!known) {
+    shardrt_crew *crew;
+    if (MaybeFailure failure = engine->findCrew(crew))
+      return failure;
+    auto made = std::make_unique<World>();
+    made->places = places;
+    for (int64_t place : places)
+      made->devices.push_back(engine->devices[place].get());
+    made->sorted = made->devices;
+    std::sort(made->sorted.begin(), made->sorted.end(),
+              [](Device *a, Device *b) { return a->index < b->index; });
+    shardrt_world_options options = {};
+    options.size = sizeof(options);
+    options.timeout_ms = engine->options.timeoutMs;
+    options.host = &Run::callHost;
+    if (!callsHost)
+      options.host = nullptr;
+    options.crew = crew;
+    options.places = made->places.data();
+    char problem[1024] = "";
+    shardrt_world *created = nullptr;
+    int status = shardrt_world_create(loaded.get(), &options, &created, problem,
+                                      sizeof(problem));
+    if (status != SHARDRT_OK)
+      return fail(static_cast<Status>(status), problem);
+    made->world.reset(created);
+    known = std::move(made);
+  }
+  world = known.get();
+  if (!devices)
+    standard.store(world, std::memory_order_release);
+  return nullptr;
+}
+
+MaybeFailure Program::siteStats(int64_t site, shardrt_site_info &info,
+                                shardrt_site_stats &stats) {
+  if (shardrt_program_site_info(loaded.get(), site, &info) != SHARDRT_OK)
+    return usage("the program has no site " + std::to_string(site));
+  stats = {};
+  std::lock_guard lock(mutex);
+  for (const auto &[places, world] : worlds) {
+    shardrt_site_stats part;
+    if (!world || shardrt_world_site_stats(world->world.get(), -1, site,
+                                           &part) != SHARDRT_OK)
+      continue;
+    stats.count += part.count;
+    stats.bytes_received += part.bytes_received;
+    stats.total_ns += part.total_ns;
+    stats.wait_ns += part.wait_ns;
+    stats.overlap_ns += part.overlap_ns;
+  }
+  return nullptr;
+}
+
+MaybeFailure Program::localText(const std::string *&text) {
+  std::lock_guard lock(mutex);
+  if (!local) {
+    std::string printed;
+    if (MaybeFailure failure = printLocal(*engine, model, printed))
+      return failure;
+    local = std::make_unique<std::string>(std::move(printed));
+  }
+  text = local.get();
+  return nullptr;
+}

@@ -1,0 +1,521 @@
+//===- ProgramsTest.cpp - Compiling and running ---------------------------===//
+
+#include "Handles.h"
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+using namespace shardc::test;
+
+namespace {
+
+const char *const kAddMul = R"mlir(
+module @add_mul {
+  func.func @main(%x: tensor<4xf32> loc("x"), %y: tensor<4xf32>)
+      -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = stablehlo.add %x, %y : tensor<4xf32>
+    %1 = stablehlo.multiply %x, %y : tensor<4xf32>
+    return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  }
+})mlir";
+
+/// The sum of all, and each element minus it, of 7 elements over `axis`.
+const char *const kCentred = R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<f32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+    %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<7xf32>
+    %0 = stablehlo.subtract %x, %all : tensor<7xf32>
+    return %0, %sum : tensor<7xf32>, tensor<f32>
+  }
+})mlir";
+
+using Options = std::vector<shardc_option>;
+
+shardc_error *tryCompile(shardc_engine *engine, const std::string &text,
+                         const Options &options, ProgramPtr &program) {
+  shardc_program *made = nullptr;
+  shardc_error *error =
+      shardc_compile(engine, text.data(), text.size(), "model.mlir",
+                     options.data(), options.size(), &made);
+  program.reset(made);
+  return error;
+}
+
+ProgramPtr compile(shardc_engine *engine, const std::string &text,
+                   const Options &options = {}) {
+  ProgramPtr program;
+  EXPECT_GOOD(tryCompile(engine, text, options, program));
+  return program;
+}
+
+/// Runs `program` on `arguments[rank]`; fills `results[rank]`.
+shardc_error *tryRun(shardc_program *program,
+                     const std::vector<std::vector<shardc_buffer *>> &arguments,
+                     std::vector<std::vector<BufferPtr>> &results,
+                     const shardc_execute_options *options = nullptr,
+                     EventPtr *done = nullptr) {
+  size_t count = shardc_program_num_results(program);
+  std::vector<std::vector<shardc_buffer *>> made(
+      arguments.size(), std::vector<shardc_buffer *>(count));
+  std::vector<shardc_buffer *const *> in;
+  std::vector<shardc_buffer **> out;
+  for (size_t rank = 0; rank < arguments.size(); ++rank) {
+    in.push_back(arguments[rank].data());
+    out.push_back(made[rank].data());
+  }
+  shardc_event *event = nullptr;
+  shardc_error *error = shardc_execute(program, options, in.data(), out.data(),
+                                       done ? &event : nullptr);
+  results.clear();
+  for (const auto &list : made)
+    for (auto &into = results.emplace_back(); shardc_buffer *buffer : list)
+      into.emplace_back(buffer);
+  if (done)
+    done->reset(event);
+  return error;
+}
+
+std::vector<std::vector<BufferPtr>>
+run(shardc_program *program,
+    const std::vector<std::vector<shardc_buffer *>> &arguments) {
+  std::vector<std::vector<BufferPtr>> results;
+  EXPECT_GOOD(tryRun(program, arguments, results));
+  return results;
+}
+
+TEST(Programs, ComputeOnOneDevice) {
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  ASSERT_TRUE(program);
+  EXPECT_STREQ(shardc_program_name(program.get()), "add_mul");
+  EXPECT_EQ(shardc_program_num_ranks(program.get()), 1);
+  EXPECT_EQ(shardc_program_num_arguments(program.get()), 2);
+  shardc_value value = {};
+  value.size = sizeof(value);
+  ASSERT_GOOD(shardc_program_argument(program.get(), 0, &value));
+  EXPECT_STREQ(value.name, "x");
+  EXPECT_EQ(value.num_dims, 1);
+  EXPECT_EQ(value.dims[0], 4);
+  EXPECT_FAILS(shardc_program_argument(program.get(), 2, &value), SHARDC_USAGE,
+               "has 2");
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            y = put(engine.get(), 0, {10, 20, 30, 40}, {4});
+  auto results = run(program.get(), {{x.get(), y.get()}});
+  EXPECT_EQ(get(results[0][0].get()), (std::vector<float>{11, 22, 33, 44}));
+  EXPECT_EQ(get(results[0][1].get()), (std::vector<float>{10, 40, 90, 160}));
+}
+
+TEST(Programs, ComputeOnAnyDevice) {
+  EnginePtr engine = makeEngine(3);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  BufferPtr x = put(engine.get(), 2, {1, 2, 3, 4}, {4});
+  std::vector<std::vector<BufferPtr>> results;
+  int64_t device = 2;
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  options.devices = &device;
+  ASSERT_GOOD(tryRun(program.get(), {{x.get(), x.get()}}, results, &options));
+  EXPECT_EQ(shardc_buffer_device(results[0][0].get()), 2);
+  EXPECT_EQ(get(results[0][1].get()), (std::vector<float>{1, 4, 9, 16}));
+}
+
+TEST(Programs, CutUnevenlyOverTwoAndFourRanks) {
+  EnginePtr engine = makeEngine(4);
+  for (const char *mesh : {"x=2", "x=4"}) {
+    ProgramPtr program = compile(engine.get(), kCentred, {{"mesh", mesh}});
+    ASSERT_TRUE(program);
+    int64_t ranks = mesh[2] - '0', total = 0;
+    ASSERT_EQ(shardc_program_num_ranks(program.get()), ranks);
+    std::vector<BufferPtr> shards;
+    std::vector<std::vector<shardc_buffer *>> arguments;
+    std::vector<int64_t> starts;
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      int64_t start, size;
+      ASSERT_GOOD(
+          shardc_program_argument_box(program.get(), 0, rank, &start, &size));
+      EXPECT_EQ(start, total);
+      total += size;
+      std::vector<float> values;
+      for (int64_t i = start; i < start + size; ++i)
+        values.push_back(i + 1);
+      starts.push_back(start);
+      shards.push_back(put(engine.get(), rank, values, {size}));
+      arguments.push_back({shards.back().get()});
+    }
+    EXPECT_EQ(total, 7);
+    auto results = run(program.get(), arguments);
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(get(results[rank][1].get()), std::vector<float>{28});
+      std::vector<float> values = get(results[rank][0].get());
+      for (size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(values[i], float(starts[rank]) + float(i) + 1 - 28);
+    }
+    // What was moved is known.
+    shardc_site_stats stats = {};
+    stats.size = sizeof(stats);
+    ASSERT_EQ(shardc_program_num_sites(program.get()), 1);
+    ASSERT_GOOD(shardc_program_site_stats(program.get(), 0, &stats));
+    EXPECT_STREQ(stats.kind, "all_reduce");
+    EXPECT_EQ(stats.count, ranks);
+  }
+}
+
+TEST(Programs, WithoutAMeshAreComputedWholeByEachRank) {
+  EnginePtr engine = makeEngine(3);
+  ProgramPtr program = compile(engine.get(), kAddMul, {{"ranks", "3"}});
+  ASSERT_EQ(shardc_program_num_ranks(program.get()), 3);
+  std::vector<BufferPtr> buffers;
+  std::vector<std::vector<shardc_buffer *>> arguments;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    buffers.push_back(put(engine.get(), rank, {1, 2, 3, 4}, {4}));
+    arguments.push_back({buffers.back().get(), buffers.back().get()});
+  }
+  auto results = run(program.get(), arguments);
+  for (int64_t rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(get(results[rank][1].get()), (std::vector<float>{1, 4, 9, 16}));
+}
+
+TEST(Programs, AreRefusedWithTheLineAndTheReason) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program;
+  auto refused = [&](const std::string &text, const Options &options = {}) {
+    return tryCompile(engine.get(), text, options, program);
+  };
+  EXPECT_FAILS(refused(""), SHARDC_REFUSED, "main");
+  EXPECT_FAILS(refused("garbage"), SHARDC_REFUSED, "'garbage' is unknown");
+  EXPECT_FAILS(refused("ML\xefR\x06garbage"), SHARDC_REFUSED, "");
+  EXPECT_FAILS(
+      refused(std::string(kAddMul).replace(120, 10, "%nothing, %"), {}),
+      SHARDC_REFUSED, "model.mlir:");
+  EXPECT_FAILS(
+      refused("module { func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+              "  %0 = magic.wand %a : tensor<4xf32>\n"
+              "  return %0 : tensor<4xf32> } }"),
+      SHARDC_UNSUPPORTED, "magic");
+  EXPECT_FAILS(refused(kAddMul, {{"no-such", "1"}}), SHARDC_USAGE,
+               "no option 'no-such'");
+  EXPECT_FAILS(refused(kAddMul, {{"mesh", "x=0"}}), SHARDC_USAGE, "--mesh=x=0");
+  EXPECT_FAILS(refused(kAddMul, {{"ranks", "many"}}), SHARDC_USAGE,
+               "--ranks=many");
+  EXPECT_FAILS(refused(kAddMul, {{"no-fallback", "perhaps"}}), SHARDC_USAGE,
+               "true or false");
+  EXPECT_FAILS(refused(kCentred, {{"mesh", "x=4"}}), SHARDC_USAGE, "4 ranks");
+  EXPECT_FAILS(refused(kCentred, {{"ranks", "0"}}), SHARDC_USAGE, "--ranks=0");
+  EXPECT_FALSE(program);
+  EXPECT_FAILS(shardc_compile(nullptr, "", 0, "", nullptr, 0, nullptr),
+               SHARDC_USAGE, "NULL");
+}
+
+TEST(Programs, NameTheArgumentThatIsWrong) {
+  EnginePtr engine = makeEngine(2), other = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  BufferPtr good = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            shape = put(engine.get(), 0, {1, 2, 3, 4}, {2, 2}),
+            device = put(engine.get(), 1, {1, 2, 3, 4}, {4}),
+            foreign = put(other.get(), 0, {1, 2, 3, 4}, {4}),
+            deleted = put(engine.get(), 0, {1, 2, 3, 4}, {4});
+  std::vector<int32_t> integers(4);
+  std::vector<int64_t> dims = {4};
+  shardc_host_data host = hostData(integers.data(), "i32", dims);
+  shardc_buffer *made = nullptr;
+  ASSERT_GOOD(shardc_buffer_from_host(engine.get(), 0, &host, &made));
+  BufferPtr type(made);
+  shardc_buffer_delete(deleted.get());
+  std::vector<std::vector<BufferPtr>> results;
+  auto refused = [&](shardc_buffer *x, shardc_buffer *y) {
+    return tryRun(program.get(), {{x, y}}, results);
+  };
+  EXPECT_FAILS(refused(nullptr, good.get()), SHARDC_USAGE,
+               "argument 0 (x) is NULL");
+  EXPECT_FAILS(refused(good.get(), shape.get()), SHARDC_USAGE,
+               "argument 1 is f32[2, 2], but the program takes f32[4]");
+  EXPECT_FAILS(refused(type.get(), good.get()), SHARDC_USAGE,
+               "argument 0 (x) is i32[4], but the program takes f32[4]");
+  EXPECT_FAILS(refused(good.get(), device.get()), SHARDC_USAGE,
+               "argument 1 lies on device 1, but the rank runs on device 0");
+  EXPECT_FAILS(refused(foreign.get(), good.get()), SHARDC_USAGE,
+               "argument 0 (x) is a buffer of another engine");
+  EXPECT_FAILS(refused(good.get(), deleted.get()), SHARDC_USAGE,
+               "argument 1 has been deleted or donated");
+  EXPECT_EQ(results[0][0], nullptr);
+  EXPECT_FAILS(
+      shardc_execute(program.get(), nullptr, nullptr, nullptr, nullptr),
+      SHARDC_USAGE, "'arguments' is NULL");
+  int64_t nowhere = 7;
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  options.devices = &nowhere;
+  EXPECT_FAILS(
+      tryRun(program.get(), {{good.get(), good.get()}}, results, &options),
+      SHARDC_USAGE, "rank 0: there is no device 7");
+  // All else goes on.
+  auto right = run(program.get(), {{good.get(), good.get()}});
+  EXPECT_EQ(get(right[0][0].get()), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST(Programs, TakeTheMemoryOfWhatIsGivenUp) {
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  shardc_memory_stats stats = {};
+  stats.size = sizeof(stats);
+  uint8_t donated[2] = {1, 0};
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  options.donated = donated;
+  BufferPtr x = put(engine.get(), 0, {1, 1, 1, 1}, {4}),
+            one = put(engine.get(), 0, {1, 1, 1, 1}, {4});
+  int64_t steady = 0;
+  for (int step = 0; step < 100; ++step) {
+    std::vector<std::vector<BufferPtr>> results;
+    ASSERT_GOOD(
+        tryRun(program.get(), {{x.get(), one.get()}}, results, &options));
+    EXPECT_TRUE(shardc_buffer_is_deleted(x.get()));
+    x = std::move(results[0][0]);
+    results.clear();
+    ASSERT_GOOD(shardc_engine_memory_stats(engine.get(), 0, &stats));
+    if (step == 0)
+      steady = stats.peak_bytes_in_use;
+    EXPECT_EQ(stats.peak_bytes_in_use, steady);
+  }
+  EXPECT_EQ(get(x.get())[0], 101);
+  // What was given up is not to be used again.
+  std::vector<std::vector<BufferPtr>> results;
+  ASSERT_GOOD(tryRun(program.get(), {{x.get(), one.get()}}, results, &options));
+  EXPECT_FAILS(tryRun(program.get(), {{x.get(), one.get()}}, results),
+               SHARDC_USAGE, "argument 0 (x) has been deleted or donated");
+}
+
+TEST(Programs, RunBehindWhatTheyWaitFor) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  shardc_event *made = nullptr;
+  ASSERT_GOOD(shardc_event_create(&made));
+  EventPtr ready(made);
+  std::vector<int64_t> dims = {4};
+  shardc_buffer *later = nullptr;
+  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
+                                         shardc_element_type_named("f32"), 1,
+                                         dims.data(), ready.get(), &later));
+  BufferPtr x(later), y = put(engine.get(), 0, {1, 1, 1, 1}, {4});
+  std::vector<std::vector<BufferPtr>> first, second;
+  EventPtr done;
+  ASSERT_GOOD(
+      tryRun(program.get(), {{x.get(), y.get()}}, first, nullptr, &done));
+  ASSERT_GOOD(tryRun(program.get(), {{first[0][0].get(), y.get()}}, second));
+  // Given up by its owner; the runs have it all the same.
+  y.reset();
+  EXPECT_FALSE(shardc_event_is_ready(done.get()));
+  auto *memory = static_cast<float *>(shardc_buffer_data(later));
+  std::fill(memory, memory + 4, 5);
+  shardc_event_set(ready.get(), nullptr);
+  EXPECT_EQ(get(second[0][0].get()), (std::vector<float>{7, 7, 7, 7}));
+  EXPECT_GOOD(shardc_event_await(done.get()));
+}
+
+TEST(Programs, FailWithTheirArguments) {
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  shardc_event *made = nullptr;
+  ASSERT_GOOD(shardc_event_create(&made));
+  EventPtr ready(made);
+  std::vector<int64_t> dims = {4};
+  shardc_buffer *later = nullptr;
+  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
+                                         shardc_element_type_named("f32"), 1,
+                                         dims.data(), ready.get(), &later));
+  BufferPtr x(later);
+  std::vector<std::vector<BufferPtr>> first, second, third;
+  ASSERT_GOOD(tryRun(program.get(), {{x.get(), x.get()}}, first));
+  ASSERT_GOOD(
+      tryRun(program.get(), {{first[0][0].get(), first[0][1].get()}}, second));
+  shardc_event_set(ready.get(), shardc_error_create(SHARDC_IO, "no such disk"));
+  float values[4];
+  EXPECT_FAILS(
+      shardc_buffer_to_host(second[0][1].get(), values, nullptr, nullptr),
+      SHARDC_IO, "no such disk");
+  // Known by now.
+  ASSERT_GOOD(
+      tryRun(program.get(), {{second[0][0].get(), first[0][1].get()}}, third));
+  EXPECT_FAILS(
+      shardc_buffer_to_host(third[0][0].get(), values, nullptr, nullptr),
+      SHARDC_IO, "no such disk");
+  // And the device goes on.
+  BufferPtr y = put(engine.get(), 0, {1, 2, 3, 4}, {4});
+  auto right = run(program.get(), {{y.get(), y.get()}});
+  EXPECT_EQ(get(right[0][0].get()), (std::vector<float>{2, 4, 6, 8}));
+}
+
+TEST(Programs, TakeBuffersOfOtherDevicesOnceMoved) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4});
+  int64_t device = 1;
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  options.devices = &device;
+  auto first = run(program.get(), {{x.get(), x.get()}});
+  shardc_buffer *moved = nullptr;
+  ASSERT_GOOD(shardc_buffer_to_device(first[0][0].get(), 1, &moved));
+  BufferPtr there(moved);
+  first.clear();
+  uint8_t donated[2] = {1, 0};
+  options.donated = donated;
+  std::vector<std::vector<BufferPtr>> second;
+  ASSERT_GOOD(
+      tryRun(program.get(), {{there.get(), there.get()}}, second, &options));
+  EXPECT_EQ(get(second[0][1].get()), (std::vector<float>{4, 16, 36, 64}));
+  EXPECT_TRUE(shardc_buffer_is_deleted(there.get()));
+}
+
+TEST(Programs, GoInAnyOrderWithTheirEngine) {
+  for (int order = 0; order < 6; ++order) {
+    EnginePtr engine = makeEngine(2);
+    ProgramPtr program = compile(engine.get(), kCentred);
+    BufferPtr a = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+              b = put(engine.get(), 1, {5, 6, 7}, {3});
+    auto results = run(program.get(), {{a.get()}, {b.get()}});
+    if (order & 1)
+      engine.reset();
+    if (order & 2)
+      program.reset();
+    if (order & 4)
+      results.clear();
+    a.reset();
+    program.reset();
+    engine.reset();
+  }
+}
+
+TEST(Programs, RunFromManyThreadsAtOnce) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr one = compile(engine.get(), kAddMul),
+             two = compile(engine.get(), kCentred);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      BufferPtr x = put(engine.get(), 0, std::vector<float>(4, t), {4}),
+                a = put(engine.get(), 0, std::vector<float>(4, t), {4}),
+                b = put(engine.get(), 1, std::vector<float>(3, t), {3});
+      for (int i = 0; i < 200; ++i) {
+        auto first = run(one.get(), {{x.get(), x.get()}});
+        auto second = run(two.get(), {{a.get()}, {b.get()}});
+        ASSERT_EQ(get(first[0][1].get()), std::vector<float>(4, t * t));
+        ASSERT_EQ(get(second[1][0].get()), std::vector<float>(3, t - 7 * t));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// Threads of this process.
+int64_t countThreads() {
+  int64_t threads = 0;
+  if (std::FILE *file = std::fopen("/proc/self/status", "r")) {
+    char line[256];
+    while (std::fgets(line, sizeof(line), file))
+      if (std::sscanf(line, "Threads: %ld", &threads) == 1)
+        break;
+    std::fclose(file);
+  }
+  return threads;
+}
+
+/// Bytes of this process that lie in memory.
+int64_t residentBytes() {
+  long pages = 0, resident = 0;
+  if (std::FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
+      resident = 0;
+    std::fclose(file);
+  }
+  return resident * 4096;
+}
+
+TEST(Programs, ShareTheThreadsOfTheDevices) {
+  int64_t before = countThreads();
+  EnginePtr engine = makeEngine(2);
+  std::vector<ProgramPtr> programs;
+  BufferPtr a = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            b = put(engine.get(), 1, {5, 6, 7}, {3});
+  for (int i = 0; i < 20; ++i) {
+    programs.push_back(compile(engine.get(), kCentred));
+    run(programs.back().get(), {{a.get()}, {b.get()}});
+  }
+  // Two devices, and who watches that none waits for ever.
+  EXPECT_LE(countThreads(), before + 3);
+}
+
+TEST(Programs, DoNotGrowFromCallToCall) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr one = compile(engine.get(), kAddMul),
+             two = compile(engine.get(), kCentred);
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            b = put(engine.get(), 1, {5, 6, 7}, {3});
+  auto call = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      run(one.get(), {{x.get(), x.get()}});
+      if (i % 8 == 0)
+        run(two.get(), {{x.get()}, {b.get()}});
+    }
+  };
+  call(1000);
+  int64_t before = residentBytes();
+  call(10000);
+  EXPECT_LT(residentBytes() - before, 1 << 20);
+}
+
+TEST(Programs, CallTheHost) {
+  // A callback as JAX's export writes it: index 0, doubles what it is given.
+  const char *text = R"mlir(
+module {
+  func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+    %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%x)
+        {api_version = 4 : i32, backend_config = {index = 0 : ui64}}
+        : (tensor<3xf32>) -> tensor<3xf32>
+    return %0 : tensor<3xf32>
+  }
+})mlir";
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), text);
+  ASSERT_TRUE(program);
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3}, {3});
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  int calls = 0;
+  options.host_user = &calls;
+  options.host = [](void *user, const shardc_host_call *call, char *,
+                    size_t) -> int {
+    ++*static_cast<int *>(user);
+    auto *from = static_cast<const float *>(call->operands[0].data);
+    auto *to = static_cast<float *>(call->results[0].data);
+    for (int i = 0; i < 3; ++i)
+      to[i] = 2 * from[i];
+    return SHARDC_OK;
+  };
+  std::vector<std::vector<BufferPtr>> results;
+  ASSERT_GOOD(tryRun(program.get(), {{x.get()}}, results, &options));
+  EXPECT_EQ(get(results[0][0].get()), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(calls, 1);
+  options.host = [](void *, const shardc_host_call *, char *message,
+                    size_t size) -> int {
+    std::snprintf(message, size, "the callback raised");
+    return SHARDC_REFUSED;
+  };
+  ASSERT_GOOD(tryRun(program.get(), {{x.get()}}, results, &options));
+  float values[3];
+  EXPECT_FAILS(
+      shardc_buffer_to_host(results[0][0].get(), values, nullptr, nullptr),
+      SHARDC_REFUSED, "the callback raised");
+  ASSERT_GOOD(tryRun(program.get(), {{x.get()}}, results));
+  EXPECT_FAILS(
+      shardc_buffer_to_host(results[0][0].get(), values, nullptr, nullptr),
+      SHARDC_UNSUPPORTED, "nobody answers");
+}
+
+} // namespace
