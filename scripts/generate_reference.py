@@ -46,7 +46,8 @@ def write_passes() -> str:
         WRITTEN,
         "",
         "What `shard-opt` can run, by room. The stages (`--spmd-import`, `--spmd-propagate`, …) put them in order.",
-        "Where `before` and `after` are whole programs, `./run test` runs the pass and compares.",
+        "`./run test` runs each pass on the program `before` and compares what comes out with `after`.",
+        "`after, among others` has the lines that the pass is about.",
         "",
     ]
     for file, passes in groupby(read_passes(), key=lambda entry: entry.file):
@@ -70,7 +71,8 @@ def write_dialect(name: str, file: str) -> str:
 
 def check_exit_codes() -> list[str]:
     """What is wrong with the table of exit codes; signals have codes that no enum names."""
-    enum = re.search(r"enum class ExitCode \{(.*?)\};", (ROOT / "include/shardc/Driver/Errors.h").read_text(), re.DOTALL)
+    errors = (ROOT / "include/shardc/Driver/Errors.h").read_text()
+    enum = re.search(r"enum class ExitCode \{(.*?)\};", errors, re.DOTALL)
     codes = set(re.findall(r"= (\d+)", enum.group(1))) if enum else set()
     section = (REFERENCE / "shard-run.md").read_text().partition("## Exit codes")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\d+(?:, \d+)*) \|", section, re.MULTILINE)

@@ -66,6 +66,40 @@ def ExpandParallelPass : Pass<"spmd-expand-parallel", "::mlir::ModuleOp"> {
     permutations, `infeed` the ops of the function that feeds it. `check.expect_serialized_eq` is a check of what the
     probe saw. Refuses: programs that wait for one another for ever, communication in regions of programs that not
     all processes run, several grids of different sizes.
+
+    ```mlir
+    // before: --spmd-inline-calls --spmd-expand-parallel
+    func.func @twice(%x: tensor<2xi32>) -> tensor<2xi32> {
+      %0 = stablehlo.add %x, %x : tensor<2xi32>
+      return %0 : tensor<2xi32>
+    }
+    func.func @main() -> (tensor<2xi32>, tensor<2xi32>) {
+      %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+      %y = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
+      %0:2 = "interpreter.run_parallel"(%x, %y) {programs = [[@twice, @twice]]} : (tensor<2xi32>, tensor<2xi32>) -> (tensor<2xi32>, tensor<2xi32>)
+      return %0#0, %0#1 : tensor<2xi32>, tensor<2xi32>
+    }
+    // after
+    sdy.mesh @processes = <["replica"=1, "partition"=2]>
+    func.func @main() -> (tensor<2xi32>, tensor<2xi32>) {
+      %c = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+      %c_0 = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
+      %0 = stablehlo.reshape %c : (tensor<2xi32>) -> tensor<1x2xi32>
+      %1 = stablehlo.reshape %c_0 : (tensor<2xi32>) -> tensor<1x2xi32>
+      %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<1x2xi32>, tensor<1x2xi32>) -> tensor<2x2xi32>
+      %3 = sdy.manual_computation(%2) in_shardings=[<@processes, [{"replica", "partition"}, {} ]>] out_shardings=[<@processes, [{"replica", "partition"}, {} ]>] manual_axes={"replica", "partition"} (%arg0: tensor<1x2xi32>) {
+        %8 = stablehlo.reshape %arg0 : (tensor<1x2xi32>) -> tensor<2xi32>
+        %9 = stablehlo.add %8, %8 : tensor<2xi32>
+        %10 = stablehlo.reshape %9 : (tensor<2xi32>) -> tensor<1x2xi32>
+        sdy.return %10 : tensor<1x2xi32>
+      } : (tensor<2x2xi32>) -> tensor<2x2xi32>
+      %4 = stablehlo.slice %3 [0:1, 0:2] : (tensor<2x2xi32>) -> tensor<1x2xi32>
+      %5 = stablehlo.reshape %4 : (tensor<1x2xi32>) -> tensor<2xi32>
+      %6 = stablehlo.slice %3 [1:2, 0:2] : (tensor<2x2xi32>) -> tensor<1x2xi32>
+      %7 = stablehlo.reshape %6 : (tensor<1x2xi32>) -> tensor<2xi32>
+      return %5, %7 : tensor<2xi32>, tensor<2xi32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::check::CheckDialect", "::shardc::sdy::SdyDialect",
                            "::shardc::stablehlo::StablehloDialect"];
@@ -187,6 +221,23 @@ def CollectChecksPass : Pass<"spmd-collect-checks", "::mlir::ModuleOp"> {
     Before: check ops in @main. After: none; for each of them two more results, got and expected, the first
     with `spmd.check` (eq, almost_eq TOLERANCE, close MIN MAX). A check in the body of a loop or in a branch becomes an
     i1 that is carried out and checked there. Refuses: checks in other regions.
+
+    ```mlir
+    // before
+    func.func @main() {
+      %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %1 = stablehlo.add %0, %0 : tensor<2xf32>
+      check.expect_eq_const %1, dense<[2.0, 4.0]> : tensor<2xf32>
+      return
+    }
+    // after
+    func.func @main() -> (tensor<2xf32> {spmd.check = "eq", spmd.name = "check.expect_eq_const at <stdin>:4"}, tensor<2xf32> {spmd.check = "expected", spmd.name = "check.expect_eq_const at <stdin>:4"}) {
+      %cst = stablehlo.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+      %0 = stablehlo.add %cst, %cst : tensor<2xf32>
+      %cst_0 = stablehlo.constant dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
+      return %0, %cst_0 : tensor<2xf32>, tensor<2xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -342,6 +393,28 @@ def EmulateManualPass : Pass<"spmd-emulate-manual", "::mlir::ModuleOp"> {
     side; collectives are slices, concatenations and folds of their values. Requires what import leaves.
     Refuses: reducers that are not elementwise, groups with ranks of several coordinates of a free axis, more ops
     than a program may have.
+
+    ```mlir
+    // before
+    #rows = #spmd.sharding<@mesh, [{"x"} ]>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = spmd.manual(%x) in [#rows] out [#rows] along ["x"] {
+      ^bb0(%block: tensor<4xf32>):
+        %1 = "stablehlo.collective_permute"(%block) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+        spmd.return %1 : tensor<4xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.slice %arg0 [0:4] {spmd.of_manual} : (tensor<8xf32>) -> tensor<4xf32>
+      %1 = stablehlo.slice %arg0 [4:8] {spmd.of_manual} : (tensor<8xf32>) -> tensor<4xf32>
+      %2 = stablehlo.concatenate %1, %0, dim = 0 {spmd.of_manual} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+      return %2 : tensor<8xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
 }
@@ -432,15 +505,27 @@ def MakeReproduciblePass : Pass<"spmd-make-reproducible", "::mlir::ModuleOp"> {
     sums of multiples of one power of two in f64, which no order changes, rounded once; other reductions of floats are trees over
     global indices. So local parts may be summed in any order, by any number of ranks. docs/Rationale/Reproducible.md.
     Refuses: what is not known to give the same bits on every mesh.
+
     ```mlir
     // before
-    %s = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
-    // after, %anchor being a multiple of the power of two above the largest element
-    %wide = stablehlo.convert %x : (tensor<8xf32>) -> tensor<8xf64>
-    %moved = stablehlo.add %wide, %anchor : tensor<8xf64>
-    %rounded = stablehlo.subtract %moved, %anchor : tensor<8xf64>
-    %exact = stablehlo.reduce(%rounded init: %zero64) applies stablehlo.add across dimensions = [0] : (tensor<8xf64>, tensor<f64>) -> tensor<f64>
-    %s = stablehlo.convert %exact : (tensor<f64>) -> tensor<f32>
+    func.func @main(%x: tensor<8xf32>) -> tensor<f32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    // after, among others
+    %0 = stablehlo.abs %arg0 : tensor<8xf32>
+    ...
+    %1 = stablehlo.reduce(%0 init: %cst_0) applies stablehlo.maximum across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    ...
+    %8 = stablehlo.convert %arg0 : (tensor<8xf32>) -> tensor<8xf64>
+    ...
+    %13 = stablehlo.add %8, %12 : tensor<8xf64>
+    %14 = stablehlo.subtract %13, %12 : tensor<8xf64>
+    ...
+    %15 = stablehlo.reduce(%14 init: %cst_5) applies stablehlo.add across dimensions = [0] : (tensor<8xf64>, tensor<f64>) -> tensor<f64>
+    %16 = stablehlo.convert %15 : (tensor<f64>) -> tensor<f32>
+    return %16 : tensor<f32>
     ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];

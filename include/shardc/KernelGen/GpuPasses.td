@@ -10,11 +10,45 @@ def FuseProloguesPass : Pass<"spmd-fuse-prologues", "mlir::func::FuncOp"> {
     Before: `linalg.generic` on tensors, fused. After: elementwise work whose one consumer is a product is part of it, where few
     blocks of the product meet each of its elements (the other operand has 16 to 128 lines). Contractions so far had operands that are
     read as they are, or cast. Adds work: an element is computed by each block that meets it, one or two.
+
     ```mlir
-    %1 = linalg.generic ... ins(%a, %scale : tensor<512x256xf32>, tensor<256xf32>) {... arith.mulf ...}
-    %2 = linalg.generic ... ins(%1, %b : tensor<512x256xf32>, tensor<256x64xf32>) {... arith.mulf ... arith.addf ...}
-    // becomes
-    %2 = linalg.generic ... ins(%a, %scale, %b) {... arith.mulf ... arith.mulf ... arith.addf ...}
+    // before
+    #rows = affine_map<(d0, d1) -> (d0, d1)>
+    #columns = affine_map<(d0, d1) -> (d1)>
+    #left = affine_map<(i, j, k) -> (i, k)>
+    #right = affine_map<(i, j, k) -> (k, j)>
+    #out = affine_map<(i, j, k) -> (i, j)>
+    func.func @main(%a: tensor<512x256xf32>, %scale: tensor<256xf32>, %b: tensor<256x64xf32>, %e: tensor<512x256xf32>, %c: tensor<512x64xf32>) -> tensor<512x64xf32> {
+      %0 = linalg.generic {indexing_maps = [#rows, #columns, #rows], iterator_types = ["parallel", "parallel"]}
+          ins(%a, %scale : tensor<512x256xf32>, tensor<256xf32>) outs(%e : tensor<512x256xf32>) {
+      ^bb0(%x: f32, %s: f32, %o: f32):
+        %1 = arith.mulf %x, %s : f32
+        linalg.yield %1 : f32
+      } -> tensor<512x256xf32>
+      %2 = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%0, %b : tensor<512x256xf32>, tensor<256x64xf32>) outs(%c : tensor<512x64xf32>) {
+      ^bb0(%x: f32, %y: f32, %o: f32):
+        %3 = arith.mulf %x, %y : f32
+        %4 = arith.addf %o, %3 : f32
+        linalg.yield %4 : f32
+      } -> tensor<512x64xf32>
+      return %2 : tensor<512x64xf32>
+    }
+    // after
+    #map = affine_map<(d0, d1, d2) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2) -> (d2)>
+    #map2 = affine_map<(d0, d1, d2) -> (d2, d1)>
+    #map3 = affine_map<(d0, d1, d2) -> (d0, d1)>
+    func.func @main(%arg0: tensor<512x256xf32>, %arg1: tensor<256xf32>, %arg2: tensor<256x64xf32>, %arg3: tensor<512x256xf32>, %arg4: tensor<512x64xf32>) -> tensor<512x64xf32> {
+      %0 = linalg.generic {indexing_maps = [#map, #map1, #map2, #map3], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %arg1, %arg2 : tensor<512x256xf32>, tensor<256xf32>, tensor<256x64xf32>) outs(%arg4 : tensor<512x64xf32>) {
+      ^bb0(%in: f32, %in_0: f32, %in_1: f32, %out: f32):
+        %1 = arith.mulf %in, %in_0 : f32
+        %2 = arith.mulf %1, %in_1 : f32
+        %3 = arith.addf %out, %2 : f32
+        linalg.yield %3 : f32
+      } -> tensor<512x64xf32>
+      return %0 : tensor<512x64xf32>
+    }
     ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
@@ -28,15 +62,32 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
     store single elements are a launch as a whole; a `spmd.pair_step` is one forward, and backward one for each
     gradient. On the host stay loops and branches that launch or communicate,
     and loads of single elements.
+
     ```mlir
-    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
-                    iterator_types = ["parallel"]} ins(%x : memref<1000xf32>) outs(%y : memref<1000xf32>) {...}
-    // becomes
-    gpu.launch blocks(%b, ...) in (%n = %c4, ...) threads(%t, ...) in (%m = %c256, ...) {
-      // %i = %b * 256 + %t
-      scf.if (%i < 1000) {...}
-      gpu.terminator
+    // before
+    #same = affine_map<(d0) -> (d0)>
+    func.func @main(%x: memref<1000xf32>, %y: memref<1000xf32>) {
+      linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<1000xf32>) outs(%y : memref<1000xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %0 = arith.negf %a : f32
+        linalg.yield %0 : f32
+      }
+      return
     }
+    // after, among others
+    gpu.launch blocks(%arg2, %arg3, %arg4) in (%arg8 = %2, %arg9 = %c1_1, %arg10 = %c1_1) threads(%arg5, %arg6, %arg7) in (%arg11 = %c256_2, %arg12 = %c1_1, %arg13 = %c1_1) {
+    %3 = arith.muli %arg2, %c256 : index
+    %4 = arith.addi %3, %arg5 : index
+    %5 = arith.cmpi ult, %4, %1 : index
+    scf.if %5 {
+    ...
+    %7 = vector.load %arg0[%6] {alignment = 16 : i64} : memref<1000xf32>, vector<4xf32>
+    ...
+    %10 = arith.negf %9 : f32
+    ...
+    vector.store %20, %arg1[%6] {alignment = 16 : i64} : memref<1000xf32>, vector<4xf32>
+    ...
+    gpu.terminator
     ```
   }];
   let options = [
@@ -58,6 +109,25 @@ def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModu
     Before: `gpu.func` with arith, math, memref, cf and complex. After: `llvm.func`. Square roots, roundings, fused
     multiply-adds and operations on bits are LLVM's intrinsics, for which GPUs have instructions; other functions are calls
     of libdevice, so that a kernel which needs none of these can be made without CUDA.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(gpu.module(spmd-convert-gpu-kernels))
+    gpu.module @shardc_kernels {
+      gpu.func @root(%x: !llvm.ptr, %y: f32) kernel {
+        %0 = math.sqrt %y : f32
+        llvm.store %0, %x : f32, !llvm.ptr
+        gpu.return
+      }
+    }
+    // after
+    gpu.module @shardc_kernels {
+      llvm.func @root(%arg0: !llvm.ptr, %arg1: f32) attributes {gpu.kernel, nvvm.kernel, nvvm.minctasm = 1 : i32} {
+        %0 = llvm.intr.sqrt(%arg1) : (f32) -> f32
+        llvm.store %0, %arg0 : f32, !llvm.ptr
+        llvm.return
+      }
+    }
+    ```
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
@@ -67,6 +137,20 @@ def ExpandFragmentProductsPass : Pass<"spmd-expand-fragment-products", "mlir::gp
   let description = [{
     Before: `llvm.inline_asm` named as a product of warpgroups whose left matrix is in registers, on a struct of sums. After:
     the same on single sums, as assembly takes them, with its text. The emulator knows the form before.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(gpu.module(spmd-expand-fragment-products))
+    gpu.module @shardc_kernels {
+      llvm.func @product(%sums: !llvm.struct<(f32, f32, f32, f32)>, %a: i32, %b: i32, %c: i32, %d: i32, %right: i64) -> !llvm.struct<(f32, f32, f32, f32)> {
+        %0 = llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16", "" %sums, %a, %b, %c, %d, %right : (!llvm.struct<(f32, f32, f32, f32)>, i32, i32, i32, i32, i64) -> !llvm.struct<(f32, f32, f32, f32)>
+        llvm.return %0 : !llvm.struct<(f32, f32, f32, f32)>
+      }
+    }
+    // after, among others
+    %0 = llvm.extractvalue %arg0[0] : !llvm.struct<(f32, f32, f32, f32)>
+    ...
+    %4 = llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1, 1; }", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l" %0, %1, %2, %3, %arg1, %arg2, %arg3, %arg4, %arg5 : (f32, f32, f32, f32, i32, i32, i32, i32, i64) -> !llvm.struct<(f32, f32, f32, f32)>
+    ```
   }];
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
@@ -77,6 +161,36 @@ def PlantFaultPass : Pass<"spmd-plant-fault", "mlir::ModuleOp"> {
     Before: kernels in the NVVM dialect. After: one place of them is what somebody might have written by mistake: a barrier
     is missing, a wait comes too late, an edge is not looked at. For tests of the emulator. Refuses: a kind of fault that
     does not exist, or that has no such place in the module.
+
+    ```mlir
+    // before: --spmd-plant-fault=fault=barrier
+    module attributes {gpu.container_module} {
+      gpu.module @shardc_kernels {
+        llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<64 x i32>
+        llvm.func @shift(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+          %tile = llvm.mlir.addressof @tile : !llvm.ptr<3>
+          %t = nvvm.read.ptx.sreg.tid.x : i32
+          %to = llvm.getelementptr %tile[%t] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+          llvm.store %t, %to : i32, !llvm.ptr<3>
+          nvvm.barrier0
+          llvm.return
+        }
+      }
+    }
+    // after
+    module attributes {gpu.container_module} {
+      gpu.module @shardc_kernels {
+        llvm.mlir.global internal @tile() {addr_space = 3 : i32} : !llvm.array<64 x i32>
+        llvm.func @shift(%arg0: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+          %0 = llvm.mlir.addressof @tile : !llvm.ptr<3>
+          %1 = nvvm.read.ptx.sreg.tid.x : i32
+          %2 = llvm.getelementptr %0[%1] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+          llvm.store %1, %2 : i32, !llvm.ptr<3>
+          llvm.return
+        }
+      }
+    }
+    ```
   }];
   let options = [
     Option<"fault", "fault", "std::string", /*default=*/"",
@@ -91,6 +205,36 @@ def EmulateNvvmPass : Pass<"spmd-emulate-nvvm", "mlir::ModuleOp"> {
     `(thread, arguments)` that does what one CUDA thread does: identifiers are read from the thread, shared memory is the
     block's, barriers and shuffles are calls of the emulator (shardrt/Emulated.h). Tables `shardc_kernel_functions` and
     `shardc_kernel_traits` name them. Refuses: an NVVM op that the emulator does not know.
+
+    ```mlir
+    // before
+    module attributes {gpu.container_module} {
+      gpu.module @shardc_kernels {
+        llvm.func @store(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+          %t = nvvm.read.ptx.sreg.tid.x : i32
+          %to = llvm.getelementptr %x[%t] : (!llvm.ptr, i32) -> !llvm.ptr, i32
+          llvm.store %t, %to : i32, !llvm.ptr
+          nvvm.barrier0
+          llvm.return
+        }
+      }
+    }
+    // after, among others
+    llvm.func internal @__shardc_kernel_store(%arg0: !llvm.ptr, %arg1: !llvm.ptr) {
+    ...
+    %1 = llvm.load %0 : !llvm.ptr -> !llvm.ptr
+    ...
+    %5 = llvm.load %4 : !llvm.ptr -> i32
+    ...
+    %9 = llvm.xor %7, %8 : i64
+    ...
+    llvm.store %5, %10 : i32, !llvm.ptr
+    ...
+    llvm.call @shardrt_emulated_barrier(%arg0, %11, %12) : (!llvm.ptr, i32, !llvm.ptr) -> ()
+    ...
+    llvm.mlir.global external constant @shardc_kernel_traits(dense<[0, 1]> : tensor<2xi64>) {addr_space = 0 : i32} : !llvm.array<2 x i64>
+    llvm.mlir.global external constant @shardc_kernel_functions() {addr_space = 0 : i32} : !llvm.array<1 x ptr> {
+    ```
   }];
   let options = [
     Option<"check", "check", "bool", /*default=*/"false",

@@ -197,6 +197,24 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
     Before: equal `tensor.empty`, fills of them, shared by several ops as destinations (CSE makes
     them so). After: one for each use, beside it; a value that is read elsewhere and changed further into an
     output begins in memory of its own (`bufferization.alloc_tensor`), not in the output. Refuses: nothing.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %empty = tensor.empty() : tensor<4xf32>
+      %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+      %1 = linalg.negf ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+      return %0, %1 : tensor<4xf32>, tensor<4xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %0 = tensor.empty() : tensor<4xf32>
+      %1 = linalg.exp ins(%arg0 : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+      %2 = tensor.empty() : tensor<4xf32>
+      %3 = linalg.negf ins(%arg0 : tensor<4xf32>) outs(%2 : tensor<4xf32>) -> tensor<4xf32>
+      return %1, %3 : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::bufferization::BufferizationDialect"];
@@ -332,6 +350,24 @@ def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
     Before: `math` ops on scalars or vectors. After: exp, log, tanh, erf, sin, cos and their like
     of 32-bit floats (and of narrower ones, in 32 bits) are arithmetic that vectorises, within a few
     units in the last place; 64-bit ones stay for libm.
+
+    ```mlir
+    // before
+    func.func @main(%x: f32) -> f32 {
+      %0 = math.exp %x : f32
+      return %0 : f32
+    }
+    // after, among others
+    %4 = math.fma %3, %cst_8, %cst_9 : f32
+    %5 = arith.subf %4, %cst_9 : f32
+    %6 = math.fma %5, %cst_7, %3 : f32
+    ...
+    %15 = math.fma %9, %14, %7 : f32
+    %16 = arith.addf %15, %cst : f32
+    ...
+    %26 = arith.mulf %21, %25 : f32
+    return %26 : f32
+    ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
                            "mlir::vector::VectorDialect"];
@@ -382,6 +418,39 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
     read again, with packed panels where no operand is laid out well. Scratch comes from the end of the
     arena (`spmd.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
     are left for the plain loop lowering.
+
+    ```mlir
+    // before: --spmd-generate-cpu-kernels=vector-bits=256
+    #same = affine_map<(d0) -> (d0)>
+    func.func @main(%x: memref<16xf32>, %y: memref<16xf32>) {
+      linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<16xf32>) outs(%y : memref<16xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %0 = arith.negf %a : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    // after
+    func.func @main(%arg0: memref<16xf32>, %arg1: memref<16xf32>) {
+      %intptr = memref.extract_aligned_pointer_as_index %arg0 : memref<16xf32> -> index
+      %0 = arith.index_cast %intptr : index to i64
+      %1 = llvm.inttoptr %0 : i64 to !llvm.ptr
+      %intptr_0 = memref.extract_aligned_pointer_as_index %arg1 : memref<16xf32> -> index
+      %2 = arith.index_cast %intptr_0 : index to i64
+      %3 = llvm.inttoptr %2 : i64 to !llvm.ptr
+      %4 = llvm.load %1 {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+      %cst = arith.constant 0.000000e+00 : f32
+      %5 = arith.negf %4 fastmath<contract> : vector<8xf32>
+      %6 = llvm.getelementptr inbounds %1[8] : (!llvm.ptr) -> !llvm.ptr, f32
+      %7 = llvm.load %6 {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
+      %cst_1 = arith.constant 0.000000e+00 : f32
+      %8 = arith.negf %7 fastmath<contract> : vector<8xf32>
+      llvm.store %5, %3 {alignment = 4 : i64} : vector<8xf32>, !llvm.ptr
+      %9 = llvm.getelementptr inbounds %3[8] : (!llvm.ptr) -> !llvm.ptr, f32
+      llvm.store %8, %9 {alignment = 4 : i64} : vector<8xf32>, !llvm.ptr
+      return
+    }
+    ```
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", /*default=*/"256",
@@ -404,6 +473,37 @@ def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp
     Before: `spmd.pair_step` on memrefs. After: loops over tiles of keys and queries, with contractions on register
     tiles and scratch of one tile (`memref.alloc`, to be planned). Refuses: a depth or feature of unknown size, a state whose
     depth or feature is not its last dim.
+
+    ```mlir
+    // before: --spmd-generate-pair-kernels=vector-bits=512
+    #q = affine_map<(q, k, d, e) -> (q, d)>
+    #k = affine_map<(q, k, d, e) -> (k, d)>
+    #v = affine_map<(q, k, d, e) -> (k, e)>
+    #row = affine_map<(q, k, d, e) -> (q)>
+    #out = affine_map<(q, k, d, e) -> (q, e)>
+    func.func @main(%q: memref<4096x64xf32>, %k: memref<8192x64xf32>, %v: memref<8192x64xf32>, %m: memref<4096xf32>, %l: memref<4096xf32>, %acc: memref<4096x64xf32>) {
+      %zero = arith.constant 0 : index
+      spmd.pair_step softmax ins(%q, %k, %v : memref<4096x64xf32>, memref<8192x64xf32>, memref<8192x64xf32>)
+          at (%zero, %zero) outs(%m, %l, %acc : memref<4096xf32>, memref<4096xf32>, memref<4096x64xf32>)
+          maps [#q, #k, #v, #row, #row, #out] score {
+      ^bb0(%raw: f32, %i: i32, %j: i32):
+        spmd.yield %raw : f32
+      }
+      return
+    }
+    // after, among others
+    %alloc = memref.alloc() {alignment = 64 : i64} : memref<24576xi8>
+    ...
+    %alloc_6 = memref.alloc() {alignment = 64 : i64} : memref<32768xi8>
+    ...
+    %alloc_8 = memref.alloc() {alignment = 64 : i64} : memref<512xi8>
+    ...
+    scf.for %arg6 = %c0_10 to %c8192 step %c128 {
+    ...
+    scf.for %arg7 = %c0_15 to %c4096 step %c48 {
+    ...
+    %84 = vector.fma %83, %75, %arg11 : vector<16xf32>
+    ```
   }];
   let options = [
     Option<"threads", "threads", "int64_t", /*default=*/"1",
@@ -420,6 +520,20 @@ def NameLocationsPass : Pass<"spmd-name-locations", "mlir::ModuleOp"> {
   let description = [{
     Before: any ops. After: each has its name around its location (`loc("op:stablehlo.add"(...))`), from which
     `spmd-mark-kernels` takes it when the op itself is gone.
+
+    ```mlir
+    // before: --spmd-name-locations --mlir-print-debuginfo
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = stablehlo.negate %x : tensor<4xf32> loc("model.py":3:1)
+      return %0 : tensor<4xf32>
+    }
+    // after, among others
+    %0 = stablehlo.negate %arg0 : tensor<4xf32> loc(#loc6)
+    ...
+    #loc3 = loc("model.py":3:1)
+    ...
+    #loc6 = loc("op:stablehlo.negate"(#loc3))
+    ```
   }];
 }
 

@@ -12,11 +12,18 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
     `spmd.site_strings`: runtime/include/shardrt/Sites.h); `spmd.dilate` is an insertion with a
     stride; `tensor.dim` of what the function or a loop is given is `spmd.lookup` where its
     sharding says it.
+
     ```mlir
-    %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<8xf32>
-    // becomes
-    %e = bufferization.alloc_tensor() : tensor<8xf32>
-    %1 = spmd.run_site 0 ins(%0 : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after, among others
+    %0 = bufferization.alloc_tensor() : tensor<4xf32>
+    %1 = spmd.run_site 0 ins(%arg0 : tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::tensor::TensorDialect",
@@ -31,16 +38,43 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
     fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well;
     one that a loop exchanges and then writes over gets a twin first, and the loop carries both in turns.
+
     ```mlir
-    %x = memref.alloc() : memref<8x4xf32>
-    linalg.generic ... outs(%x : memref<8x4xf32>)
-    %h = memref.alloc() : memref<10x4xf32>
-    spmd.run_site 0 ins(%x : memref<8x4xf32>) outs(%h : memref<10x4xf32>)
-    // becomes
-    %h = memref.alloc() : memref<10x4xf32>
-    %x = memref.subview %h[1, 0] [8, 4] [1, 1] : memref<10x4xf32> to memref<8x4xf32, strided<[4, 1], offset: 4>>
-    linalg.generic ... outs(%x : memref<8x4xf32, strided<[4, 1], offset: 4>>)
-    spmd.run_site 0 ins(%h : memref<10x4xf32>) outs(%h : memref<10x4xf32>)
+    // before
+    #same = affine_map<(i, j) -> (i, j)>
+    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>,
+                       spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 0, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+      spmd.mesh @mesh = <["x"=2]>
+      func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
+        %a = memref.alloc() : memref<4x4xf32>
+        linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x4xf32>) outs(%a : memref<4x4xf32>) {
+        ^bb0(%in: f32, %old: f32):
+          %0 = arith.negf %in : f32
+          linalg.yield %0 : f32
+        }
+        %h = memref.alloc() : memref<5x4xf32>
+        spmd.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
+        linalg.exp ins(%h : memref<5x4xf32>) outs(%out : memref<5x4xf32>)
+        return
+      }
+    }
+    // after
+    #map = affine_map<(d0, d1) -> (d0, d1)>
+    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>, spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 1, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+      spmd.mesh @mesh = <["x"=2]>
+      func.func @main(%arg0: memref<4x4xf32>, %arg1: memref<5x4xf32>, %arg2: memref<f32>) {
+        %alloc = memref.alloc() : memref<5x4xf32>
+        %subview = memref.subview %alloc[1, 0] [4, 4] [1, 1] : memref<5x4xf32> to memref<4x4xf32, strided<[4, 1], offset: 4>>
+        linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%arg0 : memref<4x4xf32>) outs(%subview : memref<4x4xf32, strided<[4, 1], offset: 4>>) {
+        ^bb0(%in: f32, %out: f32):
+          %0 = arith.negf %in : f32
+          linalg.yield %0 : f32
+        }
+        spmd.run_site 0 ins(%alloc, %arg2 : memref<5x4xf32>, memref<f32>) outs(%alloc : memref<5x4xf32>)
+        linalg.exp ins(%alloc : memref<5x4xf32>) outs(%arg1 : memref<5x4xf32>)
+        return
+      }
+    }
     ```
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
@@ -52,11 +86,30 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
     Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where work stands between it and what
     writes to the source (or the end of the block), it returns when its own result is complete (`releasedLater` in the site table), and
     `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` brings releases forward that would make the arena larger.
+
     ```mlir
-    spmd.run_site 0 ins(%x : memref<8x4xf32>) outs(%h : memref<10x4xf32>)
-    linalg.generic ins(%h ...) outs(%y ...)
-    spmd.release_site 0 of %x : memref<8x4xf32>
-    linalg.generic ins(%y ...) outs(%x ...)
+    // before
+    #same = affine_map<(i, j) -> (i, j)>
+    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>,
+                       spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 0, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+      func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
+        %a = memref.alloc() : memref<4x4xf32>
+        linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x4xf32>) outs(%a : memref<4x4xf32>) {
+        ^bb0(%in: f32, %old: f32):
+          %0 = arith.negf %in : f32
+          linalg.yield %0 : f32
+        }
+        %h = memref.alloc() : memref<5x4xf32>
+        spmd.run_site 0 ins(%a, %zero : memref<4x4xf32>, memref<f32>) outs(%h : memref<5x4xf32>)
+        linalg.exp ins(%h : memref<5x4xf32>) outs(%out : memref<5x4xf32>)
+        return
+      }
+    }
+    // after, among others
+    spmd.run_site 0 ins(%alloc, %arg2 : memref<4x4xf32>, memref<f32>) outs(%alloc_0 : memref<5x4xf32>)
+    linalg.exp ins(%alloc_0 : memref<5x4xf32>) outs(%arg1 : memref<5x4xf32>)
+    spmd.release_site 0 of %alloc : memref<4x4xf32>
+    return
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
@@ -70,6 +123,39 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     pointers and calls `@shardc_step`; every site is a call of an entry point of
     shardrt/EntryPoints.def; tables are constants read by rank; buffers without a bound come
     from the rank's pool. Refuses: a site on a buffer that is not dense (bufferisation makes it so).
+
+    ```mlir
+    // before
+    module attributes {spmd.entry_inputs = [{} ], spmd.entry_outputs = [],
+                       spmd.site_strings = array<i8>, spmd.site_words = array<i64: 6000294752447386195, 4, 5, 0, 0>} {
+      func.func @main(%n: memref<1xindex>, %arena: memref<?xi8>) {
+        %c0 = arith.constant 0 : index
+        %size = memref.load %n[%c0] : memref<1xindex>
+        %buffer = memref.alloc(%size) : memref<?xf32>
+        memref.dealloc %buffer : memref<?xf32>
+        return
+      }
+    }
+    // after, among others
+    func.func private @shardc_step(%arg0: !llvm.ptr, %arg1: memref<1xindex>, %arg2: memref<?xi8>) -> i32 attributes {llvm.linkage = #llvm.linkage<internal>} {
+    ...
+    %0 = memref.load %arg1[%c0] : memref<1xindex>
+    ...
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.muli %c4_i64, %1 : i64
+    %3 = call @shardrt_alloc(%arg0, %2) : (!llvm.ptr, i64) -> !llvm.ptr
+    ...
+    call @shardrt_free(%arg0, %15) : (!llvm.ptr, !llvm.ptr) -> ()
+    ...
+    return %c0_i32 : i32
+    ...
+    func.func @shardc_main(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr) -> i32 {
+    ...
+    %14 = call @shardrt_arena(%arg0, %13) : (!llvm.ptr, i64) -> !llvm.ptr
+    ...
+    %25 = call @shardc_step(%arg0, %12, %24) : (!llvm.ptr, memref<1xindex>, memref<?xi8>) -> i32
+    return %25 : i32
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
@@ -82,12 +168,26 @@ def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
     environment (what it reads from outside, in slots of 8 bytes) and the number of a part, and `shardrt_share` calls it for all
     parts. Functions that hold such loops get the runtime's context as their first argument. A loop that reads what cannot be passed so
     (a vector) stays as it is, and runs on one thread.
+
     ```mlir
-    scf.for %part = %c0 to %c2 step %c1 {
-      memref.store %x, %buffer[%part] : memref<2xf32>
-    } {spmd.parts = 2 : i64}
-    // becomes
-    call @shardrt_share(%ctx, %function, %env, %c2) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
+    // before
+    func.func private @shardc_step(%context: !llvm.ptr, %a: memref<?xf32>, %x: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      scf.for %part = %c0 to %c4 step %c1 {
+        memref.store %x, %a[%part] : memref<?xf32>
+      } {spmd.parts = 4 : i64}
+      return
+    }
+    // after, among others
+    func.func private @__shardc_part_0(%arg0: !llvm.ptr, %arg1: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
+    ...
+    memref.store %3, %17[%18] : memref<?xf32>
+    ...
+    func.func private @shardc_step(%arg0: !llvm.ptr, %arg1: memref<?xf32>, %arg2: f32) {
+    ...
+    call @shardrt_share(%arg0, %10, %1, %c4_i64) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, i64) -> ()
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
@@ -99,6 +199,27 @@ def CallMarksPass : Pass<"spmd-call-marks", "::mlir::ModuleOp"> {
   let description = [{
     Before: `@shardc_step` with calls of `@shardc_mark` (spmd-mark-kernels). After: calls of `shardrt_mark`, and constants
     `shardc_traced_kernels` (for each number a name and a source line, each ended by NUL) and `shardc_traced_kernels_length`.
+
+    ```mlir
+    // before
+    module attributes {spmd.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
+      func.func private @shardc_mark(i64)
+      func.func private @shardc_step(%context: !llvm.ptr) {
+        %1 = arith.constant 1 : i64
+        call @shardc_mark(%1) : (i64) -> ()
+        return
+      }
+    }
+    // after
+    llvm.mlir.global external constant @shardc_traced_kernels("add\00model.py:7\00dot_general\00\00") {addr_space = 0 : i32}
+    llvm.mlir.global external constant @shardc_traced_kernels_length(2 : i64) {addr_space = 0 : i32} : i64
+    func.func private @shardc_step(%arg0: !llvm.ptr) {
+      %c1_i64 = arith.constant 1 : i64
+      call @shardrt_mark(%arg0, %c1_i64) : (!llvm.ptr, i64) -> ()
+      return
+    }
+    func.func private @shardrt_mark(!llvm.ptr, i64)
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
 }
@@ -112,6 +233,49 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
     Kernels that the runtime launches at sites (shardrt/CommunicationKernels.h) are added.
     Tables `shardc_kernel_table` and `shardc_kernel_names` describe the kernels. Refuses: a kernel that takes more than 512
     arguments, or a value that is neither a scalar nor a memref.
+
+    ```mlir
+    // before
+    module attributes {spmd.entry_inputs = [], spmd.entry_outputs = [{} ]} {
+      func.func private @shardc_step(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
+        %c1 = arith.constant 1 : index
+        %c32 = arith.constant 32 : index
+        %ok = arith.constant 0 : i32
+        gpu.launch blocks(%a, %b, %c) in (%d = %c1, %e = %c1, %f = %c1) threads(%t, %u, %w) in (%g = %c32, %h = %c1, %i = %c1) {
+          %one = arith.constant 1.0 : f32
+          memref.store %one, %x[%t] : memref<?xf32>
+          gpu.terminator
+        }
+        return %ok : i32
+      }
+      func.func @shardc_main(%ctx: !llvm.ptr, %inputs: !llvm.ptr, %outputs: !llvm.ptr) -> i32 {
+        %x = builtin.unrealized_conversion_cast %outputs : !llvm.ptr to memref<?xf32>
+        %s = call @shardc_step(%ctx, %x) : (!llvm.ptr, memref<?xf32>) -> i32
+        return %s : i32
+      }
+    }
+    // after, among others
+    llvm.mlir.global external constant @shardc_kernel_table(dense<[2, 1, 32, 0, 0, 0]> : tensor<6xi64>) {addr_space = 0 : i32, alignment = 8 : i64} : !llvm.array<6 x i64>
+    llvm.mlir.global external constant @shardc_kernel_names("points_0\00<stdin>:6\00\00") {addr_space = 0 : i32}
+    func.func private @shardc_step(%arg0: !llvm.ptr, %arg1: memref<?xf32>) -> i32 {
+    ...
+    llvm.store %4, %6 : !llvm.ptr, !llvm.ptr
+    ...
+    llvm.store %5, %7 : i64, !llvm.ptr
+    ...
+    %11 = call @shardrt_launch(%arg0, %c0_i64, %8, %9, %10, %2, %c2_i64) : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, i64) -> i32
+    ...
+    %5 = call @shardrt_stage_output(%arg0, %4, %2) : (!llvm.ptr, !llvm.ptr, i64) -> !llvm.ptr
+    ...
+    %16 = call @shardc_step(%arg0, %15) : (!llvm.ptr, memref<?xf32>) -> i32
+    %17 = call @shardrt_stage_results(%arg0, %16) : (!llvm.ptr, i32) -> i32
+    ...
+    gpu.module @shardc_kernels {
+    gpu.func @points_0(%arg0: !llvm.ptr, %arg1: i64) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    ...
+    memref.store %cst, %9[%thread_id_x] : memref<?xf32>
+    gpu.return
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect", "::mlir::gpu::GPUDialect",
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];

@@ -18,15 +18,30 @@ def FitMemoryPass : Pass<"spmd-fit-memory", "::mlir::func::FuncOp"> {
     `repeated` (ops that run once more), `loops`, and `fits`; `largest` names what is held where memory is fullest.
 
     ```mlir
-    // before
-    %a = stablehlo.dot_general %x, %w ... : tensor<1000000x64xf32>
-    %b = stablehlo.tanh %a : tensor<1000000x64xf32>
-    %s = stablehlo.reduce(%b init: %zero) applies stablehlo.add across dimensions = [0] : tensor<64xf32>
-    // after, with a limit
-    %s:2 = stablehlo.while(%i = %c0, %sum = %zeros) ... do {
-      %xi = stablehlo.dynamic_slice %x, %row, %c0, sizes = [8192, 64]
-      %a = stablehlo.dot_general %xi, %w ... : tensor<8192x64xf32>
-      ...
+    // before: --spmd-fit-memory=limit=40000
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<1009x16xf32>, %w: tensor<16x16xf32>) -> tensor<16xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<1009x16xf32>, tensor<16x16xf32>) -> tensor<1009x16xf32>
+      %1 = stablehlo.tanh %0 : tensor<1009x16xf32>
+      %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : (tensor<1009x16xf32>, tensor<16x16xf32>) -> tensor<1009x16xf32>
+      %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1009x16xf32>, tensor<f32>) -> tensor<16xf32>
+      return %3 : tensor<16xf32>
+    }
+    // after, among others
+    %1:2 = stablehlo.while(%iterArg = %c, %iterArg_3 = %0) : tensor<i64>, tensor<16xf32> attributes {spmd.blocks = array<i64: 78, 13, 1009>}
+    ...
+    %9 = stablehlo.dynamic_slice %arg0, %8, %c_5, sizes = [13, 16] : (tensor<1009x16xf32>, tensor<i64>, tensor<i64>) -> tensor<13x16xf32>
+    %10 = stablehlo.dot_general %9, %arg1, contracting_dims = [1] x [0] : (tensor<13x16xf32>, tensor<16x16xf32>) -> tensor<13x16xf32>
+    %11 = stablehlo.tanh %10 : tensor<13x16xf32>
+    ...
+    %13 = stablehlo.reduce(%12 init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<13x16xf32>, tensor<f32>) -> tensor<16xf32>
+    %14 = stablehlo.add %iterArg_3, %13 : tensor<16xf32>
+    ...
+    %2 = stablehlo.dynamic_slice %arg0, %c_1, %c_2, sizes = [8, 16] : (tensor<1009x16xf32>, tensor<i64>, tensor<i64>) -> tensor<8x16xf32>
+    ...
+    %7 = stablehlo.add %1#1, %6 : tensor<16xf32>
+    return %7 : tensor<16xf32>
     ```
   }];
   let options = [Option<"limit", "limit", "int64_t", /*default=*/"0", "Bytes of temporaries of one rank; 0: no limit.">,

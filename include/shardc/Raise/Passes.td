@@ -13,14 +13,29 @@ def RaiseAllPairsPass : Pass<"spmd-raise-all-pairs", "::mlir::ModuleOp"> {
 
     ```mlir
     // before
-    %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
-    %e = stablehlo.exponential %s : tensor<8x6xf32>
-    %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
-    %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
-    %p = stablehlo.divide %e, %b : tensor<8x6xf32>
-    %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+    func.func @main(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+      %e = stablehlo.exponential %s : tensor<8x6xf32>
+      %l = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %p = stablehlo.divide %e, %b : tensor<8x6xf32>
+      %o = stablehlo.dot_general %p, %v, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+      return %o : tensor<8x3xf32>
+    }
     // after
-    %o, %max, %sum = spmd.all_pairs softmax %q, %k, %v maps [...] score {...} : (...) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
+    #map = affine_map<(d0, d1, d2, d3) -> (d0, d2)>
+    #map1 = affine_map<(d0, d1, d2, d3) -> (d1, d2)>
+    #map2 = affine_map<(d0, d1, d2, d3) -> (d1, d3)>
+    #map3 = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+    #map4 = affine_map<(d0, d1, d2, d3) -> (d0)>
+    func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %0:3 = spmd.all_pairs softmax %arg0, %arg1, %arg2 maps [#map, #map1, #map2, #map3, #map4, #map4] score {
+      ^bb0(%arg3: tensor<f32>, %arg4: tensor<i32>, %arg5: tensor<i32>):
+        spmd.yield %arg3 : tensor<f32>
+      } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
+      return %0#0 : tensor<8x3xf32>
+    }
     ```
   }];
   let options = [
@@ -36,11 +51,44 @@ def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
     selecting and moving elements, as JAX makes masks of a scan over layers. After: its regions make these themselves, and it does not carry them. So a
     mask is seen to be one, and no tensor of tokens times tokens lives as long as the loop. Leaves what is dear to make, and values of fewer
     than two dims.
+
     ```mlir
-    %mask = stablehlo.compare GE, %rows, %columns : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
-    %0:2 = stablehlo.while(%x = %init, %m = %mask) : tensor<8x8xf32>, tensor<8x8xi1>
-    // becomes, with the comparison in the loop
-    %0 = stablehlo.while(%x = %init) : tensor<8x8xf32>
+    // before
+    func.func @main(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %rows = stablehlo.iota dim = 0 : tensor<8x8xi32>
+      %columns = stablehlo.iota dim = 1 : tensor<8x8xi32>
+      %mask = stablehlo.compare GE, %rows, %columns : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+      %0:2 = stablehlo.while(%a = %x, %m = %mask) : tensor<8x8xf32>, tensor<8x8xi1>
+      cond {
+        %p = stablehlo.constant dense<false> : tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      } do {
+        %s = stablehlo.select %m, %a, %y : tensor<8x8xi1>, tensor<8x8xf32>
+        stablehlo.return %s, %m : tensor<8x8xf32>, tensor<8x8xi1>
+      }
+      return %0#0 : tensor<8x8xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = stablehlo.iota dim = 0 : tensor<8x8xi32>
+      %1 = stablehlo.iota dim = 1 : tensor<8x8xi32>
+      %2 = stablehlo.compare GE, %0, %1 : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+      %3 = stablehlo.while(%iterArg = %arg0) : tensor<8x8xf32>
+      cond {
+        %4 = stablehlo.iota dim = 0 : tensor<8x8xi32>
+        %5 = stablehlo.iota dim = 1 : tensor<8x8xi32>
+        %6 = stablehlo.compare GE, %4, %5 : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+        %c = stablehlo.constant dense<false> : tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %4 = stablehlo.iota dim = 0 : tensor<8x8xi32>
+        %5 = stablehlo.iota dim = 1 : tensor<8x8xi32>
+        %6 = stablehlo.compare GE, %4, %5 : (tensor<8x8xi32>, tensor<8x8xi32>) -> tensor<8x8xi1>
+        %7 = stablehlo.select %6, %iterArg, %arg1 : tensor<8x8xi1>, tensor<8x8xf32>
+        stablehlo.return %7 : tensor<8x8xf32>
+      }
+      return %3 : tensor<8x8xf32>
+    }
     ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
@@ -53,11 +101,65 @@ def RecomputeScoresPass : Pass<"spmd-recompute-scores", "::mlir::func::FuncOp"> 
     turn by turn, as JAX keeps them for the gradient of a scan over layers, beside the queries and keys. After: the other loop computes
     them from these, and nobody keeps them. So the gradient is that of attention in each iteration, and no tensor of tokens times tokens is there
     for each layer. Leaves what follows from more than what is kept, and what is kept of other products.
+
     ```mlir
-    // in one loop, q and k being kept as well; then in another: %p = dynamic_slice %kept, %j, ...
-    %s = stablehlo.dot_general %q, %k, batching_dims = [0] x [0], contracting_dims = [2] x [2]
-    %e = stablehlo.exponential %s
-    %next = stablehlo.dynamic_update_slice %kept, %e, %i, %zero, %zero, %zero
+    // before
+    func.func @main(%x: tensor<16x4xf32>, %w: tensor<3x4x4xf32>) -> tensor<16x4xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %two = stablehlo.constant dense<2> : tensor<i32>
+      %end = stablehlo.constant dense<3> : tensor<i32>
+      %none = stablehlo.constant dense<0.0> : tensor<3x16x4xf32>
+      %scores = stablehlo.constant dense<0.0> : tensor<3x16x16xf32>
+      %f:5 = stablehlo.while(%y = %x, %i = %zero, %qs = %none, %xs = %none, %es = %scores)
+          : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>, tensor<3x16x16xf32>
+      cond {
+        %go = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %ws = stablehlo.dynamic_slice %w, %i, %zero, %zero, sizes = [1, 4, 4] : (tensor<3x4x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x4x4xf32>
+        %wi = stablehlo.reshape %ws : (tensor<1x4x4xf32>) -> tensor<4x4xf32>
+        %q = stablehlo.dot_general %y, %wi, contracting_dims = [1] x [0] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
+        %s = stablehlo.dot_general %q, %y, contracting_dims = [1] x [1] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x16xf32>
+        %e = stablehlo.exponential %s : tensor<16x16xf32>
+        %o = stablehlo.dot_general %e, %y, contracting_dims = [1] x [0] : (tensor<16x16xf32>, tensor<16x4xf32>) -> tensor<16x4xf32>
+        %q1 = stablehlo.reshape %q : (tensor<16x4xf32>) -> tensor<1x16x4xf32>
+        %nq = stablehlo.dynamic_update_slice %qs, %q1, %i, %zero, %zero : (tensor<3x16x4xf32>, tensor<1x16x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x16x4xf32>
+        %x1 = stablehlo.reshape %y : (tensor<16x4xf32>) -> tensor<1x16x4xf32>
+        %nx = stablehlo.dynamic_update_slice %xs, %x1, %i, %zero, %zero : (tensor<3x16x4xf32>, tensor<1x16x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x16x4xf32>
+        %e1 = stablehlo.broadcast_in_dim %e, dims = [1, 2] : (tensor<16x16xf32>) -> tensor<1x16x16xf32>
+        %ne = stablehlo.dynamic_update_slice %es, %e1, %i, %zero, %zero : (tensor<3x16x16xf32>, tensor<1x16x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x16x16xf32>
+        %n = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %o, %n, %nq, %nx, %ne : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>, tensor<3x16x16xf32>
+      }
+      %g:5 = stablehlo.while(%y = %f#0, %i = %zero, %qs = %f#2, %xs = %f#3, %es = %f#4)
+          : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>, tensor<3x16x16xf32>
+      cond {
+        %go = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %go : tensor<i1>
+      } do {
+        %j = stablehlo.subtract %two, %i : tensor<i32>
+        %es1 = stablehlo.dynamic_slice %es, %j, %zero, %zero, sizes = [1, 16, 16] : (tensor<3x16x16xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x16xf32>
+        %e = stablehlo.reshape %es1 : (tensor<1x16x16xf32>) -> tensor<16x16xf32>
+        %o = stablehlo.dot_general %e, %y, contracting_dims = [0] x [0] : (tensor<16x16xf32>, tensor<16x4xf32>) -> tensor<16x4xf32>
+        %n = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %o, %n, %qs, %xs, %es : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>, tensor<3x16x16xf32>
+      }
+      return %g#0 : tensor<16x4xf32>
+    }
+    // after, among others
+    %0:4 = stablehlo.while(%iterArg = %arg0, %iterArg_4 = %c, %iterArg_5 = %cst, %iterArg_6 = %cst) : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>
+    ...
+    %1:4 = stablehlo.while(%iterArg = %0#0, %iterArg_4 = %c, %iterArg_5 = %0#2, %iterArg_6 = %0#3) : tensor<16x4xf32>, tensor<i32>, tensor<3x16x4xf32>, tensor<3x16x4xf32>
+    ...
+    %3 = stablehlo.dynamic_slice %iterArg_5, %2, %c_7, %c_8, sizes = [1, 16, 4] : (tensor<3x16x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x4xf32>
+    ...
+    %5 = stablehlo.dynamic_slice %iterArg_6, %2, %c_9, %c_10, sizes = [1, 16, 4] : (tensor<3x16x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x16x4xf32>
+    ...
+    %7 = stablehlo.dot_general %4, %6, contracting_dims = [1] x [1] : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x16xf32>
+    %8 = stablehlo.exponential %7 : tensor<16x16xf32>
+    ...
+    return %1#0 : tensor<16x4xf32>
     ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
@@ -70,13 +172,55 @@ def RaiseRingsPass : Pass<"spmd-raise-rings", "::mlir::func::FuncOp"> {
     of their gradient. After: softmax attention of the whole tensors, and its gradient, in plain StableHLO, laid out as the
     regions had them; `--spmd-raise-all-pairs` makes ops on all pairs of it. Only where what the regions compute is the same
     as an expression; `--explain` says where it is not, and which op it was. Runs where all mesh axes are manual.
+
     ```mlir
-    // before, k and v after three more steps like this one
-    %o = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
-      ...
-      %next = "stablehlo.collective_permute"(%key) <{source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>}> : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    // before
+    #rows = #spmd.sharding<@mesh, [{"x"}, {} ]>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x3xf32>) -> tensor<8x3xf32> {
+      %out = spmd.manual(%q, %k, %v) in [#rows, #rows, #rows] out [#rows] along ["x"] {
+      ^bb0(%queries: tensor<4x4xf32>, %keys: tensor<4x4xf32>, %values: tensor<4x3xf32>):
+        %zero = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+        %s0 = stablehlo.dot_general %queries, %keys, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+        %e0 = stablehlo.exponential %s0 : tensor<4x4xf32>
+        %l0 = stablehlo.reduce(%e0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+        %o0 = stablehlo.dot_general %e0, %values, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+        %keys1 = "stablehlo.collective_permute"(%keys) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+        %values1 = "stablehlo.collective_permute"(%values) <{source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}> : (tensor<4x3xf32>) -> tensor<4x3xf32>
+        %s1 = stablehlo.dot_general %queries, %keys1, contracting_dims = [1] x [1] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+        %e1 = stablehlo.exponential %s1 : tensor<4x4xf32>
+        %l1 = stablehlo.reduce(%e1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+        %o1 = stablehlo.dot_general %e1, %values1, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+        %o = stablehlo.add %o0, %o1 : tensor<4x3xf32>
+        %l = stablehlo.add %l0, %l1 : tensor<4xf32>
+        %b = stablehlo.broadcast_in_dim %l, dims = [0] : (tensor<4xf32>) -> tensor<4x3xf32>
+        %result = stablehlo.divide %o, %b : tensor<4x3xf32>
+        spmd.return %result : tensor<4x3xf32>
+      } : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+      return %out : tensor<8x3xf32>
+    }
     // after
-    %s = stablehlo.dot_general %q, %k, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<8x4xf32>, %arg2: tensor<8x3xf32>) -> tensor<8x3xf32> {
+      %0 = spmd.constrain %arg0 <@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
+      %1 = spmd.constrain %arg1 <@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
+      %2 = stablehlo.dot_general %0, %1, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>
+      %3 = stablehlo.iota dim = 0 : tensor<8x8xi32>
+      %4 = stablehlo.iota dim = 1 : tensor<8x8xi32>
+      %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %5 = stablehlo.reduce(%2 init: %cst) applies stablehlo.maximum across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+      %7 = stablehlo.subtract %2, %6 : tensor<8x8xf32>
+      %8 = stablehlo.exponential %7 : tensor<8x8xf32>
+      %cst_0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %9 = stablehlo.reduce(%8 init: %cst_0) applies stablehlo.add across dimensions = [1] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      %10 = stablehlo.broadcast_in_dim %9, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+      %11 = stablehlo.divide %8, %10 : tensor<8x8xf32>
+      %12 = spmd.constrain %arg2 <@mesh, [{"x"}, {} ]> : tensor<8x3xf32>
+      %13 = stablehlo.dot_general %11, %12, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x3xf32>) -> tensor<8x3xf32>
+      %14 = spmd.constrain %13 <@mesh, [{"x"}, {} ]> : tensor<8x3xf32>
+      return %14 : tensor<8x3xf32>
+    }
     ```
   }];
   let options = [
@@ -90,6 +234,43 @@ def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
   let description = [{
     Before: `spmd.all_pairs softmax`, `spmd.attention_backward`, sums and extremes. After: contractions and elementwise ops
     on whole score tensors. Those marked `spmd.whole_sum` stay. Refuses: tensors of unknown size.
+
+    ```mlir
+    // before
+    #q = affine_map<(q, k, d, e) -> (q, d)>
+    #k = affine_map<(q, k, d, e) -> (k, d)>
+    #v = affine_map<(q, k, d, e) -> (k, e)>
+    #row = affine_map<(q, k, d, e) -> (q)>
+    #out = affine_map<(q, k, d, e) -> (q, e)>
+    func.func @main(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %0:3 = spmd.all_pairs softmax %q, %k, %v maps [#q, #k, #v, #out, #row, #row] score {
+      ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+        spmd.yield %raw : tensor<f32>
+      } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> (tensor<8x3xf32>, tensor<8xf32>, tensor<8xf32>)
+      return %0#0 : tensor<8x3xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<8x4xf32>, %arg1: tensor<6x4xf32>, %arg2: tensor<6x3xf32>) -> tensor<8x3xf32> {
+      %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [1] : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+      %1 = stablehlo.iota dim = 0 : tensor<8x6xi32>
+      %2 = stablehlo.iota dim = 1 : tensor<8x6xi32>
+      %cst = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %3 = stablehlo.reduce(%0 init: %cst) applies stablehlo.maximum across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %cst_0 = stablehlo.constant dense<0xFF800000> : tensor<8xf32>
+      %4 = stablehlo.compare EQ, %3, %cst_0 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+      %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<8xf32>
+      %5 = stablehlo.select %4, %cst_1, %3 : tensor<8xi1>, tensor<8xf32>
+      %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %7 = stablehlo.subtract %0, %6 : tensor<8x6xf32>
+      %8 = stablehlo.exponential %7 : tensor<8x6xf32>
+      %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %9 = stablehlo.reduce(%8 init: %cst_2) applies stablehlo.add across dimensions = [1] : (tensor<8x6xf32>, tensor<f32>) -> tensor<8xf32>
+      %10 = stablehlo.broadcast_in_dim %9, dims = [0] : (tensor<8xf32>) -> tensor<8x6xf32>
+      %11 = stablehlo.divide %8, %10 : tensor<8x6xf32>
+      %12 = stablehlo.dot_general %11, %arg2, contracting_dims = [1] x [0] : (tensor<8x6xf32>, tensor<6x3xf32>) -> tensor<8x3xf32>
+      return %12 : tensor<8x3xf32>
+    }
+    ```
   }];
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect", "::shardc::chlo::ChloDialect"];
 }
