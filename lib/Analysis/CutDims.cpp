@@ -44,7 +44,9 @@ void CutDims::tie(Value one, Value other) {
 
 void CutDims::cut(Value value, spmd::ShardingAttr sharding) {
   for (auto [dim, attr] : llvm::enumerate(sharding.getDims()))
-    if (!attr.getAxes().empty())
+    if (llvm::any_of(attr.getAxes(), [&](StringAttr name) {
+          return axis.empty() || name.getValue() == axis;
+        }))
       reached.push_back(vertexOf(value, dim));
 }
 
@@ -70,6 +72,17 @@ void CutDims::visitRule(Operation *op, const ShardingRule &rule) {
   look(rule.results, op->getResults());
 }
 
+void CutDims::visitConstraint(Operation *op, spmd::ShardingAttr sharding) {
+  Value from = op->getOperand(0), to = op->getResult(0);
+  cut(to, sharding);
+  // Where it asks for a whole dim the cut in front of it ends.
+  for (auto [dim, attr] : llvm::enumerate(sharding.getDims()))
+    if (!attr.getAxes().empty() || attr.getOpen())
+      tie(vertexOf(from, dim), vertexOf(to, dim));
+  if (auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName))
+    tie(groups.try_emplace(group.getInt(), to).first->second, to);
+}
+
 void CutDims::visit(Operation *op) {
   if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
     // Its author says what is cut, in the region too.
@@ -91,16 +104,10 @@ void CutDims::visit(Operation *op) {
       tie(from, to);
     return;
   }
-  if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op)) {
-    auto constrain = dyn_cast<spmd::ConstrainOp>(op);
-    cut(op->getResult(0), constrain ? constrain.getSharding()
-                                    : cast<spmd::ReshardOp>(op).getTarget());
-    tie(op->getOperand(0), op->getResult(0));
-    if (auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName))
-      tie(groups.try_emplace(group.getInt(), op->getResult(0)).first->second,
-          op->getResult(0));
-    return;
-  }
+  if (auto constrain = dyn_cast<spmd::ConstrainOp>(op))
+    return visitConstraint(op, constrain.getSharding());
+  if (auto reshard = dyn_cast<spmd::ReshardOp>(op))
+    return visitConstraint(op, reshard.getTarget());
   auto interface = dyn_cast<ShardingRuleOpInterface>(op);
   FailureOr<ShardingRule> rule = interface ? interface.getShardingRule()
                                            : FailureOr<ShardingRule>(failure());
@@ -108,7 +115,7 @@ void CutDims::visit(Operation *op) {
     visitRule(op, *rule);
 }
 
-CutDims::CutDims(func::FuncOp function) {
+CutDims::CutDims(func::FuncOp function, StringRef axis) : axis(axis) {
   for (BlockArgument argument : function.getArguments())
     if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(
             argument.getArgNumber(), spmd::kShardingAttrName))

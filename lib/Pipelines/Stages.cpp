@@ -52,8 +52,10 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   // While sums are still those of the program. Rings would have an order of
   // their own.
   if (options.reproducible) {
-    if (!options.exactSums)
+    if (!options.exactSums) {
+      pm.addNestedPass<func::FuncOp>(createCutHeadsPass());
       pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    }
     pm.addPass(createExpandAllPairsPass());
     if (!options.exactSums)
       pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());

@@ -55,6 +55,21 @@ func.func @handed_on(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 // -----
 
 spmd.mesh @mesh = <["x"=4]>
+// A constraint gathers what is kept in parts: the product sums over what every rank has. An open dim is as cut as before.
+// CHECK-LABEL: func.func @gathered(
+//       CHECK:   stablehlo.dot_general {{.*}} contracting_dims = [1] x [0] {spmd.whole_sum}
+//       CHECK:   stablehlo.dot_general {{.*}} contracting_dims = [1] x [0] : (tensor<8x8xf32>
+func.func @gathered(%x: tensor<8x8xf32>, %w: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %whole = spmd.constrain %w <@mesh, [{}, {}]> : tensor<8x8xf32>
+  %0 = stablehlo.dot_general %x, %whole, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %open = spmd.constrain %w <@mesh, [{?}, {?}]> : tensor<8x8xf32>
+  %1 = stablehlo.dot_general %0, %open, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=4]>
 // Sums of f64 are exact in two parts; a sum of few waits for each of its terms.
 // CHECK-LABEL: func.func @other_kinds(
 //   CHECK-NOT:   whole_sum

@@ -15,7 +15,8 @@ namespace shardc {
 /// are not looked at: the answer is the same on every mesh.
 class CutDims {
 public:
-  explicit CutDims(mlir::func::FuncOp function);
+  /// Of all axes, or of `axis` alone.
+  explicit CutDims(mlir::func::FuncOp function, llvm::StringRef axis = {});
 
   /// True if `dim` of `value` follows from a dim that some annotation cuts. Of
   /// values that the function had when this was made.
@@ -30,8 +31,10 @@ private:
   void cut(mlir::Value value, spmd::ShardingAttr sharding);
   void cutAll(mlir::Value value);
   void visit(mlir::Operation *op);
+  void visitConstraint(mlir::Operation *op, spmd::ShardingAttr sharding);
   void visitRule(mlir::Operation *op, const ShardingRule &rule);
 
+  llvm::StringRef axis; ///< the only one that cuts; empty: all do
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, unsigned> vertices;
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> next;
   llvm::SmallVector<unsigned> reached; ///< annotated, then all that follow

@@ -275,6 +275,51 @@ def ExpandAllPairsPass : Pass<"spmd-expand-all-pairs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::stablehlo::StablehloDialect", "::shardc::chlo::ChloDialect"];
 }
 
+def CutHeadsPass : Pass<"spmd-cut-heads", "::mlir::func::FuncOp"> {
+  let summary = "Let ranks have whole heads of attention whose sums would be cut.";
+  let description = [{
+    Before: attention of f32 and narrower, and its gradient, in the global view, whose summed keys (of gradients queries too) may be cut by an axis,
+    with a batch dim of queries, keys and values (heads) that no annotation cuts. After: this axis cuts the heads of its operands and
+    results, which is asked for by constraints, and around them all is cut as before. Then no rank has a part of a sum. For
+    `--reproducible`; says nothing where there are no heads.
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%q: tensor<4x8x2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {} ]>}, %v: tensor<4x8x2xf32>) -> tensor<4x8x2xf32> {
+      %0:3 = spmd.all_pairs softmax %q, %q, %v
+          maps [affine_map<(h, q, k, d, e) -> (h, q, d)>, affine_map<(h, q, k, d, e) -> (h, k, d)>, affine_map<(h, q, k, d, e) -> (h, k, e)>,
+                affine_map<(h, q, k, d, e) -> (h, q, e)>, affine_map<(h, q, k, d, e) -> (h, q)>, affine_map<(h, q, k, d, e) -> (h, q)>]
+          score {
+          ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+            spmd.yield %raw : tensor<f32>
+          } : (tensor<4x8x2xf32>, tensor<4x8x2xf32>, tensor<4x8x2xf32>) -> (tensor<4x8x2xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+      return %0#0 : tensor<4x8x2xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%q: tensor<4x8x2xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {} ]>}, %v: tensor<4x8x2xf32>) -> tensor<4x8x2xf32> {
+      %q0 = spmd.constrain %q <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>
+      %q1 = spmd.constrain %q0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
+      %k0 = spmd.constrain %q <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>
+      %k1 = spmd.constrain %k0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
+      %v0 = spmd.constrain %v <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>
+      %v1 = spmd.constrain %v0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
+      %0:3 = spmd.all_pairs softmax %q1, %k1, %v1
+          maps [affine_map<(h, q, k, d, e) -> (h, q, d)>, affine_map<(h, q, k, d, e) -> (h, k, d)>, affine_map<(h, q, k, d, e) -> (h, k, e)>,
+                affine_map<(h, q, k, d, e) -> (h, q, e)>, affine_map<(h, q, k, d, e) -> (h, q)>, affine_map<(h, q, k, d, e) -> (h, q)>]
+          score {
+          ^bb0(%raw: tensor<f32>, %h: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+            spmd.yield %raw : tensor<f32>
+          } : (tensor<4x8x2xf32>, tensor<4x8x2xf32>, tensor<4x8x2xf32>) -> (tensor<4x8x2xf32>, tensor<4x8xf32>, tensor<4x8xf32>)
+      %o0 = spmd.constrain %0#0 <@mesh, [{"x"}, {}, {?} ]> : tensor<4x8x2xf32>
+      %o1 = spmd.constrain %o0 <@mesh, [{}, {"x", ?}, {?} ]> : tensor<4x8x2xf32>
+      return %o1 : tensor<4x8x2xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+}
+
 def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
   let summary = "Mark the sums of floats over dims that no annotation cuts.";
   let description = [{
