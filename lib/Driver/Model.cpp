@@ -77,7 +77,9 @@ std::string shardc::printMesh(ArrayRef<MeshAxis> mesh) {
 /// The axes of the mesh that `module` is to be compiled for, with the sizes
 /// that `options.mesh` gives. Imports a copy. Fails where the import does.
 static FailureOr<std::vector<MeshAxis>> findMesh(mlir::ModuleOp module,
-                                                 const StageOptions &options) {
+                                                 StageOptions options) {
+  // These are of the mesh that is to be found.
+  options.sizes.clear();
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   mlir::PassManager pm(module.getContext());
   buildImportStage(pm, options);
