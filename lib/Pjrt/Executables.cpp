@@ -199,12 +199,13 @@ static Error *describe(Program &program) {
   std::optional<Metadata> metadata =
       readMetadata(shardc_program_metadata(program.handle));
   if (!metadata || metadata->arguments.size() != numArguments ||
-      metadata->results.size() != numResults)
+      metadata->results.size() < numResults)
     return makeError(Error_Code_INTERNAL,
                      "a compiled program's metadata cannot be read");
   for (const ValueMetadata &value : metadata->arguments)
     program.argumentShardings.add(
         writeSharding(shardingOf(value, metadata->mesh)));
+  metadata->results.resize(numResults); // checks stand behind them
   for (const ValueMetadata &value : metadata->results)
     program.resultShardings.add(
         writeSharding(shardingOf(value, metadata->mesh)));

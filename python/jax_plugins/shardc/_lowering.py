@@ -37,6 +37,18 @@ def _try(part: Callable[[], None]) -> None:
         _log.warning("jax %s differs from what shardc knows; left out: %s (%s)", jax.__version__, what, error)
 
 
+class _AsCpu:
+    """A backend that says it is the CPU's."""
+
+    platform = "cpu"
+
+    def __init__(self, backend: Any) -> None:
+        self._backend = backend
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._backend, name)
+
+
 def _tell_apart() -> None:
     """No warning that the platform is experimental."""
     from jax._src import xla_bridge
@@ -77,20 +89,9 @@ def _allow_cache() -> None:
 
     original = compilation_cache.is_cache_used
 
-    class AsCpu:
-        """A backend that says it is one of those that the cache knows."""
-
-        platform = "cpu"
-
-        def __init__(self, backend: Any) -> None:
-            self._backend = backend
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self._backend, name)
-
     @functools.wraps(original)
     def is_cache_used(backend: Any) -> bool:
-        return bool(original(AsCpu(backend) if backend.platform == PLATFORM else backend))
+        return bool(original(_AsCpu(backend) if backend.platform == PLATFORM else backend))
 
     compilation_cache.is_cache_used = is_cache_used
 
@@ -162,7 +163,9 @@ def _as_for_cpu(rule: Callable[..., Any]) -> Callable[..., Any]:
     def lower(context: Any, *arguments: Any, **parameters: Any) -> Any:
         module = context.module_context
         platforms = tuple("cpu" if platform == PLATFORM else platform for platform in module.platforms)
-        inner = context.replace(module_context=module.replace(platforms=platforms, host_callbacks=_Callbacks(module)))
+        backend = module.backend and _AsCpu(module.backend)
+        inner = context.replace(module_context=module.replace(
+            platforms=platforms, backend=backend, host_callbacks=_Callbacks(module)))
         results = rule(inner, *arguments, **parameters)
         if inner.tokens_out is not context.tokens_out:
             context.set_tokens_out(inner.tokens_out)
