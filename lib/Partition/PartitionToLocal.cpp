@@ -51,6 +51,8 @@ private:
   LogicalResult convertReshard(ReshardOp op);
   LogicalResult convertManual(ManualOp op);
   Value combinePartial(ReshardOp op);
+  void convertReturn(func::ReturnOp op);
+  Value partOf(Value whole, ShardingAttr sharding, Location loc);
   Value tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExchange> dims);
 
   RankTables &tables;
@@ -126,6 +128,10 @@ LogicalResult Partitioner::convertOp(Operation &op) {
     return convertManual(manual);
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
     return convertControlFlow(op);
+  if (auto returned = dyn_cast<func::ReturnOp>(op)) {
+    convertReturn(returned);
+    return success();
+  }
   if (op.getNumResults() == 1 &&
       localType(op.getResult(0)) == op.getResult(0).getType())
     if (Value known = rankValues.localize(&op, builder, tables)) {
@@ -287,6 +293,71 @@ Value Partitioner::combinePartial(ReshardOp op) {
   return local;
 }
 
+/// Zeros of the type of `value`, whose dims may be known to each rank alone.
+static Value zerosLike(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.hasStaticShape()) {
+    DenseElementsAttr zero = zeroScalar(type.getElementType());
+    return stablehlo::ConstantOp::create(
+        builder, loc, cast<ElementsAttr>(Attribute(zero.resizeSplat(type))));
+  }
+  Value same = stablehlo::CompareOp::create(builder, loc, value, value,
+                                            stablehlo::ComparisonDirection::EQ),
+        none =
+            stablehlo::XorOp::create(builder, loc, same.getType(), same, same);
+  return stablehlo::ConvertOp::create(builder, loc, type, none);
+}
+
+/// This rank's part of a result that leaves partial, of the value `whole`: what
+/// was to be combined for it, else the value on the first rank along the axes
+/// and zeros on the others. A greatest or least of equal values is the value.
+Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
+  MeshAttr mesh = tables.getMesh();
+  SmallVector<int64_t> axes;
+  for (PartialAxisAttr partial : sharding.getPartial())
+    if (partial.getKind() == ReductionKind::Sum &&
+        mesh.getAxisSize(partial.getAxis()) > 1)
+      axes.push_back(mesh.getAxisIndex(partial.getAxis()));
+  auto isLeft = [&](Attribute axis) {
+    return llvm::is_contained(axes, mesh.getAxisIndex(cast<StringAttr>(axis)));
+  };
+  auto combined = whole.getDefiningOp<AllReduceOp>();
+  while (combined && combined.getKind() == ReductionKind::Sum &&
+         llvm::all_of(combined.getAxes(), isLeft)) {
+    for (Attribute axis : combined.getAxes())
+      llvm::erase(axes, mesh.getAxisIndex(cast<StringAttr>(axis)));
+    whole = combined.getInput();
+    combined = whole.getDefiningOp<AllReduceOp>();
+  }
+  if (axes.empty())
+    return whole;
+  SmallVector<int64_t> isFirst(tables.countCoordinates(axes), 0);
+  isFirst.front() = 1;
+  auto number = cast<Value>(tables.lookup(isFirst, axes));
+  Value bit = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                         number),
+        scalar = tensor::FromElementsOp::create(
+            builder, loc, RankedTensorType::get({}, bit.getType()), bit),
+        keeps = stablehlo::ConvertOp::create(builder, loc, scalar,
+                                             builder.getI1Type());
+  return stablehlo::SelectOp::create(builder, loc, keeps, whole,
+                                     zerosLike(builder, loc, whole));
+}
+
+void Partitioner::convertReturn(func::ReturnOp op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  SmallVector<Value> values;
+  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+    Value value = mapping.lookup(operand);
+    auto sharding =
+        function.getResultAttrOfType<ShardingAttr>(i, kShardingAttrName);
+    if (sharding && !sharding.getPartial().empty())
+      value = partOf(value, sharding, op.getLoc());
+    values.push_back(value);
+  }
+  func::ReturnOp::create(builder, op.getLoc(), values);
+}
+
 /// An all-reduce whose only reader keeps one part of it becomes a
 /// reduce-scatter.
 Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
@@ -366,16 +437,12 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
 
 /// Refuses what the local view cannot hold today.
 static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding,
-                                   const Twine &what, bool mayBePartial) {
+                                   const Twine &what) {
   for (DimShardingAttr dim : sharding.getDims())
     if (dim.getDynamicSizes())
       return function.emitError() << "unsupported: " << what
                                   << " has sizes known only when the program "
                                      "runs; give them with --sizes";
-  if (!mayBePartial && !sharding.getPartial().empty())
-    return function.emitError() << what
-                                << " is partial, expected values that are "
-                                   "combined; run --spmd-propagate first";
   return success();
 }
 
@@ -394,8 +461,7 @@ static LogicalResult partitionFunction(func::FuncOp global,
     if (!tensor || !sharding)
       return global.emitError()
              << what << " has no sharding; run --spmd-propagate first";
-    if (failed(checkSharding(global, sharding, what,
-                             /*mayBePartial=*/&types == &argumentTypes)))
+    if (failed(checkSharding(global, sharding, what)))
       return failure();
     types.push_back(sharding.getLocalType(mesh, tensor));
     NamedAttrList list(attrs);

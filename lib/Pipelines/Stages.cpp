@@ -74,6 +74,7 @@ void shardc::buildPropagateStage(OpPassManager &pm,
   propagation.origins = options.origins;
   propagation.keepOrder = options.keepOrder || options.reproducible;
   propagation.evenBorders = options.evenBorders;
+  propagation.partialResults = options.partialResults;
   buildPropagationPipeline(pm, propagation);
 }
 
@@ -278,6 +279,10 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
       *this, "even-borders",
       llvm::cl::desc("Arguments and results come and leave in equal shards."),
       llvm::cl::init(false)};
+  Option<bool> partialResults{
+      *this, "partial-results",
+      llvm::cl::desc("Results that are asked for unreduced leave in parts."),
+      llvm::cl::init(false)};
   Option<int64_t> threads{
       *this, "threads",
       llvm::cl::desc("Threads of a rank that share its loops."),
@@ -303,6 +308,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.exactSums = exactSums;
     options.keepOrder = keepOrder;
     options.evenBorders = evenBorders;
+    options.partialResults = partialResults;
     options.kernels = kernels;
     options.threads = threads;
     options.trace = trace;

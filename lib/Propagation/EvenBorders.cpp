@@ -32,6 +32,11 @@ static ShardingAttr evened(ShardingAttr sharding, spmd::MeshAttr mesh,
                            sharding.getReplicated(), sharding.getPartial());
 }
 
+static ShardingAttr withoutPartial(ShardingAttr sharding) {
+  return ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
+                           sharding.getDims(), sharding.getReplicated(), {});
+}
+
 /// Inserts the way of `value` from one sharding to the other.
 static spmd::ReshardOp reshard(OpBuilder &builder, Location loc, Value value,
                                ShardingAttr from, ShardingAttr to,
@@ -80,8 +85,9 @@ static void evenBorders(func::FuncOp function, spmd::MeshAttr mesh) {
       continue;
     function.setResultAttr(number, name, border);
     builder.setInsertionPoint(terminator);
-    operand.set(reshard(builder, terminator->getLoc(), operand.get(), inner,
-                        border,
+    // What leaves in parts is whole until it does.
+    operand.set(reshard(builder, terminator->getLoc(), operand.get(),
+                        withoutPartial(inner), withoutPartial(border),
                         "result " + Twine(number) + " leaves in equal shards"));
   }
 }

@@ -38,7 +38,10 @@ struct PropagateShardingsPass final
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() &&
           failed(propagateFunction(function, mesh,
-                                   {noFallback, explain, origins})))
+                                   {.noFallback = noFallback,
+                                    .explain = explain,
+                                    .origins = origins,
+                                    .partialResults = partialResults})))
         return signalPassFailure();
   }
 };
@@ -48,8 +51,11 @@ void shardc::buildPropagationPipeline(OpPassManager &pm,
                                       const PropagationOptions &options) {
   // Afterwards every dim is cut in the order in which it is.
   pm.addPass(createDealBlocksPass({/*choose=*/!options.keepOrder}));
-  pm.addPass(createPropagateShardingsPass(
-      {options.noFallback, options.explain, options.origins}));
+  pm.addPass(
+      createPropagateShardingsPass({.noFallback = options.noFallback,
+                                    .explain = options.explain,
+                                    .partialResults = options.partialResults,
+                                    .origins = options.origins}));
   if (options.evenBorders)
     pm.addPass(createEvenBordersPass());
   // Copies of constants that ended up alike become one again. No canonicaliser:

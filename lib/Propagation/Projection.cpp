@@ -412,6 +412,10 @@ LogicalResult Projector::run() {
         failed(annotate(p.resultTensors.back(), sharding, function.getLoc(),
                         "result " + Twine(i), false)))
       return failure();
+    // Along these every rank has a part of all elements, or all of it.
+    if (sharding)
+      for (spmd::PartialAxisAttr partial : sharding.getPartial())
+        lock(p.resultTensors.back(), partial.getAxis());
   }
 
   p.ops = collectOps(function);

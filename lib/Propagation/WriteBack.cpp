@@ -25,7 +25,8 @@ class Writer {
 public:
   Writer(Projection &p, const PropagationOptions &options)
       : p(p), builder(p.function.getContext()), noFallback(options.noFallback),
-        explain(options.explain), origins(options.origins) {}
+        explain(options.explain), origins(options.origins),
+        partialResults(options.partialResults) {}
   LogicalResult run();
 
 private:
@@ -76,7 +77,7 @@ private:
 
   Projection &p;
   OpBuilder builder;
-  bool noFallback, explain, origins;
+  bool noFallback, explain, origins, partialResults;
   DenseMap<std::pair<Value, Attribute>, Value> arrived;
 };
 
@@ -355,8 +356,14 @@ void Writer::writeReturn(func::ReturnOp op) {
     operand.set(arrive(operand.get(), target, op, nullptr, {},
                        "result " + Twine(operand.getOperandNumber()) + " of @" +
                            p.function.getSymName()));
+    ShardingAttr sharding = p.toAttr(target);
+    auto asked = p.function.getResultAttrOfType<ShardingAttr>(
+        operand.getOperandNumber(), spmd::kShardingAttrName);
+    if (partialResults && asked)
+      sharding = ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
+                                   sharding.getDims(), {}, asked.getPartial());
     p.function.setResultAttr(operand.getOperandNumber(),
-                             spmd::kShardingAttrName, p.toAttr(target));
+                             spmd::kShardingAttrName, sharding);
   }
 }
 

@@ -26,14 +26,6 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" s
 // -----
 
 spmd.mesh @mesh = <["x"=2]>
-// expected-error@+1 {{result 0 is partial, expected values that are combined; run --spmd-propagate first}}
-func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
-  return %a : tensor<8xf32>
-}
-
-// -----
-
-spmd.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
   // expected-error@+1 {{has 'spmd.factors' with 2 factors, but its sharding rule has 1}}
   %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{"x"}>, #spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"}]>]} : tensor<8xf32>

@@ -41,6 +41,9 @@ struct StageOptions {
   /// Arguments and results are cut in equal shards, or whole where a dim cannot
   /// be; what lies otherwise inside moves where it comes in and leaves.
   bool evenBorders = false;
+  /// Results that are asked for unreduced leave as each rank's own part, to be
+  /// combined by whoever reads them; else they are combined here.
+  bool partialResults = false;
   /// The same bits on every mesh, for any cuts and number of threads; what
   /// cannot be had so is refused.
   bool reproducible = false;

@@ -19,6 +19,8 @@ struct PropagationOptions {
   bool keepOrder = false;
   /// Arguments and results come and leave in equal shards.
   bool evenBorders = false;
+  /// Results that are asked for unreduced leave in parts.
+  bool partialResults = false;
 };
 
 /// Annotated to fully sharded global view (`--spmd-propagate`).

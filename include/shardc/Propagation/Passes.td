@@ -32,6 +32,8 @@ def PropagateShardingsPass : Pass<"spmd-propagate-shardings", "::mlir::ModuleOp"
            "Refuse an op without a sharding rule where it would be gathered.">,
     Option<"explain", "explain", "bool", /*default=*/"false",
            "A remark for each reshard and each derived argument: bytes, and where the sharding came from.">,
+    Option<"partialResults", "partial-results", "bool", /*default=*/"false",
+           "Results that are asked for unreduced leave in parts.">,
     Option<"origins", "origins", "bool", /*default=*/"false",
            "Note on each value, as `spmd.origins`, which annotation its axes and sizes came from.">];
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];

@@ -55,7 +55,7 @@ struct ValueMetadata {
   std::string location;    ///< "unet.py:84:11"; may be empty
   std::vector<int64_t> shape; ///< global
   std::vector<DimPlacement> dims;
-  std::vector<PartialPlacement> partial = {}; ///< of arguments only
+  std::vector<PartialPlacement> partial = {};
   /// Of results only. How a conformance file compares this result with the next
   /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected"
   /// for that next one. Empty for results that belong to the program.
