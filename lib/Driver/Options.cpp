@@ -47,6 +47,10 @@ static constexpr CompileOption kOptions[] = {
      "Arguments and results are cut in equal shards, or whole where a dim "
      "cannot be",
      false},
+    {"partial-results", nullptr,
+     "Results that are asked for unreduced leave as each rank's own part, for "
+     "callers that combine them",
+     false},
     {"reproducible", nullptr,
      "The same bits on every mesh, for any cuts and threads; what cannot be "
      "had so is refused",
@@ -213,6 +217,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   stages.noRaise = given.flag("no-raise");
   stages.keepOrder = given.flag("keep-order");
   stages.evenBorders = given.flag("even-borders");
+  stages.partialResults = given.flag("partial-results");
   stages.reproducible = reproducible;
   stages.exactSums = given.flag("exact-sums");
   stages.kernels = kernels;

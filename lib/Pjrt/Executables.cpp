@@ -267,8 +267,9 @@ Error *Client_Compile(Client_Compile_Args *args) {
   if (Error *error = readUserOptions(options, named))
     return error;
   named.emplace_back("ranks", std::to_string(options.partitions));
-  // Callers know equal shards alone.
+  // Callers know equal shards alone, and combine what is unreduced.
   named.emplace_back("even-borders", "true");
+  named.emplace_back("partial-results", "true");
   std::vector<shardc_option> list;
   for (const auto &[name, value] : named)
     list.push_back({name.c_str(), value.c_str()});

@@ -22,6 +22,12 @@ static Error checkTypes(const ProgramMetadata &program) {
         return toolError(ExitCode::Artifact, "element type '" +
                                                  value.elementType +
                                                  "' is not supported");
+  for (const ValueMetadata &result : program.results)
+    if (!result.partial.empty())
+      return toolError(ExitCode::Unsupported,
+                       "unsupported: results that leave in parts, which the "
+                       "program was compiled for (--partial-results): the tool "
+                       "does not combine them");
   return Error::success();
 }
 
