@@ -1,9 +1,11 @@
 //===- Model.cpp - From a model's text to a program -----------------------===//
 
 #include "shardc/Driver/Model.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -253,6 +255,66 @@ private:
 };
 } // namespace
 
+/// The function that a model is.
+static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
+  return module.lookupSymbol<mlir::func::FuncOp>("main");
+}
+
+/// Makes tokens at the border of @main arrays of no elements.
+static void makeTokensArrays(mlir::ModuleOp module) {
+  mlir::func::FuncOp main = mainOf(module);
+  if (!main || main.isExternal() || !main.getBody().hasOneBlock())
+    return;
+  mlir::Block &body = main.getBody().front();
+  mlir::Operation *end = body.getTerminator();
+  auto builder = mlir::OpBuilder::atBlockBegin(&body);
+  auto none = mlir::RankedTensorType::get({0}, builder.getI1Type());
+  auto isToken = [](mlir::Type type) {
+    return isa<stablehlo::TokenType>(type);
+  };
+  // A sharding of theirs has a dim too few.
+  auto clean = [](mlir::DictionaryAttr attrs) {
+    mlir::NamedAttrList kept(attrs);
+    kept.erase("sdy.sharding");
+    kept.erase("mhlo.sharding");
+    return kept;
+  };
+  for (mlir::BlockArgument argument : body.getArguments()) {
+    if (!isToken(argument.getType()))
+      continue;
+    auto token = stablehlo::CreateTokenOp::create(builder, argument.getLoc());
+    argument.replaceAllUsesWith(token.getResult());
+    argument.setType(none);
+    unsigned i = argument.getArgNumber();
+    main.setArgAttrs(
+        i, clean(main.getArgAttrDict(i)).getDictionary(module.getContext()));
+  }
+  builder.setInsertionPoint(end);
+  for (mlir::OpOperand &operand : end->getOpOperands()) {
+    if (!isToken(operand.get().getType()))
+      continue;
+    operand.set(stablehlo::ConstantOp::create(
+        builder, end->getLoc(),
+        mlir::DenseElementsAttr::get(none, ArrayRef<bool>())));
+    unsigned i = operand.getOperandNumber();
+    if (mlir::DictionaryAttr attrs = main.getResultAttrDict(i))
+      main.setResultAttrs(i, clean(attrs).getDictionary(module.getContext()));
+  }
+  main.setType(
+      builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
+}
+
+/// The arguments that JAX marks as given up.
+static std::vector<int64_t> findDonated(mlir::ModuleOp module) {
+  std::vector<int64_t> donated;
+  if (mlir::func::FuncOp main = mainOf(module))
+    for (unsigned i = 0, n = main.getNumArguments(); i < n; ++i)
+      if (main.getArgAttr(i, "tf.aliasing_output") ||
+          main.getArgAttr(i, "jax.buffer_donor"))
+        donated.push_back(i);
+  return donated;
+}
+
 /// Calls `use` on the parsed model `options.text`, with `options` made to fit
 /// it.
 static Error withModel(StringRef name, ModelOptions &options,
@@ -268,6 +330,8 @@ static Error withModel(StringRef name, ModelOptions &options,
       parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, name));
   if (!module)
     return toolError(listener.refused, "");
+  if (options.keepsTokens)
+    makeTokensArrays(*module);
   if (options.ranks)
     if (Error error = fitMeshToRanks(*module, options))
       return listener.refused == ExitCode::Unsupported
@@ -365,7 +429,10 @@ Expected<CompiledProgram> shardc::compileModel(StringRef name,
   if (Error error = withModel(
           name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
             auto text = verifyAgainst(module, options);
+            std::vector<int64_t> donated = findDonated(module);
             program = compileProgram(module, options.stages);
+            if (succeeded(program))
+              program->donated = std::move(donated);
             return program;
           }))
     return std::move(error);

@@ -91,6 +91,7 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
   options = std::move(*read);
   options.replicates = true;
   options.isForeign = true;
+  options.keepsTokens = true;
   options.stages.hostCalls = true;
   options.text = std::string(text);
   return nullptr;
@@ -130,6 +131,7 @@ MaybeFailure shardc::engine::compileModel(const Engine &engine,
   shardc::ModelOptions options;
   if (MaybeFailure failure = readOptions(engine, text, given, options))
     return failure;
+  options.stages.localText = true;
   Keeper said;
   Expected<shardc::CompiledProgram> compiled = shardc::compileModel(
       StringRef(name.empty() ? std::string_view("model") : name), options,
@@ -138,6 +140,7 @@ MaybeFailure shardc::engine::compileModel(const Engine &engine,
     return failureOf(compiled.takeError(), said);
   const shardc::ProgramMetadata &metadata = compiled->metadata;
   model.name = metadata.name;
+  model.localText = std::move(compiled->localText);
   model.metadata = shardc::toJSON(metadata);
   model.remarks = std::move(said.remarks);
   model.numRanks = metadata.numRanks();
@@ -145,6 +148,9 @@ MaybeFailure shardc::engine::compileModel(const Engine &engine,
     if (MaybeFailure failure =
             describe(value, metadata, model.arguments.emplace_back()))
       return failure;
+  for (int64_t index : compiled->donated)
+    if (static_cast<size_t>(index) < model.arguments.size())
+      model.arguments[static_cast<size_t>(index)].donated = 1;
   for (const shardc::ValueMetadata &value : metadata.results) {
     model.hidden += !value.check.empty();
     if (MaybeFailure failure =

@@ -132,6 +132,10 @@ MaybeFailure Program::siteStats(int64_t site, shardrt_site_info &info,
 }
 
 MaybeFailure Program::localText(const std::string *&text) {
+  if (!model.localText.empty()) {
+    text = &model.localText;
+    return nullptr;
+  }
   std::lock_guard lock(mutex);
   if (!local) {
     std::string printed;

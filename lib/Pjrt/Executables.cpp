@@ -143,6 +143,9 @@ static std::string stubOf(const std::vector<LocalType> &arguments,
          result + " {\n" + body + "    return" + end + "\n  }\n}\n";
 }
 
+/// Longest text of a program that is shown.
+static constexpr size_t mostShown = size_t(8) << 20;
+
 /// Asks the program for all that callers will ask for.
 static Error *describe(Program &program) {
   size_t numArguments = size_t(shardc_program_num_arguments(program.handle));
@@ -184,7 +187,9 @@ static Error *describe(Program &program) {
   program.memoryKindSizes.assign(most, memoryKind.size());
 
   const char *text = shardc_program_local_text(program.handle);
-  program.optimized = text && *text ? text : stubOf(arguments, results);
+  // Callers parse it several times for each program.
+  bool isShown = text && *text && std::strlen(text) < mostShown;
+  program.optimized = isShown ? text : stubOf(arguments, results);
 
   program.cost = {};
   program.cost.size = sizeof(program.cost);

@@ -40,6 +40,10 @@ struct ModelOptions {
   bool verifyPartition = false;
   /// The model's text, where it is not all that its file holds.
   std::optional<std::string> text;
+  /// Tokens that @main takes and returns become arrays of no elements, so that
+  /// it has as many arguments and results as its author knows of. Else they
+  /// are dropped.
+  bool keepsTokens = false;
   /// Diagnostics show no lines of files: the text names files of somebody else.
   bool isForeign = false;
 };

@@ -42,6 +42,7 @@ struct Costs {
 struct CompiledModel {
   std::string object;
   std::string name, metadata, remarks;
+  std::string localText; ///< what each rank does; "" until it is printed
   std::vector<ProgramValue> arguments;
   std::vector<ProgramValue> results;
   size_t hidden = 0; ///< results behind those, which nobody asks for
@@ -76,7 +77,7 @@ public:
   MaybeFailure siteStats(int64_t site, shardrt_site_info &info,
                          shardrt_site_stats &stats);
   int64_t numSites() const { return shardrt_program_num_sites(loaded.get()); }
-  /// What each rank does, as text; compiled once more when it is asked for.
+  /// What each rank does, as text; of a loaded program compiled once more.
   MaybeFailure localText(const std::string *&text);
 
   const Ref<Engine> engine;

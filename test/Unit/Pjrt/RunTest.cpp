@@ -1,0 +1,164 @@
+//===- RunTest.cpp - Programs as callers of PJRT see them -----------------===//
+#include "Caller.h"
+#include "Wire.h"
+
+#include <gtest/gtest.h>
+
+using namespace shardc::pjrt;
+using namespace shardc::pjrt::test;
+
+static std::string optionsFor(int64_t partitions,
+                              std::string_view user = std::string_view()) {
+  WireWriter build, options;
+  build.number(4, 1);
+  build.number(5, uint64_t(partitions));
+  options.text(3, build.take());
+  if (!user.empty()) {
+    WireWriter entry, value;
+    value.number(2, 1);
+    entry.text(1, user);
+    entry.text(2, value.take());
+    options.text(7, entry.take());
+  }
+  return options.take();
+}
+
+namespace {
+class PjrtRun : public testing::Test {
+protected:
+  void SetUp() override {
+    client = makeClient(2);
+    ASSERT_TRUE(client);
+  }
+
+  OwnedBuffer put(const void *data, Buffer_Type type, std::vector<int64_t> dims,
+                  size_t device = 0) {
+    auto args = sized<Client_BufferFromHostBuffer_Args>();
+    args.client = client.get();
+    args.data = data;
+    args.type = type;
+    args.dims = dims.data();
+    args.num_dims = dims.size();
+    args.device = deviceOf(client.get(), device);
+    EXPECT_EQ(message(api()->Client_BufferFromHostBuffer(&args)), "");
+    destroy(args.done_with_host_buffer);
+    return OwnedBuffer(args.buffer);
+  }
+
+  /// Runs a program of one rank; what failed.
+  std::string run(const OwnedLoaded &loaded, std::vector<Buffer *> arguments,
+                  std::vector<Buffer *> &results) {
+    Buffer *const *in = arguments.data();
+    Buffer **out = results.data();
+    auto options = sized<ExecuteOptions>();
+    auto args = sized<LoadedExecutable_Execute_Args>();
+    args.executable = loaded.get();
+    args.options = &options;
+    args.argument_lists = &in;
+    args.num_devices = 1;
+    args.num_args = arguments.size();
+    args.output_lists = &out;
+    return message(api()->LoadedExecutable_Execute(&args));
+  }
+
+  static bool isDeleted(Buffer *buffer) {
+    auto args = sized<Buffer_IsDeleted_Args>();
+    args.buffer = buffer;
+    EXPECT_EQ(message(api()->Buffer_IsDeleted(&args)), "");
+    return args.is_deleted;
+  }
+
+  OwnedClient client;
+};
+} // namespace
+
+// JAX says either; what is not marked stays.
+TEST_F(PjrtRun, GivesUpWhatTheProgramDeclares) {
+  static const char text[] =
+      "func.func @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}, "
+      "%b: tensor<4xf32>, %c: tensor<4xf32> {jax.buffer_donor = true}) -> "
+      "tensor<4xf32> {\n"
+      "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n"
+      "  %1 = stablehlo.add %0, %c : tensor<4xf32>\n"
+      "  return %1 : tensor<4xf32>\n}\n";
+  std::string error;
+  OwnedLoaded loaded = compile(client.get(), text, optionsFor(1), error);
+  ASSERT_EQ(error, "");
+  const float data[] = {1, 2, 3, 4};
+  OwnedBuffer a = put(data, Buffer_Type_F32, {4}),
+              b = put(data, Buffer_Type_F32, {4}),
+              c = put(data, Buffer_Type_F32, {4});
+  std::vector<Buffer *> results(1);
+  ASSERT_EQ(run(loaded, {a.get(), b.get(), c.get()}, results), "");
+  OwnedBuffer result(results[0]);
+  EXPECT_TRUE(isDeleted(a.get()));
+  EXPECT_FALSE(isDeleted(b.get()));
+  EXPECT_TRUE(isDeleted(c.get()));
+  EXPECT_NE(run(loaded, {a.get(), b.get(), c.get()}, results), "");
+}
+
+// A token is an array of no elements to callers, and counts.
+TEST_F(PjrtRun, KeepsTokensAtTheBorder) {
+  static const char text[] =
+      "func.func @main(%t: !stablehlo.token, %a: tensor<f32>) -> "
+      "(!stablehlo.token, tensor<f32>) {\n"
+      "  %0 = stablehlo.after_all %t : !stablehlo.token\n"
+      "  return %0, %a : !stablehlo.token, tensor<f32>\n}\n";
+  std::string error;
+  OwnedLoaded loaded = compile(client.get(), text, optionsFor(1), error);
+  ASSERT_EQ(error, "");
+  const float data = 7;
+  OwnedBuffer token = put(nullptr, Buffer_Type_PRED, {0}),
+              value = put(&data, Buffer_Type_F32, {});
+  std::vector<Buffer *> results(2);
+  ASSERT_EQ(run(loaded, {token.get(), value.get()}, results), "");
+  OwnedBuffer after(results[0]), result(results[1]);
+  auto dims = sized<Buffer_Dimensions_Args>();
+  dims.buffer = after.get();
+  ASSERT_EQ(message(api()->Buffer_Dimensions(&dims)), "");
+  ASSERT_EQ(dims.num_dims, 1u);
+  EXPECT_EQ(dims.dims[0], 0);
+}
+
+// Four rows and one do not go into two equal shards: they leave whole.
+TEST_F(PjrtRun, ResultsLeaveInEqualShards) {
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=2]>\n"
+      "func.func @main(%a: tensor<10xf32> {sdy.sharding = "
+      "#sdy.sharding<@mesh, [{\"x\"}]>}) -> (tensor<10xf32>, tensor<5xf32>) {\n"
+      "  %0 = stablehlo.add %a, %a : tensor<10xf32>\n"
+      "  %1 = stablehlo.slice %0 [0:5] : (tensor<10xf32>) -> tensor<5xf32>\n"
+      "  return %0, %1 : tensor<10xf32>, tensor<5xf32>\n}\n";
+  std::string error;
+  OwnedLoaded loaded = compile(client.get(), text, optionsFor(2), error);
+  ASSERT_EQ(error, "");
+  auto get = sized<LoadedExecutable_GetExecutable_Args>();
+  get.loaded_executable = loaded.get();
+  ASSERT_EQ(message(api()->LoadedExecutable_GetExecutable(&get)), "");
+  auto args = sized<Executable_OutputDimensions_Args>();
+  args.executable = get.executable;
+  ASSERT_EQ(message(api()->Executable_OutputDimensions(&args)), "");
+  ASSERT_EQ(args.num_outputs, 2u);
+  EXPECT_EQ(args.dims[0], 5);
+  EXPECT_EQ(args.dims[1], 5);
+  auto end = sized<Executable_Destroy_Args>();
+  end.executable = get.executable;
+  EXPECT_EQ(message(api()->Executable_Destroy(&end)), "");
+}
+
+TEST_F(PjrtRun, OptionsAndProgramsThatCannotBeAreErrors) {
+  std::string error;
+  EXPECT_FALSE(compile(client.get(), "func.func @main() { return }",
+                       optionsFor(1, "colour"), error));
+  EXPECT_EQ(error, "No such compile option: 'colour'; those of shardc begin "
+                   "with shardc_");
+  EXPECT_FALSE(compile(client.get(), "func.func @main() { return }",
+                       optionsFor(3), error));
+  EXPECT_EQ(error, "a program for 3 devices, where there are 2; "
+                   "SHARDC_DEVICES says how many");
+  EXPECT_FALSE(compile(client.get(), "no program", optionsFor(1), error));
+  EXPECT_NE(error, "");
+  EXPECT_FALSE(
+      compile(client.get(), "func.func @main() { return }", "\x1a", error));
+  EXPECT_EQ(error, "compile options that are no protocol buffer");
+}
