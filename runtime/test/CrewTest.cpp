@@ -92,7 +92,8 @@ class CrewWorld {
 public:
   CrewWorld(const SiteTable &table, shardrt_crew *crew,
             std::vector<int64_t> places = {}, int64_t timeoutMs = 60'000,
-            int64_t graceMs = 0, shardrt_host_fn host = nullptr)
+            int64_t graceMs = 0, shardrt_host_fn host = nullptr,
+            Way way = Way::Host)
       : ranks(table.numRanks()) {
     EncodedSites encoded = encodeSites(table);
     EXPECT_EQ(
@@ -103,7 +104,14 @@ public:
                                "{}", &program, error, sizeof(error)),
         SHARDRT_OK)
         << error;
+    if (!isOfHost(way))
+      const_cast<Program &>(*program->program).device = deviceFor(way);
     options.size = sizeof(options);
+    options.transport = isOfHost(way)        ? SHARDRT_TRANSPORT_AUTO
+                        : way == Way::Staged ? SHARDRT_TRANSPORT_HOST
+                        : way == Way::Nccl || way == Way::CudaNccl
+                            ? SHARDRT_TRANSPORT_NCCL
+                            : SHARDRT_TRANSPORT_DIRECT;
     options.crew = crew;
     options.places = places.empty() ? nullptr : places.data();
     options.timeout_ms = timeoutMs;
@@ -111,9 +119,11 @@ public:
     options.host = host;
     status =
         shardrt_world_create(program, &options, &world, error, sizeof(error));
+    unsetenv("FAKE_CUDA_DEVICES");
   }
   ~CrewWorld() {
     shardrt_world_destroy(world);
+    unsetenv("FAKE_CUDA_MEMORY");
     shardrt_program_destroy(program);
   }
   CrewWorld(const CrewWorld &) = delete;
@@ -648,7 +658,8 @@ TEST(Crew, WorldsAndCrewGoInAnyOrder) {
   EXPECT_EQ(own.wait(), SHARDRT_OK);
 }
 
-TEST(Crew, AForkedChildIsRefused) {
+// Not for ThreadSanitizer, as all of this name.
+TEST(Processes, AForkedChildIsRefusedByCrews) {
   TestCrew crew(2);
   CrewWorld world(threeSites(2), crew.crew), one(makeTable({1}, {}), crew.crew);
   CrewWorld apart(threeSites(2), nullptr);
@@ -687,6 +698,235 @@ TEST(Crew, AForkedChildIsRefused) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_EQ(world.run(callAllSites), SHARDRT_OK);
+}
+
+TEST(Crew, DevicesRunToo) {
+  TestCrew crew(3);
+  for (Way way :
+       {Way::Staged, Way::Direct, Way::CudaDirect, Way::Nccl, Way::CudaNccl}) {
+    SCOPED_TRACE(nameOf(way));
+    CrewWorld world(threeSites(3), crew.crew, {}, 20'000, 0, nullptr, way);
+    CrewWorld beside(threeSites(2), crew.crew, {2, 1}, 20'000, 0, nullptr, way);
+    ASSERT_EQ(world.status, SHARDRT_OK) << world.error;
+    ASSERT_EQ(beside.status, SHARDRT_OK) << beside.error;
+    std::atomic<int> wrong{0};
+    std::vector<std::unique_ptr<TestRun>> runs;
+    for (int i = 0; i < 12; ++i) {
+      runs.push_back(
+          std::make_unique<TestRun>([i, &wrong](shardrt_context *ctx) {
+            auto value = static_cast<float>(i);
+            float all = -1;
+            if (int status = allReduce(ctx, 1, &value, &all, 1))
+              return status;
+            wrong += all != value * static_cast<float>(shardrt_num_ranks(ctx));
+            if (i % 5 == 2 && shardrt_rank(ctx) == 1)
+              return shardrt_fail(ctx, SHARDRT_REFUSED, "enough");
+            std::vector<float> mine(2, value), every(6);
+            return exchange(ctx, 2, mine.data(), every.data(), nullptr);
+          }));
+      ASSERT_EQ((i % 3 == 1 ? beside : world).start(*runs.back()), SHARDRT_OK);
+    }
+    for (int i = 0; i < 12; ++i)
+      EXPECT_EQ(runs[i]->wait(), i % 5 == 2 ? SHARDRT_REFUSED : SHARDRT_OK)
+          << i << ": " << runs[i]->error;
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+// Each thread here is a process of the job, with a crew of one place.
+TEST(Crew, RanksOfAJobStartToo) {
+  constexpr int64_t ranks = 3;
+  for (int wire : {SHARDRT_WIRE_SHARED, SHARDRT_WIRE_TCP}) {
+    SCOPED_TRACE(wire);
+    int64_t port = freePort();
+    SiteTable table = threeSites(ranks);
+    EncodedSites encoded = encodeSites(table);
+    shardrt_program *program = nullptr;
+    ASSERT_EQ(
+        shardrt_program_create(callRankFunction, encoded.words.data(),
+                               static_cast<int64_t>(encoded.words.size()),
+                               encoded.strings.data(),
+                               static_cast<int64_t>(encoded.strings.size()),
+                               "{}", &program, nullptr, 0),
+        SHARDRT_OK);
+    std::vector<shardrt_job *> jobs(ranks);
+    std::atomic<int> wrong{0};
+    auto member = [&](int64_t rank) {
+      char error[512] = "";
+      shardrt_job_options asked = {};
+      asked.size = sizeof(asked);
+      asked.timeout_ms = 20'000;
+      asked.rank = rank;
+      asked.ranks = ranks;
+      asked.port = port;
+      asked.token = "test";
+      ASSERT_EQ(shardrt_job_join(&asked, &jobs[rank], error, sizeof(error)),
+                SHARDRT_OK)
+          << error;
+      TestCrew crew(2);
+      std::vector<shardrt_world *> worlds(2);
+      int64_t place = 1;
+      for (shardrt_world *&world : worlds) {
+        shardrt_world_options options = {};
+        options.size = sizeof(options);
+        options.wire = wire;
+        options.job = jobs[rank];
+        options.crew = crew.crew;
+        options.places = &place;
+        options.timeout_ms = 20'000;
+        ASSERT_EQ(shardrt_world_create(program, &options, &world, error,
+                                       sizeof(error)),
+                  SHARDRT_OK)
+            << error;
+      }
+      std::vector<std::unique_ptr<TestRun>> runs;
+      for (int i = 0; i < 12; ++i) {
+        runs.push_back(
+            std::make_unique<TestRun>([i, &wrong](shardrt_context *ctx) {
+              auto value = static_cast<float>(i);
+              float all = 0;
+              // The last but one fails on one rank, after all have met.
+              if (int status = sum(ctx, value, all))
+                return status;
+              wrong += all != 3 * value;
+              if (i == 10 && shardrt_rank(ctx) == 1)
+                return shardrt_fail(ctx, SHARDRT_REFUSED, "enough");
+              return callSite(ctx, i == 10 ? 2 : i % 3);
+            }));
+        wrong += runs.back()->start(worlds[i % 2], ranks) != SHARDRT_OK;
+      }
+      // Both worlds' runs are over before anybody ends.
+      for (int i = 0; i < 12; ++i)
+        wrong += runs[i]->wait() != (i == 10 ? SHARDRT_REFUSED : SHARDRT_OK);
+      // A job's world that has failed has no later runs.
+      TestRun late(callAllSites);
+      wrong += late.start(worlds[0], ranks) != SHARDRT_OK;
+      wrong += late.wait() != SHARDRT_LOST;
+      EXPECT_NE(late.error.find("an earlier run of this job failed"),
+                std::string::npos)
+          << late.error;
+      for (shardrt_world *world : worlds)
+        shardrt_world_destroy(world);
+    };
+    std::vector<std::thread> members;
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      members.emplace_back(member, rank);
+    for (std::thread &thread : members)
+      thread.join();
+    // Rank 0 keeps what the others ask for.
+    for (int64_t rank = ranks; rank-- > 0;)
+      shardrt_job_leave(jobs[rank]);
+    shardrt_program_destroy(program);
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST(Crew, WhoIsToldFindsThePlaceIdle) {
+  TestCrew crew(1);
+  CrewWorld world(makeTable({1}, {}), crew.crew);
+  RankFunction function = [](shardrt_context *) { return 0; };
+  void *input = &function;
+  void *const *inputs[] = {&input};
+  int isIdle = -1, status = -2;
+  TestRun run(function);
+  run.then = [&] {
+    isIdle = shardrt_crew_is_idle(crew.crew, 0);
+    status = shardrt_world_run_here(world.world, inputs, inputs, nullptr,
+                                    nullptr, 0);
+  };
+  ASSERT_EQ(world.start(run), SHARDRT_OK);
+  EXPECT_EQ(run.wait(), SHARDRT_OK);
+  EXPECT_EQ(isIdle, 1);
+  EXPECT_EQ(status, SHARDRT_OK);
+}
+
+TEST(Crew, ManyWorldsAndCallersAndFailures) {
+  constexpr int numWorlds = 64, numCallers = 4, numRuns = 150;
+  TestCrew crew(8);
+  std::mt19937_64 random(18);
+  std::vector<std::unique_ptr<CrewWorld>> worlds;
+  for (int i = 0; i < numWorlds; ++i) {
+    std::vector<int64_t> places = {0, 1, 2, 3, 4, 5, 6, 7};
+    std::shuffle(places.begin(), places.end(), random);
+    places.resize(1 + random() % 8);
+    worlds.push_back(std::make_unique<CrewWorld>(
+        threeSites(static_cast<int64_t>(places.size())), crew.crew, places));
+  }
+  std::atomic<int> wrong{0}, failures{0}, here{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < numCallers; ++caller)
+    callers.emplace_back([&, caller] {
+      std::mt19937_64 random(caller);
+      std::vector<std::unique_ptr<TestRun>> runs;
+      std::vector<int> expected;
+      auto check = [&] {
+        for (size_t i = 0; i < runs.size(); ++i)
+          wrong += runs[i]->wait() != expected[i];
+        runs.clear();
+        expected.clear();
+      };
+      for (int i = 0; i < numRuns; ++i) {
+        CrewWorld &world = *worlds[random() % numWorlds];
+        auto value = static_cast<float>(caller * numRuns + i);
+        bool fails = random() % 8 == 0;
+        auto bad = static_cast<int64_t>(random() % world.ranks);
+        int64_t site = static_cast<int64_t>(random() % 3);
+        RankFunction step = [&wrong, value, fails, bad,
+                             site](shardrt_context *ctx) -> int {
+          void *arena = shardrt_arena(ctx, 4096);
+          std::memset(arena, static_cast<int>(site), 4096);
+          float all = 0;
+          if (int status = sum(ctx, value, all))
+            return status;
+          wrong += all != value * static_cast<float>(shardrt_num_ranks(ctx));
+          if (fails && shardrt_rank(ctx) == bad)
+            return shardrt_fail(ctx, SHARDRT_REFUSED, "no");
+          return callSite(ctx, site);
+        };
+        int status = fails ? SHARDRT_REFUSED : SHARDRT_OK;
+        failures += fails;
+        if (world.ranks == 1 && random() % 2) {
+          void *input = &step;
+          void *const *inputs[] = {&input};
+          int got = shardrt_world_run_here(world.world, inputs, inputs, nullptr,
+                                           nullptr, 0);
+          if (got != SHARDRT_BUSY) {
+            ++here;
+            wrong += got != status;
+            continue;
+          }
+        }
+        expected.push_back(status);
+        runs.push_back(std::make_unique<TestRun>(step));
+        wrong += world.start(*runs.back()) != SHARDRT_OK;
+        if (random() % 4 == 0)
+          check();
+      }
+      check();
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(failures, 20);
+}
+
+TEST(Crew, IdleThreadsUseNoProcessor) {
+  TestCrew crew(8);
+  CrewWorld world(threeSites(8), crew.crew);
+  TestRun run(callAllSites);
+  ASSERT_EQ(world.start(run), SHARDRT_OK);
+  EXPECT_EQ(run.wait(), SHARDRT_OK);
+  // Let those go to sleep that look out for the next run.
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  auto used = [] {
+    timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) +
+           static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  double before = used();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_LT(used() - before, 0.005);
 }
 
 TEST(Crew, CoresAreThoseThatControlGroupsAllow) {

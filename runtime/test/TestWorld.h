@@ -70,6 +70,7 @@ inline SiteTable makeTable(std::vector<int64_t> mesh, std::vector<Site> sites) {
 /// Where buffers are, and how they go from rank to rank.
 enum class Way {
   Host,
+  Crew, ///< of all these tests
   Shared,
   Sockets,
   Staged,
@@ -104,9 +105,9 @@ inline shardrt_job *mpiJob() {
 /// All but threads that share their memory.
 inline std::span<const Way> otherWays() {
   static constexpr Way inOneProcess[] = {
-      Way::Shared,      Way::Sockets,    Way::Staged,   Way::Direct,
-      Way::CudaDirect,  Way::Nccl,       Way::CudaNccl, Way::SharedStaged,
-      Way::SocketsNccl, Way::SocketsCuda};
+      Way::Crew,         Way::Shared,      Way::Sockets,    Way::Staged,
+      Way::Direct,       Way::CudaDirect,  Way::Nccl,       Way::CudaNccl,
+      Way::SharedStaged, Way::SocketsNccl, Way::SocketsCuda};
   static constexpr Way overMpi[] = {Way::Mpi};
   if (mpiJob())
     return overMpi;
@@ -125,6 +126,7 @@ inline bool isMine(Way way, int64_t rank) {
 
 inline const char *nameOf(Way way) {
   const char *const names[] = {"host",
+                               "a crew",
                                "shared memory of processes",
                                "sockets",
                                "staged",
@@ -148,8 +150,22 @@ inline bool isOfJob(Way way) {
 }
 
 inline bool isOfHost(Way way) {
-  return way == Way::Host || way == Way::Shared || way == Way::Sockets ||
-         way == Way::Mpi;
+  return way == Way::Host || way == Way::Crew || way == Way::Shared ||
+         way == Way::Sockets || way == Way::Mpi;
+}
+
+/// Threads for the largest mesh that is tested, which all worlds of this kind
+/// share.
+inline shardrt_crew *sharedCrew() {
+  struct Destroy {
+    void operator()(shardrt_crew *crew) const { shardrt_crew_destroy(crew); }
+  };
+  static const std::unique_ptr<shardrt_crew, Destroy> crew([] {
+    shardrt_crew *made = nullptr;
+    EXPECT_EQ(shardrt_crew_create(16, nullptr, &made, nullptr, 0), SHARDRT_OK);
+    return made;
+  }());
+  return crew.get();
 }
 
 /// A port of this host that nobody listens at.
@@ -225,6 +241,8 @@ public:
                                      : SHARDRT_WIRE_SHARED;
     if (way == Way::Mpi)
       options.job = mpiJob();
+    if (way == Way::Crew)
+      options.crew = sharedCrew();
     options.size = sizeof(options);
     options.timeout_ms = timeoutMs;
     options.grace_ms = graceMs;

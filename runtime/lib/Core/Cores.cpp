@@ -44,11 +44,17 @@ int64_t shardrt::coresOfGroup(const std::string &root, std::string group) {
 }
 
 int64_t shardrt::countCores() {
-  int64_t cores = std::max(1u, std::thread::hardware_concurrency());
 #ifdef __linux__
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
-    cores = std::max(1, CPU_COUNT(&allowed));
+    return std::max(1, CPU_COUNT(&allowed));
+#endif
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+int64_t shardrt::countGrantedCores() {
+  int64_t cores = countCores();
+#ifdef __linux__
   // "0::/user.slice": version 2 alone, or beside version 1.
   std::string group = readLine("/proc/self/cgroup");
   if (group.rfind("0::", 0) == 0) {

@@ -7,9 +7,11 @@
 
 namespace shardrt {
 
-/// The cores that this process may use, by its affinity and by the limits of
-/// its control groups (version 2); at least 1.
+/// The cores that this process may use; at least 1.
 int64_t countCores();
+/// The same, where its control groups (version 2) allow for less. Opens files
+/// of the system, which the above does not.
+int64_t countGrantedCores();
 /// What the control group `group` ("/a/b", or "") below `root` and those around
 /// it may use, rounded up to whole cores; 0 where nothing is said.
 int64_t coresOfGroup(const std::string &root, std::string group);

@@ -16,7 +16,9 @@
 #include <system_error>
 #include <unistd.h>
 #ifdef __linux__
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #endif
 
 using namespace shardrt;
@@ -58,14 +60,36 @@ bool ForkMark::isHere() const {
 // Queues and turns
 //===----------------------------------------------------------------------===//
 
+// Not std::atomic::wait: before it sleeps it gives the core away a few times,
+// and where others want it a thread that has nothing to do then waits in line,
+// and is late when it has.
+
+/// Sleeps while `word` is `seen`, or for no reason.
+static void sleepWhile(std::atomic<uint32_t> &word, uint32_t seen) {
+#ifdef __linux__
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+#else
+  word.wait(seen);
+#endif
+}
+
+static void wake(std::atomic<uint32_t> &word) {
+#ifdef __linux__
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+#else
+  word.notify_all();
+#endif
+}
+
 Crew::Place::Place(int64_t index, int64_t ranks, const Options &options)
     : pool(options.first + index, ranks, options.pin, options.threads),
       alone(1, {}, {}), index(index) {}
 
 Crew::Crew(int64_t count, Options options)
     : options(options),
-      looks(std::max(count, options.ranks) <= countCores() ? looksBeforeSleep
-                                                           : 0),
+      // Whoever starts runs has a core too.
+      looks(std::max(count, options.ranks) < countCores() ? looksBeforeSleep
+                                                          : 0),
       tick(longestTick) {
   for (int64_t i = 0; i < count; ++i)
     places.push_back(
@@ -120,11 +144,14 @@ int Crew::push(Task &first) {
   for (Task *task = &first; task != end;) {
     Place &place = *places[task->place];
     task = task->sibling;
-    bool wakes =
-        refusal == SHARDRT_OK && place.state.fetch_add(Place::Queued) == 0;
+    bool wakes = false;
+    if (refusal == SHARDRT_OK) {
+      uint32_t before = place.state.fetch_add(Place::Queued);
+      wakes = before == Place::Asleep;
+    }
     place.mutex.unlock();
     if (wakes)
-      place.state.notify_one();
+      wake(place.state);
   }
   return refusal;
 }
@@ -142,26 +169,31 @@ Task *Crew::pop(Place &place) {
 }
 
 bool Crew::tryTake(int64_t index) {
-  uint32_t idle = 0;
-  return places[index]->state.compare_exchange_strong(idle, Place::Taken);
+  std::atomic<uint32_t> &state = places[index]->state;
+  for (uint32_t now = state.load(); (now & ~uint32_t(Place::Asleep)) == 0;)
+    if (state.compare_exchange_weak(now, now | Place::Taken))
+      return true;
+  return false;
 }
 
 void Crew::giveBack(int64_t index) {
   Place &place = *places[index];
-  if (place.state.fetch_sub(Place::Taken) != Place::Taken)
-    place.state.notify_one();
+  uint32_t now = place.state.fetch_sub(Place::Taken) - Place::Taken;
+  if ((now & Place::Asleep) && now != Place::Asleep)
+    wake(place.state);
 }
 
 bool Crew::takeTurn(Place &place) {
   int64_t left = looks;
   uint32_t state = place.state.load();
   while (true) {
-    if (!(state & Place::Taken) && state >= Place::Queued) {
-      if (place.state.compare_exchange_weak(state, state | Place::Taken))
+    uint32_t awake = state & ~uint32_t(Place::Asleep);
+    if (!(state & Place::Taken) && Place::hasWork(state)) {
+      if (place.state.compare_exchange_weak(state, awake | Place::Taken))
         return true;
       continue;
     }
-    if (state == Place::Closing)
+    if (awake == Place::Closing)
       return false;
     if (left > 0) {
       --left;
@@ -169,11 +201,17 @@ bool Crew::takeTurn(Place &place) {
       state = place.state.load();
       continue;
     }
-    place.state.wait(state);
-    if (!options.pin)
+    if (!(state & Place::Asleep)) {
+      // What comes from here on wakes it.
+      if (place.state.compare_exchange_weak(state, state | Place::Asleep))
+        state |= Place::Asleep;
+      continue;
+    }
+    sleepWhile(place.state, state);
+    state = place.state.load();
+    if (!options.pin && Place::hasWork(state))
       moveToCore((options.first + place.index) * place.pool.width(),
                  /*bind=*/false);
-    state = place.state.load();
   }
 }
 
@@ -182,16 +220,26 @@ void Crew::serve(int64_t index) {
   if (options.pin)
     moveToCore(options.first + index, /*bind=*/true);
   while (takeTurn(place)) {
-    while (Task *task = pop(place)) {
-      task->run(SHARDRT_OK);
-      if (!place.isLost.load())
-        continue;
-      // It has come back after all.
-      std::lock_guard lock(place.mutex);
-      place.isLost.store(false);
-      lost.fetch_sub(1);
+    bool hasTurn = true;
+    while (hasTurn) {
+      Task *task = pop(place);
+      if (!task)
+        break;
+      Outcome outcome;
+      task->run(SHARDRT_OK, outcome);
+      if (place.isLost.load()) {
+        // It has come back after all.
+        std::lock_guard lock(place.mutex);
+        place.isLost.store(false);
+        lost.fetch_sub(1);
+      }
+      // Who is told finds the place idle, if it is.
+      uint32_t only = Place::Taken;
+      hasTurn = !place.state.compare_exchange_strong(only, 0);
+      outcome.tell();
     }
-    giveBack(index);
+    if (hasTurn)
+      giveBack(index);
   }
   std::lock_guard lock(watching);
   place.hasEnded = true;
@@ -291,7 +339,7 @@ void Crew::patrol() {
     }
   }
   for (Task *task : unreached)
-    task->run(SHARDRT_LOST);
+    task->run(SHARDRT_LOST, outcomes.emplace_back());
   for (Outcome &outcome : outcomes)
     outcome.tell();
 }
@@ -329,7 +377,7 @@ void Crew::close(int64_t started) {
   for (auto &place : places) {
     std::lock_guard lock(place->mutex);
     place->state.fetch_or(Place::Closing);
-    place->state.notify_all();
+    wake(place->state);
   }
   std::unique_lock lock(watching);
   for (int64_t i = 0; i < started; ++i)
@@ -396,7 +444,7 @@ public:
   CallTask(int64_t where, shardrt_call_fn fn, void *user) : fn(fn), user(user) {
     place = where;
   }
-  void run(int status) override {
+  void run(int status, Outcome &) override {
     fn(user, status);
     delete this;
   }
@@ -482,6 +530,6 @@ int shardrt_crew_memory(const shardrt_crew *crew, int64_t place, int64_t *bytes,
   return SHARDRT_OK;
 }
 
-int64_t shardrt_num_cores(void) { return countCores(); }
+int64_t shardrt_num_cores(void) { return countGrantedCores(); }
 
 } // extern "C"

@@ -33,13 +33,15 @@
 namespace shardrt {
 
 struct Run;
+struct Outcome;
 
 /// Something for a place to do.
 class Task {
 public:
   /// Called once, in the place's turn; or with a status where the place will
-  /// not come to it. The task may be gone afterwards.
-  virtual void run(int status) = 0;
+  /// not come to it. The task may be gone afterwards. What somebody is to be
+  /// told goes to `outcome`.
+  virtual void run(int status, Outcome &outcome) = 0;
   int64_t place = 0;
   /// One that is put into a queue at the same time, of a place above.
   Task *sibling = nullptr;
@@ -89,8 +91,10 @@ public:
 
   private:
     friend class Crew;
-    /// `state` is this, and `Queued` for each task.
-    enum : uint32_t { Taken = 1, Closing = 2, Queued = 4 };
+    /// `state` is this, and `Queued` for each task. `Asleep` is the thread's to
+    /// set and to take away.
+    enum : uint32_t { Taken = 1, Closing = 2, Asleep = 4, Queued = 8 };
+    static bool hasWork(uint32_t state) { return state >= Queued; }
     alignas(128) std::atomic<uint32_t> state{0};
     std::mutex mutex; ///< guards the queue
     Task *first = nullptr, *last = nullptr;
@@ -116,7 +120,8 @@ public:
   bool tryTake(int64_t index);
   void giveBack(int64_t index);
   bool isIdle(int64_t index) const {
-    return places[index]->state.load(std::memory_order_acquire) == 0;
+    return (places[index]->state.load(std::memory_order_acquire) &
+            ~uint32_t(Place::Asleep)) == 0;
   }
 
   /// What the thread of a place does.
@@ -148,7 +153,7 @@ public:
   const ForkMark fork;
 
 private:
-  static constexpr int64_t looksBeforeSleep = 1000;
+  static constexpr int64_t looksBeforeSleep = 200; ///< some 5 us
   /// Waits until there is something to do; false: there never will be.
   bool takeTurn(Place &place);
   Task *pop(Place &place);

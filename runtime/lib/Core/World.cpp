@@ -424,12 +424,12 @@ void World::refuse(Run &run, int status, const std::string &why) {
     run.group->fail({status, -1, why, -1, {}});
 }
 
-void Run::Part::run(int status) {
+void Run::Part::run(int status, Outcome &outcome) {
   std::shared_ptr<World> world = of->world;
-  world->doPart(*of, *this, status);
+  world->doPart(*of, *this, status, outcome);
 }
 
-void World::doPart(Run &run, Run::Part &part, int status) {
+void World::doPart(Run &run, Run::Part &part, int status, Outcome &outcome) {
   try {
     if (status == SHARDRT_OK) {
       part.hasBegun.store(true);
@@ -447,16 +447,14 @@ void World::doPart(Run &run, Run::Part &part, int status) {
     } catch (...) {
     }
   }
-  leave(run, part);
+  leave(run, part, outcome);
 }
 
-void World::leave(Run &run, Run::Part &part) {
+void World::leave(Run &run, Run::Part &part, Outcome &outcome) {
   part.hasLeft.store(true);
   if (run.toLeave.fetch_sub(1) != 1)
     return;
-  Outcome outcome;
-  bool tells = !run.isTold.exchange(true);
-  if (tells)
+  if (!run.isTold.exchange(true))
     outcome = outcomeOf(run);
   crew->unwatch(run);
   if (group) {
@@ -465,8 +463,6 @@ void World::leave(Run &run, Run::Part &part) {
     ended.notify_all();
   }
   delete &run;
-  if (tells)
-    outcome.tell();
 }
 
 void Outcome::tell() {

@@ -56,6 +56,7 @@ struct Outcome {
   shardrt_done_fn done = nullptr;
   void *user = nullptr;
 
+  /// Nothing, where there is nobody.
   void tell();
 };
 
@@ -66,7 +67,7 @@ struct Run {
     Run *of = nullptr;
     size_t context = 0;
     std::atomic<bool> hasBegun{false}, hasLeft{false};
-    void run(int status) override;
+    void run(int status, Outcome &outcome) override;
   };
 
   std::shared_ptr<World> world;
@@ -121,7 +122,7 @@ public:
   int runHere(Work work, std::string &why);
   /// What a rank does of a run; not, where `status` says that its place will
   /// not come to it.
-  void doPart(Run &run, Run::Part &part, int status);
+  void doPart(Run &run, Run::Part &part, int status, Outcome &outcome);
   /// What a run came to that is over, or will never be.
   Outcome outcomeOf(const Run &run);
   const GroupOptions &groupOptions() const { return options.group; }
@@ -160,7 +161,8 @@ private:
   /// never ends.
   bool takeGroup(Run &run);
   void refuse(Run &run, int status, const std::string &why);
-  void leave(Run &run, Run::Part &part);
+  /// The last one to leave ends the run.
+  void leave(Run &run, Run::Part &part, Outcome &outcome);
   void doWork(shardrt_context &ctx, Work &work);
   void runTask(shardrt_context &ctx, const Work &work);
   bool makeGroup();
