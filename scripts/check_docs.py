@@ -6,6 +6,7 @@ usage: check_docs.py
 - Files and headings that links name are there.
 - Commits that walks name (`ae81829` *its subject*) are there, and have that subject; where the tree is a whole clone.
 - Each concept page has a picture.
+- Code that a page quotes (```` ```cpp from=FILE ````, a path from the root) stands so in that file.
 - Each page of docs/Results names the commands that made it, which are in the tree, and its README has each page.
 - Words that docs/Terms.md says do not come back are not in pages, nor in comments of .cpp files in lib and tools.
 
@@ -110,6 +111,16 @@ def check_pictures() -> list[str]:
     return [f"{page.relative_to(ROOT)}: no picture" for page in concepts if "](../Pictures/" not in page.read_text()]
 
 
+def check_quotes(page: Path) -> list[str]:
+    problems = []
+    for file, quoted in re.findall(r"^```\w+ from=(\S+)\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+        source = (ROOT / file).read_text() if (ROOT / file).exists() else ""
+        if quoted not in source:
+            first = quoted.partition("\n")[0]
+            problems.append(f"{page.relative_to(ROOT)}: what follows '{first}' does not stand so in {file}")
+    return problems
+
+
 def check_results() -> list[str]:
     folder = ROOT / "docs" / "Results"
     index = (folder / "README.md").read_text()
@@ -132,6 +143,7 @@ def check_results() -> list[str]:
 
 def main() -> int:
     problems = [problem for page in pages() for problem in check_links(page)]
+    problems += [problem for page in pages() for problem in check_quotes(page)]
     problems += check_words() + check_pictures() + check_results()
     if git("rev-parse", "--is-shallow-repository") == "false":
         problems += [found for page in (ROOT / "docs" / "Developer").glob("*.md") for found in check_commits(page)]

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)(?: (?:file=(\S+)|from=\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def missing(expected: list[str], printed: str) -> str | None:
