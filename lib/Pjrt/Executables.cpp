@@ -274,6 +274,8 @@ Error *Client_Compile(Client_Compile_Args *args) {
   named.emplace_back("ranks", std::to_string(options.partitions));
   // Callers know equal shards alone, and combine what is unreduced.
   named.emplace_back("even-borders", "true");
+  // What is unreduced arrives and leaves in parts.
+  named.emplace_back("partial-results", "true");
   named.emplace_back("partial-results", "true");
   std::vector<shardc_option> list;
   for (const auto &[name, value] : named)

@@ -1,7 +1,7 @@
 """Run JAX's own tests on shardc's devices, and say of each that failed why.
 
     suite.py [FILE...] [--suite DIR] [--library FILE] [--devices N] [--cases N] [--seed N] [--dut cpu] [--platform NAME]
-             [--every N] [--jobs N] [--results FILE] [--again] [--table FILE] [--known FILE] [--limit SECONDS]
+             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--limit SECONDS]
 
 The suite is a checkout of JAX, or a part of it: a folder with ``tests`` and ``conftest.py``. FILE: ``lax``,
 ``lax_test`` or ``lax_test.py``; without any, all but those that test parts of other accelerators (Pallas, Mosaic).
@@ -10,7 +10,7 @@ A file runs in a process of its own. A test that ends the process (abort) or say
 recorded as such, and the rest of the file goes on in another process. A file that cannot be imported counts as failed.
 
 ``--every N`` keeps each Nth test, chosen by a hash of its name. ``--results FILE`` keeps a line of JSON for each test;
-tests that are in it are not run again, unless ``--again`` is given. ``--platform cpu`` runs JAX's own CPU client with as
+tests that are in it are not run again, unless ``--again`` is given, or ``--failed`` for those that did not pass. ``--platform cpu`` runs JAX's own CPU client with as
 many devices instead: what can be passed at all. ``--known FILE`` lists tests that fail: only others fail the command, and
 one of the list that passes does too, so that the list only shrinks.
 
@@ -21,6 +21,7 @@ or a Python package that it needs is not there.
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import importlib.util
 import json
 import os
@@ -59,6 +60,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--results", type=Path)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--failed", action="store_true")
     parser.add_argument("--table", type=Path)
     parser.add_argument("--known", type=Path)
     return parser.parse_args()
@@ -93,6 +95,18 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     return env
 
 
+started: set[int] = set()
+"""Processes of pytest, each the first of a group."""
+
+
+def end(*_: Any) -> None:
+    """Ends what was started, and this."""
+    for group in list(started):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+    os._exit(1)
+
+
 class Watched:
     """One process of pytest, and what it has written so far."""
 
@@ -112,12 +126,14 @@ class Watched:
             with open(log, "wb") as out:
                 process = subprocess.Popen(command, cwd=options.suite, env=env, stdout=out, stderr=subprocess.STDOUT,
                                            start_new_session=True)
+                started.add(process.pid)
                 try:
                     self.hung = self.watch(process, record, options.limit)
                 finally:
                     if process.poll() is None:
                         os.killpg(process.pid, signal.SIGKILL)
                         process.wait()
+                    started.discard(process.pid)
             self.code = process.returncode
             self.tail = log.read_text(errors="replace")[-3000:]
 
@@ -218,7 +234,7 @@ def table_of(results: list[dict[str, Any]]) -> str:
 
 def main() -> int:
     options = arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends what it started
+    signal.signal(signal.SIGTERM, end)
     options.suite = options.suite.resolve()
     if not (options.suite / "tests").is_dir():
         print(WHERE.format(suite=options.suite))
@@ -235,7 +251,7 @@ def main() -> int:
             result = json.loads(line)
             if result["setting"] != setting:
                 others.append(line + "\n")
-            elif result["outcome"] != "import":
+            elif result["outcome"] in ("passed", "skipped") or not (options.failed or result["outcome"] == "import"):
                 known[result["end"].split("::")[0]][result["end"]] = result
     lock = threading.Lock()
     results: list[dict[str, Any]] = []
@@ -252,8 +268,11 @@ def main() -> int:
                 options.results.write_text("".join(others + [json.dumps(test) + "\n" for test in kept + results]))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for _ in pool.map(one, files):
-            pass
+        try:
+            for _ in pool.map(one, files):
+                pass
+        except KeyboardInterrupt:
+            end()
     print("\n" + (table := table_of(results)))
     if options.table:
         options.table.write_text(table + "\n")

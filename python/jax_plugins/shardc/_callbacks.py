@@ -3,6 +3,7 @@
 import collections
 import ctypes
 import itertools
+import secrets
 import threading
 import traceback
 import weakref
@@ -49,7 +50,8 @@ class Table:
 
     def __init__(self) -> None:
         self._functions: dict[int, Callable[..., Any]] = {}
-        self._numbers = itertools.count()
+        # A compiled program may outlive its process in a cache: no other process has these numbers.
+        self._numbers = itertools.count(secrets.randbits(30) << 24)
         self._lock = threading.Lock()
         # A program may go while its last call still runs: what it called is let go of later.
         self._retired: collections.deque[Any] = collections.deque(maxlen=256)

@@ -95,6 +95,12 @@ TEST_F(PjrtRun, GivesUpWhatTheProgramDeclares) {
   EXPECT_FALSE(isDeleted(b.get()));
   EXPECT_TRUE(isDeleted(c.get()));
   EXPECT_NE(run(loaded, {a.get(), b.get(), c.get()}, results), "");
+  OwnedBuffer d = put(data, Buffer_Type_F32, {4}),
+              e = put(data, Buffer_Type_F32, {4});
+  EXPECT_EQ(run(loaded, {d.get(), d.get(), e.get()}, results),
+            "arguments 0 and 1 are the same array, and one of them is donated");
+  EXPECT_FALSE(isDeleted(d.get()));
+  EXPECT_FALSE(isDeleted(e.get()));
 }
 
 // A token is an array of no elements to callers, and counts.
