@@ -36,7 +36,7 @@ def rooms() -> str:
         left = 430 - (width + 8) * len(names) / 2
         for place, name in enumerate(names):
             fill = RANKS[0] if len(names) > 6 else PLAIN  # the level of the stages
-            canvas.box(left + place * (width + 8) + 4, y, width, 38, name, size=12, fill=fill)
+            canvas.box(left + place * (width + 8) + 4, y, width, 38, name, size=11, fill=fill)
     return canvas.svg()
 
 

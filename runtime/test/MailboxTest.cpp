@@ -1,4 +1,4 @@
-//===- MailboxTest.cpp - A transport in seventy lines -----------------------===//
+//===- MailboxTest.cpp - A transport in seventy lines ---------------------===//
 //
 // The transport of docs/Tutorials/Transport.md: ranks are threads, and a rank
 // sends by putting a frame into the mailbox of another.

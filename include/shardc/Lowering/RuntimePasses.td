@@ -34,10 +34,10 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
 def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let summary = "Let blocks lie where their margins are added.";
   let description = [{
-    Before: buffers, with loop-carried ones in turns. An exchange that keeps the own block copies it into
+    Before: buffers, with loop-carried ones that swap. An exchange that keeps the own block copies it into
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
     fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well;
-    one that a loop exchanges and then writes over gets a twin first, and the loop carries both in turns.
+    one that a loop exchanges and then writes over gets a twin first, and the loop carries both, swapped in each iteration.
 
     ```mlir
     // before

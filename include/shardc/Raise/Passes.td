@@ -97,8 +97,8 @@ def SinkMasksPass : Pass<"spmd-sink-masks", "::mlir::func::FuncOp"> {
 def RecomputeScoresPass : Pass<"spmd-recompute-scores", "::mlir::func::FuncOp"> {
   let summary = "Compute scores that one loop keeps for another anew.";
   let description = [{
-    Before: a loop that writes, turn by turn, exponentials of scores of queries and keys (and maxima and sums of them) into tensors that another loop reads
-    turn by turn, as JAX keeps them for the gradient of a scan over layers, beside the queries and keys. After: the other loop computes
+    Before: a loop that writes, in each iteration, exponentials of scores of queries and keys (and maxima and sums of them) into tensors that another loop reads
+    in each of its iterations, as JAX keeps them for the gradient of a scan over layers, beside the queries and keys. After: the other loop computes
     them from these, and nobody keeps them. So the gradient is that of attention in each iteration, and no tensor of tokens times tokens is there
     for each layer. Leaves what follows from more than what is kept, and what is kept of other products.
 
