@@ -604,6 +604,36 @@ def transport() -> str:
     return canvas.svg()
 
 
+def raising() -> str:
+    canvas = Canvas(760, 250, "Raise, from ops to expressions and back")
+    steps = [
+        ("StableHLO", "dot, exp,\nreduce, divide", PLAIN),
+        ("Reader", "tensors to\nexpressions", RANKS[0]),
+        ("Algebra", "Exp[s] Sum^-1 v\nnormal form", RANKS[1]),
+        ("Match ...", "attention,\ngradient, pairs", RANKS[1]),
+        ("Writer, Emit", "expressions\nto ops", RANKS[0]),
+        ("one op", "spmd.all_pairs", PLAIN),
+    ]
+    for number, (name, text, fill) in enumerate(steps):
+        x = 12 + number * 125
+        canvas.text(x + 54, 74, name, bold=True)
+        canvas.box(x, 84, 108, 56, text, fill=fill, size=12)
+        if number:
+            canvas.arrow(x - 17, 112, x, 112)
+    canvas.text(
+        380,
+        30,
+        "before: masks and scores out of loops (SinkMasks, RecomputeScores); rings as attention (RaiseRings)",
+        12,
+    )
+    canvas.line(687, 142, 687, 190)
+    canvas.line(687, 190, 66, 190)
+    canvas.arrow(66, 190, 66, 142)
+    canvas.text(380, 208, "ExpandAllPairs: back to plain StableHLO, the reference", 12)
+    canvas.text(380, 236, "What is found is found in the normal form, so spelling does not matter.", 12)
+    return canvas.svg()
+
+
 PICTURES = {
     "attention": attention,
     "checkpoints": checkpoints,
@@ -615,6 +645,7 @@ PICTURES = {
     "kernels": kernels,
     "pipeline": pipeline,
     "propagation": propagation,
+    "raise": raising,
     "ring": ring,
     "rooms": rooms,
     "sharding": sharding,
