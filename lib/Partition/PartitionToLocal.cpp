@@ -53,6 +53,7 @@ private:
   Value combinePartial(ReshardOp op);
   void convertReturn(func::ReturnOp op);
   Value partOf(Value whole, ShardingAttr sharding, Location loc);
+  Value blockOf(AllGatherOp gather, SmallVectorImpl<int64_t> &axes);
   Value tryReduceScatter(ReshardOp op, Value local, ArrayRef<DimExchange> dims);
 
   RankTables &tables;
@@ -308,9 +309,48 @@ static Value zerosLike(OpBuilder &builder, Location loc, Value value) {
   return stablehlo::ConvertOp::create(builder, loc, type, none);
 }
 
+/// The block that this rank gives to `gather`, with zeros around it: the sum of
+/// these along the axes of the gather, which it takes out of `axes`. Null where
+/// others are gathered too.
+Value Partitioner::blockOf(AllGatherOp gather, SmallVectorImpl<int64_t> &axes) {
+  Location loc = gather.getLoc();
+  auto type = cast<RankedTensorType>(gather.getType());
+  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)),
+      high = low;
+  SmallVector<int64_t> gathered;
+  for (auto attr : gather.getDims().getAsRange<DimExchangeAttr>()) {
+    DimExchange dim = attr.getExchange(tables.getMesh());
+    if (dim.owned == dim.needed)
+      continue;
+    SmallVector<int64_t> before, behind;
+    for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed)) {
+      if (needed != Interval{0, dim.size()})
+        return {};
+      before.push_back(owned.begin);
+      behind.push_back(dim.size() - owned.end);
+    }
+    low[dim.dim] = tables.lookup(before, dim.axes);
+    high[dim.dim] = tables.lookup(behind, dim.axes);
+    llvm::append_range(gathered, dim.axes);
+  }
+  if (!llvm::all_of(gathered, [&](int64_t axis) {
+        return llvm::is_contained(axes, axis);
+      }))
+    return {};
+  llvm::erase_if(
+      axes, [&](int64_t axis) { return llvm::is_contained(gathered, axis); });
+  Value zero = stablehlo::ConstantOp::create(
+            builder, loc,
+            cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType())))),
+        fill = tensor::ExtractOp::create(builder, loc, zero, ValueRange());
+  return tensor::PadOp::create(builder, loc, type, gather.getInput(), low, high,
+                               fill);
+}
+
 /// This rank's part of a result that leaves partial, of the value `whole`: what
-/// was to be combined for it, else the value on the first rank along the axes
-/// and zeros on the others. A greatest or least of equal values is the value.
+/// was to be combined or gathered for it, else the value on the first rank
+/// along the axes and zeros on the others. A greatest or least of equal values
+/// is the value.
 Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
   MeshAttr mesh = tables.getMesh();
   SmallVector<int64_t> axes;
@@ -329,6 +369,9 @@ Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
     whole = combined.getInput();
     combined = whole.getDefiningOp<AllReduceOp>();
   }
+  if (auto gather = whole.getDefiningOp<AllGatherOp>(); gather && !axes.empty())
+    if (Value block = blockOf(gather, axes))
+      whole = block;
   if (axes.empty())
     return whole;
   SmallVector<int64_t> isFirst(tables.countCoordinates(axes), 0);

@@ -39,6 +39,17 @@ func.func @one_of_two_axes(%a: tensor<4x4xi32> {spmd.sharding = #spmd.sharding<@
   return %0 : tensor<4x4xi32>
 }
 
+// Of blocks each rank gives its own, with zeros around it.
+// CHECK-LABEL: func @own_block(
+//  CHECK-SAME:   %[[A:.*]]: tensor<2x3xf32>
+//   CHECK-DAG:   %[[LOW:.*]] = spmd.lookup [0, 2] along ["x"]
+//   CHECK-DAG:   %[[HIGH:.*]] = spmd.lookup [2, 0] along ["x"]
+//   CHECK-NOT:   spmd.all_gather
+//       CHECK:   tensor.pad %[[A]] low[%[[LOW]], 0] high[%[[HIGH]], 0]
+func.func @own_block(%a: tensor<4x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x3xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}, {}], partial = {"x" = sum}>}) {
+  return %a : tensor<4x3xf32>
+}
+
 // The greatest of equal values is the value.
 // CHECK-LABEL: func @greatest(
 //  CHECK-SAME:   %[[A:.*]]: tensor<4xf32>
