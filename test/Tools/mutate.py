@@ -4,7 +4,7 @@
               [--sandbox]
 
 A quarter of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
-or taken from another, endless when written out), a quarter bytecode (bytes, lengths and whole pieces changed, cut off or
+or taken from another, endless when written out), a quarter bytecode, portable artifacts too (bytes, lengths and whole pieces changed, cut off or
 taken from another), a quarter archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs),
 a fifth artifacts (.so: bits, pieces from elsewhere, lengths), the rest checkpoints (one file of them damaged, at times with a
 digest that holds). Most go to shard-run, some to the shard-opt and
@@ -32,6 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 CORPUS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
+PORTABLE = Path(__file__).parents[1] / "Dialect" / "Vhlo" / "Inputs"
 COUNTER = Path(__file__).parent / "shard-run" / "Inputs" / "counter.mlir"
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 77}
 SECONDS = 60
@@ -289,6 +290,7 @@ def main() -> int:
         return subprocess.run(command, capture_output=True, check=True).stdout
 
     bytecode = {path: emit_bytecode(path) for path in programs[:: max(1, len(programs) // 24)]}
+    bytecode |= {path: path.read_bytes() for path in sorted(PORTABLE.glob("*.mlirbc"))}
 
     def make_artifact(path: Path) -> bytes:
         with tempfile.TemporaryDirectory() as directory:

@@ -21,10 +21,14 @@ std::optional<llvm::StringRef> portableVersion(llvm::StringRef program);
 inline constexpr llvm::StringLiteral kOldestPortable = "1.0.0";
 inline constexpr llvm::StringLiteral kNewestPortable = "1.17.0";
 
-/// A program's text (or MLIR bytecode, which stays as it is) ready to be
-/// parsed: within the limits of TextLimits.h, blobs of i1 packed. Name, length,
-/// lines and columns are those of `buffer`. The error is one line,
-/// `file:line:column: error: what is wrong`.
+/// The bytecode in what `jax.export` serialises, a flatbuffer; none where
+/// `bytes` are something else.
+std::optional<llvm::StringRef> exportedModule(llvm::StringRef bytes);
+
+/// A program's text (or MLIR bytecode, which stays as it is, by itself or as
+/// jax.export packs it) ready to be parsed: within the limits of TextLimits.h,
+/// blobs of i1 packed. Name, length, lines and columns are those of `buffer`.
+/// The error is one line, `file:line:column: error: what is wrong`.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 prepareProgram(std::unique_ptr<llvm::MemoryBuffer> buffer);
 

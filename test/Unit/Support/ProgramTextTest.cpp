@@ -70,3 +70,37 @@ TEST(ProgramText, NamesFileLineAndColumn) {
   EXPECT_EQ(llvm::toString(program.takeError()),
             "a.mlir:2:8: error: size of a dim does not fit 63 bits");
 }
+
+/// A flatbuffer of one table that has nothing but the field 13, a vector of
+/// `bytes`.
+static std::string flatbufferOf(llvm::StringRef bytes) {
+  std::string text(48, '\0');
+  text[0] = 36;  // the table
+  text[4] = 32;  // bytes of the list of fields
+  text[6] = 8;   // bytes of the table
+  text[34] = 4;  // in which field 13 stands at the fourth
+  text[36] = 32; // from the table back to the list
+  text[40] = 4;  // from the field to the vector
+  text[44] = static_cast<char>(bytes.size());
+  return text + bytes.str();
+}
+
+TEST(ExportedModule, IsFoundInItsFlatbuffer) {
+  std::string whole = flatbufferOf("ML\xEF\x52 and more");
+  EXPECT_EQ(exportedModule(whole), "ML\xEF\x52 and more");
+  EXPECT_FALSE(exportedModule(flatbufferOf("something else")));
+  for (size_t length = 0; length < whole.size(); ++length)
+    EXPECT_FALSE(exportedModule(llvm::StringRef(whole).take_front(length)));
+}
+
+TEST(ExportedModule, BytesThatLieAreNoModule) {
+  std::string whole = flatbufferOf("ML\xEF\x52 and more");
+  for (size_t i = 0; i < 48; ++i)
+    for (char value : {'\x7F', '\xFF'}) {
+      std::string damaged = whole;
+      damaged[i] = value;
+      std::optional<llvm::StringRef> module = exportedModule(damaged);
+      if (module)
+        EXPECT_TRUE(module->starts_with("ML\xEF\x52"));
+    }
+}
