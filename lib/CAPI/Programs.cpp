@@ -148,6 +148,44 @@ void shardc_program_destroy(shardc_program *program) {
     unwrap(program)->release();
 }
 
+shardc_error *shardc_program_serialize(const shardc_program *program,
+                                       shardc_bytes *artifact) {
+  return guarded([&]() -> MaybeFailure {
+    if (!program || !artifact)
+      return nullArgument(program ? "artifact" : "program");
+    *artifact = {};
+    std::string bytes;
+    if (MaybeFailure failure = unwrap(program)->serialize(bytes))
+      return failure;
+    artifact->data = static_cast<char *>(std::malloc(bytes.size()));
+    if (!artifact->data)
+      return fail(Status::Memory, "out of memory");
+    std::memcpy(artifact->data, bytes.data(), bytes.size());
+    artifact->size = bytes.size();
+    return nullptr;
+  });
+}
+
+shardc_error *shardc_program_load(shardc_engine *engine, const void *artifact,
+                                  size_t artifact_bytes,
+                                  shardc_program **program) {
+  return guarded([&]() -> MaybeFailure {
+    if (program)
+      *program = nullptr;
+    if (!engine || !program || !artifact)
+      return nullArgument(!engine     ? "engine"
+                          : !artifact ? "artifact"
+                                      : "program");
+    Ref<Program> made;
+    if (MaybeFailure failure = Program::loadArtifact(
+            *unwrap(engine),
+            {static_cast<const char *>(artifact), artifact_bytes}, made))
+      return failure;
+    *program = wrap(made.take());
+    return nullptr;
+  });
+}
+
 void shardc_bytes_free(shardc_bytes *bytes) {
   if (!bytes)
     return;

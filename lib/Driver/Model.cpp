@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/ForeignProgram.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -14,11 +15,52 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <mutex>
 
 using namespace llvm;
 using namespace shardc;
 
 DiagnosticSink::~DiagnosticSink() = default;
+
+/// What a context has learnt of a model stays in it: so many models, then it
+/// goes.
+static constexpr int kMostUses = 64;
+/// So many wait for the next model.
+static constexpr size_t kMostKept = 4;
+
+struct ContextPool::State {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<mlir::MLIRContext>> kept;
+  std::map<mlir::MLIRContext *, int> uses;
+};
+
+ContextPool::ContextPool() : state(std::make_unique<State>()) {}
+ContextPool::~ContextPool() = default;
+
+std::unique_ptr<mlir::MLIRContext> ContextPool::take() {
+  {
+    std::lock_guard lock(state->mutex);
+    if (!state->kept.empty()) {
+      std::unique_ptr<mlir::MLIRContext> context =
+          std::move(state->kept.back());
+      state->kept.pop_back();
+      return context;
+    }
+  }
+  std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
+  context->disableMultithreading();
+  return context;
+}
+
+void ContextPool::give(std::unique_ptr<mlir::MLIRContext> context) {
+  std::lock_guard lock(state->mutex);
+  if (++state->uses[context.get()] < kMostUses &&
+      state->kept.size() < kMostKept)
+    state->kept.push_back(std::move(context));
+  else
+    state->uses.erase(context.get());
+}
 
 Error shardc::checkMeshOption(StringRef mesh) {
   StringSet<> names;
@@ -304,30 +346,19 @@ static void makeTokensArrays(mlir::ModuleOp module) {
       builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
 }
 
-/// The arguments that JAX marks as given up.
-static std::vector<int64_t> findDonated(mlir::ModuleOp module) {
-  std::vector<int64_t> donated;
-  if (mlir::func::FuncOp main = mainOf(module))
-    for (unsigned i = 0, n = main.getNumArguments(); i < n; ++i)
-      if (main.getArgAttr(i, "tf.aliasing_output") ||
-          main.getArgAttr(i, "jax.buffer_donor"))
-        donated.push_back(i);
-  return donated;
-}
-
-/// Calls `use` on the parsed model `options.text`, with `options` made to fit
-/// it.
-static Error withModel(StringRef name, ModelOptions &options,
-                       DiagnosticSink &sink,
-                       function_ref<LogicalResult(mlir::ModuleOp)> use) {
-  std::unique_ptr<mlir::MLIRContext> context = createCompilerContext();
+/// withModel in `context`.
+static Error withModelIn(mlir::MLIRContext *context, StringRef name,
+                         ModelOptions &options, DiagnosticSink &sink,
+                         function_ref<LogicalResult(mlir::ModuleOp)> use) {
   // The source line says enough: users meet few of our ops.
   context->printOpOnDiagnostic(false);
   sink.begin(*context);
   llvm::scope_exit ended([&] { sink.end(); });
-  Listener listener(context.get(), sink);
+  Listener listener(context, sink);
+  auto text = MemoryBuffer::getMemBufferCopy(*options.text, name);
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      parseModel(*context, MemoryBuffer::getMemBufferCopy(*options.text, name));
+      options.isOwn ? readOwnProgram(*context, std::move(text))
+                    : parseModel(*context, std::move(text));
   if (!module)
     return toolError(listener.refused, "");
   if (options.keepsTokens)
@@ -340,6 +371,19 @@ static Error withModel(StringRef name, ModelOptions &options,
   if (failed(use(*module)))
     return toolError(listener.refused, "");
   return Error::success();
+}
+
+/// Calls `use` on the parsed model `options.text`, with `options` made to fit
+/// it.
+static Error withModel(StringRef name, ModelOptions &options,
+                       DiagnosticSink &sink,
+                       function_ref<LogicalResult(mlir::ModuleOp)> use) {
+  std::unique_ptr<mlir::MLIRContext> context =
+      options.contexts ? options.contexts->take() : createCompilerContext();
+  Error error = withModelIn(context.get(), name, options, sink, use);
+  if (options.contexts)
+    options.contexts->give(std::move(context));
+  return error;
 }
 
 /// Brings a copy of `text` with smaller dims to its local view, as `stages`
@@ -429,10 +473,7 @@ Expected<CompiledProgram> shardc::compileModel(StringRef name,
   if (Error error = withModel(
           name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {
             auto text = verifyAgainst(module, options);
-            std::vector<int64_t> donated = findDonated(module);
             program = compileProgram(module, options.stages);
-            if (succeeded(program))
-              program->donated = std::move(donated);
             return program;
           }))
     return std::move(error);

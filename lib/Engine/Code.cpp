@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Engine/Code.h"
+#include "shardc/Seal/PrivateFile.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -16,6 +17,7 @@
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <atomic>
+#include <dlfcn.h>
 #include <mutex>
 
 using namespace llvm;
@@ -92,6 +94,7 @@ private:
 } // namespace
 
 struct Code::State {
+  void *handle = nullptr; ///< of a shared object; else
   Linker *linker = nullptr;
   orc::JITDylib *library = nullptr;
   StringMap<void *> symbols;
@@ -100,6 +103,10 @@ struct Code::State {
 Code::Code(std::unique_ptr<State> state) : state(std::move(state)) {}
 
 Code::~Code() {
+  if (state->handle) {
+    dlclose(state->handle);
+    return;
+  }
   if (Error error = state->linker->session.removeJITDylib(*state->library))
     consumeError(std::move(error));
 }
@@ -163,6 +170,27 @@ MaybeFailure Code::load(std::string_view object, std::unique_ptr<Code> &code) {
   return nullptr;
 }
 
+MaybeFailure Code::map(std::string_view object, std::unique_ptr<Code> &code) {
+  // Its calls of the runtime are bound to the one that is here, however that
+  // was loaded.
+  Dl_info runtime;
+  if (dladdr(reinterpret_cast<void *>(&shardrt_rank), &runtime))
+    dlopen(runtime.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
+  shardc::PrivateFile file;
+  if (std::string why = file.hold(object, "shardc-program"); !why.empty())
+    return fail(Status::Memory, "the program: " + why);
+  auto state = std::make_unique<State>();
+  state->handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!state->handle) {
+    const char *why = dlerror();
+    return fail(Status::Artifact, why ? why : "the program cannot be mapped");
+  }
+  code.reset(new Code(std::move(state)));
+  return nullptr;
+}
+
 void *Code::find(const char *symbol) const {
+  if (state->handle)
+    return dlsym(state->handle, symbol);
   return state->symbols.lookup(symbol);
 }

@@ -1,10 +1,18 @@
 //===- Compile.cpp - Models in memory to programs -------------------------===//
 
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Driver/Carried.h"
 #include "shardc/Driver/Options.h"
 #include "shardc/Engine/Program.h"
+#include "shardc/Seal/Seal.h"
+#include "shardc/Seal/UserKey.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/ObjectFile.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+#include <sys/stat.h>
 
 using namespace llvm;
 using namespace shardc::engine;
@@ -77,6 +85,10 @@ static MaybeFailure failureOf(Error error, const Keeper &said) {
   return failure;
 }
 
+std::shared_ptr<shardc::ContextPool> shardc::engine::makeContexts() {
+  return std::make_shared<shardc::ContextPool>();
+}
+
 static MaybeFailure readOptions(const Engine &engine, std::string_view text,
                                 const Program::Options &given,
                                 shardc::ModelOptions &options) {
@@ -90,7 +102,6 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
     return failureOf(read.takeError(), Keeper());
   options = std::move(*read);
   options.replicates = true;
-  options.isForeign = true;
   options.keepsTokens = true;
   options.stages.hostCalls = true;
   options.text = std::string(text);
@@ -123,42 +134,37 @@ static MaybeFailure describe(const shardc::ValueMetadata &value,
   return nullptr;
 }
 
-MaybeFailure shardc::engine::compileModel(const Engine &engine,
-                                          std::string_view text,
-                                          std::string_view name,
-                                          const Program::Options &given,
-                                          CompiledModel &model) {
-  shardc::ModelOptions options;
-  if (MaybeFailure failure = readOptions(engine, text, given, options))
-    return failure;
-  options.stages.localText = true;
-  Keeper said;
-  Expected<shardc::CompiledProgram> compiled = shardc::compileModel(
-      StringRef(name.empty() ? std::string_view("model") : name), options,
-      said);
-  if (!compiled)
-    return failureOf(compiled.takeError(), said);
-  const shardc::ProgramMetadata &metadata = compiled->metadata;
+/// Fills `model` with what `json`, a program's metadata, says.
+static MaybeFailure fillModel(CompiledModel &model, const std::string &json) {
+  Expected<shardc::ProgramMetadata> parsed = shardc::parseMetadata(json);
+  if (!parsed)
+    return fail(Status::Artifact, toString(parsed.takeError()));
+  const shardc::ProgramMetadata &metadata = *parsed;
+  model.arguments.clear();
+  model.results.clear();
+  model.hidden = 0;
   model.name = metadata.name;
-  model.localText = std::move(compiled->localText);
-  model.metadata = shardc::toJSON(metadata);
-  model.remarks = std::move(said.remarks);
+  model.metadata = json;
   model.numRanks = metadata.numRanks();
-  for (const shardc::ValueMetadata &value : metadata.arguments)
+  for (const shardc::ValueMetadata &value : metadata.arguments) {
     if (MaybeFailure failure =
             describe(value, metadata, model.arguments.emplace_back()))
       return failure;
-  for (int64_t index : compiled->donated)
-    if (static_cast<size_t>(index) < model.arguments.size())
-      model.arguments[static_cast<size_t>(index)].donated = 1;
+    if (value.donated)
+      model.arguments.back().donated = 1;
+  }
   for (const shardc::ValueMetadata &value : metadata.results) {
     model.hidden += !value.check.empty();
     if (MaybeFailure failure =
             describe(value, metadata, model.results.emplace_back()))
       return failure;
   }
+  for (auto [i, value] : enumerate(metadata.arguments))
+    if (value.donated.value_or(-1) >= 0 &&
+        static_cast<size_t>(*value.donated) < model.results.size())
+      model.results[*value.donated].donated = static_cast<int64_t>(i);
   Costs &costs = model.costs;
-  costs.codeBytes = static_cast<int64_t>(compiled->object.size());
+  costs = {};
   costs.temporaryBytes = metadata.arenaBytes;
   for (const shardc::SiteMetadata &site : metadata.communication)
     costs.bytesMoved +=
@@ -167,23 +173,151 @@ MaybeFailure shardc::engine::compileModel(const Engine &engine,
     costs.argumentBytes += value.ranks[0].bytes;
   for (size_t i = 0; i + model.hidden < model.results.size(); ++i)
     costs.resultBytes += model.results[i].ranks[0].bytes;
-  model.object = std::move(compiled->object);
-  model.text = std::string(text);
-  model.options = given;
   return nullptr;
+}
+
+/// How options that do not come from a tool differ.
+static void prepare(const Engine &engine, shardc::ModelOptions &options) {
+  options.isForeign = true;
+  options.isOwn = true;
+  constexpr size_t kSmallText = 1 << 18;
+  if (options.text->size() <= kSmallText)
+    options.contexts = &engine.contexts();
+}
+
+/// Which compiler this is: its version, and the file that it is in, for those
+/// who build versions of their own.
+static const std::string &thisCompiler() {
+  static const std::string text = [] {
+    std::string name = std::string(shardrt_version()) + " " LLVM_VERSION_STRING;
+    Dl_info here;
+    struct stat file;
+    if (dladdr(reinterpret_cast<void *>(&shardc::engine::makeArtifact),
+               &here) &&
+        here.dli_fname && stat(here.dli_fname, &file) == 0)
+      name += " " + std::to_string(file.st_size) + " " +
+              std::to_string(file.st_mtim.tv_sec) + "." +
+              std::to_string(file.st_mtim.tv_nsec);
+    return name;
+  }();
+  return text;
+}
+
+/// Compiles what `options` have the text of, or finds it in the cache.
+static MaybeFailure compileFrom(const Engine &engine, StringRef path,
+                                shardc::ModelOptions options,
+                                CompiledModel &model) {
+  prepare(engine, options);
+  // All that the code depends on.
+  shardc::CpuArch host = shardc::resolveArch("native");
+  std::string said = shardc::printOptions(options, "");
+  std::string key = Cache::digest(
+      {thisCompiler(), host.cpu, host.features, said, *options.text});
+  model.path = path.str();
+  model.source = std::make_shared<shardc::ModelOptions>(options);
+  if (auto parts = engine.cache.find(key);
+      parts && parts->size() == 4 && !fillModel(model, (*parts)[0])) {
+    model.remarks = std::move((*parts)[1]);
+    model.object = std::move((*parts)[2]);
+    model.localText = std::move((*parts)[3]);
+    model.costs.codeBytes = static_cast<int64_t>(model.object.size());
+    return nullptr;
+  }
+  options.stages.localText = true;
+  Keeper keeper;
+  Expected<shardc::CompiledProgram> compiled =
+      shardc::compileModel(path, std::move(options), keeper);
+  if (!compiled)
+    return failureOf(compiled.takeError(), keeper);
+  if (MaybeFailure failure =
+          fillModel(model, shardc::toJSON(compiled->metadata)))
+    return failure;
+  model.remarks = std::move(keeper.remarks);
+  model.object = std::move(compiled->object);
+  model.costs.codeBytes = static_cast<int64_t>(model.object.size());
+  model.localText = std::move(compiled->localText);
+  engine.cache.store(
+      key, {model.metadata, model.remarks, model.object, model.localText});
+  return nullptr;
+}
+
+MaybeFailure shardc::engine::compileModel(const Engine &engine,
+                                          std::string_view text,
+                                          std::string_view name,
+                                          const Program::Options &given,
+                                          CompiledModel &model) {
+  shardc::ModelOptions options;
+  if (MaybeFailure failure = readOptions(engine, text, given, options))
+    return failure;
+  return compileFrom(engine, name.empty() ? "model" : StringRef(name),
+                     std::move(options), model);
 }
 
 MaybeFailure shardc::engine::printLocal(const Engine &engine,
                                         const CompiledModel &model,
                                         std::string &text) {
-  shardc::ModelOptions options;
-  if (MaybeFailure failure =
-          readOptions(engine, model.text, model.options, options))
-    return failure;
-  Keeper said;
+  Keeper keeper;
   raw_string_ostream out(text);
   if (Error error =
-          shardc::emitLocalText(model.name, std::move(options), said, out))
-    return failureOf(std::move(error), said);
+          shardc::emitLocalText(model.path, *model.source, keeper, out))
+    return failureOf(std::move(error), keeper);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Artifacts
+//===----------------------------------------------------------------------===//
+
+MaybeFailure shardc::engine::makeArtifact(const CompiledModel &model,
+                                          std::string &artifact) {
+  std::string code = model.code;
+  if (code.empty()) {
+    Expected<std::string> linked = shardc::linkSharedObject(model.object);
+    if (!linked)
+      return fail(Status::IO, toString(linked.takeError()));
+    code = std::move(*linked);
+  }
+  // Without a key it is not signed: whoever loads it compiles it again.
+  shardc::UserKey key;
+  std::string problem = shardc::readUserKey("", /*make=*/true, key);
+  if (!problem.empty() && key.isGiven)
+    return fail(Status::IO, problem);
+  artifact = shardc::sealArtifact(
+      code, shardc::packProgram(model.path, *model.source, *model.source->text),
+      problem.empty() && key.secret ? &*key.secret : nullptr);
+  return nullptr;
+}
+
+MaybeFailure shardc::engine::openArtifact(const Engine &engine,
+                                          std::string_view bytes,
+                                          CompiledModel &model) {
+  shardc::Seal seal;
+  if (std::string why = shardc::readSeal(shardc::crypto::bytesOf(bytes), seal);
+      !why.empty())
+    return fail(Status::Artifact, "the artifact is refused: " + why);
+  Expected<shardc::CarriedProgram> carried = shardc::unpackProgram(
+      {reinterpret_cast<const char *>(seal.program.data()),
+       seal.program.size()});
+  if (!carried)
+    return failureOf(carried.takeError(), Keeper());
+  shardc::UserKey key;
+  bool hasKey = shardc::readUserKey("", /*make=*/false, key).empty();
+  if (!hasKey || !key.trusts(seal.signer))
+    return compileFrom(engine, carried->path, std::move(carried->options),
+                       model);
+  std::string_view code = bytes.substr(0, seal.codeBytes);
+  Expected<shardc::ProgramMetadata> metadata =
+      shardc::readArtifactMetadata({code.data(), code.size()});
+  if (!metadata)
+    return fail(Status::Artifact,
+                "the artifact is refused: " + toString(metadata.takeError()));
+  if (MaybeFailure failure = fillModel(model, shardc::toJSON(*metadata)))
+    return failure;
+  prepare(engine, carried->options);
+  model.path = carried->path;
+  model.source =
+      std::make_shared<shardc::ModelOptions>(std::move(carried->options));
+  model.code = code;
+  model.costs.codeBytes = static_cast<int64_t>(code.size());
   return nullptr;
 }

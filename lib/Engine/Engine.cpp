@@ -128,7 +128,8 @@ int64_t shardc::engine::usableCores() {
 }
 
 Engine::Engine(EngineOptions given)
-    : options(std::move(given)), generation(watchForks()) {
+    : options(std::move(given)), cache(options.cacheFolder),
+      pool(makeContexts()), kept(makeProgramCache()), generation(watchForks()) {
   for (int64_t i = 0; i < options.devices; ++i)
     devices.push_back(std::make_unique<Device>(*this, i));
 }
@@ -158,6 +159,8 @@ MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
 void Engine::close() {
   if (closed.exchange(true))
     return;
+  // Programs hold their engine.
+  clear(*kept);
   // In a forked child there is no thread to wait for.
   if (generation != forks.load(std::memory_order_relaxed)) {
     (void)helper.release();

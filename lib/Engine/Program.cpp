@@ -16,9 +16,48 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
                               Ref<Program> &program) {
   if (MaybeFailure failure = engine.checkUsable())
     return failure;
+  // Files that options name may be others by now.
+  bool isFixed = std::none_of(options.begin(), options.end(), [](auto &option) {
+    return option.second.ends_with(".json");
+  });
+  std::vector<std::string_view> parts = {text};
+  for (const auto &[option, value] : options) {
+    parts.push_back(option);
+    parts.push_back(value);
+  }
+  std::string key = isFixed ? Cache::digest(parts) : std::string();
+  if (Ref<Program> known = engine.programs().find(key)) {
+    program = std::move(known);
+    return nullptr;
+  }
   CompiledModel model;
   if (MaybeFailure failure = compileModel(engine, text, name, options, model))
     return failure;
+  Ref<Program> made;
+  if (MaybeFailure failure = make(engine, std::move(model), made))
+    return failure;
+  if (isFixed)
+    engine.programs().store(key, made);
+  program = std::move(made);
+  return nullptr;
+}
+
+MaybeFailure Program::loadArtifact(Engine &engine, std::string_view bytes,
+                                   Ref<Program> &program) {
+  if (MaybeFailure failure = engine.checkUsable())
+    return failure;
+  CompiledModel model;
+  if (MaybeFailure failure = openArtifact(engine, bytes, model))
+    return failure;
+  return make(engine, std::move(model), program);
+}
+
+MaybeFailure Program::serialize(std::string &artifact) const {
+  return makeArtifact(model, artifact);
+}
+
+MaybeFailure Program::make(Engine &engine, CompiledModel model,
+                           Ref<Program> &program) {
   auto count = static_cast<int64_t>(engine.devices.size());
   if (model.numRanks > count)
     return usage("the program has " + std::to_string(model.numRanks) +
@@ -32,9 +71,55 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
   return nullptr;
 }
 
+//===----------------------------------------------------------------------===//
+// Programs that are kept
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<ProgramCache> shardc::engine::makeProgramCache() {
+  return std::make_shared<ProgramCache>();
+}
+
+void shardc::engine::clear(ProgramCache &programs) { programs.clear(); }
+
+Ref<Program> ProgramCache::find(const std::string &key) {
+  std::lock_guard lock(mutex);
+  auto known = programs.find(key);
+  if (known == programs.end())
+    return nullptr;
+  known->second.second = ++clock;
+  return known->second.first;
+}
+
+void ProgramCache::store(const std::string &key, Ref<Program> program) {
+  // What goes, goes without the lock.
+  Ref<Program> oldest;
+  std::lock_guard lock(mutex);
+  programs[key] = {std::move(program), ++clock};
+  if (programs.size() <= kMost)
+    return;
+  auto first =
+      std::min_element(programs.begin(), programs.end(), [](auto &a, auto &b) {
+        return a.second.second < b.second.second;
+      });
+  oldest = std::move(first->second.first);
+  programs.erase(first);
+}
+
+void ProgramCache::clear() {
+  decltype(programs) all;
+  std::lock_guard lock(mutex);
+  all.swap(programs);
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
 MaybeFailure Program::load() {
-  callsHost = model.object.find("shardrt_call_host") != std::string::npos;
-  if (MaybeFailure failure = Code::load(model.object, code))
+  const std::string &bytes = model.code.empty() ? model.object : model.code;
+  callsHost = bytes.find("shardrt_call_host") != std::string::npos;
+  if (MaybeFailure failure =
+          model.code.empty() ? Code::load(bytes, code) : Code::map(bytes, code))
     return failure;
   main = reinterpret_cast<shardrt_main_fn>(code->find("shardc_main"));
   auto *sites = static_cast<const int64_t *>(code->find("shardc_sites"));

@@ -15,6 +15,8 @@ namespace shardc {
 
 /// Name of the attribute that keeps an argument's or result's name for reports.
 static constexpr llvm::StringLiteral kNameAttr = "spmd.name";
+/// The result that an argument's memory is meant for, or -1 for any.
+static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
 
 namespace {
 
@@ -342,6 +344,15 @@ void Converter::convertSignature() {
                                   main.getArgument(i).getLoc()))
       main.setArgAttr(i, spmd::kShardingAttrName, sharding);
     main.removeArgAttr(i, StringAttr::get(context, kOrderAttr));
+    // What JAX says of donated arguments.
+    if (auto result =
+            main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
+      main.setArgAttr(i, kDonatedAttr,
+                      OpBuilder(context).getI64IntegerAttr(result.getInt()));
+    else if (auto flag = main.getArgAttrOfType<BoolAttr>(i, "jax.buffer_donor");
+             flag && flag.getValue())
+      main.setArgAttr(i, kDonatedAttr,
+                      OpBuilder(context).getI64IntegerAttr(-1));
     if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc());
         name && !main.getArgAttr(i, kNameAttr))
       main.setArgAttr(i, kNameAttr, name.getName());

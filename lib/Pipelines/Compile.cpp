@@ -167,6 +167,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
       value.location = location;
   if (auto check = attrs.getAs<StringAttr>("spmd.check"))
     value.check = check.str();
+  if (auto donated = attrs.getAs<IntegerAttr>("spmd.donated"))
+    value.donated = donated.getInt();
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
     DimPlacement placement;

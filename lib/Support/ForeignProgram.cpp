@@ -412,12 +412,10 @@ static uint64_t limitOfThisProcess(size_t bytes) {
   return limit.rlim_cur / kMebibyte;
 }
 
-FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
-shardc::readForeignProgram(MLIRContext &context,
-                           std::unique_ptr<llvm::MemoryBuffer> buffer,
-                           StringRef splitMarker) {
+/// prepareProgram with a diagnostic.
+static FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+prepare(MLIRContext &context, std::unique_ptr<llvm::MemoryBuffer> buffer) {
   std::string path = buffer->getBufferIdentifier().str();
-  auto file = FileLineColLoc::get(&context, path, 0, 0);
   auto prepared = prepareProgram(std::move(buffer));
   if (!prepared) {
     // FILE:LINE:COLUMN: error: WHAT
@@ -430,6 +428,55 @@ shardc::readForeignProgram(MLIRContext &context,
       return emitError(UnknownLoc::get(&context)) << message;
     return emitError(FileLineColLoc::get(&context, path, line, at)) << what;
   }
+  return std::move(*prepared);
+}
+
+OwningOpRef<ModuleOp>
+shardc::readOwnProgram(MLIRContext &context,
+                       std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  std::string path = buffer->getBufferIdentifier().str();
+  auto file = FileLineColLoc::get(&context, path, 0, 0);
+  auto prepared = prepare(context, std::move(buffer));
+  if (failed(prepared))
+    return {};
+  // The buffer goes with the reading; what it is called is said by its start.
+  std::string start = (*prepared)->getBuffer().take_front(256).str();
+  bool isBytecode = StringRef(start).starts_with(kBytecodeMagic);
+  std::string said;
+  OwningOpRef<ModuleOp> module;
+  {
+    // Of bytecode the reader says less than its version does.
+    std::optional<ScopedDiagnosticHandler> handler;
+    if (isBytecode)
+      handler.emplace(&context, [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+            said.size() < 4096)
+          said += (said.empty() ? "" : "; ") + diagnostic.str();
+        return success();
+      });
+    module = parseProgram(context, std::move(*prepared));
+  }
+  if (!module) {
+    if (isBytecode)
+      emitError(file) << describeBytecode(start, said);
+    return {};
+  }
+  if (std::string problem = ::checkLimits(*module); !problem.empty()) {
+    emitError(file) << problem;
+    return {};
+  }
+  return module;
+}
+
+FailureOr<std::unique_ptr<llvm::MemoryBuffer>>
+shardc::readForeignProgram(MLIRContext &context,
+                           std::unique_ptr<llvm::MemoryBuffer> buffer,
+                           StringRef splitMarker) {
+  std::string path = buffer->getBufferIdentifier().str();
+  auto file = FileLineColLoc::get(&context, path, 0, 0);
+  auto prepared = prepare(context, std::move(buffer));
+  if (failed(prepared))
+    return failure();
   const llvm::MemoryBuffer &program = **prepared;
   bool isBytecode = program.getBuffer().starts_with(kBytecodeMagic);
 

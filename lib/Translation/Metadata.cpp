@@ -59,6 +59,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
     out.attribute("location", json::fixUTF8(value.location));
     if (!value.check.empty())
       out.attribute("check", value.check);
+    if (value.donated)
+      out.attribute("donated", *value.donated);
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -285,6 +287,11 @@ static void readValue(Reader &reader, const json::Value &json,
   reader.read(*object, "location", path, value.location);
   if (object->get("check"))
     reader.read(*object, "check", path, value.check);
+  if (object->get("donated")) {
+    reader.read(*object, "donated", path, value.donated.emplace());
+    if (*value.donated < -1 || *value.donated > INT32_MAX)
+      reader.fail(path + ".donated", "expected the number of a result, or -1");
+  }
   reader.read(*object, "shape", path, kMaxDims, value.shape);
   int64_t elements = 1;
   for (int64_t size : value.shape) {

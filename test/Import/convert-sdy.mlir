@@ -5,7 +5,7 @@
 //       CHECK: spmd.mesh @mesh = <["x"=2, "y"=4]>
 //   CHECK-NOT: sdy
 //       CHECK: func.func @main(
-//  CHECK-SAME:   tensor<8x4xf32> {spmd.name = "image", spmd.sharding = #spmd.sharding<@mesh, [{"x", ?}p1, {}], replicated = {"y"}>}
+//  CHECK-SAME:   tensor<8x4xf32> {spmd.donated = 0 : i64, spmd.name = "image", spmd.sharding = #spmd.sharding<@mesh, [{"x", ?}p1, {}], replicated = {"y"}>}
 //  CHECK-SAME:   -> (tensor<8x4xf32> {spmd.name = "result[0]", spmd.sharding = #spmd.sharding<@mesh, [{?}, {"y"}]>})
 module attributes {mhlo.num_partitions = 8 : i32} {
   func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}p1, {}], replicated={"y"}>,

@@ -10,6 +10,7 @@
 #define SHARDC_TOOLS_COMMON_ARTIFACTS_H
 
 #include "Tool.h"
+#include "shardc/Driver/Carried.h"
 #include "shardc/Seal/PrivateFile.h"
 #include "shardc/Seal/UserKey.h"
 
@@ -22,19 +23,6 @@ struct TrustOptions {
   llvm::cl::opt<std::string> key;
   llvm::cl::opt<bool> trust;
 };
-
-/// A model with what it was compiled with.
-struct CarriedProgram {
-  std::string path; ///< as it was given; for diagnostics
-  ModelOptions options;
-};
-
-/// `options` and the model's text, compressed. The same arguments give the same
-/// bytes.
-std::string packProgram(llvm::StringRef path, const ModelOptions &options,
-                        llvm::StringRef text);
-/// Undoes packProgram. The bytes are not trusted.
-llvm::Expected<CarriedProgram> unpackProgram(llvm::StringRef packed);
 
 /// Links, adds what the program was compiled from, and seals: the bytes of an
 /// artifact. It is signed with the user's key, which is made if there is none;

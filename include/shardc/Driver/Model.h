@@ -13,6 +13,7 @@
 #include "shardc/Translation/DeviceImage.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,21 @@ llvm::Error checkMeshOption(llvm::StringRef mesh);
 /// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0, the last of
 /// which may be the word "zigzag". Usage error.
 llvm::Error checkSizesOption(llvm::StringRef sizes);
+
+/// Contexts that many small models are compiled in, one at a time each: making
+/// one takes longer than some of them do. They run on the calling thread. Safe
+/// for several threads.
+class ContextPool {
+public:
+  ContextPool();
+  ~ContextPool();
+  std::unique_ptr<mlir::MLIRContext> take();
+  void give(std::unique_ptr<mlir::MLIRContext> context);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
 
 /// Options of the compiler that tools offer under the same names.
 struct ModelOptions {
@@ -44,6 +60,11 @@ struct ModelOptions {
   /// it has as many arguments and results as its author knows of. Else they
   /// are dropped.
   bool keepsTokens = false;
+  /// The text was written by this process, or by one that it trusts: it is read
+  /// here. Else another process looks at it first.
+  bool isOwn = false;
+  /// Contexts to compile in; null: one is made.
+  ContextPool *contexts = nullptr;
   /// Diagnostics show no lines of files: the text names files of somebody else.
   bool isForeign = false;
 };

@@ -15,6 +15,8 @@ public:
   /// C library, and is not looked at later.
   static MaybeFailure load(std::string_view object,
                            std::unique_ptr<Code> &code);
+  /// Maps `object`, a shared object, whose code is trusted.
+  static MaybeFailure map(std::string_view object, std::unique_ptr<Code> &code);
   ~Code();
   Code(const Code &) = delete;
   Code &operator=(const Code &) = delete;

@@ -7,15 +7,21 @@
 #ifndef SHARDC_ENGINE_ENGINE_H
 #define SHARDC_ENGINE_ENGINE_H
 
+#include "shardc/Engine/Cache.h"
 #include "shardc/Engine/Event.h"
 #include "shardc/Engine/Memory.h"
 #include "shardrt/shardrt.h"
 #include <condition_variable>
 #include <string>
 
+namespace shardc {
+class ContextPool;
+} // namespace shardc
+
 namespace shardc::engine {
 
 class Engine;
+class ProgramCache;
 
 class Device {
 public:
@@ -68,8 +74,8 @@ struct EngineOptions {
   std::string target = "cpu";
   int64_t threads = 0;   ///< of a device; 0: as many as there are cores for it
   int64_t timeoutMs = 0; ///< as of shardrt_world_options
-  std::string cacheDirectory; ///< empty: none
-  HostCalls host;             ///< for executions that have none of their own
+  std::string cacheFolder; ///< for compiled programs; empty: none
+  HostCalls host;          ///< for executions that have none of their own
 };
 
 class Engine final : public Counted<Engine> {
@@ -89,12 +95,19 @@ public:
   Courier &courier();
   /// The threads of the devices, which are started when they are first needed.
   MaybeFailure findCrew(shardrt_crew *&crew);
+  /// What small models are compiled in. Engine knows it by name alone.
+  ContextPool &contexts() const { return *pool; }
+  const Cache cache;
+  ProgramCache &programs() { return *kept; }
   /// Around each run that is started.
   void beginRun() { underWay.fetch_add(1); }
   void endRun();
 
 private:
   explicit Engine(EngineOptions options);
+
+  std::shared_ptr<ContextPool> pool;
+  std::shared_ptr<ProgramCache> kept;
 
   std::atomic<bool> closed{false};
   const int64_t generation;         ///< of forks of this process
@@ -103,6 +116,12 @@ private:
   std::unique_ptr<Courier> helper;
   shardrt_crew *ranks = nullptr;
 };
+
+/// Program.cpp's.
+std::shared_ptr<ProgramCache> makeProgramCache();
+void clear(ProgramCache &programs);
+/// Compile.cpp's.
+std::shared_ptr<ContextPool> makeContexts();
 
 /// Cores that this process may use: by affinity and its control group.
 int64_t usableCores();

@@ -14,6 +14,10 @@
 #include <map>
 #include <string_view>
 
+namespace shardc {
+struct ModelOptions;
+} // namespace shardc
+
 namespace shardc::engine {
 
 /// One rank's part of an argument or result.
@@ -48,9 +52,10 @@ struct CompiledModel {
   size_t hidden = 0; ///< results behind those, which nobody asks for
   int64_t numRanks = 1;
   Costs costs;
-  // What it was compiled from.
-  std::string text;
-  std::vector<std::pair<std::string, std::string>> options;
+  std::string code; ///< in place of `object`: a shared object
+  // What it was compiled from: its text is in the options.
+  std::string path;
+  std::shared_ptr<const ModelOptions> source;
 };
 
 struct Execution {
@@ -69,8 +74,13 @@ public:
   static MaybeFailure compile(Engine &engine, std::string_view text,
                               std::string_view name, Options options,
                               Ref<Program> &program);
+  /// Loads an artifact.
+  static MaybeFailure loadArtifact(Engine &engine, std::string_view bytes,
+                                   Ref<Program> &program);
   ~Program();
 
+  /// The program as an artifact.
+  MaybeFailure serialize(std::string &artifact) const;
   /// Runs it once. `done` (null: nobody) is ready when the results are.
   MaybeFailure execute(const Execution &execution, Ref<Event> *done);
 
@@ -100,6 +110,9 @@ public:
 private:
   friend struct Run;
   Program(Engine &engine, CompiledModel model);
+  /// The program of `model`, linked.
+  static MaybeFailure make(Engine &engine, CompiledModel model,
+                           Ref<Program> &program);
   /// Links the code and reads its tables.
   MaybeFailure load();
   MaybeFailure findWorld(const int64_t *devices, World *&world);
@@ -122,11 +135,31 @@ private:
   std::unique_ptr<std::string> local;
 };
 
-/// Compiles; with MLIR behind it.
+/// Programs of an engine that are likely to be compiled again: the last ones.
+class ProgramCache {
+public:
+  Ref<Program> find(const std::string &key);
+  void store(const std::string &key, Ref<Program> program);
+  void clear();
+
+private:
+  static constexpr size_t kMost = 256;
+  std::mutex mutex;
+  uint64_t clock = 0;
+  std::map<std::string, std::pair<Ref<Program>, uint64_t>> programs;
+};
+
+/// Compiles, or finds what was compiled before; with MLIR behind it.
 MaybeFailure compileModel(const Engine &engine, std::string_view text,
                           std::string_view name,
                           const Program::Options &options,
                           CompiledModel &model);
+/// The same of what an artifact holds: its code where the user's key signed it,
+/// else what it carries is compiled.
+MaybeFailure openArtifact(const Engine &engine, std::string_view bytes,
+                          CompiledModel &model);
+/// An artifact of `model`.
+MaybeFailure makeArtifact(const CompiledModel &model, std::string &artifact);
 /// What each rank does, as StableHLO.
 MaybeFailure printLocal(const Engine &engine, const CompiledModel &model,
                         std::string &text);

@@ -31,9 +31,7 @@ struct CompiledProgram {
   std::string object;    ///< the bytes of an object file
   std::string model;     ///< what it was compiled from, where the tool keeps it
   std::string localText; ///< StageOptions::localText
-  /// Arguments that the model declares to be given up.
-  std::vector<int64_t> donated;
-  double compileMs = 0; ///< from parsed module to object
+  double compileMs = 0;  ///< from parsed module to object
 };
 
 /// Reads a model (StableHLO text, or MLIR bytecode) within the limits of

@@ -41,6 +41,12 @@ mlir::OwningOpRef<mlir::ModuleOp>
 parseProgram(mlir::MLIRContext &context,
              std::unique_ptr<llvm::MemoryBuffer> buffer);
 
+/// Reads a program in this process, within the same limits but those of time,
+/// memory and stack: one that this process, or one that it trusts, has written.
+mlir::OwningOpRef<mlir::ModuleOp>
+readOwnProgram(mlir::MLIRContext &context,
+               std::unique_ptr<llvm::MemoryBuffer> buffer);
+
 /// What may be given to MLIR's parser instead of `buffer`, with its name. Text
 /// is prepared by prepareProgram and stays as it is; of bytecode it is what
 /// the child wrote anew, so that foreign bytes are never read here. Text that

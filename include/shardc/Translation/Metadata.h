@@ -16,6 +16,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct ValueMetadata {
   /// one: "eq", "almost_eq TOLERANCE" or "close MIN MAX" (in ulp); "expected"
   /// for that next one. Empty for results that belong to the program.
   std::string check = {};
+  /// Of arguments only. Whoever runs the program does not need it afterwards:
+  /// the number of the result that its memory is meant for, or -1 for any.
+  std::optional<int64_t> donated = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };

@@ -3,7 +3,10 @@
 #include "Handles.h"
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 using namespace shardc::test;
@@ -444,7 +447,9 @@ TEST(Programs, ShareTheThreadsOfTheDevices) {
   BufferPtr a = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
             b = put(engine.get(), 1, {5, 6, 7}, {3});
   for (int i = 0; i < 20; ++i) {
-    programs.push_back(compile(engine.get(), kCentred));
+    // A comment more, and it is another program.
+    programs.push_back(
+        compile(engine.get(), kCentred + ("// " + std::to_string(i))));
     run(programs.back().get(), {{a.get()}, {b.get()}});
   }
   // Two devices, and who watches that none waits for ever.
@@ -468,6 +473,166 @@ TEST(Programs, DoNotGrowFromCallToCall) {
   int64_t before = residentBytes();
   call(10000);
   EXPECT_LT(residentBytes() - before, 1 << 20);
+}
+
+TEST(Programs, SayWhatIsGivenUp) {
+  const char *text = R"mlir(
+module {
+  func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32> {tf.aliasing_output = 1 : i32},
+                  %z: tensor<4xf32> {jax.buffer_donor = true})
+      -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = stablehlo.add %x, %y : tensor<4xf32>
+    %1 = stablehlo.add %y, %z : tensor<4xf32>
+    return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  }
+})mlir";
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), text);
+  ASSERT_TRUE(program);
+  shardc_value value = {};
+  value.size = sizeof(value);
+  std::vector<int64_t> arguments, results;
+  for (int64_t i = 0; i < 3; ++i) {
+    ASSERT_GOOD(shardc_program_argument(program.get(), i, &value));
+    arguments.push_back(value.donated);
+  }
+  for (int64_t i = 0; i < 2; ++i) {
+    ASSERT_GOOD(shardc_program_result(program.get(), i, &value));
+    results.push_back(value.donated);
+  }
+  EXPECT_EQ(arguments, (std::vector<int64_t>{-1, 1, 1}));
+  EXPECT_EQ(results, (std::vector<int64_t>{-1, 1}));
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            y = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            z = put(engine.get(), 0, {1, 1, 1, 1}, {4});
+  auto values = run(program.get(), {{x.get(), y.get(), z.get()}});
+  EXPECT_EQ(get(values[0][1].get()), (std::vector<float>{2, 3, 4, 5}));
+  EXPECT_FALSE(shardc_buffer_is_deleted(x.get()));
+  EXPECT_TRUE(shardc_buffer_is_deleted(y.get()));
+  EXPECT_TRUE(shardc_buffer_is_deleted(z.get()));
+}
+
+/// A folder that goes with the test; the user's key is there too.
+class Folder {
+public:
+  Folder() {
+    path = testing::TempDir() + "shardc-engine-XXXXXX";
+    EXPECT_NE(mkdtemp(path.data()), nullptr);
+    setenv("XDG_CONFIG_HOME", path.c_str(), 1);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::vector<std::filesystem::path> files(const std::string &suffix) const {
+    std::vector<std::filesystem::path> found;
+    for (const auto &entry :
+         std::filesystem::recursive_directory_iterator(path))
+      if (entry.path().string().ends_with(suffix))
+        found.push_back(entry.path());
+    return found;
+  }
+  std::string path;
+};
+
+EnginePtr makeCachingEngine(const std::string &folder) {
+  shardc_engine_options options = {};
+  options.size = sizeof(options);
+  options.threads = 1;
+  options.cache_directory = folder.c_str();
+  shardc_engine *engine = nullptr;
+  EXPECT_GOOD(shardc_engine_create(&options, &engine));
+  return EnginePtr(engine);
+}
+
+std::vector<float> doubled(shardc_engine *engine, shardc_program *program) {
+  BufferPtr x = put(engine, 0, {1, 2, 3, 4}, {4});
+  return get(run(program, {{x.get(), x.get()}})[0][0].get());
+}
+
+TEST(Programs, AreFoundInTheCache) {
+  Folder folder;
+  std::string cache = folder.path + "/a/b";
+  std::vector<float> right = {2, 4, 6, 8};
+  {
+    EnginePtr engine = makeCachingEngine(cache);
+    ProgramPtr program = compile(engine.get(), kAddMul);
+    EXPECT_EQ(doubled(engine.get(), program.get()), right);
+  }
+  auto files = folder.files(".program");
+  ASSERT_EQ(files.size(), 1u);
+  namespace fs = std::filesystem;
+  EXPECT_EQ(fs::status(files[0]).permissions(), fs::perms(0600));
+  EXPECT_EQ(fs::status(cache).permissions(), fs::perms(0700));
+  auto before = fs::last_write_time(files[0]);
+  // Found: used, and not written again.
+  {
+    EnginePtr engine = makeCachingEngine(cache);
+    ProgramPtr program = compile(engine.get(), kAddMul);
+    EXPECT_EQ(doubled(engine.get(), program.get()), right);
+    EXPECT_STREQ(shardc_program_name(program.get()), "add_mul");
+  }
+  EXPECT_GT(fs::last_write_time(files[0]), before);
+  EXPECT_EQ(folder.files(".program").size(), 1u);
+  // Of other options it is another one.
+  {
+    EnginePtr engine = makeCachingEngine(cache);
+    compile(engine.get(), kAddMul, {{"reproducible", "true"}});
+    EXPECT_EQ(folder.files(".program").size(), 2u);
+  }
+  // What is damaged, or may be of others, is not used.
+  for (int damage = 0; damage < 3; ++damage) {
+    for (const fs::path &file : folder.files(".program")) {
+      if (damage == 0) {
+        std::fstream bytes(file, std::ios::in | std::ios::out);
+        bytes.seekp(-1, std::ios::end);
+        bytes.put('x');
+      } else if (damage == 1) {
+        fs::resize_file(file, 20);
+      } else {
+        fs::permissions(file, fs::perms(0666));
+      }
+    }
+    EnginePtr engine = makeCachingEngine(cache);
+    ProgramPtr program = compile(engine.get(), kAddMul);
+    EXPECT_EQ(doubled(engine.get(), program.get()), right);
+    EXPECT_EQ(fs::status(files[0]).permissions(), fs::perms(0600));
+  }
+}
+
+TEST(Programs, ComeBackFromArtifacts) {
+  Folder folder;
+  EnginePtr engine = makeEngine(1);
+  shardc_bytes bytes = {};
+  {
+    ProgramPtr program = compile(engine.get(), kAddMul);
+    ASSERT_GOOD(shardc_program_serialize(program.get(), &bytes));
+  }
+  std::string artifact(bytes.data, bytes.size);
+  shardc_bytes_free(&bytes);
+  EXPECT_EQ(bytes.data, nullptr);
+  auto load = [&](const std::string &from, ProgramPtr &program) {
+    shardc_program *made = nullptr;
+    shardc_error *error =
+        shardc_program_load(engine.get(), from.data(), from.size(), &made);
+    program.reset(made);
+    return error;
+  };
+  ProgramPtr program;
+  ASSERT_GOOD(load(artifact, program));
+  EXPECT_EQ(doubled(engine.get(), program.get()),
+            (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_NE(std::string(shardc_program_local_text(program.get())).find("add"),
+            std::string::npos);
+  // Once more from what was loaded.
+  ASSERT_GOOD(shardc_program_serialize(program.get(), &bytes));
+  EXPECT_EQ(std::string(bytes.data, bytes.size), artifact);
+  shardc_bytes_free(&bytes);
+  // With another key its code is not used; what it carries is compiled.
+  Folder other;
+  ASSERT_GOOD(load(artifact, program));
+  EXPECT_EQ(doubled(engine.get(), program.get()),
+            (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_FAILS(load("nothing", program), SHARDC_ARTIFACT, "refused");
+  artifact[artifact.size() / 2] ^= 1;
+  EXPECT_FAILS(load(artifact, program), SHARDC_ARTIFACT, "refused");
 }
 
 TEST(Programs, CallTheHost) {

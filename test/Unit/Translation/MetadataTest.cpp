@@ -22,6 +22,7 @@ static ProgramMetadata example() {
   argument.dims.push_back({{}, Boundaries::whole(3), false});
   ValueMetadata part{"[1]", "f32", "", {}, {}};
   part.partial = {{1, "sum"}};
+  part.donated = -1;
   program.arguments = {argument, part};
   program.results = {{"", "complex<f32>", "", {}, {}}};
   program.communication = {
@@ -48,6 +49,13 @@ TEST(Metadata, ComesBackAsItWas) {
   ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
   EXPECT_EQ(*metadata, example());
   EXPECT_EQ(metadata->numRanks(), 4);
+}
+
+TEST(Metadata, GivesUpArgumentsForResults) {
+  EXPECT_EQ(refusal(edited("\"donated\":-1", "\"donated\":0")), "");
+  EXPECT_EQ(refusal(edited("\"donated\":-1", "\"donated\":-2")),
+            "metadata: .arguments[1].donated: expected the number of a result, "
+            "or -1");
 }
 
 TEST(Metadata, BoxesFollowTheMesh) {
