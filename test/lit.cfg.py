@@ -13,6 +13,9 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
     stablehlo-suite
              StableHLO's own test programs stand beside the tree
+    jax-suite, jax-tests-packages
+             a checkout of JAX stands beside the tree; %python has what its
+             tests import
     openmpi, mpich
              the library's mpirun is there, and was when the tools were built
     ruff, mypy
@@ -94,6 +97,10 @@ stablehlo_suite = os.environ.get("SHARDC_STABLEHLO_TESTS", os.path.join(os.path.
 if os.path.isdir(os.path.join(stablehlo_suite, "data")):
     config.available_features.add("stablehlo-suite")
 config.substitutions.append(("%stablehlo_suite", stablehlo_suite))
+jax_suite = os.environ.get("SHARDC_JAX_TESTS", os.path.join(os.path.dirname(config.shardc_source_dir), "shared", "jax-tests"))
+if os.path.isdir(os.path.join(jax_suite, "tests")):
+    config.available_features.add("jax-suite")
+config.substitutions.append(("%jax_suite", jax_suite))
 
 # Where shardc looks for it as well. Without it such tests are reported as not run.
 cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)]

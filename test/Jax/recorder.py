@@ -1,7 +1,8 @@
 """A plugin of pytest for suite.py: picks tests, and writes a line of JSON as each begins and ends.
 
 SHARDC_JAX_RECORD names the file to write, SHARDC_JAX_DONE one with the names of tests to leave out. SHARDC_JAX_EVERY keeps
-each test whose name's hash is a multiple of it: the same ones wherever and whenever.
+each test whose name's hash is a multiple of it: the same ones wherever and whenever. With SHARDC_JAX_ALONE nothing is
+compiled for JAX's own CPU client.
 """
 
 import hashlib
@@ -55,5 +56,21 @@ class Recorder:
         self.write(finished=True)
 
 
+def forbid_cpu() -> None:
+    """Make JAX's CPU client fail where it is to compile."""
+    from jax._src import compiler
+
+    original = compiler.backend_compile_and_load
+
+    def compile_elsewhere(backend: Any, *arguments: Any, **options: Any) -> Any:
+        if backend.platform == "cpu":
+            raise RuntimeError("a program is compiled for JAX's own CPU client")
+        return original(backend, *arguments, **options)
+
+    compiler.backend_compile_and_load = compile_elsewhere
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Recorder())
+    if os.environ.get("SHARDC_JAX_ALONE"):
+        forbid_cpu()

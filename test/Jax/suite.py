@@ -1,7 +1,7 @@
 """Run JAX's own tests on shardc's devices, and say of each that failed why.
 
     suite.py [FILE...] [--suite DIR] [--library FILE] [--devices N] [--cases N] [--seed N] [--dut cpu] [--platform NAME]
-             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--limit SECONDS]
+             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--limit SECONDS] [--alone]
 
 The suite is a checkout of JAX, or a part of it: a folder with ``tests`` and ``conftest.py``. FILE: ``lax``,
 ``lax_test`` or ``lax_test.py``; without any, all but those that test parts of other accelerators (Pallas, Mosaic).
@@ -13,6 +13,8 @@ recorded as such, and the rest of the file goes on in another process. A file th
 tests that are in it are not run again, unless ``--again`` is given, or ``--failed`` for those that did not pass. ``--platform cpu`` runs JAX's own CPU client with as
 many devices instead: what can be passed at all. ``--known FILE`` lists tests that fail: only others fail the command, and
 one of the list that passes does too, so that the list only shrinks.
+
+With ``--alone`` the CPU client that JAX keeps beside them fails if it is to compile anything.
 
 Prints a table by file and the reasons by count. Ends with 0 if all passed that ran, with 1 if not, with 77 where the suite
 or a Python package that it needs is not there.
@@ -54,6 +56,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0, help="JAX's seed for generated cases")
     parser.add_argument("--dut", default="")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--platform", default="shardc")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
@@ -88,6 +91,8 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), str(HERE), env.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     if options.seed:
         env["JAX_TEST_SEED_OFFSET"] = str(options.seed)
+    if options.alone:
+        env["SHARDC_JAX_ALONE"] = "1"
     if options.dut:
         env["JAX_TEST_DUT"] = options.dut
     if options.platform == "cpu":
