@@ -89,7 +89,10 @@ Error shardc::checkSizesOption(StringRef sizes) {
   auto isCount = [&](StringRef text) {
     return !text.getAsInteger(10, value) && value >= 0;
   };
-  bool ok = isCount(argument) && isCount(dim) && !list.empty();
+  // The name of an axis stands alone.
+  bool ok = where.contains(':') ? isCount(argument) && isCount(dim)
+                                : !where.trim().empty() && !isCount(where);
+  ok = ok && !list.empty();
   SmallVector<StringRef> entries(split(list, ','));
   // A last word is the order of blocks.
   if (!entries.empty() && entries.back().trim() == "zigzag")
@@ -102,8 +105,8 @@ Error shardc::checkSizesOption(StringRef sizes) {
         "--sizes=" + sizes +
             ": expected ARG:DIM= and the sizes of the shards, for example "
             "--sizes=0:2=300,200,0,524, or --sizes=0:2=zigzag for balanced "
-            "ones "
-            "from both ends");
+            "ones from both ends, or AXIS= and what each coordinate along the "
+            "axis gets, for example --sizes=x=3,1,2,2");
   return Error::success();
 }
 

@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Layout/Shares.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -37,12 +38,16 @@ private:
   LogicalResult checkNoManual(StringRef what);
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
+  LogicalResult parseShares(StringRef name, StringRef list);
+  void setShares();
+  spmd::ShardingAttr inShares(spmd::ShardingAttr sharding, Type type);
   LogicalResult checkShardings();
 
   ModuleOp module;
   func::FuncOp main;
   StringRef meshText, sizesText;
   spmd::MeshOp mesh;
+  DenseMap<StringAttr, SmallVector<int64_t>> shares; ///< by axis
 };
 
 } // namespace
@@ -159,6 +164,14 @@ LogicalResult LayoutSetter::setSizes() {
   sizesText.split(entries, ';', -1, /*KeepEmpty=*/false);
   MLIRContext *context = module.getContext();
   for (StringRef entry : entries) {
+    // An argument's entry names a dim too.
+    auto [axis, list] = entry.split('=');
+    if (unsigned number;
+        !axis.contains(':') && axis.trim().getAsInteger(10, number)) {
+      if (failed(parseShares(axis.trim(), list)))
+        return failure();
+      continue;
+    }
     FailureOr<SizesRequest> request = parseRequest(entry.trim());
     if (failed(request))
       return failure();
@@ -186,6 +199,88 @@ LogicalResult LayoutSetter::setSizes() {
     main.setArgAttr(argument, spmd::kShardingAttrName, sharding);
   }
   return success();
+}
+
+/// Reads what each coordinate along an axis is to get.
+LogicalResult LayoutSetter::parseShares(StringRef name, StringRef list) {
+  spmd::MeshAttr attr = mesh.getMesh();
+  int64_t axis = attr.getAxisIndex(name);
+  if (axis < 0)
+    return mesh.emitError("sizes option names axis \"")
+           << name << "\", but mesh @" << mesh.getSymName() << " has "
+           << listAxes(attr);
+  SmallVector<int64_t> &known = shares[attr.getAxisNames()[axis]];
+  if (!known.empty())
+    return mesh.emitError("sizes option gives axis \"") << name << "\" twice";
+  SmallVector<StringRef> entries;
+  list.split(entries, ',');
+  int64_t total = 0;
+  for (StringRef entry : entries) {
+    int64_t share;
+    if (entry.trim().getAsInteger(10, share) || share < 0 ||
+        share > INT32_MAX || (total += share) > INT32_MAX)
+      return mesh.emitError("sizes option has '")
+             << name << '=' << list
+             << "', expected a number for each coordinate along the axis, such "
+                "as "
+             << name << "=3,1";
+    known.push_back(share);
+  }
+  if (static_cast<int64_t>(known.size()) != attr.getAxisSizes()[axis])
+    return mesh.emitError("sizes option gives ")
+           << known.size() << " sizes for axis \"" << name << "\", which has "
+           << attr.getAxisSizes()[axis] << " coordinates";
+  if (total == 0)
+    return mesh.emitError("sizes option gives axis \"")
+           << name << "\" nothing but zeros";
+  return success();
+}
+
+/// `sharding` with sizes where it is cut along axes that have shares, and says
+/// no sizes itself.
+spmd::ShardingAttr LayoutSetter::inShares(spmd::ShardingAttr sharding,
+                                          Type type) {
+  SmallVector<spmd::DimShardingAttr> dims;
+  for (auto [dim, size] : llvm::zip_equal(
+           sharding.getDims(), cast<RankedTensorType>(type).getShape())) {
+    bool isAsked = llvm::any_of(
+        dim.getAxes(), [&](StringAttr axis) { return shares.contains(axis); });
+    if (!isAsked || dim.getSizes() || dim.getDynamicSizes() ||
+        dim.getZigzag() || ShapedType::isDynamic(size)) {
+      dims.push_back(dim);
+      continue;
+    }
+    Boundaries cut = Boundaries::whole(size);
+    for (StringAttr axis : dim.getAxes())
+      cut = shares.contains(axis)
+                ? refineInShares(cut, shares[axis])
+                : cut.refine(mesh.getMesh().getAxisSize(axis));
+    dims.push_back(spmd::DimShardingAttr::get(
+        module.getContext(), dim.getAxes(),
+        DenseI64ArrayAttr::get(module.getContext(), cut.sizes()),
+        /*dynamicSizes=*/false, dim.getOpen(), dim.getPriority()));
+  }
+  return spmd::ShardingAttr::get(module.getContext(), sharding.getMesh(), dims,
+                                 sharding.getReplicated(),
+                                 sharding.getPartial());
+}
+
+/// Every annotation that cuts a dim along an axis with shares cuts it so.
+/// Manual regions have equal blocks, as they are written.
+void LayoutSetter::setShares() {
+  if (shares.empty())
+    return;
+  auto name = StringAttr::get(module.getContext(), spmd::kShardingAttrName);
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    if (auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(i, name))
+      main.setArgAttr(i, name, inShares(sharding, main.getArgumentTypes()[i]));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    if (auto sharding = main.getResultAttrOfType<spmd::ShardingAttr>(i, name))
+      main.setResultAttr(i, name, inShares(sharding, main.getResultTypes()[i]));
+  main.walk([&](spmd::ConstrainOp op) {
+    if (!op->getParentOfType<spmd::ManualOp>())
+      op.setShardingAttr(inShares(op.getSharding(), op.getType()));
+  });
 }
 
 /// All sizes against the mesh as it is now.
@@ -285,6 +380,7 @@ LogicalResult LayoutSetter::run() {
   mesh = *module.getOps<spmd::MeshOp>().begin();
   if (failed(setMesh()) || failed(setSizes()))
     return failure();
+  setShares();
   return checkShardings();
 }
 

@@ -26,7 +26,7 @@ namespace shardc {
 /// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.
 llvm::Error checkMeshOption(llvm::StringRef mesh);
 /// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0, the last of
-/// which may be the word "zigzag". Usage error.
+/// which may be the word "zigzag"; or "AXIS=3,1". Usage error.
 llvm::Error checkSizesOption(llvm::StringRef sizes);
 
 /// Contexts that many small models are compiled in, one at a time each: making

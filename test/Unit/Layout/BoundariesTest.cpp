@@ -1,6 +1,7 @@
 //===- BoundariesTest.cpp -------------------------------------------------===//
 
 #include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Shares.h"
 #include <gtest/gtest.h>
 
 using namespace shardc;
@@ -65,6 +66,29 @@ TEST(Boundaries, UniformOnlyWhereAllShardsAgree) {
   EXPECT_EQ(Boundaries::balanced(13, 4).maxShardSize(), 4);
   EXPECT_EQ(Boundaries().uniformShardSize(), 0);
   EXPECT_FALSE(Boundaries::fromBounds({0, 1, 8})->isBalanced());
+}
+
+TEST(Boundaries, RefineInProportion) {
+  auto cut = [](int64_t size, std::vector<int64_t> shares) {
+    return refineInShares(Boundaries::whole(size), shares).sizes();
+  };
+  using Sizes = std::vector<int64_t>;
+  EXPECT_EQ(cut(8, {3, 1, 2, 2}), (Sizes{3, 1, 2, 2}));
+  EXPECT_EQ(cut(80, {3, 1, 2, 2}), (Sizes{30, 10, 20, 20}));
+  // Ends at 3.75, 5, 7.5 and 10.
+  EXPECT_EQ(cut(10, {3, 1, 2, 2}), (Sizes{4, 1, 3, 2}));
+  EXPECT_EQ(cut(5, {1, 0, 4}), (Sizes{1, 0, 4}));
+  EXPECT_EQ(cut(0, {1, 2}), (Sizes{0, 0}));
+  EXPECT_EQ(cut(1, {0, 7}), (Sizes{0, 1}));
+  // Each shard for itself.
+  EXPECT_EQ(refineInShares(*Boundaries::fromSizes(Sizes{6, 3}), Sizes{2, 1})
+                .sizes(),
+            (Sizes{4, 2, 2, 1}));
+  // Whatever the shares, all elements are somewhere.
+  for (int64_t size : {0, 1, 7, 1000, 1 << 30})
+    for (Sizes shares :
+         {Sizes{1}, Sizes{5, 5, 5}, Sizes{0, 0, 9, 1}, Sizes{1 << 20, 1}})
+      EXPECT_EQ(refineInShares(Boundaries::whole(size), shares).size(), size);
 }
 
 TEST(Boundaries, RefineThenCoarsenIsTheSame) {
