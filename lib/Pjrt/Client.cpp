@@ -254,6 +254,8 @@ Error *Client_Create(Client_Create_Args *args) {
   if (Error *error = takeError(shardc_engine_create(&options, &client->engine)))
     return error;
   client->onHost = settings.target != "cuda";
+  if (const char *path = std::getenv("SHARDC_REPORT"); path && *path)
+    client->report = std::make_shared<Report>(path);
   describe(*client, shardc_engine_num_devices(client->engine));
   args->client = client.release();
   return nullptr;

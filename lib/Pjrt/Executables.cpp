@@ -228,6 +228,7 @@ static Error *makeProgram(Client *client, shardc_program *handle,
   program = std::make_shared<Program>();
   program->client = client;
   program->handle = handle;
+  program->report = client->report;
   program->options = std::move(options);
   program->optionBytes = optionBytes;
   program->fingerprint = std::move(fingerprint);

@@ -41,7 +41,14 @@ struct Program {
   NamedValues costs;
   shardc_program_costs cost;
 
-  ~Program() { shardc_program_destroy(handle); }
+  std::atomic<int64_t> runs = 0;
+  std::shared_ptr<Report> report; ///< the client's
+
+  ~Program() {
+    if (report)
+      report->add(handle, runs);
+    shardc_program_destroy(handle);
+  }
   size_t numRanks() const { return size_t(shardc_program_num_ranks(handle)); }
   size_t numArguments() const { return donated.size(); }
   size_t numResults() const { return resultTypes.size(); }

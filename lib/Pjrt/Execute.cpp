@@ -181,6 +181,7 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
           program.handle, &options, arguments.data(), results.data(),
           args->device_complete_events ? &done : nullptr)))
     return error;
+  ++program.runs;
   for (size_t rank = 0; rank < numRanks; ++rank)
     for (size_t i = 0; i < numResults; ++i)
       args->output_lists[rank][i] = new Buffer(devices[rank], results[rank][i]);

@@ -9,6 +9,7 @@
 #define SHARDC_PJRT_OBJECTS_H
 
 #include "Abi.h"
+#include "Report.h"
 #include "shardc-c/shardc.h"
 
 #include <atomic>
@@ -144,6 +145,8 @@ struct Client {
   std::vector<Device *> devices;
   std::vector<Memory *> memories;
   TopologyDescription topology;
+  /// Of what programs do; null unless it was asked for.
+  std::shared_ptr<Report> report;
   ~Client();
 };
 

@@ -81,9 +81,9 @@ TEST(Boundaries, RefineInProportion) {
   EXPECT_EQ(cut(0, {1, 2}), (Sizes{0, 0}));
   EXPECT_EQ(cut(1, {0, 7}), (Sizes{0, 1}));
   // Each shard for itself.
-  EXPECT_EQ(refineInShares(*Boundaries::fromSizes(Sizes{6, 3}), Sizes{2, 1})
-                .sizes(),
-            (Sizes{4, 2, 2, 1}));
+  EXPECT_EQ(
+      refineInShares(*Boundaries::fromSizes(Sizes{6, 3}), Sizes{2, 1}).sizes(),
+      (Sizes{4, 2, 2, 1}));
   // Whatever the shares, all elements are somewhere.
   for (int64_t size : {0, 1, 7, 1000, 1 << 30})
     for (Sizes shares :
