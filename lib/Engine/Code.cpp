@@ -9,7 +9,6 @@
 #include "shardc/Seal/PrivateFile.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
@@ -68,17 +67,13 @@ private:
       return control.takeError();
     std::unique_ptr<Linker> linker(new Linker(std::move(*control)));
     linker->outside = &linker->session.createBareJITDylib("outside");
-    orc::SymbolMap symbols;
-#define SHARDRT_ENTRY_POINT(NAME, ...)                                         \
-  symbols[linker->session.intern(#NAME)] = orc::ExecutorSymbolDef(             \
-      orc::ExecutorAddr::fromPtr(&NAME),                                       \
-      JITSymbolFlags::Exported | JITSymbolFlags::Callable);
-#include "shardrt/EntryPoints.def"
-    if (Error error =
-            linker->outside->define(orc::absoluteSymbols(std::move(symbols))))
-      return std::move(error);
-    // Where a compiler of C would look, whatever else the process has loaded.
-    for (const char *name : {"libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
+    // The runtime that this library uses, then where a compiler of C would
+    // look, whatever else the process has loaded.
+    Dl_info runtime;
+    if (!dladdr(reinterpret_cast<void *>(&shardrt_rank), &runtime))
+      return createStringError("the runtime cannot be found");
+    for (const char *name :
+         {runtime.dli_fname, "libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
       auto library = orc::DynamicLibrarySearchGenerator::Load(name, '\0');
       if (!library)
         return library.takeError();
@@ -94,7 +89,11 @@ private:
 } // namespace
 
 struct Code::State {
-  void *handle = nullptr; ///< of a shared object; else
+  void *handle = nullptr; ///< of a shared object
+  /// As which that was opened. Open as long as it is: the system's loader takes
+  /// another file under the same number for the same one.
+  shardc::PrivateFile file;
+  // Of an object:
   Linker *linker = nullptr;
   orc::JITDylib *library = nullptr;
   StringMap<void *> symbols;
@@ -176,11 +175,11 @@ MaybeFailure Code::map(std::string_view object, std::unique_ptr<Code> &code) {
   Dl_info runtime;
   if (dladdr(reinterpret_cast<void *>(&shardrt_rank), &runtime))
     dlopen(runtime.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
-  shardc::PrivateFile file;
-  if (std::string why = file.hold(object, "shardc-program"); !why.empty())
-    return fail(Status::Memory, "the program: " + why);
   auto state = std::make_unique<State>();
-  state->handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (std::string why = state->file.hold(object, "shardc-program");
+      !why.empty())
+    return fail(Status::Memory, "the program: " + why);
+  state->handle = dlopen(state->file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!state->handle) {
     const char *why = dlerror();
     return fail(Status::Artifact, why ? why : "the program cannot be mapped");

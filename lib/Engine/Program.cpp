@@ -2,6 +2,7 @@
 
 #include "shardc/Engine/Program.h"
 #include "Run.h"
+#include "shardrt/Symbols.h"
 #include <algorithm>
 
 using namespace shardc::engine;
@@ -122,21 +123,18 @@ MaybeFailure Program::load() {
           model.code.empty() ? Code::load(bytes, code) : Code::map(bytes, code))
     return failure;
   main = reinterpret_cast<shardrt_main_fn>(code->find("shardc_main"));
-  auto *sites = static_cast<const int64_t *>(code->find("shardc_sites"));
-  auto *sitesLength =
-      static_cast<const int64_t *>(code->find("shardc_sites_length"));
-  auto *strings = static_cast<const char *>(code->find("shardc_strings"));
-  auto *stringsLength =
-      static_cast<const int64_t *>(code->find("shardc_strings_length"));
-  if (!main || !sites || !sitesLength || !strings || !stringsLength)
-    return fail(Status::Artifact,
-                "the program's code lacks shardc_main, shardc_sites or "
-                "shardc_strings");
+  if (!main)
+    return fail(Status::Artifact, "the program's code lacks shardc_main");
+  // Runs come in through our own entry point.
+  auto find = [](void *user, const char *symbol) -> void * {
+    if (std::string_view(symbol) == "shardc_main")
+      return reinterpret_cast<void *>(&Run::runRank);
+    return static_cast<const Code *>(user)->find(symbol);
+  };
   char problem[1024] = "";
   shardrt_program *made = nullptr;
-  int status = shardrt_program_create(
-      &Run::runRank, sites, *sitesLength, strings, *stringsLength,
-      model.metadata.c_str(), &made, problem, sizeof(problem));
+  int status = shardrt_program_create_from(find, code.get(), &made, problem,
+                                           sizeof(problem));
   if (status != SHARDRT_OK)
     return fail(static_cast<Status>(status), problem);
   loaded.reset(made);

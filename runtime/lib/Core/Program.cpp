@@ -10,12 +10,14 @@
 #include "shardc/Seal/PrivateFile.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
+#include "shardrt/Symbols.h"
 #include "shardrt/TensorMap.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <functional>
 #include <new>
 #include <unistd.h>
 
@@ -70,6 +72,9 @@ static std::string axesOf(const Site &site, const SiteTable &table) {
   return text;
 }
 
+/// The address of a symbol of a program's code; null if there is none.
+using FindSymbol = std::function<void *(const char *)>;
+
 /// Reads the tables into `program`; an error, or an empty string.
 static std::string readTables(Program &program, std::span<const int64_t> words,
                               std::string_view strings) {
@@ -110,10 +115,7 @@ static std::string archField(const std::string &metadata,
 
 /// Reads what the artifact says about kernels, if it has any; an error, or an
 /// empty string.
-static std::string readKernels(Program &program) {
-  auto symbol = [&](const char *name) {
-    return dlsym(program.library.get(), name);
-  };
+static std::string readKernels(Program &program, const FindSymbol &symbol) {
   auto *table = static_cast<const int64_t *>(symbol("shardc_kernel_table"));
   if (!table)
     return {};
@@ -160,10 +162,7 @@ static std::string readKernels(Program &program) {
 }
 
 /// Reads the names of the kernels that a program compiled for traces marks.
-static std::string readMarked(Program &program) {
-  auto symbol = [&](const char *name) {
-    return dlsym(program.library.get(), name);
-  };
+static std::string readMarked(Program &program, const FindSymbol &symbol) {
   auto *count =
       static_cast<const int64_t *>(symbol("shardc_traced_kernels_length"));
   auto *names = static_cast<const char *>(symbol("shardc_traced_kernels"));
@@ -193,24 +192,13 @@ static int guarded(char *error, size_t errorSize, Body body) {
   }
 }
 
-/// Maps the artifact in the file `descriptor`, which it owns, and reads what
-/// it holds. `name` is for messages.
-static int loadCode(const std::string &name, int descriptor,
-                    shardrt_program **program, char *error, size_t errorSize) {
-  auto loaded = std::make_shared<Program>();
-  loaded->file.descriptor = descriptor;
+/// Reads what the code of `loaded` holds. `name` is for messages.
+static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
+                    const FindSymbol &symbol, shardrt_program **program,
+                    char *error, size_t errorSize) {
   auto refuse = [&](int status, const std::string &why) {
     writeError(error, errorSize, name + ": " + why);
     return status;
-  };
-  std::string path = "/proc/self/fd/" + std::to_string(descriptor);
-  loaded->library.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (!loaded->library) {
-    const char *why = dlerror();
-    return refuse(SHARDRT_ARTIFACT, why ? why : "cannot be opened");
-  }
-  auto symbol = [&](const char *symbolName) {
-    return dlsym(loaded->library.get(), symbolName);
   };
   auto *sites = static_cast<const int64_t *>(symbol("shardc_sites"));
   auto *sitesLength =
@@ -234,13 +222,35 @@ static int loadCode(const std::string &name, int descriptor,
       readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
                  {strings, static_cast<size_t>(*stringsLength)});
   if (why.empty())
-    why = readKernels(*loaded);
+    why = readKernels(*loaded, symbol);
   if (why.empty())
-    why = readMarked(*loaded);
+    why = readMarked(*loaded, symbol);
   if (!why.empty())
     return refuse(SHARDRT_ARTIFACT, why);
   *program = new shardrt_program{std::move(loaded)};
   return SHARDRT_OK;
+}
+
+/// Maps the artifact in the file `descriptor`, which it owns, and reads what
+/// it holds. `name` is for messages.
+static int loadCode(const std::string &name, int descriptor,
+                    shardrt_program **program, char *error, size_t errorSize) {
+  auto loaded = std::make_shared<Program>();
+  loaded->file.descriptor = descriptor;
+  auto refuse = [&](int status, const std::string &why) {
+    writeError(error, errorSize, name + ": " + why);
+    return status;
+  };
+  std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+  loaded->library.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!loaded->library) {
+    const char *why = dlerror();
+    return refuse(SHARDRT_ARTIFACT, why ? why : "cannot be opened");
+  }
+  return readCode(
+      loaded, name,
+      [&](const char *symbol) { return dlsym(loaded->library.get(), symbol); },
+      program, error, errorSize);
 }
 
 /// Loads the artifact at `path` once its digests hold and, unless `trusted`,
@@ -303,6 +313,21 @@ int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
     }
     *program = new shardrt_program{std::move(loaded)};
     return SHARDRT_OK;
+  });
+}
+
+int shardrt_program_create_from(shardrt_find_fn find, void *user,
+                                shardrt_program **program, char *error,
+                                size_t errorSize) {
+  return guarded(error, errorSize, [&]() -> int {
+    if (!find || !program) {
+      writeError(error, errorSize, "a NULL argument");
+      return SHARDRT_USAGE;
+    }
+    return readCode(
+        std::make_shared<Program>(), "the program",
+        [&](const char *symbol) { return find(user, symbol); }, program, error,
+        errorSize);
   });
 }
 

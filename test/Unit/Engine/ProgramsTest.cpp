@@ -475,6 +475,26 @@ TEST(Programs, DoNotGrowFromCallToCall) {
   EXPECT_LT(residentBytes() - before, 1 << 20);
 }
 
+TEST(Programs, RunKernelsOnEmulatedDevices) {
+  shardc_engine_options options = {};
+  options.size = sizeof(options);
+  options.devices = 2;
+  options.target = "emulated-cuda";
+  options.cache_directory = "";
+  shardc_engine *made = nullptr;
+  ASSERT_GOOD(shardc_engine_create(&options, &made));
+  EnginePtr engine(made);
+  ProgramPtr program = compile(engine.get(), kCentred);
+  ASSERT_TRUE(program);
+  BufferPtr a = put(engine.get(), 0, {1, 2, 3, 4}, {4}),
+            b = put(engine.get(), 1, {5, 6, 7}, {3});
+  for (int i = 0; i < 3; ++i) {
+    auto results = run(program.get(), {{a.get()}, {b.get()}});
+    EXPECT_EQ(get(results[1][0].get()), (std::vector<float>{-23, -22, -21}));
+    EXPECT_EQ(get(results[0][1].get()), std::vector<float>{28});
+  }
+}
+
 TEST(Programs, SayWhatIsGivenUp) {
   const char *text = R"mlir(
 module {
