@@ -867,6 +867,10 @@ TEST(Crew, ManyWorldsAndCallersAndFailures) {
       };
       for (int i = 0; i < numRuns; ++i) {
         CrewWorld &world = *worlds[random() % numWorlds];
+        // Whoever likes may ask while others run it.
+        shardrt_site_stats stats;
+        wrong += shardrt_world_site_stats(world.world, -1, 1, &stats) != 0;
+        wrong += stats.count < 0;
         auto value = static_cast<float>(caller * numRuns + i);
         bool fails = random() % 8 == 0;
         auto bad = static_cast<int64_t>(random() % world.ranks);

@@ -25,12 +25,12 @@ SiteTimer::SiteTimer(shardrt_context &ctx, int64_t site)
 
 SiteTimer::~SiteTimer() {
   shardrt_site_stats &stats = ctx.stats[site];
-  stats.count += executions;
-  stats.bytes_received += bytesReceived;
+  tally(stats.count, executions);
+  tally(stats.bytes_received, bytesReceived);
   int64_t now = nowNs(), waited = ctx.comm->waited() - waitedBefore;
-  stats.total_ns += now - startNs;
-  stats.wait_ns += waited;
-  stats.overlap_ns += overlapNs;
+  tally(stats.total_ns, now - startNs);
+  tally(stats.wait_ns, waited);
+  tally(stats.overlap_ns, overlapNs);
   if (begins) {
     begins->postedNs = startNs;
     begins->postNs = now - startNs;

@@ -16,10 +16,20 @@
 #include "Device/Device.h"
 #include "shardrt/shardrt.h"
 #include <array>
+#include <atomic>
 #include <vector>
 
 namespace shardrt {
 struct Collectives;
+
+/// Adds to a number of the statistics, which others may read at any time.
+inline void tally(int64_t &sum, int64_t more) {
+  std::atomic_ref(sum).store(sum + more, std::memory_order_relaxed);
+}
+inline int64_t readTally(const int64_t &sum) {
+  return std::atomic_ref(const_cast<int64_t &>(sum))
+      .load(std::memory_order_relaxed);
+}
 } // namespace shardrt
 
 /// Used by the thread of its rank; by others between runs alone.

@@ -259,10 +259,8 @@ void Crew::expect(int64_t timeoutNs) {
       break;
 }
 
-void Crew::watch(Run &run) {
+bool Crew::watch(Run &run, RunPart *part) {
   std::lock_guard lock(watching);
-  if (run.isWatched)
-    return;
   if (!run.group) {
     World &world = *run.world;
     std::vector<std::unique_ptr<LocalGroup>> &groups = idle[world.numRanks()];
@@ -275,11 +273,18 @@ void Crew::watch(Run &run) {
     run.borrowed->lend(world.groupOptions(), world.describeSite);
     run.group = run.borrowed.get();
   }
-  runs.push_back(&run);
-  run.isWatched = true;
-  ++begun;
-  if (isAsleep)
-    wakePatrol.notify_one();
+  if (!run.isWatched) {
+    runs.push_back(&run);
+    run.isWatched = true;
+    ++begun;
+    if (isAsleep)
+      wakePatrol.notify_one();
+  }
+  if (run.isTold.load())
+    return false;
+  if (part)
+    part->begin();
+  return true;
 }
 
 void Crew::unwatch(Run &run) {
@@ -329,7 +334,7 @@ void Crew::patrol() {
       if (grace < 0 || now - run->failedNs <= grace || run->isTold.load())
         continue;
       bool isMissed = false;
-      for (const Run::Part &part : run->parts())
+      for (const RunPart &part : run->parts())
         if (part.hasBegun.load() && !part.hasLeft.load()) {
           isMissed = true;
           lose(part.place, unreached);

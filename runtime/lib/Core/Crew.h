@@ -33,6 +33,7 @@
 namespace shardrt {
 
 struct Run;
+struct RunPart;
 struct Outcome;
 
 /// Something for a place to do.
@@ -129,9 +130,10 @@ public:
 
   // What is watched: runs that could wait for ever.
 
-  /// Lends a group to a run of several threads, at its first call; and watches
-  /// the run.
-  void watch(Run &run);
+  /// Lends a group to a run of several threads, at its first call, and watches
+  /// the run. `part` begins then, if there is one: false where the run is over
+  /// already, and what its caller gave may be gone.
+  bool watch(Run &run, RunPart *part);
   /// After the last rank has left.
   void unwatch(Run &run);
   /// Has runs watched by a thread, if they are not yet. May throw.

@@ -15,9 +15,10 @@
 
 using namespace shardrt;
 
-void World::runSteps(shardrt_context &ctx, Work &work) {
+void World::runSteps(shardrt_context &ctx, Work &work, void *const *inputs,
+                     void *const *outputs) {
   ctx.recordedCounts.clear();
-  runRepeated(ctx, work);
+  runRepeated(ctx, work, inputs, outputs);
   if (ctx.device)
     ctx.device->forgetRecording();
   // What others wait for in NCCL does not come any more: each must say so.
@@ -99,10 +100,9 @@ bool World::endRecording(shardrt_context &ctx, Replay how) {
   return ctx.comm->barrier(0);
 }
 
-void World::runRepeated(shardrt_context &ctx, Work &work) {
+void World::runRepeated(shardrt_context &ctx, Work &work, void *const *inputs,
+                        void *const *outputs) {
   Comm &comm = *ctx.comm;
-  void *const *inputs = work.inputs ? work.inputs[ctx.rank] : nullptr;
-  void *const *outputs = work.outputs ? work.outputs[ctx.rank] : nullptr;
   int64_t repeat = work.repeat;
   // Whoever waits for the run waits for all ranks; they need not.
   bool isAlone =
@@ -174,7 +174,7 @@ bool World::replayStep(shardrt_context &ctx, Replay how) {
   bool isDone = how == Replay::Together && &ctx != contexts[0].get();
   if (isDone || ctx.device->replay()) {
     for (size_t site = 0; site < ctx.stats.size(); ++site)
-      ctx.stats[site].count += ctx.recordedCounts[site];
+      tally(ctx.stats[site].count, ctx.recordedCounts[site]);
     return true;
   }
   ctx.fail(ctx.device->status, ctx.device->error);

@@ -342,14 +342,15 @@ bool World::pickCollectives() {
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-void World::doWork(shardrt_context &ctx, Work &work) {
+void World::doWork(shardrt_context &ctx, Work &work, void *const *inputs,
+                   void *const *outputs) {
   ctx.runUser = work.task ? nullptr : work.user;
   if (crew->isShared())
     ctx.memory->beginProgram();
   if (work.task)
     runTask(ctx, work);
   else
-    runSteps(ctx, work);
+    runSteps(ctx, work, inputs, outputs);
   if (crew->isShared())
     ctx.peakBytes = std::max(ctx.peakBytes, ctx.memory->endProgram());
 }
@@ -384,24 +385,35 @@ bool World::takeGroup(Run &run) {
   return run.refusal == SHARDRT_OK;
 }
 
-bool World::join(Run &run, shardrt_context &ctx, const Crew::Place &place) {
+bool World::join(RunPart &part) {
+  Run &run = *part.of;
+  shardrt_context &ctx = *contexts[part.context];
   if (group) {
     if (!takeGroup(run))
       return false;
-    crew->watch(run);
-    return !group->failed();
+    return crew->watch(run, &part) && !group->failed();
   }
   if (numRanks() == 1) {
-    auto &alone = const_cast<LocalGroup &>(place.alone);
+    LocalGroup &alone = crew->place(part.place).alone;
     alone.reset();
     alone.lend(options.group, describeSite);
     run.group = &alone;
-  } else {
-    crew->watch(run);
+    part.begin();
+  } else if (!crew->watch(run, &part)) {
+    return false;
   }
   ctx.group = run.group;
   ctx.comm = &run.group->rank(ctx.rank);
   return !run.group->failed();
+}
+
+void RunPart::begin() {
+  int64_t rank = of->world->contexts[context]->rank;
+  inputs = of->work.inputs ? of->work.inputs[rank] : nullptr;
+  outputs = of->work.outputs ? of->work.outputs[rank] : nullptr;
+  hasBegun.store(true);
+  if (of->toBegin.fetch_sub(1) == 1 && of->world->numRanks() > 1)
+    of->begunNs.store(nowNs());
 }
 
 void World::refuse(Run &run, int status, const std::string &why) {
@@ -417,27 +429,23 @@ void World::refuse(Run &run, int status, const std::string &why) {
   }
   // The others are not to wait for this rank.
   if (!group && numRanks() > 1) {
-    crew->watch(run);
+    crew->watch(run, nullptr);
     hasGroup = true;
   }
   if (hasGroup)
     run.group->fail({status, -1, why, -1, {}});
 }
 
-void Run::Part::run(int status, Outcome &outcome) {
+void RunPart::run(int status, Outcome &outcome) {
   std::shared_ptr<World> world = of->world;
   world->doPart(*of, *this, status, outcome);
 }
 
-void World::doPart(Run &run, Run::Part &part, int status, Outcome &outcome) {
+void World::doPart(Run &run, RunPart &part, int status, Outcome &outcome) {
   try {
     if (status == SHARDRT_OK) {
-      part.hasBegun.store(true);
-      if (run.toBegin.fetch_sub(1) == 1 && numRanks() > 1)
-        run.begunNs.store(nowNs());
-      shardrt_context &ctx = *contexts[part.context];
-      if (join(run, ctx, crew->place(part.place)))
-        doWork(ctx, run.work);
+      if (join(part))
+        doWork(*contexts[part.context], run.work, part.inputs, part.outputs);
     } else {
       refuse(run, status, crew->tellStatus());
     }
@@ -450,7 +458,7 @@ void World::doPart(Run &run, Run::Part &part, int status, Outcome &outcome) {
   leave(run, part, outcome);
 }
 
-void World::leave(Run &run, Run::Part &part, Outcome &outcome) {
+void World::leave(Run &run, RunPart &part, Outcome &outcome) {
   part.hasLeft.store(true);
   if (run.toLeave.fetch_sub(1) != 1)
     return;
@@ -493,13 +501,13 @@ int World::start(const Work &work, Waiter *waiter, shardrt_done_fn done) {
   run->waiter = waiter;
   run->done = done;
   run->numParts = contexts.size();
-  run->allParts = std::make_unique<Run::Part[]>(run->numParts);
+  run->allParts = std::make_unique<RunPart[]>(run->numParts);
   auto ranks = static_cast<int64_t>(run->numParts);
   run->toBegin.store(ranks, std::memory_order_relaxed);
   run->toLeave.store(ranks, std::memory_order_relaxed);
   Task *above = nullptr;
   for (size_t i = run->numParts; i-- > 0;) {
-    Run::Part &part = run->allParts[i];
+    RunPart &part = run->allParts[i];
     part.of = run.get();
     part.context = order[i];
     part.place = places[order[i]];
@@ -509,7 +517,7 @@ int World::start(const Work &work, Waiter *waiter, shardrt_done_fn done) {
   if (!waiter && numRanks() > 1)
     crew->startPatrol();
   int status = SHARDRT_OK;
-  Run::Part &first = run->allParts[0];
+  RunPart &first = run->allParts[0];
   if (!group) {
     status = crew->push(first);
   } else {
@@ -565,7 +573,8 @@ int World::runHere(Work work, std::string &why) {
   ctx.comm = &alone.rank(0);
   int status = SHARDRT_OK;
   try {
-    doWork(ctx, work);
+    doWork(ctx, work, work.inputs ? work.inputs[0] : nullptr,
+           work.outputs ? work.outputs[0] : nullptr);
     if (alone.failed()) {
       status = alone.failure().status;
       why = alone.failure().text;
@@ -610,7 +619,7 @@ void World::tellFailure(const Run &run, std::string &text,
                         ? failure.peerText
                         : "rank " + std::to_string(rank) +
                               ": stopped with the group: " + first);
-  for (const Run::Part &part : run.parts()) {
+  for (const RunPart &part : run.parts()) {
     if (!part.hasBegun.load() || part.hasLeft.load())
       continue;
     int64_t rank = contexts[part.context]->rank;
@@ -906,11 +915,11 @@ int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
     if (rank != -1 && ctx->rank != rank)
       continue;
     const shardrt_site_stats &from = ctx->stats[site];
-    stats->count += from.count;
-    stats->bytes_received += from.bytes_received;
-    stats->total_ns += from.total_ns;
-    stats->wait_ns += from.wait_ns;
-    stats->overlap_ns += from.overlap_ns;
+    stats->count += readTally(from.count);
+    stats->bytes_received += readTally(from.bytes_received);
+    stats->total_ns += readTally(from.total_ns);
+    stats->wait_ns += readTally(from.wait_ns);
+    stats->overlap_ns += readTally(from.overlap_ns);
   }
   return SHARDRT_OK;
 }

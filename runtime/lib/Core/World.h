@@ -60,21 +60,25 @@ struct Outcome {
   void tell();
 };
 
+/// What one rank of this process does of a run.
+struct RunPart final : Task {
+  Run *of = nullptr;
+  size_t context = 0;
+  void *const *inputs = nullptr;
+  void *const *outputs = nullptr;
+  std::atomic<bool> hasBegun{false}, hasLeft{false};
+  void run(int status, Outcome &outcome) override;
+  /// Reads what the run's caller gave.
+  void begin();
+};
+
 /// A run, from its start until its last rank has left.
 struct Run {
-  /// What one rank of this process does of it.
-  struct Part final : Task {
-    Run *of = nullptr;
-    size_t context = 0;
-    std::atomic<bool> hasBegun{false}, hasLeft{false};
-    void run(int status, Outcome &outcome) override;
-  };
-
   std::shared_ptr<World> world;
   Work work;
-  std::unique_ptr<Part[]> allParts; ///< by place
+  std::unique_ptr<RunPart[]> allParts; ///< by place
   size_t numParts = 0;
-  std::span<Part> parts() const { return {allParts.get(), numParts}; }
+  std::span<RunPart> parts() const { return {allParts.get(), numParts}; }
   int64_t number = 0; ///< of the world's, where they go one after the other
   Waiter *waiter = nullptr;
   shardrt_done_fn done = nullptr;
@@ -122,7 +126,7 @@ public:
   int runHere(Work work, std::string &why);
   /// What a rank does of a run; not, where `status` says that its place will
   /// not come to it.
-  void doPart(Run &run, Run::Part &part, int status, Outcome &outcome);
+  void doPart(Run &run, RunPart &part, int status, Outcome &outcome);
   /// What a run came to that is over, or will never be.
   Outcome outcomeOf(const Run &run);
   const GroupOptions &groupOptions() const { return options.group; }
@@ -156,14 +160,15 @@ public:
 
 private:
   /// Gives a rank what the run's meet in; false, where the run does not happen.
-  bool join(Run &run, shardrt_context &ctx, const Crew::Place &place);
+  bool join(RunPart &part);
   /// Where the world has the group: waits for the run before; false if that
   /// never ends.
   bool takeGroup(Run &run);
   void refuse(Run &run, int status, const std::string &why);
   /// The last one to leave ends the run.
-  void leave(Run &run, Run::Part &part, Outcome &outcome);
-  void doWork(shardrt_context &ctx, Work &work);
+  void leave(Run &run, RunPart &part, Outcome &outcome);
+  void doWork(shardrt_context &ctx, Work &work, void *const *inputs,
+              void *const *outputs);
   void runTask(shardrt_context &ctx, const Work &work);
   bool makeGroup();
   bool makeContexts();
@@ -175,8 +180,10 @@ private:
   int makeNcclRanks(std::string &why);
   /// A new id: what communicators were made by the last one are aborted.
   int renewNccl(std::string &why);
-  void runRepeated(shardrt_context &ctx, Work &work);
-  void runSteps(shardrt_context &ctx, Work &work);
+  void runRepeated(shardrt_context &ctx, Work &work, void *const *inputs,
+                   void *const *outputs);
+  void runSteps(shardrt_context &ctx, Work &work, void *const *inputs,
+                void *const *outputs);
   /// Who records what a rank's device does in a step: nobody, the device of the
   /// only rank, each device what it does, or all devices of this process
   /// together.
