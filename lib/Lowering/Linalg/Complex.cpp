@@ -289,8 +289,11 @@ static Complex quotient(Complex x, Complex y, bool brief) {
 }
 
 static Complex signOf(Complex z) {
-  Complex s = scaled(z).z;
-  Num length = sumOf(functions::sqrt(squaredLength(s)));
+  // Of an infinite number, what is finite becomes zero, the rest NaN.
+  Mask isBeyond = isInfinite(z.re) | isInfinite(z.im);
+  Complex s = choose(isBeyond, z, scaled(z).z);
+  Num length = functions::choose(isBeyond, kInfinity,
+                                 sumOf(functions::sqrt(squaredLength(s))));
   Mask isZero = (z.re == 0.0) & (z.im == 0.0);
   return choose(isZero, z, Complex{s.re / length, s.im / length});
 }
