@@ -727,12 +727,24 @@ static llvm::BitVector areTokens(TypeRange types) {
   return tokens;
 }
 
-/// Takes tokens out of what loops carry and branches yield: nobody who could
-/// read them is left but ops of the same kind, and @main's end. Innermost
-/// first.
+/// The shardings of values that are not `tokens`.
+static sdy::TensorShardingPerValueAttr
+withoutTokens(sdy::TensorShardingPerValueAttr shardings,
+              const llvm::BitVector &tokens) {
+  SmallVector<sdy::TensorShardingAttr> kept;
+  for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
+    if (!tokens[i])
+      kept.push_back(sharding);
+  return sdy::TensorShardingPerValueAttr::get(shardings.getContext(), kept);
+}
+
+/// Takes tokens out of what loops carry, branches yield, and manual regions
+/// take and give: nobody who could read them is left but ops of the same kind,
+/// and @main's end. Innermost first.
 static void dropCarriedTokens(Operation *op) {
-  llvm::BitVector results = areTokens(op->getResultTypes());
-  if (results.none())
+  llvm::BitVector results = areTokens(op->getResultTypes()),
+                  operands = areTokens(op->getOperandTypes());
+  if (results.none() && operands.none())
     return;
   OpBuilder builder(op);
   // Whatever still reads one is refused for it.
@@ -743,23 +755,28 @@ static void dropCarriedTokens(Operation *op) {
         token = CreateTokenOp::create(builder, op->getLoc());
       op->getResult(i).replaceAllUsesWith(token);
     }
-  bool isLoop = isa<WhileOp>(op);
+  if (auto manual = dyn_cast<sdy::ManualComputationOp>(op)) {
+    manual.setInShardingsAttr(withoutTokens(manual.getInShardings(), operands));
+    manual.setOutShardingsAttr(
+        withoutTokens(manual.getOutShardings(), results));
+  }
+  bool takesThem = isa<WhileOp, sdy::ManualComputationOp>(op);
   for (Region &region : op->getRegions())
     for (Block &block : region) {
-      if (isLoop)
+      if (takesThem)
         for (BlockArgument argument : block.getArguments())
           if (isa<TokenType>(argument.getType()) && !argument.use_empty()) {
             OpBuilder inside = OpBuilder::atBlockBegin(&block);
             argument.replaceAllUsesWith(
                 CreateTokenOp::create(inside, op->getLoc()).getResult());
           }
-      if (isLoop)
+      if (takesThem)
         block.eraseArguments(areTokens(block.getArgumentTypes()));
       block.getTerminator()->eraseOperands(
           areTokens(block.getTerminator()->getOperandTypes()));
     }
-  if (isLoop)
-    op->eraseOperands(areTokens(op->getOperandTypes()));
+  if (takesThem)
+    op->eraseOperands(operands);
   SmallVector<Type> types;
   for (Type type : op->getResultTypes())
     if (!isa<TokenType>(type))
@@ -770,14 +787,8 @@ static void dropCarriedTokens(Operation *op) {
   // One sharding a result.
   if (auto shardings = dyn_cast_or_null<sdy::TensorShardingPerValueAttr>(
           state.attributes.get("sdy.sharding"));
-      shardings && shardings.getShardings().size() == op->getNumResults()) {
-    SmallVector<sdy::TensorShardingAttr> kept;
-    for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
-      if (!results[i])
-        kept.push_back(sharding);
-    state.attributes.set("sdy.sharding", sdy::TensorShardingPerValueAttr::get(
-                                             op->getContext(), kept));
-  }
+      shardings && shardings.getShardings().size() == op->getNumResults())
+    state.attributes.set("sdy.sharding", withoutTokens(shardings, results));
   for (Region &region : op->getRegions())
     state.addRegion()->takeBody(region);
   Operation *without = builder.create(state);
@@ -919,7 +930,7 @@ struct DecomposeOpsPass final
     }
     ops.clear();
     getOperation().walk([&](Operation *op) {
-      if (isa<WhileOp, CaseOp, IfOp>(op))
+      if (isa<WhileOp, CaseOp, IfOp, sdy::ManualComputationOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops)

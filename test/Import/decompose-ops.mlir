@@ -27,6 +27,23 @@ func.func @tokens(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // Loops and branches carry none.
+// CHECK-LABEL: func.func @tokens_into_manual_regions
+//   CHECK-NOT:   token
+//       CHECK:   sdy.manual_computation(%{{.*}}) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+//       CHECK:     sdy.return %{{.*}} : tensor<4xf32>
+//   CHECK-NOT:   token
+sdy.mesh @mesh = <["x"=2]>
+func.func @tokens_into_manual_regions(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %t = stablehlo.create_token : !stablehlo.token
+  %0:2 = sdy.manual_computation(%t, %x) in_shardings=[<@mesh, []>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>, <@mesh, []>] manual_axes={"x"} (%u: !stablehlo.token, %y: tensor<4xf32>) {
+    %v = stablehlo.after_all %u : !stablehlo.token
+    %z = stablehlo.negate %y : tensor<4xf32>
+    sdy.return %z, %v : tensor<4xf32>, !stablehlo.token
+  } : (!stablehlo.token, tensor<8xf32>) -> (tensor<8xf32>, !stablehlo.token)
+  %w = stablehlo.after_all %0#1 : !stablehlo.token
+  return %0#0 : tensor<8xf32>
+}
+
 // CHECK-LABEL: func.func @carried_tokens
 //   CHECK-NOT:   token
 //       CHECK:   %[[W:.*]] = stablehlo.while(%[[I:.*]] = %{{.*}}) : tensor<i32>
