@@ -273,10 +273,9 @@ Error *Client_Compile(Client_Compile_Args *args) {
   if (Error *error = readUserOptions(options, named))
     return error;
   named.emplace_back("ranks", std::to_string(options.partitions));
-  // Callers know equal shards alone, and combine what is unreduced.
+  // Callers know equal shards alone.
   named.emplace_back("even-borders", "true");
   // What is unreduced arrives and leaves in parts.
-  named.emplace_back("partial-results", "true");
   named.emplace_back("partial-results", "true");
   std::vector<shardc_option> list;
   for (const auto &[name, value] : named)
