@@ -112,10 +112,11 @@ shardc_error *shardc_engine_memory_stats(shardc_engine *engine, int64_t device,
       return failure;
     const Device &place = *unwrap(engine)->devices[device];
     shardc_memory_stats read = {};
+    int64_t most, work = unwrap(engine)->workBytes(device, most);
     {
       std::lock_guard lock(place.mutex);
-      read.bytes_in_use = place.pool.bytesInUse();
-      read.peak_bytes_in_use = place.pool.peakBytes();
+      read.bytes_in_use = place.pool.bytesInUse() + work;
+      read.peak_bytes_in_use = place.pool.peakBytes() + most;
       read.num_allocs = place.pool.allocations();
     }
     read.bytes_limit = memoryLimit();

@@ -2,9 +2,7 @@
 
 #include "shardc/Engine/Engine.h"
 #include <algorithm>
-#include <cstdio>
 #include <pthread.h>
-#include <sched.h>
 
 using namespace shardc::engine;
 
@@ -112,21 +110,6 @@ void Device::complete(int64_t number) {
 // Engines
 //===----------------------------------------------------------------------===//
 
-int64_t shardc::engine::usableCores() {
-  cpu_set_t set;
-  int64_t cores =
-      sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-  if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
-    long long quota, period;
-    if (std::fscanf(file, "%lld %lld", &quota, &period) == 2 && quota > 0 &&
-        period > 0)
-      cores = std::min<int64_t>(cores,
-                                (quota + period - 1) / std::max(period, 1LL));
-    std::fclose(file);
-  }
-  return std::max<int64_t>(cores, 1);
-}
-
 Engine::Engine(EngineOptions given)
     : options(std::move(given)), cache(options.cacheFolder),
       pool(makeContexts()), kept(makeProgramCache()), generation(watchForks()) {
@@ -151,7 +134,7 @@ MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
                  "there are cores");
   if (options.threads == 0)
     options.threads =
-        std::clamp<int64_t>(usableCores() / options.devices, 1, 1024);
+        std::clamp<int64_t>(shardrt_num_cores() / options.devices, 1, 1024);
   engine = Ref<Engine>::adopt(new Engine(std::move(options)));
   return nullptr;
 }
@@ -217,6 +200,14 @@ MaybeFailure Engine::findCrew(shardrt_crew *&crew) {
   }
   crew = ranks;
   return nullptr;
+}
+
+int64_t Engine::workBytes(int64_t device, int64_t &most) {
+  std::lock_guard lock(mutex);
+  int64_t bytes = most = 0;
+  if (ranks)
+    shardrt_crew_memory(ranks, device, &bytes, &most);
+  return bytes;
 }
 
 Courier &Engine::courier() {

@@ -95,6 +95,8 @@ public:
   Courier &courier();
   /// The threads of the devices, which are started when they are first needed.
   MaybeFailure findCrew(shardrt_crew *&crew);
+  /// Bytes that programs use while they run on a device, now and at most.
+  int64_t workBytes(int64_t device, int64_t &most);
   /// What small models are compiled in. Engine knows it by name alone.
   ContextPool &contexts() const { return *pool; }
   const Cache cache;
@@ -122,9 +124,6 @@ std::shared_ptr<ProgramCache> makeProgramCache();
 void clear(ProgramCache &programs);
 /// Compile.cpp's.
 std::shared_ptr<ContextPool> makeContexts();
-
-/// Cores that this process may use: by affinity and its control group.
-int64_t usableCores();
 
 } // namespace shardc::engine
 
