@@ -152,6 +152,55 @@ TEST_F(PjrtRun, ResultsLeaveInEqualShards) {
   EXPECT_EQ(message(api()->Executable_Destroy(&end)), "");
 }
 
+// Each of several loaded programs runs its own code.
+TEST_F(PjrtRun, SavedProgramsAreLoaded) {
+  std::vector<OwnedLoaded> loaded;
+  for (const char *op : {"add", "multiply", "subtract"}) {
+    std::string text = std::string("func.func @main(%a: tensor<f32>) -> "
+                                   "tensor<f32> {\n  %0 = stablehlo.") +
+                       op +
+                       " %a, %a : tensor<f32>\n  return %0 : "
+                       "tensor<f32>\n}\n";
+    std::string error;
+    OwnedLoaded compiled = compile(client.get(), text, optionsFor(1), error);
+    ASSERT_EQ(error, "");
+    auto get = sized<LoadedExecutable_GetExecutable_Args>();
+    get.loaded_executable = compiled.get();
+    ASSERT_EQ(message(api()->LoadedExecutable_GetExecutable(&get)), "");
+    auto save = sized<Executable_Serialize_Args>();
+    save.executable = get.executable;
+    ASSERT_EQ(message(api()->Executable_Serialize(&save)), "");
+    auto load = sized<Executable_DeserializeAndLoad_Args>();
+    load.client = client.get();
+    load.serialized_executable = save.serialized_bytes;
+    load.serialized_executable_size = save.serialized_bytes_size;
+    ASSERT_EQ(message(api()->Executable_DeserializeAndLoad(&load)), "");
+    loaded.emplace_back(load.loaded_executable);
+    // Cut short it is refused, wherever.
+    load.serialized_executable_size = save.serialized_bytes_size / 2;
+    EXPECT_NE(message(api()->Executable_DeserializeAndLoad(&load)), "");
+    save.serialized_executable_deleter(save.serialized_executable);
+    auto end = sized<Executable_Destroy_Args>();
+    end.executable = get.executable;
+    EXPECT_EQ(message(api()->Executable_Destroy(&end)), "");
+  }
+  const float data = 3, expected[] = {6, 9, 0};
+  OwnedBuffer argument = put(&data, Buffer_Type_F32, {});
+  for (size_t i = 0; i < 3; ++i) {
+    std::vector<Buffer *> results(1);
+    ASSERT_EQ(run(loaded[i], {argument.get()}, results), "");
+    OwnedBuffer result(results[0]);
+    float value = 0;
+    auto args = sized<Buffer_ToHostBuffer_Args>();
+    args.src = result.get();
+    args.dst = &value;
+    args.dst_size = sizeof(value);
+    ASSERT_EQ(message(api()->Buffer_ToHostBuffer(&args)), "");
+    EXPECT_EQ(await(args.event), "");
+    EXPECT_EQ(value, expected[i]) << i;
+  }
+}
+
 TEST_F(PjrtRun, OptionsAndProgramsThatCannotBeAreErrors) {
   std::string error;
   EXPECT_FALSE(compile(client.get(), "func.func @main() { return }",
