@@ -95,15 +95,27 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
   std::vector<shardc::GivenOption> list = {{"target", engine.options.target}};
   if (engine.options.target == "cpu")
     list.push_back({"threads", std::to_string(engine.options.threads)});
-  for (const auto &[name, value] : given)
-    list.push_back({name, value});
+  // What the tools have no option for: shard-run's of the first name is about a
+  // run, and they drop tokens always.
+  int64_t memoryLimit = 0;
+  bool dropsTokens = false;
+  for (const auto &[name, value] : given) {
+    if (name == "drop-tokens")
+      dropsTokens = value == "true";
+    else if (name != "memory-limit")
+      list.push_back({name, value});
+    else if (StringRef(value).getAsInteger(10, memoryLimit) || memoryLimit < 1)
+      return fail(Status::Usage,
+                  "--memory-limit=" + value + ": expected a number of bytes");
+  }
   Expected<shardc::ModelOptions> read = shardc::readCompileOptions(list);
   if (!read)
     return failureOf(read.takeError(), Keeper());
   options = std::move(*read);
   options.replicates = true;
-  options.keepsTokens = true;
+  options.keepsTokens = !dropsTokens;
   options.stages.hostCalls = true;
+  options.stages.memoryLimit = memoryLimit;
   options.text = std::string(text);
   return nullptr;
 }
