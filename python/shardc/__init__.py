@@ -1,12 +1,15 @@
-"""Compile a model for a mesh of ranks and run it.
+"""Compile a model for a mesh of ranks and run it, in this process.
 
     program = shardc.compile(step, params, image, mesh={"x": 4},
-                             in_shardings={1: shardc.split(2, "x", sizes=[300, 200, 100, 424])})
-    loss = program(params, image)
+                             in_shardings=(None, shardc.split(2, "x", sizes=[300, 200, 100, 424])))
+    params, image = program.put(params, image)      # shardc.Array: shards on the devices
+    loss = program(params, image)                   # stays there; float(loss) waits for it
 
-Every decision is the compiler's: this package turns models into text, calls the tools (``shard-translate``,
-``shard-run``) and hands arrays back and forth. JAX is needed to read JAX models, not to run programs.
+Every decision is the compiler's: this package turns models into text, hands it to the engine (``libshardc.so``) and
+arrays back and forth. JAX is needed to read JAX models, not to run programs. Importing it does nothing but that.
 """
+
+from typing import Any
 
 from shardc._annotate import Split, split
 from shardc._array import Array, Shard, array
@@ -16,6 +19,7 @@ from shardc._errors import (
     RefusedError,
     RunError,
     ShardcError,
+    ShardcWarning,
     UnsupportedError,
     UsageError,
 )
@@ -33,6 +37,7 @@ __all__ = [
     "RunError",
     "Shard",
     "ShardcError",
+    "ShardcWarning",
     "Sharding",
     "Split",
     "UnsupportedError",
@@ -45,3 +50,16 @@ __all__ = [
     "split",
     "to_text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """``__version__``: of the file VERSION, which the package and its tree have."""
+    if name != "__version__":
+        raise AttributeError(f"module 'shardc' has no attribute {name!r}")
+    from pathlib import Path
+
+    here = Path(__file__).resolve()
+    for place in (here.parent / "VERSION", here.parents[2] / "VERSION"):
+        if place.exists():
+            return place.read_text().split()[0]
+    return "unknown"

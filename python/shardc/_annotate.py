@@ -1,8 +1,11 @@
 """Shardings written into a program's text, as ``sdy`` spells them."""
 
 import dataclasses
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+
+from shardc._errors import UsageError
 
 PLATFORM_INDEX = 'jax.global_constant = "_platform_index"'
 """How JAX marks an argument of @main that is the number of a platform, and none of the model's."""
@@ -37,19 +40,6 @@ def split(dim: int, axis: str, sizes: Sequence[int] | None = None, order: str | 
     return Split(dim, axis, None if sizes is None else tuple(sizes), order)
 
 
-Shardings = Mapping[int, Split | Iterable[Split] | None] | Sequence[Split | Iterable[Split] | None]
-
-
-def splits_of(shardings: Shardings | None) -> dict[int, list[Split]]:
-    """The cuts of every argument that has one, by its number."""
-    items = shardings.items() if isinstance(shardings, Mapping) else enumerate(shardings or ())
-    cuts = {}
-    for number, value in items:
-        if value is not None:
-            cuts[number] = [value] if isinstance(value, Split) else list(value)
-    return {number: list_ for number, list_ in cuts.items() if list_}
-
-
 _OPEN, _CLOSE = "([{<", ")]}>"
 
 
@@ -78,58 +68,115 @@ def _parts(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
             if char == ")":
                 return parts, at
         at += 1
-    raise ValueError("the argument list of @main does not end")
+    raise UsageError(2, "the argument list of @main does not end")
 
 
-def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Sequence[Split]]) -> str:
-    """Write ``cuts`` into the signature of @main, and a mesh where the text has none.
+def _model_parts(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
+    """_parts() without those of ordered effects and the number of a platform: they are none of the model's."""
+    foreign = ("!stablehlo.token", PLATFORM_INDEX)
+    parts, end = _parts(text, start)
+    return [(begin, end) for begin, end in parts if not any(mark in text[begin:end] for mark in foreign)], end
 
-    Raises: ValueError where the text has no @main, or fewer arguments or dims than ``cuts`` names.
+
+def donated_arguments(text: str) -> list[bool]:
+    """Which arguments of @main a program declares to be given up; none where the text has no @main."""
+    main = _MAIN.search(text)
+    if main is None:
+        return []
+    marks = ("tf.aliasing_output", "jax.buffer_donor = true")
+    return [any(mark in text[begin:end] for mark in marks) for begin, end in _model_parts(text, main.end())[0]]
+
+
+_MAIN = re.compile(r"func\.func (?:public )?@main\(")
+_MESH = re.compile(r'sdy\.mesh @(\w+|"[^"]*") = <\[(\s*"[^\]]*)\][^>]*>(?: \{stablehlo\.mesh = [^\n]*?\]\}\})?')
+
+
+def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Sequence[Split]],
+             out_cuts: Mapping[int, Sequence[Split]] | None = None) -> str:
+    """Write cuts of arguments and results into the signature of @main, and a mesh where the text has none.
+
+    A mesh of a single device, as JAX has it without more of them, gets the axes of ``mesh`` beside its own.
+
+    Raises: UsageError where the text has no @main, or fewer arguments, results or dims than are named, or no such axis.
     """
     # JAX prints meshes without axes as well, which cut nothing.
-    found = re.search(r"sdy\.mesh @(\w+|\"[^\"]*\") = <\[\s*\"", text)
+    found = _MESH.search(text)
     if not found and not mesh:
-        if cuts:
-            raise ValueError("in_shardings name mesh axes, but the program has no mesh; give mesh={...}")
+        if cuts or out_cuts:
+            raise UsageError(2, "shardings name mesh axes, but the program has no mesh; give mesh={...}")
         return text
     name = found.group(1) if found else "mesh" if "@mesh " not in text else "shardc_mesh"
-    if cuts:
-        main = re.search(r"func\.func (?:public )?@main\(", text)
-        if not main:
-            raise ValueError("the program has no function @main in textual form")
-        parts, _ = _parts(text, main.end())
-        # Of ordered effects, or the number of a platform: no arguments of the model.
-        foreign = ("!stablehlo.token", PLATFORM_INDEX)
-        parts = [(begin, end) for begin, end in parts if not any(mark in text[begin:end] for mark in foreign)]
-        for number in sorted(cuts, reverse=True):
-            if not 0 <= number < len(parts):
-                raise ValueError(f"in_shardings name argument {number}, but @main takes {len(parts)}")
-            begin, end = parts[number]
-            text = text[:begin] + _with_sharding(text[begin:end], name, number, cuts[number]) + text[end:]
+    axes = {axis: int(size) for axis, size in re.findall(r'"([^"]*)"=(\d+)', found.group(2))} if found else {}
+    if found and mesh and math.prod(axes.values()) == 1 and not mesh.keys() <= axes.keys():
+        axes = {**axes, **mesh}
+        text = text[: found.start()] + f"sdy.mesh @{name} = <[{_axes(axes)}]>" + text[found.end() :]
+    axes |= mesh or {}
+    for cut in (cut for list_ in [*cuts.values(), *(out_cuts or {}).values()] for cut in list_):
+        if cut.axis not in axes and cut.axis != OPEN:
+            raise UsageError(2, f"dim {cut.dim} is to be split along {cut.axis!r}, but the mesh has the axes "
+                                f"{', '.join(map(repr, axes)) or 'none'}")
+    if cuts or out_cuts:
+        text = _with_shardings(text, name, cuts, out_cuts or {})
     if found:
         return text
-    axes = ", ".join(f'"{axis}"={size}' for axis, size in (mesh or {}).items())
-    line = f"\n  sdy.mesh @{name} = <[{axes}]>"
+    line = f"\n  sdy.mesh @{name} = <[{_axes(mesh or {})}]>"
     head = re.search(r"^module\b.*\{[ \t]*(?:loc\(.*\))?$", text, re.MULTILINE)
     if head:
         return text[: head.end()] + line + text[head.end() :]
     return line.strip() + "\n" + text
 
 
-def _with_sharding(argument: str, mesh: str, number: int, cuts: Sequence[Split]) -> str:
+def _axes(mesh: Mapping[str, int]) -> str:
+    return ", ".join(f'"{axis}"={size}' for axis, size in mesh.items())
+
+
+def _with_shardings(text: str, mesh: str, cuts: Mapping[int, Sequence[Split]],
+                    out_cuts: Mapping[int, Sequence[Split]]) -> str:
+    main = _MAIN.search(text)
+    if not main:
+        raise UsageError(2, "the program has no function @main in textual form")
+    parts, end = _model_parts(text, main.end())
+    if out_cuts:
+        # Behind the arguments, so first.
+        arrow = re.compile(r"\s*->\s*").match(text, end + 1)
+        if arrow is None:
+            raise UsageError(2, "out_shardings: @main has no results")
+        if text[arrow.end()] == "(":
+            text = _written(text, mesh, _model_parts(text, arrow.end() + 1)[0], out_cuts, "out_shardings", "result")
+        else:
+            tensor = re.compile(r"tensor<(?:[^<>]|<[^<>]*>)*>").match(text, arrow.end())
+            if tensor is None or any(number != 0 for number in out_cuts):
+                raise UsageError(2, "out_shardings: @main has one result")
+            result = _with_sharding(tensor.group(), mesh, "result", 0, out_cuts[0])
+            text = f"{text[: tensor.start()]}({result}){text[tensor.end() :]}"
+    return _written(text, mesh, parts, cuts, "in_shardings", "argument")
+
+
+def _written(text: str, mesh: str, parts: list[tuple[int, int]], cuts: Mapping[int, Sequence[Split]], what: str,
+             kind: str) -> str:
+    for number in sorted(cuts, reverse=True):
+        if not 0 <= number < len(parts):
+            raise UsageError(2, f"{what} name {kind} {number}, but @main has {len(parts)}")
+        begin, end = parts[number]
+        text = text[:begin] + _with_sharding(text[begin:end], mesh, kind, number, cuts[number]) + text[end:]
+    return text
+
+
+def _with_sharding(argument: str, mesh: str, kind: str, number: int, cuts: Sequence[Split]) -> str:
     """``%arg0: tensor<8x4xf32> {…}`` with a sharding in place of the one it may have."""
     tensor = re.search(r"tensor<((?:[^<>]|<[^<>]*>)*)>", argument)
     if not tensor:
-        raise ValueError(f"argument {number} of @main is no tensor: {argument.strip()}")
+        raise UsageError(2, f"{kind} {number} of @main is no tensor: {argument.strip()}")
     rank = len(re.findall(r"(?:\d+|\?)x", tensor.group(1)))
     dims: list[list[str]] = [[] for _ in range(rank)]
     for cut in cuts:
         if cut.dim >= rank:
-            raise ValueError(f"argument {number} of @main has {rank} dims, but dim {cut.dim} is to be split")
-        dims[cut.dim].append(f'"{cut.axis}"')
+            raise UsageError(2, f"{kind} {number} of @main has {rank} dims, but dim {cut.dim} is to be split")
+        dims[cut.dim].append(OPEN if cut.axis == OPEN else f'"{cut.axis}"')
     listed = ", ".join("{" + ", ".join(axes) + "}" for axes in dims)
     sharding = f"sdy.sharding = #sdy.sharding<@{mesh}, [{listed}]>"
     argument = re.sub(r"sdy\.sharding = #sdy\.sharding<@\S+, \[[^\]]*\][^>]*>(, )?", "", argument)
+    argument = re.sub(r'mhlo\.sharding = "[^"]*"(, )?', "", argument)
     at = argument.find("{", tensor.end())
     if at < 0:
         return argument[: tensor.end()] + " {" + sharding + "}" + argument[tensor.end() :]

@@ -2,7 +2,7 @@
 
 import ctypes
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy
@@ -10,42 +10,11 @@ import numpy
 from shardc._engine import Engine, Pending, check_process, engine_for
 from shardc._errors import UsageError
 from shardc._native import Handle
-from shardc._sharding import Box, Sharding, describe_dims
+from shardc._sharding import Box, Layout, Sharding, describe_dims, whole
 from shardc._specs import cuts_of_leaf, loaded_jax, mesh_of
 from shardc._types import DType, describe
 
 NDArray = numpy.ndarray[Any, Any]
-
-
-_layouts: "dict[tuple[Any, ...], Layout]" = {}
-
-
-class Layout:
-    """Shape, type and boxes: what has to agree so that shards can be used as they are. One object for equal ones."""
-
-    __slots__ = ("boxes", "dtype", "is_whole", "shape")
-
-    shape: tuple[int, ...]
-    dtype: DType
-    boxes: tuple[Box, ...]
-    is_whole: bool
-
-    @staticmethod
-    def of(sharding: Sharding, dtype: DType) -> "Layout":
-        """The one for a sharding and a type."""
-        key = (sharding.shape, dtype, sharding.boxes)
-        found = _layouts.get(key)
-        if found is None:
-            found = Layout()
-            found.shape, found.dtype, found.boxes = key
-            found.is_whole = whole(found.shape) in found.boxes
-            found = _layouts.setdefault(key, found)
-        return found
-
-
-def whole(shape: Sequence[int]) -> Box:
-    """The box of all elements."""
-    return tuple((0, size) for size in shape)
 
 
 def _shape_of(box: Box) -> tuple[int, ...]:
@@ -118,6 +87,9 @@ class Shard:
     """Its elements; a view that cannot be written to."""
 
 
+_new: Any = object.__new__
+
+
 class Array:
     """An array that lies in shards on devices, and stays there until somebody looks at it.
 
@@ -142,13 +114,20 @@ class Array:
     def _make(engine: Engine, sharding: Sharding, layout: Layout, handles: list[Handle],
               pending: Pending | None) -> "Array":
         """Takes over the references in ``handles``, one for each rank."""
-        array = object.__new__(Array)
-        array._engine, array._sharding, array._layout = engine, sharding, layout
-        array._handles, array._pending = handles, pending
+        array = _new(Array)
+        array._engine = engine
+        array._sharding = sharding
+        array._layout = layout
+        array._handles = handles
+        array._pending = pending
         return array
 
     def __del__(self) -> None:
-        self._engine.release(self._handles)
+        if self._pending is None or not self._layout.is_small:
+            self._engine.release(self._handles)
+        else:
+            # A result that nobody has waited for: with others, when the next program runs.
+            self._engine.dead += self._handles
 
     # What it is.
 
@@ -223,7 +202,6 @@ class Array:
         check_process()
         if self._pending is not None:
             self._pending.wait()
-            self._pending = None
         return self
 
     def delete(self) -> None:
@@ -388,7 +366,7 @@ def pieces_of(value: Any) -> tuple[Pieces, bool]:
     return [(whole(data.shape), data)], not _is_jax(value)
 
 
-def place(engine: Engine, value: Any, sharding: Sharding, layout: Layout, borrow: bool | None = None,
+def place(engine: Engine, value: Any, layout: Layout, borrow: bool | None = None,
           own: bool = False) -> list[Handle]:
     """Buffers with the shards of ``value``, one for each rank.
 
@@ -458,13 +436,13 @@ def array(value: Any, sharding: Any = None, *, mesh: Mapping[str, int] | None = 
         kind = kind.newbyteorder("=")
         value, copy = numpy.asarray(value).astype(kind), False
     lies = sharding_for(shape, sharding, mesh)
-    layout = Layout.of(lies, kind)
     if isinstance(value, Array) and value._sharding == lies and not copy:
         return value
     engine = engine_for(lies.num_ranks)
     if isinstance(value, Array) and value._engine.num_devices >= lies.num_ranks:
         engine = value._engine
-    handles = place(engine, value, lies, layout, None if copy is None else not copy, own=bool(copy))
+    layout = engine.layout_of(lies, kind)
+    handles = place(engine, value, layout, None if copy is None else not copy, own=bool(copy))
     return Array._make(engine, lies, layout, handles, None)
 
 

@@ -20,6 +20,7 @@ from shardc._native import (
     Library,
     library,
 )
+from shardc._sharding import Layout, Sharding
 from shardc._types import NAMES, DType, type_of
 
 _SLICE_NS = 50_000_000
@@ -42,6 +43,11 @@ def _release(number: int) -> None:
 def _after_fork() -> None:
     global _is_child
     _is_child = bool(_engines)
+
+
+def is_child() -> bool:
+    """Whether this process was forked from one with an engine."""
+    return _is_child
 
 
 def check_process() -> None:
@@ -95,6 +101,10 @@ class Engine:
         self.library.check(self.library.engine_create(ctypes.byref(options), ctypes.byref(handle)))
         self.handle: Handle = handle.value or 0
         self.is_open = True
+        self._layouts: dict[Any, Layout] = {}
+        self.dead: list[Handle] = []
+        """Buffers of small results that nobody holds any more: each would cost a call of its own."""
+        self._releasing = threading.Lock()
         self._codes: dict[DType, int] = {}
         for name in NAMES:
             code = self.library.element_type_named(name.encode())
@@ -117,6 +127,12 @@ class Engine:
         if code is None:
             raise UsageError(2, f"elements of type {kind} are none that a program has")
         return code
+
+    def layout_of(self, sharding: Sharding, dtype: DType) -> Layout:
+        """The one object for a sharding and a type."""
+        key = (sharding.shape, dtype, sharding.boxes)
+        found = self._layouts.get(key)
+        return found or self._layouts.setdefault(key, Layout(*key))
 
     def buffer_of(self, array: "numpy.ndarray[Any, Any]", device: int, borrow: bool) -> Handle:
         """A buffer with the elements of ``array``, or, to ``borrow``, on its memory where that is aligned and dense.
@@ -153,6 +169,17 @@ class Engine:
         """Give one reference of each back. Nothing happens in a forked child."""
         if not _is_child:
             self.library.buffers_release((ctypes.c_void_p * len(buffers))(*buffers), len(buffers))
+
+    def release_dead(self) -> None:
+        """Give back what was put to ``dead``: small results, all of them at once."""
+        if self._releasing.acquire(blocking=False):
+            try:
+                count = len(self.dead)
+                buffers = self.dead[:count]
+                del self.dead[:count]
+                self.release(buffers)
+            finally:
+                self._releasing.release()
 
 
 class Pending:

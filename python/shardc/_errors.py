@@ -30,6 +30,10 @@ class RunError(ShardcError):
     """The run failed: a rank lost (4), a watchdog (5), a mismatch (6), a file (7), memory (9)."""
 
 
+class ShardcWarning(UserWarning):
+    """Something works, and costs what its user may not expect: an op that is gathered, an array that is moved."""
+
+
 def error_for(code: int, diagnostic: str) -> ShardcError:
     """The exception that stands for an exit code other than 0."""
     kinds: dict[int, type[ShardcError]] = {

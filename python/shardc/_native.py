@@ -214,7 +214,7 @@ def native_folders() -> list[Path]:
     """Where ``bin`` and ``lib`` of shardc may be: what SHARDC_TOOLS names, this package, and its tree's build."""
     folders = []
     if tools := os.environ.get("SHARDC_TOOLS"):
-        folders.append(Path(tools).resolve().parent)
+        folders.append(Path(tools).absolute().parent)
     here = Path(__file__).resolve()
     build = os.environ.get("SHARDC_BUILD_DIR") or "build"
     return [*folders, here.parent, here.parents[2] / build]

@@ -1,30 +1,39 @@
 """Compiled programs: arrays in, arrays out."""
 
-import json
+import math
 import os
-import shutil
+import re
+import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy
 
-from shardc._annotate import Shardings, annotate, splits_of
-from shardc._errors import UsageError
-from shardc._host import HostCalls
+from shardc._annotate import annotate
+from shardc._array import Array, cut_out, host_array, place
+from shardc._errors import ShardcError, ShardcWarning, UsageError, error_for
+from shardc._executable import Executable, Place
+from shardc._host import HostContext
+from shardc._native import Handle
+from shardc._sharding import describe_dims, whole
+from shardc._specs import Cuts, Tree, axes_of, cuts_of_leaf, is_leaf, loaded_jax, meshes_in
 from shardc._text import Model
-from shardc._tools import run_tool
-from shardc._types import extended_type
+from shardc._tools import run_program
+from shardc._types import describe
 
 Sizes = Mapping[tuple[int, int], Sequence[int]]
+Options = list[tuple[str, str]]
 
 
 def compile(
     model: Any,
     *example: Any,
-    mesh: Mapping[str, int] | None = None,
-    in_shardings: Shardings | None = None,
+    mesh: Any = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     sizes: Sizes | None = None,
     arch: str = "native",
     machine: str | None = None,
@@ -33,71 +42,197 @@ def compile(
     keep_order: bool = False,
     reproducible: bool = False,
     exact_sums: bool = False,
-    threads: int = 1,
+    threads: int | None = None,
     memory_limit: int | None = None,
+    gather: bool | None = None,
 ) -> "Program":
     """Compile a model for a mesh.
 
-    Callbacks of a function (``jax.pure_callback``, ``io_callback``, ``debug.print``, ``equinox.error_if``) run in this
-    process, in this thread; what one raises is the cause of the ``RunError``. A program that is saved and loaded has
-    none.
+    No process is started and no file written, but those of the cache of compiled programs. Callbacks of a function
+    (``jax.pure_callback``, ``io_callback``, ``debug.print``, ``equinox.error_if``) run in this process, on threads of
+    its devices; what one raises is the cause of the ``RunError``. A program that is saved and loaded has none.
 
     Args:
-        model: as for to_text().
+        model: as for to_text(). What is a function is compiled again where a call has other shapes; both are kept.
         example: arguments (arrays or ``jax.ShapeDtypeStruct``) that give a function its shapes.
-        mesh: axes and their sizes; the model's own mesh, resized, or a mesh for a model that has none.
-        in_shardings: by flat argument number, or one for each: how it is cut, as split() says; None: as the model says.
-            Arguments that jit marks static do not count.
+        mesh: axes and their sizes, or a Mesh or AbstractMesh of JAX: the model's own mesh, resized, or a mesh for a
+            model that has none, or one of a single device.
+        in_shardings: how arguments are cut, as ``jax.jit`` takes it: one sharding for all; or one for each argument,
+            each a sharding or a tree of them or a prefix of one (in a tuple or list, or in a dict by the arguments'
+            names); or a dict by flat argument number. A sharding is what split() gives, a list of those for several
+            dims of one array, a ``PartitionSpec``, a ``NamedSharding`` (whose mesh is taken), or a ``Sharding``; None:
+            as the model says. Arguments that jit marks static do not count.
+        out_shardings: how results are cut, in the same forms; without sizes.
         sizes: by (flat argument, dim): the sizes of the shards in which it arrives, zero allowed.
         arch: what code is generated for.
         machine: whose figures decide what pays: a preset such as "h100", figures that differ after it, or a file of
             them that ends in ".json" (docs/Reference/machine.md).
-        no_fallback: an op that would be gathered is an error.
+        no_fallback: an op that would be gathered is an error, instead of a ``ShardcWarning``.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
         keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
         reproducible: the same bits on every mesh, for any cuts and threads; what cannot be had so raises (code 77).
         exact_sums: with ``reproducible``: the same bits for other ``in_shardings`` of the same function too; slower.
-        threads: of each rank, that share its loops; results have the same bits with any number.
+        threads: of each rank, that share its loops; None: the cores that this process may use (affinity, cgroups) over
+            the devices. Results have the same bits with any number.
         memory_limit: most bytes of temporaries of one rank. What would need more computes values again, and in blocks
             of rows; where that is not enough, it needs the least that was found (``report()`` says what that is:
             ``peak_bytes``). check() and traces are of the program without a limit.
+        gather: True: calls return NumPy arrays; False: ``shardc.Array``, which stay on the devices; None: the latter
+            where an argument is one.
 
-    Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; ValueError for shardings that
-    the arguments cannot have.
+    Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic; UsageError (a ValueError) for
+    shardings that the arguments cannot have.
     """
-    read = Model.read(model, *example)
-    place = _numbering(read)
-    cuts = {new: list_ for number, list_ in splits_of(in_shardings).items() if (new := place(number)) is not None}
-    options = [f"--arch={arch}"]
+    options: Options = [("arch", arch)]
     if machine:
-        options.append(f"--machine={machine}")
+        options.append(("machine", machine))
+    switches = {"no-fallback": no_fallback, "no-raise": no_raise, "keep-order": keep_order,
+                "reproducible": reproducible, "exact-sums": exact_sums}
+    options += [(name, "true") for name, is_on in switches.items() if is_on]
+    if threads is not None:
+        options.append(("threads", str(threads)))
+    asked = _Asked(_one_mesh(axes_of(mesh), in_shardings, out_shardings), in_shardings, out_shardings, sizes or {},
+                   options, memory_limit)
+    return Program._of(Variant.compile(Model.read(model, *example), asked), asked, gather)
+
+
+def load(path: str | os.PathLike[str], gather: bool | None = None) -> "Program":
+    """A program that save() wrote. It cannot be checked: it is run as it was compiled.
+
+    Machine code that this user's key did not sign is not run: what the artifact carries is compiled instead.
+
+    Raises: ShardcError for a file that cannot be read or is damaged.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise error_for(7, f"{os.fspath(path)}: {error.strerror}") from error
+    return Program._of(Variant(Model(""), "", [], Executable.load(data)), None, gather)
+
+
+def _one_mesh(mesh: dict[str, int] | None, *shardings: Any) -> dict[str, int] | None:
+    """The mesh that was given, or that the shardings bring; one of a single device gives way.
+
+    Raises: UsageError where they differ.
+    """
+    for found in meshes_in(list(shardings)):
+        if mesh is None or (math.prod(mesh.values()) == 1 and math.prod(found.values()) > 1):
+            mesh = found
+        elif found != mesh and math.prod(found.values()) > 1:
+            raise UsageError(2, f"a sharding is of the mesh {found}, but the program's is {mesh}")
+    return mesh
+
+
+class _Asked:
+    """What a user asked of compile(), for all shapes."""
+
+    def __init__(self, mesh: dict[str, int] | None, in_shardings: Any, out_shardings: Any, sizes: Sizes,
+                 options: Options, memory_limit: int | None) -> None:
+        self.mesh, self.in_shardings, self.out_shardings = mesh, in_shardings, out_shardings
+        self.sizes, self.options, self.memory_limit = sizes, options, memory_limit
+
+
+class Variant:
+    """A program as it was compiled for some shapes."""
+
+    def __init__(self, source: Model, text: str, options: Options, executable: Executable) -> None:
+        self.source, self.text, self.options, self.executable = source, text, options, executable
+        self.numbers = source.numbers()
+        self.backward: Program | None = None
+        """What its derivative is computed by, once somebody has asked for it."""
+        self.labels = _labels(source, executable)
+        self.is_key = [_is_key(aval) for aval in source.in_avals or ()]
+        self.out_is_key = [_is_key(aval) for aval in source.out_avals or ()]
+        self.has_keys = any(self.out_is_key)
+
+    @staticmethod
+    def compile(source: Model, asked: _Asked) -> "Variant":
+        """Compile a model as asked. Raises: as compile()."""
+        place_of = _numbering(source)
+        cuts = {new: cut for number, cut in resolve_arguments(source, asked.in_shardings).items()
+                if (new := place_of(number)) is not None}
+        out_cuts = _resolve_results(source, asked.out_shardings)
+        options = list(asked.options)
+        if asked.mesh:
+            options.append(("mesh", ",".join(f"{axis}={size}" for axis, size in asked.mesh.items())))
+        sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
+        sizes.update({(new, dim): tuple(value) for (number, dim), value in asked.sizes.items()
+                      if (new := place_of(number)) is not None})
+        orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
+        for number, dim in {**sizes, **orders}:
+            parts = [*map(str, sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
+            options.append(("sizes", f"{number}:{dim}={','.join(parts)}"))
+        text = annotate(source.text, asked.mesh, cuts, out_cuts)
+        more: Options = []
+        if asked.memory_limit is not None:
+            more.append(("memory-limit", str(asked.memory_limit)))
+        executable = Executable.compile(text, [*options, *more], _ranks_of(text, asked.mesh))
+        for line in executable.remarks:
+            if ": gathered: " in line or ": warning: " in line:
+                warnings.warn(line, ShardcWarning, stacklevel=_outside())
+        return Variant(source, text, [*options, *more], executable)
+
+    def flags(self, leave: Sequence[str] = ()) -> list[str]:
+        """Its options as the tools take them, without some."""
+        return [f"--{name}" if value == "true" else f"--{name}={value}" for name, value in self.options
+                if name not in leave]
+
+    def problem(self, leaves: Sequence[Any], tree: Any) -> str | None:
+        """What of the flat arguments is not as the program takes it; None where nothing is."""
+        source = self.source
+        if source.in_tree is not None and tree is not None and tree != source.in_tree:
+            return f"arguments are {tree}, but the program takes {source.in_tree}"
+        expected: list[Any] = list(self.executable.arguments if source.in_avals is None else source.in_avals)
+        if source.in_avals is not None:
+            # Where it was exported with symbols for shapes, it was compiled for those of the example.
+            for number, place_ in zip(self.numbers or range(len(expected)), self.executable.arguments):
+                if not self.is_key[number]:
+                    expected[number] = place_
+        if len(leaves) != len(expected):
+            return f"{len(leaves)} arrays are given, but the program takes {len(expected)}"
+        for number, (leaf, aval) in enumerate(zip(leaves, expected)):
+            if self.is_key and self.is_key[number]:
+                if isinstance(leaf, Array) or (hasattr(leaf, "dtype") and _is_key(leaf)):
+                    continue
+                return f"{self.labels[number]} is {type(leaf).__name__}, but the program takes a key of jax.random.key"
+            if self.numbers is not None and number not in self.numbers:
+                continue
+            shape = tuple(numpy.shape(leaf))
+            kind = _type_as_given(leaf, aval.dtype, source.in_avals is not None)
+            if shape != tuple(aval.shape) or kind != aval.dtype:
+                has = describe(numpy.dtype(kind), shape)
+                return (f"{self.labels[number]} is {has}, but the program takes "
+                        f"{describe(numpy.dtype(aval.dtype), tuple(aval.shape))}")
+        return None
+
+    def kept(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """Of all flat arguments those that the program has."""
+        return leaves if self.numbers is None else [leaves[number] for number in self.numbers]
+
+    def kept_labels(self) -> Sequence[str]:
+        """Names of those."""
+        return self.kept(self.labels)
+
+
+def _outside() -> int:
+    """How many callers up there is code that is not of this package."""
+    frame, level = sys._getframe(1), 1
+    folder = str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(folder):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _ranks_of(text: str, mesh: Mapping[str, int] | None) -> int:
+    """How many ranks a program probably has."""
     if mesh:
-        options.append("--mesh=" + ",".join(f"{axis}={size}" for axis, size in mesh.items()))
-    all_sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
-    all_sizes.update({(new, dim): tuple(value) for (number, dim), value in (sizes or {}).items()
-                      if (new := place(number)) is not None})
-    orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
-    for number, dim in {**all_sizes, **orders}:
-        parts = [*map(str, all_sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
-        options.append(f"--sizes={number}:{dim}={','.join(parts)}")
-    if no_fallback:
-        options.append("--no-fallback")
-    if no_raise:
-        options.append("--no-raise")
-    if keep_order:
-        options.append("--keep-order")
-    if reproducible:
-        options.append("--reproducible")
-    if exact_sums:
-        options.append("--exact-sums")
-    if threads != 1:
-        options.append(f"--threads={threads}")
-    program = Program(read, options)
-    program._compile(annotate(read.text, mesh, cuts), memory_limit)
-    return program
+        return math.prod(mesh.values())
+    found = [math.prod(map(int, re.findall(r'"=(\d+)', axes)))
+             for axes in re.findall(r"(?:sdy|spmd)\.mesh @\S+ = <\[([^\]]*)\]", text)]
+    return max([*found, *map(int, re.findall(r"mhlo\.num_partitions = (\d+)", text)), 1])
 
 
-def _numbering(model: Model) -> Callable[[int], int | None]:
+def _numbering(model: Model) -> Any:
     """From flat arguments of the function to those that its text still has; None for one that is gone."""
     numbers = model.numbers()
     places = None if numbers is None else {number: place for place, number in enumerate(numbers)}
@@ -111,16 +246,92 @@ def _numbering(model: Model) -> Callable[[int], int | None]:
     return place
 
 
-def load(path: str | os.PathLike[str]) -> "Program":
-    """A program that save() wrote. It cannot be checked: it is run as it was compiled.
+def _labels(source: Model, executable: Executable | None) -> list[str]:
+    """What flat arguments are called in messages: ``params['w']``."""
+    if source.in_tree is None or source.in_avals is None:
+        places = executable.arguments if executable else []
+        return [place.name or f"argument {number}" for number, place in enumerate(places)]
+    import jax
 
-    Machine code that this user's key did not sign is not run: what the artifact carries is compiled instead.
+    numbered = source.in_tree.unflatten(range(len(source.in_avals)))
+    labels = []
+    for path, _ in jax.tree_util.tree_flatten_with_path(numbered)[0]:
+        rest = jax.tree_util.keystr(path[2:])
+        if path[0].idx == 1:
+            labels.append(f"{path[1].key}{rest}")
+        else:
+            position = path[1].idx
+            name = source.names[position] if position < len(source.names) else f"args[{position}]"
+            labels.append(f"{name}{rest}")
+    if executable and not source.names:
+        # What was lowered elsewhere says so in its locations.
+        for number, place in zip(source.numbers() or range(len(labels)), executable.arguments):
+            labels[number] = place.name or labels[number]
+    return labels
 
-    Raises: ShardcError for a file that cannot be read or is damaged.
-    """
-    program = Program()
-    run_tool("shard-translate", [os.fspath(path), "-o", str(program._artifact)])
-    return program
+
+def resolve_arguments(source: Model, shardings: Any) -> Cuts:
+    """How flat arguments are cut. Raises: UsageError for shardings that they cannot have."""
+    if shardings is None:
+        return {}
+    if source.in_tree is None or source.in_avals is None:
+        return _flat_cuts("in_shardings", shardings)
+    count = len(source.in_avals)
+    tree = source.in_tree.unflatten(range(count))
+    names = [*source.names, *(f"args[{number}]" for number in range(len(source.names), len(tree[0])))]
+    return Tree(tree, _labels(source, None), [len(aval.shape) for aval in source.in_avals], names).resolve(
+        "in_shardings", shardings)
+
+
+def _resolve_results(source: Model, shardings: Any) -> Cuts:
+    if shardings is None:
+        return {}
+    if source.out_tree is None or source.out_avals is None:
+        return _flat_cuts("out_shardings", shardings)
+    labels = [f"result {number}" for number in range(len(source.out_avals))]
+    dims = [len(aval.shape) for aval in source.out_avals]
+    cuts = Tree(source.out_tree.unflatten(range(len(labels))), labels, dims).resolve("out_shardings", shardings)
+    if any(cut.sizes or cut.order for list_ in cuts.values() for cut in list_):
+        raise UsageError(2, "out_shardings: results have the sizes that follow from the program, or balanced ones; "
+                            "leave sizes and order out")
+    return cuts
+
+
+def _flat_cuts(what: str, shardings: Any) -> Cuts:
+    """Of a model without a tree: by number, or a list with one for each."""
+    if is_leaf(shardings):
+        raise UsageError(2, f"{what}: one sharding for all needs a function; give a list, one for each of @main's")
+    items = shardings.items() if isinstance(shardings, Mapping) else enumerate(shardings)
+    cuts: Cuts = {}
+    for number, entry in items:
+        if not isinstance(number, int):
+            raise UsageError(2, f"{what}: names ({number!r}) need a function; give flat numbers")
+        found = cuts_of_leaf(entry, None, f"{what}: {number}: ")
+        if found is not None:
+            cuts[number] = found
+    return cuts
+
+
+def _is_key(aval: Any) -> bool:
+    jax = loaded_jax()
+    return jax is not None and bool(jax.dtypes.issubdtype(aval.dtype, jax.dtypes.prng_key))
+
+
+def _type_as_given(leaf: Any, wanted: Any, is_jax: bool) -> Any:
+    """The type of an argument as JAX sees it: numbers are what is wanted, wide types what JAX makes of them."""
+    if isinstance(leaf, Array):
+        return leaf.dtype
+    if isinstance(leaf, (bool, int, float, complex)):
+        kind = numpy.dtype(wanted).kind
+        fits = {bool: True, int: kind in "iufcV", float: kind in "fcV", complex: kind == "c"}[type(leaf)] \
+            if type(leaf) in (bool, int, float, complex) else True
+        return wanted if fits else numpy.asarray(leaf).dtype
+    kind = leaf.dtype if hasattr(leaf, "dtype") else numpy.asarray(leaf).dtype
+    if is_jax and kind != wanted:
+        import jax
+
+        kind = jax.dtypes.canonicalize_dtype(kind)
+    return kind
 
 
 def _leaves(tree: Any) -> list[Any]:
@@ -131,42 +342,151 @@ def _leaves(tree: Any) -> list[Any]:
         return [leaf for key in sorted(tree) for leaf in _leaves(tree[key])]
     if isinstance(tree, (tuple, list)):
         return [leaf for part in tree for leaf in _leaves(part)]
-    if hasattr(tree, "shape") or isinstance(tree, (bool, int, float, complex)):
+    if hasattr(tree, "shape") or hasattr(tree, "__dlpack__") or isinstance(tree, (bool, int, float, complex)):
         return [tree]
     import jax
 
-    return jax.tree.leaves(tree)
+    leaves: list[Any] = jax.tree.leaves(tree)
+    return leaves
 
 
 class Program:
-    """A compiled program. Call it with the model's arguments; made by compile() and load()."""
+    """A compiled program. Call it with the model's arguments; made by compile() and load().
 
-    def __init__(self, model: Model | None = None, options: Sequence[str] = ()) -> None:
-        self._options = list(options)
-        self._source = model or Model("")
-        self._directory = tempfile.TemporaryDirectory(prefix="shardc-")
-        self._artifact = Path(self._directory.name) / "program.so"
-        self._model = Path(self._directory.name) / "program.mlir"
+    It may be called by several threads at a time.
+    """
+
+    _variants: list[Variant]
+    _variant: Variant
+    """The one that was called last."""
+    _asked: _Asked | None
+    _gather: bool | None
+    _told: set[str]
+
+    @staticmethod
+    def _of(variant: Variant, asked: _Asked | None, gather: bool | None) -> "Program":
+        program = Program.__new__(Program)
+        program._variants, program._variant = [variant], variant
+        program._asked, program._gather = asked, gather
+        program._told = set()
+        return program
+
+    # What it is.
 
     @property
     def text(self) -> str:
         """The model as it was compiled. Raises: UsageError for a loaded artifact."""
         self._need_model("text")
-        return self._model.read_text()
+        return self._variants[0].text
+
+    @property
+    def local_text(self) -> str:
+        """What each rank does: StableHLO with the communication as collectives; "" where that is not known."""
+        return self._variants[0].executable.local_text
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the compiler remarked, a line each: what is gathered, what became a ring, what would be cheaper."""
+        return list(self._variants[0].executable.remarks)
+
+    @property
+    def mesh(self) -> dict[str, int]:
+        """Axes and their sizes, major to minor."""
+        return {axis["name"]: axis["size"] for axis in self._variants[0].executable.metadata["mesh"]}
+
+    @property
+    def in_shardings(self) -> Any:
+        """How arguments lie, in the arguments' own tree (a tuple); None for what the program does not look at."""
+        variant = self._variants[0]
+        shardings = [place.sharding for place in variant.executable.arguments]
+        if variant.source.in_tree is None or variant.source.in_avals is None:
+            return tuple(shardings)
+        spread: list[Any] = [None] * len(variant.source.in_avals)
+        for number, sharding in zip(variant.numbers or range(len(shardings)), shardings):
+            spread[number] = sharding
+        return variant.source.in_tree.unflatten(spread)[0]
+
+    @property
+    def out_shardings(self) -> Any:
+        """How results lie, in the results' own tree."""
+        variant = self._variants[0]
+        shardings = [place.sharding for place in variant.executable.results]
+        if variant.source.out_tree is not None:
+            return variant.source.out_tree.unflatten(shardings)
+        return shardings[0] if len(shardings) == 1 else tuple(shardings)
+
+    def costs(self) -> dict[str, Any]:
+        """Estimates for a step of all ranks (flops, bytes moved …) and bytes of one rank's memory."""
+        return self._variants[0].executable.costs()
+
+    def __repr__(self) -> str:
+        executable = self._variants[0].executable
+        mesh = ", ".join(f"{name}={size}" for name, size in self.mesh.items())
+        name = executable.metadata.get("name") or "program"
+        sites = len(executable.metadata.get("communication", ()))
+        more = f", {len(self._variants)} shapes" if len(self._variants) > 1 else ""
+        return (f"<shardc.Program {name}{' on ' + mesh if mesh else ''}: ({_listed(executable.arguments)}) -> "
+                f"({_listed(executable.results)}), {sites} communication sites{more}>")
+
+    # Running it.
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Run one step: the results as NumPy arrays, in the shape of JAX's results where that is known.
+        """Run one step: the results, in the shape of JAX's results where that is known.
 
-        Static arguments may be given, as they were to compile(), or left out; donated ones are not changed. Typed PRNG
-        keys are keys here too.
+        Arguments of other shapes than it was compiled for compile it again, if it is of a function. Static arguments
+        may be given, as they were to compile(), or left out. What the program declares donated is given up where it is
+        a ``shardc.Array``, and not changed where it is not. Typed PRNG keys are keys here too.
 
-        Raises: UsageError for arrays that do not fit; RunError where the run fails.
+        Returns: NumPy arrays; or ``shardc.Array`` where an argument is one (``gather`` of compile() decides), at once:
+        they are computed meanwhile, and what fails is raised where one is waited for.
+        Raises: UsageError for arguments that do not fit, by their name; RunError where the run fails.
         """
-        return self._run(self._artifact, arguments, [], named)[0]
+        variant = self._variant
+        source = variant.source
+        leaves: Sequence[Any]
+        if source.in_tree is None:
+            leaves, tree = arguments, None
+        else:
+            leaves, tree = loaded_jax().tree_util.tree_flatten((arguments, named))
+            if variant.numbers is not None and len(leaves) == len(variant.labels):
+                leaves = [leaves[number] for number in variant.numbers]
+        # Arrays that lie as the program takes them: nothing to do but to run it.
+        try:
+            is_quick = (tree == source.in_tree and not source.host_functions and not self._gather
+                        and [leaf._layout for leaf in leaves] == variant.executable.layouts and bool(leaves))
+        except AttributeError:
+            is_quick = False
+        if is_quick:
+            try:
+                results: Sequence[Any] = variant.executable.run([leaf._handles for leaf in leaves])
+            except UsageError as error:
+                self._name_deleted(variant, leaves, error)
+                raise
+            if variant.has_keys or source.out_tree is None:
+                return self._shaped(variant, results)
+            return source.out_tree.unflatten(results)
+        return self._call(arguments, named)
+
+    def put(self, *arguments: Any, **named: Any) -> Any:
+        """Arguments on the devices, as the program takes them: trees of ``shardc.Array``.
+
+        Returns: as many as were given, in a tuple; of one argument that alone. Keys stay keys.
+        Raises: as a call.
+        """
+        variant, leaves, _ = self._prepare(arguments, named)
+        numbers = variant.numbers or range(len(leaves))
+        put = list(leaves)
+        for number, place_ in zip(numbers, variant.executable.arguments):
+            if place_.neutral is None and not (variant.is_key and variant.is_key[number]):
+                put[number] = self._put(variant, leaves[number], place_, None)
+        if variant.source.in_tree is None:
+            return put[0] if len(put) == 1 else tuple(put)
+        positional = variant.source.in_tree.unflatten(put)[0]
+        return positional[0] if len(positional) == 1 else positional
 
     def report(self, *arguments: Any, repeat: int = 1, trace: str | os.PathLike[str] | None = None,
                page: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-        """Run ``repeat`` steps; times, bytes and communication as ``shard-run --report=json`` gives them.
+        """Run ``repeat`` steps with ``shard-run``; times, bytes and communication as its ``--report=json`` gives them.
 
         ``trace`` is a file for what each rank did when, which Perfetto opens; the model is compiled once more for it,
         so that kernels have names (a loaded program shows its communication alone). ``page`` is a file for the report
@@ -174,50 +494,48 @@ class Program:
         """
         options = [f"--repeat={repeat}"]
         options += [f"--report={os.fspath(page)}"] if page is not None else []
-        if trace is None:
-            return self._run(self._artifact, arguments, options)[1]
-        options.append(f"--trace={os.fspath(trace)}")
-        if not self._model.exists():
-            return self._run(self._artifact, arguments, options)[1]
-        return self._run(self._model, arguments, [*options, *self._options])[1]
+        if trace is not None:
+            options.append(f"--trace={os.fspath(trace)}")
+        return self._with_tool(arguments, options, of_model=trace is not None and self._asked is not None)
 
     def check(self, *arguments: Any, rtol: float | None = None, atol: float | None = None) -> dict[str, Any]:
-        """Run sharded and unsharded and compare; the report.
+        """Run sharded and unsharded with ``shard-run`` and compare; the report.
 
         Raises: DifferenceError with the first difference; UsageError for a loaded artifact.
         """
         self._need_model("check")
-        options = ["--check", *self._options]
+        options = ["--check"]
         options += [f"--rtol={rtol}"] if rtol is not None else []
         options += [f"--atol={atol}"] if atol is not None else []
-        return self._run(self._model, arguments, options)[1]
+        return self._with_tool(arguments, options, of_model=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the artifact: shard-run and load() take it."""
-        shutil.copy(self._artifact, path)
+        Path(path).write_bytes(self._variants[0].executable.serialize())
+
+    # How.
 
     def _need_model(self, what: str) -> None:
-        if not self._model.exists():
+        if self._asked is None:
             raise UsageError(2, f"{what} needs the model, but the program was loaded from an artifact")
 
-    def _compile(self, text: str, memory_limit: int | None) -> None:
-        self._model.write_text(text)
-        more = ["--host-calls"] if self._source.host_functions else []
-        more += [f"--memory-limit={memory_limit}"] if memory_limit is not None else []
-        run_tool("shard-translate", [str(self._model), "-o", str(self._artifact), *self._options, *more])
-
-    def _flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
-        """The arrays that the program takes, in order."""
-        source = self._source
+    def _flatten(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], Any, tuple[Any, ...]]:
+        """All flat arguments without static ones, their tree, and the positional arguments with static ones."""
+        source = self._variants[0].source
         if source.in_tree is None:
             if named:
                 name = next(iter(named))
                 raise UsageError(2, f"argument {name!r}: a program that is not from JAX has no named arguments")
-            return _leaves(arguments)
+            return _leaves(arguments), None, tuple(arguments)
         import jax
 
-        leaves, tree = jax.tree.flatten((tuple(arguments), dict(named)))
-        if tree != source.in_tree and source.static:
+        arguments = tuple(arguments)
+        leaves, tree = jax.tree.flatten((arguments, dict(named)))
+        if tree == source.in_tree:
+            for number in sorted(source.static):
+                arguments = (*arguments[:number], source.static[number], *arguments[number:])
+            return leaves, tree, arguments
+        if source.static:
             for number, value in source.static.items():
                 if number < len(arguments) and not _is_same(arguments[number], value):
                     raise UsageError(2, f"argument {number} is static: the program was compiled for {value!r}, not for "
@@ -226,64 +544,210 @@ class Program:
             leaves, tree = jax.tree.flatten((rest, dict(named)))
         if tree != source.in_tree and len(arguments) == 1 and not named and isinstance(arguments[0], (list, tuple)):
             # All arguments in one list.
-            leaves, tree = jax.tree.flatten((tuple(arguments[0]), {}))
-        avals = list(source.in_avals or [])
-        if tree != source.in_tree and len(leaves) != len(avals):
-            raise UsageError(2, f"arguments are {tree}, but the program takes {source.in_tree}")
-        leaves = [_as_argument(leaf, aval) for leaf, aval in zip(leaves, avals, strict=True)]
-        numbers = source.numbers()
-        return leaves if numbers is None else [leaves[number] for number in numbers]
+            listed, listed_tree = jax.tree.flatten((tuple(arguments[0]), {}))
+            if listed_tree == source.in_tree:
+                return listed, listed_tree, tuple(arguments[0])
+        return leaves, tree, arguments
 
-    def _run(self, program: Path, arguments: Sequence[Any], options: Sequence[str],
-             named: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        leaves = self._flatten(arguments, named or {})
-        with tempfile.TemporaryDirectory(dir=self._directory.name) as directory:
-            inputs, outputs = Path(directory) / "in.npz", Path(directory) / "out.npz"
-            arrays: dict[str, Any] = {f"in{i}": numpy.asarray(leaf) for i, leaf in enumerate(leaves)}
-            numpy.savez(inputs, **arrays)
-            functions = self._source.host_functions
-            # Its own directory is closed to others: whatever key there is, the code is its own.
-            options = [*options, "--trust"] if program == self._artifact else options
-            printed = run_tool("shard-run", [str(program), f"--inputs=@{inputs}", f"--outputs=@{outputs}",
-                                             "--report=json", *options], HostCalls(functions) if functions else None)
-            report = json.loads(printed)
-            results = []
-            with numpy.load(outputs) as archive:
-                for i, value in enumerate(report["results"]):
-                    array = archive[f"out{i}"]
-                    kind = extended_type(value["type"])
-                    results.append(array if kind is None else array.view(kind))
-        if self._source.out_avals is not None:
-            results = [_as_result(array, aval) for array, aval in zip(results, self._source.out_avals, strict=True)]
-        if self._source.out_tree is not None:
-            return self._source.out_tree.unflatten(results), report
-        return results[0] if len(results) == 1 else tuple(results), report
+    def _prepare(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[Variant, list[Any], Any]:
+        """The variant that takes these arguments, and all flat arguments; compiled, if there is none yet.
+
+        Raises: UsageError where none can be.
+        """
+        leaves, tree, positional = self._flatten(arguments, named)
+        problem: str | None = ""
+        for variant in (self._variant, *reversed(self._variants)):
+            # In the end that of the first, for which it was compiled.
+            problem = variant.problem(leaves, tree)
+            if problem is None:
+                self._variant = variant
+                return variant, leaves, tree
+        function = self._variants[0].source.function
+        if function is None or self._asked is None:
+            raise UsageError(2, problem or "")
+        import jax
+
+        static = self._variants[0].source.static
+        shapes = [argument if number in static else jax.tree.map(_shape_of, argument)
+                  for number, argument in enumerate(positional)]
+        try:
+            source = Model.read(function, *shapes, **{name: jax.tree.map(_shape_of, value)
+                                                      for name, value in named.items()})
+            source.names = self._variants[0].source.names
+            variant = Variant.compile(source, self._asked)
+        except (ShardcError, TypeError, ValueError) as error:
+            raise UsageError(2, f"{problem}; for what is given it does not compile: {error}") from error
+        if (found := variant.problem(leaves, tree)) is not None:
+            raise UsageError(2, found)
+        self._variants.append(variant)
+        self._variant = variant
+        return variant, leaves, tree
+
+    def _put(self, variant: Variant, leaf: Any, place_: Place, borrow: bool | None) -> Array:
+        """One argument as the program takes it."""
+        engine, layout = variant.executable.engine, place_.layout
+        if isinstance(leaf, Array):
+            if leaf._layout is layout:
+                return leaf
+        else:
+            leaf = _as_argument(leaf, layout.dtype)
+        handles = place(engine, leaf, layout, borrow, own=place_.donated and not isinstance(leaf, Array))
+        return Array._make(engine, place_.sharding, layout, handles, None)
+
+    def _call(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """A call whose arguments are not just as they have to be."""
+        if (jax := loaded_jax()) is not None and any(
+                isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves((arguments, named))):
+            from shardc._transform import call_traced
+
+            return call_traced(self, arguments, named)
+        variant, leaves, _ = self._prepare(arguments, named)
+        given = variant.kept(leaves)
+        stay = any(isinstance(leaf, Array) for leaf in given) if self._gather is None else not self._gather
+        return self._shaped(variant, self._run(variant, given, stay))
+
+    def _run(self, variant: Variant, given: Sequence[Any], stay: bool) -> Sequence[Any]:
+        """Results of one step on the arguments that the program has: arrays that stay on the devices, or of NumPy."""
+        executable, functions = variant.executable, variant.source.host_functions
+        labels = variant.kept_labels()
+        arrays: list[Array] = []
+        handles: list[list[Handle]] = []
+        mine: list[Handle] = []
+        try:
+            for leaf, place_, label in zip(given, executable.arguments, labels):
+                if place_.neutral is not None:
+                    parts = self._parts(variant, leaf, place_)
+                    handles.append(parts)
+                    mine += parts
+                    continue
+                if isinstance(leaf, Array) and not set(place_.layout.boxes) <= set(leaf._layout.boxes):
+                    self._tell_moved(label, leaf, place_)
+                # Results that are waited for here are there before anybody can change what is lent.
+                array = self._put(variant, leaf, place_, borrow=None if stay else True)
+                arrays.append(array)
+                handles.append(array._handles)
+            host = HostContext(functions) if functions else None
+            try:
+                results: Sequence[Any] = executable.run(handles, host)
+            except UsageError as error:
+                self._name_deleted(variant, given, error)
+                raise
+        finally:
+            if mine:
+                executable.engine.release(mine)
+        if host is not None:
+            try:
+                for result in results[:1]:
+                    result.block_until_ready()
+            except ShardcError as error:
+                if host.pending is not None:
+                    host.pending.cause = host.error
+                raise error from host.error
+            finally:
+                host.close()
+        if not stay:
+            results = [result._to_numpy() for result in results]
+        return results
+
+    def _parts(self, variant: Variant, leaf: Any, place_: Place) -> list[Handle]:
+        """An argument that arrives in parts, of which the first is all of it."""
+        engine, data = variant.executable.engine, numpy.asarray(leaf)
+        handles: list[Handle] = []
+        for rank, (box, value) in enumerate(zip(place_.layout.boxes, place_.neutral or ())):
+            part = cut_out([(whole(place_.shape), data)], box)[0]
+            handles.append(engine.buffer_of(part if value is None else numpy.full_like(part, value), rank, False))
+        return handles
+
+    def _shaped(self, variant: Variant, results: Sequence[Any]) -> Any:
+        source = variant.source
+        if variant.has_keys:
+            results = [_as_key(result, aval) if is_key and not isinstance(result, Array) else result
+                       for result, aval, is_key in zip(results, source.out_avals or (), variant.out_is_key)]
+        if source.out_tree is not None:
+            return source.out_tree.unflatten(results)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _tell_moved(self, label: str, array: Array, place_: Place) -> None:
+        """Once for each argument: an array that lies otherwise is moved through the host in each call."""
+        if label in self._told:
+            return
+        self._told.add(label)
+        warnings.warn(f"{label} lies as {describe_dims(array.sharding.dims)}, but the program takes it as "
+                      f"{describe_dims(place_.sharding.dims)}: it is moved through the host in each call; "
+                      "program.put() moves it once, in_shardings and out_shardings of shardc.compile() make them agree",
+                      ShardcWarning, stacklevel=_outside())
+
+    def _name_deleted(self, variant: Variant, given: Sequence[Any], error: UsageError) -> None:
+        """Raise what names an argument that was given up, if that is what is wrong."""
+        for leaf, label in zip(given, variant.kept_labels()):
+            if isinstance(leaf, Array) and leaf.is_deleted():
+                raise UsageError(2, f"{label} was deleted: given up to a program that it was donated to, or by "
+                                    "delete()") from error
+
+    def _with_tool(self, arguments: Sequence[Any], options: Sequence[str], of_model: bool) -> dict[str, Any]:
+        """What ``shard-run --report=json`` says of the model or the artifact."""
+        variant, leaves, _ = self._prepare(arguments, {})
+        given: dict[str, Any] = {}
+        for number, (leaf, place_) in enumerate(zip(variant.kept(leaves), variant.executable.arguments)):
+            given[f"in{number}"] = numpy.asarray(_as_argument(leaf, place_.dtype))
+        with tempfile.TemporaryDirectory(prefix="shardc-") as folder:
+            if of_model:
+                program = Path(folder) / "program.mlir"
+                program.write_text(variant.text)
+                options = [*options, *variant.flags(leave=["memory-limit"])]
+            else:
+                program = Path(folder) / "program.so"
+                program.write_bytes(variant.executable.serialize())
+                # The folder is closed to others: whatever key there is, the code is its own.
+                options = [*options, "--trust"]
+            inputs = Path(folder) / "in.npz"
+            numpy.savez(inputs, **given)
+            return run_program(program, inputs, options, variant.source.host_functions)
+
+
+def _listed(places: Sequence[Place]) -> str:
+    """``x f32[8,4] [x 4|4, :], …``: the first few."""
+    parts = []
+    for place_ in places[:4]:
+        cut = f" {describe_dims(place_.sharding.dims)}" if any(dim.axes for dim in place_.sharding.dims) else ""
+        parts.append(f"{describe(place_.dtype, place_.shape)}{cut}")
+    if len(places) > 4:
+        parts.append(f"… {len(places)} in all")
+    return ", ".join(parts)
+
+
+def _shape_of(leaf: Any) -> Any:
+    """What a function is traced with for an argument: its shape, unless it is a number or a key."""
+    import jax
+
+    if isinstance(leaf, (bool, int, float, complex)) or not hasattr(leaf, "dtype") or _is_key(leaf):
+        return leaf
+    return jax.ShapeDtypeStruct(numpy.shape(leaf), jax.dtypes.canonicalize_dtype(leaf.dtype))
 
 
 def _is_same(a: Any, b: Any) -> bool:
     return a is b or bool(numpy.all(a == b))
 
 
-def _is_key(aval: Any) -> bool:
-    import jax
-
-    return bool(jax.numpy.issubdtype(aval.dtype, jax.dtypes.prng_key))
-
-
-def _as_argument(leaf: Any, aval: Any) -> Any:
+def _as_argument(leaf: Any, dtype: Any) -> Any:
     """An array as the program takes it: numbers and wide types become what JAX makes of them."""
+    if isinstance(leaf, Array):
+        return leaf
+    if hasattr(leaf, "dtype") and _is_key(leaf):
+        import jax
+
+        leaf = jax.random.key_data(leaf)
+    if isinstance(leaf, (bool, int, float, complex)):
+        # Also those of JAX, which say of what type they are, and are another for NumPy.
+        return numpy.asarray(leaf, dtype)
+    if getattr(leaf, "dtype", None) == dtype:
+        return leaf
+    array = host_array(leaf)
+    return array if array.dtype == dtype else array.astype(dtype)
+
+
+def _as_key(array: Any, aval: Any) -> Any:
     import jax
 
-    if _is_key(aval):
-        return jax.random.key_data(leaf)
-    array = numpy.asarray(leaf)
-    is_number = isinstance(leaf, (bool, int, float, complex))
-    if array.dtype != aval.dtype and (is_number or jax.dtypes.canonicalize_dtype(array.dtype) == aval.dtype):
-        return array.astype(aval.dtype)
-    return array
+    return jax.random.wrap_key_data(array, impl=aval.dtype._impl)
 
-
-def _as_result(array: Any, aval: Any) -> Any:
-    import jax
-
-    return jax.random.wrap_key_data(array, impl=aval.dtype._impl) if _is_key(aval) else array

@@ -8,6 +8,7 @@ from typing import Any
 
 from shardc._annotate import Split
 from shardc._errors import UsageError
+from shardc._types import DType
 
 Box = tuple[tuple[int, int], ...]
 """Half-open intervals of global indices, one for each dim."""
@@ -128,3 +129,31 @@ def describe_dims(dims: Iterable[Dim]) -> str:
         sizes = "|".join(map(str, dim.sizes[:8])) + ("|…" if len(dim.sizes) > 8 else "")
         parts.append(f"{','.join(dim.axes)} {sizes}" if dim.axes else ":")
     return f"[{', '.join(parts)}]"
+
+
+def whole(shape: Sequence[int]) -> Box:
+    """The box of all elements."""
+    return tuple((0, size) for size in shape)
+
+
+_SMALL_BYTES = 1 << 14
+
+
+class Layout:
+    """Engine, shape, type and boxes: what has to agree so that shards can be used as they are.
+
+    There is one object for equal ones: ``Engine.layout_of`` gives it.
+    """
+
+    __slots__ = ("boxes", "dtype", "is_small", "is_whole", "shape")
+
+    shape: tuple[int, ...]
+    dtype: DType
+    boxes: tuple[Box, ...]
+    is_whole: bool
+    is_small: bool
+
+    def __init__(self, shape: tuple[int, ...], dtype: DType, boxes: tuple[Box, ...]) -> None:
+        self.shape, self.dtype, self.boxes = shape, dtype, boxes
+        self.is_whole = whole(shape) in boxes
+        self.is_small = math.prod(shape) * dtype.itemsize <= _SMALL_BYTES

@@ -74,7 +74,8 @@ def meshes_in(entry: Any) -> list[dict[str, int]]:
         parts = entry
     else:
         jax = loaded_jax()
-        parts = () if jax is None else jax.tree.leaves(entry, is_leaf=is_leaf)
+        leaves = () if jax is None else jax.tree.leaves(entry, is_leaf=is_leaf)
+        parts = [leaf for leaf in leaves if is_leaf(leaf)]
     for part in parts:
         found += [mesh for mesh in meshes_in(part) if mesh not in found]
     return found
@@ -161,7 +162,7 @@ class Tree:
                 if found is not None:
                     cuts[leaf] = found
             return
-        expected = f"{what}: {path or 'the arguments'}"
+        expected = f"{what}: {path or 'what it is for'}"
         if isinstance(subtree, Mapping):
             if not isinstance(entry, Mapping):
                 raise UsageError(2, f"{expected} is a dict with the keys {', '.join(map(repr, subtree))}, but its "

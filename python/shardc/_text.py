@@ -4,12 +4,14 @@ JAX's own bindings convert bytecode and portable artifacts of other versions; no
 """
 
 import dataclasses
+import inspect
 import io
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from shardc._annotate import PLATFORM_INDEX
+from shardc._array import Array
 from shardc._errors import UsageError
 from shardc._host import HostFunction
 
@@ -46,14 +48,18 @@ class Model:
     """By position: arguments that are part of the program, as jit's static_argnums has them."""
     host_functions: Sequence[HostFunction] = ()
     """What the program calls while it runs, by number: callbacks."""
+    names: Sequence[str] = ()
+    """Of the positional arguments without static ones, as the function calls them, where that is known."""
+    function: Any = None
+    """The jitted function that can be traced for other arguments; None for a model that is what it is."""
 
     def numbers(self) -> list[int] | None:
         """The flat arguments that the text has; None where it has all."""
         return None if self.kept is None else sorted(self.kept)
 
     @staticmethod
-    def read(model: Any, *args: Any) -> "Model":
-        """As to_text()."""
+    def read(model: Any, *args: Any, **named: Any) -> "Model":
+        """As to_text(); ``named`` are for functions alone."""
         if isinstance(model, str) and ("\n" in model or "func.func" in model):
             return Model(model)
         if isinstance(model, (str, os.PathLike)):
@@ -72,12 +78,39 @@ class Model:
             import jax
 
             jitted = model if hasattr(model, "trace") else jax.jit(model, keep_unused=True)
-            read = _from_lowered(jitted.trace(*args).lower(lowering_platforms=("cpu",)))
+            args, named = jax.tree.map(_as_example, (args, named))
+            read = _from_lowered(jitted.trace(*args, **named).lower(lowering_platforms=("cpu",)))
             positions = getattr(getattr(jitted, "_jit_info", None), "static_argnums", None) or ()
             read.static = {number % len(args): args[number] for number in positions if -len(args) <= number < len(args)}
+            names = _parameters(model, len(args))
+            read.names = [name for number, name in enumerate(names) if number not in read.static]
+            read.function = jitted
             return read
         raise UsageError(2, f"no model: {type(model).__name__}; expected a function, Lowered, Exported, bytes, "
                             "a file or text")
+
+
+def _as_example(leaf: Any) -> Any:
+    """What JAX can trace for it."""
+    if not isinstance(leaf, Array):
+        return leaf
+    import jax
+
+    return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype)
+
+
+def _parameters(function: Any, count: int) -> list[str]:
+    """What a function calls its first ``count`` positional arguments."""
+    names: list[str] = []
+    try:
+        for name, parameter in inspect.signature(function).parameters.items():
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                names.append(name)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                names += [f"{name}[{number}]" for number in range(count - len(names))]
+    except (TypeError, ValueError):
+        pass
+    return [*names, *(f"args[{number}]" for number in range(len(names), count))][:count]
 
 
 def _is_text(data: bytes) -> bool:

@@ -1,33 +1,41 @@
 """Where the tools are, and how they are called."""
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from shardc._errors import error_for
-from shardc._host import HostCalls
+from shardc._host import HostCalls, HostFunction
+from shardc._native import find_native_library, native_folders
 
 
 def find_tool(name: str) -> str:
-    """The path of a tool: in ``$SHARDC_TOOLS``, in the build directory of this tree, or on the path.
+    """The path of a tool: in ``$SHARDC_TOOLS``, in this package, in the build directory of its tree, or on the path.
 
     Raises: FileNotFoundError with what was looked at.
     """
-    places = []
-    if directory := os.environ.get("SHARDC_TOOLS"):
-        places.append(Path(directory))
-    places.append(Path(__file__).resolve().parents[2] / "build" / "bin")
+    places = [folder / "bin" for folder in native_folders()]
     for place in places:
         if os.access(place / name, os.X_OK):
             return str(place / name)
-    if found := shutil.which(name):
+    found = shutil.which(name)
+    if found and not _is_command_of_package(found):
         return found
     looked = ", ".join(map(str, places))
     raise FileNotFoundError(f"{name} is neither in {looked} nor on the path; build it with ./run build, "
                             "or name its directory in SHARDC_TOOLS")
+
+
+def _is_command_of_package(path: str) -> bool:
+    """Whether a command is Python that looks for the tool, as an installed package has it."""
+    with open(path, "rb") as file:
+        return file.read(2) == b"#!"
 
 
 def find_library() -> str:
@@ -35,15 +43,38 @@ def find_library() -> str:
 
     Raises: FileNotFoundError with what was looked at.
     """
-    if given := os.environ.get("SHARDC_RUNTIME"):
-        return given
-    tools = Path(find_tool("shard-run")).resolve().parent
-    places = [tools.parent / "lib" / "libshardrt.so", tools / "libshardrt.so"]
-    for place in places:
-        if place.exists():
-            return str(place)
-    looked = ", ".join(map(str, places))
-    raise FileNotFoundError(f"libshardrt.so is not in {looked}; name it in SHARDC_RUNTIME")
+    return find_native_library("libshardrt.so", "SHARDC_RUNTIME")
+
+
+def _environment() -> dict[str, str]:
+    """Of tools: they find LLVM's linker on the path, where this package brings one."""
+    brought = Path(__file__).resolve().parent / "bin"
+    paths = [os.environ.get("PATH") or os.defpath, *([str(brought)] if brought.is_dir() else [])]
+    return {**os.environ, "PATH": os.pathsep.join(paths)}
+
+
+def _become(name: str) -> int:
+    """Be a tool: what the commands of an installed package do."""
+    try:
+        os.execve(find_tool(name), [name, *sys.argv[1:]], _environment())
+    except OSError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 7
+
+
+def shard_opt() -> int:
+    """The command of this name."""
+    return _become("shard-opt")
+
+
+def shard_run() -> int:
+    """The command of this name."""
+    return _become("shard-run")
+
+
+def shard_translate() -> int:
+    """The command of this name."""
+    return _become("shard-translate")
 
 
 def run_tool(name: str, arguments: Sequence[str], host: HostCalls | None = None) -> str:
@@ -57,10 +88,23 @@ def run_tool(name: str, arguments: Sequence[str], host: HostCalls | None = None)
     """
     if host is not None:
         return _run_with_calls(name, arguments, host)
-    result = subprocess.run([find_tool(name), *arguments], capture_output=True, text=True, check=False)
+    result = subprocess.run([find_tool(name), *arguments], capture_output=True, text=True, check=False,
+                            env=_environment())
     if result.returncode:
         raise error_for(result.returncode, result.stderr.strip())
     return result.stdout
+
+
+def run_program(program: Path, inputs: Path, options: Sequence[str],
+                functions: Sequence[HostFunction]) -> dict[str, Any]:
+    """Run a model or an artifact with ``shard-run`` on the arrays of an archive; its report.
+
+    Raises: as run_tool().
+    """
+    printed = run_tool("shard-run", [str(program), f"--inputs=@{inputs}", "--report=json", *options],
+                       HostCalls(functions) if functions else None)
+    report: dict[str, Any] = json.loads(printed)
+    return report
 
 
 def _run_with_calls(name: str, arguments: Sequence[str], host: HostCalls) -> str:
@@ -68,7 +112,7 @@ def _run_with_calls(name: str, arguments: Sequence[str], host: HostCalls) -> str
     requests, their_requests = os.pipe()
     command = [find_tool(name), *arguments, f"--host-calls={their_answers},{their_requests}"]
     with (os.fdopen(requests, "rb") as reader, os.fdopen(answers, "wb") as writer,
-          subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+          subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_environment(),
                            pass_fds=(their_answers, their_requests)) as process):
         os.close(their_answers)
         os.close(their_requests)

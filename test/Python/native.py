@@ -7,8 +7,8 @@ from pathlib import Path
 
 from shardc import _native
 
-C_TYPES = {ctypes.c_int: "int", ctypes.c_int64: "int64_t", ctypes.c_int32: "shardc_element_type",
-           ctypes.c_size_t: "size_t", ctypes.c_bool: "bool", ctypes.c_double: "double", None: "void"}
+C_TYPES = {ctypes.c_int: ("int", "shardc_element_type"), ctypes.c_int64: ("int64_t",), ctypes.c_size_t: ("size_t",),
+           ctypes.c_bool: ("bool",), ctypes.c_double: ("double",), None: ("void",)}
 
 
 def declared(header: str) -> dict[str, tuple[str, list[str]]]:
@@ -29,7 +29,7 @@ def declared(header: str) -> dict[str, tuple[str, list[str]]]:
 
 def agrees(mine: object, theirs: str) -> bool:
     if mine in C_TYPES:
-        return C_TYPES[mine] == theirs
+        return theirs in C_TYPES[mine]
     if mine is ctypes.c_char_p:
         return theirs in ("const char *", "const void *")
     if isinstance(mine, type) and issubclass(mine, ctypes._Pointer):

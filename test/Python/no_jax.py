@@ -69,7 +69,7 @@ refused(shardc.RefusedError, 1, "undeclared SSA value", lambda: shardc.compile(T
 refused(shardc.UnsupportedError, 77, "no custom call of target @unheard_of", lambda: shardc.compile(
     TEXT.replace("stablehlo.constant dense<0.5>", "stablehlo.custom_call @unheard_of() ").replace(
         " : tensor<10x3xf32>\n  %1", " : () -> tensor<10x3xf32>\n  %1")))
-refused(shardc.ShardcError, 7, "expected f32 [4, 3]", lambda: program(x, x))
+refused(shardc.UsageError, 2, "argument 1 is f32[10,4], but the program takes f32[4,3]", lambda: program(x, x))
 for bad in (lambda: shardc.split(-1, "d"), lambda: shardc.compile(TEXT, mesh={"d": 2}, in_shardings={2: shardc.split(0, "d")}),
             lambda: shardc.compile(TEXT, in_shardings={0: shardc.split(0, "d")}),
             lambda: shardc.compile(TEXT, mesh={"d": 2}, in_shardings={0: shardc.split(5, "d")})):

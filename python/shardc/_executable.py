@@ -1,0 +1,232 @@
+"""A compiled program in this process: what it takes and gives, and how it is run."""
+
+import ctypes
+import dataclasses
+import functools
+import itertools
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from shardc._annotate import donated_arguments
+from shardc._array import Array
+from shardc._engine import Engine, Pending, check_process, engine_for, is_child
+from shardc._host import HostContext, host_fn
+from shardc._native import Bytes, ExecuteOptions, Handle, Option, ProgramCosts, SiteStats, json_of
+from shardc._sharding import Layout, Sharding
+from shardc._types import DType, extended_type, type_of
+
+_NEUTRAL: dict[str, Any] = {"sum": 0, "product": 1, "xor": 0}
+"""Of what is given in parts: the value of all parts but the first. Where it is not named, all parts are alike."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """An argument or result of a program."""
+
+    name: str
+    """As the model's author calls it; may be empty."""
+    sharding: Sharding
+    layout: Layout
+    donated: bool
+    """Given up by a call, if it is an argument."""
+    neutral: tuple[Any, ...] | None
+    """Of an argument that arrives in parts: by rank, None where the rank gives its own, else the value it gives."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the whole array."""
+        return self.layout.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Of its elements."""
+        return self.layout.dtype
+
+
+class _Frame:
+    """Memory for the arguments of one call of shardc_execute, used again."""
+
+    __slots__ = ("arguments", "done", "done_at", "inputs", "outputs", "results")
+
+    def __init__(self, ranks: int, num_arguments: int, num_results: int) -> None:
+        self.arguments = (ctypes.c_void_p * (ranks * num_arguments))()
+        self.results = (ctypes.c_void_p * (ranks * num_results))()
+        self.inputs = _rows(self.arguments, ranks, num_arguments)
+        self.outputs = _rows(self.results, ranks, num_results)
+        self.done = ctypes.c_void_p()
+        self.done_at = ctypes.addressof(self.done)
+
+
+def _rows(table: Any, ranks: int, columns: int) -> Any:
+    start, step = ctypes.addressof(table), columns * ctypes.sizeof(ctypes.c_void_p)
+    return (ctypes.c_void_p * ranks)(*(start + rank * step for rank in range(ranks)))
+
+
+class Executable:
+    """A program on an engine."""
+
+    def __init__(self, engine: Engine, handle: Handle, donated: Sequence[bool]) -> None:
+        """Takes over the handle; ``donated``: which arguments a call gives up."""
+        self.engine = engine
+        self._library = library = engine.library
+        self.handle = handle
+        self.metadata: dict[str, Any] = json_of(library.program_metadata(handle))
+        self.num_ranks: int = library.program_num_ranks(handle)
+        count = len(self.metadata["arguments"])
+        given_up = [*donated[:count], *[False] * (count - len(donated))]
+        self.arguments = [self._place(value, is_given) for value, is_given in zip(self.metadata["arguments"], given_up)]
+        self.results = [self._place(value, False) for value in self.metadata["results"]]
+        self._flags = (ctypes.c_uint8 * count)(*given_up)
+        self._options = ExecuteOptions(donated=ctypes.addressof(self._flags), host=host_fn)
+        self.layouts = [place.layout for place in self.arguments]
+        self._kinds = [(number, place.sharding, place.layout) for number, place in enumerate(self.results)]
+        self._frames: list[_Frame] = []
+
+    @staticmethod
+    def compile(text: str, options: Sequence[tuple[str, str]], num_ranks: int) -> "Executable":
+        """Compile for an engine of as many devices as it needs; ``num_ranks`` is a guess.
+
+        Raises: RefusedError, UnsupportedError, UsageError with the compiler's diagnostic.
+        """
+        model = text.encode()
+        # Ordered effects are JAX's affair: nobody gives or gets their tokens here.
+        options = [*options, ("drop-tokens", "true")]
+        given = (Option * len(options))()
+        for place, (name, value) in zip(given, options):
+            place.name, place.value = name.encode(), value.encode()
+
+        def make(engine: Engine, program: Any) -> Handle | None:
+            error: Handle | None = engine.library.compile(engine.handle, model, len(model), b"program.mlir", given,
+                                                          len(options), program)
+            return error
+
+        return Executable._made(make, num_ranks, donated_arguments(text))
+
+    @staticmethod
+    def load(artifact: bytes) -> "Executable":
+        """Load what serialize() gave. Raises: RefusedError for what is damaged."""
+        # The metadata in it say how many devices it needs; what they are not is refused by the engine.
+        found = re.search(rb'"mesh":\[((?:\{"name":"[^"\0]*","size":\d+\},?)*)\]', artifact)
+        sizes = re.findall(rb'"size":(\d+)', found.group(1)) if found else []
+        return Executable._made(lambda engine, program: engine.library.program_load(
+            engine.handle, artifact, len(artifact), program), math.prod(map(int, sizes)), [])
+
+    @staticmethod
+    def _made(make: Callable[[Engine, Any], Handle | None], num_ranks: int, donated: Sequence[bool]) -> "Executable":
+        engine = engine_for(num_ranks)
+        while True:
+            program = ctypes.c_void_p()
+            engine.library.check(make(engine, ctypes.byref(program)))
+            made = Executable(engine, program.value or 0, donated)
+            if made.num_ranks <= engine.num_devices:
+                return made
+            engine = engine_for(made.num_ranks)
+
+    def serialize(self) -> bytes:
+        """The artifact."""
+        artifact = Bytes()
+        self._library.check(self._library.program_serialize(self.handle, ctypes.byref(artifact)))
+        try:
+            return ctypes.string_at(artifact.data, artifact.size)
+        finally:
+            self._library.bytes_free(ctypes.byref(artifact))
+
+    def __del__(self) -> None:
+        if not is_child() and "_library" in self.__dict__:
+            self._library.program_destroy(self.handle)
+
+    def _place(self, value: dict[str, Any], donated: bool) -> Place:
+        sharding = Sharding.of_metadata(self.metadata["mesh"], value)
+        dtype = _dtype(value["type"])
+        neutral = None
+        if partial := value.get("partial"):
+            neutral = tuple(self._neutral(sharding, partial, rank) for rank in range(sharding.num_ranks))
+        return Place(value["name"], sharding, self.engine.layout_of(sharding, dtype),
+                     donated, neutral)
+
+    @staticmethod
+    def _neutral(sharding: Sharding, partial: list[dict[str, Any]], rank: int) -> Any:
+        for part in partial:
+            axis = sharding.mesh[part["axis"]][0]
+            if part["kind"] in _NEUTRAL and sharding.coordinate(rank, (axis,)):
+                return _NEUTRAL[part["kind"]]
+        return None
+
+    def run(self, arguments: list[list[Handle]], host: HostContext | None = None) -> list[Array]:
+        """Run once: the shards of each argument in, arrays that may still be computed out.
+
+        Raises: ShardcError for what is wrong before it begins.
+        """
+        check_process()
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self.num_ranks, len(self.arguments), len(self.results))
+        # Of all arguments the shards of the first rank, then those of the second.
+        frame.arguments[:] = list(itertools.chain.from_iterable(zip(*arguments)))
+        options = self._options
+        if host is not None:
+            options = ExecuteOptions(donated=options.donated, host=host_fn, host_user=host.number)
+        library = self._library
+        error = library.execute(self.handle, ctypes.byref(options), frame.inputs, frame.outputs, frame.done_at)
+        if error:
+            self._frames.append(frame)
+            raise library.take_error(error)
+        handles: Any = frame.results[:]
+        pending = Pending(library, frame.done.value or 0)
+        self._frames.append(frame)
+        if host is not None:
+            host.pending = pending
+        engine, step, make = self.engine, len(self._kinds), Array._make
+        if engine.dead:
+            engine.release_dead()
+        results = [make(engine, sharding, layout, handles[number::step], pending)
+                   for number, sharding, layout in self._kinds]
+        if not results:
+            # Somebody has to see what failed.
+            pending.wait()
+        return results
+
+    @functools.cached_property
+    def remarks(self) -> list[str]:
+        """What the compiler said, a line each."""
+        return _text(self._library.program_remarks(self.handle)).splitlines()
+
+    @property
+    def local_text(self) -> str:
+        """What each rank does, as StableHLO with its communication; empty where that is not known."""
+        return _text(self._library.program_local_text(self.handle))
+
+    def costs(self) -> dict[str, Any]:
+        """Estimates for a step, by the names of shardc_program_costs."""
+        costs = ProgramCosts()
+        self._library.check(self._library.program_get_costs(self.handle, ctypes.byref(costs)))
+        return {name: getattr(costs, name) for name, *_ in ProgramCosts._fields_ if name != "size"}
+
+    def sites(self) -> list[dict[str, Any]]:
+        """What communication came to since the program was made, site by site."""
+        found = []
+        for number in range(self._library.program_num_sites(self.handle)):
+            stats = SiteStats()
+            self._library.check(self._library.program_site_stats(self.handle, number, ctypes.byref(stats)))
+            found.append({name: value.decode() if isinstance(value := getattr(stats, name), bytes) else value
+                          for name, *_ in SiteStats._fields_ if name != "size"})
+        return found
+
+
+def _text(text: bytes | None) -> str:
+    return (text or b"").decode(errors="replace")
+
+
+def _dtype(name: str) -> DType:
+    """Where ml_dtypes is not installed, its types are seen as their bits."""
+    try:
+        return type_of(name)
+    except TypeError:
+        if extended_type(name) is None:
+            return numpy.dtype("uint16" if name == "bf16" else "uint8")
+        raise
