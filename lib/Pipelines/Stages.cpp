@@ -59,6 +59,7 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addPass(createExpandAllPairsPass());
     if (!options.exactSums)
       pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    pm.addNestedPass<func::FuncOp>(createSumAfterLoopsPass());
     pm.addPass(createMakeReproduciblePass());
   }
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());

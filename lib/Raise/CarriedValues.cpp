@@ -5,6 +5,35 @@
 using namespace mlir;
 using namespace shardc;
 
+/// A loop like `loop`, whose regions it takes, with these operands and results.
+static stablehlo::WhileOp remake(stablehlo::WhileOp loop, TypeRange types,
+                                 ValueRange inits) {
+  OpBuilder builder(loop);
+  auto next = stablehlo::WhileOp::create(builder, loop.getLoc(), types, inits);
+  next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  next.getCond().takeBody(loop.getCond());
+  next.getBody().takeBody(loop.getBody());
+  return next;
+}
+
+stablehlo::WhileOp shardc::addCarried(stablehlo::WhileOp loop,
+                                      ArrayRef<Value> more) {
+  SmallVector<Value> inits(loop->getOperands());
+  llvm::append_range(inits, more);
+  Block &body = loop.getBody().front();
+  for (Value init : more) {
+    loop.getCond().front().addArgument(init.getType(), init.getLoc());
+    BlockArgument argument = body.addArgument(init.getType(), init.getLoc());
+    Operation *end = body.getTerminator();
+    end->insertOperands(end->getNumOperands(), argument);
+  }
+  stablehlo::WhileOp next = remake(loop, ValueRange(inits).getTypes(), inits);
+  loop->replaceAllUsesWith(
+      next->getResults().take_front(loop->getNumResults()));
+  loop.erase();
+  return next;
+}
+
 stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop,
                                         const llvm::BitVector &gone) {
   Block &cond = loop.getCond().front(), &body = loop.getBody().front();
@@ -35,11 +64,7 @@ stablehlo::WhileOp shardc::eraseCarried(stablehlo::WhileOp loop,
   }
   cond.eraseArguments(gone);
   body.eraseArguments(gone);
-  OpBuilder builder(loop);
-  auto next = stablehlo::WhileOp::create(builder, loop.getLoc(), types, inits);
-  next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  next.getCond().takeBody(loop.getCond());
-  next.getBody().takeBody(loop.getBody());
+  stablehlo::WhileOp next = remake(loop, types, inits);
   size_t at = 0;
   for (auto [i, result] : llvm::enumerate(loop->getResults()))
     if (!gone[i])

@@ -7,6 +7,11 @@
 
 namespace shardc {
 
+/// Puts a loop in the place of `loop` that carries `inits` as well, as its last
+/// operands; for now it hands them on unchanged.
+stablehlo::WhileOp addCarried(stablehlo::WhileOp loop,
+                              llvm::ArrayRef<mlir::Value> inits);
+
 /// Puts a loop in the place of `loop` that does not carry the operands `gone`.
 /// Their results, and their arguments but for what makes the next ones, must
 /// have no use.

@@ -343,6 +343,62 @@ def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SumAfterLoopsPass : Pass<"spmd-sum-after-loops", "::mlir::func::FuncOp"> {
+  let summary = "Make sums that a loop adds up in each iteration once, after it.";
+  let description = [{
+    Before: a loop that counts from 0 and adds, to what it carries, a product or a sum that is not marked `spmd.whole_sum`, moved and reshaped at most: gradients
+    of weights in the gradient of a scan. After: the loop keeps the factors, one slot an iteration, those that it reads from slots where
+    they are, and one product sums over iterations as well. For `--reproducible`, whose sums cannot be left
+    partial until the loop's end. Leaves what would need more new slots than the loop has elements in slots already (a loop over small
+    batches keeps its memory).
+    ```mlir
+    // before
+    func.func @main(%x: tensor<5x8x4xf32>, %h: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %five = stablehlo.constant dense<5> : tensor<i32>
+      %r:4 = stablehlo.while(%i = %zero, %xs = %x, %a = %h, %g = %w) : tensor<i32>, tensor<5x8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %s = stablehlo.dynamic_slice %xs, %i, %zero, %zero, sizes = [1, 8, 4] : (tensor<5x8x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x4xf32>
+        %now = stablehlo.reshape %s : (tensor<1x8x4xf32>) -> tensor<8x4xf32>
+        %y = stablehlo.tanh %a : tensor<8x4xf32>
+        %p = stablehlo.dot_general %now, %y, contracting_dims = [0] x [0] : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+        %sum = stablehlo.add %g, %p : tensor<4x4xf32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %xs, %y, %sum : tensor<i32>, tensor<5x8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
+      }
+      return %r#3 : tensor<4x4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<5x8x4xf32>, %h: tensor<8x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %five = stablehlo.constant dense<5> : tensor<i32>
+      %none = stablehlo.constant dense<0.000000e+00> : tensor<5x8x4xf32>
+      %r:4 = stablehlo.while(%i = %zero, %xs = %x, %a = %h, %ys = %none) : tensor<i32>, tensor<5x8x4xf32>, tensor<8x4xf32>, tensor<5x8x4xf32>
+      cond {
+        %c = stablehlo.compare LT, %i, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %y = stablehlo.tanh %a : tensor<8x4xf32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        %slot = stablehlo.reshape %y : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+        %0 = stablehlo.constant dense<0> : tensor<i32>
+        %all = stablehlo.dynamic_update_slice %ys, %slot, %i, %0, %0 : (tensor<5x8x4xf32>, tensor<1x8x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<5x8x4xf32>
+        stablehlo.return %next, %xs, %y, %all : tensor<i32>, tensor<5x8x4xf32>, tensor<8x4xf32>, tensor<5x8x4xf32>
+      }
+      %p = stablehlo.dot_general %r#1, %r#3, contracting_dims = [0, 1] x [0, 1] : (tensor<5x8x4xf32>, tensor<5x8x4xf32>) -> tensor<4x4xf32>
+      %sum = stablehlo.add %w, %p : tensor<4x4xf32>
+      return %sum : tensor<4x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
   let summary = "Recognise rolls and paddings that read the tensor itself.";
   let description = [{
