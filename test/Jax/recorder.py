@@ -70,7 +70,21 @@ def forbid_cpu() -> None:
     compiler.backend_compile_and_load = compile_elsewhere
 
 
+def believe_in(device: str) -> None:
+    """Let JAX's tests take the platform for another one. Their flag is not read from the environment."""
+    from jax._src import config
+
+    original = config.string_flag
+
+    def string_flag(name: str, default: Any, *arguments: Any, **options: Any) -> Any:
+        return original(name, device if name == "jax_test_dut" else default, *arguments, **options)
+
+    config.string_flag = string_flag
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Recorder())
+    if device := os.environ.get("JAX_TEST_DUT"):
+        believe_in(device)
     if os.environ.get("SHARDC_JAX_ALONE"):
         forbid_cpu()
