@@ -93,5 +93,13 @@ func.func @collectives(%a: tensor<8x12xf32>) {
   return
 }
 
+// A call without results may have one sharding, of no value: JAX writes it.
+// CHECK-LABEL: func.func @no_result(
+func.func @no_result(%a: tensor<f32>) {
+  // CHECK: stablehlo.custom_call @callback(%{{.*}}) {{.*}}sdy.sharding = #sdy.sharding_per_value<[<@m, []>]>
+  stablehlo.custom_call @callback(%a) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@m, []>]>} : (tensor<f32>) -> ()
+  return
+}
+
 // A mesh may stand after its uses.
 sdy.mesh @late = <["rows"=2, "cols"=4]>
