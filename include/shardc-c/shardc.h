@@ -175,10 +175,10 @@ typedef struct shardc_program shardc_program;
 
 /** Compiles `model`: StableHLO as text, as MLIR bytecode or as a portable
  * artifact (VHLO). It is read in this process: bytecode is expected to be
- * whole. `name` stands for it in diagnostics. A program that has fewer ranks
- * than the option "ranks" says is run by as many all the same, each of which
- * computes the whole: what JAX means by a program without a mesh on several
- * devices. */
+ * whole, unless the option "foreign" has another one look first. `name` stands
+ * for it in diagnostics. A program that has fewer ranks than the option "ranks"
+ * says is run by as many all the same, each of which computes the whole: what
+ * JAX means by a program without a mesh on several devices. */
 SHARDC_EXPORT shardc_error *
 shardc_compile(shardc_engine *engine, const void *model, size_t model_bytes,
                const char *name, const shardc_option *options,

@@ -51,6 +51,20 @@ static constexpr CompileOption kOptions[] = {
      "Results that are asked for unreduced leave as each rank's own part, for "
      "callers that combine them",
      false},
+    {"foreign", nullptr,
+     "The model is of unknown origin, and may be damaged: another process "
+     "looks "
+     "at it first",
+     false, /*isForEngines=*/true},
+    {"memory-limit", "bytes",
+     "Most bytes of temporaries of one rank; where a program needs more, "
+     "values "
+     "are computed again, and in blocks of rows",
+     false, /*isForEngines=*/true},
+    {"drop-tokens", nullptr,
+     "Tokens among arguments and results are left out; else they are arrays of "
+     "no elements",
+     false, /*isForEngines=*/true},
     {"reproducible", nullptr,
      "The same bits on every mesh, for any cuts and threads; what cannot be "
      "had so is refused",
@@ -195,9 +209,11 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
 
   ModelOptions options;
   StageOptions &stages = options.stages;
-  std::optional<int64_t> threads;
-  if (Error error = joinErrors(given.number("ranks", 1, 65536, options.ranks),
-                               given.number("threads", 1, 1024, threads)))
+  std::optional<int64_t> threads, memoryLimit;
+  if (Error error = joinErrors(
+          given.number("ranks", 1, 65536, options.ranks),
+          joinErrors(given.number("threads", 1, 1024, threads),
+                     given.number("memory-limit", 1, INT64_MAX, memoryLimit))))
     return std::move(error);
   stages.mesh = given.get("mesh");
   stages.sizes = join(given.list("sizes"), ";");
@@ -214,6 +230,9 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   stages.threads = threads.value_or(1);
   stages.noFallback = given.flag("no-fallback");
   options.verifyPartition = given.flag("verify-partition");
+  options.isOwn = reader.isEngine && !given.flag("foreign");
+  options.keepsTokens = reader.isEngine && !given.flag("drop-tokens");
+  stages.memoryLimit = memoryLimit.value_or(0);
   stages.noRaise = given.flag("no-raise");
   stages.keepOrder = given.flag("keep-order");
   stages.evenBorders = given.flag("even-borders");

@@ -95,27 +95,17 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
   std::vector<shardc::GivenOption> list = {{"target", engine.options.target}};
   if (engine.options.target == "cpu")
     list.push_back({"threads", std::to_string(engine.options.threads)});
-  // What the tools have no option for: shard-run's of the first name is about a
-  // run, and they drop tokens always.
-  int64_t memoryLimit = 0;
-  bool dropsTokens = false;
-  for (const auto &[name, value] : given) {
-    if (name == "drop-tokens")
-      dropsTokens = value == "true";
-    else if (name != "memory-limit")
-      list.push_back({name, value});
-    else if (StringRef(value).getAsInteger(10, memoryLimit) || memoryLimit < 1)
-      return fail(Status::Usage,
-                  "--memory-limit=" + value + ": expected a number of bytes");
-  }
-  Expected<shardc::ModelOptions> read = shardc::readCompileOptions(list);
+  for (const auto &[name, value] : given)
+    list.push_back({name, value});
+  shardc::OptionReader reader;
+  reader.isEngine = true;
+  Expected<shardc::ModelOptions> read =
+      shardc::readCompileOptions(list, reader);
   if (!read)
     return failureOf(read.takeError(), Keeper());
   options = std::move(*read);
   options.replicates = true;
-  options.keepsTokens = !dropsTokens;
   options.stages.hostCalls = true;
-  options.stages.memoryLimit = memoryLimit;
   options.text = std::string(text);
   return nullptr;
 }
@@ -191,7 +181,6 @@ static MaybeFailure fillModel(CompiledModel &model, const std::string &json) {
 /// How options that do not come from a tool differ.
 static void prepare(const Engine &engine, shardc::ModelOptions &options) {
   options.isForeign = true;
-  options.isOwn = true;
   constexpr size_t kSmallText = 1 << 18;
   if (options.text->size() <= kSmallText)
     options.contexts = &engine.contexts();

@@ -10,6 +10,8 @@ CompileOptions::CompileOptions(cl::OptionCategory &category,
                                StringRef targetName, bool writesKernels)
     : reader{targetName, writesKernels} {
   for (const CompileOption &option : compileOptions()) {
+    if (option.isForEngines)
+      continue;
     Entry &entry = entries.emplace_back();
     entry.option = &option;
     StringRef name =

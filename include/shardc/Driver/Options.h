@@ -16,6 +16,8 @@ struct CompileOption {
   const char *value; ///< what stands for its value in help; null: a flag
   const char *help;
   bool repeats; ///< may be given several times
+  /// Not for tools, which do so in any case, or name something else so.
+  bool isForEngines = false;
 };
 
 /// The options about compiling a model.
@@ -33,6 +35,9 @@ struct OptionReader {
   /// The arch with CUDA names GPUs alone: their code is what is asked for, and
   /// the host's is native.
   bool writesKernels = false;
+  /// Takes the options that are for engines. Models are read in this process,
+  /// unless they are said to be foreign, and keep their tokens.
+  bool isEngine = false;
 };
 
 /// The options as the compiler takes them. Of one that does not repeat the last

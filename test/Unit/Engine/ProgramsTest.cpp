@@ -193,6 +193,8 @@ TEST(Programs, AreRefusedWithTheLineAndTheReason) {
   EXPECT_FAILS(refused(""), SHARDC_REFUSED, "main");
   EXPECT_FAILS(refused("garbage"), SHARDC_REFUSED, "'garbage' is unknown");
   EXPECT_FAILS(refused("ML\xefR\x06garbage"), SHARDC_REFUSED, "");
+  EXPECT_FAILS(refused("ML\xefR\x06garbage", {{"foreign", "true"}}),
+               SHARDC_REFUSED, "");
   EXPECT_FAILS(
       refused(std::string(kAddMul).replace(120, 10, "%nothing, %"), {}),
       SHARDC_REFUSED, "model.mlir:");
