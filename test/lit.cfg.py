@@ -51,6 +51,8 @@ for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CUD
 
 # Artifacts are signed with a key of the tests' own.
 config.environment["XDG_CONFIG_HOME"] = os.path.join(config.shardc_build_dir, "test", "config")
+# A test compiles what it is about: nothing is found in the cache of compiled programs.
+config.environment["SHARDC_CACHE_DIR"] = ""
 
 # Tests that need NumPy or JAX run with the Python that ./run test sets up, or else
 # with one that has at least NumPy: Debian's own, where another is first on the path.
