@@ -34,8 +34,11 @@ static std::pair<int64_t, int64_t> rangeOf(sdy::MeshAttr mesh,
 }
 
 bool MeshAxes::add(sdy::MeshAttr mesh) {
-  if (!first)
+  if (!first || sizeOf(first) == 1)
     first = mesh;
+  // On one device nothing is cut: what a program for one says holds for all.
+  if (sizeOf(mesh) == 1)
+    return true;
   if (sizeOf(mesh) != sizeOf(first))
     return false;
   // On the same axes, where devices stand changes no value.

@@ -16,10 +16,11 @@ namespace shardc {
 /// becomes "x.0"=2, "x.1"=4, which are "a" and "b".
 class MeshAxes {
 public:
-  /// Adds a mesh with axes. False if it is of another number of devices, or of
-  /// other axes in another order of devices.
+  /// Adds a mesh with axes. False if it is of another number of devices than
+  /// one, or of other axes in another order of devices.
   bool add(sdy::MeshAttr mesh);
-  /// The first one; null if there is none.
+  /// The first one, of more than one device if there is such; null if there is
+  /// none.
   sdy::MeshAttr getFirst() const { return first; }
   /// Notes the part of an axis of `mesh` that `axis` is. Requires verified
   /// shardings.

@@ -183,3 +183,16 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   } : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What a program for one device says (as one that was exported for it) cuts nothing.
+// CHECK-LABEL: spmd.mesh @one = <["i"=2]>
+//       CHECK:   #spmd.sharding<@one, [{"i"}]>
+//       CHECK:   spmd.constrain %{{.*}} <@one, [{}]>
+sdy.mesh @one = <["i"=1]>
+sdy.mesh @all = <["i"=2]>
+func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@all, [{"i"}]>}) -> tensor<4xf32> {
+  %0 = sdy.sharding_constraint %a <@one, [{"i"}]> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
