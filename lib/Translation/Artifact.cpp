@@ -17,6 +17,7 @@
 #include "llvm/TargetParser/Triple.h"
 #include <cerrno>
 #include <cstring>
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -46,6 +47,17 @@ Expected<std::string> shardc::findLinker() {
   sys::path::append(besideLLVM, "ld.lld");
   if (sys::fs::can_execute(besideLLVM))
     return besideLLVM.str().str();
+  // A package that brings its own has it in bin, beside its tools and the lib
+  // that this may be in.
+  Dl_info here;
+  if (dladdr(reinterpret_cast<void *>(&shardc::findLinker), &here) &&
+      here.dli_fname && sys::path::is_absolute(here.dli_fname)) {
+    SmallString<128> brought(here.dli_fname);
+    sys::path::remove_filename(brought);
+    sys::path::append(brought, "..", "bin", "ld.lld-22");
+    if (sys::fs::can_execute(brought))
+      return brought.str().str();
+  }
   for (StringRef name : {"ld.lld-22", "ld.lld"})
     if (ErrorOr<std::string> path = sys::findProgramByName(name))
       return *path;

@@ -186,7 +186,9 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
     with tempfile.TemporaryDirectory(prefix="shardc-wheel-") as temporary:
         stage = Path(temporary) / "shardc"
         _stage(stage)
-        wheel = _Wheel(Path(wheel_directory) / name)
+        # Under its name once it is whole.
+        unfinished = Path(temporary) / name
+        wheel = _Wheel(unfinished)
         for place, path in _sources():
             wheel.add(place, path.read_bytes())
         wheel.add("shardc/VERSION", (ROOT / "VERSION").read_bytes())
@@ -194,6 +196,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
             if path.is_file():
                 wheel.add(f"shardc/{path.relative_to(stage)}", path.read_bytes(), 0o755)
         wheel.close(info)
+        shutil.move(unfinished, Path(wheel_directory) / name)
     return name
 
 
