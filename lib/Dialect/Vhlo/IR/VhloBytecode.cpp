@@ -640,12 +640,14 @@ static FailureOr<Attribute> convert(const Field &field,
     if (!tensor || tensor.getType().getRank() != 1 ||
         !tensor.getElementType().isInteger(field.form == Form::Ints ? 64 : 1))
       return failure();
-    SmallVector<int64_t> numbers = *numbersOf(tensor);
+    auto numbers = numbersOf(tensor);
+    if (!numbers)
+      return failure();
     if (field.form == Form::Ints)
-      return Attribute(DenseI64ArrayAttr::get(context, numbers));
+      return Attribute(DenseI64ArrayAttr::get(context, *numbers));
     return Attribute(DenseBoolArrayAttr::get(
         context,
-        llvm::map_to_vector(numbers, [](int64_t n) { return n != 0; })));
+        llvm::map_to_vector(*numbers, [](int64_t n) { return n != 0; })));
   }
   }
   llvm_unreachable("unknown form");
