@@ -63,3 +63,91 @@ func.func @pad_of_nothing(%x: tensor<3x0xf32>) -> tensor<5x2xf32> {
   } : tensor<3x0xf32> to tensor<5x2xf32>
   return %0 : tensor<5x2xf32>
 }
+
+// Many parts side by side go into memory of their own, each into its place,
+// where it may also be built; but not a part that is read elsewhere.
+// CHECK-LABEL: func.func @many_parts(
+//   CHECK-NOT:   tensor.insert_slice
+//       CHECK:   %[[MEMORY:.*]] = memref.alloc() : memref<32xf32>
+//       CHECK:   %[[PLACE:.*]] = memref.subview %[[MEMORY]][0] [2] [1]
+//       CHECK:   %[[NEXT:.*]] = memref.subview %[[MEMORY]][2] [2] [1]
+//       CHECK:   bufferization.materialize_in_destination %{{.*}} in writable %[[PLACE]]
+//       CHECK:   bufferization.materialize_in_destination %{{.*}} in restrict writable %[[NEXT]]
+//       CHECK:   %[[JOINED:.*]] = bufferization.to_tensor %[[MEMORY]] restrict writable
+//       CHECK:   return %{{.*}}, %[[JOINED]]
+func.func @many_parts(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<32xf32>) {
+  %into = tensor.empty() : tensor<32xf32>
+  %e0 = tensor.empty() : tensor<2xf32>
+  %p0 = linalg.exp ins(%x : tensor<2xf32>) outs(%e0 : tensor<2xf32>) -> tensor<2xf32>
+  %j0 = tensor.insert_slice %p0 into %into[0] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e1 = tensor.empty() : tensor<2xf32>
+  %p1 = linalg.exp ins(%x : tensor<2xf32>) outs(%e1 : tensor<2xf32>) -> tensor<2xf32>
+  %j1 = tensor.insert_slice %p1 into %j0[2] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e2 = tensor.empty() : tensor<2xf32>
+  %p2 = linalg.exp ins(%x : tensor<2xf32>) outs(%e2 : tensor<2xf32>) -> tensor<2xf32>
+  %j2 = tensor.insert_slice %p2 into %j1[4] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e3 = tensor.empty() : tensor<2xf32>
+  %p3 = linalg.exp ins(%x : tensor<2xf32>) outs(%e3 : tensor<2xf32>) -> tensor<2xf32>
+  %j3 = tensor.insert_slice %p3 into %j2[6] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e4 = tensor.empty() : tensor<2xf32>
+  %p4 = linalg.exp ins(%x : tensor<2xf32>) outs(%e4 : tensor<2xf32>) -> tensor<2xf32>
+  %j4 = tensor.insert_slice %p4 into %j3[8] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e5 = tensor.empty() : tensor<2xf32>
+  %p5 = linalg.exp ins(%x : tensor<2xf32>) outs(%e5 : tensor<2xf32>) -> tensor<2xf32>
+  %j5 = tensor.insert_slice %p5 into %j4[10] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e6 = tensor.empty() : tensor<2xf32>
+  %p6 = linalg.exp ins(%x : tensor<2xf32>) outs(%e6 : tensor<2xf32>) -> tensor<2xf32>
+  %j6 = tensor.insert_slice %p6 into %j5[12] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e7 = tensor.empty() : tensor<2xf32>
+  %p7 = linalg.exp ins(%x : tensor<2xf32>) outs(%e7 : tensor<2xf32>) -> tensor<2xf32>
+  %j7 = tensor.insert_slice %p7 into %j6[14] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e8 = tensor.empty() : tensor<2xf32>
+  %p8 = linalg.exp ins(%x : tensor<2xf32>) outs(%e8 : tensor<2xf32>) -> tensor<2xf32>
+  %j8 = tensor.insert_slice %p8 into %j7[16] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e9 = tensor.empty() : tensor<2xf32>
+  %p9 = linalg.exp ins(%x : tensor<2xf32>) outs(%e9 : tensor<2xf32>) -> tensor<2xf32>
+  %j9 = tensor.insert_slice %p9 into %j8[18] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e10 = tensor.empty() : tensor<2xf32>
+  %p10 = linalg.exp ins(%x : tensor<2xf32>) outs(%e10 : tensor<2xf32>) -> tensor<2xf32>
+  %j10 = tensor.insert_slice %p10 into %j9[20] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e11 = tensor.empty() : tensor<2xf32>
+  %p11 = linalg.exp ins(%x : tensor<2xf32>) outs(%e11 : tensor<2xf32>) -> tensor<2xf32>
+  %j11 = tensor.insert_slice %p11 into %j10[22] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e12 = tensor.empty() : tensor<2xf32>
+  %p12 = linalg.exp ins(%x : tensor<2xf32>) outs(%e12 : tensor<2xf32>) -> tensor<2xf32>
+  %j12 = tensor.insert_slice %p12 into %j11[24] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e13 = tensor.empty() : tensor<2xf32>
+  %p13 = linalg.exp ins(%x : tensor<2xf32>) outs(%e13 : tensor<2xf32>) -> tensor<2xf32>
+  %j13 = tensor.insert_slice %p13 into %j12[26] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e14 = tensor.empty() : tensor<2xf32>
+  %p14 = linalg.exp ins(%x : tensor<2xf32>) outs(%e14 : tensor<2xf32>) -> tensor<2xf32>
+  %j14 = tensor.insert_slice %p14 into %j13[28] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %e15 = tensor.empty() : tensor<2xf32>
+  %p15 = linalg.exp ins(%x : tensor<2xf32>) outs(%e15 : tensor<2xf32>) -> tensor<2xf32>
+  %j15 = tensor.insert_slice %p15 into %j14[30] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  return %p0, %j15 : tensor<2xf32>, tensor<32xf32>
+}
+
+// What is laid over another's place is laid there in order.
+// CHECK-LABEL: func.func @parts_over_parts(
+// CHECK-COUNT-16: tensor.insert_slice
+func.func @parts_over_parts(%x: tensor<2xf32>) -> tensor<32xf32> {
+  %into = tensor.empty() : tensor<32xf32>
+  %j0 = tensor.insert_slice %x into %into[0] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j1 = tensor.insert_slice %x into %j0[1] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j2 = tensor.insert_slice %x into %j1[2] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j3 = tensor.insert_slice %x into %j2[3] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j4 = tensor.insert_slice %x into %j3[4] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j5 = tensor.insert_slice %x into %j4[5] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j6 = tensor.insert_slice %x into %j5[6] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j7 = tensor.insert_slice %x into %j6[7] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j8 = tensor.insert_slice %x into %j7[8] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j9 = tensor.insert_slice %x into %j8[9] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j10 = tensor.insert_slice %x into %j9[10] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j11 = tensor.insert_slice %x into %j10[11] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j12 = tensor.insert_slice %x into %j11[12] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j13 = tensor.insert_slice %x into %j12[13] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j14 = tensor.insert_slice %x into %j13[14] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  %j15 = tensor.insert_slice %x into %j14[15] [2] [1] : tensor<2xf32> into tensor<32xf32>
+  return %j15 : tensor<32xf32>
+}

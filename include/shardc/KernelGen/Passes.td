@@ -118,7 +118,8 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
     }
     ```
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect",
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::tensor::TensorDialect"];
 }
 
