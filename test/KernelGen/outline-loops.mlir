@@ -99,3 +99,60 @@ func.func @main(%a: memref<32xf32>) -> vector<16xf32> {
   }
   return %sum : vector<16xf32>
 }
+
+// -----
+
+// Accumulators stay in registers until they are stored: what is stored goes
+// with the loop, and what is loaded before it.
+// CHECK: func.func private @__shardc_loop_0(%[[TO:.*]]: memref<4xf32>, %{{.*}}: memref<32xf32>)
+// CHECK:   %[[BEGIN:.*]] = vector.load %[[TO]]
+// CHECK:   %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[BEGIN]])
+// CHECK:   vector.store %[[SUM]], %[[TO]]
+// CHECK: func.func @main(
+// CHECK-SAME: %[[A:.*]]: memref<32xf32>, %[[B:.*]]: memref<4xf32>, %[[C:.*]]: memref<4xf32>)
+// CHECK-NOT: scf.for
+// CHECK:   call @__shardc_loop_0(%[[B]], %[[A]])
+// CHECK-NEXT: call @__shardc_loop_0(%[[C]], %[[A]])
+func.func @main(%a: memref<32xf32>, %b: memref<4xf32>, %c: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %begin = vector.load %b[%c0] : memref<4xf32>, vector<4xf32>
+  %sum = scf.for %i = %c0 to %c32 step %c4 iter_args(%s = %begin) -> (vector<4xf32>) {
+    %v = vector.load %a[%i] : memref<32xf32>, vector<4xf32>
+    %t = arith.addf %s, %v : vector<4xf32>
+    scf.yield %t : vector<4xf32>
+  }
+  vector.store %sum, %b[%c0] : memref<4xf32>, vector<4xf32>
+  %other = vector.load %c[%c0] : memref<4xf32>, vector<4xf32>
+  %more = scf.for %i = %c0 to %c32 step %c4 iter_args(%s = %other) -> (vector<4xf32>) {
+    %v = vector.load %a[%i] : memref<32xf32>, vector<4xf32>
+    %t = arith.addf %s, %v : vector<4xf32>
+    scf.yield %t : vector<4xf32>
+  }
+  vector.store %more, %c[%c0] : memref<4xf32>, vector<4xf32>
+  return
+}
+
+// -----
+
+// A call between the loop and the store of what it ends with stays where it is,
+// and so do they.
+// CHECK-NOT: @__shardc_loop
+// CHECK: func.func @main(
+// CHECK:   scf.for
+func.func private @runtime()
+func.func @main(%a: memref<32xf32>, %b: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : vector<4xf32>
+  %sum = scf.for %i = %c0 to %c32 step %c4 iter_args(%s = %zero) -> (vector<4xf32>) {
+    %v = vector.load %a[%i] : memref<32xf32>, vector<4xf32>
+    %t = arith.addf %s, %v : vector<4xf32>
+    scf.yield %t : vector<4xf32>
+  }
+  func.call @runtime() : () -> ()
+  vector.store %sum, %b[%c0] : memref<4xf32>, vector<4xf32>
+  return
+}

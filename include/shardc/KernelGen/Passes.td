@@ -94,7 +94,8 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
   let summary = "Write pads and concatenations into slices of one buffer.";
   let description = [{
     Before: `tensor.pad`, `tensor.concat`. After: a destination and `tensor.insert_slice` into it,
-    so that producers may write there directly. `scf.index_switch` on tensors becomes `scf.if`,
+    so that producers may write there directly; where many parts are joined, one `memref.alloc` and what
+    materialises each in a `memref.subview` of it. `scf.index_switch` on tensors becomes `scf.if`,
     through which bufferization sees what may not be written. Refuses: nothing; a pad with a body other than
     one yielded value is left alone.
 
@@ -585,7 +586,8 @@ def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
   let summary = "Give loop nests of a long function functions of their own, one for all that are alike.";
   let description = [{
     Before: loops on buffers in `@main`. After, if `@main` has at least `least-ops` ops: each outermost loop that only computes and accesses memory
-    is a call of a private function of what it reads from outside, its constants with it; loops that differ in nothing but what they are given
+    is a call of a private function of what it reads from outside, its constants with it, and with the loads and stores
+    of vectors that it begins and ends with; loops that differ in nothing but what they are given
     call the same one. LLVM takes quadratic time for long functions, and layers of a network are alike.
     ```mlir
     scf.for %i = %c0 to %c32 step %c1 {

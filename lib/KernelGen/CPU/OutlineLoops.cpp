@@ -48,60 +48,132 @@ static bool isConstant(Value value) {
   return op && op->hasTrait<OpTrait::ConstantLike>();
 }
 
-static llvm::SetVector<Value> valuesFromOutside(Operation *loop) {
-  llvm::SetVector<Value> values(loop->operand_begin(), loop->operand_end());
-  getUsedValuesDefinedAbove(loop->getRegions(), values);
+/// Ops that stand one behind the other in a block.
+using Run = SmallVector<Operation *>;
+
+static llvm::SetVector<Value> valuesFromOutside(ArrayRef<Operation *> run) {
+  llvm::SetVector<Value> used;
+  llvm::SmallDenseSet<Value> made;
+  for (Operation *op : run) {
+    used.insert(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    made.insert(op->result_begin(), op->result_end());
+  }
+  used.remove_if([&](Value value) { return made.contains(value); });
+  return used;
+}
+
+/// What ops outside of `run` use of its results.
+static SmallVector<Value> valuesForOutside(ArrayRef<Operation *> run) {
+  Block *block = run.front()->getBlock();
+  SmallVector<Value> values;
+  for (Operation *op : run)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            Operation *next = block->findAncestorOpInBlock(*user);
+            return next->isBeforeInBlock(run.front()) ||
+                   run.back()->isBeforeInBlock(next);
+          }))
+        values.push_back(result);
   return values;
 }
 
-/// True if what goes into `loop` and comes out of it may cross a call: numbers
-/// and addresses in, numbers out. Vectors may not: a tile of accumulators
-/// belongs in registers.
-static bool mayCross(Operation *loop) {
-  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  return llvm::all_of(loop->getResultTypes(), isNumber) &&
-         llvm::all_of(valuesFromOutside(loop), [&](Value value) {
-           return isConstant(value) || isNumber(value.getType()) ||
-                  isa<MemRefType, LLVM::LLVMPointerType>(value.getType());
-         });
+static bool isNumber(Type type) { return type.isIntOrIndexOrFloat(); }
+
+/// Whether `value` may go into a call: numbers and addresses. Vectors may not:
+/// a tile of accumulators belongs in registers.
+static bool mayGoIn(Value value) {
+  return isConstant(value) || isNumber(value.getType()) ||
+         isa<MemRefType, LLVM::LLVMPointerType>(value.getType());
 }
 
-/// The outermost plain loops of `region`, in order.
-static void findLoops(Region &region, SmallVectorImpl<Operation *> &loops) {
-  for (Block &block : region)
+/// The ops around `loop` that make or use what may not cross a call, such as
+/// the stores of the accumulators that it ends with, and all that stands
+/// between; empty where something among them must stay.
+static Run runAround(Operation *loop) {
+  constexpr size_t kMostOps = 256;
+  Block *block = loop->getBlock();
+  Operation *first = loop, *last = loop;
+  while (true) {
+    Run run;
+    for (Operation *op = first;; op = op->getNextNode()) {
+      if (!isPlain(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+          run.size() == kMostOps)
+        return {};
+      run.push_back(op);
+      if (op == last)
+        break;
+    }
+    Operation *newFirst = first, *newLast = last;
+    for (Value value : valuesFromOutside(run)) {
+      if (mayGoIn(value))
+        continue;
+      Operation *maker = value.getDefiningOp();
+      if (!maker || maker->getBlock() != block)
+        return {};
+      if (maker->isBeforeInBlock(newFirst))
+        newFirst = maker;
+    }
+    for (Value value : valuesForOutside(run)) {
+      if (isNumber(value.getType()))
+        continue;
+      for (Operation *user : value.getUsers()) {
+        Operation *next = block->findAncestorOpInBlock(*user);
+        if (newLast->isBeforeInBlock(next))
+          newLast = next;
+      }
+    }
+    if (newFirst == first && newLast == last)
+      return run;
+    first = newFirst;
+    last = newLast;
+  }
+}
+
+/// The outermost plain loops of `region`, in order, with what belongs to them.
+static void findLoops(Region &region, SmallVectorImpl<Run> &runs) {
+  for (Block &block : region) {
+    Operation *done = nullptr; // the last op of the last run
     for (Operation &op : block) {
+      if (done && !done->isBeforeInBlock(&op))
+        continue;
       if (isa<scf::ForOp, scf::ParallelOp>(op) && isPlain(&op)) {
-        if (mayCross(&op))
-          loops.push_back(&op);
+        Run run = runAround(&op);
+        if (run.empty() || (done && !done->isBeforeInBlock(run.front())))
+          continue;
+        done = run.back();
+        runs.push_back(std::move(run));
         continue;
       }
       for (Region &inner : op.getRegions())
-        findLoops(inner, loops);
+        findLoops(inner, runs);
     }
+  }
 }
 
-/// What of `loop` must agree for another to have the same function; equal for
-/// loops that are.
-static llvm::hash_code hashOf(Operation *loop) {
+/// What of `run` must agree for another to have the same function; equal for
+/// runs that are.
+static llvm::hash_code hashOf(ArrayRef<Operation *> run) {
   llvm::hash_code hash(0);
-  loop->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    hash = llvm::hash_combine(hash, op->getName(), op->getNumOperands(),
-                              op->getAttrDictionary(), op->hashProperties());
-    for (Type type : op->getResultTypes())
-      hash = llvm::hash_combine(hash, type);
-  });
+  for (Operation *outermost : run)
+    outermost->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      hash = llvm::hash_combine(hash, op->getName(), op->getNumOperands(),
+                                op->getAttrDictionary(), op->hashProperties());
+      for (Type type : op->getResultTypes())
+        hash = llvm::hash_combine(hash, type);
+    });
   return hash;
 }
 
-/// A function of `inputs` and the constants that `loop` reads, which does what
-/// `loop` does.
-static func::FuncOp makeFunction(OpBuilder &builder, Operation *loop,
+/// A function of `inputs` and the constants that `run` reads, which does what
+/// `run` does and returns `outputs`.
+static func::FuncOp makeFunction(OpBuilder &builder, ArrayRef<Operation *> run,
                                  ValueRange inputs, ValueRange constants,
-                                 StringRef name) {
-  Location loc = loop->getLoc();
+                                 ValueRange outputs, StringRef name) {
+  Location loc = run.front()->getLoc();
   auto function = func::FuncOp::create(
       builder, loc, name,
-      builder.getFunctionType(inputs.getTypes(), loop->getResultTypes()));
+      builder.getFunctionType(inputs.getTypes(), outputs.getTypes()));
   function.setPrivate();
   function->setAttr(
       "llvm.linkage",
@@ -113,8 +185,12 @@ static func::FuncOp makeFunction(OpBuilder &builder, Operation *loop,
   map.map(inputs, function.getArguments());
   for (Value constant : constants)
     map.map(constant, builder.clone(*constant.getDefiningOp())->getResult(0));
-  Operation *copy = builder.clone(*loop, map);
-  func::ReturnOp::create(builder, loc, copy->getResults());
+  for (Operation *op : run)
+    builder.clone(*op, map);
+  func::ReturnOp::create(builder, loc,
+                         llvm::map_to_vector(outputs, [&](Value value) {
+                           return map.lookup(value);
+                         }));
   return function;
 }
 
@@ -131,21 +207,21 @@ struct OutlineLoopsPass final
     main.walk([&](Operation *) { ++length; });
     if (length < leastOps)
       return;
-    SmallVector<Operation *> loops;
-    findLoops(main.getBody(), loops);
+    SmallVector<Run> runs;
+    findLoops(main.getBody(), runs);
 
     OpBuilder builder(main);
     // Functions by the hash of the loop that they were made of.
     llvm::DenseMap<size_t, SmallVector<func::FuncOp>> known;
     int64_t count = 0;
-    for (Operation *loop : loops) {
-      size_t hash = hashOf(loop);
-      SmallVector<Value> inputs, constants;
-      for (Value value : valuesFromOutside(loop))
+    for (Run &run : runs) {
+      size_t hash = hashOf(run);
+      SmallVector<Value> inputs, constants, outputs = valuesForOutside(run);
+      for (Value value : valuesFromOutside(run))
         (isConstant(value) ? constants : inputs).push_back(value);
       builder.setInsertionPoint(main);
       func::FuncOp function =
-          makeFunction(builder, loop, inputs, constants,
+          makeFunction(builder, run, inputs, constants, outputs,
                        ("__shardc_loop_" + Twine(count)).str());
       SmallVector<func::FuncOp> &alike = known[hash];
       auto same = llvm::find_if(alike, [&](func::FuncOp other) {
@@ -161,11 +237,13 @@ struct OutlineLoopsPass final
         alike.push_back(function);
         ++count;
       }
-      builder.setInsertionPoint(loop);
-      auto call =
-          func::CallOp::create(builder, loop->getLoc(), function, inputs);
-      loop->replaceAllUsesWith(call.getResults());
-      loop->erase();
+      builder.setInsertionPoint(run.front());
+      auto call = func::CallOp::create(builder, run.front()->getLoc(), function,
+                                       inputs);
+      for (auto [output, result] : llvm::zip_equal(outputs, call.getResults()))
+        output.replaceAllUsesWith(result);
+      for (Operation *op : llvm::reverse(run))
+        op->erase();
     }
   }
 };
