@@ -1,0 +1,84 @@
+//===- compile-time.cpp - How long programs take to compile ---------------===//
+//
+// compile-time [--repeat=N] [--mesh=X] [--rank-threads=N] FILE...
+//
+// Compiles each file N times in this process and prints a line of JSON for it:
+// milliseconds of processor time of the first compilation and of the median of
+// the others, and bytes of the object file. compile_time.py makes a table of
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Diagnostics.h"
+#include "shardc/Pipelines/Compile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <sys/resource.h>
+#include <time.h>
+
+using namespace llvm;
+using namespace shardc;
+
+static cl::list<std::string> inputs(cl::Positional, cl::desc("FILE..."));
+static cl::opt<unsigned> repeat("repeat", cl::desc("Times each is compiled"),
+                                cl::init(5));
+static cl::opt<std::string> mesh("mesh", cl::desc("Axes given another size"));
+static cl::opt<int64_t> threads("rank-threads", cl::desc("Threads of a rank"),
+                                cl::init(1));
+
+/// Milliseconds of processor time that this process took so far.
+static double processorMs() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) / 1e6;
+}
+
+/// Compiles `path` and returns the object file's bytes; 0 where it is refused.
+static size_t compileOnce(StringRef path) {
+  auto text = MemoryBuffer::getFile(path);
+  if (!text)
+    return 0;
+  auto context = borrowCompilerContext((*text)->getBufferSize());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      parseModel(*context, std::move(*text));
+  if (!module)
+    return 0;
+  allowThreads(*module);
+  StageOptions options;
+  options.mesh = mesh;
+  options.threads = threads;
+  mlir::FailureOr<CompiledProgram> program = compileProgram(*module, options);
+  return failed(program) ? 0 : program->object.size();
+}
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "how long programs take to compile");
+  bool failed = false;
+  for (const std::string &path : inputs) {
+    std::vector<double> times;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < repeat; ++i) {
+      double start = processorMs();
+      bytes = compileOnce(path);
+      times.push_back(processorMs() - start);
+    }
+    double first = times.front();
+    if (times.size() > 1)
+      times.erase(times.begin());
+    llvm::sort(times);
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    outs() << json::Value(json::Object{{"file", path},
+                                       {"first", first},
+                                       {"median", times[times.size() / 2]},
+                                       {"least", times.front()},
+                                       {"object", int64_t(bytes)},
+                                       {"peak", usage.ru_maxrss}})
+           << "\n";
+    outs().flush();
+    failed |= bytes == 0;
+  }
+  return failed;
+}
