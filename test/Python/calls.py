@@ -2,6 +2,7 @@
 
 import gc
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -36,6 +37,8 @@ def raises(kind: type[BaseException], part: str, call: object) -> BaseException:
     raise AssertionError(f"expected {kind.__name__}")
 
 
+# What started this process may have had children; this one has none.
+children = resource.getrusage(resource.RUSAGE_CHILDREN)
 program = shardc.compile(STEP, mesh={"d": 3}, in_shardings=SPLITS)
 doubled, y = program(w, x)
 assert type(doubled) is numpy.ndarray and doubled.flags.writeable
@@ -46,7 +49,8 @@ assert "f32[10,4] [d 7|0|3, :]" in repr(program) and "d=3" in repr(program), pro
 assert shardc.__version__ == (Path(__file__).resolve().parents[2] / "VERSION").read_text().strip()
 assert isinstance(program.remarks, list) and program.costs()["code_bytes"] > 0
 
-# Neither compiling nor calling has written a file.
+# Neither compiling nor calling has started a process or written a file.
+assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt == children.ru_minflt
 assert not os.listdir(tempfile.gettempdir()), os.listdir(tempfile.gettempdir())
 
 # What stays, stays: results of arrays are arrays, and go in again as they are.
