@@ -168,6 +168,11 @@ static MaybeFailure fillModel(CompiledModel &model, const std::string &json) {
   Costs &costs = model.costs;
   costs = {};
   costs.temporaryBytes = metadata.arenaBytes;
+  auto ranks = static_cast<double>(model.numRanks);
+  costs.flops = ranks * static_cast<double>(metadata.work.operations);
+  costs.bytesAccessed = ranks * static_cast<double>(metadata.work.bytes);
+  costs.transcendentals =
+      ranks * static_cast<double>(metadata.work.transcendentals);
   for (const shardc::SiteMetadata &site : metadata.communication)
     costs.bytesMoved +=
         static_cast<double>(std::max<int64_t>(site.bytesPerStep, 0));

@@ -364,7 +364,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
     return failure();
   program.metadata = describeProgram(module);
   if (options.localText)
-    program.localText = printLocalProgram(module);
+    program.localText = printLocalProgram(module, &program.metadata.work);
   program.metadata.arch = options.arch;
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;

@@ -196,9 +196,13 @@ static Error *describe(Program &program) {
   if (Error *error =
           takeError(shardc_program_get_costs(program.handle, &program.cost)))
     return error;
-  program.costs.add("flops", float(program.cost.flops));
-  program.costs.add("bytes accessed", float(program.cost.bytes_accessed));
-  program.costs.add("transcendentals", float(program.cost.transcendentals));
+  // Callers look at the program of one device.
+  auto each = [&](double sum) {
+    return float(sum / double(program.numRanks()));
+  };
+  program.costs.add("flops", each(program.cost.flops));
+  program.costs.add("bytes accessed", each(program.cost.bytes_accessed));
+  program.costs.add("transcendentals", each(program.cost.transcendentals));
   program.costs.add("bytes moved", float(program.cost.bytes_moved));
 
   std::optional<Metadata> metadata =

@@ -18,6 +18,8 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -35,6 +37,7 @@ public:
         builder(local.getContext()) {}
 
   std::string print();
+  ProgramWork work; ///< of the module that was printed
 
 private:
   OwningOpRef<ModuleOp> build(bool isWhole);
@@ -46,6 +49,8 @@ private:
 
   void take(Block &from, Block &to);
   void take(Operation &op);
+  /// Adds what `op`, which has been taken, computes.
+  void count(Operation &op);
   bool takeStatic(Operation &op);
   bool takeSlice(Operation &op);
   bool takeReduction(Operation &op);
@@ -68,6 +73,7 @@ private:
   IRMapping mapping;
   DenseMap<Value, RankedTensorType> returned; ///< by value of the local view
   int64_t channels = 0;
+  bool counts = true; ///< not within a reducer
 };
 } // namespace
 
@@ -186,6 +192,11 @@ bool LocalText::takeStatic(Operation &op) {
   builder.insert(clone);
   for (NamedAttribute attribute : llvm::to_vector(clone->getDiscardableAttrs()))
     clone->removeDiscardableAttr(attribute.getName());
+  // A reducer's ops are counted with the op that it is of.
+  llvm::SaveAndRestore<bool> isCounted(
+      counts,
+      counts &&
+          isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp>(op));
   for (auto [from, to] : llvm::zip_equal(op.getRegions(), clone->getRegions()))
     for (Block &block : from) {
       OpBuilder::InsertionGuard guard(builder);
@@ -298,9 +309,91 @@ void LocalText::takeAsCall(Operation &op) {
 }
 
 void LocalText::take(Operation &op) {
-  if (takeStatic(op) || takeSlice(op) || takeReduction(op) || takeExchange(op))
+  if (!takeStatic(op) && !takeSlice(op) && !takeReduction(op) &&
+      !takeExchange(op))
+    takeAsCall(op);
+  if (counts)
+    count(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// What the op does to each element of its result, where that is all it does.
+enum class ElementWork { None, Operation, Transcendental };
+
+static ElementWork elementWork(Operation &op) {
+  if (isa<stablehlo::ExpOp, stablehlo::Expm1Op, stablehlo::LogOp,
+          stablehlo::Log1pOp, stablehlo::SineOp, stablehlo::CosineOp,
+          stablehlo::TanOp, stablehlo::TanhOp, stablehlo::LogisticOp,
+          stablehlo::PowOp, stablehlo::SqrtOp, stablehlo::RsqrtOp,
+          stablehlo::CbrtOp, stablehlo::Atan2Op>(op) ||
+      isa<chlo::ChloDialect>(op.getDialect()))
+    return ElementWork::Transcendental;
+  if (op.hasTrait<stablehlo::ElementwiseTrait>() &&
+      !isa<stablehlo::ConvertOp, stablehlo::BitcastConvertOp>(op))
+    return ElementWork::Operation;
+  return ElementWork::None;
+}
+
+void LocalText::count(Operation &op) {
+  auto typeNow = [&](Value value) {
+    return mapping.contains(value)
+               ? dyn_cast<RankedTensorType>(mapping.lookup(value).getType())
+               : RankedTensorType();
+  };
+  auto elements = [&](Value value) {
+    RankedTensorType type = typeNow(value);
+    return type ? type.getNumElements() : 0;
+  };
+  if (op.getNumResults() == 0 || matchPattern(&op, m_Constant()) ||
+      isa<stablehlo::WhileOp, stablehlo::IfOp, stablehlo::CaseOp,
+          stablehlo::ReshapeOp>(op))
     return;
-  takeAsCall(op);
+  for (ValueRange values :
+       {ValueRange(op.getOperands()), ValueRange(op.getResults())})
+    for (Value value : values)
+      if (RankedTensorType type = typeNow(value))
+        if (Type element = type.getElementType(); element.isIntOrFloat())
+          work.bytes += type.getNumElements() *
+                        llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t results = elements(op.getResult(0));
+  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
+    int64_t contracted = 1;
+    for (int64_t dim :
+         dot.getDotDimensionNumbers().getLhsContractingDimensions())
+      if (RankedTensorType type = typeNow(dot.getLhs()))
+        contracted *= type.getDimSize(dim);
+    work.operations += 2 * results * contracted;
+  } else if (auto convolution = dyn_cast<stablehlo::ConvolutionOp>(op)) {
+    auto features =
+        convolution.getDimensionNumbers().getKernelOutputFeatureDimension();
+    if (RankedTensorType kernel = typeNow(convolution.getRhs()))
+      work.operations += 2 * results * kernel.getNumElements() /
+                         std::max<int64_t>(kernel.getDimSize(features), 1);
+  } else if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
+    // Scores, and what is made of them: one product each.
+    int64_t size = 4;
+    for (int64_t dim : ArrayRef(pairs.getDimSizes()).drop_back())
+      size *= ShapedType::isDynamic(dim) ? 1 : dim;
+    work.operations += size;
+  } else if (auto window = dyn_cast<stablehlo::ReduceWindowOp>(op)) {
+    int64_t size = 1;
+    for (int64_t extent : window.getWindowDimensions())
+      size *= extent;
+    work.operations += results * size;
+  } else if (isa<stablehlo::ReduceOp, stablehlo::AllReduceOp,
+                 stablehlo::ReduceScatterOp, stablehlo::ScatterOp>(op) ||
+             isa<spmd::AllReduceOp, spmd::ReduceScatterOp>(op)) {
+    work.operations += elements(
+        op.getOperand(op.getNumOperands() > 2 && isa<stablehlo::ScatterOp>(op)
+                          ? op.getNumOperands() - 1
+                          : 0));
+  } else if (ElementWork each = elementWork(op); each != ElementWork::None) {
+    (each == ElementWork::Operation ? work.operations : work.transcendentals) +=
+        results;
+  }
 }
 
 void LocalText::take(Block &from, Block &to) {
@@ -575,6 +668,10 @@ std::string LocalText::print() {
   return text;
 }
 
-std::string shardc::printLocalProgram(ModuleOp local) {
-  return LocalText(local).print();
+std::string shardc::printLocalProgram(ModuleOp local, ProgramWork *work) {
+  LocalText program(local);
+  std::string text = program.print();
+  if (work)
+    *work = program.work;
+  return text;
 }

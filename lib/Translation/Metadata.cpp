@@ -94,6 +94,11 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
     out.attribute("threads", metadata.threads);
     if (metadata.reproducible)
       out.attribute("reproducible", true);
+    if (metadata.work != ProgramWork()) {
+      out.attribute("operations", metadata.work.operations);
+      out.attribute("transcendentals", metadata.work.transcendentals);
+      out.attribute("accessed_bytes", metadata.work.bytes);
+    }
     out.attributeArray("mesh", [&] {
       for (const MeshAxis &axis : metadata.mesh)
         out.object([&] {
@@ -397,6 +402,12 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
     reader.read(*object, "threads", "", metadata.threads);
   if (object->get("reproducible"))
     reader.read(*object, "reproducible", "", metadata.reproducible);
+  for (auto [name, value] :
+       {std::pair("operations", &metadata.work.operations),
+        {"transcendentals", &metadata.work.transcendentals},
+        {"accessed_bytes", &metadata.work.bytes}})
+    if (object->get(name))
+      reader.read(*object, name, "", *value);
   int64_t ranks = 1;
   reader.readArray(
       *object, "mesh", "", kMaxAxes,

@@ -9,6 +9,7 @@
 #define SHARDC_TRANSLATION_LOCALTEXT_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardc/Translation/Metadata.h"
 #include <string>
 
 namespace shardc {
@@ -21,7 +22,13 @@ namespace shardc {
 /// their tables as `backend_config`. Constants of more than 64 elements are
 /// calls of `shardc.constant`. A program that cannot be told so is one call,
 /// `shardc.program`.
-std::string printLocalProgram(mlir::ModuleOp local);
+///
+/// Sets `work`, if given, to what one rank computes, op by op: a product of m
+/// by k and k by n counts 2 m k n, an elementwise op one for each element, and
+/// what is only moved nothing. Bodies of loops count once, as nobody knows how
+/// often they run.
+std::string printLocalProgram(mlir::ModuleOp local,
+                              ProgramWork *work = nullptr);
 
 } // namespace shardc
 

@@ -79,6 +79,14 @@ struct SiteMetadata {
   friend bool operator==(const SiteMetadata &, const SiteMetadata &) = default;
 };
 
+/// What a rank computes in a step, as estimated (Translation/LocalText.h).
+struct ProgramWork {
+  int64_t operations = 0;      ///< additions, products, comparisons, …
+  int64_t transcendentals = 0; ///< exp, log, …: evaluations
+  int64_t bytes = 0;           ///< read and written by ops one by one
+  friend bool operator==(const ProgramWork &, const ProgramWork &) = default;
+};
+
 struct ProgramMetadata {
   /// Version of the format; other versions are refused.
   static constexpr int64_t currentFormat = kArtifactFormat;
@@ -93,6 +101,7 @@ struct ProgramMetadata {
   int64_t arenaBytes = 0;    ///< of the rank that needs most
   int64_t threads = 1;       ///< of a rank, that share its loops
   bool reproducible = false; ///< the same bits on every mesh
+  ProgramWork work;          ///< zeros where it was not counted
 
   int64_t numRanks() const;
   std::vector<int64_t> meshShape() const;
