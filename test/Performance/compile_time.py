@@ -149,7 +149,7 @@ def compile_with_jax(files: list[str], repeat: int) -> None:
 def lines_of(command: list[str]) -> dict[str, dict[str, float]]:
     """Return what a process prints for each file; it may die on the way."""
     environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=16", "JAX_ENABLE_COMPILATION_CACHE": "false"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         print(f"{command[-1]}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
