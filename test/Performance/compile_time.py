@@ -146,10 +146,19 @@ def compile_with_jax(files: list[str], repeat: int) -> None:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
+def environment() -> dict[str, str]:
+    """Return that of processes with JAX: its CPU client, enough devices, nothing compiled before."""
+    given = {
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=16",
+        "JAX_ENABLE_COMPILATION_CACHE": "false",
+    }
+    return os.environ | given
+
+
 def lines_of(command: list[str]) -> dict[str, dict[str, float]]:
     """Return what a process prints for each file; it may die on the way."""
-    environment = os.environ | {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=16", "JAX_ENABLE_COMPILATION_CACHE": "false"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         print(f"{command[-1]}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
@@ -182,7 +191,8 @@ def main() -> int:
     print("| program | ms | JAX ms | ratio | MB | JAX MB |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         this = [options.peer, __file__]
-        lines_of([*this, "--eager", str(options.eager), "--layers", options.layers, "--write", folder])
+        written = [*this, "--eager", str(options.eager), "--layers", options.layers, "--write", folder]
+        subprocess.run(written, env=environment(), check=True)
         singles = [] if options.eager == 0 else sorted(str(path) for path in Path(folder).iterdir() if ":" not in path.name)
         if singles:
             ours = lines_of([options.tool, f"--repeat={options.eager}", *singles])
