@@ -1,7 +1,8 @@
-// RUN: shard-run %s --check --even-borders --ranks=3
+// RUN: shard-run %s --check --even-borders --ranks=3 2>&1 | FileCheck %s --check-prefix=SUMMARY
 // RUN: shard-run %s --check --even-borders --mesh=x=4 --sizes=0:0=5,0,1,2
 // RUN: shard-translate %s --even-borders --ranks=3 --emit=header -o - | FileCheck %s
 // Eight rows come whole on three ranks, and five leave so; six leave as two each.
+// SUMMARY: {{^}}the program on 3 ranks of mesh
 // CHECK-NOT: output0_dim0
 // CHECK:     output1_dim0_boundaries[4] = {0, 2, 4, 6};
 sdy.mesh @mesh = <["x"=3]>

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-decompose-tensor-ops | FileCheck %s
+// RUN: shard-opt %s --spmd-decompose-tensor-ops=many-parts=16 | FileCheck %s
 
 // CHECK-LABEL: func.func @pad(
 //  CHECK-SAME:   %[[X:.*]]: tensor<4x4xf32>

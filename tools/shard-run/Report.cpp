@@ -173,9 +173,10 @@ static void writePlan(raw_ostream &out, const Session &session) {
 void shardc::writeSummary(raw_ostream &out, const Session &session,
                           const RunResult &run, ArrayRef<Verdict> verdicts) {
   const ProgramMetadata &program = session.metadata();
-  out << formatv("{0} on {1} rank{2} of mesh {3}: ", program.name,
-                 program.numRanks(), program.numRanks() == 1 ? "" : "s",
-                 printMesh(program.mesh));
+  StringRef name =
+      program.name.empty() ? "the program" : StringRef(program.name);
+  out << formatv("{0} on {1} rank{2} of mesh {3}: ", name, program.numRanks(),
+                 program.numRanks() == 1 ? "" : "s", printMesh(program.mesh));
   if (session.compileMs() > 0)
     out << formatv("compiled in {0:f1} ms, ", session.compileMs());
   out << formatv("{0:f3} ms per step", medianMs(run.stepMs));

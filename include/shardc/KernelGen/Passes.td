@@ -119,6 +119,9 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
     }
     ```
   }];
+  let options = [
+    Option<"manyParts", "many-parts", "int64_t", /*default=*/"32",
+           "Join so many parts or more in memory. Bufferization takes the cube of fewer, and finds places for each that need less memory.">];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::tensor::TensorDialect"];

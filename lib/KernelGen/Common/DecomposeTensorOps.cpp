@@ -166,9 +166,6 @@ struct DecomposeSwitch final : OpRewritePattern<scf::IndexSwitchOp> {
   }
 };
 
-/// From so many insertions on, what they go into is memory.
-constexpr size_t kManyParts = 16;
-
 /// What `value` was before the op that makes it wrote into it or showed it in
 /// another shape; null where that op makes it of other things.
 static Value previous(Value value) {
@@ -297,7 +294,7 @@ static void joinInMemory(ArrayRef<tensor::InsertSliceOp> inserts) {
     insert.erase();
 }
 
-static void joinManyInMemory(func::FuncOp function) {
+static void joinManyInMemory(func::FuncOp function, size_t many) {
   if (!function.getBody().hasOneBlock())
     return;
   SmallVector<SmallVector<tensor::InsertSliceOp>> joins;
@@ -310,7 +307,7 @@ static void joinManyInMemory(func::FuncOp function) {
     if (!isLast)
       continue;
     SmallVector<tensor::InsertSliceOp> inserts = joinOf(insert);
-    if (inserts.size() >= kManyParts)
+    if (inserts.size() >= many)
       joins.push_back(std::move(inserts));
   }
   for (ArrayRef<tensor::InsertSliceOp> inserts : joins)
@@ -321,7 +318,7 @@ struct DecomposeTensorOpsPass final
     : shardc::impl::DecomposeTensorOpsPassBase<DecomposeTensorOpsPass> {
   using Base::Base;
   void runOnOperation() override {
-    joinManyInMemory(getOperation());
+    joinManyInMemory(getOperation(), manyParts);
     RewritePatternSet patterns(&getContext());
     patterns
         .add<DecomposePad, DecomposeSwitch, InsertInFullRank, SliceInFullRank>(
