@@ -17,6 +17,7 @@ namespace shardc {
 static constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 /// The result that an argument's memory is meant for, or -1 for any.
 static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
+static constexpr llvm::StringLiteral kMemoryKindAttr = "spmd.memory_kind";
 
 namespace {
 
@@ -353,6 +354,8 @@ void Converter::convertSignature() {
              flag && flag.getValue())
       main.setArgAttr(i, kDonatedAttr,
                       OpBuilder(context).getI64IntegerAttr(-1));
+    if (Attribute memory = main.getArgAttr(i, "mhlo.memory_kind"))
+      main.setArgAttr(i, kMemoryKindAttr, memory);
     if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc());
         name && !main.getArgAttr(i, kNameAttr))
       main.setArgAttr(i, kNameAttr, name.getName());
@@ -363,6 +366,8 @@ void Converter::convertSignature() {
     if (auto sharding =
             withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
       main.setResultAttr(i, spmd::kShardingAttrName, sharding);
+    if (Attribute memory = main.getResultAttr(i, "mhlo.memory_kind"))
+      main.setResultAttr(i, kMemoryKindAttr, memory);
     main.removeResultAttr(i, StringAttr::get(context, kOrderAttr));
     if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info");
         name && !main.getResultAttr(i, kNameAttr))

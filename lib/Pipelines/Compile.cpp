@@ -171,6 +171,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     value.check = check.str();
   if (auto donated = attrs.getAs<IntegerAttr>("spmd.donated"))
     value.donated = donated.getInt();
+  if (auto memory = attrs.getAs<StringAttr>("spmd.memory_kind"))
+    value.memory = memory.str();
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
     DimPlacement placement;

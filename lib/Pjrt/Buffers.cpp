@@ -144,8 +144,8 @@ Error *checkRowMajor(const Buffer_MemoryLayout *layout, size_t numDims) {
 // Making buffers
 //===----------------------------------------------------------------------===//
 
-Buffer::Buffer(Device *device, shardc_buffer *buffer)
-    : device(device), handle(buffer),
+Buffer::Buffer(Memory &memory, shardc_buffer *buffer)
+    : memory(&memory), device(memory.device), handle(buffer),
       type(bufferType(shardc_buffer_element_type(buffer))) {
   int64_t rank = shardc_buffer_num_dims(buffer);
   const int64_t *sizes = shardc_buffer_dims(buffer);
@@ -192,7 +192,7 @@ Error *Client_BufferFromHostBuffer(Client_BufferFromHostBuffer_Args *args) {
     return invalid(std::to_string(args->num_byte_strides) +
                    " strides for an array of " +
                    std::to_string(args->num_dims) + " dims");
-  Device *device = deviceOf(args->client, args->device, args->memory);
+  Memory &memory = memoryOf(args->client, args->device, args->memory);
   shardc_host_data data = {};
   data.size = sizeof(data);
   data.data = args->data;
@@ -215,10 +215,10 @@ Error *Client_BufferFromHostBuffer(Client_BufferFromHostBuffer_Args *args) {
   }
   shardc_buffer *buffer = nullptr;
   if (Error *error = takeError(shardc_buffer_from_host(
-          args->client->engine, device->description.id, &data, &buffer)))
+          args->client->engine, memory.device->description.id, &data, &buffer)))
     return error;
   args->done_with_host_buffer = new Event(done);
-  args->buffer = new Buffer(device, buffer);
+  args->buffer = new Buffer(memory, buffer);
   return nullptr;
 }
 
@@ -229,19 +229,19 @@ Client_CreateUninitializedBuffer(Client_CreateUninitializedBuffer_Args *args) {
     return error;
   if (Error *error = checkRowMajor(args->shape_layout, args->shape_num_dims))
     return error;
-  Device *device = deviceOf(args->client, args->device, args->memory);
+  Memory &memory = memoryOf(args->client, args->device, args->memory);
   shardc_buffer *buffer = nullptr;
   if (Error *error = takeError(shardc_buffer_create(
-          args->client->engine, device->description.id,
+          args->client->engine, memory.device->description.id,
           elementType(args->shape_element_type), int64_t(args->shape_num_dims),
           args->shape_dims, &buffer)))
     return error;
-  args->buffer = new Buffer(device, buffer);
+  args->buffer = new Buffer(memory, buffer);
   return nullptr;
 }
 
 /// A buffer that is filled, or fails, when `ready` is set.
-static Error *createLater(Device *device, Buffer_Type type, const int64_t *dims,
+static Error *createLater(Memory &memory, Buffer_Type type, const int64_t *dims,
                           size_t numDims, const Buffer_MemoryLayout *layout,
                           shardc_event *ready,
                           std::unique_ptr<Buffer> &buffer) {
@@ -251,10 +251,10 @@ static Error *createLater(Device *device, Buffer_Type type, const int64_t *dims,
     return error;
   shardc_buffer *handle = nullptr;
   if (Error *error = takeError(shardc_buffer_create_later(
-          device->client->engine, device->description.id, elementType(type),
-          int64_t(numDims), dims, ready, &handle)))
+          memory.device->client->engine, memory.device->description.id,
+          elementType(type), int64_t(numDims), dims, ready, &handle)))
     return error;
-  buffer = std::make_unique<Buffer>(device, handle);
+  buffer = std::make_unique<Buffer>(memory, handle);
   return nullptr;
 }
 
@@ -269,7 +269,7 @@ Error *Client_CreateErrorBuffer(Client_CreateErrorBuffer_Args *args) {
       event, giveError(code, args->error_message, args->error_message_size));
   std::unique_ptr<Buffer> buffer;
   if (Error *error =
-          createLater(deviceOf(args->client, nullptr, args->memory),
+          createLater(memoryOf(args->client, nullptr, args->memory),
                       args->shape_element_type, args->shape_dims,
                       args->shape_num_dims, args->shape_layout, event, buffer))
     return error;
@@ -298,7 +298,7 @@ Client_CreateViewOfDeviceBuffer(Client_CreateViewOfDeviceBuffer_Args *args) {
     return error;
   if (Error *error = checkRowMajor(args->layout, args->num_dims))
     return error;
-  Device *device = deviceOf(args->client, args->device, args->memory);
+  Memory &memory = memoryOf(args->client, args->device, args->memory);
   shardc_host_data data = {};
   data.size = sizeof(data);
   data.data = args->device_buffer_ptr;
@@ -311,9 +311,9 @@ Client_CreateViewOfDeviceBuffer(Client_CreateViewOfDeviceBuffer_Args *args) {
                        args->on_delete_callback_arg};
   shardc_buffer *buffer = nullptr;
   if (Error *error = takeError(shardc_buffer_from_host(
-          args->client->engine, device->description.id, &data, &buffer)))
+          args->client->engine, memory.device->description.id, &data, &buffer)))
     return error;
-  args->buffer = new Buffer(device, buffer);
+  args->buffer = new Buffer(memory, buffer);
   return nullptr;
 }
 
@@ -328,7 +328,7 @@ struct FulfillAliasBufferCallback {
 };
 
 Error *Client_CreateAliasBuffer(Client_CreateAliasBuffer_Args *args) {
-  Device *device = deviceOf(args->client, nullptr, args->memory);
+  Memory &memory = memoryOf(args->client, nullptr, args->memory);
   if (!args->client->onHost)
     return makeError(Error_Code_UNIMPLEMENTED, "aliases in a GPU's memory");
   shardc_event *event = nullptr;
@@ -337,7 +337,7 @@ Error *Client_CreateAliasBuffer(Client_CreateAliasBuffer_Args *args) {
   EventHandle ready = ownEvent(event);
   std::unique_ptr<Buffer> buffer;
   if (Error *error =
-          createLater(device, args->shape_element_type, args->shape_dims,
+          createLater(memory, args->shape_element_type, args->shape_dims,
                       args->shape_num_dims, args->shape_layout, event, buffer))
     return error;
   shardc_buffer_retain(buffer->handle.get());
@@ -448,7 +448,7 @@ Error *Buffer_Device(Buffer_Device_Args *args) {
 }
 
 Error *Buffer_Memory(Buffer_Memory_Args *args) {
-  args->memory = &args->buffer->device->memory;
+  args->memory = args->buffer->memory;
   return nullptr;
 }
 
@@ -627,14 +627,15 @@ Error *Buffer_CopyRawToHostFuture(Buffer_CopyRawToHostFuture_Args *args) {
   EventHandle done = ownEvent(event);
   shardc_buffer *handle = args->buffer->handle.get();
   shardc_buffer_retain(handle);
-  args->callback_data = new LaterCopy{Buffer(args->buffer->device, handle),
+  args->callback_data = new LaterCopy{Buffer(*args->buffer->memory, handle),
                                       args->offset, args->transfer_size, done};
   args->future_ready_callback = startLaterCopy;
   args->event = new Event(done);
   return nullptr;
 }
 
-static Error *copyTo(const Buffer &buffer, Device *device, Buffer *&copy) {
+static Error *copyTo(const Buffer &buffer, Memory &memory, Buffer *&copy) {
+  Device *device = memory.device;
   if (Error *error = checkAlive(buffer, "Buffer_CopyToMemory"))
     return error;
   if (device->client != buffer.device->client)
@@ -644,16 +645,16 @@ static Error *copyTo(const Buffer &buffer, Device *device, Buffer *&copy) {
   if (Error *error = takeError(shardc_buffer_to_device(
           buffer.handle.get(), device->description.id, &handle)))
     return error;
-  copy = new Buffer(device, handle);
+  copy = new Buffer(memory, handle);
   return nullptr;
 }
 
 Error *Buffer_CopyToDevice(Buffer_CopyToDevice_Args *args) {
-  return copyTo(*args->buffer, args->dst_device, args->dst_buffer);
+  return copyTo(*args->buffer, args->dst_device->memory(), args->dst_buffer);
 }
 
 Error *Buffer_CopyToMemory(Buffer_CopyToMemory_Args *args) {
-  return copyTo(*args->buffer, args->dst_memory->device, args->dst_buffer);
+  return copyTo(*args->buffer, *args->dst_memory, args->dst_buffer);
 }
 
 //===----------------------------------------------------------------------===//
@@ -668,10 +669,11 @@ struct AsyncHostToDeviceTransferManager {
     EventHandle ready;
     bool set = false;
   };
-  Device *device;
+  Memory &memory;
   std::mutex mutex;
   std::vector<Target> targets;
 
+  explicit AsyncHostToDeviceTransferManager(Memory &memory) : memory(memory) {}
   /// What is never finished fails, so that nobody waits for it.
   ~AsyncHostToDeviceTransferManager() {
     static const char text[] = "the transfer to the device was given up";
@@ -689,8 +691,8 @@ Error *Client_CreateBuffersForAsyncHostToDevice(
   if (!args->client->onHost)
     return makeError(Error_Code_UNIMPLEMENTED,
                      "transfers in pieces to a GPU's memory");
-  auto manager = std::make_unique<TransferManager>();
-  manager->device = deviceOf(args->client, nullptr, args->memory);
+  auto manager = std::make_unique<TransferManager>(
+      memoryOf(args->client, nullptr, args->memory));
   for (size_t i = 0; i < args->num_shape_specs; ++i) {
     const ShapeSpec &spec = args->shape_specs[i];
     const Buffer_MemoryLayout *layout =
@@ -701,7 +703,7 @@ Error *Client_CreateBuffersForAsyncHostToDevice(
     TransferManager::Target target;
     target.ready = ownEvent(event);
     if (Error *error =
-            createLater(manager->device, spec.element_type, spec.dims,
+            createLater(manager->memory, spec.element_type, spec.dims,
                         spec.num_dims, layout, event, target.buffer)) {
       shardc_event_set(event, nullptr);
       return error;
@@ -772,7 +774,7 @@ Error *AsyncHostToDeviceTransferManager_RetrieveBuffer(
 
 Error *AsyncHostToDeviceTransferManager_Device(
     AsyncHostToDeviceTransferManager_Device_Args *args) {
-  args->device_out = args->transfer_manager->device;
+  args->device_out = args->transfer_manager->memory.device;
   return nullptr;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -133,6 +134,14 @@ static const Memory_FunctionTable memoryFunctions = {
     sizeof(Memory_FunctionTable), nullptr, sizeof(void *), getUserData,
     setUserData};
 
+int32_t memoryKindOf(std::string_view name) {
+  const auto *found =
+      std::find(std::begin(memoryKinds), std::end(memoryKinds), name);
+  return found == std::end(memoryKinds)
+             ? -1
+             : int32_t(found - std::begin(memoryKinds));
+}
+
 Memory::~Memory() {
   for (auto &[key, entry] : userData)
     if (entry.data && entry.destroy)
@@ -223,18 +232,28 @@ static void describe(Client &client, int64_t numDevices) {
     device->description.kind = "shardc";
     device->description.debugString = "shardc:" + number;
     device->description.string = "ShardcDevice(id=" + number + ")";
-    device->memory.vtable = &memoryFunctions;
-    device->memory.id = id;
-    device->memory.debugString = "memory of shardc:" + number;
-    device->memory.string = "ShardcMemory(id=" + number + ")";
-    device->memory.device = device.get();
-    device->memories[0] = &device->memory;
+    for (int32_t kind = 0; kind < (client.onHost ? numMemoryKinds : 1);
+         ++kind) {
+      auto memory = std::make_unique<Memory>();
+      std::string name(memoryKinds[kind]);
+      memory->vtable = &memoryFunctions;
+      memory->id = kind * int32_t(numDevices) + id;
+      memory->kind = kind;
+      memory->debugString = name + " memory of shardc:" + number;
+      memory->string = "ShardcMemory(id=" + std::to_string(memory->id) +
+                       ", kind=" + name + ")";
+      memory->device = device.get();
+      device->memories.push_back(memory.get());
+      client.memories.push_back(memory.get());
+      device->owned.push_back(std::move(memory));
+    }
     client.devices.push_back(device.get());
-    client.memories.push_back(&device->memory);
     client.topology.descriptions.push_back(&device->description);
     client.owned.push_back(std::move(device));
   }
   client.topology.platformVersion = client.platformVersion;
+  client.topology.numMemoryKinds =
+      client.devices.empty() ? 0 : client.devices.front()->memories.size();
 }
 
 Client::~Client() { shardc_engine_destroy(engine); }
@@ -350,10 +369,10 @@ Error *Client_DmaUnmap(Client_DmaUnmap_Args *) { return nullptr; }
 // Devices
 //===----------------------------------------------------------------------===//
 
-Device *deviceOf(Client *client, Device *device, Memory *memory) {
+Memory &memoryOf(const Client *client, Device *device, Memory *memory) {
   if (memory)
-    return memory->device;
-  return device ? device : client->devices.front();
+    return *memory;
+  return (device ? device : client->devices.front())->memory();
 }
 
 Error *DeviceDescription_Id(DeviceDescription_Id_Args *args) {
@@ -407,13 +426,13 @@ Error *Device_LocalHardwareId(Device_LocalHardwareId_Args *args) {
 }
 
 Error *Device_AddressableMemories(Device_AddressableMemories_Args *args) {
-  args->memories = args->device->memories;
-  args->num_memories = 1;
+  args->memories = args->device->memories.data();
+  args->num_memories = args->device->memories.size();
   return nullptr;
 }
 
 Error *Device_DefaultMemory(Device_DefaultMemory_Args *args) {
-  args->memory = &args->device->memory;
+  args->memory = &args->device->memory();
   return nullptr;
 }
 
@@ -461,13 +480,14 @@ Error *Memory_Id(Memory_Id_Args *args) {
 }
 
 Error *Memory_Kind(Memory_Kind_Args *args) {
-  args->kind = memoryKind.data();
-  args->kind_size = memoryKind.size();
+  std::string_view kind = memoryKinds[args->memory->kind];
+  args->kind = kind.data();
+  args->kind_size = kind.size();
   return nullptr;
 }
 
 Error *Memory_Kind_Id(Memory_Kind_Id_Args *args) {
-  args->kind_id = 0;
+  args->kind_id = args->memory->kind;
   return nullptr;
 }
 
@@ -550,9 +570,9 @@ TopologyDescription_Fingerprint(TopologyDescription_Fingerprint_Args *args) {
 
 Error *TopologyDescription_GetMemorySpaceKindIds(
     TopologyDescription_GetMemorySpaceKindIds_Args *args) {
-  static const int kinds[] = {0};
+  static const int kinds[numMemoryKinds] = {0, 1, 2};
   args->memory_space_kind_ids = kinds;
-  args->num_memory_space_kind_ids = 1;
+  args->num_memory_space_kind_ids = args->topology->numMemoryKinds;
   return nullptr;
 }
 

@@ -146,6 +146,22 @@ static std::string stubOf(const std::vector<LocalType> &arguments,
 /// Longest text of a program that is shown.
 static constexpr size_t mostShown = size_t(8) << 20;
 
+/// The memory that the program wants a value in.
+static Error *memoryOf(const Program &program, const ValueMetadata &value,
+                       int32_t &kind) {
+  kind = value.memory.empty() ? 0 : memoryKindOf(value.memory);
+  const std::vector<Memory *> &memories =
+      program.client->devices.front()->memories;
+  if (kind >= 0 && size_t(kind) < memories.size())
+    return nullptr;
+  std::string known;
+  for (size_t i = 0; i < memories.size(); ++i)
+    known += (i ? ", " : "") + std::string(memoryKinds[i]);
+  return makeError(Error_Code_UNIMPLEMENTED, "a value in memory of kind '" +
+                                                 value.memory +
+                                                 "': devices reach " + known);
+}
+
 /// Asks the program for all that callers will ask for.
 static Error *describe(Program &program) {
   size_t numArguments = size_t(shardc_program_num_arguments(program.handle));
@@ -182,9 +198,6 @@ static Error *describe(Program &program) {
                               local.dims.end());
     results.push_back(std::move(local));
   }
-  size_t most = std::max(numArguments, numResults);
-  program.memoryKinds.assign(most, memoryKind.data());
-  program.memoryKindSizes.assign(most, memoryKind.size());
 
   const char *text = shardc_program_local_text(program.handle);
   // Callers parse it several times for each program.
@@ -211,15 +224,26 @@ static Error *describe(Program &program) {
       metadata->results.size() < numResults)
     return makeError(Error_Code_INTERNAL,
                      "a compiled program's metadata cannot be read");
-  for (const ValueMetadata &value : metadata->arguments)
+  metadata->results.resize(numResults); // checks stand behind them
+  for (const ValueMetadata &value : metadata->arguments) {
+    int32_t memory = 0;
+    if (Error *error = memoryOf(program, value, memory))
+      return error;
+    program.argumentMemoryKinds.add(std::string(memoryKinds[memory]));
     program.argumentShardings.add(
         writeSharding(shardingOf(value, metadata->mesh)));
-  metadata->results.resize(numResults); // checks stand behind them
-  for (const ValueMetadata &value : metadata->results)
+  }
+  for (const ValueMetadata &value : metadata->results) {
+    int32_t &memory = program.resultMemories.emplace_back();
+    if (Error *error = memoryOf(program, value, memory))
+      return error;
+    program.resultMemoryKinds.add(std::string(memoryKinds[memory]));
     program.resultShardings.add(
         writeSharding(shardingOf(value, metadata->mesh)));
-  program.argumentShardings.point();
-  program.resultShardings.point();
+  }
+  for (Texts *texts : {&program.argumentMemoryKinds, &program.resultMemoryKinds,
+                       &program.argumentShardings, &program.resultShardings})
+    texts->point();
   return nullptr;
 }
 
@@ -394,16 +418,16 @@ Error *
 Executable_ParameterMemoryKinds(Executable_ParameterMemoryKinds_Args *args) {
   const Program &program = *args->executable->program;
   args->num_parameters = program.numArguments();
-  args->memory_kinds = program.memoryKinds.data();
-  args->memory_kind_sizes = program.memoryKindSizes.data();
+  args->memory_kinds = program.argumentMemoryKinds.data.data();
+  args->memory_kind_sizes = program.argumentMemoryKinds.sizes.data();
   return nullptr;
 }
 
 Error *Executable_OutputMemoryKinds(Executable_OutputMemoryKinds_Args *args) {
   const Program &program = *args->executable->program;
   args->num_outputs = program.numResults();
-  args->memory_kinds = program.memoryKinds.data();
-  args->memory_kind_sizes = program.memoryKindSizes.data();
+  args->memory_kinds = program.resultMemoryKinds.data.data();
+  args->memory_kind_sizes = program.resultMemoryKinds.sizes.data();
   return nullptr;
 }
 

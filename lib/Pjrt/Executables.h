@@ -34,8 +34,8 @@ struct Program {
   std::vector<Buffer_Type> resultTypes;
   std::vector<int64_t> resultDims;
   std::vector<size_t> resultRanks;
-  std::vector<const char *> memoryKinds; ///< as many as arguments or results
-  std::vector<size_t> memoryKindSizes;
+  std::vector<int32_t> resultMemories; ///< kinds
+  Texts argumentMemoryKinds, resultMemoryKinds;
   Texts argumentShardings, resultShardings;
   std::string optimized;
   NamedValues costs;

@@ -184,7 +184,9 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
   ++program.runs;
   for (size_t rank = 0; rank < numRanks; ++rank)
     for (size_t i = 0; i < numResults; ++i)
-      args->output_lists[rank][i] = new Buffer(devices[rank], results[rank][i]);
+      args->output_lists[rank][i] =
+          new Buffer(*devices[rank]->memories[program.resultMemories[i]],
+                     results[rank][i]);
   if (args->device_complete_events) {
     EventHandle handle = ownEvent(done);
     for (size_t rank = 0; rank < numRanks; ++rank)

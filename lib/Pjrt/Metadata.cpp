@@ -101,6 +101,8 @@ static bool readValues(const Json &json, size_t numAxes,
   };
   for (const Json &item : json.items) {
     ValueMetadata &value = values.emplace_back();
+    if (const Json *memory = item.member("memory"))
+      value.memory = memory->text;
     if (const Json *dims = item.member("dims"))
       for (const Json &dim : dims->items) {
         const Json *axes = dim.member("axes");

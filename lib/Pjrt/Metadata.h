@@ -17,6 +17,8 @@ struct ValueMetadata {
   std::vector<std::vector<int64_t>> axes;
   /// Axes along which each rank has a part of a sum.
   std::vector<int64_t> partial;
+  /// The kind of memory that it is in; "" where the program does not say.
+  std::string memory;
 };
 
 struct Metadata {

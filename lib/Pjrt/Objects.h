@@ -107,10 +107,20 @@ struct DeviceDescription {
   NamedValues attributes;
 };
 
-/// The only memory of its device: of kind "device".
+/// Memories that a device reaches, by their place in its list: its own, which
+/// it computes in, and two names for the host's. Where devices compute in the
+/// host's memory the three are one, and a value is in the one that its program
+/// or its owner says.
+inline constexpr std::string_view memoryKinds[] = {"device", "pinned_host",
+                                                   "unpinned_host"};
+inline constexpr int32_t numMemoryKinds = 3;
+/// The place of a kind in that list; -1 for one that there is not.
+int32_t memoryKindOf(std::string_view name);
+
 struct Memory {
   const Memory_FunctionTable *vtable;
   int32_t id;
+  int32_t kind; ///< in memoryKinds
   std::string debugString, string;
   Device *device;
   /// What callers attached, by their keys, and who frees it.
@@ -126,13 +136,16 @@ struct Memory {
 struct Device {
   Client *client;
   DeviceDescription description;
-  Memory memory;
-  Memory *memories[1];
+  /// The host's only where devices compute there: a GPU reaches its own.
+  std::vector<std::unique_ptr<Memory>> owned;
+  std::vector<Memory *> memories;
+  Memory &memory() const { return *memories.front(); }
 };
 
 struct TopologyDescription {
   std::string platformVersion;
   std::vector<DeviceDescription *> descriptions;
+  size_t numMemoryKinds = 0;
   NamedValues attributes;
 };
 
@@ -150,13 +163,11 @@ struct Client {
   ~Client();
 };
 
-/// The one kind of memory that there is.
-inline constexpr std::string_view memoryKind = "device";
 inline constexpr std::string_view platformName = "shardc";
 
-/// The device that a call names by itself or by its memory; the first where it
-/// names none.
-Device *deviceOf(Client *client, Device *device, Memory *memory);
+/// The memory that a call names, or that of the device that it names; the
+/// first device's where it names none.
+Memory &memoryOf(const Client *client, Device *device, Memory *memory);
 
 /// Functions of the process that programs call: given by the Python package.
 int callHost(void *user, const shardc_host_call *call, char *message,
@@ -167,7 +178,8 @@ int callHost(void *user, const shardc_host_call *call, char *message,
 //===----------------------------------------------------------------------===//
 
 struct Buffer {
-  Device *device;
+  Memory *memory;
+  Device *device; ///< the memory's
   BufferHandle handle;
   Buffer_Type type;
   std::vector<int64_t> dims;
@@ -177,7 +189,7 @@ struct Buffer {
   std::atomic<int64_t> pins = 0;
 
   /// Takes `handle` over.
-  Buffer(Device *device, shardc_buffer *handle);
+  Buffer(Memory &memory, shardc_buffer *handle);
   ~Buffer();
 };
 

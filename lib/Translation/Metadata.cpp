@@ -61,6 +61,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
       out.attribute("check", value.check);
     if (value.donated)
       out.attribute("donated", *value.donated);
+    if (!value.memory.empty())
+      out.attribute("memory", json::fixUTF8(value.memory));
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -292,6 +294,8 @@ static void readValue(Reader &reader, const json::Value &json,
   reader.read(*object, "location", path, value.location);
   if (object->get("check"))
     reader.read(*object, "check", path, value.check);
+  if (object->get("memory"))
+    reader.read(*object, "memory", path, value.memory);
   if (object->get("donated")) {
     reader.read(*object, "donated", path, value.donated.emplace());
     if (*value.donated < -1 || *value.donated > INT32_MAX)

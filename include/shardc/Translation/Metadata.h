@@ -64,6 +64,9 @@ struct ValueMetadata {
   /// Of arguments only. Whoever runs the program does not need it afterwards:
   /// the number of the result that its memory is meant for, or -1 for any.
   std::optional<int64_t> donated = {};
+  /// The kind of memory that the program's author wants it in, such as
+  /// "pinned_host"; empty for the device's own.
+  std::string memory = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };

@@ -95,13 +95,32 @@ TEST_F(PjrtApi, WhatIsAbsentSaysSo) {
             "what there is");
 }
 
-TEST_F(PjrtApi, DevicesHaveOneMemoryEach) {
+/// What a memory calls its kind.
+static std::string kindOf(const Api *api, Memory *memory) {
+  auto args = sized<Memory_Kind_Args>();
+  args.memory = memory;
+  EXPECT_EQ(message(api->Memory_Kind(&args)), "");
+  return std::string(args.kind, args.kind_size);
+}
+
+TEST_F(PjrtApi, DevicesReachTheirMemoryAndTheHosts) {
   auto args = sized<Device_AddressableMemories_Args>();
   args.device = device(1);
   EXPECT_EQ(message(api->Device_AddressableMemories(&args)), "");
-  ASSERT_EQ(args.num_memories, 1u);
+  ASSERT_EQ(args.num_memories, 3u);
+  EXPECT_EQ(kindOf(api, args.memories[0]), "device");
+  EXPECT_EQ(kindOf(api, args.memories[1]), "pinned_host");
+  EXPECT_EQ(kindOf(api, args.memories[2]), "unpinned_host");
+  auto all = sized<Client_AddressableMemories_Args>();
+  all.client = client;
+  EXPECT_EQ(message(api->Client_AddressableMemories(&all)), "");
+  EXPECT_EQ(all.num_addressable_memories, 6u);
+  auto usual = sized<Device_DefaultMemory_Args>();
+  usual.device = device(1);
+  EXPECT_EQ(message(api->Device_DefaultMemory(&usual)), "");
+  EXPECT_EQ(usual.memory, args.memories[0]);
   auto back = sized<Memory_AddressableByDevices_Args>();
-  back.memory = args.memories[0];
+  back.memory = args.memories[1];
   EXPECT_EQ(message(api->Memory_AddressableByDevices(&back)), "");
   ASSERT_EQ(back.num_devices, 1u);
   EXPECT_EQ(back.devices[0], device(1));

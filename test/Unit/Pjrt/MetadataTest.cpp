@@ -10,7 +10,7 @@ static const char text[] = R"({
   "arguments": [
     {"name": "", "shape": [8, 6], "dims": [{"axes": [1], "boundaries": [0, 4, 8]}, {"axes": []}]},
     {"dims": [{"axes": []}], "partial": [{"axis": 0, "kind": "sum"}]}],
-  "results": [{"dims": []}, {"dims": [{"axes": [1, 0]}]}]})";
+  "results": [{"dims": [], "memory": "pinned_host"}, {"dims": [{"axes": [1, 0]}]}]})";
 
 TEST(Metadata, ReadsMeshAndAxes) {
   std::optional<Metadata> metadata = readMetadata(text);
@@ -20,6 +20,8 @@ TEST(Metadata, ReadsMeshAndAxes) {
   EXPECT_EQ(metadata->arguments[0].axes,
             (std::vector<std::vector<int64_t>>{{1}, {}}));
   EXPECT_EQ(metadata->arguments[1].partial, (std::vector<int64_t>{0}));
+  EXPECT_EQ(metadata->arguments[0].memory, "");
+  EXPECT_EQ(metadata->results[0].memory, "pinned_host");
   EXPECT_EQ(metadata->results[1].axes,
             (std::vector<std::vector<int64_t>>{{1, 0}}));
 }
