@@ -289,12 +289,17 @@ evaluateBatchNormTraining(Evaluator &, stablehlo::BatchNormTrainingOp op,
   const Array &x = in[0];
   int64_t dim = op.getFeatureIndex(), features = x.dim(dim);
   double count = features == 0 ? 1 : double(x.size()) / features;
-  std::vector<double> mean = sumByFeature(
-      x, dim, [&](int64_t i, int64_t) { return x[i].real / count; });
+  // Sums first: of equal numbers the mean is that number, the variance zero.
+  std::vector<double> mean =
+      sumByFeature(x, dim, [&](int64_t i, int64_t) { return x[i].real; });
+  for (double &sum : mean)
+    sum /= count;
   std::vector<double> variance =
       sumByFeature(x, dim, [&](int64_t i, int64_t f) {
-        return (x[i].real - mean[f]) * (x[i].real - mean[f]) / count;
+        return (x[i].real - mean[f]) * (x[i].real - mean[f]);
       });
+  for (double &sum : variance)
+    sum /= count;
   Array means(x.format(), features), variances(x.format(), features);
   for (int64_t f = 0; f < features; ++f) {
     means.put(f, mean[f]);

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace mlir;
@@ -94,8 +95,13 @@ static int64_t firstDifference(const Array &got, const Array &expected,
     for (double part : {expected[i].real, expected[i].imag})
       if (std::isfinite(part))
         largest = std::max(largest, std::fabs(part));
+  // Arguments are numbers about one, computed with in f64: less than this is
+  // what sums that cancel leave.
+  constexpr double noise = 0x1p-46;
   double tolerance =
-      format.isInteger() ? 0 : relativeTolerance(rounded) * largest;
+      format.isInteger()
+          ? 0
+          : std::max(relativeTolerance(rounded) * largest, noise);
   auto isClose = [&](double a, double b) {
     if (std::isfinite(a) && std::isfinite(b))
       return std::fabs(a - b) <= tolerance;
@@ -116,10 +122,14 @@ static int64_t firstDifference(const Array &got, const Array &expected,
 static std::string print(const Format &format, const Element &element) {
   if (format.isInteger())
     return std::to_string(element.integer);
-  std::string text = std::to_string(element.real);
+  auto number = [](double value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    return text;
+  };
   return format.isComplex()
-             ? "(" + text + ", " + std::to_string(element.imag) + ")"
-             : text;
+             ? "(" + number(element.real) + ", " + number(element.imag) + ")"
+             : number(element.real);
 }
 
 /// Runs `run`; what it does not know is no error but a remark.
