@@ -26,11 +26,11 @@ void shardc::buildImportPipeline(OpPassManager &pm,
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createConvertSdyPass());
-  // What follows knows values that are whole, in regions as well as outside.
-  pm.addPass(createExpandUnreducedPass());
-  // One rank does what all ranks of a region do.
-  if (options.unsharded)
+  // One rank does what all ranks of a region do, on values that are whole.
+  if (options.unsharded) {
+    pm.addPass(createExpandUnreducedPass());
     pm.addPass(createEmulateManualPass());
+  }
   pm.addPass(createSetMachinePass({options.machine}));
   pm.addPass(createSetLayoutPass(
       {options.mesh, options.sizes, options.unsharded, options.keepAxes}));

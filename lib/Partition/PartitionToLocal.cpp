@@ -309,6 +309,13 @@ static Value zerosLike(OpBuilder &builder, Location loc, Value value) {
   return stablehlo::ConvertOp::create(builder, loc, type, none);
 }
 
+/// True if `value` is zero throughout, in one sign or the other.
+static bool isZero(Value value) {
+  while (auto spread = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
+    value = spread.getOperand();
+  return matchPattern(value, m_Zero()) || matchPattern(value, m_AnyZeroFloat());
+}
+
 /// The block that this rank gives to `gather`, with zeros around it: the sum of
 /// these along the axes of the gather, which it takes out of `axes`. Null where
 /// others are gathered too.
@@ -347,10 +354,10 @@ Value Partitioner::blockOf(AllGatherOp gather, SmallVectorImpl<int64_t> &axes) {
                                fill);
 }
 
-/// This rank's part of a result that leaves partial, of the value `whole`: what
-/// was to be combined or gathered for it, else the value on the first rank
-/// along the axes and zeros on the others. A greatest or least of equal values
-/// is the value.
+/// This rank's part of what leaves partial, or enters a manual region so, of
+/// the value `whole`: what was to be combined or gathered for it, else the
+/// value on the first rank along the axes and zeros on the others. A greatest
+/// or least of equal values is the value.
 Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
   MeshAttr mesh = tables.getMesh();
   SmallVector<int64_t> axes;
@@ -372,8 +379,17 @@ Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
   if (auto gather = whole.getDefiningOp<AllGatherOp>(); gather && !axes.empty())
     if (Value block = blockOf(gather, axes))
       whole = block;
-  if (axes.empty())
+  if (axes.empty() || isZero(whole))
     return whole;
+  // The parts of a sum with what was to be combined: of both.
+  if (auto add = whole.getDefiningOp<stablehlo::AddOp>())
+    for (Value operand : {add.getLhs(), add.getRhs()})
+      if (auto inner = operand.getDefiningOp<AllReduceOp>();
+          inner && inner.getKind() == ReductionKind::Sum &&
+          llvm::all_of(inner.getAxes(), isLeft))
+        return stablehlo::AddOp::create(builder, loc,
+                                        partOf(add.getLhs(), sharding, loc),
+                                        partOf(add.getRhs(), sharding, loc));
   SmallVector<int64_t> isFirst(tables.countCoordinates(axes), 0);
   isFirst.front() = 1;
   auto number = cast<Value>(tables.lookup(isFirst, axes));
@@ -417,6 +433,9 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
   SmallVector<Attribute> attrs;
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(local.getType()).getShape());
+  if (llvm::all_of(
+          dims, [](const DimExchange &dim) { return dim.owned == dim.needed; }))
+    return {};
   for (const DimExchange &dim : dims) {
     if (dim.owned == dim.needed) {
       if (ShapedType::isDynamic(shape[dim.dim]))
@@ -470,6 +489,8 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
   if (!local)
     local = emitExchange(builder, op.getLoc(), tables, combined, dims, {},
                          op.getReason());
+  if (!op.getTarget().getPartial().empty())
+    local = partOf(local, op.getTarget(), op.getLoc());
   mapping.map(op.getResult(), local);
   return success();
 }

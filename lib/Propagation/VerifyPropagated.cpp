@@ -34,6 +34,9 @@ private:
   /// Checks that `from`, a value, has the layout of `to`.
   LogicalResult verifySame(Operation *op, const Twine &what, Value from,
                            ShardingAttr to);
+  /// The same at the edge of a manual region, where a value may be in parts.
+  LogicalResult verifyEdge(Operation *op, const Twine &what, Value value,
+                           ShardingAttr boundary);
   LogicalResult verifyLayout(Operation *op, const Twine &what, Value value,
                              const TensorState &expected,
                              const ShardingRule *rule,
@@ -82,6 +85,18 @@ LogicalResult Verifier::verifySame(Operation *op, const Twine &what, Value from,
     return op->emitOpError() << what << " becomes a value without a sharding";
   return verifyLayout(op, what, from, p.toState(to, tensorType(from)), nullptr,
                       {});
+}
+
+LogicalResult Verifier::verifyEdge(Operation *op, const Twine &what,
+                                   Value value, ShardingAttr boundary) {
+  ShardingAttr sharding = spmd::getSharding(value);
+  if (!sharding || sharding.getPartial().empty() ||
+      sharding.getPartial() != boundary.getPartial())
+    return verifySame(op, what, value, boundary);
+  if (sharding == boundary)
+    return success();
+  return op->emitOpError() << what << " has " << sharding << ", expected "
+                           << boundary;
 }
 
 LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
@@ -162,12 +177,12 @@ LogicalResult Verifier::verifyOp(Operation *op) {
   if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
     for (auto [i, operand, sharding] :
          llvm::enumerate(op->getOperands(), manual.getInShardings()))
-      if (failed(verifySame(op, "operand " + Twine(i), operand,
+      if (failed(verifyEdge(op, "operand " + Twine(i), operand,
                             cast<ShardingAttr>(sharding))))
         return failure();
     for (auto [i, result, sharding] :
          llvm::enumerate(op->getResults(), manual.getOutShardings()))
-      if (failed(verifySame(op, "result " + Twine(i), result,
+      if (failed(verifyEdge(op, "result " + Twine(i), result,
                             cast<ShardingAttr>(sharding))))
         return failure();
     return success();

@@ -17,6 +17,7 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::propagation;
+using spmd::PartialAxisAttr;
 using spmd::ShardingAttr;
 
 namespace {
@@ -66,11 +67,15 @@ private:
   /// `value` in the layout `target` for `user`; itself if it is so already.
   Value arrive(Value value, const TensorState &target, Operation *user,
                const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-               const Twine &who);
+               const Twine &who, ArrayRef<PartialAxisAttr> parts = {});
   /// Records that `result` is made as `computed`, and reshards it to its own
   /// layout.
   void depart(OpResult result, const TensorState &computed,
-              const ShardingRule *rule, ArrayRef<RuleView::Dim> dims);
+              const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
+              ArrayRef<PartialAxisAttr> parts = {});
+  /// `state` as an attribute, of which each rank has a part along `parts`.
+  ShardingAttr toAttr(const TensorState &state,
+                      ArrayRef<PartialAxisAttr> parts) const;
   spmd::ReshardOp reshard(Value value, ShardingAttr source, ShardingAttr target,
                           Location loc, const std::string &reason,
                           const TensorState &from, const TensorState &to);
@@ -83,14 +88,21 @@ private:
 
 } // namespace
 
-ShardingAttr Writer::shardingOf(Value value) const {
-  int64_t tensor = p.tensorOf.find(value)->second;
-  ShardingAttr sharding = p.toAttr(p.problem.tensors[tensor]);
-  auto found = p.partial.find(tensor);
-  if (found == p.partial.end())
+ShardingAttr Writer::toAttr(const TensorState &state,
+                            ArrayRef<PartialAxisAttr> parts) const {
+  ShardingAttr sharding = p.toAttr(state);
+  if (parts.empty())
     return sharding;
   return ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
-                           sharding.getDims(), {}, found->second);
+                           sharding.getDims(), {}, parts);
+}
+
+ShardingAttr Writer::shardingOf(Value value) const {
+  int64_t tensor = p.tensorOf.find(value)->second;
+  auto found = p.partial.find(tensor);
+  return toAttr(p.problem.tensors[tensor], found == p.partial.end()
+                                               ? ArrayRef<PartialAxisAttr>()
+                                               : found->second);
 }
 
 spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source,
@@ -119,9 +131,9 @@ spmd::ReshardOp Writer::reshard(Value value, ShardingAttr source,
 
 Value Writer::arrive(Value value, const TensorState &target, Operation *user,
                      const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
-                     const Twine &who) {
+                     const Twine &who, ArrayRef<PartialAxisAttr> parts) {
   const TensorState &state = stateOf(value);
-  ShardingAttr source = shardingOf(value), wanted = p.toAttr(target);
+  ShardingAttr source = shardingOf(value), wanted = toAttr(target, parts);
   if (source == wanted)
     return value;
   Value &known = arrived[{value, wanted}];
@@ -131,25 +143,29 @@ Value Writer::arrive(Value value, const TensorState &target, Operation *user,
   builder.setInsertionPoint(block->findAncestorOpInBlock(*user));
   std::string reason = describeDifference(p, state, target, rule, dims);
   if (reason.empty())
-    reason = "is still to be combined";
+    reason = parts.empty() ? "is still to be combined" : "is taken in parts";
   known = reshard(value, source, wanted, user->getLoc(),
                   who.str() + ' ' + reason, state, target);
   return known;
 }
 
 void Writer::depart(OpResult result, const TensorState &computed,
-                    const ShardingRule *rule, ArrayRef<RuleView::Dim> dims) {
-  ShardingAttr made = p.toAttr(computed), wanted = shardingOf(result);
+                    const ShardingRule *rule, ArrayRef<RuleView::Dim> dims,
+                    ArrayRef<PartialAxisAttr> parts) {
+  ShardingAttr made = toAttr(computed, parts), wanted = shardingOf(result);
   spmd::setSharding(result, made);
   if (made == wanted)
     return;
   Operation *op = result.getOwner();
   builder.setInsertionPointAfter(op);
-  std::string reason =
-      ("result " + Twine(result.getResultNumber()) + " of '" +
-       op->getName().getStringRef() + "' ")
-          .str() +
+  std::string difference =
       describeDifference(p, computed, stateOf(result), rule, dims);
+  if (difference.empty())
+    difference = "is still to be combined";
+  std::string reason = ("result " + Twine(result.getResultNumber()) + " of '" +
+                        op->getName().getStringRef() + "' ")
+                           .str() +
+                       difference;
   spmd::ReshardOp moved = reshard(result, made, wanted, op->getLoc(), reason,
                                   computed, stateOf(result));
   result.replaceAllUsesExcept(moved.getResult(), moved);
@@ -302,22 +318,32 @@ TensorState Writer::yieldedLayout(spmd::ManualOp op, unsigned number) const {
 
 void Writer::writeManual(spmd::ManualOp op) {
   SmallVector<Attribute> in, out;
+  auto partsOf = [&](ShardingAttr boundary) {
+    SmallVector<PartialAxisAttr> parts;
+    for (PartialAxisAttr partial : boundary.getPartial())
+      if (op.isManual(partial.getAxis()) &&
+          p.mesh.getAxisSize(partial.getAxis()) > 1)
+        parts.push_back(partial);
+    return parts;
+  };
   for (auto [operand, argument, boundary] :
        llvm::zip(op->getOpOperands(), op.getBody().getArguments(),
                  op.getInShardings())) {
     TensorState target =
         aroundRegion(op, cast<ShardingAttr>(boundary), stateOf(argument));
+    auto parts = partsOf(cast<ShardingAttr>(boundary));
     operand.set(arrive(operand.get(), target, op, nullptr, {},
-                       describeOperand(op, operand.getOperandNumber())));
-    in.push_back(p.toAttr(target));
+                       describeOperand(op, operand.getOperandNumber()), parts));
+    in.push_back(toAttr(target, parts));
   }
   for (OpResult result : op->getResults()) {
     unsigned number = result.getResultNumber();
+    auto boundary = cast<ShardingAttr>(op.getOutShardings()[number]);
     TensorState computed =
-        aroundRegion(op, cast<ShardingAttr>(op.getOutShardings()[number]),
-                     yieldedLayout(op, number));
-    out.push_back(p.toAttr(computed));
-    depart(result, computed, nullptr, {});
+        aroundRegion(op, boundary, yieldedLayout(op, number));
+    auto parts = partsOf(boundary);
+    out.push_back(toAttr(computed, parts));
+    depart(result, computed, nullptr, {}, parts);
   }
   op.setInShardingsAttr(builder.getArrayAttr(in));
   op.setOutShardingsAttr(builder.getArrayAttr(out));
@@ -493,6 +519,7 @@ void Writer::planAllReshards() {
     SmallVector<spmd::ReshardOp> &group =
         groups[{op.getInput(), op->getBlock()}];
     if (op.getSource().getPartial().empty() &&
+        op.getTarget().getPartial().empty() &&
         llvm::none_of(group, [&](spmd::ReshardOp other) {
           return other.getTarget() == op.getTarget();
         }))

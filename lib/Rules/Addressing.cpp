@@ -422,6 +422,20 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
   return results;
 }
 
+/// True if all that reads `op` are results of the program that leave in parts:
+/// what each rank scatters is its part.
+static bool leavesInParts(stablehlo::ScatterOp op) {
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto leaves = dyn_cast<func::ReturnOp>(use.getOwner());
+    auto sharding =
+        leaves ? leaves->getParentOfType<func::FuncOp>()
+                     .getResultAttrOfType<spmd::ShardingAttr>(
+                         use.getOperandNumber(), spmd::kShardingAttrName)
+               : spmd::ShardingAttr();
+    return sharding && !sharding.getPartial().empty();
+  });
+}
+
 static LocalResults localizeScatter(stablehlo::ScatterOp op,
                                     Localization &localization) {
   OpBuilder &builder = localization.builder();
@@ -452,7 +466,8 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
     sent += bytesOf(op.getUpdates()[i]);
     combined += bytesOf(op.getInputs()[i]);
   }
-  if (!canSend(op, kind) || (kind && !inputsCut && sent > 2 * combined)) {
+  if (!canSend(op, kind) ||
+      (kind && !inputsCut && (sent > 2 * combined || leavesInParts(op)))) {
     if (!kind)
       return op.emitOpError(
           "has a body that cannot be combined over ranks, but "

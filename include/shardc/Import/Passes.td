@@ -353,6 +353,7 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
 def ExpandUnreducedPass : Pass<"spmd-expand-unreduced", "::mlir::ModuleOp"> {
   let summary = "Say what manual regions make of unreduced values.";
   let description = [{
+    For what one rank does in the place of many (`--unsharded`), which knows whole values alone.
     Before: an operand or result of `spmd.manual` is `partial` along a manual axis. After: none is. Such an operand
     is kept by the first coordinate of the axis and zero at the others, so that its sum is the value; such a result
     goes through an `all_reduce` before it leaves.

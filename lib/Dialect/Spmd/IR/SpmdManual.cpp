@@ -36,8 +36,12 @@ ShardingAttr ManualOp::getBodySharding(ShardingAttr boundary) {
   for (StringAttr axis : boundary.getReplicated())
     if (!isManual(axis))
       replicated.push_back(axis);
+  SmallVector<PartialAxisAttr> partial;
+  for (PartialAxisAttr axis : boundary.getPartial())
+    if (!isManual(axis.getAxis()))
+      partial.push_back(axis);
   return ShardingAttr::get(context, boundary.getMesh(), dims, replicated,
-                           boundary.getPartial());
+                           partial);
 }
 
 SmallVector<StringAttr> spmd::getManualAxes(Region *region) {
