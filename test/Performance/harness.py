@@ -94,16 +94,17 @@ def time_jax(program: Program, ranks: int, steps: int, dtype: str = "float32", w
 def run_shardc(shard_run: str, model: Path, steps: int, *more: str) -> dict:
     """Return shardc's report under options `more`, with processor seconds of the whole run as `cpu_s`; ends this process if it fails."""
     before = processor_seconds(resource.RUSAGE_CHILDREN)
-    command = [shard_run, str(model), "--seed=1", f"--repeat={steps}", "--report=json", *more]
+    seed = () if any(option.startswith("--inputs=") for option in more) else ("--seed=1",)
+    command = [shard_run, str(model), *seed, f"--repeat={steps}", "--report=json", *more]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"{Path(sys.argv[0]).stem}: shard-run failed on {model.name}:\n{run.stderr}")
     return {**json.loads(run.stdout), "cpu_s": processor_seconds(resource.RUSAGE_CHILDREN) - before}
 
 
-def step_of_shardc(shard_run: str, model: Path, steps: int) -> dict:
+def step_of_shardc(shard_run: str, model: Path, steps: int, *more: str) -> dict:
     """Return shardc's report, with processor milliseconds of a step as `cpu`: start and compilation cancel out."""
-    few, many = run_shardc(shard_run, model, 2), run_shardc(shard_run, model, 2 + steps)
+    few, many = run_shardc(shard_run, model, 2, *more), run_shardc(shard_run, model, 2 + steps, *more)
     return {**many, "cpu": 1e3 * (many["cpu_s"] - few["cpu_s"]) / steps}
 
 
