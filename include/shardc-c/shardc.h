@@ -7,6 +7,8 @@
 |*
 |*   engine      N devices. A device is a rank: a thread with memory of its own.
 |*               Threads live as long as the engine and serve all its programs.
+|*               Engines of several processes can be one job: then each owns
+|*               some of the devices, and programs go over all of them.
 |*   program     a compiled model. It has one or more ranks, laid over devices
 |*               of the engine when it is run.
 |*   buffer      a dense row-major array on one device: the shard of a value
@@ -41,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 1
+#define SHARDC_API_VERSION 2
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -133,21 +135,60 @@ typedef int (*shardc_host_fn)(void *user, const shardc_host_call *call,
 
 typedef struct shardc_engine shardc_engine;
 
+/** A store of words that all processes of a job reach, lent by the caller.
+ * Whoever reads it can become one of them: the job's secret is in it. */
+typedef struct shardc_key_values {
+  size_t size;
+  /** Shows `value` under `name`, which nobody has used. Returns 0 if done. */
+  int (*put)(void *user, const char *name, const char *value);
+  /** Waits until somebody has put `name` and writes it to `value` (NUL-
+   * terminated, `value_size` bytes). Returns 0 if done. */
+  int (*get)(void *user, const char *name, int64_t timeout_ms, char *value,
+             size_t value_size);
+  void *user;
+} shardc_key_values;
+
+/** A job: processes whose engines share programs. With 0 `processes` the
+ * environment says which one this is (variables of torchrun, mpirun or srun,
+ * and MASTER_ADDR, MASTER_PORT: docs/Reference/shard-run.md); where it says
+ * nothing the engine is alone. */
+typedef struct shardc_job_options {
+  size_t size;
+  int64_t processes;
+  int64_t process;  /**< 0 to `processes` - 1 */
+  const char *host; /**< an address of process 0; NULL: this host, or, with
+                         `key_values`, one that it chooses */
+  int64_t port;     /**< at which it listens; not with `key_values` */
+  const char *name; /**< what tells jobs apart; may be NULL */
+  /** Through which processes find one another; NULL: `host` and `port`, and the
+   * secret is where docs/Reference/trust.md says. Not used after the call. */
+  const shardc_key_values *key_values;
+  /** The longest wait for processes that come late, in milliseconds; 0:
+   * 120,000. */
+  int64_t timeout_ms;
+  /** "shared": memory that processes of one host share; "tcp": sockets; NULL:
+   * the first where that can be. The same for all. */
+  const char *transport;
+} shardc_job_options;
+
 typedef struct shardc_engine_options {
   size_t size;
-  int64_t devices;    /**< 0: one */
+  int64_t devices;    /**< of this process; 0: one */
   const char *target; /**< "cpu" (NULL), "cuda", "emulated-cuda" */
   /** Threads of each device for parallel loops; 0: the cores this process may
    * use (affinity and cgroup limits) over `devices`, at least 1. */
   int64_t threads;
-  /** Longest wait of a rank for another, in milliseconds; 0: 30,000; negative:
-   * for ever. */
+  /** Longest wait of a rank for another, in milliseconds; 0: 30,000, in a job
+   * 600,000; negative: for ever. */
   int64_t timeout_ms;
   shardc_host_fn host; /**< NULL: programs that call the host are refused */
   void *host_user;
   /** A directory for compiled programs that other processes use too; NULL:
    * SHARDC_CACHE_DIR or the user's cache directory; "": none. */
   const char *cache_directory;
+  /** The job that this engine is a member of; NULL: none. All its engines have
+   * the same target and timeout. Creating one waits for the others. */
+  const shardc_job_options *job;
 } shardc_engine_options;
 
 SHARDC_EXPORT shardc_error *
@@ -156,7 +197,17 @@ shardc_engine_create(const shardc_engine_options *options,
 /** Waits for what is under way, then ends the devices. Programs and buffers of
  * it may be destroyed later, and nothing else be done with them. */
 SHARDC_EXPORT void shardc_engine_destroy(shardc_engine *engine);
+/** Of all processes. They are numbered by process. */
 SHARDC_EXPORT int64_t shardc_engine_num_devices(const shardc_engine *engine);
+/** Devices of this process: so many, from number `first` (may be NULL) on. */
+SHARDC_EXPORT int64_t
+shardc_engine_num_local_devices(const shardc_engine *engine, int64_t *first);
+/** Which process of its job this is, and of how many; 0 and 1 without one. */
+SHARDC_EXPORT int64_t shardc_engine_process(const shardc_engine *engine);
+SHARDC_EXPORT int64_t shardc_engine_num_processes(const shardc_engine *engine);
+/** The process that has `device`; -1: none has. */
+SHARDC_EXPORT int64_t shardc_engine_device_process(const shardc_engine *engine,
+                                                   int64_t device);
 
 typedef struct shardc_memory_stats {
   size_t size;
@@ -384,7 +435,14 @@ typedef struct shardc_execute_options {
   void *host_user;
 } shardc_execute_options;
 
-/** Runs `program` once. `arguments[rank][i]` are buffers on that rank's device,
+/** Runs `program` once. In a job it does so on devices of this process, and
+ * waits there for the other processes: all that have devices of the program
+ * execute it, and what goes over several processes they execute in the same
+ * order. `arguments` and `results` of their ranks are not looked at. When such
+ * a run fails, or a process ends, the job is over: later ones fail as well, and
+ * what is of one process goes on.
+ *
+ * `arguments[rank][i]` are buffers on that rank's device,
  * of the local shape of argument i; `results[rank][i]` become the caller's.
  * Returns at once, before anything is computed unless that is quick: results
  * are ready later, and so is `done` (may be NULL). What is handed over is used

@@ -17,6 +17,49 @@ shardc_error *shardc::capi::toError(MaybeFailure failure) {
 
 shardc_error *shardc::capi::outOfMemory() { return &noMemory; }
 
+/// Reads which process of which job this is.
+static MaybeFailure readJob(const shardc_job_options &given, JobOptions &job) {
+  shardc_job_options asked;
+  if (!readStruct(&given, asked))
+    return withoutSize("job");
+  if (asked.processes < 0 || asked.process < 0 ||
+      (asked.processes > 0 && asked.process >= asked.processes))
+    return usage("process " + std::to_string(asked.process) + " of " +
+                 std::to_string(asked.processes) + "; expected 0 to " +
+                 std::to_string(asked.processes - 1));
+  job.processes = asked.processes;
+  job.process = asked.process;
+  job.host = asked.host ? asked.host : "";
+  job.port = asked.port;
+  job.token = asked.name ? asked.name : "";
+  job.timeoutMs = asked.timeout_ms;
+  std::string transport = asked.transport ? asked.transport : "auto";
+  if (transport != "auto" && transport != "shared" && transport != "tcp")
+    return usage("transport '" + transport + "'; expected shared or tcp");
+  job.wire = transport == "shared" ? SHARDRT_WIRE_SHARED
+             : transport == "tcp"  ? SHARDRT_WIRE_TCP
+                                   : SHARDRT_WIRE_AUTO;
+  if (!asked.key_values) {
+    if (asked.processes > 0 && (asked.port < 1 || asked.port > 65535))
+      return usage("port " + std::to_string(asked.port) +
+                   "; expected 1 to 65535, the same for all processes");
+    return nullptr;
+  }
+  shardc_key_values words;
+  if (!readStruct(asked.key_values, words))
+    return withoutSize("key_values");
+  if (!words.put || !words.get)
+    return nullArgument(words.put ? "get" : "put");
+  if (asked.processes == 0)
+    return usage("key_values without a number of processes");
+  job.hasKeyValues = true;
+  job.keyValues.size = sizeof(job.keyValues);
+  job.keyValues.put = words.put;
+  job.keyValues.get = words.get;
+  job.keyValues.user = words.user;
+  return nullptr;
+}
+
 extern "C" {
 
 int shardc_api_version(void) { return SHARDC_API_VERSION; }
@@ -82,6 +125,9 @@ shardc_error *shardc_engine_create(const shardc_engine_options *given,
         asked.cache_directory ? asked.cache_directory : Cache::defaultFolder();
     options.timeoutMs = asked.timeout_ms;
     options.host = hostCalls(asked.host, asked.host_user);
+    if (asked.job)
+      if (MaybeFailure failure = readJob(*asked.job, options.job.emplace()))
+        return failure;
     Ref<Engine> made;
     if (MaybeFailure failure = Engine::create(std::move(options), made))
       return failure;
@@ -99,6 +145,28 @@ void shardc_engine_destroy(shardc_engine *engine) {
 
 int64_t shardc_engine_num_devices(const shardc_engine *engine) {
   return engine ? static_cast<int64_t>(unwrap(engine)->devices.size()) : 0;
+}
+
+int64_t shardc_engine_num_local_devices(const shardc_engine *engine,
+                                        int64_t *first) {
+  if (first)
+    *first = engine ? unwrap(engine)->firstDevice() : 0;
+  return engine ? unwrap(engine)->options.devices : 0;
+}
+
+int64_t shardc_engine_process(const shardc_engine *engine) {
+  return engine ? unwrap(engine)->process() : 0;
+}
+
+int64_t shardc_engine_num_processes(const shardc_engine *engine) {
+  return engine ? unwrap(engine)->numProcesses() : 0;
+}
+
+int64_t shardc_engine_device_process(const shardc_engine *engine,
+                                     int64_t device) {
+  if (device < 0 || device >= shardc_engine_num_devices(engine))
+    return -1;
+  return unwrap(engine)->processOf(device);
 }
 
 shardc_error *shardc_engine_memory_stats(shardc_engine *engine, int64_t device,

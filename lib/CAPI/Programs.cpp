@@ -286,7 +286,12 @@ shardc_error *shardc_execute(shardc_program *program,
     if (!readStruct(given, asked))
       return withoutSize("options");
     const CompiledModel &model = unwrap(program)->model;
+    const Engine &engine = *unwrap(program)->engine;
     for (int64_t rank = 0; rank < model.numRanks; ++rank) {
+      // What is of other processes is theirs to give.
+      int64_t device = asked.devices ? asked.devices[rank] : rank;
+      if (engine.processOf(device) != engine.process())
+        continue;
       if (!model.arguments.empty() && (!arguments || !arguments[rank]))
         return nullArgument("arguments");
       if (model.results.size() > model.hidden && (!results || !results[rank]))

@@ -110,11 +110,44 @@ void Device::complete(int64_t number) {
 // Engines
 //===----------------------------------------------------------------------===//
 
-Engine::Engine(EngineOptions given)
+Engine::Engine(EngineOptions given, shardrt_job *job)
     : options(std::move(given)), cache(options.cacheFolder),
-      pool(makeContexts()), kept(makeProgramCache()), generation(watchForks()) {
+      pool(makeContexts()), kept(makeProgramCache()), member(job),
+      first(job ? shardrt_job_rank(job) : 0), generation(watchForks()) {
+  devices.resize(job ? shardrt_job_size(job) : options.devices);
+  for (size_t i = 0; job && i < devices.size(); ++i)
+    owners.push_back(shardrt_job_process_of(job, static_cast<int64_t>(i)));
   for (int64_t i = 0; i < options.devices; ++i)
-    devices.push_back(std::make_unique<Device>(*this, i));
+    devices[first + i] = std::make_unique<Device>(*this, first + i);
+}
+
+int64_t Engine::process() const { return owners.empty() ? 0 : owners[first]; }
+
+int64_t Engine::processOf(int64_t device) const {
+  if (owners.empty())
+    return 0;
+  bool isOne = device >= 0 && device < static_cast<int64_t>(owners.size());
+  return isOne ? owners[device] : -1;
+}
+
+/// Joins the job; null where the environment knows of none.
+static MaybeFailure joinJob(const JobOptions &asked, int64_t devices,
+                            shardrt_job *&job) {
+  shardrt_job_options given = {};
+  given.size = sizeof(given);
+  given.timeout_ms = asked.timeoutMs;
+  given.rank = asked.process;
+  given.ranks = asked.processes;
+  given.host = asked.host.empty() ? nullptr : asked.host.c_str();
+  given.port = asked.port;
+  given.token = asked.token.empty() ? nullptr : asked.token.c_str();
+  given.local_ranks = devices;
+  given.wire = asked.wire;
+  given.key_values = asked.hasKeyValues ? &asked.keyValues : nullptr;
+  char problem[4096] = "";
+  int status = shardrt_job_join(&given, &job, problem, sizeof(problem));
+  return status == SHARDRT_OK ? nullptr
+                              : fail(static_cast<Status>(status), problem);
 }
 
 Engine::~Engine() { close(); }
@@ -132,10 +165,31 @@ MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
     return usage(std::to_string(options.threads) +
                  " threads a device; expected 1 to 1024, or 0 for as many as "
                  "there are cores");
+  shardrt_job *job = nullptr;
+  if (options.job) {
+    if (options.target != "cpu")
+      return fail(Status::Unsupported,
+                  "devices of several processes have the target cpu, not " +
+                      options.target);
+    // What users do between two steps takes its time.
+    if (options.timeoutMs == 0)
+      options.timeoutMs = 600'000;
+    if (MaybeFailure failure = joinJob(*options.job, options.devices, job))
+      return failure;
+  }
+  // Processes of one host share its cores.
+  int64_t neighbours = job && shardrt_job_is_one_host(job)
+                           ? shardrt_job_size(job)
+                           : options.devices;
   if (options.threads == 0)
     options.threads =
-        std::clamp<int64_t>(shardrt_num_cores() / options.devices, 1, 1024);
-  engine = Ref<Engine>::adopt(new Engine(std::move(options)));
+        std::clamp<int64_t>(shardrt_num_cores() / neighbours, 1, 1024);
+  auto made = Ref<Engine>::adopt(new Engine(std::move(options), job));
+  // The others wait for this process.
+  shardrt_crew *crew;
+  if (MaybeFailure failure = job ? made->findCrew(crew) : nullptr)
+    return failure;
+  engine = std::move(made);
   return nullptr;
 }
 
@@ -159,6 +213,7 @@ void Engine::close() {
     crew = std::exchange(ranks, nullptr);
   }
   shardrt_crew_destroy(crew);
+  shardrt_job_leave(std::exchange(member, nullptr));
 }
 
 MaybeFailure Engine::checkUsable() const {
@@ -177,6 +232,13 @@ MaybeFailure Engine::checkDevice(int64_t device) const {
   if (device < 0 || device >= count)
     return usage("there is no device " + std::to_string(device) +
                  ": the engine has " + std::to_string(count));
+  if (!isHere(device))
+    return usage("device " + std::to_string(device) + " is of process " +
+                 std::to_string(processOf(device)) + "; this one has " +
+                 std::to_string(first) +
+                 (options.devices == 1
+                      ? std::string()
+                      : " to " + std::to_string(first + options.devices - 1)));
   return nullptr;
 }
 
@@ -192,7 +254,9 @@ MaybeFailure Engine::findCrew(shardrt_crew *&crew) {
   if (!ranks) {
     shardrt_crew_options given = {};
     given.size = sizeof(given);
-    char problem[512] = "";
+    given.job = member;
+    given.timeout_ms = options.timeoutMs;
+    char problem[4096] = "";
     int status = shardrt_crew_create(options.devices, &given, &ranks, problem,
                                      sizeof(problem));
     if (status != SHARDRT_OK)
@@ -206,7 +270,7 @@ int64_t Engine::workBytes(int64_t device, int64_t &most) {
   std::lock_guard lock(mutex);
   int64_t bytes = most = 0;
   if (ranks)
-    shardrt_crew_memory(ranks, device, &bytes, &most);
+    shardrt_crew_memory(ranks, device - first, &bytes, &most);
   return bytes;
 }
 

@@ -183,12 +183,13 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   if (MaybeFailure failure = findWorld(given.devices, world))
     return failure;
   const int64_t ranks = model.numRanks;
+  const std::vector<int64_t> &here = world->here;
   const size_t count = model.arguments.size(), results = model.results.size(),
                shown = results - model.hidden;
 
   // What can be said before anything is locked.
   bool isReady = true, isHome = true;
-  for (int64_t rank = 0; rank < ranks; ++rank)
+  for (int64_t rank : here)
     for (size_t i = 0; i < count; ++i) {
       const Buffer *buffer = given.arguments[rank][i];
       if (MaybeFailure failure = checkArgument(*world, rank, i, buffer))
@@ -213,7 +214,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   std::span<Device *const> locked = world->sorted;
   if (!isHome) {
     all = world->sorted;
-    for (int64_t rank = 0; rank < ranks; ++rank)
+    for (int64_t rank : here)
       for (size_t i = 0; i < count; ++i)
         all.push_back(&given.arguments[rank][i]->home);
     std::sort(all.begin(), all.end(),
@@ -225,16 +226,16 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   auto run = std::make_unique<Run>();
   run->program = this;
   const size_t stride = 1 + count + results;
-  run->addresses.resize(ranks * stride);
+  run->addresses.resize(here.size() * stride);
   run->inputs.resize(ranks);
   run->outputs.resize(ranks);
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    run->addresses[rank * stride] = run.get();
-    run->inputs[rank] = &run->addresses[rank * stride + 1];
-    run->outputs[rank] = run->inputs[rank] + count;
+  for (size_t k = 0; k < here.size(); ++k) {
+    run->addresses[k * stride] = run.get();
+    run->inputs[here[k]] = &run->addresses[k * stride + 1];
+    run->outputs[here[k]] = run->inputs[here[k]] + count;
   }
   std::vector<Block *> made; // of the results, by rank
-  made.reserve(ranks * results);
+  made.reserve(here.size() * results);
   // What is given up, with whose it was.
   std::vector<std::pair<Buffer *, Block *>> donated;
   Later later;
@@ -247,21 +248,21 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   {
     Locks<&Device::mutex> locks(locked);
     MaybeFailure failure;
-    for (int64_t rank = 0; rank < ranks && !failure; ++rank)
+    for (size_t k = 0; k < here.size() && !failure; ++k)
       for (size_t i = 0; i < count; ++i) {
-        Block *block = given.arguments[rank][i]->blockLocked();
+        Block *block = given.arguments[here[k]][i]->blockLocked();
         if (!block) {
           failure = usage(describeArgument(i) +
                           " has been deleted or donated; it cannot be used "
                           "again");
           break;
         }
-        run->addresses[rank * stride + 1 + i] = block->data;
+        run->addresses[k * stride + 1 + i] = block->data;
       }
-    for (int64_t rank = 0; rank < ranks && !failure; ++rank)
+    for (size_t k = 0; k < here.size() && !failure; ++k)
       for (size_t i = 0; i < results; ++i) {
-        int64_t bytes = model.results[i].ranks[rank].bytes;
-        Device &device = *world->devices[rank];
+        int64_t bytes = model.results[i].ranks[here[k]].bytes;
+        Device &device = *world->devices[here[k]];
         // Whatever comes before this run on the device is done by then.
         Block *block = device.pool.take(device, bytes, INT64_MAX);
         if (!block) {
@@ -272,7 +273,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
           break;
         }
         made.push_back(block);
-        run->addresses[rank * stride + 1 + count + i] = block->data;
+        run->addresses[k * stride + 1 + count + i] = block->data;
       }
     if (failure) {
       for (Block *block : made)
@@ -283,7 +284,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
       run->work.push_back({device, ++device->submitted});
     for (Block *block : made)
       block->lastUse = block->device->submitted;
-    for (int64_t rank = 0; rank < ranks; ++rank)
+    for (int64_t rank : here)
       for (size_t i = 0; i < count; ++i) {
         Buffer *buffer = given.arguments[rank][i];
         Block *block = buffer->blockLocked();
@@ -321,7 +322,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
     run->kept = Ref<Program>(this);
     run->event = event;
     run->host = given.host.call ? given.host : engine->options.host;
-    for (int64_t rank = 0; rank < ranks; ++rank)
+    for (int64_t rank : here)
       for (size_t i = 0; i < count; ++i) {
         const Buffer *buffer = given.arguments[rank][i];
         if (buffer->ready &&
@@ -374,7 +375,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   }
 
   size_t next = 0;
-  for (int64_t rank = 0; rank < ranks; ++rank)
+  for (int64_t rank : here)
     for (size_t i = 0; i < results; ++i) {
       const ProgramValue &value = model.results[i];
       const LocalValue &local = value.ranks[rank];

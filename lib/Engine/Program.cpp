@@ -37,6 +37,7 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
   Ref<Program> made;
   if (MaybeFailure failure = make(engine, std::move(model), made))
     return failure;
+  made->digest = std::stoull(Cache::digest(parts).substr(0, 16), nullptr, 16);
   if (isFixed)
     engine.programs().store(key, made);
   program = std::move(made);
@@ -145,30 +146,43 @@ MaybeFailure Program::findWorld(const int64_t *devices, World *&world) {
   if (!devices && (world = standard.load(std::memory_order_acquire)))
     return nullptr;
   int64_t ranks = model.numRanks;
-  std::vector<int64_t> places;
+  const auto count = static_cast<int64_t>(engine->devices.size());
+  std::vector<int64_t> numbers, places, here;
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    places.push_back(devices ? devices[rank] : rank);
-    if (MaybeFailure failure = engine->checkDevice(places.back())) {
+    numbers.push_back(devices ? devices[rank] : rank);
+    int64_t device = numbers.back();
+    bool isOther = device >= 0 && device < count && !engine->isHere(device);
+    if (MaybeFailure failure =
+            isOther ? nullptr : engine->checkDevice(device)) {
       failure->message =
           "rank " + std::to_string(rank) + ": " + failure->message;
       return failure;
     }
-    if (std::find(places.begin(), places.end() - 1, places.back()) !=
-        places.end() - 1)
-      return usage("device " + std::to_string(places.back()) +
+    if (std::find(numbers.begin(), numbers.end() - 1, device) !=
+        numbers.end() - 1)
+      return usage("device " + std::to_string(device) +
                    " is given to two ranks");
+    if (engine->isHere(device)) {
+      here.push_back(rank);
+      places.push_back(device - engine->firstDevice());
+    }
   }
+  if (here.empty())
+    return usage("none of the devices that the program is laid over is of this "
+                 "process");
   std::lock_guard lock(mutex);
-  std::unique_ptr<World> &known = worlds[places];
+  std::unique_ptr<World> &known = worlds[numbers];
   if (!known) {
     shardrt_crew *crew;
     if (MaybeFailure failure = engine->findCrew(crew))
       return failure;
     auto made = std::make_unique<World>();
-    made->places = places;
-    for (int64_t place : places)
-      made->devices.push_back(engine->devices[place].get());
-    made->sorted = made->devices;
+    made->here = here;
+    for (int64_t device : numbers) {
+      made->devices.push_back(engine->devices[device].get());
+      if (Device *mine = made->devices.back())
+        made->sorted.push_back(mine);
+    }
     std::sort(made->sorted.begin(), made->sorted.end(),
               [](Device *a, Device *b) { return a->index < b->index; });
     shardrt_world_options options = {};
@@ -178,7 +192,12 @@ MaybeFailure Program::findWorld(const int64_t *devices, World *&world) {
     if (!callsHost)
       options.host = nullptr;
     options.crew = crew;
-    options.places = made->places.data();
+    options.places = places.data();
+    if (static_cast<int64_t>(here.size()) < ranks) {
+      options.job = engine->job();
+      options.job_ranks = numbers.data();
+      options.program_digest = digest;
+    }
     char problem[1024] = "";
     shardrt_world *created = nullptr;
     int status = shardrt_world_create(loaded.get(), &options, &created, problem,

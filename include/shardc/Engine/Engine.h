@@ -12,6 +12,7 @@
 #include "shardc/Engine/Memory.h"
 #include "shardrt/shardrt.h"
 #include <condition_variable>
+#include <optional>
 #include <string>
 
 namespace shardc {
@@ -69,13 +70,24 @@ struct HostCalls {
   void *user = nullptr;
 };
 
+/// Which process of a job this is, as shardrt_job_options has it.
+struct JobOptions {
+  int64_t process = 0, processes = 0; ///< 0: the environment says
+  std::string host, token;
+  int64_t port = 0, timeoutMs = 0;
+  int wire = SHARDRT_WIRE_AUTO;
+  bool hasKeyValues = false;
+  shardrt_key_values keyValues = {};
+};
+
 struct EngineOptions {
-  int64_t devices = 1;
+  int64_t devices = 1; ///< of this process
   std::string target = "cpu";
   int64_t threads = 0;   ///< of a device; 0: as many as there are cores for it
   int64_t timeoutMs = 0; ///< as of shardrt_world_options
-  std::string cacheFolder; ///< for compiled programs; empty: none
-  HostCalls host;          ///< for executions that have none of their own
+  std::string cacheFolder;       ///< for compiled programs; empty: none
+  HostCalls host;                ///< for executions that have none of their own
+  std::optional<JobOptions> job; ///< none: all devices are of this process
 };
 
 class Engine final : public Counted<Engine> {
@@ -91,7 +103,21 @@ public:
   MaybeFailure checkDevice(int64_t device) const;
 
   const EngineOptions options;
+  /// All of the job's; null: of another process.
   std::vector<std::unique_ptr<Device>> devices;
+  /// The first of this process, whose place is 0.
+  int64_t firstDevice() const { return first; }
+  bool isHere(int64_t device) const {
+    return device >= first && device < first + options.devices;
+  }
+  int64_t process() const;
+  int64_t numProcesses() const {
+    return owners.empty() ? 1 : owners.back() + 1;
+  }
+  /// That of `device`; without a job 0, whatever the number is.
+  int64_t processOf(int64_t device) const;
+  /// The job that it is one member of; null: none.
+  shardrt_job *job() const { return member; }
   Courier &courier();
   /// The threads of the devices, which are started when they are first needed.
   MaybeFailure findCrew(shardrt_crew *&crew);
@@ -106,10 +132,14 @@ public:
   void endRun();
 
 private:
-  explicit Engine(EngineOptions options);
+  Engine(EngineOptions options, shardrt_job *job);
 
   std::shared_ptr<ContextPool> pool;
   std::shared_ptr<ProgramCache> kept;
+
+  shardrt_job *member = nullptr;
+  int64_t first = 0;
+  std::vector<int64_t> owners; ///< processes, by device; empty without a job
 
   std::atomic<bool> closed{false};
   const int64_t generation;         ///< of forks of this process

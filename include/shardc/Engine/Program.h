@@ -93,12 +93,13 @@ public:
   const Ref<Engine> engine;
   const CompiledModel model;
   bool callsHost = false;
+  uint64_t digest = 0; ///< of the model and its options; 0 of an artifact
 
   /// A world on certain devices.
   struct World {
-    std::vector<Device *> devices; ///< by rank
-    std::vector<Device *> sorted;  ///< by number
-    std::vector<int64_t> places;
+    std::vector<Device *> devices; ///< by rank; null: of another process
+    std::vector<Device *> sorted;  ///< of this process, by number
+    std::vector<int64_t> here;     ///< ranks of this process
     struct Destroy {
       void operator()(shardrt_world *world) const {
         shardrt_world_destroy(world);

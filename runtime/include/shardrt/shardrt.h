@@ -287,6 +287,19 @@ SHARDRT_EXPORT int shardrt_program_kernel_info(const shardrt_program *program,
  * the one of rank 0 keeps. */
 typedef struct shardrt_job shardrt_job;
 
+/** A store of words that all processes of a job reach, lent by the caller.
+ * Whoever reads it can become a rank of the job: it has the job's secret. */
+typedef struct shardrt_key_values {
+  size_t size;
+  /** Shows `value` under `name`, which nobody has used. Returns 0 if done. */
+  int (*put)(void *user, const char *name, const char *value);
+  /** Waits until somebody has put `name` and writes it to `value` (NUL-
+   * terminated, `value_size` bytes). Returns 0 if done. */
+  int (*get)(void *user, const char *name, int64_t timeout_ms, char *value,
+             size_t value_size);
+  void *user;
+} shardrt_key_values;
+
 /** Set `size` to sizeof(shardrt_job_options) and the rest to 0 for what the
  * environment says: variables of shard-run --processes, torchrun, mpirun or
  * srun, and MASTER_ADDR, MASTER_PORT, SHARDRT_JOB_TOKEN. */
@@ -299,6 +312,17 @@ typedef struct shardrt_job_options {
   const char *host;   /**< where rank 0 is; NULL: this host */
   int64_t port;       /**< where it listens */
   const char *token;  /**< what processes of this job have in common */
+  /** 0: one rank a process, and each world connects its processes. Else this
+   * process has so many ranks, and `rank` and `ranks` count processes; worlds
+   * of it name a crew and are made and run in any number, on any of the job's
+   * ranks, as long as those that go over several processes are run in the same
+   * order by all of these. */
+  int64_t local_ranks;
+  /** Through which processes find one another, and agree on a secret, in place
+   * of `port`; with `local_ranks` alone. NULL: none. `host` NULL is an address
+   * of the first process' choice then. */
+  const shardrt_key_values *key_values;
+  int wire; /**< with `local_ranks`: a shardrt_wire for all worlds */
 } shardrt_job_options;
 
 /** Joins the job. SHARDRT_OK and `*job` NULL where the environment knows of no
@@ -307,10 +331,21 @@ typedef struct shardrt_job_options {
 SHARDRT_EXPORT int shardrt_job_join(const shardrt_job_options *options,
                                     shardrt_job **job, char *error,
                                     size_t error_size);
-/** After all worlds of the job are destroyed; NULL is let pass. */
+/** After all worlds of the job are destroyed, or, with `local_ranks`, its crew;
+ * says goodbye to the others, which notice when they wait for this process.
+ * NULL is let pass. */
 SHARDRT_EXPORT void shardrt_job_leave(shardrt_job *job);
 SHARDRT_EXPORT int64_t shardrt_job_rank(const shardrt_job *job);
 SHARDRT_EXPORT int64_t shardrt_job_size(const shardrt_job *job);
+/** With `local_ranks`: how many of its ranks, from shardrt_job_rank on, are of
+ * this process; how many processes there are, and which of them has `rank`
+ * (-1: none). Else as many processes as ranks. */
+SHARDRT_EXPORT int64_t shardrt_job_local_ranks(const shardrt_job *job);
+SHARDRT_EXPORT int64_t shardrt_job_num_processes(const shardrt_job *job);
+SHARDRT_EXPORT int64_t shardrt_job_process_of(const shardrt_job *job,
+                                              int64_t rank);
+/** 1 where all its processes are known to be of one host. */
+SHARDRT_EXPORT int shardrt_job_is_one_host(const shardrt_job *job);
 /** Who started it: "torchrun", …; "" for options that said all. */
 SHARDRT_EXPORT const char *shardrt_job_launcher(const shardrt_job *job);
 /** What the environment says, without joining: this process' rank, how many
@@ -349,6 +384,13 @@ typedef struct shardrt_crew_options {
   /** The most threads of each place for parallel loops (shardrt_share), its own
    * among them; 0: as many as a program asks for. */
   int64_t threads;
+  /** A job with `local_ranks`, as many as there are places: what programs of
+   * place i have in their memory is then seen by the job's other ranks of this
+   * host, and its processes are connected at once. The crew ends before the
+   * job. NULL: none. */
+  shardrt_job *job;
+  int64_t timeout_ms; /**< of the job's worlds: as shardrt_world_options has it,
+                           which is not looked at there */
 } shardrt_crew_options;
 
 /** Starts a thread for each of `places` places. `options` may be NULL. Errors:
@@ -479,6 +521,12 @@ typedef struct shardrt_world_options {
   /** The crew's place of each rank (of a job: of this process' rank alone),
    * none twice; NULL: 0, 1, …. */
   const int64_t *places;
+  /** Of a job with `local_ranks`: the job's rank of each rank, none twice, one
+   * of this process among them; NULL: 0, 1, …. `places` are those of this
+   * process' ranks alone, in ascending order of ranks. */
+  const int64_t *job_ranks;
+  /** … and what tells this program from others, for all processes alike. */
+  uint64_t program_digest;
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */

@@ -34,6 +34,13 @@ struct Call {
   int64_t count = 0;
 };
 
+/// Site `site` of program number `program`, as ranks show it to one another
+/// where programs have numbers.
+constexpr int siteBits = 24;
+constexpr int64_t siteOf(int64_t program, int64_t site) {
+  return program == 0 ? site : (program << siteBits) + site + 1;
+}
+
 /// What one reader reads of a posted buffer: for transports that carry it
 /// there.
 struct Piece {
@@ -65,6 +72,10 @@ struct Ticket {
 class Comm {
 public:
   virtual ~Comm() = default;
+
+  /// Which program the rank runs, where those of several meet in one group;
+  /// else 0. Ranks that run different ones disagree at their first post.
+  int64_t program = 0;
 
   /// Whether buffers travel to their readers, which then get what their Piece
   /// says: boxes as they lie in the message, a run at its place.

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <system_error>
 #include <unistd.h>
 #ifdef __linux__
@@ -94,6 +95,8 @@ Crew::Crew(int64_t count, Options options)
   for (int64_t i = 0; i < count; ++i)
     places.push_back(
         std::make_unique<Place>(i, std::max(count, options.ranks), options));
+  for (int64_t i = 0; options.group && i < count; ++i)
+    places[i]->memory.use(options.group->segmentOf(options.team->first() + i));
 }
 
 int Crew::status() const {
@@ -421,6 +424,8 @@ void CrewHandle::end() {
   crew->close(static_cast<int64_t>(threads.size()));
   for (size_t i = 0; i < threads.size(); ++i) {
     if (!crew->hasEnded(i)) {
+      if (Team *team = crew->team())
+        team->keep();
       threads[i].detach();
       continue;
     }
@@ -482,6 +487,27 @@ int shardrt_crew_create(int64_t places, const shardrt_crew_options *given,
     Crew::Options options;
     options.pin = asked.pin != 0;
     options.threads = asked.threads;
+    if (asked.job &&
+        !(asked.job->team && asked.job->team->localRanks() == places)) {
+      writeError(error, errorSize,
+                 "a crew of " + std::to_string(places) +
+                     " places, but the job has another number of ranks here");
+      return SHARDRT_USAGE;
+    }
+    if (asked.job) {
+      options.team = asked.job->team;
+      std::vector<int64_t> all(options.team->size());
+      std::iota(all.begin(), all.end(), 0);
+      GroupOptions waits;
+      waits.timeoutNs = readTimeout(asked.timeout_ms, /*hasHost=*/false);
+      int status = SHARDRT_OK;
+      std::string why;
+      options.group = options.team->find(all, waits, status, why);
+      if (!options.group) {
+        writeError(error, errorSize, why);
+        return status;
+      }
+    }
     *crew = new shardrt_crew{CrewHandle(places, options)};
     return SHARDRT_OK;
   } catch (const std::system_error &e) {

@@ -32,6 +32,8 @@
 
 namespace shardrt {
 
+class Team;
+class TeamGroup;
 struct Run;
 struct RunPart;
 struct Outcome;
@@ -78,6 +80,9 @@ public:
     /// Where it is a part of more threads: how many, and the number of its
     /// first.
     int64_t ranks = 0, first = 0;
+    /// Those of other processes that see what is in the places' memory.
+    std::shared_ptr<Team> team;
+    TeamGroup *group = nullptr; ///< of all its ranks
   };
 
   class alignas(128) Place {
@@ -110,6 +115,7 @@ public:
   int64_t size() const { return static_cast<int64_t>(places.size()); }
   Place &place(int64_t index) { return *places[index]; }
   bool isShared() const { return options.isShared; }
+  Team *team() const { return options.team.get(); }
 
   /// Why nothing can be asked of it; 0 if it can.
   int status() const;

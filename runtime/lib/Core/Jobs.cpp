@@ -24,6 +24,13 @@ static std::string pieceName(const std::string &name, size_t piece) {
   return "shared/" + name + "/" + std::to_string(piece);
 }
 
+/// What its worlds need, jobs of several ranks a process exchange themselves.
+static int withoutStore(char *error, size_t errorSize) {
+  writeError(error, errorSize,
+             "a job of several ranks a process shares no values");
+  return SHARDRT_USAGE;
+}
+
 extern "C" {
 
 int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
@@ -41,6 +48,17 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     Job &made = handle->job;
     made.timeoutMs = asked.timeout_ms > 0 ? asked.timeout_ms : 120'000;
     std::string why;
+    if (asked.local_ranks < 0 || asked.ranks < 0 || asked.rank < 0 ||
+        (asked.ranks > 0 && asked.rank >= asked.ranks) ||
+        asked.wire < SHARDRT_WIRE_AUTO || asked.wire > SHARDRT_WIRE_TCP ||
+        (asked.key_values && (asked.local_ranks == 0 || asked.ranks == 0))) {
+      writeError(error, errorSize,
+                 "rank " + std::to_string(asked.rank) + " of " +
+                     std::to_string(asked.ranks) + ", with " +
+                     std::to_string(asked.local_ranks) +
+                     " of this process: numbers that make no sense");
+      return SHARDRT_USAGE;
+    }
     if (asked.ranks > 0) {
       made.launch.rank = made.launch.localRank = asked.rank;
       made.launch.size = asked.ranks;
@@ -62,10 +80,33 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     }
     // Others may take their time to come, but not to do nothing.
     made.launch.patienceMs = made.timeoutMs / 4;
+    bool isTeam = asked.local_ranks > 0;
+    if (isTeam && asked.key_values) {
+      // Who reads the exchange has what it takes to join.
+      made.launch.host = asked.host ? asked.host : "";
+      made.launch.isInsecure = true;
+      made.launch.isOneHost = false;
+    }
     why = readSecret(variable, made.launch);
     if (!why.empty()) {
       writeError(error, errorSize, why);
       return SHARDRT_USAGE;
+    }
+    if (isTeam) {
+      Team::Options options;
+      options.launch = made.launch;
+      options.localRanks = asked.local_ranks;
+      options.exchange = asked.key_values;
+      options.timeoutMs = made.timeoutMs;
+      options.wire = static_cast<Wire>(asked.wire);
+      int status = SHARDRT_OK;
+      handle->team = Team::join(options, status, why);
+      if (!handle->team) {
+        writeError(error, errorSize, why);
+        return status;
+      }
+      *job = handle.release();
+      return SHARDRT_OK;
     }
     made.store = Store::join(made.launch, made.timeoutMs, why);
     if (!made.store) {
@@ -86,6 +127,8 @@ int shardrt_job_agree(shardrt_job *job, const char *name, const char *value,
     writeError(error, errorSize, "a NULL argument");
     return SHARDRT_USAGE;
   }
+  if (job->team)
+    return withoutStore(error, errorSize);
   try {
     Store &store = *job->job.store;
     const Launch &launch = job->job.launch;
@@ -129,17 +172,41 @@ int shardrt_job_agree(shardrt_job *job, const char *name, const char *value,
   }
 }
 
-void shardrt_job_leave(shardrt_job *job) { delete job; }
+void shardrt_job_leave(shardrt_job *job) {
+  if (job && job->team)
+    job->team->leave();
+  delete job;
+}
+
+int shardrt_job_is_one_host(const shardrt_job *job) {
+  return job->team ? job->team->isOneHost() : job->job.launch.isOneHost;
+}
 
 int64_t shardrt_job_rank(const shardrt_job *job) {
-  return job->job.launch.rank;
+  return job->team ? job->team->first() : job->job.launch.rank;
 }
 
 int64_t shardrt_job_size(const shardrt_job *job) {
-  return job->job.launch.size;
+  return job->team ? job->team->size() : job->job.launch.size;
+}
+
+int64_t shardrt_job_local_ranks(const shardrt_job *job) {
+  return job->team ? job->team->localRanks() : 1;
+}
+
+int64_t shardrt_job_num_processes(const shardrt_job *job) {
+  return job->team ? job->team->processes() : job->job.launch.size;
+}
+
+int64_t shardrt_job_process_of(const shardrt_job *job, int64_t rank) {
+  if (rank < 0 || rank >= shardrt_job_size(job))
+    return -1;
+  return job->team ? job->team->processOf(rank) : rank;
 }
 
 const char *shardrt_job_launcher(const shardrt_job *job) {
+  if (job->team)
+    return job->team->launcher().c_str();
   return job->job.launch.launcher.c_str();
 }
 
@@ -164,6 +231,8 @@ int shardrt_job_put(shardrt_job *job, const char *name, const void *data,
     writeError(error, errorSize, "a NULL or negative argument");
     return SHARDRT_USAGE;
   }
+  if (job->team)
+    return withoutStore(error, errorSize);
   try {
     auto *from = static_cast<const char *>(data);
     auto size = static_cast<size_t>(bytes);
@@ -194,6 +263,8 @@ int shardrt_job_get(shardrt_job *job, const char *name, int64_t timeoutMs,
     writeError(error, errorSize, "a NULL argument");
     return SHARDRT_USAGE;
   }
+  if (job->team)
+    return withoutStore(error, errorSize);
   try {
     Store &store = *job->job.store;
     std::string why, text;

@@ -31,8 +31,10 @@ World::World(std::shared_ptr<const Program> loaded,
       program(std::move(loaded)), crew(std::move(threads)),
       options(std::move(given)) {
   places = options.places;
-  for (int64_t i = 0; options.places.empty() && i < numLocalRanks(); ++i)
-    places.push_back(i);
+  for (int64_t rank = 0, place = 0; options.places.empty() && rank < numRanks();
+       ++rank)
+    if (isHere(rank))
+      places.push_back(place++);
   order.resize(places.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
@@ -57,8 +59,9 @@ std::string World::describe(int64_t site, bool full) const {
   return program->describe(site, full);
 }
 
-/// What must be the same for all processes of a world, in a few words.
-static std::string fingerprint(const Program &program) {
+/// What must be the same for all processes of a world, in a few words. That its
+/// code is for the same kind of machine is part of the metadata.
+static std::string fingerprint(const Program &program, bool hasMetadata) {
   EncodedSites sites = encodeSites(program.table);
   uint64_t hash = 14695981039346656037u;
   auto add = [&](const void *data, size_t bytes) {
@@ -68,13 +71,26 @@ static std::string fingerprint(const Program &program) {
   };
   add(sites.words.data(), sites.words.size() * sizeof(sites.words[0]));
   add(sites.strings.data(), sites.strings.size());
-  add(program.metadata.data(), program.metadata.size());
+  if (hasMetadata)
+    add(program.metadata.data(), program.metadata.size());
   return std::to_string(program.table.numRanks()) + " ranks, " +
          std::to_string(program.table.sites.size()) + " sites, " +
          std::to_string(hash);
 }
 
 bool World::makeGroup() {
+  if (options.team) {
+    if (program->device) {
+      status = SHARDRT_UNSUPPORTED;
+      error = "a program with kernels for devices runs in one process";
+      return false;
+    }
+    teamGroup =
+        options.team->find(options.teamRanks, options.group, status, error);
+    number = options.team->enroll(program, fingerprint(*program, false) + "," +
+                                               std::to_string(options.digest));
+    return teamGroup != nullptr;
+  }
   if (!options.job) {
     // What devices do goes on behind what their ranks have come to: one run
     // after the other.
@@ -94,8 +110,9 @@ bool World::makeGroup() {
   }
   name = std::to_string(options.job->worlds++);
   int why = SHARDRT_OK;
-  group = connectJob(*options.job, options.wire, name, fingerprint(*program),
-                     options.group, describeSite, why, error);
+  group =
+      connectJob(*options.job, options.wire, name, fingerprint(*program, true),
+                 options.group, describeSite, why, error);
   if (!group)
     status = why;
   return group != nullptr;
@@ -104,14 +121,14 @@ bool World::makeGroup() {
 bool World::makeContexts() {
   int64_t ranks = numRanks();
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    if (options.job && rank != options.job->launch.rank)
+    if (!isHere(rank))
       continue;
     auto ctx = std::make_unique<shardrt_context>();
     ctx->rank = rank;
     ctx->numRanks = ranks;
     ctx->program = program.get();
-    ctx->group = group.get();
-    ctx->comm = group ? &group->rank(rank) : nullptr;
+    ctx->group = teamGroup ? teamGroup : group.get();
+    ctx->comm = ctx->group ? &ctx->group->rank(rank) : nullptr;
     Crew::Place &place = crew->place(places[contexts.size()]);
     ctx->memory = &place.memory;
     if (options.job) {
@@ -393,6 +410,14 @@ bool World::join(RunPart &part) {
       return false;
     return crew->watch(run, &part) && !group->failed();
   }
+  if (teamGroup) {
+    if (teamGroup->failed() && teamGroup->hasToldFailure.load()) {
+      refuse(run, SHARDRT_LOST,
+             "an earlier run of this job failed: " + teamGroup->failure().text);
+      return false;
+    }
+    return crew->watch(run, &part) && teamGroup->begin(ctx.rank, number);
+  }
   if (numRanks() == 1) {
     LocalGroup &alone = crew->place(part.place).alone;
     alone.reset();
@@ -500,6 +525,7 @@ int World::start(const Work &work, Waiter *waiter, shardrt_done_fn done) {
   run->work.lastEndNs = work.milliseconds ? nowNs() : 0;
   run->waiter = waiter;
   run->done = done;
+  run->group = teamGroup;
   run->numParts = contexts.size();
   run->allParts = std::make_unique<RunPart[]>(run->numParts);
   auto ranks = static_cast<int64_t>(run->numParts);
@@ -601,6 +627,8 @@ Outcome World::outcomeOf(const Run &run) {
     return outcome;
   if (group)
     hasToldFailure = true;
+  if (teamGroup)
+    teamGroup->hasToldFailure = true;
   outcome.status = run.group->failure().status;
   tellFailure(run, outcome.error, outcome.rankErrors);
   return outcome;
@@ -692,6 +720,38 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
 // C surface
 //===----------------------------------------------------------------------===//
 
+int64_t shardrt::readTimeout(int64_t asked, bool hasHost) {
+  constexpr int64_t longest = int64_t(1) << 40;
+  // A function of the host takes as long as it likes.
+  int64_t timeout = asked != 0 ? asked : hasHost ? -1 : 30'000;
+  return std::clamp<int64_t>(timeout, 0, longest) * millisecond;
+}
+
+/// Reads which ranks of a team `ranks` ranks are, and how many are `mine`;
+/// returns what is wrong with them.
+static std::string readTeam(const shardrt_world_options &asked, int64_t ranks,
+                            World::Options &options, int64_t &mine) {
+  const Team &team = *options.team;
+  if (!asked.crew)
+    return "a world of a job with several ranks a process names a crew";
+  std::vector<char> isTaken(team.size(), 0);
+  mine = 0;
+  for (int64_t i = 0; i < ranks; ++i) {
+    int64_t rank = asked.job_ranks ? asked.job_ranks[i] : i;
+    if (rank < 0 || rank >= team.size() || isTaken[rank])
+      return "rank " + std::to_string(rank) + " of the job for rank " +
+             std::to_string(i) +
+             (rank < 0 || rank >= team.size()
+                  ? " is none of its " + std::to_string(team.size())
+                  : std::string(" is that of another rank"));
+    isTaken[rank] = 1;
+    options.teamRanks.push_back(rank);
+    mine += team.isHere(rank);
+  }
+  return mine > 0 ? std::string()
+                  : "none of the program's ranks is of this process";
+}
+
 /// Reads the crew's places of `ranks` ranks; returns what is wrong with them.
 static std::string readPlaces(const int64_t *given, int64_t ranks, int64_t size,
                               World::Options &options) {
@@ -727,14 +787,9 @@ int shardrt_world_create(const shardrt_program *program,
     std::memcpy(&asked, given, std::min(given->size, sizeof(asked)));
   try {
     World::Options options;
-    // A function of the host takes as long as it likes.
-    int64_t timeout = asked.timeout_ms != 0 ? asked.timeout_ms
-                      : asked.host          ? -1
-                                            : 30'000;
     int64_t grace = asked.grace_ms == 0 ? 1'000 : asked.grace_ms;
     constexpr int64_t longest = int64_t(1) << 40;
-    options.group.timeoutNs =
-        std::clamp<int64_t>(timeout, 0, longest) * millisecond;
+    options.group.timeoutNs = readTimeout(asked.timeout_ms, asked.host);
     options.group.checked = !asked.unchecked;
     options.group.yieldSeed = asked.yield_seed;
     options.graceNs = std::clamp<int64_t>(grace, -1, longest) * millisecond;
@@ -745,7 +800,11 @@ int shardrt_world_create(const shardrt_program *program,
     options.record = asked.no_graphs == 0 && asked.trace == 0;
     options.trace = asked.trace != 0;
     options.deterministic = asked.deterministic != 0;
-    options.job = asked.job ? &asked.job->job : nullptr;
+    if (asked.job && asked.job->team)
+      options.team = asked.job->team;
+    else if (asked.job)
+      options.job = &asked.job->job;
+    options.digest = asked.program_digest;
     if (asked.wire < SHARDRT_WIRE_AUTO || asked.wire > SHARDRT_WIRE_MPI) {
       writeError(error, errorSize,
                  "there is no wire " + std::to_string(asked.wire));
@@ -756,7 +815,14 @@ int shardrt_world_create(const shardrt_program *program,
     options.hostUser = asked.host_user;
     auto handle = std::make_unique<shardrt_world>();
     int64_t ranks = program->program->table.numRanks();
-    int64_t mine = asked.job ? 1 : ranks;
+    int64_t mine = options.job ? 1 : ranks;
+    if (options.team) {
+      std::string why = readTeam(asked, ranks, options, mine);
+      if (!why.empty()) {
+        writeError(error, errorSize, why);
+        return SHARDRT_USAGE;
+      }
+    }
     std::shared_ptr<Crew> crew;
     if (asked.crew) {
       crew = asked.crew->handle.crew;

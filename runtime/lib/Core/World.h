@@ -1,10 +1,10 @@
 //===- World.h - The ranks of one program in this process -------*- C++ -*-===//
 //
-// All ranks of the program, or, in a job of processes, one of them, each at a
+// All ranks of the program, or, in a job of processes, some of them, each at a
 // place of a crew, which may be this world's alone. A run is one task for each
 // of these places. What ranks of threads meet in is the run's, borrowed from
-// the crew; that of processes and of devices is the world's, and their runs go
-// one after the other.
+// the crew; that of processes is their team's, which keeps the order of places,
+// or the world's, as that of devices is, and runs go one after the other.
 //
 // State is shared by the handle and the runs, so that a rank that never comes
 // back can be left behind.
@@ -13,6 +13,7 @@
 #ifndef SHARDRT_CORE_WORLD_H
 #define SHARDRT_CORE_WORLD_H
 
+#include "Comm/Bootstrap/Team.h"
 #include "Comm/Bootstrap/Transport.h"
 #include "Comm/Comm.h"
 #include "Core/Context.h"
@@ -97,12 +98,20 @@ struct Run {
   std::string whyRefused;
 };
 
+/// The longest wait, in nanoseconds (0: for ever), of what a caller asked for,
+/// in milliseconds.
+int64_t readTimeout(int64_t asked, bool hasHost);
+
 class World : public std::enable_shared_from_this<World> {
 public:
   struct Options {
     GroupOptions group;
     Job *job = nullptr; ///< NULL: all ranks are threads
     Wire wire = Wire::Auto;
+    /// Where processes share connections, and the job's rank of each rank.
+    std::shared_ptr<Team> team;
+    std::vector<int64_t> teamRanks;
+    uint64_t digest = 0;         ///< of the program, for the team
     int64_t graceNs = 0;         ///< negative: for ever
     std::vector<int64_t> places; ///< by context; empty: 0, 1, …
     int kernelSchedule = 0;
@@ -143,8 +152,12 @@ public:
     return nullptr;
   }
   int64_t numRanks() const { return program->table.numRanks(); }
-  /// How many of them are of this process.
-  int64_t numLocalRanks() const { return options.job ? 1 : numRanks(); }
+  /// Whether `rank` is one of this process.
+  bool isHere(int64_t rank) const {
+    return options.job    ? rank == options.job->launch.rank
+           : options.team ? options.team->isHere(options.teamRanks[rank])
+                          : true;
+  }
 
   std::shared_ptr<const Program> program;
   std::shared_ptr<Crew> crew;
@@ -206,6 +219,10 @@ private:
 
   Options options;
   std::string name; ///< of this world in its job
+  /// What it shares with other programs on the same ranks of several processes,
+  /// and its number there.
+  TeamGroup *teamGroup = nullptr;
+  int64_t number = 0;
   nccl::UniqueId ncclId;
   int64_t ncclIds = 0;          ///< made so far
   bool recordsTogether = false; ///< the first device has begun to record
@@ -223,6 +240,7 @@ private:
 /// The C handle.
 struct shardrt_job {
   shardrt::Job job;
+  std::shared_ptr<shardrt::Team> team; ///< in place of it
 };
 
 /// The C handle.

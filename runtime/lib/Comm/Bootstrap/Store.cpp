@@ -306,7 +306,13 @@ bool ServerStore::listenAt(std::string &error) {
   if (launch.listener >= 0) {
     listener = Socket(launch.listener);
     fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
-    ownAddress = "127.0.0.1";
+    sockaddr_in mine = {};
+    socklen_t length = sizeof(mine);
+    char text[INET_ADDRSTRLEN] = "127.0.0.1";
+    if (getsockname(listener.get(), reinterpret_cast<sockaddr *>(&mine),
+                    &length) == 0)
+      inet_ntop(AF_INET, &mine.sin_addr, text, sizeof(text));
+    ownAddress = text;
   } else {
     int64_t port = 0;
     std::string why;

@@ -21,6 +21,9 @@
 
 using namespace shardrt;
 
+/// Of a rank that said goodbye while others waited for it.
+static constexpr const char *leftTheJob = "has left the job before the others";
+
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -187,7 +190,8 @@ void LocalGroup::patrol(int64_t sinceNs) {
   for (int64_t i = 0; i < numRanks; ++i) {
     if (isShared() && i != shared.rank && !failed() &&
         !board(i).hasLeft.load() && !shared.boards->isHeld(i))
-      reportGone(i);
+      reportGone(i, "is gone: its process ended, or was ended, before the "
+                    "others");
     int64_t since = board(i).awaitsSince.load(std::memory_order_acquire);
     if (since == 0)
       continue;
@@ -248,12 +252,22 @@ void LocalGroup::reportTimeout(int64_t now) {
   fail({5, first, limit + waits, -1, {}});
 }
 
-void LocalGroup::reportGone(int64_t rank) {
+int64_t LocalGroup::findLeft(int64_t whom, int64_t waiter,
+                             int64_t barrier) const {
+  if (!isShared() || whom == Board::Readers)
+    return -1;
+  for (int64_t i = 0; i < numRanks; ++i)
+    if (i != waiter && (whom < 0 || whom == i) && board(i).hasLeft.load() &&
+        (whom != Board::Everybody || board(i).barriers.load() < barrier))
+      return i;
+  return -1;
+}
+
+void LocalGroup::reportGone(int64_t rank, const std::string &how) {
   int64_t last = board(rank).lastSite.load();
   std::string text =
       "rank " + std::to_string(rank) + " (process " +
-      std::to_string(board(rank).process.load()) +
-      ") is gone: its process ended, or was ended, before the others" +
+      std::to_string(board(rank).process.load()) + ") " + how +
       (last < 0 ? std::string("; it had come to no collective yet")
                 : "; last seen in " + describe(last, true));
   for (int64_t i = 0; i < numRanks; ++i) {
@@ -348,10 +362,14 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
     while (true) {
       // The bell is read before the condition: a ring in between is seen.
       int seen = mine.bell.load(std::memory_order_seq_cst);
+      // … and before it, who has left: what they did first is seen as well.
+      int64_t left = group.findLeft(whom, number, ticket.sequence);
       if (done()) {
         result = true;
         break;
       }
+      if (left >= 0 && !group.failed())
+        group.reportGone(left, leftTheJob);
       if (group.failed() || !look())
         break;
       group.sleep(mine, seen);
@@ -374,6 +392,7 @@ bool LocalComm::post(Call call, const Posted &posted,
                      std::span<const int64_t> readers, Ticket &ticket) {
   jitter();
   ticket = Ticket();
+  call.site = siteOf(program, call.site);
   if (group.failed())
     return false;
   // All ranks start and finish in the same order: they take the same slot.
@@ -488,9 +507,18 @@ bool LocalComm::finish(const Ticket &ticket, std::span<const int64_t> readers) {
       Board::Readers, ticket,
       [&] { return slot.unread.load(std::memory_order_seq_cst) <= 0; },
       [&] {
-        for (int64_t reader : readers)
+        int64_t there = 0, left = -1;
+        for (int64_t reader : readers) {
           if (!agrees(ticket, reader))
             return false;
+          if (group.board(reader).hasLeft.load())
+            left = reader;
+          else
+            ++there;
+        }
+        // More are to read it than are there.
+        if (left >= 0 && slot.unread.load(std::memory_order_seq_cst) > there)
+          group.reportGone(left, leftTheJob);
         return true;
       });
   busySlots &= ~(1u << ticket.slot);
@@ -595,6 +623,7 @@ int LocalComm::status() const {
 bool LocalComm::barrier(int64_t lead) {
   GroupBoard &common = *group.common;
   int64_t number = ++barriers;
+  mine.barriers.store(number, std::memory_order_seq_cst);
   std::atomic<int64_t> &arrived = common.arrived[number % 2];
   if (arrived.fetch_add(1, std::memory_order_seq_cst) + 1 == group.size()) {
     arrived.store(0, std::memory_order_seq_cst);
@@ -606,6 +635,7 @@ bool LocalComm::barrier(int64_t lead) {
     return !group.failed();
   }
   Ticket none;
+  none.sequence = number - lead;
   none.call.site = -1;
   return wait(
       Board::Everybody, none,

@@ -66,7 +66,8 @@ struct alignas(128) Board {
   std::atomic<int64_t> lastSite{-1};
   std::atomic<bool> reading{false}; ///< it holds posts of others open
   std::atomic<int64_t> process{0};  ///< its number, where ranks are processes
-  std::atomic<bool> hasLeft{false}; ///< … and it has said goodbye
+  std::atomic<bool> hasLeft{false}; ///< … and it has said goodbye,
+  std::atomic<int64_t> barriers{0}; ///< after it had come to so many
 
   // Rung by others.
   alignas(64) std::atomic<int> bell{0};
@@ -139,7 +140,10 @@ private:
   void ring(Board &board) const;
   void sleep(Board &board, int seen) const;
   void reportTimeout(int64_t now);
-  void reportGone(int64_t rank);
+  void reportGone(int64_t rank, const std::string &how);
+  /// A rank without which what `waiter` waits for does not come, as it has said
+  /// goodbye; -1: none. `barrier` is the one that it needs.
+  int64_t findLeft(int64_t whom, int64_t waiter, int64_t barrier) const;
   /// Who waits, and where: lines for messages.
   std::string tellWaits(int64_t now, int64_t &longestRank) const;
   void prepare();

@@ -17,7 +17,7 @@ WireGroup::WireGroup(int64_t rank, int64_t size,
                      DescribeSite describe)
     : me(rank), numRanks(size), options(options), describe(std::move(describe)),
       carrier(std::move(carrier)), inbox(size), told(size),
-      hasLeft(size, false) {
+      hasLeft(size, false), arrivals(size, 0) {
   this->carrier->start(*this);
 }
 
@@ -150,6 +150,7 @@ void WireGroup::deliver(int64_t peer, const Frame &frame,
       break;
     case Frame::Arrive:
       releases = arrive(frame.sequence);
+      arrivals[peer] = frame.sequence;
       break;
     case Frame::Release:
       released = frame.sequence;
@@ -241,6 +242,21 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
   while (true) {
     if ((result = done()) || hasFailed.load())
       break;
+    if (int64_t left = findLeft(whom, ticket.sequence); left >= 0) {
+      Failure gone = {4,
+                      left,
+                      "rank " + std::to_string(left) +
+                          " has left the job before the others",
+                      -1,
+                      {}};
+      if (ticket.call.site >= 0)
+        gone.text += "\nrank " + std::to_string(me) + " waits in " +
+                     describe(ticket.call.site, false);
+      lock.unlock();
+      fail(std::move(gone));
+      lock.lock();
+      break;
+    }
     lock.unlock();
     carrier->await(50);
     lock.lock();
@@ -265,6 +281,18 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
   where.sinceNs = 0;
   waitedNs += nowNs() - start;
   return result;
+}
+
+int64_t WireGroup::findLeft(int64_t whom, int64_t barrier) const {
+  if (whom >= 0)
+    return hasLeft[whom] ? whom : -1;
+  // Rank 0 says who has come to a barrier.
+  if (whom == Everybody && me != 0)
+    return hasLeft[0] ? 0 : -1;
+  for (int64_t peer = 0; whom == Everybody && peer < numRanks; ++peer)
+    if (hasLeft[peer] && arrivals[peer] < barrier)
+      return peer;
+  return -1;
 }
 
 std::string WireGroup::tellWhere(int64_t rank, const Where &at) const {
@@ -339,6 +367,7 @@ void WireGroup::patrol(int64_t sinceNs) {
 bool WireGroup::post(Call call, const Posted &shown,
                      std::span<const int64_t> readers, Ticket &ticket) {
   ticket = Ticket();
+  call.site = siteOf(program, call.site);
   if (hasFailed.load())
     return false;
   int64_t index = std::countr_one(busySlots);
@@ -494,6 +523,7 @@ bool WireGroup::barrier(int64_t lead) {
   Ticket none;
   none.call.site = -1;
   int64_t number = ++barriers;
+  none.sequence = number - lead;
   bool isUrgent = lead == 0, releases = false;
   if (me != 0) {
     Frame frame;

@@ -86,6 +86,9 @@ private:
   void compare(int64_t peer, const Frame &frame);
   void disagree(const Call &mine, int64_t peer, const std::string &other);
   bool take(Failure failure);
+  /// A rank without which what this one waits for does not come, as it has
+  /// said goodbye; -1: none. `barrier` is the one that it needs.
+  int64_t findLeft(int64_t whom, int64_t barrier) const;
   std::string tell(const Call &call) const;
   std::string tellWhere(int64_t rank, const Where &where) const;
   void askAround();
@@ -108,6 +111,7 @@ private:
   int64_t askedNs = 0; ///< when others were asked where they are; 0: not yet
   std::vector<std::unique_ptr<Where>> told; ///< by rank
   std::vector<bool> hasLeft;
+  std::vector<int64_t> arrivals; ///< on rank 0: barriers, by rank
   // Barriers. On rank 0: how many have come to the even and to the odd one that
   // is under way. Nobody is two ahead of another.
   int64_t arrived[2] = {0, 0};
