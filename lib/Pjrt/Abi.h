@@ -40,6 +40,7 @@ struct SerializedCompileOptions;
 struct SerializedTopology;
 
 enum Extension_Type : int32_t {
+  Extension_Type_Layouts = 4,
   Extension_Type_Shardings = 19,
 };
 
@@ -1348,14 +1349,102 @@ struct Shardings_Extension {
 };
 SHARDC_PJRT_LAYOUT(Shardings_Extension, 40, outputShardings, 32);
 
+struct Layouts_MemoryLayout;
+struct Layouts_SerializedLayout;
+
+struct Layouts_MemoryLayout_Destroy_Args {
+  SHARDC_PJRT_HEAD;
+  Layouts_MemoryLayout *layout;
+};
+SHARDC_PJRT_LAYOUT(Layouts_MemoryLayout_Destroy_Args, 24, layout, 16);
+
+struct Layouts_MemoryLayout_Serialize_Args {
+  SHARDC_PJRT_HEAD;
+  Layouts_MemoryLayout *layout;
+  const char *serialized_bytes;
+  size_t serialized_bytes_size;
+  Layouts_SerializedLayout *serialized_layout;
+  void (*serialized_layout_deleter)(Layouts_SerializedLayout *);
+};
+SHARDC_PJRT_LAYOUT(Layouts_MemoryLayout_Serialize_Args, 56,
+                   serialized_layout_deleter, 48);
+
+struct Layouts_Client_GetDefaultLayout_Args {
+  SHARDC_PJRT_HEAD;
+  Client *client;
+  Buffer_Type type;
+  const int64_t *dims;
+  size_t num_dims;
+  Layouts_MemoryLayout *layout;
+};
+SHARDC_PJRT_LAYOUT(Layouts_Client_GetDefaultLayout_Args, 56, layout, 48);
+
+struct Layouts_Buffer_MemoryLayout_Args {
+  SHARDC_PJRT_HEAD;
+  Buffer *buffer;
+  Layouts_MemoryLayout *layout;
+};
+SHARDC_PJRT_LAYOUT(Layouts_Buffer_MemoryLayout_Args, 32, layout, 24);
+
+struct Layouts_Topology_GetDefaultLayout_Args {
+  SHARDC_PJRT_HEAD;
+  TopologyDescription *topology_description;
+  Buffer_Type type;
+  const int64_t *dims;
+  size_t num_dims;
+  Layouts_MemoryLayout *layout;
+};
+SHARDC_PJRT_LAYOUT(Layouts_Topology_GetDefaultLayout_Args, 56, layout, 48);
+
+struct Layouts_Executable_GetOutputLayouts_Args {
+  SHARDC_PJRT_HEAD;
+  Executable *executable;
+  size_t num_outputs;
+  Layouts_MemoryLayout *const *layouts;
+};
+SHARDC_PJRT_LAYOUT(Layouts_Executable_GetOutputLayouts_Args, 40, layouts, 32);
+
+struct Layouts_Executable_GetParameterLayouts_Args {
+  SHARDC_PJRT_HEAD;
+  Executable *executable;
+  size_t num_parameters;
+  Layouts_MemoryLayout *const *layouts;
+};
+SHARDC_PJRT_LAYOUT(Layouts_Executable_GetParameterLayouts_Args, 40, layouts,
+                   32);
+
+struct Layouts_Extension {
+  Extension_Base base;
+  Error *(*destroy)(Layouts_MemoryLayout_Destroy_Args *);
+  Error *(*serialize)(Layouts_MemoryLayout_Serialize_Args *);
+  Error *(*clientDefault)(Layouts_Client_GetDefaultLayout_Args *);
+  Error *(*ofBuffer)(Layouts_Buffer_MemoryLayout_Args *);
+  Error *(*topologyDefault)(Layouts_Topology_GetDefaultLayout_Args *);
+  Error *(*outputs)(Layouts_Executable_GetOutputLayouts_Args *);
+  Error *(*parameters)(Layouts_Executable_GetParameterLayouts_Args *);
+};
+SHARDC_PJRT_LAYOUT(Layouts_Extension, 80, parameters, 72);
+
 // The functions of the table.
 #define SHARDC_PJRT_FUNCTION(NAME) Error *NAME(NAME##_Args *args);
 #define SHARDC_PJRT_VOID_FUNCTION(NAME) void NAME(NAME##_Args *args);
 #define SHARDC_PJRT_ABSENT(NAME)
 #include "Functions.def"
-// Those of the extension.
+// Those of the extensions.
 Error *Executable_ParameterShardings(Executable_ParameterShardings_Args *args);
 Error *Executable_OutputShardings(Executable_OutputShardings_Args *args);
+Error *Layouts_MemoryLayout_Destroy(Layouts_MemoryLayout_Destroy_Args *args);
+Error *
+Layouts_MemoryLayout_Serialize(Layouts_MemoryLayout_Serialize_Args *args);
+Error *
+Layouts_Client_GetDefaultLayout(Layouts_Client_GetDefaultLayout_Args *args);
+Error *Layouts_Buffer_MemoryLayout(Layouts_Buffer_MemoryLayout_Args *args);
+Error *
+Layouts_Topology_GetDefaultLayout(Layouts_Topology_GetDefaultLayout_Args *args);
+Error *Layouts_Executable_GetOutputLayouts(
+    Layouts_Executable_GetOutputLayouts_Args *args);
+Error *Layouts_Executable_GetParameterLayouts(
+    Layouts_Executable_GetParameterLayouts_Args *args);
 
 /// What GetPjrtApi returns: the version, then a pointer for each function.
 struct Api {

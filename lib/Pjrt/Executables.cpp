@@ -189,11 +189,13 @@ static Error *describe(Program &program) {
       return error;
     if (isArgument) {
       program.donated.push_back(value.donated == 1);
+      program.argumentLayouts.push_back(rowMajor(local.dims.size()));
       arguments.push_back(std::move(local));
       continue;
     }
     program.resultTypes.push_back(bufferType(value.element_type));
     program.resultRanks.push_back(local.dims.size());
+    program.resultLayouts.push_back(rowMajor(local.dims.size()));
     program.resultDims.insert(program.resultDims.end(), local.dims.begin(),
                               local.dims.end());
     results.push_back(std::move(local));

@@ -35,6 +35,7 @@ struct Program {
   std::vector<int64_t> resultDims;
   std::vector<size_t> resultRanks;
   std::vector<int32_t> resultMemories; ///< kinds
+  std::vector<Layouts_MemoryLayout *> argumentLayouts, resultLayouts;
   Texts argumentMemoryKinds, resultMemoryKinds;
   Texts argumentShardings, resultShardings;
   std::string optimized;

@@ -193,6 +193,9 @@ struct Buffer {
   ~Buffer();
 };
 
+/// The layout of dense row-major arrays of so many dims; never deleted.
+Layouts_MemoryLayout *rowMajor(size_t numDims);
+
 /// PJRT's type of a code of the C API; INVALID for one that it lacks.
 Buffer_Type bufferType(shardc_element_type type);
 /// The C API's code of `type`; 0 for one that it lacks.

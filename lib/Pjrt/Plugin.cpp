@@ -67,8 +67,22 @@ static Error *absent(const char *name) {
 // The table
 //===----------------------------------------------------------------------===//
 
+static Layouts_Extension layouts = {
+    {sizeof(Layouts_Extension), Extension_Type_Layouts, nullptr},
+    enter<Layouts_MemoryLayout_Destroy, Layouts_MemoryLayout_Destroy_Args>,
+    enter<Layouts_MemoryLayout_Serialize, Layouts_MemoryLayout_Serialize_Args>,
+    enter<Layouts_Client_GetDefaultLayout,
+          Layouts_Client_GetDefaultLayout_Args>,
+    enter<Layouts_Buffer_MemoryLayout, Layouts_Buffer_MemoryLayout_Args>,
+    enter<Layouts_Topology_GetDefaultLayout,
+          Layouts_Topology_GetDefaultLayout_Args>,
+    enter<Layouts_Executable_GetOutputLayouts,
+          Layouts_Executable_GetOutputLayouts_Args>,
+    enter<Layouts_Executable_GetParameterLayouts,
+          Layouts_Executable_GetParameterLayouts_Args>};
+
 static Shardings_Extension shardings = {
-    {sizeof(Shardings_Extension), Extension_Type_Shardings, nullptr},
+    {sizeof(Shardings_Extension), Extension_Type_Shardings, &layouts.base},
     enter<Executable_ParameterShardings, Executable_ParameterShardings_Args>,
     enter<Executable_OutputShardings, Executable_OutputShardings_Args>};
 

@@ -152,6 +152,59 @@ TEST_F(PjrtRun, ResultsLeaveInEqualShards) {
   EXPECT_EQ(message(api()->Executable_Destroy(&end)), "");
 }
 
+// Callers that get no answer here parse the program's text to know.
+TEST_F(PjrtRun, SaysHowArraysLieInMemory) {
+  const Extension_Base *found = api()->extension_start;
+  while (found && found->type != Extension_Type_Layouts)
+    found = found->next;
+  ASSERT_TRUE(found);
+  const auto &layouts = *reinterpret_cast<const Layouts_Extension *>(found);
+  auto text = [&](Layouts_MemoryLayout *layout) {
+    auto args = sized<Layouts_MemoryLayout_Serialize_Args>();
+    args.layout = layout;
+    EXPECT_EQ(message(layouts.serialize(&args)), "");
+    std::string bytes(args.serialized_bytes, args.serialized_bytes_size);
+    args.serialized_layout_deleter(args.serialized_layout);
+    return bytes;
+  };
+  static const char program[] =
+      "func.func @main(%a: tensor<2x3x4xf32>, %b: tensor<f32>) -> "
+      "(tensor<f32>, tensor<2x3x4xf32>, tensor<f32>) {\n"
+      "  return %b, %a, %b : tensor<f32>, tensor<2x3x4xf32>, tensor<f32>\n}\n";
+  std::string error;
+  OwnedLoaded loaded = compile(client.get(), program, optionsFor(1), error);
+  ASSERT_EQ(error, "");
+  auto get = sized<LoadedExecutable_GetExecutable_Args>();
+  get.loaded_executable = loaded.get();
+  ASSERT_EQ(message(api()->LoadedExecutable_GetExecutable(&get)), "");
+  auto in = sized<Layouts_Executable_GetParameterLayouts_Args>();
+  in.executable = get.executable;
+  ASSERT_EQ(message(layouts.parameters(&in)), "");
+  ASSERT_EQ(in.num_parameters, 2u);
+  EXPECT_EQ(text(in.layouts[0]), "{2,1,0}");
+  EXPECT_EQ(text(in.layouts[1]), "{}");
+  auto out = sized<Layouts_Executable_GetOutputLayouts_Args>();
+  out.executable = get.executable;
+  ASSERT_EQ(message(layouts.outputs(&out)), "");
+  ASSERT_EQ(out.num_outputs, 3u);
+  EXPECT_EQ(text(out.layouts[1]), "{2,1,0}");
+  auto end = sized<Executable_Destroy_Args>();
+  end.executable = get.executable;
+  EXPECT_EQ(message(api()->Executable_Destroy(&end)), "");
+
+  const float data[] = {1, 2};
+  OwnedBuffer buffer = put(data, Buffer_Type_F32, {1, 2});
+  auto of = sized<Layouts_Buffer_MemoryLayout_Args>();
+  of.buffer = buffer.get();
+  ASSERT_EQ(message(layouts.ofBuffer(&of)), "");
+  EXPECT_EQ(text(of.layout), "{1,0}");
+  // Whoever was given a layout gives it back, and others still have it.
+  auto gone = sized<Layouts_MemoryLayout_Destroy_Args>();
+  gone.layout = of.layout;
+  ASSERT_EQ(message(layouts.destroy(&gone)), "");
+  EXPECT_EQ(text(of.layout), "{1,0}");
+}
+
 // Each of several loaded programs runs its own code.
 TEST_F(PjrtRun, SavedProgramsAreLoaded) {
   std::vector<OwnedLoaded> loaded;

@@ -1,0 +1,86 @@
+//===- Layouts.cpp - How arrays lie in memory -----------------------------===//
+//
+// Always dense and row-major, so a layout is a number of dims. It is said by an
+// extension, as callers that do not find it parse the text of a program, once
+// for its arguments and twice for its results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Executables.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace shardc::pjrt {
+
+struct Layouts_MemoryLayout {
+  /// Dims from the fastest to the slowest: `{1,0}`.
+  std::string text;
+};
+
+Layouts_MemoryLayout *rowMajor(size_t numDims) {
+  static std::mutex mutex;
+  // Never deleted: callers may ask when the process ends.
+  static auto &kept =
+      *new std::map<size_t, std::unique_ptr<Layouts_MemoryLayout>>;
+  std::lock_guard lock(mutex);
+  std::unique_ptr<Layouts_MemoryLayout> &layout = kept[numDims];
+  if (!layout) {
+    layout = std::make_unique<Layouts_MemoryLayout>();
+    layout->text = "{";
+    for (size_t dim = numDims; dim-- > 0;)
+      layout->text += std::to_string(dim) + (dim ? "," : "");
+    layout->text += "}";
+  }
+  return layout.get();
+}
+
+Error *Layouts_MemoryLayout_Destroy(Layouts_MemoryLayout_Destroy_Args *) {
+  return nullptr;
+}
+
+Error *
+Layouts_MemoryLayout_Serialize(Layouts_MemoryLayout_Serialize_Args *args) {
+  args->serialized_bytes = args->layout->text.data();
+  args->serialized_bytes_size = args->layout->text.size();
+  args->serialized_layout =
+      reinterpret_cast<Layouts_SerializedLayout *>(args->layout);
+  args->serialized_layout_deleter = [](Layouts_SerializedLayout *) {};
+  return nullptr;
+}
+
+Error *
+Layouts_Client_GetDefaultLayout(Layouts_Client_GetDefaultLayout_Args *args) {
+  args->layout = rowMajor(args->num_dims);
+  return nullptr;
+}
+
+Error *Layouts_Buffer_MemoryLayout(Layouts_Buffer_MemoryLayout_Args *args) {
+  args->layout = rowMajor(args->buffer->dims.size());
+  return nullptr;
+}
+
+Error *Layouts_Topology_GetDefaultLayout(
+    Layouts_Topology_GetDefaultLayout_Args *args) {
+  args->layout = rowMajor(args->num_dims);
+  return nullptr;
+}
+
+Error *Layouts_Executable_GetOutputLayouts(
+    Layouts_Executable_GetOutputLayouts_Args *args) {
+  const Program &program = *args->executable->program;
+  args->num_outputs = program.resultLayouts.size();
+  args->layouts = program.resultLayouts.data();
+  return nullptr;
+}
+
+Error *Layouts_Executable_GetParameterLayouts(
+    Layouts_Executable_GetParameterLayouts_Args *args) {
+  const Program &program = *args->executable->program;
+  args->num_parameters = program.argumentLayouts.size();
+  args->layouts = program.argumentLayouts.data();
+  return nullptr;
+}
+
+} // namespace shardc::pjrt
