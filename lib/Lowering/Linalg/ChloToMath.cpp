@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Complex.h"
 #include "ScalarMath.h"
+#include "SpecialFunctions.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
@@ -247,28 +248,36 @@ static Real besselI1e(Real x) {
 // Registration of formulas
 //===----------------------------------------------------------------------===//
 
-// In f64.
+using Special = Value (*)(ScalarBuilder &, ValueRange);
+
+/// In f64; of f64 itself by `full`, which has its last digit as well.
 template <typename ChloOp>
-static void addFormula(LoweringTable &table, Real (*formula)(Real)) {
+static void addFormula(LoweringTable &table, Real (*formula)(Real),
+                       Special full = nullptr) {
   table.scalar<ChloOp>(
       [=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
         RoundedScope scope(b);
+        if (type.isF64() && full)
+          return full(b, args);
         Real x{&b, castFloat(b, args[0], b.getF64Type())};
         return castFloat(b, formula(x).v, type);
       });
 }
 
 template <typename ChloOp>
-static void addFormula(LoweringTable &table, Real (*formula)(Real, Real)) {
+static void addFormula(LoweringTable &table, Real (*formula)(Real, Real),
+                       Special full) {
   table.scalar<ChloOp>(
       [=](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
         auto type = dyn_cast<FloatType>(args[0].getType());
         if (!type)
           return unsupportedType(op, args[0].getType());
         RoundedScope scope(b);
+        if (type.isF64())
+          return full(b, args);
         Real x{&b, castFloat(b, args[0], b.getF64Type())};
         Real y{&b, castFloat(b, args[1], b.getF64Type())};
         return castFloat(b, formula(x, y).v, type);
@@ -370,11 +379,11 @@ void shardc::lowering::addChlo(LoweringTable &table) {
   table.scalar<SquareOp>(square);
   table.scalar<ConjOp>(conjugate);
 
-  addFormula<LgammaOp>(table, lgamma);
-  addFormula<DigammaOp>(table, digamma);
-  addFormula<ZetaOp>(table, zeta);
-  addFormula<PolygammaOp>(table, polygamma);
-  addFormula<BesselI1eOp>(table, besselI1e);
+  addFormula<LgammaOp>(table, lgamma, fullLgamma);
+  addFormula<DigammaOp>(table, digamma, fullDigamma);
+  addFormula<ZetaOp>(table, zeta, fullZeta);
+  addFormula<PolygammaOp>(table, polygamma, fullPolygamma);
+  addFormula<BesselI1eOp>(table, besselI1e, fullBesselI1e);
   addFormula<ErfInvOp>(table, erfInverse);
   table.scalar<NextAfterOp>(nextAfter);
   addInfinityTest<IsInfOp>(table, true, true);

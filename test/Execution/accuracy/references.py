@@ -93,7 +93,10 @@ def zeta(s: float, q: float) -> Any:
             return mpfr("inf")
         if s != math.floor(s):
             return mpfr("nan")
-    return from_mp(mpmath.zeta(to_mp(s), to_mp(q)))
+    # mpmath is right to so many bits of one, not of the value, which is about q^-s.
+    with mpmath.workprec(mpmath.mp.prec + 60 + int(max(s * math.log2(abs(q)), 0))):
+        value = mpmath.zeta(to_mp(s), to_mp(q))
+    return from_mp(value)
 
 
 def polygamma(n: float, x: float) -> Any:
@@ -106,7 +109,9 @@ def polygamma(n: float, x: float) -> Any:
         return mpfr(0) if x > 0 else mpfr("nan")
     if x <= 0 and x == math.floor(x):
         return mpfr("inf") if n % 2 else mpfr("-inf")
-    return from_mp(mpmath.psi(int(n), to_mp(x)))
+    with mpmath.workprec(mpmath.mp.prec + 60 + int(max((n + 1) * math.log2(abs(x)), 0))):
+        value = mpmath.psi(int(n), to_mp(x))
+    return from_mp(value)
 
 
 def bessel_i1e(x: float) -> Any:
@@ -325,11 +330,11 @@ FUNCTIONS = [
     Function("chlo.erf", _real(gmpy2.erf)),
     Function("chlo.erfc", _real(gmpy2.erfc)),
     Function("chlo.erf_inv", erf_inv, cost=20),
-    Function("chlo.lgamma", lgamma, cost=4, double_bound=math.inf),
-    Function("chlo.digamma", digamma, cost=4, double_bound=math.inf),
-    Function("chlo.polygamma", polygamma, arity=2, cost=40, double_bound=math.inf),
-    Function("chlo.zeta", zeta, arity=2, cost=40, double_bound=math.inf),
-    Function("chlo.bessel_i1e", bessel_i1e, cost=20, double_bound=math.inf),
+    Function("chlo.lgamma", lgamma, cost=4),
+    Function("chlo.digamma", digamma, cost=4),
+    Function("chlo.polygamma", polygamma, arity=2, cost=40),
+    Function("chlo.zeta", zeta, arity=2, cost=40),
+    Function("chlo.bessel_i1e", bessel_i1e, cost=20),
     Function("chlo.square", exact(lambda x: mpfr(x) * mpfr(x)), exact(lambda z: mpc(z) * mpc(z)), bound=0.5, limits=False),
     Function("chlo.next_after", next_after, arity=2, bound=0),
     Function("stablehlo.abs", _real(abs), exact(lambda z: gmpy2.sqrt(gmpy2.norm(mpc(z)))), real_result=True, bound=0),
