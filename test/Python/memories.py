@@ -28,7 +28,11 @@ show("unpinned", jax.device_put(there, near.with_memory_kind("unpinned_host")), 
 # Out of a program and into one.
 leaves = jax.jit(lambda x: x * 2, out_shardings=far)(jax.device_put(values, near))
 show("result", leaves, values * 2)
-show("argument", jax.jit(lambda x: jax.device_put(x, near) + 1, in_shardings=far, out_shardings=near)(leaves), values * 2 + 1)
+show(
+    "argument",
+    jax.jit(lambda x: jax.device_put(x, near) + 1, in_shardings=far, out_shardings=near)(leaves),
+    values * 2 + 1,
+)
 
 # An optimizer's state that waits in the host's memory, given up in each step.
 step = jax.jit(
@@ -48,7 +52,9 @@ policy = jax.checkpoint_policies.save_and_offload_only_these_names(
     names_which_can_be_saved=[], names_which_can_be_offloaded=["kept"], offload_src="device", offload_dst="pinned_host"
 )
 loss = jax.checkpoint(lambda x: jnp.sin(checkpoint_name(jnp.sin(x), "kept")).sum(), policy=policy)
-show("gradient", jax.jit(jax.grad(loss))(jax.device_put(values, near)), numpy.cos(numpy.sin(values)) * numpy.cos(values))
+show(
+    "gradient", jax.jit(jax.grad(loss))(jax.device_put(values, near)), numpy.cos(numpy.sin(values)) * numpy.cos(values)
+)
 
 try:
     jax.device_put(values, near.with_memory_kind("tape"))
