@@ -20,7 +20,7 @@ def register_platform(path: Path) -> None:
     """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu):
+    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
@@ -104,6 +104,63 @@ def _lower_as_for_cpu() -> None:
     rules = _Rules(specific["cpu"], mlir._lowerings)
     rules.update(specific.get(PLATFORM, {}))
     specific[PLATFORM] = rules
+
+
+def _export_dlpack() -> None:
+    """``__dlpack__`` of arrays."""
+    from jax._src.array import ArrayImpl
+
+    from . import _dlpack
+
+    capsule, device = ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__
+
+    def is_ours(array: Any) -> bool:
+        return len(array.sharding.device_set) == 1 and array.platform() == PLATFORM
+
+    @functools.wraps(capsule)
+    def __dlpack__(self: Any, **options: Any) -> Any:
+        if not is_ours(self):
+            return capsule(self, **options)
+        return _dlpack.export(self, dl_device=options.get("dl_device"), copy=options.get("copy"))
+
+    @functools.wraps(device)
+    def __dlpack_device__(self: Any) -> Any:
+        return (_dlpack.KDL_CPU, 0) if is_ours(self) else device(self)
+
+    ArrayImpl.__dlpack__, ArrayImpl.__dlpack_device__ = __dlpack__, __dlpack_device__  # type: ignore[method-assign]
+
+
+def _import_dlpack() -> None:
+    """``from_dlpack`` to the default device. JAX would leave what lies in the host's memory on its own CPU device."""
+    import jax
+    import jax.dlpack
+    import numpy
+    from jax._src import dlpack
+
+    original = dlpack.from_dlpack
+
+    @functools.wraps(original)
+    def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = None) -> Any:
+        if device is None and isinstance(external_array, jax.Array) and len(external_array.devices()) == 1:
+            (device,) = external_array.devices()
+        config: Any = jax.config
+        chosen = config.jax_default_device
+        usual = chosen if isinstance(chosen, jax.Device) else jax.devices()[0]
+        target = usual if device is None else device
+        places = getattr(target, "device_set", {target})
+        if any(place.platform != PLATFORM for place in places):
+            return original(external_array, device=device, copy=copy)
+        if copy is False:
+            raise ValueError(f"Specified device={target} which requires a copy since the source device is the host, "
+                             "however copy=False. Set copy=True or copy=None to perform the requested operation.")
+        if len(places) > 1:
+            raise ValueError("from_dlpack can only unpack a dlpack tensor onto a singular device, but "
+                             f"a Sharding with {len(places)} devices was provided.")
+        # NumPy does not export what is read-only.
+        is_host = isinstance(external_array, numpy.ndarray)
+        return jax.device_put(external_array if is_host else original(external_array), target)
+
+    dlpack.from_dlpack = jax.dlpack.from_dlpack = from_dlpack
 
 
 _ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "platform_index", "buffer_callback"})
