@@ -267,19 +267,56 @@ struct Memory_FunctionTable {
 };
 SHARDC_PJRT_LAYOUT(Memory_FunctionTable, 40, set_user_data, 32);
 
+/// Makes an error for a callback to return.
+using CallbackError = Error *(*)(Error_Code code, const char *message,
+                                 size_t message_size);
+
+struct KeyValueGetCallback_Args {
+  SHARDC_PJRT_HEAD;
+  const char *key;
+  size_t key_size;
+  int timeout_in_ms;
+  CallbackError *callback_error;
+  void *user_arg;
+  char *value;
+  size_t value_size;
+  void (*value_deleter_callback)(char *value);
+};
+SHARDC_PJRT_LAYOUT(KeyValueGetCallback_Args, 80, value_deleter_callback, 72);
+
+struct KeyValuePutCallback_Args {
+  SHARDC_PJRT_HEAD;
+  const char *key;
+  size_t key_size;
+  const char *value;
+  size_t value_size;
+  CallbackError *callback_error;
+  void *user_arg;
+};
+SHARDC_PJRT_LAYOUT(KeyValuePutCallback_Args, 64, user_arg, 56);
+
 struct Client_Create_Args {
   SHARDC_PJRT_HEAD;
   const NamedValue *create_options;
   size_t num_options;
-  void *kv_get_callback;
+  Error *(*kv_get_callback)(KeyValueGetCallback_Args *args);
   void *kv_get_user_arg;
-  void *kv_put_callback;
+  Error *(*kv_put_callback)(KeyValuePutCallback_Args *args);
   void *kv_put_user_arg;
   Client *client;
   void *kv_try_get_callback;
   void *kv_try_get_user_arg;
 };
 SHARDC_PJRT_LAYOUT(Client_Create_Args, 88, kv_try_get_user_arg, 80);
+
+struct Client_UpdateGlobalProcessInfo_Args {
+  SHARDC_PJRT_HEAD;
+  Client *client;
+  const void *process_infos;
+  size_t num_process_infos;
+};
+SHARDC_PJRT_LAYOUT(Client_UpdateGlobalProcessInfo_Args, 40, num_process_infos,
+                   32);
 
 struct Client_Destroy_Args {
   SHARDC_PJRT_HEAD;

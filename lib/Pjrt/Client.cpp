@@ -1,7 +1,7 @@
 //===- Client.cpp - Client, devices, memories and topology ----------------===//
 //
-// A client is an engine. Its devices are numbered from 0 and all of this
-// process; each has one memory.
+// A client is an engine, alone or the member of a job. Its devices are numbered
+// from 0 over all processes; each has its memories.
 //
 //===----------------------------------------------------------------------===//
 #include "Objects.h"
@@ -158,7 +158,8 @@ struct Settings {
   int64_t devices = 1;
   int64_t threads = 0;
   int64_t timeout = 0;
-  int64_t processes = 1;
+  int64_t processes = 1, process = 0;
+  std::string host;
   std::string target = "cpu";
 };
 } // namespace
@@ -185,6 +186,10 @@ static Error *set(Settings &settings, const std::string &name,
     return readNumber(name, value, -1, settings.timeout);
   if (key == "num_nodes")
     return readNumber(name, value, 1, settings.processes);
+  if (key == "node_id")
+    return readNumber(name, value, 0, settings.process);
+  if (key == "shardc_host")
+    settings.host = value;
   if (key == "device")
     settings.target = value;
   return nullptr; // callers add options of their own
@@ -212,22 +217,103 @@ static Error *readSettings(const Client_Create_Args &args, Settings &settings) {
     if (Error *error = set(settings, name, name, value))
       return error;
   }
-  if (settings.processes > 1)
-    return makeError(Error_Code_UNIMPLEMENTED,
-                     "jax.distributed with " +
-                         std::to_string(settings.processes) +
-                         " processes: the plugin runs all devices in one "
-                         "process; set SHARDC_DEVICES instead");
+  if (settings.processes > 1 &&
+      (!args.kv_get_callback || !args.kv_put_callback))
+    return invalid("num_nodes=" + std::to_string(settings.processes) +
+                   " without a key-value store: call "
+                   "jax.distributed.initialize() first");
   return nullptr;
 }
 
+namespace {
+/// The caller's key-value store, for one client: words of clients that it had
+/// before are others.
+class KeyValues {
+public:
+  explicit KeyValues(const Client_Create_Args &args) : args(args) {
+    static std::atomic<int64_t> clients = 0;
+    prefix = "shardc/" + std::to_string(clients++) + "/";
+    words.size = sizeof(words);
+    words.put = [](void *user, const char *name, const char *value) {
+      return static_cast<KeyValues *>(user)->put(name, value);
+    };
+    words.get = [](void *user, const char *name, int64_t timeoutMs, char *value,
+                   size_t size) {
+      return static_cast<KeyValues *>(user)->get(name, timeoutMs, value, size);
+    };
+    words.user = this;
+  }
+  const shardc_key_values *get() const { return &words; }
+  /// What the store said when it last failed.
+  const std::string &why() const { return said; }
+
+private:
+  int tell(Error *error) {
+    if (!error)
+      return 0;
+    said = error->message;
+    delete error;
+    return 1;
+  }
+  static Error *makeCallbackError(Error_Code code, const char *message,
+                                  size_t size) {
+    return makeError(code, std::string(message, size));
+  }
+  int put(const char *name, std::string_view value) {
+    std::string key = prefix + name;
+    CallbackError onError = makeCallbackError;
+    KeyValuePutCallback_Args call = {};
+    call.struct_size = sizeof(call);
+    call.key = key.data();
+    call.key_size = key.size();
+    call.value = value.data();
+    call.value_size = value.size();
+    call.callback_error = &onError;
+    call.user_arg = args.kv_put_user_arg;
+    return tell(args.kv_put_callback(&call));
+  }
+  int get(const char *name, int64_t timeoutMs, char *value, size_t size) {
+    std::string key = prefix + name;
+    CallbackError onError = makeCallbackError;
+    KeyValueGetCallback_Args call = {};
+    call.struct_size = sizeof(call);
+    call.key = key.data();
+    call.key_size = key.size();
+    call.timeout_in_ms = int(std::min<int64_t>(timeoutMs, INT32_MAX));
+    call.callback_error = &onError;
+    call.user_arg = args.kv_get_user_arg;
+    if (int failed = tell(args.kv_get_callback(&call)))
+      return failed;
+    bool fits = call.value_size < size;
+    if (fits) {
+      std::memcpy(value, call.value, call.value_size);
+      value[call.value_size] = 0;
+    }
+    if (call.value_deleter_callback)
+      call.value_deleter_callback(call.value);
+    return fits ? 0 : 1;
+  }
+
+  const Client_Create_Args &args;
+  std::string prefix, said;
+  shardc_key_values words = {};
+};
+} // namespace
+
 /// Fills in what does not change: devices, memories and their names.
-static void describe(Client &client, int64_t numDevices) {
+static void describe(Client &client) {
   client.platformVersion = std::string("shardc ") + shardc_version();
+  int64_t numDevices = shardc_engine_num_devices(client.engine), first;
+  int64_t numHere = shardc_engine_num_local_devices(client.engine, &first);
+  client.process = int(shardc_engine_process(client.engine));
   for (int32_t id = 0; id < numDevices; ++id) {
     auto device = std::make_unique<Device>();
     std::string number = std::to_string(id);
     device->client = &client;
+    device->isHere = id >= first && id < first + numHere;
+    device->localId = int32_t(id - first);
+    device->description.process =
+        int(shardc_engine_device_process(client.engine, id));
     device->description.id = id;
     device->description.kind = "shardc";
     device->description.debugString = "shardc:" + number;
@@ -244,10 +330,13 @@ static void describe(Client &client, int64_t numDevices) {
                        ", kind=" + name + ")";
       memory->device = device.get();
       device->memories.push_back(memory.get());
-      client.memories.push_back(memory.get());
+      if (device->isHere)
+        client.memories.push_back(memory.get());
       device->owned.push_back(std::move(memory));
     }
     client.devices.push_back(device.get());
+    if (device->isHere)
+      client.here.push_back(device.get());
     client.topology.descriptions.push_back(&device->description);
     client.owned.push_back(std::move(device));
   }
@@ -270,12 +359,26 @@ Error *Client_Create(Client_Create_Args *args) {
   options.timeout_ms = settings.timeout;
   options.host = callHost;
   auto client = std::make_unique<Client>();
-  if (Error *error = takeError(shardc_engine_create(&options, &client->engine)))
+  KeyValues words(*args);
+  shardc_job_options job = {};
+  if (settings.processes > 1) {
+    job.size = sizeof(job);
+    job.processes = settings.processes;
+    job.process = settings.process;
+    job.host = settings.host.empty() ? nullptr : settings.host.c_str();
+    job.key_values = words.get();
+    options.job = &job;
+  }
+  if (Error *error =
+          takeError(shardc_engine_create(&options, &client->engine))) {
+    if (!words.why().empty())
+      error->message += ": " + words.why();
     return error;
+  }
   client->onHost = settings.target != "cuda";
   if (const char *path = std::getenv("SHARDC_REPORT"); path && *path)
     client->report = std::make_shared<Report>(path);
-  describe(*client, shardc_engine_num_devices(client->engine));
+  describe(*client);
   args->client = client.release();
   return nullptr;
 }
@@ -292,7 +395,7 @@ Error *Client_PlatformName(Client_PlatformName_Args *args) {
 }
 
 Error *Client_ProcessIndex(Client_ProcessIndex_Args *args) {
-  args->process_index = 0;
+  args->process_index = args->client->process;
   return nullptr;
 }
 
@@ -314,8 +417,8 @@ Error *Client_Devices(Client_Devices_Args *args) {
 }
 
 Error *Client_AddressableDevices(Client_AddressableDevices_Args *args) {
-  args->addressable_devices = args->client->devices.data();
-  args->num_addressable_devices = args->client->devices.size();
+  args->addressable_devices = args->client->here.data();
+  args->num_addressable_devices = args->client->here.size();
   return nullptr;
 }
 
@@ -333,8 +436,14 @@ Error *Client_LookupDevice(Client_LookupDevice_Args *args) {
 
 Error *
 Client_LookupAddressableDevice(Client_LookupAddressableDevice_Args *args) {
-  return lookUp(args->client, args->local_hardware_id,
-                args->addressable_device);
+  const std::vector<Device *> &here = args->client->here;
+  int32_t id = args->local_hardware_id;
+  if (id < 0 || size_t(id) >= here.size())
+    return invalid("no device " + std::to_string(id) +
+                   " of this process: there are " +
+                   std::to_string(here.size()));
+  args->addressable_device = here[size_t(id)];
+  return nullptr;
 }
 
 Error *Client_AddressableMemories(Client_AddressableMemories_Args *args) {
@@ -356,8 +465,17 @@ Client_DefaultDeviceAssignment(Client_DefaultDeviceAssignment_Args *args) {
     return invalid("a program for " + std::to_string(count) +
                    " devices, where there are " +
                    std::to_string(args->client->devices.size()));
+  // What fits is of this process.
+  const Client &client = *args->client;
+  bool fits = size_t(count) <= client.here.size();
   for (int64_t i = 0; i < count; ++i)
-    args->default_assignment[i] = int(i);
+    args->default_assignment[i] =
+        (fits ? client.here : client.devices)[size_t(i)]->description.id;
+  return nullptr;
+}
+
+// Processes that end are noticed by those that wait for them.
+Error *Client_UpdateGlobalProcessInfo(Client_UpdateGlobalProcessInfo_Args *) {
   return nullptr;
 }
 
@@ -372,7 +490,7 @@ Error *Client_DmaUnmap(Client_DmaUnmap_Args *) { return nullptr; }
 Memory &memoryOf(const Client *client, Device *device, Memory *memory) {
   if (memory)
     return *memory;
-  return (device ? device : client->devices.front())->memory();
+  return (device ? device : client->here.front())->memory();
 }
 
 Error *DeviceDescription_Id(DeviceDescription_Id_Args *args) {
@@ -382,7 +500,7 @@ Error *DeviceDescription_Id(DeviceDescription_Id_Args *args) {
 
 Error *
 DeviceDescription_ProcessIndex(DeviceDescription_ProcessIndex_Args *args) {
-  args->process_index = 0;
+  args->process_index = args->device_description->process;
   return nullptr;
 }
 
@@ -416,12 +534,12 @@ Error *Device_GetDescription(Device_GetDescription_Args *args) {
 }
 
 Error *Device_IsAddressable(Device_IsAddressable_Args *args) {
-  args->is_addressable = true;
+  args->is_addressable = args->device->isHere;
   return nullptr;
 }
 
 Error *Device_LocalHardwareId(Device_LocalHardwareId_Args *args) {
-  args->local_hardware_id = args->device->description.id;
+  args->local_hardware_id = args->device->isHere ? args->device->localId : -1;
   return nullptr;
 }
 

@@ -58,7 +58,12 @@ static Error *readDevices(Client *client, const CompileOptions &options,
   if (ids.empty() && options.partitions == 1) {
     if (options.portable)
       return nullptr;
-    ids = {options.deviceOrdinal < 0 ? 0 : options.deviceOrdinal};
+    const std::vector<Device *> &here = client->here;
+    size_t ordinal = size_t(std::max<int64_t>(0, options.deviceOrdinal));
+    if (ordinal >= here.size())
+      return invalid("no device " + std::to_string(ordinal) + ": there are " +
+                     std::to_string(here.size()));
+    ids = {here[ordinal]->description.id};
   }
   if (ids.empty())
     for (int64_t i = 0; i < options.partitions; ++i)
@@ -264,7 +269,13 @@ static Error *makeProgram(Client *client, shardc_program *handle,
   program->fingerprint = std::move(fingerprint);
   program->devices = std::move(devices);
   for (size_t i = 0; i < program->devices.size(); ++i)
-    program->logicalIds.push_back({0, int(i)});
+    if (program->devices[i]->isHere) {
+      program->ranksHere.push_back(i);
+      program->here.push_back(program->devices[i]);
+      program->logicalIds.push_back({0, int(i)});
+    }
+  if (program->devices.empty())
+    program->ranksHere.push_back(0);
   if (Error *error = describe(*program))
     return error;
   if (program->numRanks() != size_t(program->options.partitions))

@@ -28,6 +28,9 @@ struct Program {
   CompileOptions options;
   std::string optionBytes, fingerprint;
   std::vector<Device *> devices; ///< of each rank; empty: the caller says
+  // Of ranks of this process.
+  std::vector<size_t> ranksHere;
+  std::vector<Device *> here;
   std::vector<LogicalDeviceIds> logicalIds;
   std::vector<uint8_t> donated; ///< of each argument
   /// Of results: of one rank.

@@ -24,8 +24,8 @@ LoadedExecutable_GetExecutable(LoadedExecutable_GetExecutable_Args *args) {
 Error *LoadedExecutable_AddressableDevices(
     LoadedExecutable_AddressableDevices_Args *args) {
   const Program &program = *args->executable->program;
-  args->addressable_devices = program.devices.data();
-  args->num_addressable_devices = program.devices.size();
+  args->addressable_devices = program.here.data();
+  args->num_addressable_devices = program.here.size();
   return nullptr;
 }
 
@@ -92,10 +92,11 @@ static Error *checkCall(const LoadedExecutable_Execute_Args &args) {
   const Program &program = *args.executable->program;
   if (args.executable->deleted)
     return invalid("a program is run that was deleted");
-  if (args.num_devices != program.numRanks())
+  if (args.num_devices != program.ranksHere.size())
     return invalid("arguments for " + std::to_string(args.num_devices) +
                    " devices, where the program runs on " +
-                   std::to_string(program.numRanks()));
+                   std::to_string(program.ranksHere.size()) +
+                   " of this process");
   if (args.num_args != program.numArguments())
     return invalid("Execution supplied " + std::to_string(args.num_args) +
                    " buffers but the program expected " +
@@ -144,22 +145,25 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
     devices = {args->execute_device};
   else if (devices.empty())
     devices = {numArguments ? args->argument_lists[0][0]->device
-                            : program.client->devices.front()};
+                            : program.client->here.front()};
   std::vector<int64_t> ids;
   for (const Device *device : devices)
     ids.push_back(device->description.id);
 
-  std::vector<shardc_buffer *> buffers(numRanks * numArguments);
+  // Callers give and take what is of this process.
+  const std::vector<size_t> &here = program.ranksHere;
+  std::vector<shardc_buffer *> buffers(here.size() * numArguments);
   std::vector<shardc_buffer *const *> arguments(numRanks);
-  std::vector<shardc_buffer *> made(numRanks * numResults);
+  std::vector<shardc_buffer *> made(here.size() * numResults);
   std::vector<shardc_buffer **> results(numRanks);
-  for (size_t rank = 0; rank < numRanks; ++rank) {
-    arguments[rank] = buffers.data() + rank * numArguments;
-    results[rank] = made.data() + rank * numResults;
+  for (size_t k = 0; k < here.size(); ++k) {
+    arguments[here[k]] = buffers.data() + k * numArguments;
+    results[here[k]] = made.data() + k * numResults;
     for (size_t i = 0; i < numArguments; ++i)
-      buffers[rank * numArguments + i] =
-          args->argument_lists[rank][i]->handle.get();
+      buffers[k * numArguments + i] = args->argument_lists[k][i]->handle.get();
   }
+  if (here.empty())
+    return nullptr;
 
   shardc_execute_options options = {};
   options.size = sizeof(options);
@@ -182,15 +186,15 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
           args->device_complete_events ? &done : nullptr)))
     return error;
   ++program.runs;
-  for (size_t rank = 0; rank < numRanks; ++rank)
+  for (size_t k = 0; k < here.size(); ++k)
     for (size_t i = 0; i < numResults; ++i)
-      args->output_lists[rank][i] =
-          new Buffer(*devices[rank]->memories[program.resultMemories[i]],
-                     results[rank][i]);
+      args->output_lists[k][i] =
+          new Buffer(*devices[here[k]]->memories[program.resultMemories[i]],
+                     made[k * numResults + i]);
   if (args->device_complete_events) {
     EventHandle handle = ownEvent(done);
-    for (size_t rank = 0; rank < numRanks; ++rank)
-      args->device_complete_events[rank] = new Event(handle);
+    for (size_t k = 0; k < here.size(); ++k)
+      args->device_complete_events[k] = new Event(handle);
   }
   return nullptr;
 }

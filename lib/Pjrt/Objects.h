@@ -103,6 +103,7 @@ private:
 
 struct DeviceDescription {
   int32_t id;
+  int process = 0;
   std::string kind, debugString, string;
   NamedValues attributes;
 };
@@ -135,6 +136,8 @@ struct Memory {
 
 struct Device {
   Client *client;
+  bool isHere = true;  ///< of this process, where it is the
+  int32_t localId = 0; ///< so manieth
   DeviceDescription description;
   /// The host's only where devices compute there: a GPU reaches its own.
   std::vector<std::unique_ptr<Memory>> owned;
@@ -155,7 +158,10 @@ struct Client {
   bool onHost = true;
   std::string platformVersion;
   std::vector<std::unique_ptr<Device>> owned;
+  int process = 0;
   std::vector<Device *> devices;
+  // Of this process.
+  std::vector<Device *> here;
   std::vector<Memory *> memories;
   TopologyDescription topology;
   /// Of what programs do; null unless it was asked for.

@@ -62,7 +62,16 @@ def _options() -> dict[str, str]:
     JAX hands callbacks their operands on that device, and has none where JAX_PLATFORMS names others.
     """
     _try(_add_cpu)
-    return {}
+    return _host()
+
+
+def _host() -> dict[str, str]:
+    """Where processes of jax.distributed reach the first of them, which keeps the coordinator as well."""
+    from jax._src import distributed
+
+    address = getattr(distributed.global_state, "coordinator_address", None)
+    host = (address or "").rpartition(":")[0]
+    return {"shardc_host": host} if host and not host.startswith("[") else {}
 
 
 def _add_cpu() -> None:

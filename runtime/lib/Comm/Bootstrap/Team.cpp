@@ -158,12 +158,20 @@ std::string Team::meet(const Options &options) {
   }
   const std::string place = "place";
   if (number == 0) {
-    if (launch.host.empty())
-      launch.host = launch.isOneHost ? "127.0.0.1" : outwardAddress();
+    // A name of this host may be known as a loopback address here.
+    if (launch.isOneHost)
+      launch.host = "127.0.0.1";
+    else if (launch.host.empty())
+      launch.host = outwardAddress();
     std::string why, address;
     Socket listener = listenAt(launch.host, 0, address, launch.port, why);
+    if (listener.get() >= 0 && !launch.isOneHost && isLoopback(address)) {
+      launch.host = outwardAddress();
+      listener = listenAt(launch.host, 0, address, launch.port, why);
+    }
     if (listener.get() < 0)
       return "process 0 cannot listen at '" + launch.host + "': " + why;
+    launch.host = address;
     launch.listener = listener.take();
     if (!launch.secret)
       launch.secret = crypto::randomKey();
