@@ -276,13 +276,8 @@ MaybeFailure shardc::engine::printLocal(const Engine &engine,
 
 MaybeFailure shardc::engine::makeArtifact(const CompiledModel &model,
                                           std::string &artifact) {
-  std::string code = model.code;
-  if (code.empty()) {
-    Expected<std::string> linked = shardc::linkSharedObject(model.object);
-    if (!linked)
-      return fail(Status::IO, toString(linked.takeError()));
-    code = std::move(*linked);
-  }
+  // Whoever loads it links it, if nobody has: that takes no process.
+  const std::string &code = model.code.empty() ? model.object : model.code;
   // Without a key it is not signed: whoever loads it compiles it again.
   shardc::UserKey key;
   std::string problem = shardc::readUserKey("", /*make=*/true, key);
@@ -320,10 +315,12 @@ MaybeFailure shardc::engine::openArtifact(const Engine &engine,
   if (MaybeFailure failure = fillModel(model, shardc::toJSON(*metadata)))
     return failure;
   prepare(engine, carried->options);
+  carried->options.isOwn = true; // the key says so
   model.path = carried->path;
   model.source =
       std::make_shared<shardc::ModelOptions>(std::move(carried->options));
-  model.code = code;
+  (shardc::isLinked({code.data(), code.size()}) ? model.code : model.object) =
+      code;
   model.costs.codeBytes = static_cast<int64_t>(code.size());
   return nullptr;
 }

@@ -191,6 +191,7 @@ static Expected<StringRef> textOf(const object::ELFSymbolRef &symbol) {
   Expected<StringRef> contents = (*section)->getContents();
   if (!contents)
     return contents.takeError();
+  // Of an object that is not linked, sections and symbols count from 0.
   uint64_t base = (*section)->getAddress();
   if (*address < base || *address - base > contents->size())
     return createStringError("metadata lies outside its section");
@@ -207,7 +208,8 @@ static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
   if (!file)
     return file.takeError();
   auto &elf = cast<object::ELFObjectFileBase>(**file);
-  if (elf.getEType() != ELF::ET_DYN)
+  bool isLinked = elf.getEType() == ELF::ET_DYN;
+  if (!isLinked && elf.getEType() != ELF::ET_REL)
     return createStringError(
         "not a shared object; shard-translate --emit=artifact makes one");
   Triple host(sys::getProcessTriple());
@@ -217,14 +219,19 @@ static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
                              ", this machine is " + host.getArchName());
   std::optional<object::ELFSymbolRef> metadata;
   unsigned found = 0;
-  for (const object::ELFSymbolRef &symbol : elf.getDynamicSymbolIterators()) {
+  auto symbols =
+      isLinked
+          ? elf.getDynamicSymbolIterators()
+          : object::ELFObjectFileBase::elf_symbol_iterator_range(elf.symbols());
+  for (const object::ELFSymbolRef &symbol : symbols) {
     Expected<StringRef> name = symbol.getName();
     if (!name)
       return name.takeError();
     Expected<uint32_t> flags = symbol.getFlags();
     if (!flags)
       return flags.takeError();
-    if (*flags & object::BasicSymbolRef::SF_Undefined)
+    if ((*flags & object::BasicSymbolRef::SF_Undefined) ||
+        !(*flags & object::BasicSymbolRef::SF_Global))
       continue;
     found += is_contained(kSymbols, *name);
     if (*name == kMetadataSymbol)
@@ -237,6 +244,10 @@ static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
   if (!text)
     return text.takeError();
   return parseMetadata(*text);
+}
+
+bool shardc::isLinked(StringRef code) {
+  return identify_magic(code) != file_magic::elf_relocatable;
 }
 
 Expected<ProgramMetadata> shardc::readArtifactMetadata(StringRef code) {

@@ -70,8 +70,26 @@ StringRef OpenedArtifact::program() const {
                    seal.program.size());
 }
 
-Expected<OpenedArtifact> shardc::openArtifact(StringRef path,
-                                              const TrustOptions &trust) {
+/// An engine, which starts no process, saves code that is not linked.
+static Error linkCode(OpenedArtifact &artifact) {
+  if (isLinked(artifact.code()))
+    return Error::success();
+  Expected<std::string> code = linkSharedObject(artifact.code());
+  if (!code)
+    return withCode(ExitCode::IO, code.takeError());
+  PrivateFile linked;
+  std::string why = linked.hold(
+      sealArtifact(*code, artifact.program(), nullptr), artifact.path);
+  if (why.empty())
+    why = readSeal(linked.bytes(), artifact.seal);
+  if (!why.empty())
+    return toolError(ExitCode::IO, artifact.path + ": " + why);
+  artifact.file = std::move(linked);
+  return Error::success();
+}
+
+static Expected<OpenedArtifact> readArtifact(StringRef path,
+                                             const TrustOptions &trust) {
   OpenedArtifact artifact;
   artifact.path = path.str();
   if (std::string why = artifact.file.read(artifact.path); !why.empty())
@@ -94,6 +112,15 @@ Expected<OpenedArtifact> shardc::openArtifact(StringRef path,
                       : key.trusted.empty()
                           ? "you have no key yet (" + key.path + ")"
                           : "it is not signed with your key (" + key.path + ")";
+  return artifact;
+}
+
+Expected<OpenedArtifact> shardc::openArtifact(StringRef path,
+                                              const TrustOptions &trust) {
+  Expected<OpenedArtifact> artifact = readArtifact(path, trust);
+  if (artifact && artifact->isTrusted)
+    if (Error error = linkCode(*artifact))
+      return error;
   return artifact;
 }
 

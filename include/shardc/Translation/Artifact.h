@@ -58,9 +58,12 @@ void setLinker(
 /// an artifact: so one whose first bytes are damaged is taken for no model.
 bool isArtifact(llvm::StringRef path);
 
-/// Reads the metadata of the shared object `code`. Errors: a file that is no
-/// shared object for this machine, damaged, without one of the symbols that a
-/// program has, or whose metadata parseMetadata refuses.
+/// False for an object that is not linked yet: what an engine saves.
+bool isLinked(llvm::StringRef code);
+
+/// Reads the metadata of `code`, a shared object or one that is not linked.
+/// Errors: a file that is neither for this machine, damaged, without one of the
+/// symbols that a program has, or whose metadata parseMetadata refuses.
 llvm::Expected<ProgramMetadata> readArtifactMetadata(llvm::StringRef code);
 
 /// Writes a C header: the entry point with the shapes of what it takes, and, as

@@ -284,6 +284,12 @@ static int loadArtifact(const char *path, bool trusted,
                 " -o NEW compiles it again from the program that it carries, "
                 "and signs that");
     }
+    // The type in the ELF header: 1 is what a compiler leaves to a linker.
+    if (file.bytes().size() > 16 && file.bytes()[16] == 1)
+      return refuse(SHARDRT_ARTIFACT,
+                    std::string("refused: its machine code is not linked; "
+                                "shard-translate ") +
+                        path + " -o NEW links it");
     return loadCode(path, file.release(), program, error, errorSize);
   });
 }

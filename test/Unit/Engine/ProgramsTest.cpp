@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <sys/resource.h>
 #include <thread>
 
 using namespace shardc::test;
@@ -619,8 +621,16 @@ TEST(Programs, AreFoundInTheCache) {
   }
 }
 
+/// Rises with each process that this one started and that has ended.
+int64_t pagesOfChildren() {
+  struct rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  return usage.ru_minflt;
+}
+
 TEST(Programs, ComeBackFromArtifacts) {
   Folder folder;
+  const int64_t children = pagesOfChildren();
   EnginePtr engine = makeEngine(1);
   shardc_bytes bytes = {};
   {
@@ -647,6 +657,7 @@ TEST(Programs, ComeBackFromArtifacts) {
   ASSERT_GOOD(shardc_program_serialize(program.get(), &bytes));
   EXPECT_EQ(std::string(bytes.data, bytes.size), artifact);
   shardc_bytes_free(&bytes);
+  EXPECT_EQ(pagesOfChildren(), children) << "another process was started";
   // With another key its code is not used; what it carries is compiled.
   Folder other;
   ASSERT_GOOD(load(artifact, program));
