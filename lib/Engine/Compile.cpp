@@ -161,10 +161,18 @@ static MaybeFailure fillModel(CompiledModel &model, const std::string &json) {
             describe(value, metadata, model.results.emplace_back()))
       return failure;
   }
-  for (auto [i, value] : enumerate(metadata.arguments))
-    if (value.donated.value_or(-1) >= 0 &&
-        static_cast<size_t>(*value.donated) < model.results.size())
-      model.results[*value.donated].donated = static_cast<int64_t>(i);
+  for (auto [i, value] : enumerate(metadata.results)) {
+    if (!value.inPlace)
+      continue;
+    ProgramValue &result = model.results[i];
+    result.donated = *value.inPlace;
+    const ProgramValue &argument = model.arguments[result.donated];
+    for (auto [mine, other] : zip_equal(result.ranks, argument.ranks))
+      if (mine.bytes != other.bytes)
+        return fail(Status::Artifact,
+                    "result " + std::to_string(i) +
+                        " is to be written over an argument of another size");
+  }
   Costs &costs = model.costs;
   costs = {};
   costs.temporaryBytes = metadata.arenaBytes;

@@ -146,6 +146,42 @@ MaybeFailure Program::checkArgument(const World &world, int64_t rank,
                printType(value.type, local.dims.get()) + " there");
 }
 
+MaybeFailure Program::checkDonated(const Execution &given,
+                                   std::span<const int64_t> ranks) const {
+  const size_t count = model.arguments.size();
+  std::vector<size_t> donated;
+  for (size_t i = 0; i < count; ++i)
+    if (isDonated(given, i))
+      donated.push_back(i);
+  if (donated.empty())
+    return nullptr;
+  MaybeFailure failure;
+  for (size_t k = 0; k < ranks.size() && !failure; ++k) {
+    Buffer *const *buffers = given.arguments[ranks[k]];
+    auto refuse = [&](size_t index, size_t other) {
+      failure = usage(describeArgument(index) + " is donated, and " +
+                      describeArgument(other) + " is the same array");
+    };
+    size_t marked = 0;
+    for (; marked < donated.size() && !failure; ++marked) {
+      Buffer *buffer = buffers[donated[marked]];
+      if (buffer->isGivenUp)
+        refuse(*std::ranges::find(donated, buffer,
+                                  [&](size_t i) { return buffers[i]; }),
+               donated[marked]);
+      buffer->isGivenUp = true;
+    }
+    for (size_t i = 0; i < count && !failure; ++i)
+      if (buffers[i]->isGivenUp && !isDonated(given, i))
+        refuse(*std::ranges::find(donated, buffers[i],
+                                  [&](size_t j) { return buffers[j]; }),
+               i);
+    for (size_t i = 0; i < marked; ++i)
+      buffers[donated[i]]->isGivenUp = false;
+  }
+  return failure;
+}
+
 namespace {
 /// Holds the mutexes of several devices. They come in ascending order.
 template <std::mutex Device::*Mutex> class Locks {
@@ -234,14 +270,25 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
     run->inputs[here[k]] = &run->addresses[k * stride + 1];
     run->outputs[here[k]] = run->inputs[here[k]] + count;
   }
-  std::vector<Block *> made; // of the results, by rank
+  struct Made {
+    Block *block;
+    Buffer *from; ///< the argument whose memory it was; null: new
+  };
+  std::vector<Made> made; // of the results, by rank
   made.reserve(here.size() * results);
-  // What is given up, with whose it was.
-  std::vector<std::pair<Buffer *, Block *>> donated;
+  // What is given up, with whose it was, and whether a result has it.
+  struct GivenUp {
+    Buffer *buffer;
+    Block *block;
+    bool isResult;
+  };
+  std::vector<GivenUp> donated;
+  std::vector<char> isTaken(count); // of one rank's arguments
   Later later;
-  auto isDonated = [&](size_t i) {
-    return given.donated ? given.donated[i] != 0
-                         : model.arguments[i].donated > 0;
+  auto drops = [&] {
+    for (const Made &result : made)
+      if (!result.from)
+        drop(result.block, later);
   };
 
   Locks<&Device::turn> turn(world->sorted);
@@ -259,10 +306,24 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
         }
         run->addresses[k * stride + 1 + i] = block->data;
       }
+    if (!failure)
+      failure = checkDonated(given, here);
     for (size_t k = 0; k < here.size() && !failure; ++k)
       for (size_t i = 0; i < results; ++i) {
         int64_t bytes = model.results[i].ranks[here[k]].bytes;
         Device &device = *world->devices[here[k]];
+        if (int64_t over = model.results[i].donated;
+            over >= 0 && i < shown && isDonated(given, over)) {
+          // In place, unless somebody else sees that memory.
+          Buffer *from = given.arguments[here[k]][over];
+          Block *block = from->blockLocked();
+          if (block->holders == 1 && !block->isLent &&
+              block->device == &device) {
+            made.push_back({block, from});
+            run->addresses[k * stride + 1 + count + i] = block->data;
+            continue;
+          }
+        }
         // Whatever comes before this run on the device is done by then.
         Block *block = device.pool.take(device, bytes, INT64_MAX);
         if (!block) {
@@ -272,27 +333,29 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
                              " on device " + std::to_string(device.index));
           break;
         }
-        made.push_back(block);
+        made.push_back({block, nullptr});
         run->addresses[k * stride + 1 + count + i] = block->data;
       }
     if (failure) {
-      for (Block *block : made)
-        drop(block, later);
+      drops();
       return failure;
     }
     for (Device *device : world->sorted)
       run->work.push_back({device, ++device->submitted});
-    for (Block *block : made)
-      block->lastUse = block->device->submitted;
-    for (int64_t rank : here)
+    for (const Made &result : made)
+      result.block->lastUse = result.block->device->submitted;
+    for (size_t k = 0; k < here.size(); ++k) {
+      std::ranges::fill(isTaken, 0);
+      for (size_t i = 0; i < shown; ++i)
+        if (made[k * results + i].from)
+          isTaken[model.results[i].donated] = 1;
       for (size_t i = 0; i < count; ++i) {
-        Buffer *buffer = given.arguments[rank][i];
+        Buffer *buffer = given.arguments[here[k]][i];
         Block *block = buffer->blockLocked();
         bool isForeign = &buffer->home != &buffer->device;
-        if (block && isDonated(i))
-          donated.push_back({buffer, buffer->takeBlockLocked()});
-        if (!block)
-          continue; // given twice, and given up the first time
+        if (isDonated(given, i))
+          donated.push_back(
+              {buffer, buffer->takeBlockLocked(), bool(isTaken[i])});
         if (!isForeign)
           block->lastUse = block->device->submitted;
         else {
@@ -300,6 +363,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
           run->held.push_back(block);
         }
       }
+    }
   }
 
   int status;
@@ -341,10 +405,9 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
       // Nothing is given up.
       {
         Locks<&Device::mutex> locks(locked);
-        for (auto [buffer, block] : donated)
-          buffer->putBackLocked(block);
-        for (Block *block : made)
-          drop(block, later);
+        for (const GivenUp &argument : donated)
+          argument.buffer->putBackLocked(argument.block);
+        drops();
         for (Block *block : run->held)
           drop(block, later);
         for (auto [device, number] : run->work)
@@ -365,8 +428,9 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
       for (Block *block : run->held)
         drop(block, later);
     }
-    for (auto [buffer, block] : donated)
-      drop(block, later);
+    for (const GivenUp &argument : donated)
+      if (!argument.isResult)
+        drop(argument.block, later);
   }
   turn.unlock();
   if (isHere && status != SHARDRT_OK) {
@@ -379,7 +443,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
     for (size_t i = 0; i < results; ++i) {
       const ProgramValue &value = model.results[i];
       const LocalValue &local = value.ranks[rank];
-      Block *block = made[next++];
+      Block *block = made[next++].block;
       if (i >= shown) {
         block->device->drop(block);
         continue;

@@ -9,6 +9,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
@@ -388,6 +389,11 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   }
   if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
     program.metadata.arenaBytes = bytes.getInt();
+  if (auto inPlace = module->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttrName))
+    for (auto [value, argument] :
+         llvm::zip_equal(program.metadata.results, inPlace.asArrayRef()))
+      if (argument >= 0)
+        value.inPlace = argument;
   embedMetadata(module, program.metadata);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);

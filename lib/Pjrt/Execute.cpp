@@ -112,27 +112,6 @@ static Error *checkCall(const LoadedExecutable_Execute_Args &args) {
   return nullptr;
 }
 
-/// Refuses an array that is given up and is another argument too: what the
-/// program writes over it would be read.
-static Error *checkDonated(const std::vector<uint8_t> &donated,
-                           Buffer *const *arguments) {
-  if (std::find(donated.begin(), donated.end(), 1) == donated.end())
-    return nullptr;
-  std::vector<std::pair<Buffer *, size_t>> sorted;
-  for (size_t i = 0; i < donated.size(); ++i)
-    sorted.emplace_back(arguments[i], i);
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t i = 0; i + 1 < sorted.size(); ++i) {
-    size_t first = sorted[i].second, second = sorted[i + 1].second;
-    if (sorted[i].first == sorted[i + 1].first &&
-        (donated[first] || donated[second]))
-      return invalid("arguments " + std::to_string(first) + " and " +
-                     std::to_string(second) +
-                     " are the same array, and one of them is donated");
-  }
-  return nullptr;
-}
-
 Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
   if (Error *error = checkCall(*args))
     return error;
@@ -176,9 +155,6 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
       if (index >= 0 && size_t(index) < donated.size())
         donated[size_t(index)] = 0;
     }
-  if (numArguments)
-    if (Error *error = checkDonated(donated, args->argument_lists[0]))
-      return error;
   options.donated = donated.data();
   shardc_event *done = nullptr;
   if (Error *error = takeError(shardc_execute(

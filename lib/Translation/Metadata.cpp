@@ -63,6 +63,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
       out.attribute("donated", *value.donated);
     if (!value.memory.empty())
       out.attribute("memory", json::fixUTF8(value.memory));
+    if (value.inPlace)
+      out.attribute("in_place", *value.inPlace);
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -301,6 +303,8 @@ static void readValue(Reader &reader, const json::Value &json,
     if (*value.donated < -1 || *value.donated > INT32_MAX)
       reader.fail(path + ".donated", "expected the number of a result, or -1");
   }
+  if (object->get("in_place"))
+    reader.read(*object, "in_place", path, value.inPlace.emplace());
   reader.read(*object, "shape", path, kMaxDims, value.shape);
   int64_t elements = 1;
   for (int64_t size : value.shape) {
@@ -438,6 +442,13 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
   };
   readValues("arguments", metadata.arguments);
   readValues("results", metadata.results);
+  for (auto [i, value] : enumerate(metadata.results))
+    if (value.inPlace &&
+        (*value.inPlace < 0 ||
+         *value.inPlace >= static_cast<int64_t>(metadata.arguments.size()) ||
+         !metadata.arguments[*value.inPlace].donated))
+      reader.fail(".results[" + Twine(i) + "].in_place",
+                  "expected the number of a donated argument");
   reader.readArray(*object, "communication", "", SIZE_MAX,
                    [&](const json::Value &json, const Twine &at) {
                      readSite(reader, json, at,

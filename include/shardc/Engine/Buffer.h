@@ -88,6 +88,9 @@ public:
   void putBackLocked(Block *taken);
   /// Null once it was erased. With the mutex of `home` held.
   Block *blockLocked() const { return block; }
+  /// Whether the execution that is being handed over is given it up. With the
+  /// mutex of `home` held.
+  bool isGivenUp = false;
   /// Whose memory it is: where devices share memory, perhaps another one's.
   Device &home;
 

@@ -120,6 +120,13 @@ private:
   MaybeFailure checkArgument(const World &world, int64_t rank, size_t index,
                              const Buffer *buffer) const;
   std::string describeArgument(size_t index) const;
+  /// Refuses a buffer that is given up and given once more to one of `ranks`.
+  MaybeFailure checkDonated(const Execution &given,
+                            std::span<const int64_t> ranks) const;
+  bool isDonated(const Execution &given, size_t index) const {
+    return given.donated ? given.donated[index] != 0
+                         : model.arguments[index].donated > 0;
+  }
 
   struct DestroyProgram {
     void operator()(shardrt_program *program) const {

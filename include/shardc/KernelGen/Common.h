@@ -20,6 +20,10 @@ bool isContraction(mlir::linalg::GenericOp op);
 /// else null.
 mlir::Operation *combinerOf(mlir::linalg::GenericOp op, unsigned index);
 
+/// Whether two arguments of a function are a donated argument and the result
+/// that may be written over it (spmd-write-in-place): perhaps the same memory.
+bool areOneInPlace(mlir::Value a, mlir::Value b);
+
 } // namespace shardc
 
 #endif // SHARDC_KERNELGEN_COMMON_H

@@ -416,6 +416,50 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
                            "mlir::func::FuncDialect"];
 }
 
+def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
+  let summary = "Write results over donated arguments.";
+  let description = [{
+    Before: `linalg.generic` on buffers; `@main` takes buffers of arguments, some of them donated
+    (`spmd.donated`), then those of results. After: where each element of a donated argument is read
+    before that of a result which is as large on every rank is written, `spmd.in_place` of the result
+    names the argument. The caller may give one buffer for both, or two: the program is right
+    for either. What reads the argument too late goes before the writer, with what it depends on, where
+    nothing forbids that; a copy from one to the other asks first whether they are one; and those who read
+    an argument from other ranks are waited for before it is written over.
+
+    ```mlir
+    // before
+    #same = affine_map<(i) -> (i)>
+    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ]} {
+      func.func @main(%state: memref<4xf32>, %out: memref<4xf32>) {
+        linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%state : memref<4xf32>) outs(%out : memref<4xf32>) {
+        ^bb0(%in: f32, %old: f32):
+          %0 = arith.negf %in : f32
+          linalg.yield %0 : f32
+        }
+        return
+      }
+    }
+    // after
+    #map = affine_map<(d0) -> (d0)>
+    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ], spmd.in_place = array<i64: 0>} {
+      func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32> {spmd.in_place = 0 : i64}) {
+        linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%arg0 : memref<4xf32>) outs(%arg1 : memref<4xf32>) {
+        ^bb0(%in: f32, %out: f32):
+          %0 = arith.negf %in : f32
+          linalg.yield %0 : f32
+        }
+        return
+      }
+    }
+    ```
+  }];
+  let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
+                        "Name of the function whose results are written in place.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect"];
+}
+
 def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp"> {
   let summary = "Turn linalg on buffers into vectorised loop nests.";
   let description = [{

@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kLogisticAttrName = "spmd.logistic";
 inline constexpr llvm::StringLiteral kRoundedAttrName = "spmd.rounded";
 /// On functions of f64: as many digits are asked for as f32 has, and some.
 inline constexpr llvm::StringLiteral kBriefAttrName = "spmd.brief";
+/// Of the buffer of a result: the number of the argument that it may be written
+/// over. The module's: that of each result, or -1.
+inline constexpr llvm::StringLiteral kInPlaceAttrName = "spmd.in_place";
 /// How names begin that spmd-name-locations writes into locations.
 inline constexpr llvm::StringLiteral kNamePrefix = "op:";
 

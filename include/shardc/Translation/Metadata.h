@@ -67,6 +67,9 @@ struct ValueMetadata {
   /// The kind of memory that the program's author wants it in, such as
   /// "pinned_host"; empty for the device's own.
   std::string memory = {};
+  /// Of results only. The donated argument whose memory may be given for this
+  /// result as well: the program has read it before it writes.
+  std::optional<int64_t> inPlace = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };

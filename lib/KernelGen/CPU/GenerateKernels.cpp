@@ -35,11 +35,12 @@ static Value rootOf(Value memref) {
 }
 
 /// False where `a` and `b` are surely different memory. Arguments of @main are
-/// buffers of the caller that do not overlap.
+/// buffers of the caller that do not overlap, but for those that are written in
+/// place.
 static bool mayAlias(Value a, Value b) {
   a = rootOf(a);
   b = rootOf(b);
-  if (a == b)
+  if (a == b || areOneInPlace(a, b))
     return true;
   auto isOwn = [](Value v) {
     if (v.getDefiningOp<memref::AllocOp>() ||

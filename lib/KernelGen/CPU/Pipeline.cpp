@@ -105,6 +105,9 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   pairs.vectorBits = bits;
   pairs.threads = options.threads;
   if (options.optimize) {
+    WriteInPlacePassOptions inPlace;
+    inPlace.entry = options.entry;
+    pm.addPass(createWriteInPlacePass(inPlace));
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.threads = options.threads;

@@ -98,7 +98,7 @@ TEST_F(PjrtRun, GivesUpWhatTheProgramDeclares) {
   OwnedBuffer d = put(data, Buffer_Type_F32, {4}),
               e = put(data, Buffer_Type_F32, {4});
   EXPECT_EQ(run(loaded, {d.get(), d.get(), e.get()}, results),
-            "arguments 0 and 1 are the same array, and one of them is donated");
+            "argument 0 is donated, and argument 1 is the same array");
   EXPECT_FALSE(isDeleted(d.get()));
   EXPECT_FALSE(isDeleted(e.get()));
 }

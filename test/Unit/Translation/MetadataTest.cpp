@@ -25,6 +25,7 @@ static ProgramMetadata example() {
   part.donated = -1;
   program.arguments = {argument, part};
   program.results = {{"", "complex<f32>", "", {}, {}}};
+  program.results[0].inPlace = 1;
   program.communication = {
       {"halo_exchange", {"x"}, 1, 96, "unet.py:84:11", "conv"}};
   program.arenaBytes = 4096;
@@ -56,6 +57,14 @@ TEST(Metadata, GivesUpArgumentsForResults) {
   EXPECT_EQ(refusal(edited("\"donated\":-1", "\"donated\":-2")),
             "metadata: .arguments[1].donated: expected the number of a result, "
             "or -1");
+}
+
+TEST(Metadata, WritesOverDonatedArgumentsAlone) {
+  for (const char *wrong : {"0", "2", "-1"})
+    EXPECT_EQ(
+        refusal(edited("\"in_place\":1", std::string("\"in_place\":") + wrong)),
+        "metadata: .results[0].in_place: expected the number of a "
+        "donated argument");
 }
 
 TEST(Metadata, BoxesFollowTheMesh) {

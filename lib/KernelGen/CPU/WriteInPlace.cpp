@@ -1,0 +1,479 @@
+//===- WriteInPlace.cpp - Results in the memory of donated arguments ------===//
+//
+// A donated argument and a result of as many bytes on every rank may be one
+// buffer: if whatever reads the argument comes before what writes the result,
+// or if one op does both, element by element. What reads it too late goes
+// before the writer, with what it depends on, where nothing forbids it. Whether
+// they are one buffer is known when the program runs: the program is right for
+// both.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/KernelGen/Common.h"
+#include "shardc/KernelGen/Passes.h"
+#include "shardc/Layout/Exchange.h"
+#include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/KernelAttributes.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_WRITEINPLACEPASS
+#include "shardc/KernelGen/Passes.h.inc"
+
+/// The result that an argument's memory is meant for, or -1 for any.
+static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
+/// Of results that may be written over a donated argument whose size they have,
+/// so many are looked at.
+static constexpr int kMostCandidates = 16;
+/// Of what stands between a writer and a later reader so much is looked at.
+static constexpr size_t kMostMoved = 2048;
+
+static Value rootOf(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return memref;
+}
+
+/// What `memref` shows, if it shows all of it in order.
+static Value wholeBehind(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
+            op))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
+}
+
+static bool isOwnMemory(Value root) {
+  if (root.getDefiningOp<memref::AllocOp>() ||
+      root.getDefiningOp<memref::GetGlobalOp>())
+    return true;
+  auto argument = dyn_cast<BlockArgument>(root);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+bool areOneInPlace(Value a, Value b) {
+  auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
+  if (!first || !second || first.getOwner() != second.getOwner())
+    return false;
+  auto function = dyn_cast<func::FuncOp>(first.getOwner()->getParentOp());
+  if (!function)
+    return false;
+  auto writes = [&](BlockArgument result, BlockArgument argument) {
+    auto number = function.getArgAttrOfType<IntegerAttr>(result.getArgNumber(),
+                                                         kInPlaceAttrName);
+    return number && number.getInt() == argument.getArgNumber();
+  };
+  return writes(first, second) || writes(second, first);
+}
+
+static bool mayAlias(Value a, Value b) {
+  a = rootOf(a);
+  b = rootOf(b);
+  return a == b || !isOwnMemory(a) || !isOwnMemory(b) || areOneInPlace(a, b);
+}
+
+namespace {
+/// Who touches a buffer, under whatever name.
+struct Uses {
+  explicit Uses(Value buffer);
+  SmallVector<Operation *> owners;
+  SmallVector<spmd::ReleaseSiteOp> releases; ///< beside the function's ops
+  bool isKnown = true; ///< false: it may go where it is not seen
+
+  /// The first and the last op of `block` that touches it, or has one that
+  /// does in it; null if none.
+  std::pair<Operation *, Operation *> in(Block *block) const {
+    std::pair<Operation *, Operation *> ends{nullptr, nullptr};
+    for (Operation *owner : owners) {
+      Operation *op = block->findAncestorOpInBlock(*owner);
+      if (!op)
+        continue;
+      if (!ends.first || op->isBeforeInBlock(ends.first))
+        ends.first = op;
+      if (!ends.second || ends.second->isBeforeInBlock(op))
+        ends.second = op;
+    }
+    return ends;
+  }
+};
+
+/// Pairs a function's donated arguments with its results.
+class InPlace {
+public:
+  InPlace(func::FuncOp function, ArrayAttr inputs, ArrayAttr outputs)
+      : function(function), inputs(inputs), outputs(outputs) {}
+  void run();
+
+private:
+  SmallVector<int64_t> bytesByRank(unsigned position, Attribute attrs);
+  bool tryPair(unsigned input, unsigned output);
+  bool isInOrder(Block *block, Value argument, const Uses &reads, Value result,
+                 const Uses &writes);
+  bool hoistReaders(Value argument, const Uses &reads, Value result,
+                    const Uses &writes);
+
+  func::FuncOp function;
+  ArrayAttr inputs, outputs;
+  SmallVector<bool> taken; ///< by result
+};
+} // namespace
+
+Uses::Uses(Value buffer) {
+  Block *body = buffer.getParentBlock();
+  SmallVector<Value> work{buffer};
+  DenseSet<Value> seen{buffer};
+  auto follow = [&](auto &&values) {
+    for (Value value : values)
+      if (isa<BaseMemRefType>(value.getType()) && seen.insert(value).second)
+        work.push_back(value);
+  };
+  while (!work.empty()) {
+    for (Operation *user : work.pop_back_val().getUsers()) {
+      if (isa<ViewLikeOpInterface>(user)) {
+        follow(user->getResults());
+        continue;
+      }
+      if (auto release = dyn_cast<spmd::ReleaseSiteOp>(user);
+          release && release->getBlock() == body) {
+        releases.push_back(release);
+        continue;
+      }
+      if (isa<memref::DimOp>(user))
+        continue;
+      owners.push_back(user);
+      // Through control flow it goes on under other names.
+      Operation *op = isa<RegionBranchTerminatorOpInterface>(user)
+                          ? user->getParentOp()
+                          : user;
+      if (isa<RegionBranchOpInterface>(op)) {
+        follow(op->getResults());
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            follow(block.getArguments());
+        continue;
+      }
+      isKnown &= llvm::none_of(user->getResultTypes(), [](Type type) {
+        return isa<BaseMemRefType, IndexType, LLVM::LLVMPointerType>(type);
+      });
+    }
+  }
+}
+
+/// The bytes that each rank holds; empty where that is not known.
+SmallVector<int64_t> InPlace::bytesByRank(unsigned position, Attribute attr) {
+  auto type = dyn_cast<MemRefType>(function.getArgument(position).getType());
+  int64_t bytes = type ? elementBytes(type.getElementType()) : 0;
+  if (bytes == 0 || !type.getLayout().isIdentity())
+    return {};
+  if (type.hasStaticShape())
+    return {bytes * type.getNumElements()};
+  auto attrs = dyn_cast<DictionaryAttr>(attr);
+  auto sharding = attrs
+                      ? attrs.getAs<spmd::ShardingAttr>(spmd::kShardingAttrName)
+                      : spmd::ShardingAttr();
+  auto global = attrs ? attrs.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
+  spmd::MeshAttr mesh = sharding
+                            ? spmd::lookupMesh(function, sharding.getMesh())
+                            : spmd::MeshAttr();
+  if (!mesh || !global)
+    return {};
+  SmallVector<int64_t> sizes(mesh.getNumRanks(), bytes);
+  for (auto [dim, size] :
+       llvm::zip_equal(sharding.getDims(),
+                       cast<ShapedType>(global.getValue()).getShape())) {
+    Boundaries boundaries = dim.getBoundaries(mesh, size);
+    SmallVector<int64_t> axes;
+    for (StringAttr axis : dim.getAxes())
+      axes.push_back(mesh.getAxisIndex(axis.getValue()));
+    for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
+      sizes[rank] *=
+          boundaries.sizes()[coordinateAlong(mesh.getAxisSizes(), axes, rank)];
+  }
+  return sizes;
+}
+
+/// Whether `op` reads each element of `argument` before it writes that of
+/// `result`, and no other.
+static bool isElementwise(Operation *op, Value argument, Value result) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumReductionLoops())
+    return false;
+  // What is loaded by index may be any element.
+  bool isPlain = true;
+  generic->walk([&](Operation *inner) {
+    if (inner != op)
+      for (Value operand : inner->getOperands())
+        isPlain &= !isa<BaseMemRefType>(operand.getType()) ||
+                   (rootOf(operand) != argument && rootOf(operand) != result);
+  });
+  OpOperand *written = nullptr;
+  for (OpOperand &output : generic.getDpsInitsMutable())
+    if (rootOf(output.get()) == result)
+      written = &output;
+  if (!isPlain || !written)
+    return false;
+  AffineMap map = generic.getMatchingIndexingMap(written);
+  if (!map.isPermutation())
+    return false;
+  return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
+    Value root = rootOf(operand.get());
+    if (root != argument && root != result)
+      return isOwnMemory(root);
+    return wholeBehind(operand.get()) == root &&
+           operand.get().getType() == written->get().getType() &&
+           generic.getMatchingIndexingMap(&operand) == map;
+  });
+}
+
+bool InPlace::isInOrder(Block *block, Value argument, const Uses &reads,
+                        Value result, const Uses &writes) {
+  Operation *lastRead = reads.in(block).second,
+            *firstWrite = writes.in(block).first;
+  if (!lastRead || !firstWrite || lastRead->isBeforeInBlock(firstWrite))
+    return true;
+  if (lastRead != firstWrite)
+    return false;
+  if (!isa<scf::IfOp, scf::IndexSwitchOp>(lastRead))
+    return isElementwise(lastRead, argument, result);
+  // One of the branches runs.
+  return lastRead->getNumResults() == 0 &&
+         llvm::all_of(lastRead->getRegions(), [&](Region &region) {
+           return region.empty() ||
+                  isInOrder(&region.front(), argument, reads, result, writes);
+         });
+}
+
+namespace {
+/// What an op of the function does with memory, by what it is a view of.
+struct Access {
+  explicit Access(Operation *op);
+  bool mustStayBehind(const Access &earlier) const;
+
+  SmallVector<Value> reads, writes;
+  bool isSite = false;    ///< ranks take part in their order
+  bool isUnknown = false; ///< it may do anything
+};
+} // namespace
+
+Access::Access(Operation *op) {
+  op->walk([&](Operation *inner) {
+    isSite |=
+        isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(inner);
+  });
+  if (isa<spmd::StartSiteOp, spmd::ReleaseSiteOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (isa<BaseMemRefType>(operand.getType()))
+        reads.push_back(rootOf(operand));
+    return;
+  }
+  auto effects = getEffectsRecursively(op);
+  if (!effects) {
+    isUnknown = true;
+    return;
+  }
+  for (const MemoryEffects::EffectInstance &effect : *effects) {
+    if (isa<MemoryEffects::Allocate>(effect.getEffect()))
+      continue;
+    Value value = effect.getValue();
+    if (!value || !isa<BaseMemRefType>(value.getType()))
+      // Of a site, one on nothing in particular says that peers take part.
+      isUnknown |= !isa<spmd::RunSiteOp>(op);
+    else if (isa<MemoryEffects::Read>(effect.getEffect()))
+      reads.push_back(rootOf(value));
+    else
+      writes.push_back(rootOf(value));
+  }
+}
+
+bool Access::mustStayBehind(const Access &earlier) const {
+  auto meet = [](ArrayRef<Value> some, ArrayRef<Value> others) {
+    return llvm::any_of(some, [&](Value a) {
+      return llvm::any_of(others, [&](Value b) { return mayAlias(a, b); });
+    });
+  };
+  auto isIdle = [](const Access &access) {
+    return !access.isUnknown && !access.isSite && access.reads.empty() &&
+           access.writes.empty();
+  };
+  if (isUnknown || earlier.isUnknown)
+    return !isIdle(*this) && !isIdle(earlier);
+  return (isSite && earlier.isSite) || meet(writes, earlier.writes) ||
+         meet(writes, earlier.reads) || meet(reads, earlier.writes);
+}
+
+/// Moves what reads `argument` after `result` is first written, with all that
+/// this depends on, before that writer.
+bool InPlace::hoistReaders(Value argument, const Uses &reads, Value result,
+                           const Uses &writes) {
+  Block *body = &function.getBody().front();
+  Operation *firstWrite = writes.in(body).first,
+            *lastRead = reads.in(body).second;
+  SmallVector<Operation *> window;
+  DenseMap<Operation *, unsigned> place;
+  for (Operation *op = firstWrite;; op = op->getNextNode()) {
+    place[op] = window.size();
+    window.push_back(op);
+    if (op == lastRead)
+      break;
+    if (window.size() > kMostMoved)
+      return false;
+  }
+  SmallVector<bool> moves(window.size(), false);
+  for (Operation *owner : reads.owners) {
+    Operation *op = body->findAncestorOpInBlock(*owner);
+    auto known = place.find(op);
+    if (known == place.end())
+      continue;
+    if (op != firstWrite)
+      moves[known->second] = true;
+    else if (!isElementwise(op, argument, result))
+      return false;
+  }
+  SmallVector<Access> accesses;
+  for (Operation *op : window)
+    accesses.emplace_back(op);
+  for (unsigned i = window.size(); i-- > 0;) {
+    if (!moves[i])
+      continue;
+    if (i == 0)
+      return false;
+    window[i]->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          if (auto known = place.find(definition); known != place.end())
+            moves[known->second] = true;
+    });
+    for (unsigned j = 0; j < i; ++j)
+      if (!moves[j] && accesses[i].mustStayBehind(accesses[j]))
+        moves[j] = true;
+  }
+  for (unsigned i : llvm::seq<unsigned>(window.size()))
+    if (moves[i])
+      window[i]->moveBefore(firstWrite);
+  return isInOrder(body, argument, reads, result, writes);
+}
+
+/// A copy of the argument to its result has nothing to do where they are one.
+static void copyUnlessSame(linalg::GenericOp copy, Value argument,
+                           Value result) {
+  if (copy.getNumDpsInits() != 1 || copy.getNumDpsInputs() != 1 ||
+      wholeBehind(copy.getDpsInputs()[0]) != argument ||
+      wholeBehind(copy.getDpsInits()[0]) != result ||
+      copy.getBody()->getTerminator()->getOperand(0) !=
+          copy.getRegionInputArgs()[0])
+    return;
+  OpBuilder builder(copy);
+  Location loc = copy.getLoc();
+  auto addressOf = [&](Value buffer) {
+    return memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer)
+        .getResult();
+  };
+  Value differ = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                       addressOf(argument), addressOf(result));
+  auto branch = scf::IfOp::create(builder, loc, differ, /*withElse=*/false);
+  copy->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+bool InPlace::tryPair(unsigned input, unsigned output) {
+  Value argument = function.getArgument(input),
+        result = function.getArgument(inputs.size() + output);
+  Uses reads(argument), writes(result);
+  if (!reads.isKnown || !writes.isKnown)
+    return false;
+  Block *body = &function.getBody().front();
+  if (!isInOrder(body, argument, reads, result, writes) &&
+      !hoistReaders(argument, reads, result, writes))
+    return false;
+  Operation *firstWrite = writes.in(body).first;
+  for (spmd::ReleaseSiteOp release : reads.releases)
+    if (firstWrite && firstWrite->isBeforeInBlock(release))
+      release->moveBefore(firstWrite);
+  for (Operation *owner : writes.owners)
+    if (auto generic = dyn_cast<linalg::GenericOp>(owner))
+      copyUnlessSame(generic, argument, result);
+  Builder builder(function.getContext());
+  function.setArgAttr(inputs.size() + output, kInPlaceAttrName,
+                      builder.getI64IntegerAttr(input));
+  taken[output] = true;
+  return true;
+}
+
+void InPlace::run() {
+  taken.assign(outputs.size(), false);
+  SmallVector<SmallVector<int64_t>> sizes;
+  for (auto [i, attrs] : llvm::enumerate(outputs))
+    sizes.push_back(bytesByRank(inputs.size() + i, attrs));
+  auto fits = [&](ArrayRef<int64_t> bytes, int64_t output) {
+    ArrayRef<int64_t> others = sizes[output];
+    if (bytes.size() == others.size())
+      return !bytes.empty() && bytes == others;
+    // One number stands for all ranks.
+    ArrayRef<int64_t> longer = bytes.size() > 1 ? bytes : others;
+    ArrayRef<int64_t> shorter = bytes.size() > 1 ? others : bytes;
+    return !shorter.empty() && llvm::all_of(longer, [&](int64_t size) {
+      return size == shorter.front();
+    });
+  };
+  // Those that are meant for a result come first.
+  SmallVector<std::pair<unsigned, SmallVector<int64_t>>> others;
+  for (auto [i, attr] : llvm::enumerate(inputs)) {
+    auto donated = cast<DictionaryAttr>(attr).getAs<IntegerAttr>(kDonatedAttr);
+    if (!donated)
+      continue;
+    SmallVector<int64_t> bytes = bytesByRank(i, attr);
+    int64_t meant = donated.getInt();
+    if (meant >= 0 && meant < static_cast<int64_t>(taken.size()) &&
+        !taken[meant] && fits(bytes, meant) && tryPair(i, meant))
+      continue;
+    if (!bytes.empty())
+      others.emplace_back(i, std::move(bytes));
+  }
+  for (auto &[i, bytes] : others) {
+    Type type = function.getArgument(i).getType();
+    int left = kMostCandidates;
+    bool isPaired = false;
+    for (bool sameType : {true, false})
+      for (unsigned output = 0; output < taken.size() && !isPaired && left;
+           ++output) {
+        bool isSame =
+            function.getArgument(inputs.size() + output).getType() == type;
+        if (taken[output] || isSame != sameType || !fits(bytes, output))
+          continue;
+        --left;
+        isPaired = tryPair(i, output);
+      }
+  }
+}
+
+namespace {
+struct WriteInPlacePass final
+    : shardc::impl::WriteInPlacePassBase<WriteInPlacePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs"),
+         outputs = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs");
+    if (!function || function.isDeclaration() || !inputs || !outputs ||
+        function.getNumArguments() != inputs.size() + outputs.size() ||
+        !function.getBody().hasOneBlock())
+      return;
+    InPlace(function, inputs, outputs).run();
+    SmallVector<int64_t> written;
+    for (unsigned i : llvm::seq<unsigned>(outputs.size())) {
+      auto number = function.getArgAttrOfType<IntegerAttr>(inputs.size() + i,
+                                                           kInPlaceAttrName);
+      written.push_back(number ? number.getInt() : -1);
+    }
+    if (llvm::any_of(written, [](int64_t number) { return number >= 0; }))
+      module->setAttr(kInPlaceAttrName,
+                      Builder(&getContext()).getDenseI64ArrayAttr(written));
+  }
+};
+} // namespace
+} // namespace shardc
