@@ -53,8 +53,15 @@ int Run::runRank(shardrt_context *context, void *const *inputs,
       break;
     }
   }
-  if (status == SHARDRT_OK)
-    status = run.program->main(context, inputs, outputs);
+  if (status == SHARDRT_OK) {
+    Program &program = *run.program;
+    bool isOnRank = run.event && program.model.numRanks == 1;
+    int64_t began = isOnRank ? nowNs() : 0;
+    status = program.main(context, inputs, outputs);
+    // What became short may be done on callers' threads again.
+    if (isOnRank)
+      program.usual.add(nowNs() - began);
+  }
   if (status != SHARDRT_OK && run.event)
     run.event->setFailing();
   --ranksHere;
@@ -235,10 +242,10 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
       isHome &= &buffer->home == &buffer->device;
     }
 
-  int64_t usual = usualNs.load(std::memory_order_relaxed);
+  int64_t usualNs = usual.ns();
   bool isShort =
-      usual >= 0
-          ? usual <= kShortNs
+      usualNs >= 0
+          ? usualNs <= kShortNs
           : model.costs.argumentBytes + model.costs.resultBytes <= kSmallBytes;
   bool isHere = ranks == 1 && isReady && isShort && !callsHost;
   if (ranksHere == 0)
@@ -373,11 +380,8 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
     status = shardrt_world_run_here(world->world.get(), run->inputs.data(),
                                     run->outputs.data(), run.get(), problem,
                                     sizeof(problem));
-    if (status != SHARDRT_BUSY) {
-      int64_t took = nowNs() - began;
-      usualNs.store(usual < 0 ? took : (3 * usual + took) / 4,
-                    std::memory_order_relaxed);
-    }
+    if (status != SHARDRT_BUSY)
+      usual.add(nowNs() - began);
     isHere = status != SHARDRT_BUSY;
   }
   Ref<Event> event;

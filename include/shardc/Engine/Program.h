@@ -9,6 +9,7 @@
 
 #include "shardc/Engine/Buffer.h"
 #include "shardc/Engine/Code.h"
+#include "shardc/Engine/UsualTime.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardrt/shardrt.h"
 #include <map>
@@ -137,7 +138,7 @@ private:
   std::unique_ptr<shardrt_program, DestroyProgram> loaded;
   shardrt_main_fn main = nullptr;
   std::atomic<World *> standard{nullptr}; ///< on devices 0, 1, …
-  std::atomic<int64_t> usualNs{-1};       ///< of a run on the caller's thread
+  UsualTime usual;                        ///< of a run of one rank
   std::mutex mutex;                       ///< guards what follows
   std::map<std::vector<int64_t>, std::unique_ptr<World>> worlds;
   std::unique_ptr<std::string> local;

@@ -437,22 +437,22 @@ std::string randomProgram(std::mt19937 &random, bool isDonated) {
            ") -> " + type + "\n";
       break;
     case 5:
-      op = "stablehlo.reverse " + of + ", dims = [" +
-           std::to_string(below(2)) + "]" + two;
+      op = "stablehlo.reverse " + of + ", dims = [" + std::to_string(below(2)) +
+           "]" + two;
       break;
     case 6:
       op = "stablehlo.dot_general " + of + ", " + by +
-           ", contracting_dims = [1] x [0] : (" + type + ", " + type +
-           ") -> " + type + "\n";
+           ", contracting_dims = [1] x [0] : (" + type + ", " + type + ") -> " +
+           type + "\n";
       break;
     case 7: {
       std::string from = std::to_string(below(5));
-      body += "  " + name + "p = stablehlo.slice " + by +
-              " [0:3, 2:5] : (" + type + ") -> tensor<3x3xf32>\n";
+      body += "  " + name + "p = stablehlo.slice " + by + " [0:3, 2:5] : (" +
+              type + ") -> tensor<3x3xf32>\n";
       body += "  " + name + "i = stablehlo.constant dense<" + from +
               "> : tensor<i32>\n";
-      op = "stablehlo.dynamic_update_slice " + of + ", " + name + "p, " +
-           name + "i, " + name + "i : (" + type +
+      op = "stablehlo.dynamic_update_slice " + of + ", " + name + "p, " + name +
+           "i, " + name + "i : (" + type +
            ", tensor<3x3xf32>, tensor<i32>, tensor<i32>) -> " + type + "\n";
       break;
     }
@@ -467,24 +467,23 @@ std::string randomProgram(std::mt19937 &random, bool isDonated) {
     body += "  " + name + " = " + op;
     values.push_back(name);
   }
-  std::string cut =
-      "sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>", arguments, types,
-      results;
+  std::string cut = "sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>",
+              arguments, types, results;
   for (int i = 0; i < 3; ++i) {
     std::string comma = i ? ", " : "";
-    arguments += comma + "%a" + std::to_string(i) + ": " + type + " {" + cut +
-                 (isDonated ? ", tf.aliasing_output = " + std::to_string(i) +
-                                  " : i32}"
-                            : "}");
+    arguments +=
+        comma + "%a" + std::to_string(i) + ": " + type + " {" + cut +
+        (isDonated ? ", tf.aliasing_output = " + std::to_string(i) + " : i32}"
+                   : "}");
     types += comma + type + " {" + cut + "}";
     results += comma + (below(4) ? values.back() : one());
     values.pop_back();
   }
   return "module {\n  sdy.mesh @mesh = <[\"x\"=2]>\n  func.func @main(" +
          arguments + ") -> (" + types +
-         ") {\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n" +
-         body + "  return " + results + " : " + type + ", " + type + ", " +
-         type + "\n}\n}\n";
+         ") {\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n" + body +
+         "  return " + results + " : " + type + ", " + type + ", " + type +
+         "\n}\n}\n";
 }
 
 TEST(Programs, GiveTheSameInPlace) {
