@@ -67,10 +67,10 @@ private:
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
   auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
-         keepOrder, evenBorders, partialResults, reproducible, exactSums,
-         explain, localText, origins, hostCalls, threads, trace, memoryLimit,
-         memoryLimitOf, target, arch, gpuArch, checkKernels, kernels,
-         plantFault, inspectLocal, tf32] = options.stages;
+         keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
+         exactSums, explain, localText, origins, hostCalls, threads, trace,
+         memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
+         kernels, plantFault, inspectLocal, tf32] = options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
   // program's; a limit of memory that a machine gives is not the program's
   // either.
@@ -91,6 +91,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("keep_order", keepOrder);
   fields.field("even_borders", evenBorders);
   fields.field("partial_results", partialResults);
+  fields.field("device_order", deviceOrder);
   fields.field("reproducible", reproducible);
   fields.field("exact_sums", exactSums);
   fields.field("host_calls", hostCalls);

@@ -51,6 +51,10 @@ static constexpr CompileOption kOptions[] = {
      "Results that are asked for unreduced leave as each rank's own part, for "
      "callers that combine them",
      false},
+    {"device-order", nullptr,
+     "Arguments come to the devices that their meshes' device_ids name, and "
+     "results leave there; else a mesh's positions are the ranks",
+     false, /*isForEngines=*/true},
     {"foreign", nullptr,
      "The model is of unknown origin, and may be damaged: another process "
      "looks "
@@ -237,6 +241,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   stages.keepOrder = given.flag("keep-order");
   stages.evenBorders = given.flag("even-borders");
   stages.partialResults = given.flag("partial-results");
+  stages.deviceOrder = given.flag("device-order");
   stages.reproducible = reproducible;
   stages.exactSums = given.flag("exact-sums");
   stages.kernels = kernels;

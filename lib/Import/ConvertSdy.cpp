@@ -18,13 +18,15 @@ static constexpr llvm::StringLiteral kNameAttr = "spmd.name";
 /// The result that an argument's memory is meant for, or -1 for any.
 static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
 static constexpr llvm::StringLiteral kMemoryKindAttr = "spmd.memory_kind";
+/// The rank at which the shard of each position of the mesh comes or leaves.
+static constexpr llvm::StringLiteral kRanksAttr = "spmd.ranks";
 
 namespace {
 
 class Converter {
 public:
-  explicit Converter(ModuleOp module)
-      : module(module), context(module.getContext()),
+  Converter(ModuleOp module, bool deviceOrder)
+      : deviceOrder(deviceOrder), module(module), context(module.getContext()),
         main(module.lookupSymbol<func::FuncOp>("main")) {}
   LogicalResult run();
 
@@ -52,11 +54,20 @@ private:
   void convertTie(Operation *op);
   void keepUnreadTies();
   void convertDevices(Operation *op);
+  /// Lets arguments come to the devices that their meshes name, and results
+  /// leave there.
+  void placeBorders();
+  /// `value`, laid out as `sharding`, with the shard of rank `pairs[i].first`
+  /// at rank `pairs[i].second`.
+  Value moveShards(OpBuilder &builder, Location loc, Value value,
+                   spmd::ShardingAttr sharding,
+                   ArrayRef<std::pair<int64_t, int64_t>> pairs) const;
   spmd::ShardingAttr convertBoundary(sdy::TensorShardingAttr sharding,
                                      RankedTensorType type,
                                      RankedTensorType inner) const;
   void dropAttributes();
 
+  bool deviceOrder;
   ModuleOp module;
   MLIRContext *context;
   func::FuncOp main;
@@ -699,6 +710,97 @@ void Converter::convertOps() {
   }
 }
 
+Value Converter::moveShards(OpBuilder &builder, Location loc, Value value,
+                            spmd::ShardingAttr sharding,
+                            ArrayRef<std::pair<int64_t, int64_t>> pairs) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<spmd::DimShardingAttr> dims;
+  for (auto [size, dim] : llvm::zip(shape, sharding.getDims())) {
+    size /= dim.getNumShards(refined);
+    dims.push_back(spmd::DimShardingAttr::get(context, dim.getAxes()));
+  }
+  SmallVector<Attribute> axes;
+  for (auto [name, size] :
+       llvm::zip(refined.getAxisNames(), refined.getAxisSizes()))
+    if (size > 1)
+      axes.push_back(name);
+  ArrayAttr boundary = builder.getArrayAttr({spmd::ShardingAttr::get(
+      context, sharding.getMesh(), dims, {}, sharding.getPartial())});
+  auto manual =
+      spmd::ManualOp::create(builder, loc, TypeRange{type}, ValueRange{value},
+                             boundary, boundary, builder.getArrayAttr(axes));
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body =
+      builder.createBlock(&manual.getBody(), {}, {type.clone(shape)}, {loc});
+  SmallVector<int64_t> numbers;
+  for (auto [from, to] : pairs)
+    numbers.append({from, to});
+  auto table = DenseIntElementsAttr::get(
+      RankedTensorType::get({int64_t(pairs.size()), 2}, builder.getI64Type()),
+      ArrayRef<int64_t>(numbers));
+  Value moved = stablehlo::CollectivePermuteOp::create(
+      builder, loc, body->getArgument(0), table,
+      stablehlo::ChannelHandleAttr::get(context, 1, 1));
+  spmd::ReturnOp::create(builder, loc, moved);
+  return manual.getResult(0);
+}
+
+void Converter::placeBorders() {
+  if (!deviceOrder || !refined)
+    return;
+  // The device of each position, if `foreign` is on a mesh in another order and
+  // not all ranks have the same of the value.
+  auto devicesOf = [&](Attribute foreign,
+                       spmd::ShardingAttr sharding) -> ArrayRef<int64_t> {
+    auto asked = dyn_cast_or_null<sdy::TensorShardingAttr>(foreign);
+    sdy::MeshAttr mesh = asked ? meshOf(asked.getMeshOrRef()) : sdy::MeshAttr();
+    if (!mesh || !sharding || llvm::is_sorted(mesh.getDeviceIds()) ||
+        (sharding.getPartial().empty() &&
+         llvm::all_of(sharding.getDims(), [&](spmd::DimShardingAttr dim) {
+           return dim.getNumShards(refined) == 1;
+         })))
+      return {};
+    return mesh.getDeviceIds();
+  };
+  OpBuilder builder(context);
+  using Pairs = SmallVector<std::pair<int64_t, int64_t>>;
+  for (BlockArgument argument : main.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    auto sharding =
+        main.getArgAttrOfType<spmd::ShardingAttr>(i, spmd::kShardingAttrName);
+    ArrayRef<int64_t> devices =
+        devicesOf(main.getArgAttr(i, sdy::kShardingAttr), sharding);
+    if (devices.empty())
+      continue;
+    main.setArgAttr(i, kRanksAttr, builder.getDenseI64ArrayAttr(devices));
+    Pairs pairs;
+    for (auto [position, device] : llvm::enumerate(devices))
+      pairs.push_back({device, position});
+    builder.setInsertionPointToStart(&main.getBody().front());
+    Value moved =
+        moveShards(builder, argument.getLoc(), argument, sharding, pairs);
+    argument.replaceAllUsesExcept(moved, moved.getDefiningOp());
+  }
+  Operation *terminator = main.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    unsigned i = operand.getOperandNumber();
+    auto sharding = main.getResultAttrOfType<spmd::ShardingAttr>(
+        i, spmd::kShardingAttrName);
+    ArrayRef<int64_t> devices =
+        devicesOf(main.getResultAttr(i, sdy::kShardingAttr), sharding);
+    if (devices.empty())
+      continue;
+    main.setResultAttr(i, kRanksAttr, builder.getDenseI64ArrayAttr(devices));
+    Pairs pairs;
+    for (auto [position, device] : llvm::enumerate(devices))
+      pairs.push_back({position, device});
+    operand.set(moveShards(builder, terminator->getLoc(), operand.get(),
+                           sharding, pairs));
+  }
+}
+
 /// A tie that nobody reads would be dropped, and what is known of its value be
 /// lost: another one of its group says it instead.
 void Converter::keepUnreadTies() {
@@ -762,6 +864,7 @@ LogicalResult Converter::run() {
   convertSignature();
   convertOps();
   keepUnreadTies();
+  placeBorders();
   dropAttributes();
   return hasErrors ? failure() : createMesh(refined);
 }
@@ -770,7 +873,7 @@ namespace {
 struct ConvertSdyPass final : shardc::impl::ConvertSdyPassBase<ConvertSdyPass> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(Converter(getOperation()).run()))
+    if (failed(Converter(getOperation(), deviceOrder).run()))
       signalPassFailure();
   }
 };

@@ -41,11 +41,9 @@ bool MeshAxes::add(sdy::MeshAttr mesh) {
     return true;
   if (sizeOf(mesh) != sizeOf(first))
     return false;
-  // On the same axes, where devices stand changes no value.
+  // Where devices stand changes no value: a rank is a position of each mesh.
   if (mesh.getAxes() == first.getAxes())
     return true;
-  if (mesh.getDeviceIds() != first.getDeviceIds())
-    return false;
   for (sdy::MeshAxisAttr axis : mesh.getAxes())
     cuts.insert(strideOf(mesh, axis.getName()));
   return true;

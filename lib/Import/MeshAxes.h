@@ -17,7 +17,7 @@ namespace shardc {
 class MeshAxes {
 public:
   /// Adds a mesh with axes. False if it is of another number of devices than
-  /// one, or of other axes in another order of devices.
+  /// one.
   bool add(sdy::MeshAttr mesh);
   /// The first one, of more than one device if there is such; null if there is
   /// none.

@@ -25,7 +25,7 @@ void shardc::buildImportPipeline(OpPassManager &pm,
   pm.addPass(createCollectChecksPass());
   pm.addPass(createWidenFloatsPass());
   pm.addPass(createCheckSupportedPass());
-  pm.addPass(createConvertSdyPass());
+  pm.addPass(createConvertSdyPass({options.deviceOrder}));
   // One rank does what all ranks of a region do, on values that are whole.
   if (options.unsharded) {
     pm.addPass(createExpandUnreducedPass());

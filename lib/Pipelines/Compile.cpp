@@ -174,6 +174,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     value.donated = donated.getInt();
   if (auto memory = attrs.getAs<StringAttr>("spmd.memory_kind"))
     value.memory = memory.str();
+  if (auto ranks = attrs.getAs<DenseI64ArrayAttr>("spmd.ranks"))
+    value.ranks = ranks.asArrayRef();
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
     DimPlacement placement;

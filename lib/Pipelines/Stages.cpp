@@ -28,6 +28,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   // Which sums keep their order follows from annotations.
   import.keepAxes = options.reproducible;
   import.hostCalls = options.hostCalls;
+  import.deviceOrder = options.deviceOrder && !options.unsharded;
   buildImportPipeline(pm, import);
 }
 
@@ -284,6 +285,10 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
       *this, "partial-results",
       llvm::cl::desc("Results that are asked for unreduced leave in parts."),
       llvm::cl::init(false)};
+  Option<bool> deviceOrder{
+      *this, "device-order",
+      llvm::cl::desc("Rank r is device r, in whatever order meshes name them."),
+      llvm::cl::init(false)};
   Option<int64_t> threads{
       *this, "threads",
       llvm::cl::desc("Threads of a rank that share its loops."),
@@ -310,6 +315,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.keepOrder = keepOrder;
     options.evenBorders = evenBorders;
     options.partialResults = partialResults;
+    options.deviceOrder = deviceOrder;
     options.kernels = kernels;
     options.threads = threads;
     options.trace = trace;

@@ -318,6 +318,8 @@ Error *Client_Compile(Client_Compile_Args *args) {
   named.emplace_back("even-borders", "true");
   // What is unreduced arrives and leaves in parts.
   named.emplace_back("partial-results", "true");
+  // They know the devices of a program by their numbers.
+  named.emplace_back("device-order", "true");
   std::vector<shardc_option> list;
   for (const auto &[name, value] : named)
     list.push_back({name.c_str(), value.c_str()});

@@ -103,6 +103,8 @@ static bool readValues(const Json &json, size_t numAxes,
     ValueMetadata &value = values.emplace_back();
     if (const Json *memory = item.member("memory"))
       value.memory = memory->text;
+    if (const Json *ranks = item.member("ranks"))
+      value.ranks = ranks->numbers();
     if (const Json *dims = item.member("dims"))
       for (const Json &dim : dims->items) {
         const Json *axes = dim.member("axes");
@@ -194,6 +196,9 @@ Sharding shardingOf(const ValueMetadata &value,
         next.push_back(partition + i * strides[axis]);
     sharding.partitions = std::move(next);
   }
+  for (int64_t &partition : sharding.partitions)
+    if (size_t(partition) < value.ranks.size())
+      partition = value.ranks[partition];
   return sharding;
 }
 

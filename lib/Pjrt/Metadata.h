@@ -19,6 +19,9 @@ struct ValueMetadata {
   std::vector<int64_t> partial;
   /// The kind of memory that it is in; "" where the program does not say.
   std::string memory;
+  /// The partition that has the shard of each position of the mesh; empty: the
+  /// position is the partition.
+  std::vector<int64_t> ranks;
 };
 
 struct Metadata {

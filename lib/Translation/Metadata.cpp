@@ -33,6 +33,8 @@ std::vector<int64_t> ProgramMetadata::meshShape() const {
 
 Box shardc::boxOf(const ValueMetadata &value, ArrayRef<int64_t> meshShape,
                   int64_t rank) {
+  if (!value.ranks.empty())
+    rank = llvm::find(value.ranks, rank) - value.ranks.begin();
   Box box;
   for (const DimPlacement &dim : value.dims)
     box.push_back(
@@ -65,6 +67,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
       out.attribute("memory", json::fixUTF8(value.memory));
     if (value.inPlace)
       out.attribute("in_place", *value.inPlace);
+    if (!value.ranks.empty())
+      writeIntegers(out, "ranks", value.ranks);
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -305,6 +309,21 @@ static void readValue(Reader &reader, const json::Value &json,
   }
   if (object->get("in_place"))
     reader.read(*object, "in_place", path, value.inPlace.emplace());
+  if (object->get("ranks")) {
+    reader.read(*object, "ranks", path, kMaxRanks, value.ranks);
+    int64_t ranks = 1;
+    for (const MeshAxis &axis : mesh)
+      ranks *= axis.size;
+    std::vector<int64_t> sorted = value.ranks;
+    llvm::sort(sorted);
+    bool isOrder = int64_t(sorted.size()) == ranks;
+    for (auto [i, rank] : llvm::enumerate(sorted))
+      isOrder &= rank == int64_t(i);
+    if (!isOrder) {
+      reader.fail(path + ".ranks", "expected each rank once");
+      return;
+    }
+  }
   reader.read(*object, "shape", path, kMaxDims, value.shape);
   int64_t elements = 1;
   for (int64_t size : value.shape) {

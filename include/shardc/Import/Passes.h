@@ -29,6 +29,9 @@ struct ImportOptions {
   /// With `unsharded`: axes of one rank each, and shardings along them, stay,
   /// so that all follows from them that does on other meshes.
   bool keepAxes = false;
+  /// Arguments come to the devices that their meshes' `device_ids` name, and
+  /// results leave there: rank r is device r.
+  bool deviceOrder = false;
   /// Keep calls of Python that give no values.
   bool hostCalls = false;
 };

@@ -328,9 +328,11 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
     Before: `sdy.mesh`, `sdy.sharding`, `sdy.sharding_constraint`, `sdy.manual_computation`. After: one `spmd.mesh` (empty where
     there was none), `spmd.sharding` on arguments and results, `spmd.constrain`, `spmd.manual`; names of arguments and
     results as `spmd.name`; no attribute of mhlo, jax, tf or sdy. Sub-axes become axes of their own: "x" of 8 used as
-    `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Meshes of as many devices become one, with the axes that make all of them.
-    Sharding groups and barriers are `spmd.constrain` with `spmd.group` or `spmd.direction`. Refuses: meshes of other
-    numbers of devices, or that no mesh makes.
+    `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Meshes of as many devices become one, with the axes that make all of them;
+    a rank is a position of each, whatever device stands there. With `device-order`, where `device_ids` number the
+    devices otherwise, an argument's shards go from their devices to their positions in a manual region, a result's go
+    back, and `spmd.ranks` says where each position's shard is. Sharding groups and barriers are `spmd.constrain` with
+    `spmd.group` or `spmd.direction`. Refuses: meshes of other numbers of devices, or that no mesh makes.
 
     ```mlir
     // before
@@ -347,7 +349,9 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::shardc::spmd::SpmdDialect"];
+  let options = [Option<"deviceOrder", "device-order", "bool", /*default=*/"false",
+                        "Rank r is device r, in whatever order meshes name them.">];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ExpandUnreducedPass : Pass<"spmd-expand-unreduced", "::mlir::ModuleOp"> {

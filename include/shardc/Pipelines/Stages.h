@@ -44,6 +44,9 @@ struct StageOptions {
   /// Results that are asked for unreduced leave as each rank's own part, to be
   /// combined by whoever reads them; else they are combined here.
   bool partialResults = false;
+  /// Arguments come to the devices that their meshes' `device_ids` name, and
+  /// results leave there; else a mesh's positions are the ranks.
+  bool deviceOrder = false;
   /// The same bits on every mesh, for any cuts and number of threads; what
   /// cannot be had so is refused.
   bool reproducible = false;

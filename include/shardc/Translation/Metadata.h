@@ -70,6 +70,9 @@ struct ValueMetadata {
   /// Of results only. The donated argument whose memory may be given for this
   /// result as well: the program has read it before it writes.
   std::optional<int64_t> inPlace = {};
+  /// The rank that has the shard of each position of the mesh; empty: the
+  /// position is the rank.
+  std::vector<int64_t> ranks = {};
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };

@@ -57,6 +57,12 @@ TEST(Metadata, GivesTheTilesOfJax) {
   EXPECT_EQ(sharding.subgroups,
             (std::vector<Sharding::Subgroup>{Sharding::Unreduced,
                                              Sharding::Replicated}));
+  // Of a mesh in another order of devices: P('x') of devices [[3, 2], [1, 0]].
+  ValueMetadata moved{{{0}}, {}};
+  moved.ranks = {3, 2, 1, 0};
+  sharding = shardingOf(moved, {2, 2});
+  EXPECT_EQ(sharding.tiles, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(sharding.partitions, (std::vector<int64_t>{3, 2, 1, 0}));
   // Axes of one device are not seen.
   sharding = shardingOf({{{0}}, {}}, {2, 1});
   EXPECT_EQ(sharding.tiles, (std::vector<int64_t>{2}));

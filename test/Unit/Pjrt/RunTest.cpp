@@ -126,6 +126,51 @@ TEST_F(PjrtRun, KeepsTokensAtTheBorder) {
   EXPECT_EQ(dims.dims[0], 0);
 }
 
+// An argument of a mesh in another order comes to that mesh's devices, and a
+// result leaves at its own.
+TEST_F(PjrtRun, ShardsAreAtTheDevicesOfTheirMesh) {
+  static const char text[] =
+      "sdy.mesh @mesh = <[\"x\"=2]>\n"
+      "sdy.mesh @back = <[\"x\"=2], device_ids=[1, 0]>\n"
+      "func.func @main(%a: tensor<4xf32> {sdy.sharding = "
+      "#sdy.sharding<@back, [{\"x\"}]>}) -> (tensor<4xf32> {sdy.sharding = "
+      "#sdy.sharding<@mesh, [{\"x\"}]>}, tensor<4xf32> {sdy.sharding = "
+      "#sdy.sharding<@back, [{\"x\"}]>}) {\n"
+      "  return %a, %a : tensor<4xf32>, tensor<4xf32>\n}\n";
+  std::string error;
+  OwnedLoaded loaded = compile(client.get(), text, optionsFor(2), error);
+  ASSERT_EQ(error, "");
+  const float low[] = {1, 2}, high[] = {3, 4};
+  OwnedBuffer first = put(high, Buffer_Type_F32, {2}, 0),
+              second = put(low, Buffer_Type_F32, {2}, 1);
+  Buffer *in[] = {first.get(), second.get()}, *out[2][2];
+  Buffer *const *inputs[] = {&in[0], &in[1]};
+  Buffer **outputs[] = {out[0], out[1]};
+  auto options = sized<ExecuteOptions>();
+  auto args = sized<LoadedExecutable_Execute_Args>();
+  args.executable = loaded.get();
+  args.options = &options;
+  args.argument_lists = inputs;
+  args.num_devices = 2;
+  args.num_args = 1;
+  args.output_lists = outputs;
+  ASSERT_EQ(message(api()->LoadedExecutable_Execute(&args)), "");
+  for (size_t device = 0; device < 2; ++device)
+    for (size_t number = 0; number < 2; ++number) {
+      OwnedBuffer result(out[device][number]);
+      float values[2] = {};
+      auto read = sized<Buffer_ToHostBuffer_Args>();
+      read.src = result.get();
+      read.dst = values;
+      read.dst_size = sizeof(values);
+      ASSERT_EQ(message(api()->Buffer_ToHostBuffer(&read)), "");
+      ASSERT_EQ(await(read.event), "");
+      const float *expected = device == number ? low : high;
+      EXPECT_EQ(values[0], expected[0]) << device << ' ' << number;
+      EXPECT_EQ(values[1], expected[1]) << device << ' ' << number;
+    }
+}
+
 // Four rows and one do not go into two equal shards: they leave whole.
 TEST_F(PjrtRun, ResultsLeaveInEqualShards) {
   static const char text[] =

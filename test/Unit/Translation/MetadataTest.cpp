@@ -52,6 +52,22 @@ TEST(Metadata, ComesBackAsItWas) {
   EXPECT_EQ(metadata->numRanks(), 4);
 }
 
+TEST(Metadata, ShardsAreWhereTheirDevicesAre) {
+  ProgramMetadata program = example();
+  ValueMetadata &value = program.arguments[0];
+  value.ranks = {2, 0, 3, 1}; // of the positions
+  Expected<ProgramMetadata> metadata = parseMetadata(toJSON(program));
+  ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
+  EXPECT_EQ(*metadata, program);
+  // Rank 3 is position 2: row block 0 along "y", all of dim 1 along "x".
+  EXPECT_EQ(boxOf(metadata->arguments[0], program.meshShape(), 3),
+            (Box{{0, 5}, {0, 4}, {0, 3}}));
+  std::string json = toJSON(program);
+  json.replace(json.find("[2,0,3,1]"), 9, "[2,0,3,3]");
+  EXPECT_EQ(refusal(json),
+            "metadata: .arguments[0].ranks: expected each rank once");
+}
+
 TEST(Metadata, GivesUpArgumentsForResults) {
   EXPECT_EQ(refusal(edited("\"donated\":-1", "\"donated\":0")), "");
   EXPECT_EQ(refusal(edited("\"donated\":-1", "\"donated\":-2")),
