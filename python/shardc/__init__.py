@@ -14,6 +14,7 @@ from typing import Any
 from shardc._annotate import Split, split
 from shardc._array import Array, Shard, array
 from shardc._checkpoint import Checkpoint, restore, save
+from shardc._distributed import Job, from_local, init_distributed
 from shardc._errors import (
     DifferenceError,
     RefusedError,
@@ -32,6 +33,7 @@ __all__ = [
     "Checkpoint",
     "DifferenceError",
     "Dim",
+    "Job",
     "Program",
     "RefusedError",
     "RunError",
@@ -44,6 +46,8 @@ __all__ = [
     "UsageError",
     "array",
     "compile",
+    "from_local",
+    "init_distributed",
     "load",
     "restore",
     "save",

@@ -103,7 +103,8 @@ class Array:
     _engine: Engine
     _layout: Layout
     _sharding: Sharding
-    _handles: list[Handle]
+    _handles: list[Handle | None]
+    """By rank; None: of another process."""
     _pending: Pending | None
 
     def __new__(cls, *_: Any) -> "Array":
@@ -111,7 +112,7 @@ class Array:
         raise TypeError("arrays are made by shardc.array(), Program.put() and programs")
 
     @staticmethod
-    def _make(engine: Engine, sharding: Sharding, layout: Layout, handles: list[Handle],
+    def _make(engine: Engine, sharding: Sharding, layout: Layout, handles: list[Handle | None],
               pending: Pending | None) -> "Array":
         """Takes over the references in ``handles``, one for each rank."""
         array = _new(Array)
@@ -166,23 +167,60 @@ class Array:
 
     @property
     def shards(self) -> list[Shard]:
-        """What each rank holds, as NumPy arrays on its memory. Waits, and raises, as block_until_ready()."""
+        """What each rank of this process holds, as NumPy arrays on its memory. Waits, and raises, as
+        block_until_ready().
+        """
         self.block_until_ready()
         dtype = self._layout.dtype
         return [Shard(rank, tuple(slice(*extent) for extent in box),
                       _view(self._engine, handle, _shape_of(box), dtype))
-                for rank, (box, handle) in enumerate(zip(self._layout.boxes, self._handles))]
+                for rank, (box, handle) in enumerate(zip(self._layout.boxes, self._handles)) if handle is not None]
+
+    @property
+    def is_addressable(self) -> bool:
+        """Whether this process has all of it: else ``numpy.asarray`` needs gather() first."""
+        if None not in self._handles:
+            return True
+        here = {box for box, handle in zip(self._layout.boxes, self._handles) if handle is not None}
+        return all(box in here or any(begin >= end for begin, end in box) for box in self._layout.boxes)
+
+    def gather(self) -> "Array":
+        """The same elements, all of them on each device; all processes that have a part of it call this."""
+        if self._layout.is_whole and self.is_addressable:
+            return self
+        from shardc._distributed import gather
+
+        return gather(self)
+
+    def _need_all(self) -> None:
+        if None in self._handles and not self.is_addressable:
+            raise UsageError(2, f"{self!r}: other processes have parts of it; array.gather(), called by all of them, "
+                                "brings them here, array.shards has those of this one")
+
+    def _first(self) -> Handle:
+        """A buffer of this process."""
+        return next((handle for handle in self._handles if handle is not None), 0)
+
+    def _whole(self) -> NDArray | None:
+        """A view of it, where a rank of this process has all of it."""
+        everything = whole(self._layout.shape)
+        for box, handle in zip(self._layout.boxes, self._handles):
+            if box == everything and handle is not None:
+                return _view(self._engine, handle, self._layout.shape, self._layout.dtype)
+        return None
 
     def __repr__(self) -> str:
         kind = describe(self.dtype, self.shape)
         mesh = ", ".join(f"{name}={size}" for name, size in self._sharding.mesh)
         cut = f" {describe_dims(self._sharding.dims)}" if any(dim.axes for dim in self._sharding.dims) else ""
         ranks = f", {len(self._handles)} ranks" if len(self._handles) > 1 else ""
+        if others := self._handles.count(None):
+            ranks += f", {len(self._handles) - others} of them here"
         if self.is_deleted():
             state = ", deleted"
         elif not self.is_ready():
             state = ", being computed"
-        elif self.size <= 8 and (self._pending is None or self._pending.is_done):
+        elif self.size <= 8 and self.is_addressable and (self._pending is None or self._pending.is_done):
             state = f", {numpy.array2string(numpy.asarray(self), separator=', ')}"
         else:
             state = ""
@@ -208,32 +246,36 @@ class Array:
         """Give its memory back as soon as nobody needs it who was given it before; what is done with it later fails."""
         check_process()
         for handle in self._handles:
-            self._engine.library.buffer_delete(handle)
+            if handle is not None:
+                self._engine.library.buffer_delete(handle)
 
     def is_deleted(self) -> bool:
         """Whether it was given up."""
         check_process()
-        return bool(self._engine.library.buffer_is_deleted(self._handles[0]))
+        return bool(self._engine.library.buffer_is_deleted(self._first()))
 
     # As an array of the host.
 
     def _pieces(self) -> Pieces:
         """Its shards, each box once."""
+        self._need_all()
         self.block_until_ready()
         seen: dict[Box, Handle] = {}
         for box, handle in zip(self._layout.boxes, self._handles):
-            seen.setdefault(box, handle)
+            if handle is not None:
+                seen.setdefault(box, handle)
         return [(box, _view(self._engine, handle, _shape_of(box), self._layout.dtype)) for box, handle in seen.items()]
 
     def _gather(self, out: NDArray) -> None:
         """Copy all elements into ``out``, each once."""
+        self._need_all()
         self.block_until_ready()
         if self.is_deleted():
             raise UsageError(2, f"{self!r}: cannot be read")
         library, layout = self._engine.library, self._layout
         done: set[Box] = set()
         for box, handle in zip(layout.boxes, self._handles):
-            if box in done or any(begin >= end for begin, end in box):
+            if handle is None or box in done or any(begin >= end for begin, end in box):
                 continue
             done.add(box)
             part = out[_within(box, whole(layout.shape))]
@@ -253,19 +295,23 @@ class Array:
         other = dtype is not None and numpy.dtype(dtype) != layout.dtype
         if copy is False and (other or not layout.is_whole):
             raise ValueError(f"{self!r} needs a copy to be {numpy.dtype(dtype or layout.dtype)} in one piece")
-        if copy or not layout.is_whole:
-            result = self._to_numpy()
-        else:
+        result = None
+        if not copy and layout.is_whole:
             self.block_until_ready()
-            handle = self._handles[layout.boxes.index(whole(layout.shape))]
-            result = _view(self._engine, handle, layout.shape, layout.dtype)
+            result = self._whole()
+        if result is None:
+            result = self._to_numpy()
         return result.astype(dtype) if other else result
 
     def __dlpack__(self, **options: Any) -> Any:
         """A capsule on its memory where one rank has all of it, else on a copy."""
         if self._layout.is_whole:
             self.block_until_ready()
-            handle = self._handles[self._layout.boxes.index(whole(self.shape))]
+            boxes = zip(self._layout.boxes, self._handles)
+            everything = whole(self.shape)
+            handle = next((handle for box, handle in boxes if handle is not None and box == everything), None)
+            if handle is None:
+                return self._to_numpy().__dlpack__(**options)
             # DLPack cannot say "not to be written to"; who takes it keeps to that.
             return _view(self._engine, handle, self.shape, self.dtype, writable=True).__dlpack__(**options)
         return self._to_numpy().__dlpack__(**options)
@@ -367,8 +413,8 @@ def pieces_of(value: Any) -> tuple[Pieces, bool]:
 
 
 def place(engine: Engine, value: Any, layout: Layout, borrow: bool | None = None,
-          own: bool = False) -> list[Handle]:
-    """Buffers with the shards of ``value``, one for each rank.
+          own: bool = False) -> list[Handle | None]:
+    """Buffers with the shards of ``value``, one for each rank of this process.
 
     Args:
         value: anything that array() takes, of the layout's shape and type.
@@ -377,26 +423,32 @@ def place(engine: Engine, value: Any, layout: Layout, borrow: bool | None = None
     """
     if isinstance(value, Array) and value._engine is engine:
         value.block_until_ready()
-        held = dict(zip(enumerate(value._layout.boxes), value._handles))
-        by_box = {box: handle for (_, box), handle in held.items()}
+        given = {place: handle for place, handle in zip(enumerate(value._layout.boxes), value._handles)
+                 if handle is not None}
+        held: dict[tuple[int, Box], Handle] = \
+            given if len(value._handles) == len(layout.boxes) or not engine.is_member else {}
+        by_box = {box: handle for (_, box), handle in given.items()}
     else:
         held, by_box = {}, {}
     pieces: Pieces | None = None
     may_change = False
-    handles: list[Handle] = []
+    handles: list[Handle | None] = []
     mine: dict[Box, Handle] = {}
     try:
-        for rank, box in enumerate(layout.boxes):
+        for rank, (box, device) in enumerate(zip(layout.boxes, engine.devices_of(len(layout.boxes)))):
+            if engine.is_member and not engine.is_here(device):
+                handles.append(None)
+                continue
             if (handle := held.get((rank, box))) is not None:
                 engine.library.buffer_retain(handle)
             elif (handle := by_box.get(box)) is not None or (not own and (handle := mine.get(box)) is not None):
-                handle = engine.copy_to(handle, rank)
+                handle = engine.copy_to(handle, device)
             else:
                 if pieces is None:
                     pieces, may_change = pieces_of(value)
                 part, is_copy = cut_out(pieces, box)
                 lend = is_copy or (not may_change if borrow is None else borrow)
-                handle = mine[box] = engine.buffer_of(part, rank, lend and not own)
+                handle = mine[box] = engine.buffer_of(part, device, lend and not own)
             handles.append(handle)
     except BaseException:
         engine.release(handles)

@@ -5,6 +5,7 @@ import ctypes
 import itertools
 import os
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -17,6 +18,7 @@ from shardc._native import (
     EngineOptions,
     Handle,
     HostData,
+    JobOptions,
     Library,
     library,
 )
@@ -71,15 +73,37 @@ def engine_for(num_devices: int, target: str | None = None) -> "Engine":
         for engine in _engines:
             if engine.num_devices >= num_devices and engine.target == target:
                 return engine
+            if engine.is_member:
+                raise UsageError(2, f"{num_devices} devices of target {target} are needed, but the processes have "
+                                    f"{engine.num_devices} of target {engine.target} together")
         asked = os.environ.get("SHARDC_DEVICES") or "1"
         if not asked.isdecimal() or not int(asked):
             raise UsageError(2, f"SHARDC_DEVICES={asked}: expected a number of devices")
         engine = Engine(max(num_devices, int(asked)), target)
-        if not _engines:
-            os.register_at_fork(after_in_child=_after_fork)
-            atexit.register(_close_all)
-        _engines.append(engine)
-        _engines.sort(key=lambda engine: engine.num_devices)
+        _keep(engine)
+        return engine
+
+
+def _keep(engine: "Engine") -> None:
+    if not _engines:
+        os.register_at_fork(after_in_child=_after_fork)
+        atexit.register(_close_all)
+    _engines.append(engine)
+    _engines.sort(key=lambda engine: engine.num_devices)
+
+
+def join(devices: int, job: JobOptions) -> "Engine":
+    """The engine of this process, as one member of a job: the only one that it ever has.
+
+    Raises: UsageError where there is one already; ShardcError where the others do not come.
+    """
+    check_process()
+    with _lock:
+        if _engines:
+            raise UsageError(2, "this process has devices already: shardc.init_distributed() comes before the first "
+                                "array and the first program")
+        engine = Engine(devices, "cpu", job)
+        _keep(engine)
         return engine
 
 
@@ -92,17 +116,25 @@ def _close_all() -> None:
 class Engine:
     """N devices, each a thread with memory of its own."""
 
-    def __init__(self, num_devices: int, target: str) -> None:
+    def __init__(self, num_devices: int, target: str, job: JobOptions | None = None) -> None:
+        """With ``job`` these are the devices of this process, and ``num_devices`` becomes that of all processes."""
         self.library: Library = library()
-        self.num_devices = num_devices
         self.target = target
         options = EngineOptions(devices=num_devices, target=target.encode())
+        if job is not None:
+            options.job = ctypes.pointer(job)
         handle = ctypes.c_void_p()
         self.library.check(self.library.engine_create(ctypes.byref(options), ctypes.byref(handle)))
         self.handle: Handle = handle.value or 0
+        first = ctypes.c_int64()
+        self.num_devices: int = self.library.engine_num_devices(self.handle)
+        self.num_local: int = self.library.engine_num_local_devices(self.handle, ctypes.byref(first))
+        self.first: int = first.value
+        """The first device of this process; the others have those before and behind."""
+        self.is_member = job is not None and self.library.engine_num_processes(self.handle) > 1
         self.is_open = True
         self._layouts: dict[Any, Layout] = {}
-        self.dead: list[Handle] = []
+        self.dead: list[Handle | None] = []
         """Buffers of small results that nobody holds any more: each would cost a call of its own."""
         self._releasing = threading.Lock()
         self._codes: dict[DType, int] = {}
@@ -114,6 +146,15 @@ class Engine:
                 continue
             if code:
                 self._codes[kind] = code
+
+    def devices_of(self, num_ranks: int) -> range:
+        """The device of each rank: what this process can run alone, it does, on its own; else from device 0 on."""
+        first = self.first if num_ranks <= self.num_local else 0
+        return range(first, first + num_ranks)
+
+    def is_here(self, device: int) -> bool:
+        """Whether a device is of this process."""
+        return self.first <= device < self.first + self.num_local
 
     def close(self) -> None:
         """Wait for what is under way, and end the devices."""
@@ -165,8 +206,8 @@ class Engine:
         self.library.check(self.library.buffer_to_device(buffer, device, ctypes.byref(copy)))
         return copy.value or 0
 
-    def release(self, buffers: list[Handle]) -> None:
-        """Give one reference of each back. Nothing happens in a forked child."""
+    def release(self, buffers: Sequence[Handle | None]) -> None:
+        """Give one reference of each back; None is passed over. Nothing happens in a forked child."""
         if not _is_child:
             self.library.buffers_release((ctypes.c_void_p * len(buffers))(*buffers), len(buffers))
 

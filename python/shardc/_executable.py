@@ -81,7 +81,10 @@ class Executable:
         self.arguments = [self._place(value, is_given) for value, is_given in zip(self.metadata["arguments"], given_up)]
         self.results = [self._place(value, False) for value in self.metadata["results"]]
         self._flags = (ctypes.c_uint8 * count)(*given_up)
+        self._devices = (ctypes.c_int64 * self.num_ranks)(*engine.devices_of(self.num_ranks))
         self._options = ExecuteOptions(donated=ctypes.addressof(self._flags), host=host_fn)
+        if engine.is_member:
+            self._options.devices = ctypes.addressof(self._devices)
         self.layouts = [place.layout for place in self.arguments]
         self._kinds = [(number, place.sharding, place.layout) for number, place in enumerate(self.results)]
         self._frames: list[_Frame] = []
@@ -156,7 +159,7 @@ class Executable:
                 return _NEUTRAL[part["kind"]]
         return None
 
-    def run(self, arguments: list[list[Handle]], host: HostContext | None = None) -> list[Array]:
+    def run(self, arguments: list[list[Handle | None]], host: HostContext | None = None) -> list[Array]:
         """Run once: the shards of each argument in, arrays that may still be computed out.
 
         Raises: ShardcError for what is wrong before it begins.
@@ -170,7 +173,8 @@ class Executable:
         frame.arguments[:] = list(itertools.chain.from_iterable(zip(*arguments)))
         options = self._options
         if host is not None:
-            options = ExecuteOptions(donated=options.donated, host=host_fn, host_user=host.number)
+            options = ExecuteOptions(devices=options.devices, donated=options.donated, host=host_fn,
+                                     host_user=host.number)
         library = self._library
         error = library.execute(self.handle, ctypes.byref(options), frame.inputs, frame.outputs, frame.done_at)
         if error:

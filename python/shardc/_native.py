@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 1
+API_VERSION = 2
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -55,9 +55,24 @@ EVENT_FN = ctypes.CFUNCTYPE(None, _pointer, _pointer)
 RELEASED_FN = ctypes.CFUNCTYPE(None, _pointer)
 
 
+PUT_FN = ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _string, _string)
+GET_FN = ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _string, _int64, _pointer, _size)
+
+
+class KeyValues(Sized):
+    _fields_ = [("size", _size), ("put", PUT_FN), ("get", GET_FN), ("user", _pointer)]
+
+
+class JobOptions(Sized):
+    _fields_ = [("size", _size), ("processes", _int64), ("process", _int64), ("host", _string), ("port", _int64),
+                ("name", _string), ("key_values", ctypes.POINTER(KeyValues)), ("timeout_ms", _int64),
+                ("transport", _string)]
+
+
 class EngineOptions(Sized):
     _fields_ = [("size", _size), ("devices", _int64), ("target", _string), ("threads", _int64), ("timeout_ms", _int64),
-                ("host", HOST_FN), ("host_user", _pointer), ("cache_directory", _string)]
+                ("host", HOST_FN), ("host_user", _pointer), ("cache_directory", _string),
+                ("job", ctypes.POINTER(JobOptions))]
 
 
 class MemoryStats(Sized):
@@ -97,7 +112,8 @@ class SiteStats(Sized):
 
 STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
-    "shardc_engine_options": EngineOptions, "shardc_memory_stats": MemoryStats, "shardc_bytes": Bytes,
+    "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
+    "shardc_memory_stats": MemoryStats, "shardc_bytes": Bytes,
     "shardc_value": Value, "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
     "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats,
 }
@@ -120,6 +136,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_engine_create": (_error, [ctypes.POINTER(EngineOptions), _pointers]),
     "shardc_engine_destroy": (None, [_pointer]),
     "shardc_engine_num_devices": (_int64, [_pointer]),
+    "shardc_engine_num_local_devices": (_int64, [_pointer, ctypes.POINTER(ctypes.c_int64)]),
+    "shardc_engine_process": (_int64, [_pointer]),
+    "shardc_engine_num_processes": (_int64, [_pointer]),
+    "shardc_engine_device_process": (_int64, [_pointer, _int64]),
     "shardc_engine_memory_stats": (_error, [_pointer, _int64, ctypes.POINTER(MemoryStats)]),
     "shardc_compile": (_error, [_pointer, _string, _size, _string, ctypes.POINTER(Option), _size, _pointers]),
     "shardc_program_destroy": (None, [_pointer]),

@@ -611,8 +611,8 @@ class Program:
         executable, functions = variant.executable, variant.source.host_functions
         labels = variant.kept_labels()
         arrays: list[Array] = []
-        handles: list[list[Handle]] = []
-        mine: list[Handle] = []
+        handles: list[list[Handle | None]] = []
+        mine: list[Handle | None] = []
         try:
             for leaf, place_, label in zip(given, executable.arguments, labels):
                 if place_.neutral is not None:
@@ -646,16 +646,23 @@ class Program:
             finally:
                 host.close()
         if not stay:
-            results = [result._to_numpy() for result in results]
+            # What is of other processes too stays where it is, unless all are asked for it.
+            if self._gather:
+                results = [result.gather() for result in results]
+            results = [result._to_numpy() if result.is_addressable else result for result in results]
         return results
 
-    def _parts(self, variant: Variant, leaf: Any, place_: Place) -> list[Handle]:
+    def _parts(self, variant: Variant, leaf: Any, place_: Place) -> list[Handle | None]:
         """An argument that arrives in parts, of which the first is all of it."""
         engine, data = variant.executable.engine, numpy.asarray(leaf)
-        handles: list[Handle] = []
-        for rank, (box, value) in enumerate(zip(place_.layout.boxes, place_.neutral or ())):
+        handles: list[Handle | None] = []
+        devices = engine.devices_of(len(place_.layout.boxes))
+        for device, box, value in zip(devices, place_.layout.boxes, place_.neutral or ()):
+            if not engine.is_here(device):
+                handles.append(None)
+                continue
             part = cut_out([(whole(place_.shape), data)], box)[0]
-            handles.append(engine.buffer_of(part if value is None else numpy.full_like(part, value), rank, False))
+            handles.append(engine.buffer_of(part if value is None else numpy.full_like(part, value), device, False))
         return handles
 
     def _shaped(self, variant: Variant, results: Sequence[Any]) -> Any:

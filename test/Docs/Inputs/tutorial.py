@@ -4,7 +4,7 @@
 usage: tutorial.py PAGE TOOLS FOLDER [--print]
 
 A code block that opens with ```` ```LANGUAGE file=NAME ```` is written into FOLDER. In blocks that open with ```` ```console ````
-lines that begin with `$ ` are run there, with the tools of TOOLS for build/bin/; the lines below are looked for among the
+lines that begin with `$ ` are run there, with the tools of TOOLS for build/bin/ and this Python for python; the lines below are looked for among the
 lines that are printed, in this order. `...` stands for anything, in a line or as one. --print prints what the commands print.
 """
 
@@ -42,7 +42,7 @@ def main() -> int:
             continue
         for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, expected = step.partition("\n")
-            typed = command.replace("build/bin/", tools + "/")
+            typed = re.sub(r"\bpython ", lambda _: sys.executable + " ", command.replace("build/bin/", tools + "/"))
             done = subprocess.run(["bash", "-c", typed], cwd=folder, capture_output=True, text=True, check=False)
             printed = done.stdout + done.stderr
             commands += 1
