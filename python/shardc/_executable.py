@@ -86,7 +86,7 @@ class Executable:
         if engine.is_member:
             self._options.devices = ctypes.addressof(self._devices)
         self.layouts = [place.layout for place in self.arguments]
-        self._kinds = [(number, place.sharding, place.layout) for number, place in enumerate(self.results)]
+        self._kinds = [(place.sharding, place.layout, engine.taker_of(place.layout)) for place in self.results]
         self._frames: list[_Frame] = []
 
     @staticmethod
@@ -159,7 +159,7 @@ class Executable:
                 return _NEUTRAL[part["kind"]]
         return None
 
-    def run(self, arguments: list[list[Handle | None]], host: HostContext | None = None) -> list[Array]:
+    def run(self, arguments: list[Sequence[Handle | None]], host: HostContext | None = None) -> list[Array]:
         """Run once: the shards of each argument in, arrays that may still be computed out.
 
         Raises: ShardcError for what is wrong before it begins.
@@ -185,11 +185,11 @@ class Executable:
         self._frames.append(frame)
         if host is not None:
             host.pending = pending
-        engine, step, make = self.engine, len(self._kinds), Array._make
+        engine, step = self.engine, len(self._kinds)
         if engine.dead:
             engine.release_dead()
-        results = [make(engine, sharding, layout, handles[number::step], pending)
-                   for number, sharding, layout in self._kinds]
+        by_rank = [handles[start:start + step] for start in range(0, len(handles), step)]
+        results = Array._make_all(engine, self._kinds, zip(*by_rank), pending)
         if not results:
             # Somebody has to see what failed.
             pending.wait()

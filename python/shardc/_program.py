@@ -611,7 +611,7 @@ class Program:
         executable, functions = variant.executable, variant.source.host_functions
         labels = variant.kept_labels()
         arrays: list[Array] = []
-        handles: list[list[Handle | None]] = []
+        handles: list[Sequence[Handle | None]] = []
         mine: list[Handle | None] = []
         try:
             for leaf, place_, label in zip(given, executable.arguments, labels):
