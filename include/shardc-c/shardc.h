@@ -270,6 +270,8 @@ SHARDC_EXPORT int64_t shardc_program_num_ranks(const shardc_program *program);
 SHARDC_EXPORT int64_t
 shardc_program_num_arguments(const shardc_program *program);
 SHARDC_EXPORT int64_t shardc_program_num_results(const shardc_program *program);
+/** True if the program calls functions of the host while it runs. */
+SHARDC_EXPORT bool shardc_program_calls_host(const shardc_program *program);
 /** Describes argument (result) `index`. */
 SHARDC_EXPORT shardc_error *
 shardc_program_argument(const shardc_program *program, int64_t index,

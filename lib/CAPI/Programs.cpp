@@ -201,6 +201,10 @@ int64_t shardc_program_num_ranks(const shardc_program *program) {
   return program ? unwrap(program)->model.numRanks : 0;
 }
 
+bool shardc_program_calls_host(const shardc_program *program) {
+  return program && unwrap(program)->callsHost;
+}
+
 int64_t shardc_program_num_arguments(const shardc_program *program) {
   return program ? static_cast<int64_t>(unwrap(program)->model.arguments.size())
                  : 0;

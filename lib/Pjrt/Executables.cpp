@@ -2,6 +2,7 @@
 #include "Executables.h"
 #include "Metadata.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -22,13 +23,23 @@ void Texts::point() {
 
 /// Turns the caller's options into shardc's. User options that begin with
 /// `shardc_` are those of the tools ("shardc_memory_limit": "memory-limit");
-/// XLA's own, which say how XLA works, are passed over.
+/// XLA's own, which say how XLA works, are passed over where they make sense.
 static Error *
 readUserOptions(const CompileOptions &options,
                 std::vector<std::pair<std::string, std::string>> &ours) {
   for (const auto &[name, value] : options.user) {
-    if (name.starts_with("xla_"))
+    if (name.starts_with("xla_")) {
+      // Those of one of two values that programs give often.
+      static constexpr std::string_view flags[] = {
+          "xla_embed_ir_in_executable",  "xla_cpu_enable_fast_math",
+          "xla_cpu_enable_fast_min_max", "xla_allow_excess_precision",
+          "xla_dump_hlo_as_text",        "xla_dump_hlo_as_proto"};
+      if (std::ranges::find(flags, name) != std::end(flags) &&
+          value != "true" && value != "false")
+        return invalid("While setting option " + name + ", '" + value +
+                       "' is not a valid bool value.");
       continue;
+    }
     if (!name.starts_with("shardc_"))
       return invalid("No such compile option: '" + name +
                      "'; those of shardc begin with shardc_");

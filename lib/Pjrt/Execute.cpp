@@ -156,22 +156,29 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
         donated[size_t(index)] = 0;
     }
   options.donated = donated.data();
+  // What a callback raises is the call's: callers may never look at results.
+  bool waits = shardc_program_calls_host(program.handle);
   shardc_event *done = nullptr;
   if (Error *error = takeError(shardc_execute(
           program.handle, &options, arguments.data(), results.data(),
-          args->device_complete_events ? &done : nullptr)))
+          args->device_complete_events || waits ? &done : nullptr)))
     return error;
+  EventHandle finished = ownEvent(done);
   ++program.runs;
+  if (waits)
+    if (Error *error = takeError(shardc_event_await(finished.get()))) {
+      for (shardc_buffer *buffer : made)
+        shardc_buffer_release(buffer);
+      return error;
+    }
   for (size_t k = 0; k < here.size(); ++k)
     for (size_t i = 0; i < numResults; ++i)
       args->output_lists[k][i] =
           new Buffer(*devices[here[k]]->memories[program.resultMemories[i]],
                      made[k * numResults + i]);
-  if (args->device_complete_events) {
-    EventHandle handle = ownEvent(done);
+  if (args->device_complete_events)
     for (size_t k = 0; k < here.size(); ++k)
-      args->device_complete_events[k] = new Event(handle);
-  }
+      args->device_complete_events[k] = new Event(finished);
   return nullptr;
 }
 

@@ -174,8 +174,8 @@ def _import_dlpack() -> None:
 
 _ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "platform_index", "buffer_callback"})
 """Primitives whose rule is the same for all platforms, and asks which one it is."""
-_AS_FOR_OTHERS = frozenset({"dot_general"})
-"""Primitives whose rule for the CPU refuses what shardc can do."""
+_AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
+"""Primitives whose rule for the CPU refuses what shardc can do, or calls a function of XLA's."""
 
 
 class _Rules(dict[Any, Any]):
