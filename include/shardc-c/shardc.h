@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 2
+#define SHARDC_API_VERSION 3
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -219,6 +219,30 @@ typedef struct shardc_memory_stats {
 SHARDC_EXPORT shardc_error *shardc_engine_memory_stats(shardc_engine *engine,
                                                        int64_t device,
                                                        shardc_memory_stats *);
+
+/** Something that a device did while a trace was on. */
+typedef struct shardc_trace_event {
+  size_t size;
+  int64_t device;
+  int32_t is_exchange;  /**< 0: a run of a program; 1: an exchange in one */
+  const char *name;     /**< the program's, or "halo_exchange", … */
+  const char *location; /**< the line that needs the exchange; may be "" */
+  int64_t begin_ns;     /**< since the epoch */
+  int64_t end_ns;       /**< of a run: when the program had returned */
+  int64_t wait_ns;      /**< of an exchange: for other ranks */
+  int64_t bytes;        /**< of an exchange: that came from other ranks */
+} shardc_trace_event;
+/** From here on all devices of this process note what they do; SHARDC_USAGE
+ * where they do already. */
+SHARDC_EXPORT shardc_error *shardc_engine_trace_start(shardc_engine *engine);
+/** Ends that, and calls `each` for what was done and is over, in the order in
+ * which runs ended; `dropped` (may be NULL) is set to the number of events
+ * beyond the four million that are kept. SHARDC_USAGE where nothing was
+ * started. */
+SHARDC_EXPORT shardc_error *shardc_engine_trace_stop(
+    shardc_engine *engine,
+    void (*each)(void *user, const shardc_trace_event *event), void *user,
+    int64_t *dropped);
 
 /* Programs -----------------------------------------------------------------*/
 

@@ -2,6 +2,7 @@
 
 #include "Handles.h"
 #include <algorithm>
+#include <chrono>
 
 using namespace shardc::capi;
 
@@ -189,6 +190,54 @@ shardc_error *shardc_engine_memory_stats(shardc_engine *engine, int64_t device,
     }
     read.bytes_limit = memoryLimit();
     return writeStruct(read, stats) ? nullptr : withoutSize("stats");
+  });
+}
+
+shardc_error *shardc_engine_trace_start(shardc_engine *engine) {
+  return guarded([&]() -> MaybeFailure {
+    if (!engine)
+      return nullArgument("engine");
+    if (!unwrap(engine)->tracer.start())
+      return usage("a trace is on");
+    return nullptr;
+  });
+}
+
+shardc_error *shardc_engine_trace_stop(
+    shardc_engine *engine,
+    void (*each)(void *user, const shardc_trace_event *event), void *user,
+    int64_t *dropped) {
+  return guarded([&]() -> MaybeFailure {
+    if (!engine)
+      return nullArgument("engine");
+    if (!each)
+      return nullArgument("each");
+    Trace noted;
+    if (!unwrap(engine)->tracer.stop(noted))
+      return usage("no trace is on");
+    if (dropped)
+      *dropped = noted.dropped;
+    auto since = [](auto time) {
+      return std::chrono::duration_cast<std::chrono::nanoseconds>(
+                 time.time_since_epoch())
+          .count();
+    };
+    int64_t epoch = since(std::chrono::system_clock::now()) -
+                    since(std::chrono::steady_clock::now());
+    for (const TraceEvent &from : noted.events) {
+      shardc_trace_event event = {};
+      event.size = sizeof(event);
+      event.device = from.device;
+      event.is_exchange = from.isExchange;
+      event.name = noted.texts[from.name].c_str();
+      event.location = noted.texts[from.detail].c_str();
+      event.begin_ns = epoch + from.beginNs;
+      event.end_ns = epoch + from.endNs;
+      event.wait_ns = from.waitNs;
+      event.bytes = from.bytes;
+      each(user, &event);
+    }
+    return nullptr;
   });
 }
 

@@ -55,12 +55,19 @@ int Run::runRank(shardrt_context *context, void *const *inputs,
   }
   if (status == SHARDRT_OK) {
     Program &program = *run.program;
+    Tracer &tracer = program.engine->tracer;
+    bool isTraced = tracer.isOn() && shardrt_trace_begin(context) == SHARDRT_OK;
     bool isOnRank = run.event && program.model.numRanks == 1;
-    int64_t began = isOnRank ? nowNs() : 0;
+    int64_t began = isTraced || isOnRank ? nowNs() : 0;
     status = program.main(context, inputs, outputs);
+    int64_t ended = isTraced || isOnRank ? nowNs() : 0;
     // What became short may be done on callers' threads again.
     if (isOnRank)
-      program.usual.add(nowNs() - began);
+      program.usual.add(ended - began);
+    if (isTraced)
+      tracer.add(context, program.loaded.get(), program.model.name,
+                 run.world->devices[shardrt_rank(context)]->index, began,
+                 ended);
   }
   if (status != SHARDRT_OK && run.event)
     run.event->setFailing();
@@ -268,6 +275,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
 
   auto run = std::make_unique<Run>();
   run->program = this;
+  run->world = world;
   const size_t stride = 1 + count + results;
   run->addresses.resize(here.size() * stride);
   run->inputs.resize(ranks);

@@ -27,6 +27,7 @@ struct Run {
   static void finish(void *user, int status, const char *error);
 
   Program *program = nullptr;
+  const Program::World *world = nullptr;
   Ref<Program> kept; ///< of a run that was started
   Ref<Event> event;  ///< null on the caller's thread
   HostCalls host;

@@ -40,6 +40,7 @@ struct SerializedCompileOptions;
 struct SerializedTopology;
 
 enum Extension_Type : int32_t {
+  Extension_Type_Profiler = 1,
   Extension_Type_Layouts = 4,
   Extension_Type_Shardings = 19,
 };
@@ -1461,6 +1462,63 @@ struct Layouts_Extension {
   Error *(*parameters)(Layouts_Executable_GetParameterLayouts_Args *);
 };
 SHARDC_PJRT_LAYOUT(Layouts_Extension, 80, parameters, 72);
+
+// The profiler has a table and errors of its own.
+struct Profiler;
+struct Profiler_Error;
+
+struct Profiler_Error_Destroy_Args {
+  size_t struct_size;
+  void *priv;
+  Profiler_Error *error;
+};
+struct Profiler_Error_Message_Args {
+  size_t struct_size;
+  void *priv;
+  const Profiler_Error *error;
+  const char *message;
+  size_t message_size;
+};
+struct Profiler_Error_GetCode_Args {
+  size_t struct_size;
+  void *priv;
+  const Profiler_Error *error;
+  Error_Code error_code;
+};
+struct Profiler_Create_Args {
+  size_t struct_size;
+  const char *options;
+  size_t options_size;
+  Profiler *profiler;
+};
+struct Profiler_Args { ///< of destroy, start and stop
+  size_t struct_size;
+  Profiler *profiler;
+};
+struct Profiler_CollectData_Args {
+  size_t struct_size;
+  Profiler *profiler;
+  uint8_t *buffer;
+  size_t buffer_size_in_bytes;
+};
+struct Profiler_Api {
+  size_t struct_size;
+  void *priv;
+  void (*error_destroy)(Profiler_Error_Destroy_Args *);
+  void (*error_message)(Profiler_Error_Message_Args *);
+  Profiler_Error *(*error_get_code)(Profiler_Error_GetCode_Args *);
+  Profiler_Error *(*create)(Profiler_Create_Args *);
+  Profiler_Error *(*destroy)(Profiler_Args *);
+  Profiler_Error *(*start)(Profiler_Args *);
+  Profiler_Error *(*stop)(Profiler_Args *);
+  Profiler_Error *(*collect_data)(Profiler_CollectData_Args *);
+};
+struct Profiler_Extension {
+  Extension_Base base;
+  const Profiler_Api *api;
+  int64_t traceme_context_id;
+};
+SHARDC_PJRT_LAYOUT(Profiler_Extension, 40, traceme_context_id, 32);
 
 // The functions of the table.
 #define SHARDC_PJRT_FUNCTION(NAME) Error *NAME(NAME##_Args *args);

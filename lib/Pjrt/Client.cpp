@@ -345,7 +345,10 @@ static void describe(Client &client) {
       client.devices.empty() ? 0 : client.devices.front()->memories.size();
 }
 
-Client::~Client() { shardc_engine_destroy(engine); }
+Client::~Client() {
+  removeClient(this);
+  shardc_engine_destroy(engine);
+}
 
 Error *Client_Create(Client_Create_Args *args) {
   Settings settings;
@@ -379,6 +382,7 @@ Error *Client_Create(Client_Create_Args *args) {
   if (const char *path = std::getenv("SHARDC_REPORT"); path && *path)
     client->report = std::make_shared<Report>(path);
   describe(*client);
+  addClient(client.get());
   args->client = client.release();
   return nullptr;
 }

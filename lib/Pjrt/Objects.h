@@ -171,6 +171,11 @@ struct Client {
 
 inline constexpr std::string_view platformName = "shardc";
 
+/// For the profiler, which knows no client: those that there are.
+void addClient(Client *client);
+void removeClient(Client *client);
+const Profiler_Api *profilerFunctions();
+
 /// The memory that a call names, or that of the device that it names; the
 /// first device's where it names none.
 Memory &memoryOf(const Client *client, Device *device, Memory *memory);

@@ -86,9 +86,14 @@ static Shardings_Extension shardings = {
     enter<Executable_ParameterShardings, Executable_ParameterShardings_Args>,
     enter<Executable_OutputShardings, Executable_OutputShardings_Args>};
 
+static Profiler_Extension profiler = {
+    {sizeof(Profiler_Extension), Extension_Type_Profiler, &shardings.base},
+    profilerFunctions(),
+    0};
+
 static const Api api = {
     sizeof(Api),
-    &shardings.base,
+    &profiler.base,
     {sizeof(Api_Version), nullptr, apiMajor, apiMinor},
 #define SHARDC_PJRT_FUNCTION(NAME) enter<NAME, NAME##_Args>,
 #define SHARDC_PJRT_VOID_FUNCTION(NAME) NAME,

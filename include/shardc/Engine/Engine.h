@@ -10,6 +10,7 @@
 #include "shardc/Engine/Cache.h"
 #include "shardc/Engine/Event.h"
 #include "shardc/Engine/Memory.h"
+#include "shardc/Engine/Trace.h"
 #include "shardrt/shardrt.h"
 #include <condition_variable>
 #include <optional>
@@ -127,6 +128,7 @@ public:
   ContextPool &contexts() const { return *pool; }
   const Cache cache;
   ProgramCache &programs() { return *kept; }
+  Tracer tracer;
   /// Around each run that is started.
   void beginRun() { underWay.fetch_add(1); }
   void endRun();

@@ -695,6 +695,16 @@ SHARDRT_EXPORT int64_t shardrt_world_trace(const shardrt_world *world,
                                            int64_t rank,
                                            const shardrt_trace_event **events,
                                            int64_t *dropped);
+/** From here on notes what the calling rank does, until shardrt_trace_end: for
+ * whoever calls a program's code in the entry point's place. SHARDRT_USAGE
+ * where the rank's world keeps a trace of its own. */
+SHARDRT_EXPORT int shardrt_trace_begin(shardrt_context *ctx);
+/** Calls `each` for what the rank did since then, in the order in which it
+ * ended. Returns the number of events beyond the most that are kept; -1 if
+ * nothing was begun. */
+SHARDRT_EXPORT int64_t shardrt_trace_end(
+    shardrt_context *ctx,
+    void (*each)(void *user, const shardrt_trace_event *event), void *user);
 /** Writes the ranks that `rank` reads from at `site` to `peers`, `capacity` of
  * them at most (none for sites about rows, which differ from step to step).
  * Returns how many there are; -1 if there is no such rank or site. */

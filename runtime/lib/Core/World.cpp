@@ -1011,6 +1011,24 @@ int64_t shardrt_world_trace(const shardrt_world *world, int64_t rank,
   return static_cast<int64_t>(trace.events.size());
 }
 
+int shardrt_trace_begin(shardrt_context *ctx) {
+  if (ctx->trace)
+    return SHARDRT_USAGE;
+  ctx->trace = std::make_unique<Trace>();
+  return SHARDRT_OK;
+}
+
+int64_t shardrt_trace_end(shardrt_context *ctx,
+                          void (*each)(void *, const shardrt_trace_event *),
+                          void *user) {
+  std::unique_ptr<Trace> trace = std::move(ctx->trace);
+  if (!trace)
+    return -1;
+  for (const shardrt_trace_event &event : trace->events)
+    each(user, &event);
+  return trace->dropped;
+}
+
 int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
                                  int64_t site, int64_t *peers,
                                  int64_t capacity) {

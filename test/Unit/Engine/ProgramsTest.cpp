@@ -2,6 +2,7 @@
 
 #include "Handles.h"
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -168,6 +169,77 @@ TEST(Programs, CutUnevenlyOverTwoAndFourRanks) {
     ASSERT_GOOD(shardc_program_site_stats(program.get(), 0, &stats));
     EXPECT_STREQ(stats.kind, "all_reduce");
     EXPECT_EQ(stats.count, ranks);
+  }
+}
+
+// Runs and exchanges, of whoever ran while the trace was on.
+TEST(Programs, AreTraced) {
+  struct Noted {
+    int64_t device;
+    bool isExchange;
+    std::string name;
+    int64_t begin, end, wait, bytes;
+  };
+  using List = std::vector<Noted>;
+  auto note = [](void *list, const shardc_trace_event *event) {
+    static_cast<List *>(list)->push_back(
+        {event->device, event->is_exchange != 0, event->name, event->begin_ns,
+         event->end_ns, event->wait_ns, event->bytes});
+  };
+  EnginePtr engine = makeEngine(3);
+  ProgramPtr cut = compile(engine.get(), kCentred),
+             alone = compile(engine.get(), kAddMul);
+  std::vector<BufferPtr> shards;
+  shards.push_back(put(engine.get(), 1, {1, 2, 3, 4}, {4}));
+  shards.push_back(put(engine.get(), 2, {5, 6, 7}, {3}));
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4});
+  auto runBoth = [&] {
+    int64_t devices[] = {1, 2};
+    shardc_execute_options options = {};
+    options.size = sizeof(options);
+    options.devices = devices;
+    std::vector<std::vector<BufferPtr>> results;
+    EXPECT_GOOD(tryRun(cut.get(), {{shards[0].get()}, {shards[1].get()}},
+                       results, &options));
+    EXPECT_EQ(get(results[1][1].get()), std::vector<float>{28});
+    EXPECT_EQ(get(results[0][1].get()), std::vector<float>{28});
+    auto sums = run(alone.get(), {{x.get(), x.get()}});
+    EXPECT_EQ(get(sums[0][0].get())[3], 8);
+  };
+  List noted;
+  EXPECT_FAILS(shardc_engine_trace_stop(engine.get(), note, &noted, nullptr),
+               SHARDC_USAGE, "no trace is on");
+  runBoth(); // not noted
+  ASSERT_GOOD(shardc_engine_trace_start(engine.get()));
+  EXPECT_FAILS(shardc_engine_trace_start(engine.get()), SHARDC_USAGE,
+               "a trace is on");
+  runBoth();
+  int64_t dropped = -1;
+  ASSERT_GOOD(shardc_engine_trace_stop(engine.get(), note, &noted, &dropped));
+  EXPECT_EQ(dropped, 0);
+  runBoth(); // nor that
+  ASSERT_EQ(noted.size(), 5u);
+  int64_t now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count();
+  for (int64_t device = 0; device < 3; ++device) {
+    List mine;
+    for (const Noted &event : noted)
+      if (event.device == device)
+        mine.push_back(event);
+    ASSERT_EQ(mine.size(), device == 0 ? 1u : 2u);
+    EXPECT_FALSE(mine[0].isExchange);
+    EXPECT_EQ(mine[0].name, device == 0 ? "add_mul" : "");
+    EXPECT_LE(mine[0].begin, mine[0].end);
+    EXPECT_NEAR(double(mine[0].end), double(now), 60e9);
+    if (device == 0)
+      continue;
+    EXPECT_TRUE(mine[1].isExchange);
+    EXPECT_EQ(mine[1].name, "all_reduce");
+    EXPECT_GE(mine[1].begin, mine[0].begin);
+    EXPECT_LE(mine[1].end, mine[0].end);
+    EXPECT_LE(mine[1].wait, mine[1].end - mine[1].begin);
+    EXPECT_EQ(mine[1].bytes, 4); // the other's part of the sum
   }
 }
 

@@ -315,3 +315,49 @@ TEST_F(PjrtRun, OptionsAndProgramsThatCannotBeAreErrors) {
       compile(client.get(), "func.func @main() { return }", "\x1a", error));
   EXPECT_EQ(error, "compile options that are no protocol buffer");
 }
+
+// The table of the profiler, used as it is meant and not.
+TEST_F(PjrtRun, ProfilersTakeTurns) {
+  const Extension_Base *base = api()->extension_start;
+  while (base && base->type != Extension_Type_Profiler)
+    base = base->next;
+  ASSERT_TRUE(base);
+  const Profiler_Api &table =
+      *reinterpret_cast<const Profiler_Extension *>(base)->api;
+  auto messageOf = [&](Profiler_Error *error) -> std::string {
+    if (!error)
+      return "";
+    Profiler_Error_Message_Args text = {sizeof(text), nullptr, error, nullptr,
+                                        0};
+    table.error_message(&text);
+    std::string message(text.message, text.message_size);
+    Profiler_Error_GetCode_Args code = {sizeof(code), nullptr, error,
+                                        Error_Code_OK};
+    EXPECT_EQ(table.error_get_code(&code), nullptr);
+    EXPECT_EQ(code.error_code, Error_Code_FAILED_PRECONDITION);
+    Profiler_Error_Destroy_Args end = {sizeof(end), nullptr, error};
+    table.error_destroy(&end);
+    return message;
+  };
+  Profiler_Args both[2];
+  for (Profiler_Args &args : both) {
+    Profiler_Create_Args create = {sizeof(create), "", 0, nullptr};
+    ASSERT_EQ(messageOf(table.create(&create)), "");
+    args = {sizeof(args), create.profiler};
+  }
+  EXPECT_EQ(messageOf(table.start(&both[0])), "");
+  EXPECT_EQ(messageOf(table.start(&both[1])), "a trace is on");
+  Profiler_CollectData_Args collect = {sizeof(collect), both[0].profiler,
+                                       nullptr, 0};
+  EXPECT_EQ(messageOf(table.collect_data(&collect)),
+            "a trace is collected that is still on");
+  EXPECT_EQ(messageOf(table.stop(&both[0])), "");
+  EXPECT_EQ(messageOf(table.stop(&both[0])), "");
+  EXPECT_EQ(messageOf(table.collect_data(&collect)), "");
+  EXPECT_EQ(collect.buffer_size_in_bytes, 0u); // nothing ran
+  // The other one's turn; it ends with a trace that is on.
+  EXPECT_EQ(messageOf(table.start(&both[1])), "");
+  EXPECT_EQ(messageOf(table.destroy(&both[1])), "");
+  EXPECT_EQ(messageOf(table.start(&both[0])), "");
+  EXPECT_EQ(messageOf(table.destroy(&both[0])), "");
+}
