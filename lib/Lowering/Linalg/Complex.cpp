@@ -14,7 +14,7 @@
 #include "ScalarMath.h"
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "shardc/Support/PairFunctions.h"
+#include "shardc/Support/FullPairs.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -334,6 +334,30 @@ static Complex exponentialLess1(Complex z) {
   return {re, far.im};
 }
 
+/// Of an f64; beyond 2^20 to the digits that sine and cosine have.
+static Angle angleOf(Num x) {
+  Mask near = functions::abs(x) < 0x1p20;
+  Angle angle = angleFull(pairOf(functions::choose(near, x, 0.0)));
+  return {functions::choose(near, angle.sine, pairOf(sin(x))),
+          functions::choose(near, angle.cosine, pairOf(cos(x)))};
+}
+
+/// The same with twice the digits: e^re cos im is near one not only at zero.
+static Complex exponentialLess1Full(Complex z) {
+  Exponential e = exponentialFull(pairOf(clamp(z.re, -40, 700)));
+  Angle half = angleOf(z.im * 0.5);
+  Pair whole = powerFull(e);
+  Pair re = expm1Full(e) - scale(half.sine * half.sine * whole, 2.0);
+  Pair im = scale(half.sine * half.cosine, 2.0) * whole;
+  Complex far = exponentialOf(z);
+  Mask inside = (z.re > -40.0) & (z.re < 700.0) &
+                (functions::abs(z.im) > 0x1p-900) &
+                (functions::abs(z.im) < 0x1p20);
+  return {functions::choose((z.re < 700.0) & isFinite(z.im), sumOf(re),
+                            far.re - 1.0),
+          functions::choose(inside, sumOf(im), far.im)};
+}
+
 /// sinh and cosh: the product of the first two and of the third. Far from zero
 /// both are half of e^|x|.
 struct Hyperbolic {
@@ -413,6 +437,28 @@ static Complex logisticOf(Complex z) {
   Num right = sumOf(above / below), left = sumOf(beyond / below) * e;
   return {functions::choose(z.re >= 0.0, right, left),
           functions::choose(z.im == 0.0, z.im, sumOf(pairOf(height) / below))};
+}
+
+/// The same with twice the digits: both parts have zeros, where two numbers
+/// cancel. From 60 on what is added to one is lost.
+static Complex logisticFull(Complex z) {
+  Num a = functions::abs(z.re);
+  Exponential exponent =
+      exponentialFull(pairOf(-functions::smaller(a, a.of(60))));
+  Pair e = powerFull(exponent), less = -expm1Full(exponent);
+  Angle half = angleOf(z.im * 0.5);
+  Pair twice = scale(half.cosine * half.cosine, 2.0);
+  Pair sine = scale(half.sine * half.cosine, 2.0);
+  sine = functions::choose(functions::abs(z.im) < 0x1p-900, pairOf(z.im), sine);
+  Pair above = less + twice * e, height = sine * e;
+  Pair below = above * above + height * height;
+  Num right = sumOf(above / below), left = sumOf((twice - less) * e / below);
+  Complex far = exponentialOf({-a, z.im});
+  Mask beyond = a > 60.0;
+  left = functions::choose(beyond, far.re, left);
+  Num im = functions::choose(beyond, far.im, sumOf(height / below));
+  return {functions::choose(z.re >= 0.0, right, left),
+          functions::choose(z.im == 0.0, z.im, im)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -537,6 +583,47 @@ static Complex power(Complex x, Complex y) {
   return choose(noExponent, Complex{one, zero}, result);
 }
 
+/// log z, to about 2^-100.
+static ComplexPair logarithmFull(Complex z) {
+  Num most = functions::larger(functions::abs(z.re), functions::abs(z.im));
+  Mask large = most > 0x1p500, small = most < 0x1p-400;
+  Scaled s = scaled(z);
+  Pair more = {most.of(0x1.9fe3682cd3be4p+8), most.of(0x1.4aa84b6b3b125p-46)};
+  more = functions::choose(large, more,
+                           functions::choose(small, -more, pairOf(most.of(0))));
+  Pair re = scale(logFull(squaredLength(s.z)), 0.5) + more;
+  // What the angle lacks is the angle of z turned back by it.
+  Num angle = atan2(z.im, z.re);
+  Angle turn = angleFull(pairOf(angle));
+  Pair across = turn.cosine * s.z.im - turn.sine * s.z.re;
+  Pair along = turn.cosine * s.z.re + turn.sine * s.z.im;
+  return {re, pairOf(angle) + across / along};
+}
+
+/// The same with twice the digits, which a large exponent takes from the
+/// logarithm.
+static Complex fullPower(Complex x, Complex y) {
+  ComplexPair logX = logarithmFull(x);
+  Pair re = logX.re * y.re - logX.im * y.im,
+       im = logX.re * y.im + logX.im * y.re;
+  Mask inside =
+      (functions::abs(re.hi) < 1400.0) & (functions::abs(im.hi) < 0x1p20);
+  Pair none = pairOf(re.hi.of(0));
+  Complex far = exponentialOf({re.hi, im.hi});
+  Exponential e = exponential(functions::choose(inside, re, none));
+  Angle angle = angleFull(functions::choose(inside, im, none));
+  Pair size = e.less + re.hi.of(1);
+  Bits n = e.n - e.n.of(0x4338000000000000);
+  Complex near =
+      timesPower({sumOf(size * angle.cosine), sumOf(size * angle.sine)}, n);
+  Complex result = choose(inside, near, far);
+  Num zero = x.re.of(0), one = x.re.of(1);
+  Mask noBase = (x.re == 0.0) & (x.im == 0.0),
+       noExponent = (y.re == 0.0) & (y.im == 0.0);
+  result = choose(noBase, Complex{zero, zero}, result);
+  return choose(noExponent, Complex{one, zero}, result);
+}
+
 //===----------------------------------------------------------------------===//
 // By the type of elements
 //===----------------------------------------------------------------------===//
@@ -583,7 +670,6 @@ static Value binary(ScalarBuilder &b, ValueRange args, Fn fn) {
     return unary(b, args, function);                                           \
   }
 UNARY(complexExp, exponentialOf)
-UNARY(complexExpm1, exponentialLess1)
 UNARY(complexLog, logarithm)
 UNARY(complexLog1p, logarithm1p)
 UNARY(complexSqrt, [](Complex z) { return squareRoot(z); })
@@ -601,9 +687,16 @@ UNARY(complexAtan,
 UNARY(complexAsinh, [](Complex z) { return byI(arcSine(timesI(z))); })
 UNARY(complexAcosh, arcHyperbolicCosine)
 UNARY(complexAtanh, arcHyperbolicTangent)
-UNARY(complexLogistic, logisticOf)
 UNARY(complexSign, signOf)
 #undef UNARY
+
+Value shardc::lowering::complexExpm1(ScalarBuilder &b, ValueRange args) {
+  return unary(b, args,
+               isBrief(args[0]) ? exponentialLess1 : exponentialLess1Full);
+}
+Value shardc::lowering::complexLogistic(ScalarBuilder &b, ValueRange args) {
+  return unary(b, args, isBrief(args[0]) ? logisticOf : logisticFull);
+}
 
 Value shardc::lowering::complexAbs(ScalarBuilder &b, ValueRange args) {
   bool brief = isBrief(args[0]);
@@ -632,7 +725,7 @@ Value shardc::lowering::complexDivide(ScalarBuilder &b, ValueRange args) {
       b, args, [brief](Complex x, Complex y) { return quotient(x, y, brief); });
 }
 Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) {
-  return binary(b, args, power);
+  return binary(b, args, isBrief(args[0]) ? power : fullPower);
 }
 
 Value shardc::lowering::complexAdd(ScalarBuilder &b, ValueRange args) {

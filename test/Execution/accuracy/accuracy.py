@@ -66,8 +66,8 @@ def exponent_of(exact: Any) -> int:
     return int(exponent + abs(mantissa).bit_length() - 1)
 
 
-def error_of(got: float, exact: Any, form: Format, signed: bool, least: int) -> float | None:
-    """The distance in ulp, of 2^``least`` at least; None where a limit is wrong, or with ``signed`` the sign of a zero."""
+def error_of(got: float, exact: Any, form: Format, signed: bool) -> float | None:
+    """The distance in ulp; None where a limit is wrong, or with ``signed`` the sign of a zero."""
     if gmpy2.is_nan(exact):
         return 0.0 if math.isnan(got) else None
     if math.isnan(got):
@@ -79,7 +79,7 @@ def error_of(got: float, exact: Any, form: Format, signed: bool, least: int) -> 
     top = exponent_of(exact)
     if top > form.largest_exponent:
         return 0.0 if math.isinf(got) and (got > 0) == (exact > 0) else math.inf
-    unit = max(top, least) - form.precision + 1
+    unit = max(top, form.least_exponent) - form.precision + 1
     if math.isinf(got) and (got > 0) != (exact > 0):
         return None
     value = gmpy2.mul_2exp(mpfr(1), form.largest_exponent + 1) * (1 if got > 0 else -1) if math.isinf(got) else mpfr(got)
@@ -170,8 +170,6 @@ def measure(function: Function, type_name: str, options: argparse.Namespace, dir
     kind = f"complex<{form.name}>" if is_complex else form.name
     bound = BOUNDS["complex"] if is_complex else BOUNDS["narrow"] if form.precision < 20 else (
         function.bound if function.bound is not None else BOUNDS["device" if options.device else "cpu"])
-    if form.name == "f64":
-        bound = (function.complex_double_bound if is_complex else function.double_bound) or bound
     result = Result(function.op, kind, bound if options.bound is None else options.bound)
     values = points(function, form, is_complex, options)
     # Whole rows, and a last row that no vector fills.
@@ -225,13 +223,7 @@ def compare(result: Result, function: Function, form: Format, is_complex: bool, 
                 if not same_limits(part, truth):
                     result.wrong.append(f"at {at}: {part!r}, expected {float(truth)!r}")
                 continue
-            if function.of_modulus and form.name == "f64" and is_complex and gmpy2.is_finite(exact) and exact != 0:
-                least = max(form.least_exponent, *(exponent_of(x) for x in (exact.real, exact.imag) if x != 0))
-                if truth == 0:
-                    continue
-            else:
-                least = form.least_exponent
-            error = error_of(part, truth, form, not is_complex or function.limits, least)
+            error = error_of(part, truth, form, not is_complex or function.limits)
             if error is None:
                 result.wrong.append(f"at {at}: {part!r}, expected {float(truth)!r}")
                 continue

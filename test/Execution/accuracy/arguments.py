@@ -180,6 +180,13 @@ def complex_pairs(op: str, form: Format, count: int, rng: np.random.Generator) -
         y = rng.uniform(-8, 8, count) + 1j * rng.uniform(-8, 8, count)
         y[::4] = rng.integers(-5, 6, len(y[::4]))
         y[1::8] = rng.uniform(-30, 30, len(y[1::8]))
+        # Near one to a large power; of every size to a small one.
+        some = len(x[2::8])
+        x[2::8] = 1 + 2.0 ** -rng.uniform(1, 20, some) * np.exp(1j * rng.uniform(-np.pi, np.pi, some))
+        y[2::8] = rng.uniform(-80, 80, some) / np.abs(np.log(x[2::8]))
+        some = len(x[3::8])
+        x[3::8] = 2.0 ** rng.uniform(-100, 100, some) * np.exp(1j * rng.uniform(-np.pi, np.pi, some))
+        y[3::8] = rng.uniform(-1, 1, some) + 1j * rng.uniform(-1, 1, some)
     else:
         y = rng.permutation(x)
         # Products and quotients whose parts cancel.
