@@ -93,6 +93,11 @@ TEST_F(PjrtApi, WhatIsAbsentSaysSo) {
   EXPECT_EQ(message(api->Compile(nullptr)),
             "shardc's plugin has no PJRT_Compile; docs/Reference/jax.md says "
             "what there is");
+  // JAX knows by the first three words that it has to do without.
+  EXPECT_EQ(message(api->TopologyDescription_Create(nullptr)),
+            "topology not implemented, but of the devices there are: shardc's "
+            "plugin has no PJRT_TopologyDescription_Create; "
+            "docs/Reference/jax.md says what there is");
 }
 
 /// What a memory calls its kind.
