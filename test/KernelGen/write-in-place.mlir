@@ -180,3 +180,44 @@ module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}],
     return
   }
 }
+
+// -----
+
+// An update is made where all that it reads is there, not at the end.
+// CHECK-LABEL: module @updates
+//  CHECK-SAME:   spmd.in_place = array<i64: 0, 1>
+//       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<4xf32>, %[[O:[a-z0-9]+]]: {{.*}}, %[[P:[a-z0-9]+]]: {{.*}})
+//       CHECK:     %[[G:.*]] = memref.alloc
+//       CHECK:     linalg.generic {{.*}} outs(%[[G]] :
+//       CHECK:     linalg.generic {{.*}} ins(%[[A]], %[[G]] : {{.*}} outs(%[[O]] :
+//       CHECK:     %[[H:.*]] = memref.alloc
+//       CHECK:     linalg.generic {{.*}} outs(%[[H]] :
+//       CHECK:     linalg.generic {{.*}} ins(%[[B]], %[[H]] : {{.*}} outs(%[[P]] :
+#same = affine_map<(i) -> (i)>
+module @updates attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {spmd.donated = 1 : i64}], spmd.entry_outputs = [{}, {}]} {
+  func.func @main(%a: memref<4xf32>, %b: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) {
+    %g = memref.alloc() : memref<4xf32>
+    linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%b : memref<4xf32>) outs(%g : memref<4xf32>) {
+    ^bb0(%in: f32, %old: f32):
+      %0 = math.exp %in : f32
+      linalg.yield %0 : f32
+    }
+    %h = memref.alloc() : memref<4xf32>
+    linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%b : memref<4xf32>) outs(%h : memref<4xf32>) {
+    ^bb0(%in: f32, %old: f32):
+      %0 = math.sin %in : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%b, %h : memref<4xf32>, memref<4xf32>) outs(%p : memref<4xf32>) {
+    ^bb0(%x: f32, %y: f32, %old: f32):
+      %0 = arith.subf %x, %y : f32
+      linalg.yield %0 : f32
+    }
+    linalg.generic {indexing_maps = [#same, #same, #same], iterator_types = ["parallel"]} ins(%a, %g : memref<4xf32>, memref<4xf32>) outs(%o : memref<4xf32>) {
+    ^bb0(%x: f32, %y: f32, %old: f32):
+      %0 = arith.subf %x, %y : f32
+      linalg.yield %0 : f32
+    }
+    return
+  }
+}

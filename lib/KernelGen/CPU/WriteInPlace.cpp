@@ -117,6 +117,8 @@ private:
   bool hoistReaders(Value argument, const Uses &reads, Value result,
                     const Uses &writes);
 
+  void writeEarly();
+
   func::FuncOp function;
   ArrayAttr inputs, outputs;
   SmallVector<bool> taken; ///< by result
@@ -403,6 +405,48 @@ bool InPlace::tryPair(unsigned input, unsigned output) {
   return true;
 }
 
+/// Moves what writes in place alone to where all that it reads is there: what
+/// an update is computed from need not be held until the end, where the
+/// program's author updates everything.
+void InPlace::writeEarly() {
+  Block *body = &function.getBody().front();
+  auto isInPlace = [&](Value buffer) {
+    auto argument = dyn_cast<BlockArgument>(rootOf(buffer));
+    return argument && argument.getOwner() == body &&
+           function.getArgAttr(argument.getArgNumber(), kInPlaceAttrName);
+  };
+  DenseMap<Operation *, Access> accesses;
+  auto accessOf = [&](Operation *op) -> const Access & {
+    auto known = accesses.find(op);
+    if (known == accesses.end())
+      known = accesses.insert({op, Access(op)}).first;
+    return known->second;
+  };
+  SmallVector<linalg::GenericOp> writers;
+  for (auto generic : body->getOps<linalg::GenericOp>())
+    if (llvm::all_of(generic.getDpsInits(), isInPlace))
+      writers.push_back(generic);
+  for (linalg::GenericOp writer : writers) {
+    // All that it is given outside of itself.
+    DenseSet<Operation *> definitions;
+    writer->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          definitions.insert(definition);
+    });
+    Access mine = accessOf(writer);
+    Operation *place = writer;
+    size_t passed = 0;
+    for (Operation *before = writer->getPrevNode();
+         before && passed < kMostMoved && !definitions.contains(before) &&
+         !mine.mustStayBehind(accessOf(before));
+         before = before->getPrevNode(), ++passed)
+      place = before;
+    if (place != writer)
+      writer->moveBefore(place);
+  }
+}
+
 void InPlace::run() {
   taken.assign(outputs.size(), false);
   SmallVector<SmallVector<int64_t>> sizes;
@@ -448,6 +492,8 @@ void InPlace::run() {
         isPaired = tryPair(i, output);
       }
   }
+  if (llvm::is_contained(taken, true))
+    writeEarly();
 }
 
 namespace {
