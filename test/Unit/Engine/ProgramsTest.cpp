@@ -561,7 +561,7 @@ std::string randomProgram(std::mt19937 &random, bool isDonated) {
 TEST(Programs, GiveTheSameInPlace) {
   EnginePtr engine = makeEngine(2);
   const char *asked = std::getenv("SHARDC_TEST_SEEDS");
-  unsigned seeds = asked ? std::strtoul(asked, nullptr, 10) : 40;
+  unsigned seeds = asked ? std::strtoul(asked, nullptr, 10) : 15;
   int64_t inPlace = 0;
   for (unsigned seed = 0; seed < seeds; ++seed) {
     std::vector<std::vector<float>> outcomes[2];
@@ -966,6 +966,75 @@ TEST(Programs, AreFoundInTheCache) {
     EXPECT_EQ(doubled(engine.get(), program.get()), right);
     EXPECT_EQ(fs::status(files[0]).permissions(), fs::perms(0600));
   }
+}
+
+/// A number in a line of /proc/self/status.
+int64_t ownStatus(const std::string &field) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(field + ":"))
+      return std::strtoll(line.c_str() + field.size() + 1, nullptr, 10);
+  return -1;
+}
+
+// SHARDC_TEST_PROGRAMS=2000 runs it with as many and prints what they take.
+TEST(Programs, ShareThreads) {
+  const char *asked = std::getenv("SHARDC_TEST_PROGRAMS");
+  int64_t count = asked ? std::strtoll(asked, nullptr, 10) : 30;
+  constexpr int64_t kRanks = 4;
+  int64_t threadsBefore = ownStatus("Threads");
+  EnginePtr engine = makeEngine(kRanks);
+  std::vector<std::vector<BufferPtr>> kept(kRanks);
+  std::vector<std::vector<shardc_buffer *>> arguments(kRanks);
+  for (int64_t rank = 0; rank < kRanks; ++rank) {
+    kept[rank].push_back(
+        put(engine.get(), rank, {float(rank), float(rank)}, {2}));
+    arguments[rank].push_back(kept[rank][0].get());
+  }
+  std::vector<ProgramPtr> programs;
+  auto runOne = [&](int64_t i) {
+    std::vector<std::vector<BufferPtr>> results;
+    ASSERT_GOOD(tryRun(programs[i].get(), arguments, results));
+    // The sum of all is 12.
+    for (int64_t rank = 0; rank < kRanks; ++rank)
+      ASSERT_EQ(get(results[rank][0].get()),
+                std::vector<float>(2, float(rank + i + 12)));
+  };
+  int64_t first = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    programs.push_back(compile(engine.get(), R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=4]>
+  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %mine = stablehlo.constant dense<)mlir" + std::to_string(i) +
+                                                 R"mlir(.0> : tensor<8xf32>
+    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<8xf32>
+    %0 = stablehlo.add %x, %mine : tensor<8xf32>
+    %1 = stablehlo.add %0, %all : tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }
+})mlir"));
+    ASSERT_TRUE(programs.back());
+    ASSERT_NO_FATAL_FAILURE(runOne(i));
+    // What the first of them bring stays: the compiler's contexts.
+    if (i == count / 10)
+      first = ownStatus("VmRSS");
+  }
+  for (int64_t i = 0; i < count; ++i)
+    ASSERT_NO_FATAL_FAILURE(runOne(i));
+  int64_t threads = ownStatus("Threads") - threadsBefore;
+  // One more may call back (shardc_event_on_ready).
+  EXPECT_LE(threads, kRanks + 1);
+  if (asked)
+    std::printf("%lld programs of %lld ranks: %lld threads, %.1f KB of memory "
+                "a program\n",
+                (long long)count, (long long)kRanks, (long long)threads,
+                double(ownStatus("VmRSS") - first) /
+                    double(count - count / 10));
 }
 
 /// Rises with each process that this one started and that has ended.
