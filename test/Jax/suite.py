@@ -1,7 +1,7 @@
 """Run JAX's own tests on shardc's devices, and say of each that failed why.
 
     suite.py [FILE...] [--suite DIR] [--library FILE] [--devices N] [--cases N] [--seed N] [--dut cpu] [--platform NAME]
-             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--limit SECONDS] [--alone]
+             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--beside FILE] [--limit SECONDS] [--alone]
 
 The suite is a checkout of JAX, or a part of it: a folder with ``tests`` and ``conftest.py``. FILE: ``lax``,
 ``lax_test`` or ``lax_test.py``; without any, all but those that test parts of other accelerators (Pallas, Mosaic).
@@ -11,7 +11,8 @@ recorded as such, and the rest of the file goes on in another process. A file th
 
 ``--every N`` keeps each Nth test, chosen by a hash of its name. ``--results FILE`` keeps a line of JSON for each test;
 tests that are in it are not run again, unless ``--again`` is given, or ``--failed`` for those that did not pass. ``--platform cpu`` runs JAX's own CPU client with as
-many devices instead: what can be passed at all. ``--known FILE`` lists tests that fail: only others fail the command, and
+many devices instead: what can be passed at all; with its results as ``--beside FILE``, a table of ours has its counts too,
+and how many of the tests that it passes are passed here. ``--known FILE`` lists tests that fail: only others fail the command, and
 one of the list that passes does too, so that the list only shrinks.
 
 With ``--alone`` the CPU client that JAX keeps beside them fails if it is to compile anything.
@@ -66,6 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--failed", action="store_true")
     parser.add_argument("--table", type=Path)
     parser.add_argument("--known", type=Path)
+    parser.add_argument("--beside", type=Path)
     return parser.parse_args()
 
 
@@ -215,15 +217,21 @@ def needed_tests(results: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]
     return by_file
 
 
-def table_of(results: list[dict[str, Any]]) -> str:
-    """By file, then the reasons of failures by count."""
+def table_of(results: list[dict[str, Any]], beside: set[str] | None = None) -> str:
+    """By file, then the reasons of failures by count. With the tests that are passed ``beside``, how many of these are."""
     rows = ["| file | passed | failed | skipped by JAX | not run | of those that ran |", "|---|---|---|---|---|---|"]
+    if beside is not None:
+        rows = [rows[0] + " passed by JAX's CPU client | of these here |", rows[1] + "---|---|"]
     total: collections.Counter[str] = collections.Counter()
     for name, tests in [*sorted(needed_tests(results).items()), ("", results)]:
         count = collections.Counter("not run" if test["outcome"] in ("abort", "hang", "import") else test["outcome"] for test in tests)
         ran = count["passed"] + count["failed"] + count["not run"]
         share = f"{100 * count['passed'] / ran:.1f} %" if ran else ""
         rows.append(f"| {name or 'all'} | {count['passed']} | {count['failed']} | {count['skipped']} | {count['not run']} | {share} |")
+        if beside is not None:
+            theirs = [test for test in tests if test["end"] in beside]
+            ours = sum(test["outcome"] == "passed" for test in theirs)
+            rows[-1] += f" {len(theirs)} | {f'{100 * ours / len(theirs):.1f} %' if theirs else ''} |"
         total = count
     if total["failed"] + total["not run"]:
         reasons: dict[str, list[str]] = collections.defaultdict(list)
@@ -278,7 +286,11 @@ def main() -> int:
                 pass
         except KeyboardInterrupt:
             end()
-    print("\n" + (table := table_of(results)))
+    beside: set[str] | None = None
+    if options.beside:
+        lines = [json.loads(line) for line in options.beside.read_text().splitlines()]
+        beside = {line["end"] for line in lines if line["outcome"] == "passed"}
+    print("\n" + (table := table_of(results, beside)))
     if options.table:
         options.table.write_text(table + "\n")
     failed = {test["end"] for test in results if test["outcome"] not in ("passed", "skipped")}
