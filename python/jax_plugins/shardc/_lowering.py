@@ -172,8 +172,10 @@ def _import_dlpack() -> None:
     dlpack.from_dlpack = jax.dlpack.from_dlpack = from_dlpack
 
 
-_ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "platform_index", "buffer_callback"})
+_ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "buffer_callback"})
 """Primitives whose rule is the same for all platforms, and asks which one it is."""
+_CHOOSE_BY_PLATFORM = frozenset({"platform_index", "cond"})
+"""Primitives of ``lax.platform_dependent``: which branch it is, and the branches."""
 _AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
 """Primitives whose rule for the CPU refuses what shardc can do, or calls a function of XLA's."""
 
@@ -190,7 +192,7 @@ class _Rules(dict[Any, Any]):
     def _source(self, primitive: Any) -> Any:
         if primitive in self._cpu and primitive.name not in _AS_FOR_OTHERS:
             return self._cpu[primitive]
-        return self._common.get(primitive) if primitive.name in _ASK_FOR_PLATFORM else None
+        return self._common.get(primitive) if primitive.name in _ASK_FOR_PLATFORM | _CHOOSE_BY_PLATFORM else None
 
     def __contains__(self, primitive: object) -> bool:
         return super().__contains__(primitive) or self._source(primitive) is not None
@@ -201,8 +203,27 @@ class _Rules(dict[Any, Any]):
             raise KeyError(primitive)
         made = self._made.get(primitive)
         if made is None or made[0] is not entry:
-            made = self._made[primitive] = (entry, type(entry)(_as_for_cpu(entry.rule), entry.inline))
+            change = _with_platform if primitive.name in _CHOOSE_BY_PLATFORM else _as_for_cpu
+            made = self._made[primitive] = (entry, type(entry)(change(entry.rule), entry.inline))
         return made[1]
+
+
+def _with_platform(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """``rule``, to which a branch for the CPU is one for this platform too, where no other is."""
+
+    def named(branches: Any) -> Any:
+        if any(platforms is None or PLATFORM in platforms for platforms in branches):
+            return branches
+        return tuple((*platforms, PLATFORM) if "cpu" in platforms else platforms for platforms in branches)
+
+    @functools.wraps(rule)
+    def lower(context: Any, *arguments: Any, **parameters: Any) -> Any:
+        for name in ("platforms", "branches_platforms"):
+            if parameters.get(name) is not None:
+                parameters[name] = named(parameters[name])
+        return rule(context, *arguments, **parameters)
+
+    return lower
 
 
 class _Callbacks(list[Any]):
