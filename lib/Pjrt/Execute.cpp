@@ -97,7 +97,7 @@ static Error *checkCall(const LoadedExecutable_Execute_Args &args) {
                    " devices, where the program runs on " +
                    std::to_string(program.ranksHere.size()) +
                    " of this process");
-  if (args.num_args != program.numArguments())
+  if (args.num_devices > 0 && args.num_args != program.numArguments())
     return invalid("Execution supplied " + std::to_string(args.num_args) +
                    " buffers but the program expected " +
                    std::to_string(program.numArguments()));
@@ -115,6 +115,9 @@ static Error *checkCall(const LoadedExecutable_Execute_Args &args) {
 Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
   if (Error *error = checkCall(*args))
     return error;
+  // Nothing of it is of this process.
+  if (args->num_devices == 0)
+    return nullptr;
   Program &program = *args->executable->program;
   size_t numRanks = program.numRanks(), numArguments = program.numArguments(),
          numResults = program.numResults();
@@ -141,8 +144,6 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
     for (size_t i = 0; i < numArguments; ++i)
       buffers[k * numArguments + i] = args->argument_lists[k][i]->handle.get();
   }
-  if (here.empty())
-    return nullptr;
 
   shardc_execute_options options = {};
   options.size = sizeof(options);

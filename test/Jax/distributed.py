@@ -105,6 +105,15 @@ def member(process: int, processes: int, port: int) -> dict[str, Any]:
     some = Mesh(np.array(jax.devices())[[DEVICES - 1, 0]], ("x",))
     y = jax.make_array_from_callback((4,), NamedSharding(some, P("x")), lambda index: np.arange(4.0, dtype=np.float32)[index])
     said["some"] = float(jax.jit(lambda v: (v * v).sum())(y))
+    # Functions of Python have numbers of their process.
+    shape = jax.ShapeDtypeStruct((), np.float32)
+    ask = jax.jit(lambda v: jax.pure_callback(lambda total: np.float32(total) + 1, shape, v.sum()) + v)
+    said["asked"] = np.asarray(multihost_utils.process_allgather(ask(x), tiled=True))[:, 0].tolist()
+    # A program of which a process has nothing.
+    first = Mesh(np.array(jax.devices()[:1]), ("x",))
+    ones = jax.make_array_from_callback((2,), NamedSharding(first, P("x")), lambda _: np.ones(2, np.float32), dtype=np.float32)
+    twice = jax.jit(lambda v: v * 2)(ones)
+    assert len(twice.addressable_shards) == int(process == 0)
     said["losses"] = train()
     return said
 
@@ -155,6 +164,7 @@ def main() -> None:
     assert alone["psum"] == [0 + 2 + 4 + 6, 1 + 3 + 5 + 7], alone
     assert alone["moved"] == [6, 7, 0, 1, 2, 3, 4, 5], alone
     assert alone["some"] == 0 + 1 + 4 + 9, alone
+    assert alone["asked"] == [sum(range(8)) + 1 + i for i in range(8)], alone
     assert alone["losses"][-1] < alone["losses"][0], alone
     for status, said in start("member", 2):
         assert status == 0, (status, said)

@@ -94,7 +94,9 @@ public:
   const Ref<Engine> engine;
   const CompiledModel model;
   bool callsHost = false;
-  uint64_t digest = 0; ///< of the model and its options; 0 of an artifact
+  /// Of the model and its options, the same in other processes; 0 of an
+  /// artifact.
+  uint64_t digest = 0;
 
   /// A world on certain devices.
   struct World {

@@ -65,6 +65,7 @@ struct Ticket {
   int64_t sequence = 0; ///< from 1; 0: none
   int64_t slot = 0;
   Call call;
+  Call shown; ///< the same as other ranks see it: siteOf()
 };
 
 /// One rank's end of a transport. Functions that return false have recorded why

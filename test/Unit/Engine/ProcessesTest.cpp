@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handles.h"
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <poll.h>
+#include <numeric>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -40,6 +41,50 @@ module {
     return %0, %sum : tensor<7xf32>, tensor<f32>
   }
 })mlir";
+
+/// Differences of neighbours, of 20 elements over `x`, four times over: halos
+/// that travel beside other work, and sources that are released later.
+const std::string kDifferences = R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<20xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<20xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %a0 = stablehlo.pad %x, %zero, low = [1], high = [-1], interior = [0] : (tensor<20xf32>, tensor<f32>) -> tensor<20xf32>
+    %a1 = stablehlo.subtract %x, %a0 : tensor<20xf32>
+    %b0 = stablehlo.pad %a1, %zero, low = [-1], high = [1], interior = [0] : (tensor<20xf32>, tensor<f32>) -> tensor<20xf32>
+    %b1 = stablehlo.add %a1, %b0 : tensor<20xf32>
+    %c0 = stablehlo.pad %b1, %zero, low = [2], high = [-2], interior = [0] : (tensor<20xf32>, tensor<f32>) -> tensor<20xf32>
+    %c1 = stablehlo.add %b1, %c0 : tensor<20xf32>
+    %d0 = stablehlo.pad %c1, %zero, low = [-3], high = [3], interior = [0] : (tensor<20xf32>, tensor<f32>) -> tensor<20xf32>
+    %d1 = stablehlo.add %c1, %d0 : tensor<20xf32>
+    %sum = stablehlo.reduce(%d1 init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<20xf32>, tensor<f32>) -> tensor<f32>
+    %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<20xf32>
+    %y = stablehlo.add %d1, %all : tensor<20xf32>
+    return %y : tensor<20xf32>
+  }
+})mlir";
+
+/// The same, here.
+std::vector<float> differences() {
+  std::vector<float> x(20);
+  std::iota(x.begin(), x.end(), 1.0f);
+  auto with = [&](int from, float sign) {
+    std::vector<float> y = x;
+    for (int i = 0; i < 20; ++i)
+      if (i + from >= 0 && i + from < 20)
+        y[i] += sign * x[i + from];
+    x = y;
+  };
+  with(-1, -1);
+  with(1, 1);
+  with(-2, 1);
+  with(3, 1);
+  float sum = std::accumulate(x.begin(), x.end(), 0.0f);
+  for (float &value : x)
+    value += sum;
+  return x;
+}
 
 std::string replaced(std::string text, const std::string &from,
                      const std::string &to) {
@@ -282,6 +327,30 @@ TEST_P(Processes, HaveSeveralDevicesEach) {
   EXPECT_EQ(said[0], "0: -27 -26; 28");
   EXPECT_EQ(said[1], "1: -25 -24; 28 | 2: -23 -22; 28");
   EXPECT_EQ(said[2], "3: -21; 28");
+}
+
+TEST_P(Processes, MoveHalos) {
+  auto said = run(2, [](Member &member) {
+    if (std::string why = member.join(2); !why.empty())
+      return why;
+    ProgramPtr program = member.compile(kDifferences, "x=4");
+    std::string first = member.run(program.get());
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(member.run(program.get()), first);
+    return first;
+  });
+  std::vector<float> expected = differences();
+  std::string words[2];
+  for (int i = 0; i < 20; ++i) {
+    char text[32];
+    std::snprintf(text, sizeof(text), " %g", expected[i]);
+    int rank = i / 5;
+    if (i % 5 == 0)
+      words[rank / 2] += (rank % 2 ? " | " : "") + std::to_string(rank) + ":";
+    words[rank / 2] += text;
+  }
+  EXPECT_EQ(said[0], words[0]);
+  EXPECT_EQ(said[1], words[1]);
 }
 
 TEST_P(Processes, RunManyProgramsInOneOrder) {

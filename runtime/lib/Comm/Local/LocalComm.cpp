@@ -32,8 +32,8 @@ static uint64_t mix(uint64_t x) {
 
 static uint64_t stampOf(const Ticket &ticket) {
   uint64_t call =
-      mix(static_cast<uint64_t>(ticket.call.site) * 0x9e3779b97f4a7c15u +
-          static_cast<uint64_t>(ticket.call.count));
+      mix(static_cast<uint64_t>(ticket.shown.site) * 0x9e3779b97f4a7c15u +
+          static_cast<uint64_t>(ticket.shown.count));
   return static_cast<uint64_t>(ticket.sequence) << 32 | (call & 0xffffffff);
 }
 
@@ -356,7 +356,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
   if (spin(done)) {
     result = true;
   } else {
-    mine.awaitsSite.store(ticket.call.site, std::memory_order_relaxed);
+    mine.awaitsSite.store(ticket.shown.site, std::memory_order_relaxed);
     mine.awaits.store(whom, std::memory_order_seq_cst);
     mine.awaitsSince.store(start, std::memory_order_release);
     while (true) {
@@ -388,11 +388,11 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
 // Posts
 //===----------------------------------------------------------------------===//
 
-bool LocalComm::post(Call call, const Posted &posted,
+bool LocalComm::post(Call about, const Posted &posted,
                      std::span<const int64_t> readers, Ticket &ticket) {
   jitter();
   ticket = Ticket();
-  call.site = siteOf(program, call.site);
+  Call call = {siteOf(program, about.site), about.count};
   if (group.failed())
     return false;
   // All ranks start and finish in the same order: they take the same slot.
@@ -423,7 +423,7 @@ bool LocalComm::post(Call call, const Posted &posted,
     }
   }
   busySlots |= 1u << index;
-  ticket = {++sequence, index, call};
+  ticket = {++sequence, index, about, call};
   mine.lastSite.store(call.site, std::memory_order_relaxed);
   Board::Past &entry = mine.past[sequence % Board::historySize];
   entry.sequence.store(0, std::memory_order_relaxed);
@@ -548,7 +548,7 @@ bool LocalComm::disagree(const Ticket &ticket, int64_t peer,
   // in the one that it left.
   bool hasLeft = other.stepsLeft.load(std::memory_order_seq_cst) <
                  this->mine.stepsLeft.load(std::memory_order_relaxed);
-  std::string mine = hasLeft ? "the end of the step" : tell(ticket.call);
+  std::string mine = hasLeft ? "the end of the step" : tell(ticket.shown);
   std::string me = "rank " + std::to_string(number);
   std::string them = "rank " + std::to_string(peer);
   group.fail({6, number, me + ": " + mine + " meets " + theirs + " of " + them,
@@ -575,7 +575,7 @@ bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
                entry.count.load(std::memory_order_acquire)};
   if (entry.sequence.load(std::memory_order_acquire) != ticket.sequence)
     return true;
-  if (call.site == ticket.call.site && call.count == ticket.call.count)
+  if (call.site == ticket.shown.site && call.count == ticket.shown.count)
     return true;
   return disagree(ticket, peer, tell(call));
 }
@@ -636,7 +636,7 @@ bool LocalComm::barrier(int64_t lead) {
   }
   Ticket none;
   none.sequence = number - lead;
-  none.call.site = -1;
+  none.shown.site = -1;
   return wait(
       Board::Everybody, none,
       [&] {

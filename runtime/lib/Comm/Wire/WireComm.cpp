@@ -236,7 +236,7 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
     return true;
   int64_t start = nowNs(), asked = start;
   where.awaits = whom;
-  where.awaitsSite = ticket.call.site;
+  where.awaitsSite = ticket.shown.site;
   where.sinceNs = start;
   bool result = false;
   while (true) {
@@ -249,9 +249,9 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
                           " has left the job before the others",
                       -1,
                       {}};
-      if (ticket.call.site >= 0)
+      if (ticket.shown.site >= 0)
         gone.text += "\nrank " + std::to_string(me) + " waits in " +
-                     describe(ticket.call.site, false);
+                     describe(ticket.shown.site, false);
       lock.unlock();
       fail(std::move(gone));
       lock.lock();
@@ -269,8 +269,8 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
       Frame frame;
       frame.kind = Frame::Ask;
       frame.sequence = ticket.sequence;
-      frame.site = ticket.call.site;
-      frame.count = ticket.call.count;
+      frame.site = ticket.shown.site;
+      frame.count = ticket.shown.count;
       frame.offset = stepsLeft;
       carrier->send(whom, frame, nullptr, nullptr);
     }
@@ -364,10 +364,10 @@ void WireGroup::patrol(int64_t sinceNs) {
 // Posts
 //===----------------------------------------------------------------------===//
 
-bool WireGroup::post(Call call, const Posted &shown,
+bool WireGroup::post(Call about, const Posted &shown,
                      std::span<const int64_t> readers, Ticket &ticket) {
   ticket = Ticket();
-  call.site = siteOf(program, call.site);
+  Call call = {siteOf(program, about.site), about.count};
   if (hasFailed.load())
     return false;
   int64_t index = std::countr_one(busySlots);
@@ -377,7 +377,7 @@ bool WireGroup::post(Call call, const Posted &shown,
     return false;
   }
   busySlots |= 1u << index;
-  ticket = {++sequence, index, call};
+  ticket = {++sequence, index, about, call};
   Failure mismatch;
   {
     std::lock_guard lock(mutex);
@@ -521,7 +521,7 @@ void WireGroup::release(int64_t number, bool isUrgent) {
 
 bool WireGroup::barrier(int64_t lead) {
   Ticket none;
-  none.call.site = -1;
+  none.shown.site = -1;
   int64_t number = ++barriers;
   none.sequence = number - lead;
   bool isUrgent = lead == 0, releases = false;
