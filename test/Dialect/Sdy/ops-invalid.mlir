@@ -220,3 +220,23 @@ func.func @manual_results(%a: tensor<8xf32>) {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{a mesh without axes has at most one device id, 0 or larger}}
+sdy.mesh @m = <[], device_ids=[0, 1]>
+
+// -----
+
+// expected-error @+1 {{argument 0: attribute 'sdy.shardings' is unknown; values carry 'sdy.sharding'}}
+func.func @word(%a: tensor<8xf32> {sdy.shardings = 1}) {
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+// expected-error @+1 {{expected a priority such as p1, got 'p'}}
+func.func @priority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}p-1]>}) {
+  return
+}

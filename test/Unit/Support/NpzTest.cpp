@@ -207,6 +207,30 @@ TEST(Npy, RefusesWhatItCannotRead) {
                   "more than 16 dims"));
 }
 
+TEST(Npy, SaysWhatAHeaderLacksAndWhere) {
+  static constexpr const char *cases[][2] = {
+      {"{'descr' '<f4'}",
+       "a.npy: at byte 19: array header: expected ':' after key 'descr'"},
+      {"{descr: '<f4'}", "a.npy: at byte 11: array header: expected a string"},
+      {"{'descr': '<f4", "array header: a string does not end"},
+      {"{'descr': ''}", "array header: empty element type"},
+      {"{'descr': '<'}", "array header: empty element type"},
+      {"{'descr': [('a', '<f4')]}",
+       "array header: arrays of records are not supported"},
+      {"{'descr': '|O'}", "array of Python objects ('|O') refused: reading it "
+                          "could run code; save plain numbers"},
+      {"{'fortran_order': 1}", "array header: expected True or False"},
+      {"{'shape': [1]}", "array header: expected the shape as a tuple"},
+      {"{'shape': (1 2)}", "array header: expected ',' or ')' in the shape"},
+      {"{'descr': '<f4' 'shape': ()}", "array header: expected ',' or '}'"},
+      {"{'shape': (1,)}", "array header: expected the keys 'descr', "
+                          "'fortran_order' and 'shape'"},
+      {"{'name': 'a'}", "array header: unexpected key 'name'"}};
+  for (const auto &[header, message] : cases)
+    EXPECT_TRUE(StringRef(refusal(header)).contains(message))
+        << header << " gives: " << refusal(header);
+}
+
 TEST(Npz, EveryTruncationIsAnError) {
   std::vector<char> bytes = decode(deflatedArchive);
   for (size_t size = 0; size < bytes.size(); ++size)
