@@ -2,8 +2,8 @@
 |*
 |* Compile a model in this process, run it on devices of this process, and keep
 |* arrays there from call to call. Plain C of libshardc.so: no exception leaves
-|* a function, nothing here aborts or exits, no call starts a process, and no
-|* state is global.
+|* a function, nothing here aborts or exits, and no state is global. No call
+|* starts a process but those that read bytecode of unknown origin.
 |*
 |*   engine      N devices. A device is a rank: a thread with memory of its own.
 |*               Threads live as long as the engine and serve all its programs.
@@ -249,11 +249,12 @@ SHARDC_EXPORT shardc_error *shardc_engine_trace_stop(
 typedef struct shardc_program shardc_program;
 
 /** Compiles `model`: StableHLO as text, as MLIR bytecode or as a portable
- * artifact (VHLO). It is read in this process: bytecode is expected to be
- * whole, unless the option "foreign" has another one look first. `name` stands
- * for it in diagnostics. A program that has fewer ranks than the option "ranks"
- * says is run by as many all the same, each of which computes the whole: what
- * JAX means by a program without a mesh on several devices. */
+ * artifact (VHLO). Text is read in this process; at bytecode, which may be
+ * damaged, another one looks first, unless the option "own" says that this
+ * process has written it. `name` stands for it in diagnostics. A program that
+ * has fewer ranks than the option "ranks" says is run by as many all the same,
+ * each of which computes the whole: what JAX means by a program without a mesh
+ * on several devices. */
 SHARDC_EXPORT shardc_error *
 shardc_compile(shardc_engine *engine, const void *model, size_t model_bytes,
                const char *name, const shardc_option *options,

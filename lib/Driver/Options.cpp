@@ -55,10 +55,9 @@ static constexpr CompileOption kOptions[] = {
      "Arguments come to the devices that their meshes' device_ids name, and "
      "results leave there; else a mesh's positions are the ranks",
      false, /*isForEngines=*/true},
-    {"foreign", nullptr,
-     "The model is of unknown origin, and may be damaged: another process "
-     "looks "
-     "at it first",
+    {"own", nullptr,
+     "This process has written the model's bytecode, and it is read here; "
+     "else another process looks at bytecode first, which may be damaged",
      false, /*isForEngines=*/true},
     {"memory-limit", "bytes",
      "Most bytes of temporaries of one rank; where a program needs more, "
@@ -234,7 +233,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   stages.threads = threads.value_or(1);
   stages.noFallback = given.flag("no-fallback");
   options.verifyPartition = given.flag("verify-partition");
-  options.isOwn = reader.isEngine && !given.flag("foreign");
+  options.isOwn = reader.isEngine && given.flag("own");
   options.keepsTokens = reader.isEngine && !given.flag("drop-tokens");
   stages.memoryLimit = memoryLimit.value_or(0);
   stages.noRaise = given.flag("no-raise");

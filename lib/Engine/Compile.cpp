@@ -6,6 +6,7 @@
 #include "shardc/Engine/Program.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
+#include "shardc/Support/ProgramText.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -107,6 +108,9 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
   options.replicates = true;
   options.stages.hostCalls = true;
   options.text = std::string(text);
+  // MLIR's parser takes any text; its reader of bytecode does not survive all
+  // that may be wrong there.
+  options.isOwn |= !text.starts_with(shardc::kBytecodeMagic);
   return nullptr;
 }
 

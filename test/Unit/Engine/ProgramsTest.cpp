@@ -267,8 +267,8 @@ TEST(Programs, AreRefusedWithTheLineAndTheReason) {
   EXPECT_FAILS(refused(""), SHARDC_REFUSED, "main");
   EXPECT_FAILS(refused("garbage"), SHARDC_REFUSED, "'garbage' is unknown");
   EXPECT_FAILS(refused("ML\xefR\x06garbage"), SHARDC_REFUSED, "");
-  EXPECT_FAILS(refused("ML\xefR\x06garbage", {{"foreign", "true"}}),
-               SHARDC_REFUSED, "");
+  EXPECT_FAILS(refused("ML\xefR\x06garbage", {{"own", "true"}}), SHARDC_REFUSED,
+               "");
   EXPECT_FAILS(
       refused(std::string(kAddMul).replace(120, 10, "%nothing, %"), {}),
       SHARDC_REFUSED, "model.mlir:");
@@ -966,6 +966,48 @@ TEST(Programs, AreFoundInTheCache) {
     EXPECT_EQ(doubled(engine.get(), program.get()), right);
     EXPECT_EQ(fs::status(files[0]).permissions(), fs::perms(0600));
   }
+}
+
+/// The bytes of a file of test/.
+std::string testFile(const std::string &path) {
+  std::ifstream file(SHARDC_TEST_FOLDER "/" + path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// SHARDC_TEST_MUTANTS=N damages it in as many ways.
+TEST(Programs, SurviveDamagedBytecode) {
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program;
+  // In-process it ends the reader's process.
+  EXPECT_FAILS(
+      tryCompile(engine.get(),
+                 testFile("Tools/shard-run/Inputs/crashes-the-reader.mlirbc"),
+                 {}, program),
+      SHARDC_REFUSED, "");
+  const std::string whole = testFile("Python/Inputs/export_mlp.mlirbc");
+  ASSERT_GOOD(tryCompile(engine.get(), whole, {}, program));
+  const char *asked = std::getenv("SHARDC_TEST_MUTANTS");
+  int count = asked ? std::atoi(asked) : 20, refused = 0;
+  std::mt19937 random(1);
+  for (int i = 0; i < count; ++i) {
+    std::string mutant = whole;
+    for (unsigned changes = 1 + random() % 4; changes-- > 0;)
+      switch (random() % 3) {
+      case 0:
+        mutant[4 + random() % (mutant.size() - 4)] = char(random());
+        break;
+      case 1:
+        mutant[4 + random() % (mutant.size() - 4)] ^= char(1 << random() % 8);
+        break;
+      default:
+        mutant.resize(8 + random() % (mutant.size() - 8));
+      }
+    ErrorPtr error(tryCompile(engine.get(), mutant, {}, program));
+    refused += bool(error);
+  }
+  EXPECT_GT(refused, count / 2);
+  ASSERT_GOOD(tryCompile(engine.get(), whole, {}, program));
 }
 
 /// A number in a line of /proc/self/status.
