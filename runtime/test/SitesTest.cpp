@@ -1,6 +1,8 @@
 //===- SitesTest.cpp - The format of site tables --------------------------===//
 
 #include "TestWorld.h"
+#include <fstream>
+#include <iterator>
 
 using namespace shardrt;
 using namespace shardrt::test;
@@ -53,6 +55,16 @@ TEST(Sites, RoundTrip) {
   EncodedSites again = encodeSites(after);
   EXPECT_EQ(again.words, encoded.words);
   EXPECT_EQ(again.strings, encoded.strings);
+}
+
+/// docs/Reference/artifact.md has what the visitor says.
+TEST(Sites, TheTablesInTheDocs) {
+  std::ifstream file(SHARDC_ARTIFACT_PAGE);
+  ASSERT_TRUE(file) << SHARDC_ARTIFACT_PAGE;
+  std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(page.find(describeSites()), std::string::npos)
+      << SHARDC_ARTIFACT_PAGE << " lacks\n"
+      << describeSites();
 }
 
 TEST(Sites, ATableWithoutSites) {

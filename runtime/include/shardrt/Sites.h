@@ -6,52 +6,10 @@
 // into one blob of NUL-terminated strings (shardc_strings); the runtime reads
 // both at load. Generated code names a site by its index in the table.
 //
-//   word            header
-//   0               magic
-//   1               version of this format
-//   2               words in the whole table
-//   3               number of mesh axes, m
-//   4               number of sites, s
-//   5 .. 5+m        sizes of the mesh axes
-//   .. +m           names of the mesh axes
-//   .. +s           word at which each site starts
-//
-//   word            site
-//   0               SiteKind
-//   1               what reports call it: a string ("halo_exchange", …)
-//   2               ElementType
-//   3               Reduction
-//   4               name: a string ("%12 of stablehlo.convolution", …)
-//   5               location: a string ("unet.py:84:11")
-//   6               1 if the exchange is in place, else 0
-//   7               number of group axes, g
-//   8               number of tensor dims, r
-//   9               number of exchanged dims, d
-//   10 .. 10+g      group axes: those that all_reduce and reduce_scatter sum
-//   over
-//   .. +r           global shape
-//   .. then d times:
-//     0             dim
-//     1             Padding: what is read outside the domain
-//     2             number of axes, a
-//     3 .. 3+a      axes, major to minor
-//     .. +1         entries, n: the product of the sizes of those axes
-//     .. +2n        owned: begin, end of each entry
-//     .. +2n        needed: begin, end of each entry
-//   .. then, of exchanges:
-//     0             number of parts, p: 0 if all that is needed arrives
-//     .. then p times d tables as above, 2n words each
-//   .. then, of row_plan, gather_rows and scatter_rows:
-//     0             dim of the index vectors
-//     1             first addressed dim
-//     2             1 if gathers use the plan, + 2 if scatters do
-//     3             addressed dims, k
-//     4 .. 4+k      component of each
-//     .. +k         size of the slices of each
-//     .. then k times an exchanged dim, as above
-//
-// A string is the byte at which it starts in the blob, or -1 for none. Reading
-// is bounds-checked: a damaged table gives an error, never a wrong access.
+// visitTable and visitSite say what stands where: once, for who writes a table,
+// who reads it, and docs/Reference/artifact.md. A string is the byte at which
+// it starts in the blob, or -1 for none. Reading is bounds-checked: a damaged
+// table gives an error, never a wrong access.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_SITES_H
@@ -184,134 +142,9 @@ struct EncodedSites {
   std::string strings; ///< may be empty
 };
 
-/// Writes `table`; each site's exchange.meshShape is taken to be the table's.
-inline EncodedSites encodeSites(const SiteTable &table) {
-  EncodedSites out;
-  std::map<std::string, int64_t, std::less<>> known;
-  auto stringAt = [&](std::string_view text) -> int64_t {
-    if (text.empty())
-      return -1;
-    auto found = known.find(text);
-    if (found != known.end())
-      return found->second;
-    int64_t offset = static_cast<int64_t>(out.strings.size());
-    out.strings.append(text.substr(0, text.find('\0')));
-    out.strings.push_back('\0');
-    known.emplace(std::string(text), offset);
-    return offset;
-  };
-  auto count = [](const auto &list) {
-    return static_cast<int64_t>(list.size());
-  };
-  std::vector<int64_t> &words = out.words;
-  words = {sitesMagic, sitesVersion, 0, count(table.meshShape),
-           count(table.sites)};
-  words.insert(words.end(), table.meshShape.begin(), table.meshShape.end());
-  for (size_t i = 0; i < table.meshShape.size(); ++i)
-    words.push_back(
-        stringAt(i < table.axisNames.size() ? table.axisNames[i] : ""));
-  size_t starts = words.size();
-  words.resize(starts + table.sites.size());
-  for (size_t i = 0; i < table.sites.size(); ++i) {
-    const Site &site = table.sites[i];
-    const shardc::Exchange &exchange = site.exchange;
-    words[starts + i] = count(words);
-    words.insert(words.end(),
-                 {static_cast<int64_t>(site.kind), stringAt(site.report),
-                  static_cast<int64_t>(site.type),
-                  static_cast<int64_t>(site.reduction), stringAt(site.name),
-                  stringAt(site.location), site.inPlace ? 1 : 0,
-                  site.releasedLater ? 1 : 0, count(site.groupAxes),
-                  count(exchange.globalShape), count(exchange.dims)});
-    words.insert(words.end(), site.groupAxes.begin(), site.groupAxes.end());
-    words.insert(words.end(), exchange.globalShape.begin(),
-                 exchange.globalShape.end());
-    auto write = [&](const shardc::DimExchange &dim) {
-      words.push_back(dim.dim);
-      words.push_back(static_cast<int64_t>(dim.padding));
-      words.push_back(count(dim.axes));
-      words.insert(words.end(), dim.axes.begin(), dim.axes.end());
-      words.push_back(count(dim.owned));
-      for (shardc::Interval interval : dim.owned)
-        words.insert(words.end(), {interval.begin, interval.end});
-      for (shardc::Interval interval : dim.needed)
-        words.insert(words.end(), {interval.begin, interval.end});
-    };
-    for (const shardc::DimExchange &dim : exchange.dims)
-      write(dim);
-    if (site.kind == SiteKind::Exchange) {
-      words.push_back(count(exchange.parts));
-      for (const auto &part : exchange.parts)
-        for (const std::vector<shardc::Interval> &table : part)
-          for (shardc::Interval interval : table)
-            words.insert(words.end(), {interval.begin, interval.end});
-    }
-    if (site.kind < SiteKind::RowPlan)
-      continue;
-    const RowSite &rows = site.rows;
-    words.insert(words.end(), {rows.vectorDim, rows.first,
-                               (rows.gathers ? 1 : 0) + (rows.scatters ? 2 : 0),
-                               count(rows.dims)});
-    words.insert(words.end(), rows.components.begin(), rows.components.end());
-    words.insert(words.end(), rows.slices.begin(), rows.slices.end());
-    for (const shardc::DimExchange &dim : rows.dims)
-      write(dim);
-  }
-  words[2] = count(words);
-  return out;
-}
-
 namespace detail {
 
-/// A cursor over words that remembers the first access out of range.
-class WordReader {
-public:
-  explicit WordReader(std::span<const int64_t> words) : words(words) {}
-  bool ok() const { return !failed; }
-  int64_t position() const { return at; }
-  void seek(int64_t position) {
-    if (position < 0 || position > static_cast<int64_t>(words.size()))
-      failed = true;
-    else
-      at = position;
-  }
-  int64_t next() {
-    if (failed || at >= static_cast<int64_t>(words.size())) {
-      failed = true;
-      return 0;
-    }
-    return words[at++];
-  }
-  /// A number of things to come, each of at least `wordsEach` words.
-  int64_t nextCount(int64_t most, int64_t wordsEach = 1) {
-    int64_t value = next();
-    int64_t left = static_cast<int64_t>(words.size()) - at;
-    if (value < 0 || value > most || value > left / wordsEach) {
-      failed = true;
-      return 0;
-    }
-    return value;
-  }
-  std::vector<int64_t> nextList(int64_t size) {
-    std::vector<int64_t> list;
-    for (int64_t i = 0; i < size && ok(); ++i)
-      list.push_back(next());
-    return list;
-  }
-  std::vector<shardc::Interval> nextIntervals(int64_t size) {
-    std::vector<shardc::Interval> list;
-    for (int64_t i = 0; i < size && ok(); ++i) {
-      int64_t begin = next();
-      list.push_back({begin, next()});
-    }
-    return list;
-  }
-
-private:
-  std::span<const int64_t> words;
-  int64_t at = 0;
-  bool failed = false;
-};
+inline constexpr int64_t maxExtent = int64_t(1) << 48;
 
 /// True if every axis is one of `numAxes` and none is named twice.
 inline bool axesAreDistinct(std::span<const int64_t> axes, int64_t numAxes) {
@@ -324,7 +157,470 @@ inline bool axesAreDistinct(std::span<const int64_t> axes, int64_t numAxes) {
   return true;
 }
 
+template <typename List> int64_t sizeOf(const List &list) {
+  return static_cast<int64_t>(list.size());
+}
+
+// A visitor V has: word, flag and text, which are one word each; count, which
+// is one word and says how many are in a list; list, intervals and texts, of a
+// size that was counted; check, which a reader alone does: its first argument
+// if the words have ended, else what the function says; each, which visits what
+// is in a list; section, for what only some sites have; and isDone, where there
+// is no more to visit.
+
+/// The header. `starts`: where each site starts.
+template <typename V>
+void visitTable(V &v, SiteTable &table, int64_t &magic, int64_t &version,
+                int64_t &total, std::vector<int64_t> &starts) {
+  v.word("magic", magic);
+  v.word("version of this format", version);
+  v.check("site table ends inside its header", [&]() -> std::string {
+    if (magic != sitesMagic)
+      return "site table does not start with its magic word";
+    if (version != sitesVersion)
+      return "site table has format version " + std::to_string(version) +
+             ", expected " + std::to_string(sitesVersion) +
+             ": compile the program again";
+    return {};
+  });
+  v.word("words in the whole table", total);
+  v.checkTotal(total);
+  int64_t axes =
+      v.count("number of mesh axes, m", sizeOf(table.meshShape), maxMeshAxes);
+  int64_t sites =
+      v.count("number of sites, s", sizeOf(starts), int64_t(1) << 40);
+  v.list("sizes of the mesh axes", table.meshShape, axes, "m");
+  v.check("site table ends inside its header", [&]() -> std::string {
+    int64_t ranks = 1;
+    for (int64_t size : table.meshShape) {
+      if (size < 1 || size > maxRanks || ranks * size > maxRanks)
+        return "mesh of more than " + std::to_string(maxRanks) +
+               " ranks, or with an axis of size below 1";
+      ranks *= size;
+    }
+    return {};
+  });
+  v.texts("names of the mesh axes", table.axisNames, axes, "m");
+  v.list("word at which each site starts", starts, sites, "s");
+  v.check("site table ends inside its header", [] { return std::string(); });
+}
+
+/// One dim of an exchange, of a tensor with `size` elements there.
+template <typename V>
+void visitTables(V &v, shardc::DimExchange &dim, int64_t size,
+                 const SiteTable &table) {
+  auto name = [&] { return "dim " + std::to_string(dim.dim); };
+  int64_t padding = static_cast<int64_t>(dim.padding);
+  v.word("`Padding`: what is read outside the domain", padding);
+  int64_t numAxes = v.count("number of axes, a", sizeOf(dim.axes), maxMeshAxes);
+  v.list("axes, major to minor", dim.axes, numAxes, "a");
+  v.check("ends outside the table", [&]() -> std::string {
+    if (padding < 0 ||
+        padding > static_cast<int64_t>(shardc::Padding::Symmetric))
+      return "padding " + std::to_string(padding) + " of " + name() +
+             " is unknown";
+    dim.padding = static_cast<shardc::Padding>(padding);
+    if (!axesAreDistinct(dim.axes, sizeOf(table.meshShape)))
+      return "axes of " + name() + " are out of range or named twice";
+    return {};
+  });
+  int64_t entries =
+      v.count("entries, n: the product of the sizes of those axes",
+              sizeOf(dim.owned), maxRanks, 4);
+  v.check("ends outside the table", [&]() -> std::string {
+    int64_t coordinates = 1;
+    for (int64_t axis : dim.axes)
+      coordinates *= table.meshShape[axis];
+    if (entries == coordinates)
+      return {};
+    return name() + " needs a table of " + std::to_string(coordinates) +
+           " entries";
+  });
+  v.intervals("owned: begin, end of each entry", dim.owned, entries, "2n");
+  v.intervals("needed: begin, end of each entry", dim.needed, entries, "2n");
+  v.check("ends outside the table", [&]() -> std::string {
+    for (shardc::Interval owned : dim.owned)
+      if (!owned.empty() && (owned.begin < 0 || owned.end > size))
+        return "owned interval reaches outside " + name();
+    for (shardc::Interval needed : dim.needed)
+      if (needed.begin < -maxExtent || needed.end > maxExtent ||
+          needed.begin > maxExtent || needed.end < -maxExtent)
+        return "needed interval of " + name() + " is too large";
+    return {};
+  });
+}
+
+/// One site. `table` holds the mesh.
+template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
+  shardc::Exchange &exchange = site.exchange;
+  bool isExchange = site.kind == SiteKind::Exchange;
+  v.word("`SiteKind`", site.kind);
+  v.text("what reports call it: a string (`halo_exchange`, …)", site.report);
+  v.word("`ElementType`", site.type);
+  v.word("`Reduction`", site.reduction);
+  v.text("name: a string (`%12 of stablehlo.convolution`, …)", site.name);
+  v.text("location: a string (`unet.py:84:11`)", site.location);
+  v.flag("1 if the exchange is in place, else 0", site.inPlace);
+  v.flag("1 if others may read the source until `exchange_release`, else 0",
+         site.releasedLater);
+  int64_t groupAxes =
+      v.count("number of group axes, g", sizeOf(site.groupAxes), maxMeshAxes);
+  int64_t dims = v.count("number of tensor dims, r",
+                         sizeOf(exchange.globalShape), maxTensorDims);
+  int64_t exchanged = v.count("number of exchanged dims, d",
+                              sizeOf(exchange.dims), maxTensorDims, 3);
+  v.check("ends outside the table, or has too many dims", [&]() -> std::string {
+    auto number = [](auto value) {
+      return std::to_string(static_cast<int64_t>(value));
+    };
+    isExchange = site.kind == SiteKind::Exchange;
+    if (site.kind < SiteKind::Exchange || site.kind > SiteKind::ScatterRows)
+      return "kind " + number(site.kind) + " is unknown";
+    if (elementBytes(site.type) == 0)
+      return "element type " + number(site.type) + " is unknown";
+    bool reduces = site.kind == SiteKind::AllReduce ||
+                   site.kind == SiteKind::ReduceScatter;
+    if (site.reduction < Reduction::None || site.reduction > Reduction::Xor ||
+        (site.kind != SiteKind::ScatterRows &&
+         (site.reduction == Reduction::None) == reduces))
+      return "reduction " + number(site.reduction) + " does not fit its kind";
+    if ((site.inPlace || site.releasedLater) && !isExchange)
+      return "is no exchange, but in place or released later";
+    return {};
+  });
+  v.list("group axes: those that `all_reduce` and `reduce_scatter` sum over",
+         site.groupAxes, groupAxes, "g");
+  v.list("global shape", exchange.globalShape, dims, "r");
+  v.check("ends outside the table", [&]() -> std::string {
+    if (!axesAreDistinct(site.groupAxes, sizeOf(table.meshShape)))
+      return "group axes are out of range or named twice";
+    int64_t elements = 1;
+    for (int64_t size : exchange.globalShape) {
+      if (size < 0 || size > maxExtent ||
+          (size != 0 && elements > maxExtent / size))
+        return "global shape is negative or too large";
+      elements *= size == 0 ? 1 : size;
+    }
+    return {};
+  });
+  uint64_t seen = 0;
+  v.each("then d times:", exchange.dims, exchanged,
+         [&](shardc::DimExchange &dim) {
+           v.word("dim", dim.dim);
+           v.check("ends outside the table", [&]() -> std::string {
+             if (dim.dim < 0 || dim.dim >= dims || (seen >> dim.dim & 1))
+               return "exchanged dim is out of range or listed twice";
+             seen |= uint64_t(1) << dim.dim;
+             return {};
+           });
+           visitTables(v, dim, v.at(exchange.globalShape, dim.dim), table);
+         });
+  if (v.section("then, of exchanges:", isExchange)) {
+    int64_t parts =
+        v.count("number of parts, p: 0 if all that is needed arrives",
+                sizeOf(exchange.parts), maxParts);
+    v.each("then p times, for each exchanged dim:", exchange.parts, parts,
+           [&](std::vector<std::vector<shardc::Interval>> &part) {
+             part.resize(exchange.dims.size());
+             for (size_t d = 0; d < part.size(); ++d) {
+               const shardc::DimExchange &dim = exchange.dims[d];
+               v.intervals("begin, end of each entry", part[d],
+                           sizeOf(dim.needed), "2n");
+               v.check("ends outside the table", [&]() -> std::string {
+                 for (size_t e = 0; e < part[d].size(); ++e)
+                   if (!dim.needed[e].contains(part[d][e]))
+                     return "a part reaches outside what is needed of dim " +
+                            std::to_string(dim.dim);
+                 return {};
+               });
+             }
+           });
+    v.check("ends outside the table, or has too many parts",
+            [] { return std::string(); });
+  }
+  if (v.section("then, of `row_plan`, `gather_rows` and `scatter_rows`:",
+                site.kind >= SiteKind::RowPlan)) {
+    RowSite &rows = site.rows;
+    int64_t uses = (rows.gathers ? 1 : 0) + (rows.scatters ? 2 : 0);
+    v.word("dim of the index vectors", rows.vectorDim);
+    v.word("first addressed dim", rows.first);
+    v.word("1 if gathers use the plan, + 2 if scatters do", uses);
+    int64_t count = v.count("number of addressed dims, k", sizeOf(rows.dims),
+                            maxTensorDims, 6);
+    v.check("ends outside the table, or has rows of no kind",
+            [&]() -> std::string {
+              if (uses < 0 || uses > 3)
+                return "has rows of no kind";
+              rows.gathers = (uses & 1) != 0;
+              rows.scatters = (uses & 2) != 0;
+              return {};
+            });
+    v.list("component of each", rows.components, count, "k");
+    v.list("size of the slices of each", rows.slices, count, "k");
+    v.each("then k times, as an exchanged dim above:", rows.dims, count,
+           [&](shardc::DimExchange &dim) {
+             v.word("dim", dim.dim);
+             if (!v.isDone())
+               visitTables(v, dim, maxExtent, table);
+           });
+  }
+  v.check("ends outside the table", [] { return std::string(); });
+}
+
+/// Appends words and strings.
+class SiteWriter {
+public:
+  explicit SiteWriter(EncodedSites &out) : out(out) {}
+
+  template <typename T> void word(const char *, T &value) {
+    out.words.push_back(static_cast<int64_t>(value));
+  }
+  void flag(const char *, bool &value) { out.words.push_back(value ? 1 : 0); }
+  void text(const char *, std::string &value) {
+    out.words.push_back(stringAt(value));
+  }
+  int64_t count(const char *, int64_t size, int64_t, int64_t = 1) {
+    out.words.push_back(size);
+    return size;
+  }
+  void list(const char *, std::vector<int64_t> &values, int64_t, const char *) {
+    out.words.insert(out.words.end(), values.begin(), values.end());
+  }
+  void intervals(const char *, std::vector<shardc::Interval> &values, int64_t,
+                 const char *) {
+    for (shardc::Interval interval : values)
+      out.words.insert(out.words.end(), {interval.begin, interval.end});
+  }
+  void texts(const char *, std::vector<std::string> &values, int64_t size,
+             const char *) {
+    values.resize(size);
+    for (std::string &value : values)
+      text("", value);
+  }
+  template <typename F> void check(const char *, F) {}
+  void checkTotal(int64_t) {}
+  template <typename List, typename F>
+  void each(const char *, List &list, int64_t, F visit) {
+    for (auto &element : list)
+      visit(element);
+  }
+  bool section(const char *, bool holds) { return holds; }
+  int64_t at(const std::vector<int64_t> &, int64_t) { return 0; }
+  bool isDone() { return false; }
+
+private:
+  int64_t stringAt(std::string_view text) {
+    if (text.empty())
+      return -1;
+    auto found = known.find(text);
+    if (found != known.end())
+      return found->second;
+    int64_t offset = sizeOf(out.strings);
+    out.strings.append(text.substr(0, text.find('\0')));
+    out.strings.push_back('\0');
+    known.emplace(std::string(text), offset);
+    return offset;
+  }
+
+  EncodedSites &out;
+  std::map<std::string, int64_t, std::less<>> known;
+};
+
+/// Reads words that nobody vouches for. After the first thing that is wrong
+/// every word is 0 and every list empty.
+class SiteReader {
+public:
+  SiteReader(std::span<const int64_t> words, std::string_view strings)
+      : words(words), strings(strings) {}
+
+  std::string error;
+  std::string where; ///< begins errors
+
+  void seek(int64_t position) {
+    if (position < 0 || position > sizeOf(words))
+      failed = true;
+    else
+      next_ = position;
+  }
+  template <typename T> void word(const char *, T &value) {
+    value = static_cast<T>(next());
+  }
+  void flag(const char *what, bool &value) {
+    int64_t said = next();
+    value = said == 1;
+    if (said != 0 && said != 1)
+      fail("says " + std::to_string(said) + ", expected " + what);
+  }
+  void text(const char *, std::string &value) { value = stringAt(next()); }
+  int64_t count(const char *, int64_t, int64_t most, int64_t wordsEach = 1) {
+    int64_t value = next();
+    int64_t left = sizeOf(words) - next_;
+    if (value < 0 || value > most || value > left / wordsEach) {
+      failed = true;
+      return 0;
+    }
+    return isGood() ? value : 0;
+  }
+  void list(const char *, std::vector<int64_t> &values, int64_t size,
+            const char *) {
+    values.clear();
+    for (int64_t i = 0; i < size && isGood(); ++i)
+      values.push_back(next());
+  }
+  void intervals(const char *, std::vector<shardc::Interval> &values,
+                 int64_t size, const char *) {
+    values.clear();
+    for (int64_t i = 0; i < size && isGood(); ++i) {
+      int64_t begin = next();
+      values.push_back({begin, next()});
+    }
+  }
+  void texts(const char *, std::vector<std::string> &values, int64_t size,
+             const char *) {
+    values.clear();
+    for (int64_t i = 0; i < size && isGood(); ++i)
+      values.push_back(stringAt(next()));
+  }
+  template <typename F> void check(const char *ended, F what) {
+    if (!error.empty())
+      return;
+    if (failed)
+      return fail(ended);
+    if (std::string why = what(); !why.empty())
+      fail(why);
+  }
+  void checkTotal(int64_t total) {
+    check("site table ends inside its header", [&]() -> std::string {
+      if (total == sizeOf(words))
+        return {};
+      return "site table has " + std::to_string(words.size()) +
+             " words, but its header says otherwise";
+    });
+  }
+  template <typename List, typename F>
+  void each(const char *, List &list, int64_t size, F visit) {
+    list.clear();
+    for (int64_t i = 0; i < size && isGood(); ++i)
+      visit(list.emplace_back());
+  }
+  bool section(const char *, bool holds) { return isGood() && holds; }
+  int64_t at(const std::vector<int64_t> &values, int64_t place) {
+    return isGood() ? values[place] : 0;
+  }
+  bool isDone() { return !isGood(); }
+
+private:
+  bool isGood() const { return !failed && error.empty(); }
+  void fail(const std::string &why) {
+    if (error.empty())
+      error = where + why;
+  }
+  int64_t next() {
+    if (!isGood() || next_ >= sizeOf(words)) {
+      failed = true;
+      return 0;
+    }
+    return words[next_++];
+  }
+  std::string stringAt(int64_t offset) {
+    if (offset == -1 || !isGood())
+      return {};
+    size_t end = offset < 0 || offset >= sizeOf(strings)
+                     ? std::string_view::npos
+                     : strings.find('\0', offset);
+    if (end == std::string_view::npos) {
+      fail("string at byte " + std::to_string(offset) +
+           " is outside the string table of " + std::to_string(strings.size()) +
+           " bytes");
+      return {};
+    }
+    return std::string(strings.substr(offset, end - offset));
+  }
+
+  std::span<const int64_t> words;
+  std::string_view strings;
+  int64_t next_ = 0;
+  bool failed = false;
+};
+
+/// Says what stands where, as rows of a table.
+class SiteDescriber {
+public:
+  std::string text_;
+
+  template <typename T> void word(const char *what, T &) {
+    row(place(), what);
+    ++words;
+  }
+  void flag(const char *what, bool &) { row(place(), what), ++words; }
+  void text(const char *what, std::string &) { row(place(), what), ++words; }
+  int64_t count(const char *what, int64_t, int64_t, int64_t = 1) {
+    row(place(), what);
+    ++words;
+    return 1;
+  }
+  template <typename List>
+  void list(const char *what, List &, int64_t, const char *size) {
+    row((after.empty() ? std::to_string(words) + " .. " : "..") + "+" + size,
+        what);
+    after = "..";
+  }
+  template <typename List>
+  void intervals(const char *what, List &values, int64_t size,
+                 const char *words) {
+    list(what, values, size, words);
+  }
+  template <typename List>
+  void texts(const char *what, List &values, int64_t size, const char *words) {
+    list(what, values, size, words);
+  }
+  template <typename F> void check(const char *, F) {}
+  void checkTotal(int64_t) {}
+  template <typename List, typename F>
+  void each(const char *title, List &list, int64_t, F visit) {
+    section(title, true);
+    list.resize(1);
+    visit(list.front());
+    words = 0;
+    after = "..";
+  }
+  bool section(const char *title, bool) {
+    row("", title);
+    words = 0;
+    after.clear();
+    return true;
+  }
+  int64_t at(const std::vector<int64_t> &, int64_t) { return 0; }
+  /// What an exchanged dim holds has been said.
+  bool isDone() { return true; }
+
+private:
+  std::string place() { return after.empty() ? std::to_string(words) : "..+1"; }
+  void row(const std::string &place, const char *what) {
+    text_ += "| " + place + (place.empty() ? "| " : " | ") + what + " |\n";
+  }
+
+  int64_t words = 0;
+  std::string after; ///< once a list came, places follow one another
+};
+
 } // namespace detail
+
+/// Writes `table`; each site's exchange.meshShape is taken to be the table's.
+inline EncodedSites encodeSites(SiteTable table) {
+  EncodedSites out;
+  detail::SiteWriter writer(out);
+  int64_t magic = sitesMagic, version = sitesVersion, total = 0;
+  std::vector<int64_t> starts(table.sites.size());
+  detail::visitTable(writer, table, magic, version, total, starts);
+  size_t firstStart = out.words.size() - starts.size();
+  for (size_t i = 0; i < table.sites.size(); ++i) {
+    out.words[firstStart + i] = detail::sizeOf(out.words);
+    detail::visitSite(writer, table.sites[i], table);
+  }
+  out.words[2] = detail::sizeOf(out.words);
+  return out;
+}
 
 /// Reads a table. Returns an empty string, or what is wrong with it: `table` is
 /// then unspecified. Checks the format, that strings, axes, dims and table
@@ -332,197 +628,33 @@ inline bool axesAreDistinct(std::span<const int64_t> axes, int64_t numAxes) {
 /// tensor is shardc::verifyExchange's to say.
 inline std::string decodeSites(std::span<const int64_t> words,
                                std::string_view strings, SiteTable &table) {
-  constexpr int64_t maxExtent = int64_t(1) << 48;
   table = SiteTable();
-  detail::WordReader reader(words);
-  if (reader.next() != sitesMagic)
-    return "site table does not start with its magic word";
-  int64_t version = reader.next();
-  if (reader.ok() && version != sitesVersion)
-    return "site table has format version " + std::to_string(version) +
-           ", expected " + std::to_string(sitesVersion) +
-           ": compile the program again";
-  if (reader.next() != static_cast<int64_t>(words.size()))
-    return "site table has " + std::to_string(words.size()) +
-           " words, but its header says otherwise";
-  int64_t numAxes = reader.nextCount(maxMeshAxes);
-  int64_t numSites = reader.nextCount(int64_t(1) << 40);
-  if (!reader.ok())
-    return "site table ends inside its header";
-
-  std::string error;
-  auto stringAt = [&](int64_t offset) -> std::string {
-    if (offset == -1)
-      return {};
-    if (offset < 0 || offset >= static_cast<int64_t>(strings.size()) ||
-        strings.find('\0', offset) == std::string_view::npos) {
-      error = "string at byte " + std::to_string(offset) +
-              " is outside the string table of " +
-              std::to_string(strings.size()) + " bytes";
-      return {};
-    }
-    return std::string(
-        strings.substr(offset, strings.find('\0', offset) - offset));
-  };
-
-  table.meshShape = reader.nextList(numAxes);
-  int64_t ranks = 1;
-  for (int64_t size : table.meshShape) {
-    if (size < 1 || size > maxRanks || ranks * size > maxRanks)
-      return "mesh of more than " + std::to_string(maxRanks) +
-             " ranks, or with an axis of size below 1";
-    ranks *= size;
-  }
-  for (int64_t i = 0; i < numAxes && reader.ok(); ++i)
-    table.axisNames.push_back(stringAt(reader.next()));
-  std::vector<int64_t> starts = reader.nextList(numSites);
-  if (!reader.ok())
-    return "site table ends inside its header";
-  if (!error.empty())
-    return error;
-
-  for (int64_t i = 0; i < numSites; ++i) {
-    std::string where = "site " + std::to_string(i) + ": ";
+  detail::SiteReader reader(words, strings);
+  int64_t magic = 0, version = 0, total = 0;
+  std::vector<int64_t> starts;
+  detail::visitTable(reader, table, magic, version, total, starts);
+  for (size_t i = 0; i < starts.size() && reader.error.empty(); ++i) {
+    reader.where = "site " + std::to_string(i) + ": ";
     reader.seek(starts[i]);
     Site site;
-    site.kind = static_cast<SiteKind>(reader.next());
-    site.report = stringAt(reader.next());
-    site.type = static_cast<ElementType>(reader.next());
-    site.reduction = static_cast<Reduction>(reader.next());
-    site.name = stringAt(reader.next());
-    site.location = stringAt(reader.next());
-    int64_t inPlace = reader.next();
-    int64_t releasedLater = reader.next();
-    int64_t numGroupAxes = reader.nextCount(maxMeshAxes);
-    int64_t numDims = reader.nextCount(maxTensorDims);
-    int64_t numExchanged = reader.nextCount(maxTensorDims, 3);
-    if (!reader.ok())
-      return where + "ends outside the table, or has more than " +
-             std::to_string(maxTensorDims) + " dims";
-    if (!error.empty())
-      return where + error;
-    if (site.kind < SiteKind::Exchange || site.kind > SiteKind::ScatterRows)
-      return where + "kind " + std::to_string(static_cast<int64_t>(site.kind)) +
-             " is unknown";
-    if (elementBytes(site.type) == 0)
-      return where + "element type " +
-             std::to_string(static_cast<int64_t>(site.type)) + " is unknown";
-    if (site.reduction < Reduction::None || site.reduction > Reduction::Xor ||
-        (site.kind != SiteKind::ScatterRows &&
-         (site.reduction == Reduction::None) ==
-             (site.kind == SiteKind::AllReduce ||
-              site.kind == SiteKind::ReduceScatter)))
-      return where + "reduction " +
-             std::to_string(static_cast<int64_t>(site.reduction)) +
-             " does not fit its kind";
-    if (inPlace != 0 && (inPlace != 1 || site.kind != SiteKind::Exchange))
-      return where + "says " + std::to_string(inPlace) +
-             " where an exchange in place says 1, and all else 0";
-    site.inPlace = inPlace == 1;
-    if (releasedLater != 0 &&
-        (releasedLater != 1 || site.kind != SiteKind::Exchange))
-      return where + "says " + std::to_string(releasedLater) +
-             " where an exchange that is released later says 1, and all else 0";
-    site.releasedLater = releasedLater == 1;
-    site.groupAxes = reader.nextList(numGroupAxes);
-    if (!reader.ok() || !detail::axesAreDistinct(site.groupAxes, numAxes))
-      return where + "group axes are out of range or named twice";
+    detail::visitSite(reader, site, table);
     site.exchange.meshShape = table.meshShape;
-    site.exchange.globalShape = reader.nextList(numDims);
-    int64_t elements = 1;
-    for (int64_t size : site.exchange.globalShape) {
-      if (size < 0 || size > maxExtent ||
-          (size != 0 && elements > maxExtent / size))
-        return where + "global shape is negative or too large";
-      elements *= size == 0 ? 1 : size;
-    }
-    auto readTables = [&](shardc::DimExchange &dim,
-                          int64_t size) -> std::string {
-      int64_t padding = reader.next();
-      if (padding < 0 ||
-          padding > static_cast<int64_t>(shardc::Padding::Symmetric))
-        return where + "padding " + std::to_string(padding) + " of dim " +
-               std::to_string(dim.dim) + " is unknown";
-      dim.padding = static_cast<shardc::Padding>(padding);
-      dim.axes = reader.nextList(reader.nextCount(maxMeshAxes));
-      if (!reader.ok() || !detail::axesAreDistinct(dim.axes, numAxes))
-        return where + "axes of dim " + std::to_string(dim.dim) +
-               " are out of range or named twice";
-      int64_t coordinates = 1;
-      for (int64_t axis : dim.axes)
-        coordinates *= table.meshShape[axis];
-      int64_t entries = reader.nextCount(maxRanks, 4);
-      if (!reader.ok() || entries != coordinates)
-        return where + "dim " + std::to_string(dim.dim) + " needs a table of " +
-               std::to_string(coordinates) + " entries";
-      dim.owned = reader.nextIntervals(entries);
-      dim.needed = reader.nextIntervals(entries);
-      for (int64_t e = 0; e < entries; ++e) {
-        shardc::Interval owned = dim.owned[e], needed = dim.needed[e];
-        if (!owned.empty() && (owned.begin < 0 || owned.end > size))
-          return where + "owned interval reaches outside dim " +
-                 std::to_string(dim.dim);
-        if (needed.begin < -maxExtent || needed.end > maxExtent ||
-            needed.begin > maxExtent || needed.end < -maxExtent)
-          return where + "needed interval of dim " + std::to_string(dim.dim) +
-                 " is too large";
-      }
-      return {};
-    };
-    uint64_t seenDims = 0;
-    for (int64_t d = 0; d < numExchanged; ++d) {
-      shardc::DimExchange &dim = site.exchange.dims.emplace_back();
-      dim.dim = reader.next();
-      if (!reader.ok() || dim.dim < 0 || dim.dim >= numDims ||
-          (seenDims >> dim.dim & 1))
-        return where + "exchanged dim is out of range or listed twice";
-      seenDims |= uint64_t(1) << dim.dim;
-      if (std::string why = readTables(dim, site.exchange.globalShape[dim.dim]);
-          !why.empty())
-        return why;
-    }
-    if (site.kind == SiteKind::Exchange) {
-      int64_t numParts = reader.nextCount(maxParts);
-      for (int64_t p = 0; p < numParts && reader.ok(); ++p) {
-        auto &part = site.exchange.parts.emplace_back();
-        for (const shardc::DimExchange &dim : site.exchange.dims) {
-          std::vector<shardc::Interval> &table = part.emplace_back(
-              reader.nextIntervals(static_cast<int64_t>(dim.needed.size())));
-          for (size_t e = 0; e < table.size(); ++e)
-            if (!dim.needed[e].contains(table[e]))
-              return where + "part " + std::to_string(p) +
-                     " reaches outside what is needed of dim " +
-                     std::to_string(dim.dim);
-        }
-      }
-      if (!reader.ok())
-        return where + "ends outside the table, or has more than " +
-               std::to_string(maxParts) + " parts";
-    }
-    if (site.kind >= SiteKind::RowPlan) {
-      RowSite &rows = site.rows;
-      rows.vectorDim = reader.next();
-      rows.first = reader.next();
-      int64_t uses = reader.next();
-      int64_t numRowDims = reader.nextCount(maxTensorDims, 6);
-      if (!reader.ok() || uses < 0 || uses > 3)
-        return where + "ends outside the table, or has rows of no kind";
-      rows.gathers = (uses & 1) != 0;
-      rows.scatters = (uses & 2) != 0;
-      rows.components = reader.nextList(numRowDims);
-      rows.slices = reader.nextList(numRowDims);
-      for (int64_t d = 0; d < numRowDims; ++d) {
-        shardc::DimExchange &dim = rows.dims.emplace_back();
-        dim.dim = reader.next();
-        if (std::string why = readTables(dim, maxExtent); !why.empty())
-          return why;
-      }
-    }
-    if (!reader.ok())
-      return where + "ends outside the table";
     table.sites.push_back(std::move(site));
   }
-  return {};
+  return reader.error;
+}
+
+/// The format, as two tables of docs/Reference/artifact.md.
+inline std::string describeSites() {
+  SiteTable table;
+  Site site;
+  int64_t word = 0;
+  std::vector<int64_t> starts;
+  detail::SiteDescriber header, describer;
+  detail::visitTable(header, table, word, word, word, starts);
+  detail::visitSite(describer, site, table);
+  return "| word | header |\n|---|---|\n" + header.text_ +
+         "\n| word | site |\n|---|---|\n" + describer.text_;
 }
 
 } // namespace shardrt
