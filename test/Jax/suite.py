@@ -147,9 +147,11 @@ class Watched:
     def watch(self, process: "subprocess.Popen[bytes]", record: Path, limit: int) -> bool:
         """Follow the process to its end; True if it said nothing for ``limit`` seconds."""
         last = time.monotonic()
-        with open(record) as lines:
+        rest = ""  # a line of which not all is written yet
+        with open(record) as written:
             while True:
                 ended = process.poll() is not None
+                *lines, rest = (rest + written.read()).split("\n")
                 for line in lines:
                     last = time.monotonic()
                     self.take(json.loads(line))
@@ -258,13 +260,17 @@ def main() -> int:
     files = files_of(options.suite, options.files)
     setting = f"{options.platform} {options.devices} {options.cases} {options.seed} {options.dut} {options.every}"
     known: dict[str, dict[str, dict[str, Any]]] = collections.defaultdict(dict)
-    others: list[str] = []  # of other settings
+    others: list[str] = []  # of other settings, and of files that are not run now
+    running = {path.name for path in files}
+    before: dict[str, list[dict[str, Any]]] = collections.defaultdict(list)  # of files that are run later
     if options.results and options.results.is_file():
         for line in options.results.read_text().splitlines():
             result = json.loads(line)
-            if result["setting"] != setting:
+            if result["setting"] != setting or result["end"].split("::")[0] not in running:
                 others.append(line + "\n")
-            elif result["outcome"] in ("passed", "skipped") or not (options.failed or result["outcome"] == "import"):
+                continue
+            before[result["end"].split("::")[0]].append(result)
+            if result["outcome"] in ("passed", "skipped") or not (options.failed or result["outcome"] == "import"):
                 known[result["end"].split("::")[0]][result["end"]] = result
     lock = threading.Lock()
     results: list[dict[str, Any]] = []
@@ -277,7 +283,8 @@ def main() -> int:
             print(f"{path.name}: {sum(test['outcome'] == 'passed' for test in found)} of {len(found)} passed, "
                   f"{time.monotonic() - begin:.0f} s", flush=True)
             if options.results:
-                kept = [test for name, tests in known.items() if name not in {p["end"].split("::")[0] for p in results} for test in tests.values()]
+                done = {test["end"].split("::")[0] for test in results}
+                kept = [test for name, tests in before.items() if name not in done for test in tests]
                 options.results.write_text("".join(others + [json.dumps(test) + "\n" for test in kept + results]))
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
