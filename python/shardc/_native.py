@@ -52,6 +52,7 @@ class HostCall(Sized):
 
 HOST_FN = ctypes.CFUNCTYPE(ctypes.c_int, _pointer, ctypes.POINTER(HostCall), _pointer, _size)
 EVENT_FN = ctypes.CFUNCTYPE(None, _pointer, _pointer)
+TRACE_FN = ctypes.CFUNCTYPE(None, _pointer, _pointer)
 RELEASED_FN = ctypes.CFUNCTYPE(None, _pointer)
 
 
@@ -78,6 +79,12 @@ class EngineOptions(Sized):
 class MemoryStats(Sized):
     _fields_ = [("size", _size), ("bytes_in_use", _int64), ("peak_bytes_in_use", _int64), ("num_allocs", _int64),
                 ("bytes_limit", _int64)]
+
+
+class TraceEvent(Sized):
+    _fields_ = [("size", _size), ("device", _int64), ("is_exchange", ctypes.c_int32), ("name", _string),
+                ("location", _string), ("begin_ns", _int64), ("end_ns", _int64), ("wait_ns", _int64),
+                ("bytes", _int64)]
 
 
 class Bytes(ctypes.Structure):
@@ -113,7 +120,7 @@ class SiteStats(Sized):
 STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
     "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
-    "shardc_memory_stats": MemoryStats, "shardc_bytes": Bytes,
+    "shardc_memory_stats": MemoryStats, "shardc_trace_event": TraceEvent, "shardc_bytes": Bytes,
     "shardc_value": Value, "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
     "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats,
 }
@@ -141,6 +148,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_engine_num_processes": (_int64, [_pointer]),
     "shardc_engine_device_process": (_int64, [_pointer, _int64]),
     "shardc_engine_memory_stats": (_error, [_pointer, _int64, ctypes.POINTER(MemoryStats)]),
+    "shardc_engine_trace_start": (_error, [_pointer]),
+    "shardc_engine_trace_stop": (_error, [_pointer, TRACE_FN, _pointer, ctypes.POINTER(ctypes.c_int64)]),
     "shardc_compile": (_error, [_pointer, _string, _size, _string, ctypes.POINTER(Option), _size, _pointers]),
     "shardc_program_destroy": (None, [_pointer]),
     "shardc_bytes_free": (None, [ctypes.POINTER(Bytes)]),
@@ -150,6 +159,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_program_num_ranks": (_int64, [_pointer]),
     "shardc_program_num_arguments": (_int64, [_pointer]),
     "shardc_program_num_results": (_int64, [_pointer]),
+    "shardc_program_calls_host": (_flag, [_pointer]),
     "shardc_program_argument": (_error, [_pointer, _int64, ctypes.POINTER(Value)]),
     "shardc_program_result": (_error, [_pointer, _int64, ctypes.POINTER(Value)]),
     "shardc_program_argument_box": (_error, [_pointer, _int64, _int64, _int64s, _int64s]),

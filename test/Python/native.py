@@ -14,6 +14,8 @@ C_TYPES = {ctypes.c_int: ("int", "shardc_element_type"), ctypes.c_int64: ("int64
 def declared(header: str) -> dict[str, tuple[str, list[str]]]:
     """Functions of the header: what they return and take, as C spells it, without names."""
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    # A function that is spelt out instead of named by a typedef.
+    header = re.sub(r"\w+ \(\*\w+\)\([^()]*\)", "spelt_out_fn", header)
     found = {}
     for result, name, arguments in re.findall(r"SHARDC_EXPORT\s+([\w\s*]+?)\s*(\bshardc_\w+)\(([^)]*)\);", header):
         types = []
