@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 3
+#define SHARDC_API_VERSION 4
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -197,6 +197,11 @@ shardc_engine_create(const shardc_engine_options *options,
 /** Waits for what is under way, then ends the devices. Programs and buffers of
  * it may be destroyed later, and nothing else be done with them. */
 SHARDC_EXPORT void shardc_engine_destroy(shardc_engine *engine);
+/** Of a member of a job: waits for what is under way and tells the others that
+ * this process runs no program with them any more; those that wait for it fail
+ * at once. What is of this process goes on. Programs that end for another
+ * reason than that all is done call this first of all. */
+SHARDC_EXPORT void shardc_engine_leave(shardc_engine *engine);
 /** Of all processes. They are numbered by process. */
 SHARDC_EXPORT int64_t shardc_engine_num_devices(const shardc_engine *engine);
 /** Devices of this process: so many, from number `first` (may be NULL) on. */

@@ -144,6 +144,11 @@ void shardc_engine_destroy(shardc_engine *engine) {
   unwrap(engine)->release();
 }
 
+void shardc_engine_leave(shardc_engine *engine) {
+  if (engine)
+    unwrap(engine)->leave();
+}
+
 int64_t shardc_engine_num_devices(const shardc_engine *engine) {
   return engine ? static_cast<int64_t>(unwrap(engine)->devices.size()) : 0;
 }

@@ -1,6 +1,7 @@
 //===- Engine.cpp - Devices of this process -------------------------------===//
 
 #include "shardc/Engine/Engine.h"
+#include "shardrt/Jobs.h"
 #include <algorithm>
 #include <pthread.h>
 
@@ -193,6 +194,16 @@ MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
   return nullptr;
 }
 
+void Engine::leave() {
+  if (!member || generation != forks.load(std::memory_order_relaxed))
+    return;
+  for (int64_t left; (left = underWay.load()) > 0;)
+    underWay.wait(left);
+  std::lock_guard lock(mutex);
+  if (member)
+    shardrt_job_say_goodbye(member);
+}
+
 void Engine::close() {
   if (closed.exchange(true))
     return;
@@ -213,7 +224,12 @@ void Engine::close() {
     crew = std::exchange(ranks, nullptr);
   }
   shardrt_crew_destroy(crew);
-  shardrt_job_leave(std::exchange(member, nullptr));
+  shardrt_job *job;
+  {
+    std::lock_guard lock(mutex);
+    job = std::exchange(member, nullptr);
+  }
+  shardrt_job_leave(job);
 }
 
 MaybeFailure Engine::checkUsable() const {

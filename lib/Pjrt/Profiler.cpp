@@ -42,6 +42,14 @@ void removeClient(Client *client) {
   std::erase(clients().all, client);
 }
 
+/// For the end of a process, before it waits for others of its job: tells them
+/// that it runs nothing with them any more.
+extern "C" SHARDC_EXPORT void shardc_pjrt_leave() {
+  std::lock_guard lock(clients().mutex);
+  for (Client *client : clients().all)
+    shardc_engine_leave(client->engine);
+}
+
 //===----------------------------------------------------------------------===//
 // What was done
 //===----------------------------------------------------------------------===//

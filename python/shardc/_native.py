@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 2
+API_VERSION = 4
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -142,6 +142,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_element_type_bytes": (_int64, [_type]),
     "shardc_engine_create": (_error, [ctypes.POINTER(EngineOptions), _pointers]),
     "shardc_engine_destroy": (None, [_pointer]),
+    "shardc_engine_leave": (None, [_pointer]),
     "shardc_engine_num_devices": (_int64, [_pointer]),
     "shardc_engine_num_local_devices": (_int64, [_pointer, ctypes.POINTER(ctypes.c_int64)]),
     "shardc_engine_process": (_int64, [_pointer]),

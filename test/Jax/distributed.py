@@ -142,6 +142,28 @@ def die(process: int, processes: int, port: int) -> dict[str, Any]:
     os._exit(0)
 
 
+def fail(process: int, processes: int, port: int) -> dict[str, Any]:
+    """What most failures look like: the second process raises; the first is told, though the other waits for its end."""
+    join(process, processes, port)
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding
+    from jax.sharding import PartitionSpec as P
+
+    each = NamedSharding(Mesh(np.array(jax.devices()), ("x",)), P("x"))
+    x = jax.make_array_from_callback((DEVICES,), each, lambda index: np.arange(float(DEVICES), dtype=np.float32)[index])
+    assert float(jax.jit(jnp.sum)(x)) == 6
+    if process == 1:
+        raise ValueError("on purpose")
+    begin = time.monotonic()
+    try:
+        float(jax.jit(jnp.max)(x))
+    except jax.errors.JaxRuntimeError as error:
+        return {"error": str(error), "seconds": time.monotonic() - begin}
+    return {}
+
+
 def start(role: str, processes: int) -> list[tuple[int, dict[str, Any]]]:
     """Exit status and words of each process."""
     port = free_port()
@@ -174,6 +196,10 @@ def main() -> None:
     assert "is gone" in first["error"], first
     assert first["seconds"] < 5, first
     assert first["own"] == 3, first
+    (status, first), (other, _) = start("fail", 2)
+    assert (status, other) == (0, 1), (status, other, first)
+    assert "has left the job" in first["error"], first
+    assert first["seconds"] < 20, first
     print("all good")
 
 
@@ -181,5 +207,5 @@ if __name__ == "__main__":
     if len(sys.argv) == 1:
         main()
     else:
-        act = {"member": member, "die": die}[sys.argv[1]]
+        act = {"member": member, "die": die, "fail": fail}[sys.argv[1]]
         print(json.dumps(act(*map(int, sys.argv[2:5]))), flush=True)

@@ -99,6 +99,8 @@ public:
 
   /// Waits for what is under way, and ends threads.
   void close();
+  /// Of a member of a job: waits for what is under way, and says goodbye.
+  void leave();
   /// Why nothing can be done with it any more, if so.
   MaybeFailure checkUsable() const;
   MaybeFailure checkDevice(int64_t device) const;

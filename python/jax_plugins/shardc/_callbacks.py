@@ -57,6 +57,8 @@ class Table:
         self._retired: collections.deque[Any] = collections.deque(maxlen=256)
         self._kinds: dict[int, numpy.dtype[Any]] = {}
         self._entry: Any = None
+        self.leave: Callable[[], Any] = lambda: None
+        """Tells other processes of jax.distributed that this one runs nothing with them any more."""
 
     def add(self, function: Callable[..., Any]) -> tuple[int, object]:
         """Give ``function`` a number. Returns it, and an object whose end ends the number."""
@@ -87,6 +89,7 @@ class Table:
             if code := named(name.encode()):
                 self._kinds[code] = numpy.dtype(getattr(ml_dtypes, kind) if name in _EXTENDED else kind)
         self._entry = _HostFunction(self._enter)
+        self.leave = plugin.shardc_pjrt_leave
         plugin.shardc_pjrt_set_host.argtypes = [_HostFunction]
         plugin.shardc_pjrt_set_host.restype = None
         plugin.shardc_pjrt_set_host(self._entry)

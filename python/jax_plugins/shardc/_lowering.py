@@ -4,6 +4,7 @@ Everything that touches names JAX does not promise stands in this file, and each
 version of JAX lacks a name, what depends on it is left out, and a warning says so.
 """
 
+import atexit
 import functools
 import logging
 from collections.abc import Callable
@@ -70,6 +71,9 @@ def _host() -> dict[str, str]:
     from jax._src import distributed
 
     address = getattr(distributed.global_state, "coordinator_address", None)
+    if address:
+        # Before JAX waits for the others, which may be waiting for what this process does not do any more.
+        atexit.register(table.leave)
     host = (address or "").rpartition(":")[0]
     return {"shardc_host": host} if host and not host.startswith("[") else {}
 

@@ -29,6 +29,10 @@ extern "C" {
 /** 1 where its processes do without a secret. */
 SHARDRT_EXPORT int shardrt_job_is_insecure(const shardrt_job *job);
 
+/** Of a job with `local_ranks`, once no run is under way: tells the others that
+ * this process takes part in no run any more. Its worlds refuse to. */
+SHARDRT_EXPORT void shardrt_job_say_goodbye(shardrt_job *job);
+
 /** Called by all processes with a short text each: SHARDRT_OK where those that
  * are not empty are that of rank 0 (which is not), else SHARDRT_ARTIFACT on all
  * of them, and `error` names a rank that differs. Each name once. */

@@ -152,6 +152,9 @@ public:
   /// look again, and fails the step when one has waited too long, which counts
   /// from `sinceNs` (nowNs) on, or is gone.
   virtual void patrol(int64_t sinceNs) = 0;
+  /// Ranks of this process take part in no run any more: others that wait for
+  /// them need not. What was posted stays.
+  virtual void leave() {}
 };
 
 /// What watches over a group's waits.

@@ -178,6 +178,11 @@ void shardrt_job_leave(shardrt_job *job) {
   delete job;
 }
 
+void shardrt_job_say_goodbye(shardrt_job *job) {
+  if (job && job->team)
+    job->team->sayGoodbye();
+}
+
 int shardrt_job_is_one_host(const shardrt_job *job) {
   return job->team ? job->team->isOneHost() : job->job.launch.isOneHost;
 }

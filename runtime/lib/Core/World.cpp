@@ -411,6 +411,10 @@ bool World::join(RunPart &part) {
     return crew->watch(run, &part) && !group->failed();
   }
   if (teamGroup) {
+    if (options.team->hasSaidGoodbye()) {
+      refuse(run, SHARDRT_USAGE, "this process has left the job");
+      return false;
+    }
     if (teamGroup->failed() && teamGroup->hasToldFailure.load()) {
       refuse(run, SHARDRT_LOST,
              "an earlier run of this job failed: " + teamGroup->failure().text);

@@ -68,6 +68,12 @@ bool TeamGroup::begin(int64_t me, int64_t program) {
   return done && comm.finish(ticket, others);
 }
 
+void TeamGroup::leave() {
+  for (auto &end : ends)
+    if (end)
+      end->leave();
+}
+
 //===----------------------------------------------------------------------===//
 // Joining
 //===----------------------------------------------------------------------===//
@@ -352,11 +358,19 @@ void Team::leave() {
   stores.clear();
 }
 
+void Team::sayGoodbye() {
+  std::lock_guard lock(connecting);
+  isGone.store(true);
+  for (auto &[ranks, found] : groups)
+    if (found.group)
+      found.group->leave();
+}
+
 TeamGroup *Team::find(std::span<const int64_t> ranks,
                       const GroupOptions &options, int &status,
                       std::string &error) {
   std::lock_guard lock(connecting);
-  if (stores.empty()) {
+  if (stores.empty() || isGone.load()) {
     status = SHARDRT_USAGE;
     error = "this process has left the job";
     return nullptr;

@@ -40,6 +40,7 @@ public:
   Failure failure() const override;
   bool reset() override { return !failed(); }
   void patrol(int64_t sinceNs) override;
+  void leave() override;
 
   /// Somebody has been told what it failed with.
   std::atomic<bool> hasToldFailure{false};
@@ -79,6 +80,10 @@ public:
   bool isOneHost() const { return launch.isOneHost; }
   /// Ends all connections, unless keep() was called: a rank never came back.
   void leave();
+  /// … or only tells the others that this process takes part in no run any
+  /// more.
+  void sayGoodbye();
+  bool hasSaidGoodbye() const { return isGone.load(); }
   void keep() { isKept.store(true); }
 
   /// What programs over `ranks` of the job, some of them of this process, meet
@@ -106,7 +111,7 @@ private:
   std::vector<int64_t> counts;                ///< ranks, by process
   std::vector<std::unique_ptr<Store>> stores; ///< of this process' ranks
 
-  std::atomic<bool> isKept{false};
+  std::atomic<bool> isKept{false}, isGone{false};
   std::mutex naming; ///< guards the next
   std::map<int64_t, std::weak_ptr<const Program>> programs;
   std::mutex connecting; ///< guards what follows; the outer one

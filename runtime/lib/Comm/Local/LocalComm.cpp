@@ -80,7 +80,9 @@ void LocalGroup::prepare() {
                          : countCores());
 }
 
-LocalGroup::~LocalGroup() {
+LocalGroup::~LocalGroup() { leave(); }
+
+void LocalGroup::leave() {
   if (isShared())
     board(shared.rank).hasLeft.store(true);
 }

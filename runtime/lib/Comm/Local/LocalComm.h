@@ -132,6 +132,7 @@ public:
   Failure failure() const override;
   bool reset() override;
   void patrol(int64_t sinceNs) override;
+  void leave() override;
 
 private:
   friend class LocalComm;

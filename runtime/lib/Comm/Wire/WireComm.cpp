@@ -21,12 +21,18 @@ WireGroup::WireGroup(int64_t rank, int64_t size,
   this->carrier->start(*this);
 }
 
-WireGroup::~WireGroup() {
+void WireGroup::leave() {
+  if (hasSaidGoodbye.exchange(true))
+    return;
   Frame frame;
   frame.kind = Frame::Leave;
   for (int64_t peer = 0; peer < numRanks; ++peer)
     if (peer != me)
       carrier->send(peer, frame, nullptr, nullptr);
+}
+
+WireGroup::~WireGroup() {
+  leave();
   // Nobody waits for what is on its way where the way is cut.
   bool isCut = saysLostContact(firstFailure.text);
   carrier->stop(isCut ? 200 : 2000);

@@ -36,6 +36,7 @@ public:
   Failure failure() const override;
   bool reset() override { return !failed(); }
   void patrol(int64_t sinceNs) override;
+  void leave() override;
 
   // Comm.
   bool packs() const override { return true; }
@@ -119,7 +120,7 @@ private:
   Failure firstFailure;
   /// Found while the mutex was held, to be reported without it.
   Failure pendingMismatch;
-  std::atomic<bool> hasFailed{false};
+  std::atomic<bool> hasFailed{false}, hasSaidGoodbye{false};
 
   // This rank's own.
   int64_t sequence = 0, barriers = 0;
