@@ -4,6 +4,7 @@ import gc
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,6 +16,7 @@ sys.modules["jax"] = None  # any import of it fails
 
 import numpy
 import shardc
+from shardc._tools import find_tool
 
 STEP = """
 func.func @main(%w: tensor<4x3xf32>, %x: tensor<10x4xf32>) -> (tensor<4x3xf32>, tensor<10x3xf32>) {
@@ -135,6 +137,11 @@ with tempfile.TemporaryDirectory() as folder:
     numpy.testing.assert_allclose(loaded(w, x)[1], x @ w, rtol=1e-5)
     assert isinstance(loaded(*loaded.put(w, x))[1], shardc.Array)
     raises(shardc.UsageError, "loaded from an artifact", lambda: loaded.text)
+    # Its code is not linked, which would take a process; tools link it.
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt == children.ru_minflt
+    assert path.read_bytes()[16] == 1
+    for extra in ("--repeat=1", "--processes=3"):
+        subprocess.run([find_tool("shard-run"), str(path), "--seed=1", extra], check=True, capture_output=True)
     path.write_bytes(path.read_bytes()[:-70])
     raises(shardc.RefusedError, "", lambda: shardc.load(path))
     raises(shardc.RunError, "No such file", lambda: shardc.load(Path(folder) / "none"))
