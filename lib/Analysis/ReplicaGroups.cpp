@@ -2,6 +2,7 @@
 
 #include "shardc/Analysis/ReplicaGroups.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -86,9 +87,9 @@ FailureOr<Groups> shardc::readReplicaGroups(Operation *op,
   SmallVector<bool> seen(numRanks, false);
   for (ArrayRef<int64_t> list : *groups) {
     if (list.size() != size)
-      return op->emitOpError()
-             << "unsupported: replica groups of " << size << " and of "
-             << list.size() << " members; groups of one size are known";
+      return emitOpUnsupported(op)
+             << ": replica groups of " << size << " and of " << list.size()
+             << " members; groups of one size are known";
     for (int64_t rank : list) {
       if (failed(checkRank(op, rank, mesh, "replica group")))
         return failure();

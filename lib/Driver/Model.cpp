@@ -7,6 +7,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -219,14 +220,6 @@ static Error fitMeshToRanks(mlir::ModuleOp module, ModelOptions &options) {
                        "; say the sizes of its axes with --mesh");
 }
 
-/// Whether an error says that the program is right, but asks for what this
-/// version is declared not to do. docs/Reference/unsupported.md lists it.
-static bool isUnsupported(StringRef message) {
-  if (message.consume_front("'"))
-    message = message.split("' op ").second;
-  return message.starts_with("unsupported");
-}
-
 /// Whether an error is the parser's word on a dialect that it has never heard
 /// of.
 static bool isUnknownDialect(StringRef message) {
@@ -278,10 +271,11 @@ private:
     StringRef op = unknownOp(message);
     if (adviceFor(op).empty())
       op = {};
-    if (!isUnsupported(message) && !isUnknownDialect(message) && op.empty())
+    bool isDeclared = isUnsupported(diagnostic);
+    if (!isDeclared && !isUnknownDialect(message) && op.empty())
       return sink.take(diagnostic);
     refused = ExitCode::Unsupported;
-    if (isUnsupported(message))
+    if (isDeclared)
       return sink.take(diagnostic);
     mlir::Diagnostic other(diagnostic.getLocation(),
                            mlir::DiagnosticSeverity::Error);

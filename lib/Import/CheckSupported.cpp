@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -13,9 +14,8 @@ namespace shardc {
 } // namespace shardc
 
 static InFlightDiagnostic unsupported(Operation *op) {
-  return emitError(op->getLoc())
-         << "unsupported: '" << op->getName().getStringRef() << "' at "
-         << userLocation(op->getLoc());
+  return emitUnsupported(op->getLoc()) << "'" << op->getName().getStringRef()
+                                       << "' at " << userLocation(op->getLoc());
 }
 
 /// The element types that there is code for.
@@ -34,16 +34,16 @@ static bool isKnown(Type element) {
 static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return emitError(op->getLoc()) << "unsupported: " << what << " has type "
-                                   << type << "; only ranked tensors are known";
+    return emitUnsupported(op->getLoc())
+           << what << " has type " << type << "; only ranked tensors are known";
   if (!tensor.hasStaticShape())
-    return emitError(op->getLoc())
-           << "unsupported: " << what << " has dynamic shape " << type
+    return emitUnsupported(op->getLoc())
+           << what << " has dynamic shape " << type
            << "; export with constant shapes";
   Type element = tensor.getElementType();
   if (!isKnown(element))
-    return emitError(op->getLoc())
-           << "unsupported: " << what << " has element type " << element
+    return emitUnsupported(op->getLoc())
+           << what << " has element type " << element
            << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit "
               "floats or complex numbers of f32 or f64";
   return success();
@@ -128,14 +128,14 @@ static LogicalResult checkAnnotations(func::FuncOp main, DictionaryAttr attrs,
   if (!attrs)
     return success();
   if (attrs.contains("mhlo.sharding"))
-    return main.emitError("unsupported: ")
+    return emitUnsupported(main)
            << what
            << " has 'mhlo.sharding', the form of an older partitioner; "
               "export with jax_use_shardy_partitioner";
   if (auto frontend = attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes"))
     for (NamedAttribute attr : frontend)
       if (attr.getName().getValue().starts_with("xla.sdy"))
-        return main.emitError("unsupported: ")
+        return emitUnsupported(main)
                << what << " has '" << attr.getName().getValue()
                << "', Shardy's serialized form; print the module before it is "
                   "serialized";
@@ -155,7 +155,7 @@ static LogicalResult checkModule(ModuleOp module) {
     StringRef advice = adviceFor(op);
     if (advice.empty())
       return WalkResult::advance();
-    op->emitError("unsupported: '") << op->getName() << "': " << advice;
+    emitUnsupported(op, "'") << op->getName() << "': " << advice;
     return WalkResult::interrupt();
   });
   if (known.wasInterrupted())

@@ -12,6 +12,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -175,7 +176,7 @@ static Value carryOut(Operation *op, Value flag) {
 /// region.
 static LogicalResult hoist(func::FuncOp main, Operation *op) {
   auto refuse = [&](Operation *parent) {
-    return op->emitError("unsupported: '")
+    return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op->getLoc())
            << " stands in a region of '" << parent->getName()
            << "', where it cannot be followed";

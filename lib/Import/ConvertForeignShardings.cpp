@@ -21,6 +21,7 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include <set>
 
 using namespace mlir;
@@ -167,8 +168,8 @@ LogicalResult HloConverter::read(StringAttr text, Location loc) {
     HloSharding sharding;
     std::string wrong = parseHloSharding(part, numRanks, sharding);
     if (!wrong.empty())
-      return emitError(loc)
-             << "unsupported: mhlo.sharding \"" << part << "\": " << wrong;
+      return emitUnsupported(loc)
+             << "mhlo.sharding \"" << part << "\": " << wrong;
     known[name] = std::move(sharding);
   }
   return success();
@@ -186,8 +187,7 @@ LogicalResult HloConverter::makeMesh() {
   for (size_t i = 0; i + 1 < strides.size(); ++i)
     if (strides[i] < 1 || strides[i + 1] % strides[i] != 0 ||
         strides[i + 1] > numRanks)
-      return module.emitError(
-                 "unsupported: its mhlo.shardings are on no mesh of ")
+      return emitUnsupported(module, "its mhlo.shardings are on no mesh of ")
              << numRanks << " partitions: one cuts them every " << strides[i]
              << ", another every " << strides[i + 1];
   SmallVector<sdy::MeshAxisAttr> attrs;
@@ -217,15 +217,14 @@ HloConverter::convert(StringAttr text, Type type, Location loc,
   auto found = known.find(text);
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || found == known.end())
-    return emitError(loc) << "unsupported: mhlo.sharding on a value of type "
-                          << type;
+    return emitUnsupported(loc) << "mhlo.sharding on a value of type " << type;
   const HloSharding &sharding = found->second;
   bool isTiled = sharding.kind == HloSharding::Kind::Tiled;
   if (sharding.kind == HloSharding::Kind::Manual ||
       (isTiled && sharding.numTensorDims != tensor.getRank()))
-    return emitError(loc) << "unsupported: mhlo.sharding \"" << text.getValue()
-                          << "\" on " << type << ", expected tiles for "
-                          << tensor.getRank() << " dims";
+    return emitUnsupported(loc)
+           << "mhlo.sharding \"" << text.getValue() << "\" on " << type
+           << ", expected tiles for " << tensor.getRank() << " dims";
   SmallVector<sdy::DimensionShardingAttr> dims;
   bool isOpen = sharding.kind == HloSharding::Kind::Unknown;
   for (int64_t i = 0; i < tensor.getRank(); ++i) {
@@ -283,7 +282,8 @@ LogicalResult HloConverter::convertManual(func::CallOp call) {
     region = enter->getAttrOfType<StringAttr>(kHloSharding);
     auto asked = definedBy(enter.getOperand(0), "Sharding");
     if (!asked || !asked->hasAttr(kHloSharding) || !region)
-      return enter.emitError("unsupported: @SPMDFullToShardShape of a value "
+      return emitUnsupported(enter,
+                             "@SPMDFullToShardShape of a value "
                              "without @Sharding; its layout is not known");
     FailureOr<sdy::TensorShardingAttr> sharding =
         convertCall(asked, enter.getOperand(0).getType());
@@ -303,8 +303,8 @@ LogicalResult HloConverter::convertManual(func::CallOp call) {
         !leave->hasAttr(kHloSharding)) {
       if (in.empty())
         return success(); // An ordinary call.
-      return call.emitError("unsupported: result of a manual region without "
-                            "one @SPMDShardToFullShape");
+      return emitUnsupported(call, "result of a manual region without "
+                                   "one @SPMDShardToFullShape");
     }
     if (asked != leave)
       region = asked->getAttrOfType<StringAttr>(kHloSharding);
@@ -439,8 +439,8 @@ LogicalResult HloConverter::run() {
       return failure();
   for (CustomCallOp call : asked) {
     if (!isOnOneTensor(call))
-      return call.emitError(
-          "unsupported: @Sharding expects one tensor and gives it back");
+      return emitUnsupported(call,
+                             "@Sharding expects one tensor and gives it back");
     FailureOr<sdy::TensorShardingAttr> sharding =
         convertCall(call, call.getResult(0).getType());
     if (failed(sharding))
@@ -519,22 +519,22 @@ LogicalResult SdyConverter::convertManual(func::CallOp call) {
   for (Value operand : call.getOperands())
     if (!(enter = definedBy(operand, "xla.sdy.GlobalToLocalShape")) ||
         enter != call.getOperand(0).getDefiningOp())
-      return call.emitError("unsupported: operands of a manual region that are "
-                            "not from one @xla.sdy.GlobalToLocalShape");
+      return emitUnsupported(call, "operands of a manual region that are "
+                                   "not from one @xla.sdy.GlobalToLocalShape");
   for (Operation *user : call->getUsers()) {
     auto custom = dyn_cast<CustomCallOp>(user);
     if (!custom || custom.getCallTargetName() != "xla.sdy.LocalToGlobalShape" ||
         (leave && leave != custom))
-      return call.emitError("unsupported: results of a manual region that do "
-                            "not go to one @xla.sdy.LocalToGlobalShape");
+      return emitUnsupported(call, "results of a manual region that do "
+                                   "not go to one @xla.sdy.LocalToGlobalShape");
     leave = custom;
   }
   if ((enter &&
        ValueRange(enter.getResults()) != ValueRange(call.getOperands())) ||
       (leave &&
        ValueRange(leave.getOperands()) != ValueRange(call.getResults())))
-    return call.emitError("unsupported: a manual region whose values come or "
-                          "go in another order");
+    return emitUnsupported(call, "a manual region whose values come or "
+                                 "go in another order");
   auto find = [&](StringRef name) -> DictionaryAttr {
     for (Operation *op :
          {call.getOperation(), enter ? enter.getOperation() : nullptr,
@@ -591,7 +591,7 @@ LogicalResult SdyConverter::convertOp(Operation *op) {
     if (failed(sharding))
       return failure();
     if (!isOnOneTensor(call) || !*sharding)
-      return call.emitError("unsupported: @")
+      return emitUnsupported(call, "@")
              << call.getCallTargetName()
              << " expects one tensor and an xla.sdy.sharding";
     replaceByConstraint(call, *sharding);
@@ -618,7 +618,7 @@ LogicalResult SdyConverter::convertTie(CustomCallOp call,
   builder.setInsertionPoint(call);
   if (call.getNumOperands() != 1 ||
       !isa<RankedTensorType>(call.getOperand(0).getType()))
-    return call.emitError("unsupported: @")
+    return emitUnsupported(call, "@")
            << call.getCallTargetName() << " expects one tensor";
   Value value = call.getOperand(0);
   if (call.getCallTargetName() == "xla.sdy.ShardingGroup") {
@@ -637,7 +637,7 @@ LogicalResult SdyConverter::convertTie(CustomCallOp call,
       if (result.getType() == value.getType())
         result.replaceAllUsesWith(value);
     if (!call->use_empty())
-      return call.emitError("unsupported: a use of the result of @")
+      return emitUnsupported(call, "a use of the result of @")
              << call.getCallTargetName();
     call.erase();
     return success();

@@ -4,6 +4,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -124,8 +125,8 @@ LogicalResult Converter::addMesh(Attribute name, sdy::MeshAttr mesh,
   if (meshes.add(mesh))
     return success();
   InFlightDiagnostic diag =
-      emitError(loc)
-      << "unsupported: mesh " << mesh
+      emitUnsupported(loc)
+      << "mesh " << mesh
       << " differs from another of this module; a program runs on one mesh";
   diag.attachNote(meshLoc) << "the other is " << first;
   return diag;
@@ -218,7 +219,7 @@ LogicalResult Converter::uniteMeshes() {
   for (auto op : module.getOps<spmd::MeshOp>()) {
     if (ownMesh && ownMesh.getMesh() != op.getMesh()) {
       InFlightDiagnostic diag =
-          op.emitError("unsupported: mesh @")
+          emitUnsupported(op, "mesh @")
           << op.getSymName()
           << " differs from another of this module; a program runs on one mesh";
       diag.attachNote(ownMesh.getLoc())
@@ -235,7 +236,7 @@ LogicalResult Converter::createMesh(spmd::MeshAttr attr) {
   if (ownMesh) {
     if (attr && attr != ownMesh.getMesh()) {
       InFlightDiagnostic diag =
-          ownMesh.emitError("unsupported: mesh @")
+          emitUnsupported(ownMesh, "mesh @")
           << ownMesh.getSymName()
           << " differs from another of this module; a program runs on one mesh";
       diag.attachNote(meshLoc) << "the other is " << meshes.getFirst();

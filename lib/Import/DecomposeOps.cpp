@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -143,7 +144,7 @@ static LogicalResult decompose(RngBitGeneratorOp op) {
   Type element = result.getElementType();
   unsigned width = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
   if (width < 8 || width > 64)
-    return op.emitOpError("unsupported for elements of type ") << element;
+    return emitOpUnsupported(op, " for elements of type ") << element;
   Ops ops(op);
   // DEFAULT is what XLA takes on CPUs.
   RandomBits random =
@@ -166,7 +167,7 @@ static LogicalResult decompose(RngOp op, uint64_t place) {
   Type element = type.getElementType();
   if (!element.isIntOrFloat() || !type.hasStaticShape() ||
       (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 16))
-    return op.emitOpError("unsupported for elements of type ") << element;
+    return emitOpUnsupported(op, " for elements of type ") << element;
   Ops ops(op);
   auto stateType = RankedTensorType::get(
       {2}, IntegerType::get(ops.b.getContext(), 64, IntegerType::Unsigned));
@@ -581,9 +582,9 @@ static LogicalResult decompose(CollectiveBroadcastOp op) {
     }
     auto groups = dyn_cast<DenseIntElementsAttr>(op.getReplicaGroups());
     if (!groups || groups.getType().getRank() != 2 || !type.hasStaticShape())
-      return op.emitOpError(
-          "unsupported: reads its root from an operand; give groups as "
-          "a matrix of numbers and tensors of known shape");
+      return emitOpUnsupported(
+          op, ": reads its root from an operand; give groups as "
+              "a matrix of numbers and tensors of known shape");
     auto index = static_cast<int64_t>(i);
     SmallVector<int64_t> shape = {1};
     llvm::append_range(shape, type.getShape());
@@ -628,8 +629,7 @@ static LogicalResult decompose(chlo::ScanOp op) {
     count = Ops::typeOf(value).getDimSize(dim);
   for (Type type : op->getResultTypes())
     if (!cast<RankedTensorType>(type).hasStaticShape())
-      return op.emitOpError("unsupported: has a result of dynamic shape ")
-             << type;
+      return emitOpUnsupported(op, ": has a result of dynamic shape ") << type;
   auto number = RankedTensorType::get({}, ops.b.getI64Type());
   SmallVector<Value> start = {ops.splat(number, 0)};
   for (Value output : op.getOutputs())
@@ -701,7 +701,7 @@ static LogicalResult decompose(chlo::ScanOp op) {
 static LogicalResult decompose(GetTupleElementOp op) {
   auto tuple = op.getOperand().getDefiningOp<TupleOp>();
   if (!tuple || op.getIndex() >= tuple.getVal().size())
-    return op.emitError("unsupported: '")
+    return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op.getLoc())
            << " takes a value out of a tuple that is not made beside it";
   replace(op, tuple.getVal()[op.getIndex()]);

@@ -20,6 +20,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -307,11 +308,11 @@ LogicalResult Emulator::emulateOp(Operation &op, Lanes lanes) {
                                  : WalkResult::advance();
     });
     if (calls.wasInterrupted() && lanes.size() > 1)
-      return op.emitError() << "unsupported: '" << op.getName() << "' at "
-                            << userLocation(op.getLoc())
-                            << " communicates and calls Python in a manual "
-                               "region; one rank cannot do that for all: "
-                               "run it without --check";
+      return emitUnsupported(&op)
+             << "'" << op.getName() << "' at " << userLocation(op.getLoc())
+             << " communicates and calls Python in a manual "
+                "region; one rank cannot do that for all: "
+                "run it without --check";
     return run(lanes);
   }
   for (Lane &lane : lanes)
@@ -558,10 +559,11 @@ LogicalResult Emulator::emulateCollective(Operation *op, Lanes lanes) {
   auto find = [&](int64_t rank) -> FailureOr<Lane *> {
     if (Lane *lane = laneOf.lookup(rank))
       return lane;
-    return op->emitOpError() << "unsupported: rank " << rank
-                             << " of the mesh takes part, which is not one of "
-                                "its manual region's "
-                             << lanes.size() << " ranks";
+    return emitOpUnsupported(op)
+           << ": rank " << rank
+           << " of the mesh takes part, which is not one of "
+              "its manual region's "
+           << lanes.size() << " ranks";
   };
   if (isa<stablehlo::CollectivePermuteOp, stablehlo::CollectiveBroadcastOp>(
           op)) {

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "LinearAlgebraCall.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -116,7 +117,7 @@ LogicalResult import::expandGehrd(Call &c) {
     return failure();
   int64_t n = Ops::typeOf(c.input(0)).getShape().back();
   if (c.option("low", 1) > 1 || c.option("high", n) < n)
-    return c.call.emitError("unsupported: custom call @")
+    return emitUnsupported(c.call, "custom call @")
            << c.call.getCallTargetName()
            << " reduces a part of its matrices, expected all rows";
   auto form = buildHessenberg(c.ops, c.input(0));
@@ -311,7 +312,7 @@ LogicalResult import::expandGees(Call &c) {
   if (failed(c.expect(1, isComplex ? 5 : 6)) || failed(expectSquare(c)))
     return failure();
   if (c.option("sort", 'N') != 'N')
-    return c.call.emitError("unsupported: custom call @")
+    return emitUnsupported(c.call, "custom call @")
            << c.call.getCallTargetName() << " sorts eigenvalues by a function";
   Ops &ops = c.ops;
   Schur form = schurOf(ops, c.input(0));

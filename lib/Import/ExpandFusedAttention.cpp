@@ -13,6 +13,7 @@
 #include "ExpandFusedAttention.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -107,7 +108,7 @@ static FailureOr<Options> readOptions(CustomCallOp call) {
   options.hasBias = name.consume_front("ScaleBias");
   bool isKnown = name.consume_front("Softmax");
   if (name.consume_front("Dropout")) {
-    call.emitError("unsupported: ")
+    emitUnsupported(call)
         << "attention with dropout in custom call @" << call.getCallTargetName()
         << ", whose random numbers are cuDNN's own; make the mask in the "
            "program";
@@ -115,7 +116,7 @@ static FailureOr<Options> readOptions(CustomCallOp call) {
   }
   options.isBackward = name.consume_front("Backward");
   if (!isKnown || !name.empty()) {
-    call.emitError("unsupported: ")
+    emitUnsupported(call)
         << "custom call @" << call.getCallTargetName()
         << "; use jax.nn.dot_product_attention with implementation=\"xla\"";
     return failure();
@@ -145,16 +146,15 @@ static FailureOr<Options> readOptions(CustomCallOp call) {
   options.isCausal = *mask == "CAUSAL" || *mask == "PADDING_CAUSAL";
   options.hasLengths = *mask == "PADDING" || *mask == "PADDING_CAUSAL";
   if (!options.isCausal && !options.hasLengths && *mask != "NO_MASK") {
-    call.emitError("unsupported: ")
-        << "mask type '" << *mask << "' of custom call @"
-        << call.getCallTargetName();
+    emitUnsupported(call) << "mask type '" << *mask << "' of custom call @"
+                          << call.getCallTargetName();
     return failure();
   }
   options.window = config->getInteger("sliding_window_length").value_or(0);
   if (config->getNumber("dropout_rate").value_or(0) != 0 ||
       config->getBoolean("is_paged_attention").value_or(false) ||
       config->getInteger("max_seg_per_batch").value_or(1) > 1) {
-    call.emitError("unsupported: ")
+    emitUnsupported(call)
         << "dropout, paged or packed sequences in custom call @"
         << call.getCallTargetName();
     return failure();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "LinearAlgebraCall.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -71,7 +72,7 @@ bool Call::isLower() {
 LogicalResult Call::finish(ArrayRef<Value> results) {
   for (auto [i, result, value] : llvm::enumerate(call.getResults(), results)) {
     if (!value && !result.use_empty())
-      return call.emitError("unsupported: custom call @")
+      return emitUnsupported(call, "custom call @")
              << call.getCallTargetName() << " has result " << i
              << " in use, which no program of JAX reads";
     if (value && value.getType() != result.getType())

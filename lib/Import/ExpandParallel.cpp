@@ -19,6 +19,7 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -105,7 +106,7 @@ private:
   Value number(Value ofRank, int64_t divisor, bool remainder);
 
   InFlightDiagnostic refuse(Operation *inner, const Twine &why) {
-    return inner->emitError("unsupported: '")
+    return emitUnsupported(inner, "'")
            << inner->getName() << "' at " << userLocation(inner->getLoc())
            << " " << why;
   }
@@ -182,7 +183,7 @@ LogicalResult Expander::readPrograms() {
     if (auto tensor = dyn_cast<RankedTensorType>(type);
         !isa<stablehlo::TokenType>(type) &&
         (!tensor || !tensor.hasStaticShape()))
-      return op.emitOpError("unsupported: hands over ")
+      return emitOpUnsupported(op, ": hands over ")
              << type << ", expected tensors of known shape and tokens";
   return success();
 }
@@ -300,8 +301,8 @@ FailureOr<Groups> Expander::groupsOf(Operation *inner) {
       isa<stablehlo::CollectivePermuteOp>(inner) ? "source_target_pairs"
                                                  : "replica_groups");
   if (!attr || attr.getType().getRank() != 2)
-    return inner->emitOpError("unsupported: has groups other than a matrix of "
-                              "numbers beside run_parallel");
+    return emitOpUnsupported(inner, ": has groups other than a matrix of "
+                                    "numbers beside run_parallel");
   Groups given;
   auto all = llvm::to_vector(attr.getValues<APInt>());
   for (int64_t row = 0, width = attr.getType().getDimSize(1);
@@ -729,7 +730,7 @@ LogicalResult Expander::run() {
   } else if (auto mesh = symbols.lookup<sdy::MeshOp>(kMeshName);
              !mesh || mesh.getMesh().getAxes()[0].getSize() != replicas ||
              mesh.getMesh().getAxes()[1].getSize() != partitions) {
-    return op.emitError("unsupported: '")
+    return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op.getLoc())
            << " has a grid of another size than one before it";
   }
@@ -856,7 +857,7 @@ static LogicalResult expandProbes(ModuleOp module) {
              << probe.getProbeId() << "\" of another probe";
   for (check::ExpectSerializedEqOp check : checks) {
     auto refuse = [&](const Twine &why) {
-      return check.emitError("unsupported: '")
+      return emitUnsupported(check, "'")
              << check->getName() << "' at " << userLocation(check.getLoc())
              << " names the probe \"" << check.getProbeId() << "\", " << why;
     };
@@ -941,7 +942,7 @@ struct ExpandParallelPass final
     auto main = symbols.lookup<func::FuncOp>("main");
     for (RunParallelOp op : found) {
       if (op->getParentOp() != main) {
-        op.emitError("unsupported: '")
+        emitUnsupported(op, "'")
             << op->getName() << "' at " << userLocation(op.getLoc())
             << " stands in a region, expected one in @main";
         return signalPassFailure();

@@ -5,6 +5,7 @@
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -155,7 +156,7 @@ LogicalResult import::inferResultShapes(Operation *op) {
     return success();
   if (llvm::any_of(op->getOperandTypes(),
                    [](Type type) { return !isa<RankedTensorType>(type); }))
-    return op->emitError("unsupported: shapes of the results of '")
+    return emitUnsupported(op, "shapes of the results of '")
            << op->getName()
            << "' cannot be inferred: it has operands that are "
               "no tensors";
@@ -173,7 +174,7 @@ LogicalResult import::inferResultShapes(Operation *op) {
       return failure();
   }
   if (types.size() != op->getNumResults() || llvm::any_of(types, isDynamic))
-    return op->emitError("unsupported: shapes of the results of '")
+    return emitUnsupported(op, "shapes of the results of '")
            << op->getName() << "', " << op->getResultTypes()
            << ", cannot be inferred from its operands";
   for (auto [result, type] : llvm::zip(op->getResults(), types)) {

@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Interpreter/IR/Interpreter.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -116,8 +117,8 @@ LogicalResult Inliner::inlineAsync(stablehlo::AsyncStartOp op) {
        llvm::make_early_inc_range(op.getFuture().getUsers())) {
     auto done = dyn_cast<stablehlo::AsyncDoneOp>(user);
     if (!done)
-      return user->emitOpError()
-             << "unsupported: hands on " << op.getFuture().getType()
+      return emitOpUnsupported(user)
+             << ": hands on " << op.getFuture().getType()
              << "; await it with async_done where it is begun";
     done.replaceAllUsesWith(terminator->getOperands());
     done.erase();

@@ -14,6 +14,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -28,8 +29,8 @@ namespace shardc {
 } // namespace shardc
 
 static LogicalResult refuse(Operation *op, const Twine &why) {
-  return emitError(op->getLoc())
-         << "unsupported: '" << op->getName().getStringRef() << "' at "
+  return emitUnsupported(op->getLoc())
+         << "'" << op->getName().getStringRef() << "' at "
          << userLocation(op->getLoc()) << " under --reproducible: " << why;
 }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "RaggedDot.h"
 #include "OpBuilding.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -155,7 +156,7 @@ LogicalResult import::decomposeMulhi(chlo::MulhiOp op) {
   unsigned width = integer.getWidth();
   bool isSigned = !integer.isUnsigned();
   if (width < 2 || width > 64 || !type.hasStaticShape())
-    return op.emitOpError("unsupported for elements of type ") << integer;
+    return emitOpUnsupported(op, " for elements of type ") << integer;
   auto wideType = [&](bool sign) {
     return IntegerType::get(op.getContext(), 64,
                             sign ? IntegerType::Signless

@@ -13,6 +13,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -125,7 +126,7 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
   }
   for (BlockArgument argument : block.getArguments())
     if (!isStatic(argument.getType()))
-      return main.emitError("unsupported: argument ")
+      return emitUnsupported(main, "argument ")
              << argument.getArgNumber() << " of @main has dynamic shape "
              << argument.getType()
              << "; give its shape (--shapes=" << argument.getArgNumber()
@@ -153,7 +154,7 @@ FailureOr<SmallVector<int64_t>> Refiner::read(Operation *op, Value value,
                                               StringRef what) {
   const Numbers *numbers = find(value);
   if (!numbers)
-    return op->emitError("unsupported: '")
+    return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op->getLoc()) << ": its "
            << what << " depends on more than shapes of arguments";
   return llvm::map_to_vector(*numbers,
@@ -313,7 +314,7 @@ LogicalResult Refiner::checkAssertion(CustomCallOp op) {
   OperandRange operands = op.getInputs();
   const Numbers *holds = operands.empty() ? nullptr : find(operands[0]);
   if (!holds || holds->size() != 1)
-    return op.emitError("unsupported: '@shape_assertion' at ")
+    return emitUnsupported(op, "'@shape_assertion' at ")
            << userLocation(op.getLoc())
            << " depends on more than shapes of arguments";
   if (!holds->front().isZero()) {
@@ -452,7 +453,7 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
       return failure();
     auto type = cast<RankedTensorType>(set.getOperand().getType());
     if (size->front() != type.getDimSize(set.getDimension()))
-      return op->emitError("unsupported: '")
+      return emitUnsupported(op, "'")
              << op->getName() << "' at " << userLocation(op->getLoc())
              << " sets a dim of " << type.getDimSize(set.getDimension())
              << " elements to " << size->front()

@@ -3,6 +3,7 @@
 #include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Shares.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -101,10 +102,10 @@ LogicalResult LayoutSetter::setMesh() {
 /// A manual region is written for the ranks of the mesh in the file.
 LogicalResult LayoutSetter::checkNoManual(StringRef what) {
   WalkResult result = main.walk([&](spmd::ManualOp op) {
-    op.emitError("unsupported: ")
-        << what << ", but a manual region at " << userLocation(op.getLoc())
-        << " is written for ranks " << listAxes(mesh.getMesh())
-        << "; export the program for the other mesh";
+    emitUnsupported(op) << what << ", but a manual region at "
+                        << userLocation(op.getLoc()) << " is written for ranks "
+                        << listAxes(mesh.getMesh())
+                        << "; export the program for the other mesh";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -72,7 +73,7 @@ static LogicalResult widen(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op); constant && writes) {
     auto values = dyn_cast<DenseElementsAttr>(constant.getValue());
     if (!values)
-      return op->emitError("unsupported: a constant of ") << constant.getType();
+      return emitUnsupported(op, "a constant of ") << constant.getType();
     auto type = cast<RankedTensorType>(wide(constant.getType()));
     auto convert = [&](APFloat number) {
       bool lost;
@@ -95,7 +96,7 @@ static LogicalResult widen(Operation *op) {
   bool isConversion = isa<ConvertOp>(op);
   if (writes && !keepsNumbers(op)) {
     if (!op->hasTrait<ElementwiseTrait>() || op->getNumResults() != 1)
-      return op->emitError("unsupported: '")
+      return emitUnsupported(op, "'")
              << op->getName() << "' at " << userLocation(op->getLoc())
              << " of floats of four or six bits; convert around it";
     // In f32, and back.
@@ -167,7 +168,7 @@ struct WidenFloatsPass final
     for (Operation *op : ops)
       if (isa<BitcastConvertOp>(op) && (hasNarrow(op->getOperandTypes()) ||
                                         hasNarrow(op->getResultTypes()))) {
-        op->emitError("unsupported: '")
+        emitUnsupported(op, "'")
             << op->getName() << "' at " << userLocation(op->getLoc())
             << " of floats of four or six bits; convert around it";
         return signalPassFailure();

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc::interpreter;
@@ -43,17 +44,17 @@ Evaluator::Evaluator(ModuleOp module, const Options &options)
     : table(everything()), module(module), options(options) {}
 
 LogicalResult Evaluator::unknown(Operation *op, const llvm::Twine &what) {
-  return emitError(op->getLoc())
-         << "unsupported: not known to the interpreter: " << what.str();
+  return emitUnsupported(op->getLoc())
+         << "not known to the interpreter: " << what.str();
 }
 
 LogicalResult Evaluator::spend(Operation *op, int64_t elements) {
   work += elements + 1;
   if (options.maxWork == 0 || work <= options.maxWork)
     return success();
-  return emitError(op->getLoc())
-         << "unsupported: the interpreter was to compute at most "
-         << options.maxWork << " elements";
+  return emitUnsupported(op->getLoc())
+         << "the interpreter was to compute at most " << options.maxWork
+         << " elements";
 }
 
 Values Evaluator::operandsOf(Operation *op, const Lane &lane) {

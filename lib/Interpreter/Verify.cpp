@@ -2,6 +2,8 @@
 #include "Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -143,7 +145,7 @@ attempt(MLIRContext *context, StringRef view, bool &isKnown,
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
       std::string text = diagnostic.str();
       if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
-          !StringRef(text).starts_with("unsupported: "))
+          !isUnsupported(diagnostic))
         return failure();
       reason = text;
       at = diagnostic.getLocation();
@@ -168,7 +170,7 @@ FailureOr<Verification> shardc::interpreter::verifyLocal(ModuleOp global,
   uint64_t state = seed;
   std::vector<Array> arguments;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto type = main.getArgAttrOfType<TypeAttr>(i, "spmd.global_type");
+    TypeAttr type = spmd::contract::GlobalType::ofArgument(main, i);
     auto tensor =
         type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
     if (!tensor || !Format::of(tensor.getElementType()))

@@ -16,6 +16,7 @@
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -219,8 +220,8 @@ FailureOr<Value> CollectiveBuilder::exchange(
       own = ownedTable(mesh, shardingOf(operand, i - added), size);
     for (int64_t axis : own.axes)
       if (sizes[axis] > 1 && llvm::is_contained(axes, axis))
-        return op->emitOpError()
-               << "unsupported: communicates along free axis \""
+        return emitOpUnsupported(op)
+               << ": communicates along free axis \""
                << mesh.getAxisNames()[axis].getValue()
                << "\", along which its operand is cut; constrain the operand "
                   "to be whole";

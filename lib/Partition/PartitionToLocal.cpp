@@ -18,6 +18,7 @@
 #include "shardc/Partition/Passes.h"
 #include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/Refusal.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_PARTITIONTOLOCALPASS
@@ -504,9 +505,10 @@ static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding,
                                    const Twine &what) {
   for (DimShardingAttr dim : sharding.getDims())
     if (dim.getDynamicSizes())
-      return function.emitError() << "unsupported: " << what
-                                  << " has sizes known only when the program "
-                                     "runs; give them with --sizes";
+      return emitUnsupported(function)
+             << what
+             << " has sizes known only when the program "
+                "runs; give them with --sizes";
   return success();
 }
 

@@ -15,6 +15,7 @@
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -146,9 +147,8 @@ LogicalResult Projector::addTensor(Value value, Location loc) {
   if (!type)
     return success();
   if (!type.hasStaticShape())
-    return emitError(loc)
-           << "unsupported: " << type
-           << " has a dynamic shape; propagation needs static ones";
+    return emitUnsupported(loc)
+           << type << " has a dynamic shape; propagation needs static ones";
   int64_t tensor = p.tensorOf[value] =
       p.problem.addTensor(type.getShape(), elementBytes(type.getElementType()));
   for (StringAttr axis : spmd::getManualAxes(value.getParentRegion()))
@@ -173,9 +173,10 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
   int64_t originNumber = p.problem.addOrigin(origin.str());
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     if (dim.getDynamicSizes())
-      return emitError(loc) << "unsupported: sizes of dim " << i
-                            << " are dynamic; give them in the sharding, as "
-                               "{\"x\" sizes [..]}";
+      return emitUnsupported(loc)
+             << "sizes of dim " << i
+             << " are dynamic; give them in the sharding, as "
+                "{\"x\" sizes [..]}";
     if (dim.getZigzag())
       return emitError(loc)
              << "sharding has dim " << i

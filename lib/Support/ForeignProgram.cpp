@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/Refusal.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,9 +37,10 @@ using namespace shardc;
 namespace {
 /// The first letter of the child's answer.
 enum Answer : char {
-  Parsed = 'p',      ///< then bytecode, if that is what was read
-  Refused = 'r',     ///< then what the parser said, if bytecode was read
-  BeyondLimit = 'l', ///< then which limit
+  Parsed = 'p',  ///< then bytecode, if that is what was read
+  Refused = 'r', ///< then what the parser said, if bytecode was read
+  RefusedAsUnsupported = 'u', ///< the same, of what is not supported
+  BeyondLimit = 'l',          ///< then which limit
   NoMemory = 'm'
 };
 } // namespace
@@ -298,10 +300,13 @@ static int answerTo = -1;
   limitReading(buffer.getBufferSize());
   context.disableMultithreading();
   std::string said;
+  bool saidUnsupported = false;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
-        said.size() < 4096)
+        said.size() < 4096) {
+      saidUnsupported |= said.empty() && isUnsupported(diagnostic);
       said += (said.empty() ? "" : "; ") + diagnostic.str();
+    }
     return success();
   });
 
@@ -332,7 +337,7 @@ static int answerTo = -1;
     (void)module.release();
   }
   if (refused)
-    answer(to, Refused, said);
+    answer(to, saidUnsupported ? RefusedAsUnsupported : Refused, said);
   answer(to, Parsed, written);
 }
 
@@ -375,17 +380,19 @@ static bool isPortableVersion(StringRef version) {
          number(version) <= number(kNewestPortable);
 }
 
-/// What is wrong with `bytecode`, of which MLIR's reader said `said`. A newer
+/// Says what is wrong with `bytecode`, of which MLIR's reader said `said`, and
+/// whether that was about what is not supported. A newer
 /// MLIR has codes for more of its own types (8-bit floats, tf32), which this
 /// one's lacks.
-static std::string describeBytecode(StringRef bytecode, StringRef said) {
+static LogicalResult refuseBytecode(Location at, StringRef bytecode,
+                                    StringRef said, bool saidUnsupported) {
   auto portable = portableVersion(bytecode);
   if (portable && !isPortableVersion(*portable))
-    return ("unsupported: portable artifact of StableHLO " + *portable +
-            "; versions " + kOldestPortable + " to " + kNewestPortable +
-            " are known: export for one of them" +
-            (said.empty() ? "" : " (" + said + ")"))
-        .str();
+    return emitUnsupported(at)
+           << "portable artifact of StableHLO " << *portable << "; versions "
+           << kOldestPortable << " to " << kNewestPortable
+           << " are known: export for one of them"
+           << (said.empty() ? "" : " (" + said + ")").str();
   StringRef producer = bytecode.drop_front(std::min<size_t>(5, bytecode.size()))
                            .take_until([](char c) { return c == 0; });
   StringRef version = producer;
@@ -394,12 +401,14 @@ static std::string describeBytecode(StringRef bytecode, StringRef said) {
                  !version.consumeInteger(10, major) &&
                  major > LLVM_VERSION_MAJOR;
   if (isNewer && said.starts_with("unknown attribute code"))
-    return ("unsupported: bytecode of " + producer.take_front(40) +
-            " with types that MLIR " LLVM_VERSION_STRING
-            " does not read in bytecode; python3 -m shardc FILE writes it as "
-            "text")
-        .str();
-  return said.empty() ? "not valid bytecode" : said.str();
+    return emitUnsupported(at)
+           << "bytecode of " << producer.take_front(40)
+           << " with types that MLIR " LLVM_VERSION_STRING
+              " does not read in bytecode; python3 -m shardc FILE writes it as "
+              "text";
+  if (saidUnsupported && said.consume_front("unsupported: "))
+    return emitUnsupported(at) << said;
+  return emitError(at) << (said.empty() ? "not valid bytecode" : said);
 }
 
 /// MiB of address space that this process may have, where that is less than a
@@ -443,6 +452,7 @@ shardc::readOwnProgram(MLIRContext &context,
   std::string start = (*prepared)->getBuffer().take_front(256).str();
   bool isBytecode = StringRef(start).starts_with(kBytecodeMagic);
   std::string said;
+  bool saidUnsupported = false;
   OwningOpRef<ModuleOp> module;
   {
     // Of bytecode the reader says less than its version does.
@@ -450,15 +460,17 @@ shardc::readOwnProgram(MLIRContext &context,
     if (isBytecode)
       handler.emplace(&context, [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
-            said.size() < 4096)
+            said.size() < 4096) {
+          saidUnsupported |= said.empty() && isUnsupported(diagnostic);
           said += (said.empty() ? "" : "; ") + diagnostic.str();
+        }
         return success();
       });
     module = parseProgram(context, std::move(*prepared));
   }
   if (!module) {
     if (isBytecode)
-      emitError(file) << describeBytecode(start, said);
+      (void)refuseBytecode(file, start, said, saidUnsupported);
     return {};
   }
   if (std::string problem = ::checkLimits(*module); !problem.empty()) {
@@ -507,8 +519,10 @@ shardc::readForeignProgram(MLIRContext &context,
       return llvm::MemoryBuffer::getMemBufferCopy(rest, path);
     return std::move(*prepared);
   case Refused:
+  case RefusedAsUnsupported:
     if (isBytecode)
-      return emitError(file) << describeBytecode(program.getBuffer(), rest);
+      return refuseBytecode(file, program.getBuffer(), rest,
+                            said.front() == RefusedAsUnsupported);
     return std::move(*prepared);
   case BeyondLimit:
     return emitError(file) << rest;

@@ -38,8 +38,8 @@ struct Outcome {
 
 /// Runs function `name` (`main`; where there is no such function, the only
 /// public one) of `module` on whole arguments. What is not known here, or takes
-/// more work than allowed, is an error that begins with "unsupported: ", on the
-/// op; shapes of arguments that do not fit are errors too.
+/// more work than allowed, is an error that isUnsupported (Support), on the op;
+/// shapes of arguments that do not fit are errors too.
 mlir::FailureOr<Outcome> interpret(mlir::ModuleOp module,
                                    llvm::ArrayRef<Array> arguments,
                                    const Options &options = {});

@@ -14,6 +14,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/KernelAttributes.h"
 
+#include "shardc/Support/Refusal.h"
 #include <cmath>
 #include <limits>
 
@@ -97,7 +98,7 @@ static Type sourceElement(Operation *op) {
 }
 
 static Value unsupportedType(Operation *op) {
-  op->emitOpError("unsupported for elements of type ") << sourceElement(op);
+  emitOpUnsupported(op, " for elements of type ") << sourceElement(op);
   return nullptr;
 }
 

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Support/Refusal.h"
 
 #include <cmath>
 #include <limits>
@@ -26,7 +27,7 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 static constexpr double nan_ = std::numeric_limits<double>::quiet_NaN();
 
 static Value unsupportedType(Operation *op, Type type) {
-  op->emitOpError("unsupported for elements of type ") << type;
+  emitOpUnsupported(op, " for elements of type ") << type;
   return nullptr;
 }
 
@@ -334,8 +335,8 @@ static LogicalResult lowerConstant(Lowerer &l, chlo::ConstantOp op) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   if (!dense || !type.getElementType().isIntOrFloat())
-    return op.emitOpError(
-        "unsupported: its value is no dense list of integers or floats");
+    return emitOpUnsupported(
+        op, ": its value is no dense list of integers or floats");
   if (isa<IntegerType>(type.getElementType()))
     dense = dense.bitcast(type.getElementType());
   Value tensor = l.constant(dense);
@@ -355,7 +356,7 @@ static LogicalResult lowerConstantLike(Lowerer &l, chlo::ConstantLikeOp op) {
   else if (auto number = dyn_cast<IntegerAttr>(op.getValue()))
     value = l.constant(l.b.getIntegerAttr(element, number.getValue()));
   else
-    return op.emitOpError("unsupported value ") << op.getValue();
+    return emitOpUnsupported(op, " value ") << op.getValue();
   if (type.getRank() == 0)
     l.set(op, value);
   else

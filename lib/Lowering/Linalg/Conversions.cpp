@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 
 #include <cmath>
 #include <limits>
@@ -248,7 +249,7 @@ static LogicalResult lowerBitcastConvert(Lowerer &l,
   auto toType = cast<RankedTensorType>(signlessType(op.getResult().getType()));
   Type from = fromType.getElementType(), to = toType.getElementType();
   if (!from.isIntOrFloat() || !to.isIntOrFloat())
-    return op.emitOpError("unsupported between elements of type ")
+    return emitOpUnsupported(op, " between elements of type ")
            << from << " and " << to;
   unsigned fromWidth = from.getIntOrFloatBitWidth(),
            toWidth = to.getIntOrFloatBitWidth();

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 
 #include <numeric>
 
@@ -369,7 +370,7 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
           first = rank - static_cast<int64_t>(length.size()), last = rank - 1;
   for (int64_t dim = first; dim < rank; ++dim)
     if (from.isDynamicDim(dim))
-      return op.emitOpError("unsupported: dim ")
+      return emitOpUnsupported(op, ": dim ")
              << dim << " is transformed and its size is not static";
   FourierEmitter emitter(l, type);
   stablehlo::FftType kind = op.getFftType();

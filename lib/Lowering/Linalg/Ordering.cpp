@@ -10,6 +10,7 @@
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -202,7 +203,7 @@ static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
       cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
   int64_t dim = op.getDimension();
   if (rank == 0)
-    return op.emitOpError("unsupported on scalars");
+    return emitOpUnsupported(op, " on scalars");
   SmallVector<Value> inputs =
       llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
   bool ok = true;
@@ -229,7 +230,7 @@ static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
   Value input = l.tensor(op.getOperand());
   Type source = elementType(op.getOperand().getType());
   if (isa<ComplexType>(source))
-    return op.emitOpError("unsupported for elements of type ") << source;
+    return emitOpUnsupported(op, " for elements of type ") << source;
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
   LineSorter sorter(l, input, rank - 1,
                     [&](ValueRange first, ValueRange second) -> Value {

@@ -2,6 +2,7 @@
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -190,8 +191,7 @@ static LogicalResult lowerDynamicPad(Lowerer &l, stablehlo::DynamicPadOp op) {
   for (OpFoldResult width : l.shapeValues(op.getInteriorPadding())) {
     std::optional<int64_t> known = getConstantIntValue(width);
     if (!known)
-      return op.emitOpError(
-          "unsupported: its interior padding is not constant");
+      return emitOpUnsupported(op, ": its interior padding is not constant");
     interior.push_back(*known);
   }
   l.set(op, l.pad(l.tensor(op.getOperand()), l.scalar(op.getPaddingValue()),

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -17,12 +18,11 @@ static LogicalResult lowerConstant(Lowerer &l, stablehlo::ConstantOp op) {
   Type element = type.getElementType();
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense)
-    return op.emitOpError(
-        "unsupported: its value is no dense list of elements");
+    return emitOpUnsupported(op, ": its value is no dense list of elements");
   if (type.getRank() == 0 || (dense.isSplat() && type.getNumElements() > 1)) {
     Value value = l.splat(op);
     if (!value) // rank 0: no splat() without its own lowering
-      return op.emitOpError("unsupported for elements of type ") << element;
+      return emitOpUnsupported(op, " for elements of type ") << element;
     if (type.getRank() == 0) {
       l.set(op, value);
       return success();
@@ -66,8 +66,7 @@ static Value iota(Lowerer &l, ArrayRef<OpFoldResult> sizes, int64_t dim,
 static LogicalResult lowerIota(Lowerer &l, stablehlo::IotaOp op) {
   auto type = cast<RankedTensorType>(signlessType(op.getType()));
   if (!type.hasStaticShape())
-    return op.emitOpError(
-        "unsupported: its size is not static; use dynamic_iota");
+    return emitOpUnsupported(op, ": its size is not static; use dynamic_iota");
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : type.getShape())
     sizes.push_back(l.b.getIndexAttr(size));
@@ -200,7 +199,7 @@ broadcastSizes(Lowerer &l, Operation *op, ArrayRef<int64_t> dims) {
     else if (from != dims.end())
       sizes.push_back(l.size(l.tensor(op->getOperand(0)), from - dims.begin()));
     else
-      return op->emitOpError("unsupported: the size of new dim ")
+      return emitOpUnsupported(op, ": the size of new dim ")
              << dim << " is unknown; use dynamic_broadcast_in_dim";
   }
   return sizes;
@@ -364,7 +363,7 @@ reshapeSizes(Lowerer &l, Operation *op, Value input, RankedTensorType type) {
     if (!sizes.back().isNull())
       continue;
     if (open)
-      return op->emitOpError("unsupported: the sizes of dims ")
+      return emitOpUnsupported(op, ": the sizes of dims ")
              << *open << " and " << dim
              << " do not follow from its operand; use dynamic_reshape";
     open = dim;

@@ -6,6 +6,7 @@
 #include "MatrixLoops.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -36,7 +37,7 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   Value a = l.tensor(op.getA());
   Type type = elementType(a.getType());
   if (type.isBF16() || type.isF16())
-    return op.emitOpError("unsupported for elements of type ") << type;
+    return emitOpUnsupported(op, " for elements of type ") << type;
   SmallVector<OpFoldResult> sizes = l.sizes(a);
   bool lower = op.getLower();
   auto read = [&](Value tensor, ValueRange batch, Value i, Value j) {
@@ -87,7 +88,7 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
   Value a = l.tensor(op.getA()), rhs = l.tensor(op.getB());
   Type type = elementType(a.getType());
   if (type.isBF16() || type.isF16())
-    return op.emitOpError("unsupported for elements of type ") << type;
+    return emitOpUnsupported(op, " for elements of type ") << type;
   bool left = op.getLeftSide();
   bool transposed = op.getTransposeA() != stablehlo::Transpose::NO_TRANSPOSE;
   bool adjoint = op.getTransposeA() == stablehlo::Transpose::ADJOINT;

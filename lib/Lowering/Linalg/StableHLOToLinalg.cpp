@@ -13,6 +13,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
+#include "shardc/Support/Refusal.h"
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
@@ -67,9 +68,8 @@ LogicalResult Lowerer::lowerFunction(func::FuncOp func) {
     return success();
   }
   if (!func.getBody().hasOneBlock())
-    return func.emitOpError(
-        "unsupported: its body has branches between blocks; "
-        "StableHLO's control flow has regions");
+    return emitOpUnsupported(func, ": its body has branches between blocks; "
+                                   "StableHLO's control flow has regions");
   Block &source = func.getBody().front();
   Block *target = new Block();
   func.getBody().push_back(target);
@@ -136,7 +136,7 @@ LogicalResult Lowerer::lowerOp(Operation *op) {
   if (const ScalarLowering *lower = scalarLowering(op))
     return lowerElementwise(op, *lower);
   if (dialect == "stablehlo" || dialect == "chlo" || dialect == "sdy")
-    return op->emitOpError("unsupported: it has no lowering to linalg");
+    return emitOpUnsupported(op, ": it has no lowering to linalg");
   return cloneOther(op);
 }
 

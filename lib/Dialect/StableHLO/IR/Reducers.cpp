@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -25,8 +26,8 @@ FailureOr<Value> stablehlo::combineElementwise(
     auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
     auto scalar = dyn_cast<RankedTensorType>(value.getType());
     if (!constant || !scalar || scalar.getRank() != 0)
-      return op->emitOpError()
-             << "unsupported: combines by values from outside its region";
+      return emitOpUnsupported(op)
+             << ": combines by values from outside its region";
     if (!type.hasStaticShape()) {
       assert(broadcast && "a shape that is not known now");
       Value copy = builder.clone(*constant)->getResult(0);
@@ -45,8 +46,8 @@ FailureOr<Value> stablehlo::combineElementwise(
       continue; // Where it is used.
     if (!inner.hasTrait<stablehlo::ElementwiseTrait>() ||
         inner.getNumResults() != 1)
-      return op->emitOpError()
-             << "unsupported: combines by '" << inner.getName()
+      return emitOpUnsupported(op)
+             << ": combines by '" << inner.getName()
              << "'; elementwise ops on the two arguments are known";
     for (Value operand : inner.getOperands())
       if (failed(bringIn(operand)))

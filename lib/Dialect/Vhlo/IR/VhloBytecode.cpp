@@ -13,6 +13,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/Vhlo/IR/Vhlo.h"
 #include "shardc/Support/BytecodeFields.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -410,12 +411,12 @@ Type VhloBytecode::readType(DialectBytecodeReader &reader) const {
   }
   case QuantisedType:
   case QuantisedPerAxisType:
-    fail() << "unsupported: quantised types; legalise them before";
+    unsupported(fail()) << "quantised types; legalise them before";
     return {};
   case WitnessType:
   case BufferType:
-    fail() << "unsupported: " << (code == WitnessType ? "witnesses" : "buffers")
-           << " as values";
+    unsupported(fail()) << (code == WitnessType ? "witnesses" : "buffers")
+                        << " as values";
     return {};
   default:
     fail() << "unknown type " << code << " of vhlo";
