@@ -9,6 +9,10 @@ ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what k
 are told of tensors, `LibraryCall` for what vendors' libraries are, `CommunicationKernels`
 for the kernels that the runtime launches.
 
+Attributes that one room leaves for another are declared by their dialect (OWN_DIALECTS): a
+string "spmd.…" outside the dialect's folders is one that nobody verifies, and is refused. Each
+that ODS declares has an accessor in the dialect's contracts, and a row in its verifier.
+
 Also checks docs/Rationale/Rooms.md: an entry with four labels for each room, for each
 folder of FOLDERS a row, and no entry for a room that is not there.
 """
@@ -36,6 +40,10 @@ ROOMS = "docs/Rationale/Rooms.md"
 LABELS = ("*Knows*", "*Promises*", "*Must not*", "*Why a room*")
 # What is in these folders has a row in a table of Rooms.md.
 FOLDERS = ("lib/Dialect", "lib/KernelGen", "runtime/lib", "tools", "python")
+
+# Our own dialects: the name that attributes begin with, and the folder's.
+OWN_DIALECTS = {"spmd": "Spmd", "machine": "Machine"}
+DECLARED = re.compile(r"let discardableAttrs = \(ins(.*?)\);", re.DOTALL)
 
 
 def read_layers(path: Path) -> dict[str, set[str]]:
@@ -105,6 +113,43 @@ def check_rooms(root: Path, rooms: set[str]) -> list[str]:
     return problems
 
 
+def find_raw_names(relative: Path, lines: list[str]) -> list[str]:
+    """Names of our own dialects' attributes, spelt where the dialect does not see them."""
+    problems = []
+    for name, folder in OWN_DIALECTS.items():
+        if f"Dialect/{folder}/" in relative.as_posix():
+            continue
+        for number, line in enumerate(lines, start=1):
+            if match := re.search(rf'"{name}\.\w*', line):
+                problems.append(
+                    f"{relative}:{number}: {match.group()}\": use the accessor of dialect '{name}' "
+                    f"(include/shardc/Dialect/{folder}/IR), which is verified"
+                )
+    return problems
+
+
+def check_contracts(root: Path) -> list[str]:
+    """What ODS declares of spmd, what has an accessor, and what is verified, are the same."""
+    headers = root / "include/shardc/Dialect/Spmd/IR"
+    declared_text = DECLARED.search((headers / "SpmdAttributes.td").read_text())
+    if declared_text is None:
+        return ["SpmdAttributes.td declares no discardable attributes"]
+    camel = {
+        name: "".join(part.capitalize() for part in name.split("_"))
+        for name in re.findall(r":\$(\w+)", declared_text.group(1))
+    }
+    accessors = re.findall(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;", (headers / "SpmdContracts.h").read_text())
+    verifier = (root / "lib/Dialect/Spmd/IR/SpmdContracts.cpp").read_text()
+    problems = []
+    for name, cased in camel.items():
+        if cased not in accessors:
+            problems.append(f"SpmdContracts.h: 'spmd.{name}' has no accessor")
+        # Shardings are looked at together with types.
+        if f"{{{cased}::name()" not in verifier and f"mark<{cased}>" not in verifier and cased != "Shardings":
+            problems.append(f"SpmdContracts.cpp: 'spmd.{name}' is not verified")
+    return problems
+
+
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
     try:
@@ -114,6 +159,7 @@ def main() -> int:
         return 1
     crossings = 0
     files = 0
+    raw_names: list[str] = []
     for top in ("include/shardc", "lib", "tools", "runtime"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in SUFFIXES:
@@ -121,7 +167,9 @@ def main() -> int:
             files += 1
             relative = path.relative_to(root)
             room = room_of_file(relative)
-            for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+            lines = path.read_text(errors="replace").splitlines()
+            raw_names += find_raw_names(relative, lines)
+            for number, line in enumerate(lines, start=1):
                 match = INCLUDE.match(line)
                 target = room_of_include(match.group(1)) if match else None
                 if match is None or target is None:
@@ -137,7 +185,7 @@ def main() -> int:
                     )
                     crossings += 1
     print(f"{files} files, {crossings} includes that cross a layer")
-    problems = check_rooms(root, set(layers))
+    problems = raw_names + check_rooms(root, set(layers)) + check_contracts(root)
     if problems:
         print("\n".join(problems))
     return 1 if crossings or problems else 0

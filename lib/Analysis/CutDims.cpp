@@ -8,8 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
 #include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Interfaces/Localization.h"
 
 using namespace mlir;
@@ -79,7 +78,7 @@ void CutDims::visitConstraint(Operation *op, spmd::ShardingAttr sharding) {
   for (auto [dim, attr] : llvm::enumerate(sharding.getDims()))
     if (!attr.getAxes().empty() || attr.getOpen())
       tie(vertexOf(from, dim), vertexOf(to, dim));
-  if (auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName))
+  if (IntegerAttr group = spmd::contract::Group::get(op))
     tie(groups.try_emplace(group.getInt(), to).first->second, to);
 }
 
@@ -95,7 +94,7 @@ void CutDims::visit(Operation *op) {
     });
     return;
   }
-  if (op->hasAttr(spmd::kOfManualAttrName)) {
+  if (spmd::contract::OfManual::has(op)) {
     llvm::for_each(op->getOperands(), [&](Value value) { cutAll(value); });
     llvm::for_each(op->getResults(), [&](Value value) { cutAll(value); });
   }

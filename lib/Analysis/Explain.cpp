@@ -4,6 +4,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/Origins.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -54,8 +55,8 @@ std::string shardc::userNameOf(Value value) {
            userLocation(parent->getLoc()) + " carries in place " +
            std::to_string(argument.getArgNumber());
   std::string text = "argument " + std::to_string(argument.getArgNumber());
-  if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                        "spmd.name"))
+  if (StringAttr name =
+          contract::Name::ofArgument(function, argument.getArgNumber()))
     text += " \"" + name.str() + '"';
   return text;
 }
@@ -163,7 +164,7 @@ void shardc::explain(ModuleOp module, llvm::raw_ostream &os) {
   for (auto function : module.getOps<FunctionOpInterface>()) {
     if (function.isExternal())
       continue;
-    if (function->hasAttr("spmd.local_view"))
+    if (contract::LocalView::has(function))
       explainLocal(function, os);
     else
       explainGlobal(function, os);

@@ -16,7 +16,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
@@ -483,7 +483,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   Type element = cast<RankedTensorType>(dot.getType()).getElementType(),
        sumType = role.isContracted ? sumTypeOf(dot) : element;
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")) ||
-      (role.isContracted && dot->hasAttr(kWholeSumAttrName)))
+      (role.isContracted && contract::WholeSum::has(dot)))
     return false;
   // A sum is read and written once more a round, what stands side by side once
   // in all.

@@ -6,6 +6,7 @@
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -363,6 +364,7 @@ struct VerifyCommunicationPass final
         failed |= mlir::failed(verifyHalves(wait));
     });
     module.walk([&](func::FuncOp function) {
+      failed |= mlir::failed(verifyLocalView(function));
       if (!function.isExternal())
         failed |= mlir::failed(OrderVerifier(function, symbols).verify());
     });

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 
@@ -31,7 +32,7 @@ static LogicalResult bindArguments(func::FuncOp main) {
              << "argument " << i
              << " of @main is the number of a platform, but of type "
              << argument.getType() << "; expected tensor<i32>";
-    auto number = main.getArgAttrOfType<IntegerAttr>(i, "spmd.platform");
+    IntegerAttr number = spmd::contract::Platform::ofArgument(main, i);
     auto value = DenseElementsAttr::get(
         type, APInt(type.getElementTypeBitWidth(), number ? number.getInt() : 0,
                     /*isSigned=*/true, /*implicitTrunc=*/true));

@@ -9,10 +9,11 @@
 #include "OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Check/IR/Check.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
-#include "shardc/Support/UserLocation.h"
 #include "shardc/Support/Refusal.h"
+#include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -172,9 +173,12 @@ static Value carryOut(Operation *op, Value flag) {
   return grow(op->getOperands());
 }
 
+/// What checks are called that stand for others.
+using Names = llvm::DenseMap<Operation *, StringAttr>;
+
 /// Puts a check on one i1 in @main in the place of `op`, which stands in a
-/// region.
-static LogicalResult hoist(func::FuncOp main, Operation *op) {
+/// region, and has its name.
+static LogicalResult hoist(func::FuncOp main, Operation *op, Names &names) {
   auto refuse = [&](Operation *parent) {
     return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op->getLoc())
@@ -203,16 +207,15 @@ static LogicalResult hoist(func::FuncOp main, Operation *op) {
   builder.setInsertionPointAfterValue(flag);
   auto yes =
       DenseElementsAttr::get(cast<RankedTensorType>(flag.getType()), true);
-  // Named as the check that stood inside.
-  Operation *outside =
-      check::ExpectEqConstOp::create(builder, op->getLoc(), flag, yes);
-  outside->setAttr("spmd.name", op->getName().getIdentifier());
+  names[check::ExpectEqConstOp::create(builder, op->getLoc(), flag, yes)] =
+      op->getName().getIdentifier();
   op->erase();
   return success();
 }
 
 static LogicalResult collectChecks(func::FuncOp main) {
   SmallVector<Operation *> checks;
+  Names names;
   auto find = [&] {
     checks.clear();
     main.walk([&](Operation *op) {
@@ -222,7 +225,7 @@ static LogicalResult collectChecks(func::FuncOp main) {
   };
   find();
   for (Operation *op : checks) {
-    if (op->getParentOp() != main && failed(hoist(main, op)))
+    if (op->getParentOp() != main && failed(hoist(main, op, names)))
       return failure();
   }
   find();
@@ -234,15 +237,14 @@ static LogicalResult collectChecks(func::FuncOp main) {
       check.expected =
           stablehlo::ConstantOp::create(builder, op->getLoc(), check.constant);
     unsigned at = main.getNumResults();
-    StringRef name = op->getName().getStringRef();
-    if (auto inside = op->getAttrOfType<StringAttr>("spmd.name"))
-      name = inside.getValue();
+    StringAttr inside = names.lookup(op);
+    StringRef name = inside ? inside.getValue() : op->getName().getStringRef();
     auto attrs = [&](bool got) {
       NamedAttrList list;
-      list.set("spmd.name",
+      list.set(spmd::contract::Name::name(),
                builder.getStringAttr(
                    (name + " at " + userLocation(op->getLoc())).str()));
-      list.set("spmd.check",
+      list.set(spmd::contract::Check::name(),
                builder.getStringAttr(got ? check.how : "expected"));
       return list.getDictionary(op->getContext());
     };

@@ -1,7 +1,7 @@
 //===- ConvertSdy.cpp - Shardy's annotations to those of spmd -------------===//
 #include "MeshAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/Refusal.h"
@@ -13,14 +13,6 @@ namespace shardc {
 #define GEN_PASS_DEF_CONVERTSDYPASS
 #include "shardc/Import/Passes.h.inc"
 } // namespace shardc
-
-/// Name of the attribute that keeps an argument's or result's name for reports.
-static constexpr llvm::StringLiteral kNameAttr = "spmd.name";
-/// The result that an argument's memory is meant for, or -1 for any.
-static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
-static constexpr llvm::StringLiteral kMemoryKindAttr = "spmd.memory_kind";
-/// The rank at which the shard of each position of the mesh comes or leaves.
-static constexpr llvm::StringLiteral kRanksAttr = "spmd.ranks";
 
 namespace {
 
@@ -301,11 +293,11 @@ spmd::ShardingAttr Converter::onMesh(spmd::ShardingAttr sharding) const {
 }
 
 /// What Shardy's text cannot say: that the blocks of a dim are in zigzag order.
-static constexpr StringLiteral kOrderAttr = "spmd.order";
+static constexpr StringLiteral kOrderAttr = spmd::contract::Order::name();
 
 spmd::ShardingAttr Converter::withOrder(spmd::ShardingAttr sharding,
                                         DictionaryAttr attrs, Location loc) {
-  auto text = attrs ? attrs.getAs<StringAttr>(kOrderAttr) : StringAttr();
+  StringAttr text = spmd::contract::Order::in(attrs);
   if (auto frontend =
           attrs ? attrs.getAs<DictionaryAttr>("mhlo.frontend_attributes")
                 : DictionaryAttr();
@@ -356,21 +348,21 @@ void Converter::convertSignature() {
     if (auto sharding = withOrder(asked, main.getArgAttrDict(i),
                                   main.getArgument(i).getLoc()))
       main.setArgAttr(i, spmd::kShardingAttrName, sharding);
-    main.removeArgAttr(i, StringAttr::get(context, kOrderAttr));
+    spmd::contract::Order::removeOfArgument(main, i);
     // What JAX says of donated arguments.
     if (auto result =
             main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
-      main.setArgAttr(i, kDonatedAttr,
-                      OpBuilder(context).getI64IntegerAttr(result.getInt()));
+      spmd::contract::Donated::setOfArgument(
+          main, i, OpBuilder(context).getI64IntegerAttr(result.getInt()));
     else if (auto flag = main.getArgAttrOfType<BoolAttr>(i, "jax.buffer_donor");
              flag && flag.getValue())
-      main.setArgAttr(i, kDonatedAttr,
-                      OpBuilder(context).getI64IntegerAttr(-1));
-    if (Attribute memory = main.getArgAttr(i, "mhlo.memory_kind"))
-      main.setArgAttr(i, kMemoryKindAttr, memory);
+      spmd::contract::Donated::setOfArgument(
+          main, i, OpBuilder(context).getI64IntegerAttr(-1));
+    if (auto memory = main.getArgAttrOfType<StringAttr>(i, "mhlo.memory_kind"))
+      spmd::contract::MemoryKind::setOfArgument(main, i, memory);
     if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc());
-        name && !main.getArgAttr(i, kNameAttr))
-      main.setArgAttr(i, kNameAttr, name.getName());
+        name && !spmd::contract::Name::ofArgument(main, i))
+      spmd::contract::Name::setOfArgument(main, i, name.getName());
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
     auto asked = pick(main.getResultAttr(i, spmd::kShardingAttrName),
@@ -378,12 +370,13 @@ void Converter::convertSignature() {
     if (auto sharding =
             withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
       main.setResultAttr(i, spmd::kShardingAttrName, sharding);
-    if (Attribute memory = main.getResultAttr(i, "mhlo.memory_kind"))
-      main.setResultAttr(i, kMemoryKindAttr, memory);
-    main.removeResultAttr(i, StringAttr::get(context, kOrderAttr));
+    if (auto memory =
+            main.getResultAttrOfType<StringAttr>(i, "mhlo.memory_kind"))
+      spmd::contract::MemoryKind::setOfResult(main, i, memory);
+    spmd::contract::Order::removeOfResult(main, i);
     if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info");
-        name && !main.getResultAttr(i, kNameAttr))
-      main.setResultAttr(i, kNameAttr, name);
+        name && !spmd::contract::Name::ofResult(main, i))
+      spmd::contract::Name::setOfResult(main, i, name);
   }
 }
 
@@ -561,11 +554,11 @@ void Converter::convertTie(Operation *op) {
         : barrier.getAllowedDirection() == sdy::PropagationDirection::BACKWARD
             ? "backward"
             : "none";
-    tie->setAttr(spmd::kDirectionAttrName, builder.getStringAttr(direction));
+    spmd::contract::Direction::set(tie, builder.getStringAttr(direction));
     op->getResult(0).replaceAllUsesWith(tie);
   } else {
-    tie->setAttr(spmd::kGroupAttrName,
-                 cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
+    spmd::contract::Group::set(tie,
+                               cast<sdy::ShardingGroupOp>(op).getGroupIdAttr());
     value.replaceUsesWithIf(tie, [&](OpOperand &use) {
       return use.getOwner() != tie && use.getOwner() != op;
     });
@@ -774,7 +767,8 @@ void Converter::placeBorders() {
         devicesOf(main.getArgAttr(i, sdy::kShardingAttr), sharding);
     if (devices.empty())
       continue;
-    main.setArgAttr(i, kRanksAttr, builder.getDenseI64ArrayAttr(devices));
+    spmd::contract::Ranks::setOfArgument(main, i,
+                                         builder.getDenseI64ArrayAttr(devices));
     Pairs pairs;
     for (auto [position, device] : llvm::enumerate(devices))
       pairs.push_back({device, position});
@@ -793,7 +787,8 @@ void Converter::placeBorders() {
         devicesOf(main.getResultAttr(i, sdy::kShardingAttr), sharding);
     if (devices.empty())
       continue;
-    main.setResultAttr(i, kRanksAttr, builder.getDenseI64ArrayAttr(devices));
+    spmd::contract::Ranks::setOfResult(main, i,
+                                       builder.getDenseI64ArrayAttr(devices));
     Pairs pairs;
     for (auto [position, device] : llvm::enumerate(devices))
       pairs.push_back({position, device});
@@ -807,7 +802,7 @@ void Converter::placeBorders() {
 void Converter::keepUnreadTies() {
   llvm::MapVector<Attribute, SmallVector<spmd::ConstrainOp>> groups;
   main.walk([&](spmd::ConstrainOp op) {
-    if (Attribute group = op->getAttr(spmd::kGroupAttrName))
+    if (IntegerAttr group = spmd::contract::Group::get(op))
       groups[group].push_back(op);
   });
   for (auto &[group, ties] : groups) {

@@ -16,7 +16,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/ReplicaGroups.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
@@ -645,7 +645,7 @@ struct EmulateManualPass final
     if (!regions.empty())
       getOperation().walk([&](Operation *op) {
         if (!before.contains(op))
-          op->setAttr(spmd::kOfManualAttrName, UnitAttr::get(&getContext()));
+          spmd::contract::OfManual::set(op);
       });
   }
 };

@@ -10,7 +10,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/ElementwiseTrait.h"
@@ -236,7 +236,7 @@ static void sumInOrder(ReduceOp op) {
   Type element = Ops::typeOf(value).getElementType();
   auto sumOf = [&](Value of, ArrayRef<int64_t> along) {
     Value sum = ops.reduce<AddOp>(of, 0, along);
-    sum.getDefiningOp()->setAttr(spmd::kWholeSumAttrName, ops.b.getUnitAttr());
+    spmd::contract::WholeSum::set(sum.getDefiningOp());
     return sum;
   };
   value = ops.convert(value, ops.b.getF32Type());
@@ -272,7 +272,7 @@ static LogicalResult rewrite(ReduceOp op) {
     return success();
   if (!addsUp(op.getBody(), count))
     return reduceByTree(op);
-  if (op->hasAttr(spmd::kWholeSumAttrName)) {
+  if (spmd::contract::WholeSum::has(op)) {
     sumInOrder(op);
     return success();
   }
@@ -703,7 +703,7 @@ static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims,
                                     ArrayRef<int64_t> rhsDims, int64_t count,
                                     Contract contract) {
   RankedTensorType type = Ops::typeOf(op->getResult(0));
-  if (op->hasAttr(spmd::kWholeSumAttrName) || !isRounded(type) || count <= 1 ||
+  if (spmd::contract::WholeSum::has(op) || !isRounded(type) || count <= 1 ||
       type.getNumElements() == 0)
     return success();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
@@ -823,7 +823,7 @@ static LogicalResult rewrite(FftOp op) {
     auto transform =
         FftOp::create(ops.b, RankedTensorType::get(shape, element), turned,
                       each, ArrayRef<int64_t>{lengths[dim - first]});
-    transform->setAttr(spmd::kWholeLinesAttrName, ops.b.getUnitAttr());
+    spmd::contract::WholeLines::set(transform);
     value = swapped(transform.getResult(), dim);
   }
   replace(op, value);
@@ -842,8 +842,7 @@ static bool keepsBits(Operation *op) {
   // Each matrix is one rank's, and so are whole rows of scores: sums within
   // keep their order.
   if (isa<solver::SolverDialect>(op->getDialect()) ||
-      (isa<spmd::AllPairsOpInterface>(op) &&
-       op->hasAttr(spmd::kWholeSumAttrName)))
+      (isa<spmd::AllPairsOpInterface>(op) && spmd::contract::WholeSum::has(op)))
     return true;
   return isa<ConstantOp, IotaOp, BroadcastInDimOp, BroadcastOp, ReshapeOp,
              TransposeOp, ReverseOp, BitcastConvertOp, SliceOp, DynamicSliceOp,

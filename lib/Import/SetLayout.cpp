@@ -1,6 +1,6 @@
 //===- SetLayout.cpp - Other sizes than the file says ---------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Shares.h"
 #include "shardc/Support/Refusal.h"
@@ -141,7 +141,7 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   if (argument.getAsInteger(10, request.argument)) {
     request.argument = count;
     for (unsigned i = 0; i < count; ++i)
-      if (auto name = main.getArgAttrOfType<StringAttr>(i, "spmd.name");
+      if (StringAttr name = spmd::contract::Name::ofArgument(main, i);
           name && name.getValue() == argument)
         request.argument = i;
     if (request.argument == count)
@@ -334,7 +334,7 @@ LogicalResult LayoutSetter::dropAll() {
   SmallVector<Operation *> constraints;
   main.walk([&](Operation *op) {
     // Where nothing is cut it says nothing.
-    op->removeAttr(spmd::kOfManualAttrName);
+    spmd::contract::OfManual::remove(op);
     if (isa<spmd::ConstrainOp, spmd::ReshardOp>(op))
       constraints.push_back(op);
   });

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Import/Passes.h"
-#include "shardc/Support/UserLocation.h"
 #include "shardc/Support/Refusal.h"
+#include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -143,7 +144,7 @@ static LogicalResult widen(Operation *op) {
 /// Whether a value that goes in or out, but to be checked, is of a narrow type.
 static bool isSeenOutside(func::FuncOp main) {
   for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
-    if (isNarrow(type) && !main.getResultAttr(i, "spmd.check"))
+    if (isNarrow(type) && !spmd::contract::Check::ofResult(main, i))
       return true;
   return hasNarrow(main.getArgumentTypes());
 }

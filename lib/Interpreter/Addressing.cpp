@@ -133,7 +133,8 @@ static FailureOr<Values> evaluateScatter(Evaluator &evaluator,
   Region &region = op.getUpdateComputation();
   Operation *single = count == 1 ? evaluator.singleOp(region) : nullptr;
   Binary combine = single ? evaluator.binaryOf(single) : nullptr;
-  bool isBlock = op->hasAttr("spmd.block");
+  bool isBlock =
+      op->hasAttr(stablehlo::StablehloDialect::BlockAttrHelper::getNameStr());
 
   bool isFailed = false;
   int64_t next = 0;

@@ -7,6 +7,7 @@
 #include "Evaluator.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <algorithm>
 
@@ -191,13 +192,13 @@ void shardc::interpreter::addControl(Table &table) {
   table.addLockstep<stablehlo::CustomCallOp>(runCustomCall);
   table.handlers["stablehlo.after_all"] =
       table.handlers["stablehlo.create_token"] = makeToken;
-  for (StringRef name :
-       {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
-        "sdy.reshard", "sdy.propagation_barrier", "sdy.data_flow_edge",
-        "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
-        "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter",
-        "sdy.sharded_to_unreduced", "sdy.replicated_to_unreduced",
-        "spmd.constrain"})
+  for (StringRef name : std::initializer_list<StringRef>{
+           "stablehlo.optimization_barrier", "sdy.sharding_constraint",
+           "sdy.reshard", "sdy.propagation_barrier", "sdy.data_flow_edge",
+           "sdy.all_gather", "sdy.all_slice", "sdy.all_to_all",
+           "sdy.collective_permute", "sdy.all_reduce", "sdy.reduce_scatter",
+           "sdy.sharded_to_unreduced", "sdy.replicated_to_unreduced",
+           spmd::ConstrainOp::getOperationName()})
     table.handlers[name] = forward;
   table.handlers["sdy.sharding_group"] = ignore;
   for (StringRef name :

@@ -7,6 +7,7 @@
 #include "Evaluator.h"
 #include "Ranks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include <cmath>
 
 using namespace mlir;
@@ -120,14 +121,13 @@ shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
                                     const Options &options) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   auto meshes = module.getOps<spmd::MeshOp>();
-  if (!main || meshes.empty() || !main->hasAttr("spmd.local_view"))
+  if (!main || meshes.empty() || !spmd::contract::LocalView::has(main))
     return module.emitError() << "is no local view: it has no function @main "
                                  "with 'spmd.local_view', or no mesh";
   RankMesh mesh((*meshes.begin()).getMesh());
   auto placementOf = [&](DictionaryAttr attrs) -> std::optional<Placement> {
-    auto type = attrs ? attrs.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
-    auto sharding = attrs ? attrs.getAs<spmd::ShardingAttr>("spmd.sharding")
-                          : spmd::ShardingAttr();
+    TypeAttr type = spmd::contract::GlobalType::in(attrs);
+    spmd::ShardingAttr sharding = spmd::contract::Sharding::in(attrs);
     if (!type || !sharding || !isa<RankedTensorType>(type.getValue()))
       return std::nullopt;
     return Placement{mesh, sharding, cast<RankedTensorType>(type.getValue())};

@@ -10,7 +10,7 @@
 #include "Evaluator.h"
 #include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/StringSet.h"
@@ -90,16 +90,17 @@ private:
 /// Each element of the result is made of those at its place: whatever dims
 /// have.
 static bool isElementwise(Operation *op) {
-  static const llvm::StringSet<> others = {"stablehlo.compare",
-                                           "stablehlo.select",
-                                           "stablehlo.clamp",
-                                           "stablehlo.complex",
-                                           "stablehlo.reduce_precision",
-                                           "sdy.sharding_constraint",
-                                           "sdy.reshard",
-                                           "sdy.propagation_barrier",
-                                           "spmd.constrain",
-                                           "stablehlo.map"};
+  static const llvm::StringSet<> others = {
+      "stablehlo.compare",
+      "stablehlo.select",
+      "stablehlo.clamp",
+      "stablehlo.complex",
+      "stablehlo.reduce_precision",
+      "sdy.sharding_constraint",
+      "sdy.reshard",
+      "sdy.propagation_barrier",
+      spmd::ConstrainOp::getOperationName(),
+      "stablehlo.map"};
   StringRef name = op->getName().getStringRef();
   return everything().unary.contains(name) ||
          everything().binary.contains(name) || others.contains(name);
@@ -256,8 +257,7 @@ void Shrinker::visit(Operation *op) {
   }
   if (auto function = dyn_cast<func::FuncOp>(op)) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto sharding =
-              function.getArgAttrOfType<spmd::ShardingAttr>(i, "spmd.sharding"))
+      if (auto sharding = spmd::contract::Sharding::ofArgument(function, i))
         bindSharding(function.getArgument(i), sharding);
     return;
   }
@@ -271,8 +271,8 @@ void Shrinker::visit(Operation *op) {
       join(op->getOperands(), parent->getResults());
     else if (auto function = dyn_cast<func::FuncOp>(parent))
       for (auto [i, value] : llvm::enumerate(op->getOperands()))
-        if (auto sharding = function.getResultAttrOfType<spmd::ShardingAttr>(
-                i, "spmd.sharding"))
+        if (spmd::ShardingAttr sharding =
+                spmd::contract::Sharding::ofResult(function, i))
           bindSharding(value, sharding);
     return;
   }

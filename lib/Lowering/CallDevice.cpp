@@ -18,8 +18,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/CommunicationKernels.h"
 #include "shardrt/TensorMap.h"
@@ -33,16 +35,9 @@ namespace shardc {
 
 using namespace mlir;
 using namespace shardc;
+using namespace shardc::spmd;
 
-static constexpr StringLiteral kKernelModule = "shardc_kernels";
 static constexpr StringLiteral kKernelNames = "shardc_kernel_names";
-// What kernels say of themselves: docs/Rationale/GPU.md section 3.
-static constexpr StringLiteral kTensorMap = "spmd.tensor_map",
-                               kTensorBox = "spmd.tensor_box",
-                               kTensorMaps = "spmd.tensor_maps",
-                               kOfGpu = "spmd.gpu",
-                               kPersistent = "spmd.persistent",
-                               kOtherwise = "spmd.otherwise";
 /// What a kernel may declare of shared memory; who needs more asks for it at
 /// its launch.
 static constexpr int64_t kDeclaredBytes = 48 * 1024;
@@ -170,8 +165,8 @@ Value Arguments::passMemref(Value memref) {
 Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
   Value memref = cast.getOperand(0);
   auto type = llvm::cast<MemRefType>(memref.getType());
-  auto groups = cast->getAttrOfType<ArrayAttr>(kTensorMap);
-  auto box = cast->getAttrOfType<DenseI64ArrayAttr>(kTensorBox);
+  ArrayAttr groups = contract::TensorMap::get(cast);
+  DenseI64ArrayAttr box = contract::TensorBox::get(cast);
   int64_t bytes = elementBytes(type.getElementType());
   Type i64 = host.getI64Type();
   auto word = [&](Value index) -> Value {
@@ -281,7 +276,7 @@ static std::string originOf(Location loc) {
   std::string origin = userLocation(place);
   if (origin == "unknown")
     origin.clear();
-  name.consume_front("stablehlo.") || name.consume_front("spmd.");
+  name = spmd::withoutDialect(name);
   return name.empty()     ? origin
          : origin.empty() ? name.str()
                           : (name + " at " + origin).str();
@@ -349,8 +344,8 @@ Value DeviceCalls::scratch(int64_t words) {
 /// differ.
 static bool areAlike(gpu::GPUFuncOp a, gpu::GPUFuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
-         a->getAttr(kOfGpu) == b->getAttr(kOfGpu) &&
-         a->getAttr(kTensorMaps) == b->getAttr(kTensorMaps) &&
+         contract::Gpu::get(a) == contract::Gpu::get(b) &&
+         contract::TensorMaps::get(a) == contract::TensorMaps::get(b) &&
          a.getNumWorkgroupAttributions() == b.getNumWorkgroupAttributions() &&
          OperationEquivalence::isRegionEquivalentTo(
              &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
@@ -385,7 +380,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   MLIRContext *ctx = module.getContext();
   SmallVector<UnrealizedConversionCastOp> tensors;
   launch.getBody().walk([&](UnrealizedConversionCastOp cast) {
-    if (cast->hasAttr(kTensorMap))
+    if (contract::TensorMap::has(cast))
       tensors.push_back(cast);
   });
   for (UnrealizedConversionCastOp cast : tensors)
@@ -461,11 +456,11 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   for (unsigned i : llvm::seq(kernel.getNumWorkgroupAttributions()))
     kernel.setWorkgroupAttributionAttr(
         i, LLVM::LLVMDialect::getAlignAttrName(),
-        device.getI64IntegerAttr(launch->hasAttr(kOfGpu) ? 1024 : 16));
+        device.getI64IntegerAttr(contract::Gpu::has(launch) ? 1024 : 16));
   if (!tensors.empty())
-    kernel->setAttr(kTensorMaps, device.getI64IntegerAttr(tensors.size()));
-  if (Attribute gpu = launch->getAttr(kOfGpu))
-    kernel->setAttr(kOfGpu, gpu);
+    contract::TensorMaps::set(kernel, device.getI64IntegerAttr(tensors.size()));
+  if (StringAttr gpu = contract::Gpu::get(launch))
+    contract::Gpu::set(kernel, gpu);
   for (Operation &op : from.without_terminator())
     device.clone(op, map);
   gpu::ReturnOp::create(device, loc);
@@ -489,12 +484,12 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   size_t number = numberOf(kernel, *threads);
   made[number].sharedBytes = sharedBytes > kDeclaredBytes ? sharedBytes : 0;
   made[number].maps = tensors.size();
-  made[number].flags = (launch->hasAttr(kOfGpu) ? OfSomeGpus : 0) |
-                       (launch->hasAttr(kPersistent) ? Persistent : 0);
-  if (launch->hasAttr(kOfGpu))
+  made[number].flags = (contract::Gpu::has(launch) ? OfSomeGpus : 0) |
+                       (contract::Persistent::has(launch) ? Persistent : 0);
+  if (contract::Gpu::has(launch))
     lastOfGpu = number;
   int64_t which = number;
-  if (launch->hasAttr(kOtherwise))
+  if (contract::Otherwise::has(launch))
     which |= static_cast<int64_t>(lastOfGpu + 1) << 32;
   entries.call(host, loc, "shardrt_launch",
                {context, word(which), asI64(launch.getGridSizeX()),
@@ -586,9 +581,9 @@ void DeviceCalls::stageArguments() {
   Location loc = call.getLoc();
   Value ctx = main.getArgument(0);
   size_t inputs = 0, outputs = 0;
-  if (auto list = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs"))
+  if (ArrayAttr list = contract::EntryInputs::get(module))
     inputs = list.size();
-  if (auto list = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs"))
+  if (ArrayAttr list = contract::EntryOutputs::get(module))
     outputs = list.size();
   for (size_t i = 0; i < inputs + outputs; ++i) {
     Value host = call.getOperand(1 + i);
@@ -650,7 +645,8 @@ void DeviceCalls::writeTables() {
 LogicalResult DeviceCalls::run() {
   OpBuilder builder(module.getBodyRegion());
   builder.setInsertionPointToEnd(module.getBody());
-  kernels = gpu::GPUModuleOp::create(builder, module.getLoc(), kKernelModule);
+  kernels =
+      gpu::GPUModuleOp::create(builder, module.getLoc(), kKernelModuleName);
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                   builder.getUnitAttr());
 

@@ -1,6 +1,7 @@
 //===- CallMarks.cpp - Marks of kernels to calls of the runtime -----------===//
 #include "RuntimeCalls.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/KernelAttributes.h"
 
@@ -17,7 +18,7 @@ struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto names = module->getAttrOfType<ArrayAttr>(kKernelsAttrName);
+    ArrayAttr names = spmd::contract::Kernels::get(module);
     auto mark = module.lookupSymbol<func::FuncOp>(kMarkFunction);
     if (!names || !mark)
       return;
@@ -54,7 +55,7 @@ struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
                            LLVM::Linkage::External,
                            "shardc_traced_kernels_length",
                            builder.getI64IntegerAttr(names.size()));
-    module->removeAttr(kKernelsAttrName);
+    spmd::contract::Kernels::remove(module);
   }
 };
 } // namespace

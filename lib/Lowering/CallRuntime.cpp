@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
@@ -219,9 +219,8 @@ static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module,
   if (!type.isDynamicDim(dim))
     return LLVM::ConstantOp::create(
         builder, loc, i64, builder.getI64IntegerAttr(type.getDimSize(dim)));
-  auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
-  auto global =
-      cast<ShapedType>(attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  auto sharding = contract::Sharding::in(attrs);
+  auto global = cast<ShapedType>(contract::GlobalType::in(attrs).getValue());
   MeshAttr mesh =
       cast<MeshOp>(SymbolTable::lookupSymbolIn(module, sharding.getMesh()))
           .getMesh();
@@ -286,8 +285,8 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
   Block *block = entry.addEntryBlock();
   builder.setInsertionPointToStart(block);
 
-  auto attrsOf = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
-  auto resultAttrsOf = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs");
+  ArrayAttr attrsOf = contract::EntryInputs::get(module);
+  ArrayAttr resultAttrsOf = contract::EntryOutputs::get(module);
   SmallVector<Value> arguments{block->getArgument(0)};
   auto load = [&](Value array, int64_t index) -> Value {
     Value slot = LLVM::GEPOp::create(
@@ -305,7 +304,7 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
                               << type << ", expected a memref";
     if (index >= numInputs + numOutputs) {
       // The arena.
-      auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes");
+      IntegerAttr bytes = contract::ArenaBytes::get(module);
       Value size = LLVM::ConstantOp::create(
           builder, loc, builder.getI64Type(),
           builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
@@ -337,8 +336,8 @@ struct CallRuntimePass final
     ModuleOp module = getOperation();
     MLIRContext *context = &getContext();
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || !hasSites(module) || !module->hasAttr("spmd.entry_inputs") ||
-        !module->hasAttr("spmd.entry_outputs")) {
+    if (!main || !hasSites(module) || !contract::EntryInputs::has(module) ||
+        !contract::EntryOutputs::has(module)) {
       module.emitError() << "has no @main with numbered sites; run "
                             "--spmd-lower-communication first";
       return signalPassFailure();
@@ -413,7 +412,7 @@ struct CallRuntimePass final
     }
     for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
       mesh.erase();
-    main->removeAttr("spmd.local_view");
+    contract::LocalView::remove(main);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       main.setArgAttrs(i, DictionaryAttr());
   }

@@ -2,6 +2,7 @@
 #include "SiteTables.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {
@@ -11,6 +12,7 @@ namespace shardc {
 
 using namespace mlir;
 using namespace shardc;
+using namespace shardc::spmd;
 
 /// What is returned where memory could not be had (shardrt.h); the runtime has
 /// kept why.
@@ -81,23 +83,23 @@ struct CheckStatusPass final
       if (!function.isExternal())
         checkStatuses(function);
 
-    auto words = module->getAttrOfType<DenseI64ArrayAttr>(kSiteWordsAttrName);
-    auto strings =
-        module->getAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName);
-    if (!words || !strings)
+    if (!hasSites(module))
       return;
+    FailureOr<shardrt::SiteTable> sites = readSites(module);
+    if (failed(sites))
+      return signalPassFailure();
+    auto [words, text] = shardrt::encodeSites(*sites);
     OpBuilder builder(module.getBodyRegion());
     Location loc = module.getLoc();
     Type i64 = builder.getI64Type(), i8 = builder.getI8Type();
-    int64_t count = words.size(), length = strings.size();
+    int64_t count = words.size(), length = text.size();
     exportConstant(builder, loc, LLVM::LLVMArrayType::get(i64, count),
                    "shardc_sites",
                    DenseElementsAttr::get(RankedTensorType::get({count}, i64),
-                                          words.asArrayRef()));
+                                          ArrayRef(words)));
     exportConstant(builder, loc, i64, "shardc_sites_length",
                    builder.getI64IntegerAttr(count));
     // At least one byte, so that the symbol has an address.
-    std::string text(strings.asArrayRef().begin(), strings.asArrayRef().end());
     if (text.empty())
       text.push_back('\0');
     exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()),
@@ -105,10 +107,9 @@ struct CheckStatusPass final
     exportConstant(builder, loc, i64, "shardc_strings_length",
                    builder.getI64IntegerAttr(length));
     // Attributes of our own mean nothing to LLVM.
-    for (StringRef name :
-         {StringRef(kSiteWordsAttrName), StringRef(kSiteStringsAttrName),
-          StringRef("spmd.entry_inputs"), StringRef("spmd.entry_outputs")})
-      module->removeAttr(name);
+    contract::Sites::remove(module);
+    contract::EntryInputs::remove(module);
+    contract::EntryOutputs::remove(module);
   }
 };
 } // namespace

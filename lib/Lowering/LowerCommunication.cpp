@@ -6,7 +6,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/Slices.h"
@@ -21,30 +22,10 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-static shardrt::Reduction reductionOf(ReductionKind kind) {
-  switch (kind) {
-  case ReductionKind::Sum:
-    return shardrt::Reduction::Sum;
-  case ReductionKind::Product:
-    return shardrt::Reduction::Product;
-  case ReductionKind::Min:
-    return shardrt::Reduction::Min;
-  case ReductionKind::Max:
-    return shardrt::Reduction::Max;
-  case ReductionKind::And:
-    return shardrt::Reduction::And;
-  case ReductionKind::Or:
-    return shardrt::Reduction::Or;
-  case ReductionKind::Xor:
-    return shardrt::Reduction::Xor;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 namespace {
 struct SiteCollector {
-  shardrt::SiteTable table;
   MeshAttr mesh;
+  SmallVector<Attribute> sites;
 
   /// What uses each plan.
   struct Uses {
@@ -55,87 +36,84 @@ struct SiteCollector {
   /// Appends the site of `op` and returns its number; emits an error on
   /// failure.
   FailureOr<int64_t> add(CommunicationOpInterface op);
-  /// The blocks of a tensor of `type`, whose cut dims are listed.
-  void describeBlocks(shardrt::Site &site, RankedTensorType type,
-                      ArrayAttr dims) const;
 };
 } // namespace
 
-void SiteCollector::describeBlocks(shardrt::Site &site, RankedTensorType type,
-                                   ArrayAttr dims) const {
-  site.exchange.globalShape.assign(type.getShape().begin(),
-                                   type.getShape().end());
-  for (Attribute attr : dims) {
-    DimExchange dim = cast<DimExchangeAttr>(attr).getExchange(mesh);
-    site.exchange.globalShape[dim.dim] = dim.size();
-    site.exchange.dims.push_back(std::move(dim));
-  }
+/// The shape of the whole of a tensor of `type`, whose cut dims are listed.
+static DenseI64ArrayAttr wholeShape(RankedTensorType type, ArrayAttr dims) {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto dim : dims.getAsRange<DimExchangeAttr>())
+    shape[dim.getDim()] = dim.getSize();
+  return DenseI64ArrayAttr::get(type.getContext(), shape);
 }
 
 FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
+  MLIRContext *context = op.getContext();
+  Builder builder(context);
   auto source = cast<RankedTensorType>(op.getSource().getType());
-  std::optional<shardrt::ElementType> type =
-      elementTypeOf(source.getElementType());
-  if (!type)
+  if (!elementTypeOf(source.getElementType()))
     return op->emitOpError()
            << "moves elements of type " << source.getElementType()
            << ", which the runtime cannot";
-  shardrt::Site site;
-  site.type = *type;
   auto wait = dyn_cast<ExchangeWaitOp>(*op);
-  site.report =
-      wait ? wait.getKind().str() : op->getName().stripDialect().str();
-  site.location = userLocation(op->getLoc());
-  if (auto reason = op->getAttrOfType<StringAttr>("reason"))
-    site.name = reason.str();
-  auto groupAxes = [&](ArrayAttr axes) {
-    for (Attribute axis : axes)
-      site.groupAxes.push_back(
-          mesh.getAxisIndex(cast<StringAttr>(axis).getValue()));
+  StringAttr report = builder.getStringAttr(
+      wait ? wait.getKind() : op->getName().stripDialect());
+  StringAttr location = builder.getStringAttr(userLocation(op->getLoc()));
+
+  SiteKind kind = SiteKind::Exchange;
+  std::optional<ReductionKind> reduction;
+  ArrayAttr group, dims, parts;
+  RankedTensorType tensor;
+  SiteRowsAttr rows;
+  auto rowsFrom = [&](int64_t first) {
+    return SiteRowsAttr::get(context, /*vector_dim=*/0, first, false, false, {},
+                             {}, {});
   };
   if (auto exchange = dyn_cast<ExchangeOpInterface>(*op)) {
-    site.kind = shardrt::SiteKind::Exchange;
-    site.exchange = exchange.getExchange();
+    tensor = source;
+    dims = exchange.getDimExchanges();
+    parts = exchange.getArriving();
   } else if (auto reduce = dyn_cast<AllReduceOp>(*op)) {
-    site.kind = shardrt::SiteKind::AllReduce;
-    site.reduction = reductionOf(reduce.getKind());
-    groupAxes(reduce.getAxes());
+    kind = SiteKind::AllReduce;
+    reduction = reduce.getKind();
+    group = reduce.getAxes();
   } else if (auto scatter = dyn_cast<ReduceScatterOp>(*op)) {
-    site.kind = shardrt::SiteKind::ReduceScatter;
-    site.reduction = reductionOf(scatter.getKind());
-    groupAxes(scatter.getAxes());
-    describeBlocks(site, source, scatter.getDims());
+    kind = SiteKind::ReduceScatter;
+    reduction = scatter.getKind();
+    group = scatter.getAxes();
+    tensor = source;
+    dims = scatter.getDims();
   } else if (auto plan = dyn_cast<RowPlanOp>(*op)) {
-    site.kind = shardrt::SiteKind::RowPlan;
-    describeBlocks(site, source, plan.getDims());
+    kind = SiteKind::RowPlan;
+    tensor = source;
+    dims = plan.getDims();
     Uses use = uses.lookup(plan);
-    site.rows.vectorDim = plan.getVectorDim();
-    site.rows.gathers = use.gathers;
-    site.rows.scatters = use.scatters;
-    site.rows.components.assign(plan.getComponents().begin(),
-                                plan.getComponents().end());
-    site.rows.slices.assign(plan.getSlices().begin(), plan.getSlices().end());
-    for (Attribute attr : plan.getRows())
-      site.rows.dims.push_back(cast<DimExchangeAttr>(attr).getExchange(mesh));
+    rows = SiteRowsAttr::get(
+        context, plan.getVectorDim(), /*first=*/0, use.gathers, use.scatters,
+        plan.getComponentsAttr(), plan.getSlicesAttr(), plan.getRows());
   } else if (auto gather = dyn_cast<GatherRowsOp>(*op)) {
-    site.kind = shardrt::SiteKind::GatherRows;
-    describeBlocks(site, source, gather.getDims());
-    site.rows.first = gather.getFirst();
+    kind = SiteKind::GatherRows;
+    tensor = source;
+    dims = gather.getDims();
+    rows = rowsFrom(gather.getFirst());
     uses[gather.getRowPlan()].gathers = true;
   } else if (auto scatter = dyn_cast<ScatterRowsOp>(*op)) {
-    site.kind = shardrt::SiteKind::ScatterRows;
-    if (scatter.getKind())
-      site.reduction = reductionOf(*scatter.getKind());
-    describeBlocks(site, cast<RankedTensorType>(scatter.getInto().getType()),
-                   scatter.getDims());
-    site.rows.first = scatter.getFirst();
+    kind = SiteKind::ScatterRows;
+    reduction = scatter.getKind();
+    tensor = cast<RankedTensorType>(scatter.getInto().getType());
+    dims = scatter.getDims();
+    rows = rowsFrom(scatter.getFirst());
     uses[scatter.getRowPlan()].scatters = true;
   } else {
     return op->emitOpError() << "has no runtime entry point";
   }
-  site.exchange.meshShape = table.meshShape;
-  table.sites.push_back(std::move(site));
-  return static_cast<int64_t>(table.sites.size()) - 1;
+  sites.push_back(SiteAttr::get(
+      context, kind, report, source.getElementType(), reduction,
+      op->getAttrOfType<StringAttr>("reason"), location, /*in_place=*/false,
+      /*released_later=*/false, group,
+      tensor ? wholeShape(tensor, dims) : DenseI64ArrayAttr(), dims, parts,
+      rows));
+  return static_cast<int64_t>(sites.size()) - 1;
 }
 
 /// This rank's size of dim `dim`, of what it owns or needs by the tables in
@@ -388,8 +366,8 @@ static Value resolveDim(OpBuilder &builder, Location loc, Value value,
   if (!function)
     return {};
   ShardingAttr sharding = getSharding(argument);
-  auto global = function.getArgAttrOfType<TypeAttr>(argument.getArgNumber(),
-                                                    "spmd.global_type");
+  TypeAttr global =
+      contract::GlobalType::ofArgument(function, argument.getArgNumber());
   if (!sharding || !global)
     return {};
   MeshAttr mesh = lookupMesh(function, sharding.getMesh());
@@ -439,8 +417,8 @@ static void keepEntryAttributes(ModuleOp module) {
     inputs.push_back(orEmpty(main.getArgAttrDict(i)));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     outputs.push_back(orEmpty(main.getResultAttrDict(i)));
-  module->setAttr("spmd.entry_inputs", ArrayAttr::get(context, inputs));
-  module->setAttr("spmd.entry_outputs", ArrayAttr::get(context, outputs));
+  contract::EntryInputs::set(module, ArrayAttr::get(context, inputs));
+  contract::EntryOutputs::set(module, ArrayAttr::get(context, outputs));
 }
 
 namespace {
@@ -454,11 +432,9 @@ struct LowerCommunicationPass final
       return signalPassFailure();
     SiteCollector sites;
     sites.mesh = mesh.getMesh();
-    for (auto [name, size] :
-         llvm::zip(sites.mesh.getAxisNames(), sites.mesh.getAxisSizes())) {
-      sites.table.axisNames.push_back(name.str());
-      sites.table.meshShape.push_back(size);
-    }
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(verifyLocalView(function)))
+        return signalPassFailure();
     SmallVector<CommunicationOpInterface> ops, plans;
     SmallVector<DilateOp> dilates;
     SmallVector<HostCallOp> calls;
@@ -481,7 +457,9 @@ struct LowerCommunicationPass final
     for (DilateOp op : dilates)
       lowerDilate(op);
     resolveDims(module);
-    writeSites(module, sites.table);
+    contract::Sites::set(
+        module, SiteTableAttr::get(&getContext(), sites.mesh,
+                                   ArrayAttr::get(&getContext(), sites.sites)));
     keepEntryAttributes(module);
   }
 };

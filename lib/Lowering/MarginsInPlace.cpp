@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "llvm/ADT/MapVector.h"
@@ -300,7 +301,7 @@ static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
   if (failed(carrying))
     return false;
   auto next = cast<scf::ForOp>(carrying->getOperation());
-  next->setAttr("spmd.rotated", rewriter.getUnitAttr());
+  contract::Rotated::set(next);
   for (auto [use, place] : uses)
     use->set(place == Before ? buffer
              : place == After
@@ -567,7 +568,7 @@ struct MarginsInPlacePass final
     if (failed(sites))
       return signalPassFailure();
     shardrt::SiteTable &table = *sites;
-    auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs");
+    ArrayAttr inputs = contract::EntryInputs::get(module);
     int64_t numInputs = inputs ? inputs.size() : 0;
     Mover mover(table, meshes.front(), numInputs);
     llvm::MapVector<Value, SmallVector<Candidate>> byBlock;
@@ -605,7 +606,7 @@ struct MarginsInPlacePass final
         });
       }
     if (changed)
-      writeSites(module, table);
+      updateSites(module, table);
   }
 };
 } // namespace

@@ -16,7 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {
@@ -176,7 +176,7 @@ struct ReleaseLatePass final
                             site.getInputs().front());
     }
     if (!later.empty())
-      writeSites(module, *table);
+      updateSites(module, *table);
   }
 };
 } // namespace

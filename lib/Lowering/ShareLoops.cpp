@@ -12,6 +12,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/KernelAttributes.h"
 
@@ -182,7 +183,7 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
                                         SymbolRefAttr::get(function));
   body = UnrealizedConversionCastOp::create(at, loc, TypeRange(ptr), body)
              .getResult(0);
-  auto parts = loop->getAttrOfType<IntegerAttr>(kPartsAttrName);
+  IntegerAttr parts = spmd::contract::Parts::get(loop);
   Value number = arith::ConstantIntOp::create(at, loc, parts.getInt(), 64);
   entries.call(at, loc, "shardrt_share",
                {caller.getArgument(0), body, env, number});
@@ -226,7 +227,7 @@ struct ShareLoopsPass final : shardc::impl::ShareLoopsPassBase<ShareLoopsPass> {
     SmallVector<scf::ForOp> loops;
     llvm::SetVector<func::FuncOp> owners;
     module.walk([&](scf::ForOp loop) {
-      if (loop->hasAttr(kPartsAttrName)) {
+      if (spmd::contract::Parts::has(loop)) {
         loops.push_back(loop);
         owners.insert(loop->getParentOfType<func::FuncOp>());
       }

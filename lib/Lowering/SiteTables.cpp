@@ -1,27 +1,142 @@
-//===- SiteTables.cpp - Site tables as attributes of a module -------------===//
+//===- SiteTables.cpp - Sites between attributes and the runtime's table --===//
 #include "SiteTables.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;
+using namespace shardc::spmd;
+
+// Both number kinds and reductions alike: the runtime has none for "none".
+static_assert(int(SiteKind::Exchange) == int(shardrt::SiteKind::Exchange) &&
+              int(SiteKind::AllReduce) == int(shardrt::SiteKind::AllReduce) &&
+              int(SiteKind::ReduceScatter) ==
+                  int(shardrt::SiteKind::ReduceScatter) &&
+              int(SiteKind::RowPlan) == int(shardrt::SiteKind::RowPlan) &&
+              int(SiteKind::GatherRows) == int(shardrt::SiteKind::GatherRows) &&
+              int(SiteKind::ScatterRows) ==
+                  int(shardrt::SiteKind::ScatterRows));
+
+static shardrt::Reduction toRuntime(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return shardrt::Reduction::Sum;
+  case ReductionKind::Product:
+    return shardrt::Reduction::Product;
+  case ReductionKind::Min:
+    return shardrt::Reduction::Min;
+  case ReductionKind::Max:
+    return shardrt::Reduction::Max;
+  case ReductionKind::And:
+    return shardrt::Reduction::And;
+  case ReductionKind::Or:
+    return shardrt::Reduction::Or;
+  case ReductionKind::Xor:
+    return shardrt::Reduction::Xor;
+  }
+  llvm_unreachable("all kinds are listed");
+}
 
 bool shardc::hasSites(ModuleOp module) {
-  return module->hasAttrOfType<DenseI64ArrayAttr>(kSiteWordsAttrName) &&
-         module->hasAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName);
+  if (contract::Sites::has(module))
+    return true;
+  // With sites and no table readSites says what is missing.
+  return module
+      .walk([](Operation *op) {
+        return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static std::vector<int64_t> toVector(DenseI64ArrayAttr numbers) {
+  return numbers ? std::vector<int64_t>(numbers.asArrayRef().begin(),
+                                        numbers.asArrayRef().end())
+                 : std::vector<int64_t>();
+}
+
+static std::vector<DimExchange> toExchanges(ArrayAttr dims, MeshAttr mesh) {
+  std::vector<DimExchange> list;
+  if (dims)
+    for (auto dim : dims.getAsRange<DimExchangeAttr>())
+      list.push_back(dim.getExchange(mesh));
+  return list;
+}
+
+static shardrt::Site toRuntime(SiteAttr attr, MeshAttr mesh) {
+  auto textOf = [](StringAttr text) { return text ? text.str() : ""; };
+  shardrt::Site site;
+  site.kind = static_cast<shardrt::SiteKind>(attr.getKind());
+  site.report = attr.getReport().str();
+  site.type = *elementTypeOf(attr.getType());
+  if (attr.getReduction())
+    site.reduction = toRuntime(*attr.getReduction());
+  site.name = textOf(attr.getName());
+  site.location = textOf(attr.getLocation());
+  site.inPlace = attr.getInPlace();
+  site.releasedLater = attr.getReleasedLater();
+  if (ArrayAttr group = attr.getGroup())
+    for (auto axis : group.getAsRange<StringAttr>())
+      site.groupAxes.push_back(mesh.getAxisIndex(axis));
+  site.exchange.meshShape.assign(mesh.getAxisSizes().begin(),
+                                 mesh.getAxisSizes().end());
+  site.exchange.globalShape = toVector(attr.getShape());
+  site.exchange.dims = toExchanges(attr.getDims(), mesh);
+  if (ArrayAttr parts = attr.getParts())
+    for (auto part : parts.getAsRange<ExchangePartAttr>())
+      site.exchange.parts.push_back(part.getTables());
+  if (SiteRowsAttr rows = attr.getRows()) {
+    site.rows.vectorDim = rows.getVectorDim();
+    site.rows.first = rows.getFirst();
+    site.rows.gathers = rows.getGathers();
+    site.rows.scatters = rows.getScatters();
+    site.rows.components = toVector(rows.getComponents());
+    site.rows.slices = toVector(rows.getSlices());
+    site.rows.dims = toExchanges(rows.getDims(), mesh);
+  }
+  return site;
 }
 
 FailureOr<shardrt::SiteTable> shardc::readSites(ModuleOp module) {
-  ArrayRef<int64_t> words =
-      module->getAttrOfType<DenseI64ArrayAttr>(kSiteWordsAttrName).asArrayRef();
-  ArrayRef<int8_t> strings =
-      module->getAttrOfType<DenseI8ArrayAttr>(kSiteStringsAttrName)
-          .asArrayRef();
+  SiteTableAttr attr = contract::Sites::get(module);
+  if (!attr)
+    return module.emitError() << "module has no '" << contract::Sites::name()
+                              << "'; run --spmd-lower-communication first";
   shardrt::SiteTable table;
-  std::string error = shardrt::decodeSites(
-      words, {reinterpret_cast<const char *>(strings.data()), strings.size()},
-      table);
-  if (!error.empty())
-    return module.emitError() << "has damaged site tables: " << error;
+  MeshAttr mesh = attr.getMesh();
+  for (auto [name, size] :
+       llvm::zip_equal(mesh.getAxisNames(), mesh.getAxisSizes())) {
+    table.axisNames.push_back(name.str());
+    table.meshShape.push_back(size);
+  }
+  for (auto [i, site] :
+       llvm::enumerate(attr.getSites().getAsRange<SiteAttr>())) {
+    if (!elementTypeOf(site.getType()))
+      return module.emitError()
+             << "site " << i << " moves elements of type " << site.getType()
+             << ", which the runtime cannot";
+    table.sites.push_back(toRuntime(site, mesh));
+  }
+  WalkResult numbers = module.walk([&](Operation *op) {
+    int64_t number = 0;
+    if (auto run = dyn_cast<RunSiteOp>(op))
+      number = run.getSite();
+    else if (auto start = dyn_cast<StartSiteOp>(op))
+      number = start.getSite();
+    else if (auto release = dyn_cast<ReleaseSiteOp>(op))
+      number = release.getSite();
+    else
+      return WalkResult::advance();
+    if (number >= 0 && number < static_cast<int64_t>(table.sites.size()))
+      return WalkResult::advance();
+    op->emitOpError() << "is site " << number << ", but the module's '"
+                      << contract::Sites::name() << "' has "
+                      << table.sites.size();
+    return WalkResult::interrupt();
+  });
+  if (numbers.wasInterrupted())
+    return failure();
   return table;
 }
 
@@ -36,13 +151,18 @@ std::optional<shardrt::ElementType> shardc::elementTypeOf(Type type) {
   return std::nullopt;
 }
 
-void shardc::writeSites(ModuleOp module, const shardrt::SiteTable &table) {
-  shardrt::EncodedSites encoded = shardrt::encodeSites(table);
-  Builder builder(module.getContext());
-  module->setAttr(kSiteWordsAttrName,
-                  builder.getDenseI64ArrayAttr(encoded.words));
-  // A string with NULs in it: as bytes, so that it prints.
-  module->setAttr(kSiteStringsAttrName,
-                  builder.getDenseI8ArrayAttr(SmallVector<int8_t>(
-                      encoded.strings.begin(), encoded.strings.end())));
+void shardc::updateSites(ModuleOp module, const shardrt::SiteTable &table) {
+  SiteTableAttr attr = contract::Sites::get(module);
+  MLIRContext *context = module.getContext();
+  SmallVector<Attribute> sites;
+  for (auto [old, site] :
+       llvm::zip_equal(attr.getSites().getAsRange<SiteAttr>(), table.sites))
+    sites.push_back(SiteAttr::get(
+        context, old.getKind(), old.getReport(), old.getType(),
+        old.getReduction(), old.getName(), old.getLocation(), site.inPlace,
+        site.releasedLater, old.getGroup(), old.getShape(), old.getDims(),
+        old.getParts(), old.getRows()));
+  contract::Sites::set(module,
+                       SiteTableAttr::get(context, attr.getMesh(),
+                                          ArrayAttr::get(context, sites)));
 }

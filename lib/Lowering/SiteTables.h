@@ -1,4 +1,4 @@
-//===- SiteTables.h - Site tables as attributes of a module -----*- C++ -*-===//
+//===- SiteTables.h - Sites as attributes and as tables ---------*- C++ -*-===//
 #ifndef SHARDC_LIB_LOWERING_SITETABLES_H
 #define SHARDC_LIB_LOWERING_SITETABLES_H
 
@@ -8,19 +8,16 @@
 
 namespace shardc {
 
-/// The tables of all sites of a program, from `--spmd-lower-communication`
-/// until the artifact holds them (runtime/include/shardrt/Sites.h).
-inline constexpr llvm::StringLiteral kSiteWordsAttrName = "spmd.site_words";
-inline constexpr llvm::StringLiteral kSiteStringsAttrName = "spmd.site_strings";
-
 /// True if `module` has numbered sites.
 bool hasSites(mlir::ModuleOp module);
-/// Reads the tables of a module that has them; emits an error if they are
-/// damaged.
+/// The sites of `module` as the runtime reads them; emits an error if it has
+/// none, or moves elements that the runtime cannot.
 mlir::FailureOr<shardrt::SiteTable> readSites(mlir::ModuleOp module);
+/// Writes back what passes on buffers decide of each site: whether it is in
+/// place, and whether it is released later.
+void updateSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
 /// The runtime's code of an element type; nullopt if it has none.
 std::optional<shardrt::ElementType> elementTypeOf(mlir::Type type);
-void writeSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
 
 } // namespace shardc
 

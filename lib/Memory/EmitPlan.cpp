@@ -12,7 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
@@ -168,7 +168,7 @@ void Emitter::emitOp(int64_t number) {
         llvm::map_to_vector(held, [](Value value) { return value.getType(); });
     auto barrier = stablehlo::OptimizationBarrierOp::create(
         builder, source->getLoc(), types, held);
-    barrier->setAttr("spmd.again", builder.getI64IntegerAttr(++barriers));
+    contract::Again::set(barrier, builder.getI64IntegerAttr(++barriers));
     for (auto [base, value] : llvm::zip_equal(bases, barrier->getResults()))
       mapping.map(base, value);
   }
@@ -371,8 +371,8 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
     llvm::append_range(next, inside.sums);
     stablehlo::ReturnOp::create(builder, loc, next);
   }
-  repeat->setAttr("spmd.blocks", builder.getDenseI64ArrayAttr(
-                                     {turns + (rest != 0), count, loop.size}));
+  contract::Blocks::set(repeat, builder.getDenseI64ArrayAttr(
+                                    {turns + (rest != 0), count, loop.size}));
   ValueRange results = repeat->getResults().drop_front();
   turn.carriedRows.assign(results.begin(),
                           results.begin() + turn.carriedRows.size());

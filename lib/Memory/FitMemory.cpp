@@ -3,7 +3,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Analysis/LocalSizes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Memory/Passes.h"
@@ -265,6 +266,8 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
     if (limit <= 0 || function.isExternal() ||
         !function.getBody().hasOneBlock())
       return markAllAnalysesPreserved();
+    if (failed(verifyLocalView(function)))
+      return signalPassFailure();
     RowSpaces rows(function.front());
     PlannedBlock planned = Reader(function, blocks ? &rows : nullptr).read();
     // Repeated communication may save many repeated products, or only cost.
@@ -282,20 +285,14 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
     }
     const Summary &summary = planner->summary();
     OpBuilder builder(function.getContext());
-    NamedAttrList plan;
-    plan.set("fits", builder.getBoolAttr(fits));
-    plan.set("peak_before", builder.getI64IntegerAttr(summary.peakBefore));
-    plan.set("peak_after", builder.getI64IntegerAttr(summary.peakAfter));
-    plan.set("repeated", builder.getI64IntegerAttr(summary.repeated));
-    plan.set("loops", builder.getI64IntegerAttr(summary.loops));
-    plan.set("added_percent",
-             builder.getI64IntegerAttr(int64_t(100 * summary.addedCost /
-                                               std::max(summary.cost, 1.0))));
-    if (!fits)
-      plan.set("largest",
-               builder.getStringAttr(nameLargest(*chosen, *planner)));
-    function->setAttr("spmd.memory_plan",
-                      plan.getDictionary(function.getContext()));
+    contract::MemoryPlan::set(
+        function,
+        MemoryPlanAttr::get(
+            function.getContext(), fits, summary.peakBefore, summary.peakAfter,
+            summary.repeated, summary.loops,
+            int64_t(100 * summary.addedCost / std::max(summary.cost, 1.0)),
+            fits ? StringAttr()
+                 : builder.getStringAttr(nameLargest(*chosen, *planner))));
     if (summary.loops == 0 && summary.repeated == 0)
       return;
     if (!chosen->program.isOrdered()) {

@@ -14,11 +14,12 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Support/PlantedFault.h"
-#include "shardc/Support/UserLocation.h"
 #include "shardc/Support/Refusal.h"
+#include "shardc/Support/UserLocation.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_PARTITIONTOLOCALPASS
@@ -154,7 +155,7 @@ LogicalResult Partitioner::convertOp(Operation &op) {
   // No rule: operands and results are whole on every rank, so the op is too.
   Operation *local = builder.clone(op, mapping);
   local->removeAttr(kShardingsAttrName);
-  local->removeAttr(kOriginsAttrName);
+  contract::Origins::remove(local);
   for (auto [from, to] : llvm::zip(op.getResults(), local->getResults()))
     if (localType(from) != to.getType())
       return op.emitOpError()
@@ -233,7 +234,7 @@ LogicalResult Partitioner::convertControlFlow(Operation &op) {
     state.types.push_back(localType(result));
   state.attributes = op.getDiscardableAttrDictionary();
   state.attributes.erase(kShardingsAttrName);
-  state.attributes.erase(kOriginsAttrName);
+  state.attributes.erase(contract::Origins::name());
   state.propertiesAttr = op.getPropertiesAsAttribute();
   for (unsigned i = 0; i < op.getNumRegions(); ++i)
     state.addRegion();
@@ -531,7 +532,7 @@ static LogicalResult partitionFunction(func::FuncOp global,
       return failure();
     types.push_back(sharding.getLocalType(mesh, tensor));
     NamedAttrList list(attrs);
-    list.set("spmd.global_type", TypeAttr::get(type));
+    list.set(contract::GlobalType::name(), TypeAttr::get(type));
     dicts.push_back(list.getDictionary(builder.getContext()));
     return success();
   };
@@ -553,12 +554,12 @@ static LogicalResult partitionFunction(func::FuncOp global,
       func::FuncOp::create(builder, global.getLoc(), global.getName(),
                            builder.getFunctionType(argumentTypes, resultTypes));
   local->setDiscardableAttrs(global->getDiscardableAttrDictionary());
-  local->setAttr("spmd.local_view", builder.getUnitAttr());
+  contract::LocalView::set(local);
   local.setVisibility(global.getVisibility());
   for (auto [i, attrs] : llvm::enumerate(argumentAttrs))
     local.setArgAttrs(i, attrs);
   for (BlockArgument argument : global.getArguments())
-    local.removeArgAttr(argument.getArgNumber(), kOriginsAttrName);
+    contract::Origins::removeOfArgument(local, argument.getArgNumber());
   for (auto [i, attrs] : llvm::enumerate(resultAttrs))
     local.setResultAttrs(i, attrs);
 
@@ -566,8 +567,8 @@ static LogicalResult partitionFunction(func::FuncOp global,
   builder.setInsertionPointToStart(entry);
   RankTables tables(mesh, meshName, entry);
   Partitioner partitioner(tables, builder);
-  partitioner.explains = global->hasAttr(kExplainAttrName);
-  local->removeAttr(kExplainAttrName);
+  partitioner.explains = contract::Explain::has(global);
+  contract::Explain::remove(local);
   for (auto [from, to] :
        llvm::zip(global.getArguments(), entry->getArguments())) {
     to.setLoc(from.getLoc());
@@ -594,7 +595,7 @@ struct PartitionToLocalPass final
     auto meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      if (function.isExternal() || function->hasAttr("spmd.local_view"))
+      if (function.isExternal() || contract::LocalView::has(function))
         continue;
       if (!function.getBody().hasOneBlock()) {
         function.emitError()

@@ -6,7 +6,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "shardc/Analysis/CommunicationReport.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/KernelAttributes.h"
@@ -150,7 +150,7 @@ LogicalResult shardc::lowerToLLVM(ModuleOp module,
 /// The name that the model's author gave to an argument or result.
 static std::string nameOf(DictionaryAttr attrs, Location loc) {
   if (attrs)
-    if (auto name = attrs.getAs<StringAttr>("spmd.name"))
+    if (StringAttr name = contract::Name::in(attrs))
       return name.str();
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
@@ -161,20 +161,20 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
                                    Location loc) {
   ValueMetadata value;
   value.name = nameOf(attrs, loc);
-  auto sharding = attrs.getAs<ShardingAttr>(kShardingAttrName);
-  auto type = cast<RankedTensorType>(
-      attrs.getAs<TypeAttr>("spmd.global_type").getValue());
+  ShardingAttr sharding = contract::Sharding::in(attrs);
+  auto type =
+      cast<RankedTensorType>(contract::GlobalType::in(attrs).getValue());
   llvm::raw_string_ostream(value.elementType) << type.getElementType();
   if (!isa<NameLoc>(loc))
     if (std::string location = userLocation(loc); location != "unknown")
       value.location = location;
-  if (auto check = attrs.getAs<StringAttr>("spmd.check"))
+  if (StringAttr check = contract::Check::in(attrs))
     value.check = check.str();
-  if (auto donated = attrs.getAs<IntegerAttr>("spmd.donated"))
+  if (IntegerAttr donated = contract::Donated::in(attrs))
     value.donated = donated.getInt();
-  if (auto memory = attrs.getAs<StringAttr>("spmd.memory_kind"))
+  if (StringAttr memory = contract::MemoryKind::in(attrs))
     value.memory = memory.str();
-  if (auto ranks = attrs.getAs<DenseI64ArrayAttr>("spmd.ranks"))
+  if (DenseI64ArrayAttr ranks = contract::Ranks::in(attrs))
     value.ranks = ranks.asArrayRef();
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
@@ -227,7 +227,7 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
 //===----------------------------------------------------------------------===//
 
 static int64_t arenaOf(ModuleOp module) {
-  auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes");
+  IntegerAttr bytes = contract::ArenaBytes::get(module);
   return bytes ? bytes.getInt() : 0;
 }
 
@@ -270,8 +270,7 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
   if (best <= limit)
     return memory;
   auto planOf = [](ModuleOp fitted) {
-    return fitted.lookupSymbol<func::FuncOp>("main")
-        ->getAttrOfType<DictionaryAttr>("spmd.memory_plan");
+    return contract::MemoryPlan::get(fitted.lookupSymbol<func::FuncOp>("main"));
   };
   // What is smaller than the limit may as well be a little larger.
   constexpr double kEnough = 0.93;
@@ -285,32 +284,29 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
           buildFitMemoryStage(pm, int64_t(target));
         })))
       return failure();
-    DictionaryAttr plan = planOf(*fitted);
+    MemoryPlanAttr plan = planOf(*fitted);
     if (!plan)
       break;
-    auto number = [&](StringRef name) {
-      return plan.getAs<IntegerAttr>(name).getInt();
-    };
     int64_t arena = memory.plannedBytes;
-    if (number("repeated") > 0 || number("loops") > 0) {
+    if (plan.getRepeated() > 0 || plan.getLoops() > 0) {
       ProgramMetadata description = describeProgram(*fitted);
       if (failed(lowerToBuffers(*fitted, options)))
         return failure();
       arena = arenaOf(*fitted);
       // Of what fits, that which adds least; else the smallest.
-      bool isBetter = arena <= limit ? best > limit || number("added_percent") <
+      bool isBetter = arena <= limit ? best > limit || plan.getAddedPercent() <
                                                            memory.addedPercent
                                      : arena < best;
       if (isBetter) {
         best = arena;
-        memory.repeated = number("repeated");
-        memory.loops = number("loops");
-        memory.addedPercent = number("added_percent");
+        memory.repeated = plan.getRepeated();
+        memory.loops = plan.getLoops();
+        memory.addedPercent = plan.getAddedPercent();
         metadata.communication = std::move(description.communication);
         replaceModule(module, *fitted);
       }
     }
-    if (auto largest = plan.getAs<StringAttr>("largest"))
+    if (StringAttr largest = plan.getLargest())
       memory.largest = largest.str();
     if (arena <= limit) {
       lower = target;
@@ -318,7 +314,7 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
         break;
     } else {
       upper = target;
-      if (!plan.getAs<BoolAttr>("fits").getValue() && attempt > 0)
+      if (!plan.getFits() && attempt > 0)
         break;
     }
     target *= 0.98 * double(limit) / double(std::max<int64_t>(arena, 1));
@@ -330,7 +326,7 @@ static FailureOr<MemoryPlan> lowerWithin(ModuleOp module, int64_t limit,
 
 /// What is held where most is, in the arena as it is planned in the end.
 static std::string largestOf(ModuleOp module) {
-  auto largest = module->getAttrOfType<StringAttr>("spmd.arena_largest");
+  StringAttr largest = contract::ArenaLargest::get(module);
   return largest ? largest.str() : std::string();
 }
 
@@ -389,9 +385,9 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
     if (!image->toolkit.empty())
       program.metadata.arch += ";toolkit:" + image->toolkit;
   }
-  if (auto bytes = module->getAttrOfType<IntegerAttr>("spmd.arena_bytes"))
+  if (IntegerAttr bytes = contract::ArenaBytes::get(module))
     program.metadata.arenaBytes = bytes.getInt();
-  if (auto inPlace = module->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttrName))
+  if (DenseI64ArrayAttr inPlace = contract::WrittenInPlace::get(module))
     for (auto [value, argument] :
          llvm::zip_equal(program.metadata.results, inPlace.asArrayRef()))
       if (argument >= 0)

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Layout/Zigzag.h"
@@ -451,9 +452,8 @@ std::string Chooser::consider(const Candidate &candidate) {
   for (const Gain &gain : gains)
     if (!note.empty() &&
         (count ? bool(side[gain.vertex]) : gain.milliseconds > 0))
-      gain.node->op->setAttr(
-          kOrderNoteAttrName,
-          StringAttr::get(gain.node->op->getContext(), note));
+      spmd::contract::OrderNote::set(
+          gain.node->op, StringAttr::get(gain.node->op->getContext(), note));
   if (!count)
     return {};
   for (auto [place, vertex] : factorVertex)

@@ -67,8 +67,8 @@ using Wishes = llvm::DenseMap<mlir::Value, llvm::SmallVector<Order, 4>>;
 /// Deals out queries and keys of ops on all pairs, and whatever goes with them,
 /// where all together costs less than each op for itself; leaves `mayDeal` of
 /// what is dealt alone, and `wishes` complete. Ops on all pairs are told why
-/// (kOrderNoteAttrName). Returns what was decided, in words; empty for nothing.
-/// Failure, with a diagnostic, as `project`.
+/// (spmd::contract::OrderNote). Returns what was decided, in words; empty for
+/// nothing. Failure, with a diagnostic, as `project`.
 llvm::FailureOr<std::string> chooseOrders(OrderGraph &graph, Wishes &wishes,
                                           mlir::func::FuncOp function,
                                           spmd::MeshOp mesh);

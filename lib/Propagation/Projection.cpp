@@ -10,7 +10,7 @@
 #include "shardc/Propagation/Projection.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/ProgramCost.h"
@@ -216,7 +216,7 @@ void Projector::addEdge(Value from, int64_t to, Flow flow) {
 
 /// Lets the result of `op` be the one tensor of its group.
 LogicalResult Projector::joinGroup(spmd::ConstrainOp op) {
-  auto group = op->getAttrOfType<IntegerAttr>(spmd::kGroupAttrName);
+  IntegerAttr group = spmd::contract::Group::get(op);
   if (!group)
     return success();
   int64_t &tensor = p.tensorOf[op.getResult()];
@@ -236,7 +236,7 @@ LogicalResult Projector::joinGroup(spmd::ConstrainOp op) {
 /// The function argument as a user knows it: `argument 0 "x"`.
 static std::string describeArgument(func::FuncOp function, unsigned number) {
   std::string text = "argument " + std::to_string(number);
-  if (auto name = function.getArgAttrOfType<StringAttr>(number, "spmd.name"))
+  if (StringAttr name = spmd::contract::Name::ofArgument(function, number))
     text += " \"" + name.str() + '"';
   return text;
 }
@@ -343,7 +343,7 @@ LogicalResult Projector::addOp(Operation *op) {
                                       : cast<spmd::ReshardOp>(op).getTarget();
     // Of the members of a group, those that know nothing have nothing to say.
     bool isSilent =
-        op->hasAttr(spmd::kGroupAttrName) &&
+        spmd::contract::Group::has(op) &&
         llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
           return dim.getOpen() && dim.getAxes().empty();
         });
@@ -352,7 +352,7 @@ LogicalResult Projector::addOp(Operation *op) {
                         "the constraint at " + userLocation(op->getLoc()),
                         false)))
       return failure();
-    auto direction = op->getAttrOfType<StringAttr>(spmd::kDirectionAttrName);
+    StringAttr direction = spmd::contract::Direction::get(op);
     if (!direction)
       addEdge(op->getOperand(0), tensor);
     else if (direction.getValue() != "none")

@@ -11,6 +11,7 @@
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -668,7 +669,7 @@ LogicalResult Writer::run() {
   joinReshards();
   planAllReshards();
   if (origins) {
-    p.function->setAttr(kExplainAttrName, builder.getUnitAttr());
+    spmd::contract::Explain::set(p.function);
     for (BlockArgument argument : p.function.getArguments())
       noteOrigins(argument);
     p.function.walk([&](Operation *op) {

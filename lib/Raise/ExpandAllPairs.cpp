@@ -7,7 +7,7 @@
 #include "Plain.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Raise/Passes.h"
 
@@ -235,7 +235,7 @@ struct ExpandAllPairsPass final
   void runOnOperation() override {
     SmallVector<spmd::AllPairsOpInterface> ops;
     getOperation().walk([&](spmd::AllPairsOpInterface op) {
-      if (!op->hasAttr(spmd::kWholeSumAttrName))
+      if (!spmd::contract::WholeSum::has(op))
         ops.push_back(op);
     });
     for (spmd::AllPairsOpInterface op : ops) {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Raise/Passes.h"
@@ -77,9 +77,7 @@ struct MarkWholeSumsPass final
   using Base::Base;
   void runOnOperation() override {
     CutDims cuts(getOperation());
-    auto mark = [](Operation *op) {
-      op->setAttr(spmd::kWholeSumAttrName, UnitAttr::get(op->getContext()));
-    };
+    auto mark = [](Operation *op) { spmd::contract::WholeSum::set(op); };
     getOperation().walk([&](Operation *op) {
       if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
         if (isSummedWhole(pairs, cuts))

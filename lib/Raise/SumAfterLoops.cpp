@@ -11,8 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Analysis/ControlFlow.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Raise/Passes.h"
 
@@ -167,7 +166,7 @@ std::optional<Added> LoopSums::findAdded(unsigned number) {
     value = op->getOperand(0);
   }
   auto reduce = dyn_cast<ReduceOp>(added.sum);
-  if (added.sum->hasAttr(spmd::kWholeSumAttrName) ||
+  if (spmd::contract::WholeSum::has(added.sum) ||
       !(reduce ? addsFromZero(reduce) : isa<DotGeneralOp>(added.sum)))
     return std::nullopt;
   return added;

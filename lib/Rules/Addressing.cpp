@@ -456,7 +456,8 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
     // A window may be larger than this rank's block: what lies outside is
     // others'.
     if (inputsCut)
-      local->setAttr("spmd.block", builder.getUnitAttr());
+      local->setAttr(stablehlo::StablehloDialect::BlockAttrHelper::getNameStr(),
+                     builder.getUnitAttr());
     return SmallVector<Value>(local->getResults());
   }
   // What few updates change of a large tensor is sent to all, rather than the

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "Ring.h"
 #include "RingPlan.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Interfaces/OrderCost.h"
 
 using namespace mlir;
@@ -60,7 +60,7 @@ static void keepWhole(Factor &factor) {
 
 /// Lets no rank have a part of what is summed over, if that is asked.
 static void keepSumsWhole(AllPairsOpInterface op, ShardingRule &rule) {
-  if (!op->hasAttr(kWholeSumAttrName))
+  if (!contract::WholeSum::has(op))
     return;
   for (int64_t dim = 0; dim <= op.getKeyDim(); ++dim)
     for (unsigned i = 0; i < op->getNumResults(); ++i)

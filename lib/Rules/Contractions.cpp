@@ -2,7 +2,7 @@
 #include "RuleUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -18,8 +18,8 @@ static ReductionKind sumOf(Value result) {
 
 /// What the dims are that a product sums over.
 static FactorKind summedKind(Operation *op) {
-  return op->hasAttr(spmd::kWholeSumAttrName) ? FactorKind::NeedReplication
-                                              : FactorKind::Reduction;
+  return spmd::contract::WholeSum::has(op) ? FactorKind::NeedReplication
+                                           : FactorKind::Reduction;
 }
 
 /// Sums `local`, a product's result, over the ranks. Products may have wider

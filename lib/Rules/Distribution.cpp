@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Layout/Zigzag.h"
 #include "shardc/Support/Slices.h"
 
@@ -183,7 +184,7 @@ Operation *rules::cloneAs(Operation *op, Localization &localization,
                           ValueRange operands, TypeRange types) {
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
-    if (!attribute.getName().getValue().starts_with("spmd."))
+    if (!spmd::isContract(attribute))
       attributes.append(attribute);
   Operation *local =
       Operation::create(op->getLoc(), op->getName(), types, operands,

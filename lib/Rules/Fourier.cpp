@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include <numbers>
 
 using namespace mlir;
@@ -336,7 +336,7 @@ bool Transformer::transformLine() {
 Value Transformer::run() {
   takeAxes();
   // In blocks a line is rounded otherwise than as a whole.
-  if (!op->hasAttr(spmd::kWholeLinesAttrName) && transformLine())
+  if (!spmd::contract::WholeLines::has(op) && transformLine())
     return localization.exchange(
         value, tables, localization.resultTables(0), {},
         "gives its result back to the blocks that it came from");

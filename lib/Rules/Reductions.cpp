@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 
 using namespace mlir;
@@ -25,7 +25,7 @@ static FailureOr<ShardingRule> reduceRule(stablehlo::ReduceOp op) {
   if (count == 0)
     return failure();
   std::optional<ReductionKind> kind = recogniseReduction(op.getBody(), count);
-  bool isFirst = true, isWhole = op->hasAttr(spmd::kWholeSumAttrName);
+  bool isFirst = true, isWhole = spmd::contract::WholeSum::has(op);
   double partialBytes = 0;
   for (Value value : op.getResults())
     partialBytes += 4 * bytesOf(value);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "RingPlan.h"
 #include "Distribution.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/TurnLoop.h"
@@ -630,7 +631,7 @@ static StringRef nameOf(PairWay way) {
 FailureOr<RingPlan> Planner::plan() {
   RingPlan best = asItLies();
   addTurns(best);
-  auto asked = op->getAttrOfType<StringAttr>("spmd.way");
+  StringAttr asked = contract::Way::get(op);
   SmallVector<RingPlan, 0> others;
   estimate(best);
   if (!best.isRecut && !isDealt())
@@ -685,8 +686,7 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                                      op.getQueryOrder(), op.getKeyOrder())
                                  .plan();
   // What was decided about the order of the whole program.
-  if (auto note = op->getAttrOfType<StringAttr>(kOrderNoteAttrName);
-      note && succeeded(plan))
+  if (StringAttr note = contract::OrderNote::get(op); note && succeeded(plan))
     plan->note += (plan->note.empty() ? "" : ", ") + note.str();
   return plan;
 }
@@ -697,7 +697,7 @@ std::optional<double> rules::estimateRing(AllPairsOpInterface op,
                                           ArrayRef<int64_t> queryOrder,
                                           ArrayRef<int64_t> keyOrder) {
   auto pairs = dyn_cast<AllPairsOp>(op.getOperation());
-  if (op->hasAttr("spmd.way") ||
+  if (contract::Way::has(op) ||
       (pairs && pairs.getCombine() == PairCombine::TopK))
     return std::nullopt;
   FailureOr<RingPlan> plan =

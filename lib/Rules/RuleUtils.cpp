@@ -6,7 +6,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -150,8 +150,8 @@ Operation *rules::cloneLocal(Operation *op, Localization &localization,
         isa<RankedTensorType>(type) ? Type(localization.resultType(i)) : type);
   NamedAttrList attributes;
   for (NamedAttribute attribute : op->getDiscardableAttrs())
-    if (!attribute.getName().getValue().starts_with("spmd.") ||
-        attribute.getName() == spmd::kWholeSumAttrName)
+    if (!spmd::isContract(attribute) ||
+        attribute.getName() == spmd::contract::WholeSum::name())
       attributes.append(attribute);
   Operation *local =
       Operation::create(op->getLoc(), op->getName(), types, operands,

@@ -10,6 +10,7 @@
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -204,7 +205,7 @@ SmallVector<Value> ScanBuilder::run() {
   local.setPaddingAttr(
       DenseIntElementsAttr::get(paddingType, ArrayRef<int64_t>(padding)));
   // Blocks differ in size: the window is as long as the longest.
-  local->setAttr("spmd.running", builder.getUnitAttr());
+  spmd::contract::Running::set(local);
 
   SmallVector<OpFoldResult> offsets(numDims, builder.getIndexAttr(0)),
       strides(numDims, builder.getIndexAttr(1));

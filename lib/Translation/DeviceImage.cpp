@@ -5,6 +5,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Support/KernelAttributes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/LLVMContext.h"
@@ -25,9 +27,6 @@
 using namespace mlir;
 using namespace shardc;
 
-static constexpr StringLiteral kKernelModule = "shardc_kernels";
-static constexpr StringLiteral kOfGpu =
-    "spmd.gpu"; // docs/Rationale/GPU.md section 3
 static constexpr StringLiteral kDefaultArch = "sm_80";
 static constexpr StringLiteral kTriple = "nvptx64-nvidia-cuda";
 /// What generated kernels need: bf16 conversions, asynchronous copies.
@@ -177,7 +176,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module,
                        StringRef arch) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (auto of = kernel->getAttrOfType<StringAttr>(kOfGpu); of && of != arch)
+    if (StringAttr of = spmd::contract::Gpu::get(kernel); of && of != arch)
       if (llvm::Function *function = module.getFunction(kernel.getName()))
         function->eraseFromParent();
 }
@@ -240,10 +239,10 @@ static FailureOr<std::string> emitPtx(gpu::GPUModuleOp kernels, StringRef arch,
 
 FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
                                                DeviceImageKind kind) {
-  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule);
+  auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName);
   if (!kernels)
     return module.emitError()
-           << "has no kernels: no gpu.module @" << kKernelModule;
+           << "has no kernels: no gpu.module @" << kKernelModuleName;
   if (std::string problem = checkGpuArchs(archs); !problem.empty())
     return module.emitError() << problem;
   SmallVector<StringRef> list = listOf(archs);
@@ -309,7 +308,7 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
 }
 
 void shardc::embedDeviceImage(ModuleOp module, const DeviceImage &image) {
-  if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModule))
+  if (auto kernels = module.lookupSymbol<gpu::GPUModuleOp>(kKernelModuleName))
     kernels.erase();
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

@@ -14,7 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
 #include "llvm/ADT/STLExtras.h"
@@ -96,11 +96,8 @@ Type LocalText::shardType(Type type, DictionaryAttr attributes) {
   if (!tensor)
     return type;
   SmallVector<int64_t> sizes(tensor.getRank(), 1);
-  auto global =
-      attributes ? attributes.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
-  auto sharding = attributes
-                      ? attributes.getAs<spmd::ShardingAttr>("spmd.sharding")
-                      : spmd::ShardingAttr();
+  TypeAttr global = spmd::contract::GlobalType::in(attributes);
+  spmd::ShardingAttr sharding = spmd::contract::Sharding::in(attributes);
   if (global && sharding)
     for (auto [size, dim, whole] : llvm::zip_equal(
              sizes, sharding.getDims(),
@@ -302,8 +299,9 @@ void LocalText::takeAsCall(Operation &op) {
   if (auto wait = dyn_cast<spmd::ExchangeWaitOp>(op))
     call(op.getLoc(), "shardc." + wait.getKind(), operands, types, config,
          results);
-  else if (name.consume_front("spmd."))
-    call(op.getLoc(), "shardc." + name, operands, types, config, results);
+  else if (isa<spmd::SpmdDialect>(op.getDialect()))
+    call(op.getLoc(), "shardc." + op.getName().stripDialect(), operands, types,
+         config, results);
   else
     call(op.getLoc(), name, operands, types, config, results);
 }

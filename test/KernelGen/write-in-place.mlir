@@ -2,7 +2,7 @@
 
 // A copy of the argument is none where they are one buffer.
 // CHECK-LABEL: module @copy
-//  CHECK-SAME:   spmd.in_place = array<i64: 0>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
 //       CHECK:   func.func @main(%[[A:.*]]: memref<4x4xf32>, %[[O:.*]]: memref<4x4xf32> {spmd.in_place = 0 : i64})
 //   CHECK-DAG:     %[[FROM:.*]] = memref.extract_aligned_pointer_as_index %[[A]]
 //   CHECK-DAG:     %[[TO:.*]] = memref.extract_aligned_pointer_as_index %[[O]]
@@ -59,7 +59,7 @@ module @indexed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], 
 
 // The last reader of the old value goes before the writer.
 // CHECK-LABEL: module @early
-//  CHECK-SAME:   spmd.in_place = array<i64: 0, -1>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: 0, -1>
 //       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[O:.*]]: memref<4xf32> {spmd.in_place = 0 : i64}, %[[NORM:.*]]: memref<f32>)
 //       CHECK:     linalg.generic {{.*}} ins(%[[A]] : memref<4xf32>) outs(%[[NORM]] : memref<f32>)
 //       CHECK:     linalg.generic {{.*}} ins(%[[A]] : memref<4xf32>) outs(%[[O]] : memref<4xf32>)
@@ -114,7 +114,7 @@ module @changed attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], 
 
 // Those of other ranks that read the argument are waited for.
 // CHECK-LABEL: module @shown
-//  CHECK-SAME:   spmd.in_place = array<i64: 0>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
 //       CHECK:     spmd.run_site
 //  CHECK-NEXT:     spmd.release_site
 //  CHECK-NEXT:     linalg.generic
@@ -139,7 +139,7 @@ module @shown attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}], spmd.e
 // Sizes that agree on no rank but the first do not fit; those that do are
 // taken, though another result comes first.
 // CHECK-LABEL: module @uneven
-//  CHECK-SAME:   spmd.in_place = array<i64: -1, 0>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: -1, 0>
 #same = affine_map<(i) -> (i)>
 module @uneven attributes {
     spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
@@ -160,7 +160,7 @@ module @uneven attributes {
 
 // In each branch: what is read there is read before.
 // CHECK-LABEL: module @branches
-//  CHECK-SAME:   spmd.in_place = array<i64: 0>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: 0>
 #same = affine_map<(i) -> (i)>
 module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}], spmd.entry_outputs = [{}]} {
   func.func @main(%a: memref<4xf32>, %p: memref<i1>, %o: memref<4xf32>) {
@@ -185,7 +185,7 @@ module @branches attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {}],
 
 // An update is made where all that it reads is there, not at the end.
 // CHECK-LABEL: module @updates
-//  CHECK-SAME:   spmd.in_place = array<i64: 0, 1>
+//  CHECK-SAME:   spmd.written_in_place = array<i64: 0, 1>
 //       CHECK:   func.func @main(%[[A:.*]]: memref<4xf32>, %[[B:.*]]: memref<4xf32>, %[[O:[a-z0-9]+]]: {{.*}}, %[[P:[a-z0-9]+]]: {{.*}})
 //       CHECK:     %[[G:.*]] = memref.alloc
 //       CHECK:     linalg.generic {{.*}} outs(%[[G]] :

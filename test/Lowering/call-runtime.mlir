@@ -14,7 +14,7 @@
 //   CHECK-NOT:   memref.alloc
 //       CHECK: func.func @shardc_main(
 module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [],
-                   spmd.site_strings = array<i8>, spmd.site_words = array<i64: 6000294752447386195, 4, 5, 0, 0>} {
+                   spmd.sites = #spmd.site_table<<[]>, []>} {
   func.func @main(%n: memref<1xindex>, %arena: memref<?xi8>) {
     %c0 = arith.constant 0 : index
     %size = memref.load %n[%c0] : memref<1xindex>

@@ -7,7 +7,7 @@ spmd.mesh @mesh = <["x"=2]>
 // A chain on rows that ends in a sum is a loop with an accumulator; rows that are left
 // over when blocks have one size come behind it.
 // CHECK-LABEL: func.func @chain_of_rows(
-//  CHECK-SAME:   spmd.memory_plan = {added_percent = 0 : i64, fits = true, loops = 1 : i64, {{.*}}repeated = 0 : i64}
+//  CHECK-SAME:   spmd.memory_plan = #spmd.memory_plan<fits = true, {{.*}}repeated = 0, loops = 1, added_percent = 0>
 //       CHECK:   %[[LOOP:.*]]:2 = stablehlo.while{{.*}}spmd.blocks = array<i64: {{[0-9]+}}, [[ROWS:[0-9]+]], 1009>
 //       CHECK:     stablehlo.dynamic_slice {{.*}} -> tensor<[[ROWS]]x16xf32>
 //       CHECK:     stablehlo.dot_general {{.*}} -> tensor<[[ROWS]]x16xf32>

@@ -543,7 +543,7 @@ static bool readStaleOperand(ModuleOp module, StringRef name, unsigned number) {
 static bool askNeighbour(ModuleOp module) {
   bool any = false;
   MeshAttr mesh = meshOf(module);
-  for (Operation *op : named(module, "spmd.row_plan")) {
+  for (Operation *op : named(module, spmd::RowPlanOp::getOperationName())) {
     SmallVector<Attribute> attrs;
     bool changed = false;
     for (Attribute attr : op->getAttrOfType<ArrayAttr>("rows")) {
@@ -561,7 +561,7 @@ static bool askNeighbour(ModuleOp module) {
 /// Updates of all ranks are forgotten.
 static bool loseUpdates(ModuleOp module) {
   bool any = false;
-  for (Operation *op : named(module, "spmd.scatter_rows"))
+  for (Operation *op : named(module, spmd::ScatterRowsOp::getOperationName()))
     for (Value operand : op->getOperands())
       if (operand.getType() == op->getResult(0).getType()) {
         op->getResult(0).replaceAllUsesWith(operand);
@@ -744,9 +744,13 @@ static const Fault faults[] = {
     {"dilation-in-the-wrong-phase", shiftPhase},
     {"block-not-reversed", keepOrder},
     {"rows-of-a-stale-tensor",
-     [](ModuleOp m) { return readStaleOperand(m, "spmd.gather_rows", 1); }},
+     [](ModuleOp m) {
+       return readStaleOperand(m, spmd::GatherRowsOp::getOperationName(), 1);
+     }},
     {"rows-of-stale-indices",
-     [](ModuleOp m) { return readStaleOperand(m, "spmd.row_plan", 0); }},
+     [](ModuleOp m) {
+       return readStaleOperand(m, spmd::RowPlanOp::getOperationName(), 0);
+     }},
     {"rows-asked-of-the-wrong-rank", askNeighbour},
     {"row-updates-lost", loseUpdates},
     {"ring-block-left-out", leaveBlockOut},

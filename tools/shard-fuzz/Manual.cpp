@@ -74,8 +74,8 @@ struct Region {
     return "$R = spmd.manual($0) in [" + sharding(in, dim) + "] out [" +
            sharding(out, cut) + "] along [\"" + axis.name +
            "\"] {\n^bb0(%b~: " + block(in, dim).str() + "):\n" + body +
-           "spmd.return %r~ : " + block(out, cut).str() + "\n} : (" + in.str() +
-           ") -> " + out.str();
+           "  spmd.return %r~ : " + block(out, cut).str() + "\n} : (" +
+           in.str() + ") -> " + out.str();
   }
   /// Dims beside `dim` that the axis divides.
   std::vector<int64_t> otherDims(const Type &type) const {

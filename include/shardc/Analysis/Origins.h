@@ -14,13 +14,9 @@
 
 namespace shardc {
 
-inline constexpr llvm::StringLiteral kOriginsAttrName = "spmd.origins";
 /// The entry of a dim's dictionary that says where its sizes came from; no axis
 /// has this name.
 inline constexpr llvm::StringLiteral kSizesOrigin = "sizes of";
-
-/// A mark of functions for which reasons are to name rules and annotations.
-inline constexpr llvm::StringLiteral kExplainAttrName = "spmd.explain";
 
 /// One dictionary a dim of `value`; null where nothing was noted.
 mlir::ArrayAttr getOrigins(mlir::Value value);

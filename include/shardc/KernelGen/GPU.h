@@ -9,6 +9,7 @@
 
 #include "mlir/Pass/Pass.h"
 #include "shardc/KernelGen/CPU.h"
+#include "shardc/Support/KernelAttributes.h"
 
 namespace mlir {
 namespace affine {
@@ -45,28 +46,6 @@ namespace shardc {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "shardc/KernelGen/GpuPasses.h.inc"
-
-/// The symbol of the gpu.module that holds a program's kernels.
-inline constexpr llvm::StringLiteral kKernelModuleName = "shardc_kernels";
-
-// What launches and kernels say of themselves (docs/Rationale/GPU.md section
-// 3).
-/// The GPU whose instructions a kernel needs; images for others lack it.
-inline constexpr llvm::StringLiteral kOfGpuAttrName = "spmd.gpu";
-/// Done only where the launch before, of another kernel, could not be.
-inline constexpr llvm::StringLiteral kOtherwiseAttrName = "spmd.otherwise";
-/// A grid of any size does the work.
-inline constexpr llvm::StringLiteral kPersistentAttrName = "spmd.persistent";
-/// On a cast of a memref to a pointer: it is described to bulk copies, fastest
-/// dim first, each dim by those of the memref that it runs over.
-inline constexpr llvm::StringLiteral kTensorMapAttrName = "spmd.tensor_map";
-inline constexpr llvm::StringLiteral kTensorBoxAttrName = "spmd.tensor_box";
-/// On a multiplication of f32, what its program asks for: "default" and "high"
-/// (which
-/// --precision=tf32 lets be one or three products of tf32), "tf32" or "tf32x3".
-inline constexpr llvm::StringLiteral kTensorFloatAttrName = "spmd.tensor_float";
-/// How many such descriptions come before a kernel's other arguments.
-inline constexpr llvm::StringLiteral kTensorMapsAttrName = "spmd.tensor_maps";
 
 /// Who does products, convolutions and transforms: our kernels; a library of
 /// the device's vendor where that pays and it is there; such a library wherever

@@ -382,8 +382,8 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
   let summary = "Place every bounded buffer in one arena.";
   let description = [{
     Before: `memref.alloc` in `@main`. After: a last argument `memref<?xi8>` of `@main`, marked
-    `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or the
-    attribute `spmd.bound` in bytes on the alloc) is a view at an offset fixed now: buffers that are
+    `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or
+    sizes in a known range) is a view at an offset fixed now: buffers that are
     never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
     attribute `spmd.arena_bytes` says how long the argument must be, and `spmd.arena_largest`
     which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.
@@ -442,7 +442,7 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
     }
     // after
     #map = affine_map<(d0) -> (d0)>
-    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ], spmd.in_place = array<i64: 0>} {
+    module attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64} ], spmd.entry_outputs = [{} ], spmd.written_in_place = array<i64: 0>} {
       func.func @main(%arg0: memref<4xf32>, %arg1: memref<4xf32> {spmd.in_place = 0 : i64}) {
         linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%arg0 : memref<4xf32>) outs(%arg1 : memref<4xf32>) {
         ^bb0(%in: f32, %out: f32):

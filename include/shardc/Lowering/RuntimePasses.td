@@ -8,8 +8,7 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
   let summary = "Number the communication sites and give each a destination.";
   let description = [{
     Before: communication ops of the local view. After: `spmd.run_site` into a tensor of its own, one
-    number an op, with the tables of all sites as module attributes (`spmd.site_words`,
-    `spmd.site_strings`: runtime/include/shardrt/Sites.h); `spmd.dilate` is an insertion with a
+    number an op; the module's `spmd.sites` holds what each site is (`#spmd.site`); `spmd.dilate` is an insertion with a
     stride; `tensor.dim` of what the function or a loop is given is `spmd.lookup` where its
     sharding says it.
 
@@ -36,14 +35,13 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers, with loop-carried ones that swap. An exchange that keeps the own block copies it into
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
-    fills the margins alone (`inPlace` in the site table). A buffer that a loop carries gets margins as well;
+    fills the margins alone (`in_place` of its `#spmd.site`). A buffer that a loop carries gets margins as well;
     one that a loop exchanges and then writes over gets a twin first, and the loop carries both, swapped in each iteration.
 
     ```mlir
     // before
     #same = affine_map<(i, j) -> (i, j)>
-    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>,
-                       spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 0, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
         %a = memref.alloc() : memref<4x4xf32>
@@ -60,7 +58,7 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
     }
     // after
     #map = affine_map<(d0, d1) -> (d0, d1)>
-    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>, spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 1, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", in_place = true, shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       spmd.mesh @mesh = <["x"=2]>
       func.func @main(%arg0: memref<4x4xf32>, %arg1: memref<5x4xf32>, %arg2: memref<f32>) {
         %alloc = memref.alloc() : memref<5x4xf32>
@@ -84,14 +82,13 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let summary = "Wait for the readers of an exchange when its source changes.";
   let description = [{
     Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where work stands between it and what
-    writes to the source (or the end of the block), it returns when its own result is complete (`releasedLater` in the site table), and
+    writes to the source (or the end of the block), it returns when its own result is complete (`released_later` of its `#spmd.site`), and
     `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` brings releases forward that would make the arena larger.
 
     ```mlir
     // before
     #same = affine_map<(i, j) -> (i, j)>
-    module attributes {spmd.site_strings = array<i8: 120, 0, 104, 97, 108, 111, 95, 101, 120, 99, 104, 97, 110, 103, 101, 0, 60, 115, 116, 100, 105, 110, 62, 58, 52, 0>,
-                       spmd.site_words = array<i64: 6000294752447386195, 4, 35, 1, 1, 2, 0, 8, 1, 2, 16, 0, -1, 16, 0, 0, 0, 2, 1, 8, 4, 0, 0, 1, 0, 2, 0, 4, 4, 8, -1, 4, 3, 8, 0>} {
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
       func.func @main(%x: memref<4x4xf32>, %out: memref<5x4xf32>, %zero: memref<f32>) {
         %a = memref.alloc() : memref<4x4xf32>
         linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4x4xf32>) outs(%a : memref<4x4xf32>) {
@@ -127,7 +124,7 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     ```mlir
     // before
     module attributes {spmd.entry_inputs = [{} ], spmd.entry_outputs = [],
-                       spmd.site_strings = array<i8>, spmd.site_words = array<i64: 6000294752447386195, 4, 5, 0, 0>} {
+                       spmd.sites = #spmd.site_table<<["x"=2]>, []>} {
       func.func @main(%n: memref<1xindex>, %arena: memref<?xi8>) {
         %c0 = arith.constant 0 : index
         %size = memref.load %n[%c0] : memref<1xindex>

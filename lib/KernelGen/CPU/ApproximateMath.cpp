@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/KernelAttributes.h"
 
@@ -28,7 +29,7 @@ static bool hasLanes(Type type) {
 
 /// x of 1 / (1 + exp(-x)), which stablehlo.logistic has become.
 static Value logisticArgument(arith::DivFOp op) {
-  if (!op->hasAttr(kLogisticAttrName))
+  if (!spmd::contract::Logistic::has(op))
     return nullptr;
   auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
   auto exp = sum ? sum.getLhs().getDefiningOp<math::ExpOp>() : nullptr;
@@ -64,7 +65,7 @@ static void expandFunction(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   functions::Num x{&b, op->getOperand(0)};
   Value result;
-  bool brief = element.isF64() && op->hasAttr(kBriefAttrName);
+  bool brief = element.isF64() && spmd::contract::Brief::has(op);
   if (brief && isa<math::Atan2Op>(op)) {
     result = functions::angleBrief(x, {&b, op->getOperand(1)}).v;
   } else if (brief && functions::briefFunctions().contains(

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
 
@@ -75,7 +76,7 @@ int NestEmitter::chooseShared() {
 void NestEmitter::beginParts() {
   partLoop = scf::ForOp::create(b, loc, arith.index(0), arith.index(parts),
                                 arith.index(1));
-  partLoop->setAttr(kPartsAttrName, b.getI64IntegerAttr(parts));
+  spmd::contract::Parts::set(partLoop, b.getI64IntegerAttr(parts));
   b.setInsertionPointToStart(partLoop.getBody());
   const Quantity &size = nest.dims[shared].size;
   int64_t extent = extentOf(shared);

@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/KernelAttributes.h"
@@ -49,7 +48,7 @@ static bool mayAlias(Value a, Value b) {
     auto argument = dyn_cast<BlockArgument>(v);
     return argument &&
            (isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
-            argument.getOwner()->getParentOp()->hasAttr("spmd.rotated"));
+            spmd::contract::Rotated::has(argument.getOwner()->getParentOp()));
   };
   return !isOwn(a) || !isOwn(b);
 }
@@ -287,7 +286,7 @@ static void roundEachLater(Operation *root) {
   root->walk([](spmd::PairStepOp step) {
     step->walk([&](Operation *inner) {
       if (inner != step)
-        inner->setAttr(kRoundedAttrName, UnitAttr::get(inner->getContext()));
+        spmd::contract::Rounded::set(inner);
     });
   });
 }
@@ -297,7 +296,7 @@ static void roundEachLater(Operation *root) {
 static void roundEach(Operation *root) {
   SmallVector<arith::AddFOp> sums;
   root->walk([&](arith::AddFOp sum) {
-    if (sum->hasAttr(spmd::kRoundedOnceAttrName))
+    if (spmd::contract::RoundedOnce::has(sum))
       sums.push_back(sum);
   });
   llvm::for_each(sums, fuse);

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"
@@ -98,7 +98,7 @@ private:
   void mark(Operation *first, Operation *last) {
     auto [name, place] = namedOp(first->getLoc());
     std::string location = userLocation(place);
-    name.consume_front("stablehlo.") || name.consume_front("spmd.");
+    name = spmd::withoutDialect(name);
     auto [known, isNew] = numbers.insert(
         {{b.getStringAttr(name.empty() ? "kernel" : name),
           b.getStringAttr(location == "unknown" ? "" : location)},
@@ -130,7 +130,7 @@ struct MarkKernelsPass final
       marker.run(block);
     if (!marker.hasMarks())
       return;
-    module->setAttr(kKernelsAttrName, marker.names());
+    spmd::contract::Kernels::set(module, marker.names());
     OpBuilder builder(module.getBodyRegion());
     auto declared =
         func::FuncOp::create(builder, module.getLoc(), kMarkFunction,

@@ -139,8 +139,8 @@ void collapseDims(Nest &nest);
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact);
 
 /// Writes the nest at the builder's position; a large one in `parts` parts that
-/// may run at the same time (kPartsAttrName). Each element is computed as in
-/// one.
+/// may run at the same time (spmd::contract::Parts). Each element is computed
+/// as in one.
 void emitNest(mlir::OpBuilder &builder, Nest &nest, const Schedule &schedule,
               int64_t parts = 1);
 

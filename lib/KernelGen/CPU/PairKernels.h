@@ -98,8 +98,8 @@ private:
 mlir::LogicalResult verifyPairStep(spmd::PairStepOp op);
 /// Writes the loops of a verified `op` at the builder's place, on `operands` of
 /// the same types; a large one in up to `threads` parts that may run at the
-/// same time (kPartsAttrName). Scratch comes from `pool` (memref<?xi8>), or is
-/// allocated where that is null. Returns the bytes taken of it.
+/// same time (spmd::contract::Parts). Scratch comes from `pool` (memref<?xi8>),
+/// or is allocated where that is null. Returns the bytes taken of it.
 int64_t emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
                      mlir::ValueRange operands, mlir::Value pool,
                      unsigned vectorBits, int64_t threads = 1);

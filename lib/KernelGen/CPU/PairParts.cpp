@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/KernelAttributes.h"
 #include <numeric>
@@ -86,7 +87,7 @@ void PairEmitter::beginParts(int64_t threads) {
 
   code.partLoop = scf::ForOp::create(b, loc, arith.index(0), arith.index(parts),
                                      arith.index(1));
-  code.partLoop->setAttr(kPartsAttrName, b.getI64IntegerAttr(parts));
+  spmd::contract::Parts::set(code.partLoop, b.getI64IntegerAttr(parts));
   code.parts = parts;
   b.setInsertionPointToStart(code.partLoop.getBody());
   partFrom.assign(numDims, Quantity::of(0));

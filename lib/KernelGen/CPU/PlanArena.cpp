@@ -13,7 +13,7 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
@@ -70,13 +70,6 @@ private:
       return sizeOf(cast.getSource(), dim);
     if (auto view = dyn_cast_or_null<memref::ViewOp>(op))
       return rangeOf(view.getSizes()[type.getDynamicDimIndex(dim)]);
-    if (auto argument = dyn_cast<BlockArgument>(memref))
-      if (auto function =
-              dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-        if (auto bounds = function.getArgAttrOfType<DenseI64ArrayAttr>(
-                argument.getArgNumber(), "spmd.bounds"))
-          if (dim < bounds.size())
-            return upTo(bounds[dim]);
     return unknown(64);
   }
 
@@ -105,14 +98,6 @@ private:
           return upTo(largest(loop.getUpperBound()).value_or(INT64_MAX));
       return unknown(width);
     }
-    if (auto bound = op->getAttrOfType<IntegerAttr>("spmd.bound"))
-      return upTo(bound.getInt());
-    if (op->getName().getStringRef() == "spmd.lookup")
-      if (auto table = op->getAttrOfType<DenseI64ArrayAttr>("table");
-          table && !table.empty())
-        return ConstantIntRanges::fromSigned(
-            APInt(64, *llvm::min_element(table.asArrayRef())),
-            APInt(64, *llvm::max_element(table.asArrayRef())));
     if (auto dim = dyn_cast<memref::DimOp>(op)) {
       if (std::optional<int64_t> number = dim.getConstantIndex())
         return sizeOf(dim.getSource(), *number);
@@ -346,8 +331,6 @@ std::optional<int64_t> Planner::bytesOf(memref::AllocOp alloc) {
   int64_t bytes = elementBytes(type.getElementType());
   if (bytes == 0)
     return std::nullopt;
-  if (auto bound = alloc->getAttrOfType<IntegerAttr>("spmd.bound"))
-    return bound.getInt();
   unsigned next = 0;
   for (int64_t size : type.getShape()) {
     if (ShapedType::isDynamic(size)) {
@@ -509,7 +492,7 @@ static std::string nameLargest(ArrayRef<Buffer> planned) {
     });
     os << "]";
     auto [name, place] = namedOp(alloc.getLoc());
-    name.consume_front("stablehlo.") || name.consume_front("spmd.");
+    name = spmd::withoutDialect(name);
     if (!name.empty())
       os << " of " << name;
     if (std::string where = userLocation(place); where != "unknown")
@@ -536,11 +519,11 @@ FailureOr<int64_t> Planner::run() {
 
   OpBuilder builder(function.getContext());
   if (std::string largest = nameLargest(planned); !largest.empty())
-    function->getParentOfType<ModuleOp>()->setAttr(
-        "spmd.arena_largest", builder.getStringAttr(largest));
+    spmd::contract::ArenaLargest::set(function->getParentOfType<ModuleOp>(),
+                                      builder.getStringAttr(largest));
   auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  DictionaryAttr marked = builder.getDictionaryAttr(
-      builder.getNamedAttr("spmd.arena", builder.getUnitAttr()));
+  DictionaryAttr marked = builder.getDictionaryAttr(builder.getNamedAttr(
+      spmd::contract::Arena::name(), builder.getUnitAttr()));
   unsigned position = function.getNumArguments();
   if (failed(
           function.insertArgument(position, type, marked, function.getLoc())))
@@ -569,8 +552,8 @@ struct PlanArenaPass final : shardc::impl::PlanArenaPassBase<PlanArenaPass> {
     FailureOr<int64_t> bytes = Planner(function).run();
     if (failed(bytes))
       return signalPassFailure();
-    getOperation()->setAttr("spmd.arena_bytes",
-                            Builder(&getContext()).getI64IntegerAttr(*bytes));
+    spmd::contract::ArenaBytes::set(
+        getOperation(), Builder(&getContext()).getI64IntegerAttr(*bytes));
   }
 };
 } // namespace

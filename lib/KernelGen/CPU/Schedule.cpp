@@ -8,7 +8,7 @@
 #include "Nest.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
@@ -362,7 +362,7 @@ struct Chooser {
       Operation *combiner = combinerOf(nest.main, i);
       canReduceLanes &= combiner && spmd::neutralElement(combiner) != nullptr;
       if (exact && isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combiner) &&
-          !combiner->hasAttr(spmd::kAnyOrderAttrName))
+          !spmd::contract::AnyOrder::has(combiner))
         canReduceLanes = false;
     }
     double best = 1e300;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
@@ -51,7 +52,8 @@ static Value gather(OpBuilder &builder, memref::LoadOp load,
 /// products: which of them is rounded would be up to the code around, and so to
 /// the shard's size.
 static void allowContraction(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) || op->hasAttr(kRoundedAttrName))
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op) ||
+      spmd::contract::Rounded::has(op))
     return;
   auto isProduct = [](Value value) {
     return value.getDefiningOp<arith::MulFOp>() != nullptr;

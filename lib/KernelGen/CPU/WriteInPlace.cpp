@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Layout/Exchange.h"
@@ -24,7 +24,6 @@ namespace shardc {
 #include "shardc/KernelGen/Passes.h.inc"
 
 /// The result that an argument's memory is meant for, or -1 for any.
-static constexpr llvm::StringLiteral kDonatedAttr = "spmd.donated";
 /// Of results that may be written over a donated argument whose size they have,
 /// so many are looked at.
 static constexpr int kMostCandidates = 16;
@@ -64,8 +63,8 @@ bool areOneInPlace(Value a, Value b) {
   if (!function)
     return false;
   auto writes = [&](BlockArgument result, BlockArgument argument) {
-    auto number = function.getArgAttrOfType<IntegerAttr>(result.getArgNumber(),
-                                                         kInPlaceAttrName);
+    IntegerAttr number =
+        spmd::contract::InPlace::ofArgument(function, result.getArgNumber());
     return number && number.getInt() == argument.getArgNumber();
   };
   return writes(first, second) || writes(second, first);
@@ -175,10 +174,8 @@ SmallVector<int64_t> InPlace::bytesByRank(unsigned position, Attribute attr) {
   if (type.hasStaticShape())
     return {bytes * type.getNumElements()};
   auto attrs = dyn_cast<DictionaryAttr>(attr);
-  auto sharding = attrs
-                      ? attrs.getAs<spmd::ShardingAttr>(spmd::kShardingAttrName)
-                      : spmd::ShardingAttr();
-  auto global = attrs ? attrs.getAs<TypeAttr>("spmd.global_type") : TypeAttr();
+  spmd::ShardingAttr sharding = spmd::contract::Sharding::in(attrs);
+  TypeAttr global = spmd::contract::GlobalType::in(attrs);
   spmd::MeshAttr mesh = sharding
                             ? spmd::lookupMesh(function, sharding.getMesh())
                             : spmd::MeshAttr();
@@ -399,8 +396,8 @@ bool InPlace::tryPair(unsigned input, unsigned output) {
     if (auto generic = dyn_cast<linalg::GenericOp>(owner))
       copyUnlessSame(generic, argument, result);
   Builder builder(function.getContext());
-  function.setArgAttr(inputs.size() + output, kInPlaceAttrName,
-                      builder.getI64IntegerAttr(input));
+  spmd::contract::InPlace::setOfArgument(function, inputs.size() + output,
+                                         builder.getI64IntegerAttr(input));
   taken[output] = true;
   return true;
 }
@@ -413,7 +410,8 @@ void InPlace::writeEarly() {
   auto isInPlace = [&](Value buffer) {
     auto argument = dyn_cast<BlockArgument>(rootOf(buffer));
     return argument && argument.getOwner() == body &&
-           function.getArgAttr(argument.getArgNumber(), kInPlaceAttrName);
+           spmd::contract::InPlace::ofArgument(function,
+                                               argument.getArgNumber());
   };
   DenseMap<Operation *, Access> accesses;
   auto accessOf = [&](Operation *op) -> const Access & {
@@ -466,7 +464,7 @@ void InPlace::run() {
   // Those that are meant for a result come first.
   SmallVector<std::pair<unsigned, SmallVector<int64_t>>> others;
   for (auto [i, attr] : llvm::enumerate(inputs)) {
-    auto donated = cast<DictionaryAttr>(attr).getAs<IntegerAttr>(kDonatedAttr);
+    auto donated = spmd::contract::Donated::in(cast<DictionaryAttr>(attr));
     if (!donated)
       continue;
     SmallVector<int64_t> bytes = bytesByRank(i, attr);
@@ -503,8 +501,8 @@ struct WriteInPlacePass final
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>(entry);
-    auto inputs = module->getAttrOfType<ArrayAttr>("spmd.entry_inputs"),
-         outputs = module->getAttrOfType<ArrayAttr>("spmd.entry_outputs");
+    ArrayAttr inputs = spmd::contract::EntryInputs::get(module),
+              outputs = spmd::contract::EntryOutputs::get(module);
     if (!function || function.isDeclaration() || !inputs || !outputs ||
         function.getNumArguments() != inputs.size() + outputs.size() ||
         !function.getBody().hasOneBlock())
@@ -512,13 +510,13 @@ struct WriteInPlacePass final
     InPlace(function, inputs, outputs).run();
     SmallVector<int64_t> written;
     for (unsigned i : llvm::seq<unsigned>(outputs.size())) {
-      auto number = function.getArgAttrOfType<IntegerAttr>(inputs.size() + i,
-                                                           kInPlaceAttrName);
+      IntegerAttr number =
+          spmd::contract::InPlace::ofArgument(function, inputs.size() + i);
       written.push_back(number ? number.getInt() : -1);
     }
     if (llvm::any_of(written, [](int64_t number) { return number >= 0; }))
-      module->setAttr(kInPlaceAttrName,
-                      Builder(&getContext()).getDenseI64ArrayAttr(written));
+      spmd::contract::WrittenInPlace::set(
+          module, Builder(&getContext()).getDenseI64ArrayAttr(written));
   }
 };
 } // namespace

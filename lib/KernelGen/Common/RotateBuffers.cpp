@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -166,7 +167,7 @@ static void rotate(scf::WhileOp loop) {
     types.push_back(buffer.getType());
   OpBuilder builder(loop);
   auto next = scf::WhileOp::create(builder, loop.getLoc(), types, operands);
-  next->setAttr("spmd.rotated", builder.getUnitAttr());
+  spmd::contract::Rotated::set(next);
   next.getBefore().takeBody(loop.getBefore());
   next.getAfter().takeBody(loop.getAfter());
   SmallVector<Value> before, after;
@@ -208,7 +209,7 @@ static void rotate(scf::ForOp loop) {
   if (failed(replaced))
     return;
   auto next = cast<scf::ForOp>(replaced->getOperation());
-  next->setAttr("spmd.rotated", rewriter.getUnitAttr());
+  spmd::contract::Rotated::set(next);
   replaceAfter(next, ArrayRef(initial),
                next.getResults().take_back(initial.size()));
 }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Emulated.h"
@@ -682,7 +683,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   OpBuilder b(&entry, entry.begin());
   // Maps of tensors come first; the kernel is given their addresses.
   int64_t maps = 0;
-  if (auto number = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName))
+  if (IntegerAttr number = spmd::contract::TensorMaps::get(kernel))
     maps = number.getInt();
   for (unsigned i = 0; i < count; ++i) {
     int64_t word =
@@ -808,7 +809,7 @@ LogicalResult Emulation::run() {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (kernel.isExternal())
       continue;
-    auto of = kernel->getAttrOfType<StringAttr>(kOfGpuAttrName);
+    StringAttr of = spmd::contract::Gpu::get(kernel);
     if (of && of != gpu) {
       functions.push_back({});
       traits.emplace_back();

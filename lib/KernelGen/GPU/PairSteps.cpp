@@ -12,6 +12,7 @@
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -371,7 +372,7 @@ void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
     }
     gpu::LaunchOp launch = emitPass(pass);
     if (better)
-      launch->setAttr(kOtherwiseAttrName, b.getUnitAttr());
+      spmd::contract::Otherwise::set(launch);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardrt/TensorMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -439,7 +440,7 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
   WarpgroupBuilder w(b, loc);
   gpu::LaunchOp launch =
       launchBlocks(ring.lefts.front().lines, (1 + kConsumers) * kGroup);
-  launch->setAttr(kOfGpuAttrName, b.getStringAttr("sm_90a"));
+  spmd::contract::Gpu::set(launch, b.getStringAttr("sm_90a"));
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   Value memory = launch.addWorkgroupAttribution(

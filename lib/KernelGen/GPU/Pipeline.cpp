@@ -29,6 +29,7 @@
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardrt/TensorMap.h"
@@ -97,7 +98,7 @@ static void keepLoopAnnotations(gpu::GPUModuleOp kernels) {
 /// products side by side would wait for one another.
 static void keepLoops(gpu::GPUModuleOp kernels) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>()) {
-    if (!kernel->hasAttr(kOfGpuAttrName))
+    if (!spmd::contract::Gpu::has(kernel))
       continue;
     DenseMap<Block *, unsigned> numbers;
     for (Block &block : kernel.getBody())
@@ -131,7 +132,7 @@ struct ConvertGpuKernelsPass final
     keepLoops(getOperation());
     // Its parameters, not its caller's: TMA copies take them where they are.
     getOperation().walk([](LLVM::LLVMFuncOp kernel) {
-      auto maps = kernel->getAttrOfType<IntegerAttr>(kTensorMapsAttrName);
+      IntegerAttr maps = spmd::contract::TensorMaps::get(kernel);
       Builder b(kernel.getContext());
       Type words = LLVM::LLVMArrayType::get(b.getI64Type(), SHARDRT_MAP_WORDS);
       for (int64_t i = 0; maps && i < maps.getInt(); ++i) {

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/ADT/SetVector.h"
@@ -167,9 +168,9 @@ static void findDirection(linalg::GenericOp op, const Product &product,
 }
 
 /// How many products on tensor cores make what `multiply`, of f32, says that it
-/// is (kTensorFloatAttrName); 0 where it must be one of f32.
+/// is (spmd::contract::TensorFloat); 0 where it must be one of f32.
 static int64_t tensorTerms(arith::MulFOp multiply, bool tf32) {
-  auto said = multiply->getAttrOfType<StringAttr>(kTensorFloatAttrName);
+  StringAttr said = spmd::contract::TensorFloat::get(multiply);
   if (!said || !multiply.getType().isF32())
     return 0;
   return llvm::StringSwitch<int64_t>(said.getValue())

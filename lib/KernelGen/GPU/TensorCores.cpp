@@ -10,6 +10,7 @@
 #include "Product.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;
@@ -35,7 +36,7 @@ public:
                  return step(left, right, std::move(sums));
                });
     if (isBetter)
-      launched->setAttr(kOtherwiseAttrName, b.getUnitAttr());
+      spmd::contract::Otherwise::set(launched);
     finish();
   }
 

@@ -3,6 +3,7 @@
 #include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;
@@ -55,8 +56,8 @@ Value WarpgroupBuilder::describeTensor(Value memref,
     groups.push_back(b.getDenseI64ArrayAttr(group));
   auto cast = UnrealizedConversionCastOp::create(
       b, loc, LLVM::LLVMPointerType::get(b.getContext()), memref);
-  cast->setAttr(kTensorMapAttrName, b.getArrayAttr(groups));
-  cast->setAttr(kTensorBoxAttrName, b.getDenseI64ArrayAttr(box));
+  spmd::contract::TensorMap::set(cast, b.getArrayAttr(groups));
+  spmd::contract::TensorBox::set(cast, b.getDenseI64ArrayAttr(box));
   return cast.getResult(0);
 }
 

@@ -19,6 +19,7 @@
 #include "Product.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardrt/TensorMap.h"
 
@@ -45,7 +46,7 @@ static constexpr int64_t kAhead = 2;
 namespace {
 /// An operand as a tensor of few dims: how the memref's dims, from slowest to
 /// fastest, make one each.
-struct Box {
+struct CopyBox {
   SmallVector<SmallVector<int64_t>> dims; ///< fastest first
   SmallVector<unsigned> batch; ///< dims of the op beyond the first two
 };
@@ -82,8 +83,8 @@ static std::optional<SmallVector<int64_t>> mergeDims(MemRefType type,
   return merged;
 }
 
-static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
-                                const Factor &factor) {
+static std::optional<CopyBox>
+boxOf(linalg::GenericOp op, const Product &product, const Factor &factor) {
   // Aligned, and moved as they are.
   int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
   if (factor.run * bytes != 16 || (factor.alongLines && bytes != 2))
@@ -93,7 +94,7 @@ static std::optional<Box> boxOf(linalg::GenericOp op, const Product &product,
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
     return std::nullopt;
-  Box box;
+  CopyBox box;
   ArrayRef<unsigned> fast = factor.lines, slow = product.depth;
   if (!factor.alongLines)
     std::swap(fast, slow);
@@ -132,7 +133,7 @@ namespace {
 class WarpgroupKernel : public ProductKernel {
 public:
   WarpgroupKernel(const ProductKernel &prepared, Tiling tiling,
-                  std::optional<Box> left, std::optional<Box> right)
+                  std::optional<CopyBox> left, std::optional<CopyBox> right)
       : ProductKernel(prepared.b, prepared.op, prepared.product, tiling,
                       TileLayout::Panels),
         w(b, loc), leftBox(std::move(left)), rightBox(std::move(right)) {
@@ -172,7 +173,7 @@ private:
     return at(base, add(mul(stage, barrierBytes()), index(behind + 8 * phase)));
   }
   /// What TMA copies know of `factor`.
-  Value describe(const Factor &factor, const Box &box);
+  Value describe(const Factor &factor, const CopyBox &box);
   /// Steps of a tile's depth. There is always one: what lies past the depth is
   /// zeros.
   Value countSteps();
@@ -190,8 +191,8 @@ private:
                                                     ValueRange carried)>
                   body);
   void produce();
-  void bringBoxes(const Factor &factor, const Box &box, Value map, Value line,
-                  Value from, Value tile, Value full);
+  void bringBoxes(const Factor &factor, const CopyBox &box, Value map,
+                  Value line, Value from, Value tile, Value full);
   void takeApart(const Factor &factor, Value tile);
   void consume();
   /// What a product is told of the tile at `tile`.
@@ -201,14 +202,14 @@ private:
   SmallVector<Value> exchange(Value sums, Share &share);
 
   WarpgroupBuilder w;
-  std::optional<Box> leftBox, rightBox;
+  std::optional<CopyBox> leftBox, rightBox;
   Value leftMap, rightMap;
   Value group, lane, block, numBlocks; ///< of the thread
   Value rowTiles, columnTiles, numTiles;
 };
 } // namespace
 
-Value WarpgroupKernel::describe(const Factor &factor, const Box &box) {
+Value WarpgroupKernel::describe(const Factor &factor, const CopyBox &box) {
   // A row of 128 bytes; of the other direction all that a tile has, or, where
   // lines run, of the depth.
   SmallVector<int64_t> sizes(box.dims.size(), 1);
@@ -276,7 +277,7 @@ SmallVector<Value> WarpgroupKernel::forEachTile(
 // Who brings
 //===----------------------------------------------------------------------===//
 
-void WarpgroupKernel::bringBoxes(const Factor &factor, const Box &box,
+void WarpgroupKernel::bringBoxes(const Factor &factor, const CopyBox &box,
                                  Value map, Value line, Value from, Value tile,
                                  Value full) {
   int64_t perRow = kRow / elementBytes();
@@ -536,8 +537,8 @@ void WarpgroupKernel::emit() {
                                  {rowTiles, columnTiles, batch, index(splits)});
   gpu::LaunchOp launch =
       begin(numTiles, tiling.stages * (stageBytes() + barrierBytes()));
-  launch->setAttr(kOfGpuAttrName, b.getStringAttr("sm_90a"));
-  launch->setAttr(kPersistentAttrName, b.getUnitAttr());
+  spmd::contract::Gpu::set(launch, b.getStringAttr("sm_90a"));
+  spmd::contract::Persistent::set(launch);
   block = launch.getBlockIds().x;
   numBlocks = launch.getGridSize().x;
   group = div(thread, kGroup);
@@ -578,8 +579,8 @@ bool gpukernels::launchOnWarpgroups(const ProductKernel &prepared) {
       product.depths < kLeast)
     return false;
   linalg::GenericOp op = prepared.op;
-  std::optional<Box> left = boxOf(op, product, product.left);
-  std::optional<Box> right = boxOf(op, product, product.right);
+  std::optional<CopyBox> left = boxOf(op, product, product.left);
+  std::optional<CopyBox> right = boxOf(op, product, product.right);
   int64_t depth = kRow * 8 / product.element.getIntOrFloatBitWidth();
   Tiling tiling{128, 128, depth, 6, (1 + kConsumers) * kGroup};
   if (llvm::divideCeil(product.rows, 128) *

@@ -4,7 +4,7 @@
 #define SHARDC_LIB_LOWERING_LINALG_ANYORDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "shardc/Dialect/Spmd/IR/OrderAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 namespace shardc::lowering {
 
@@ -14,16 +14,14 @@ namespace shardc::lowering {
 inline void markAnyOrder(mlir::Value sum) {
   if (auto add = sum.getDefiningOp<mlir::arith::AddFOp>();
       add && add.getType().isF64())
-    add->setAttr(spmd::kAnyOrderAttrName,
-                 mlir::UnitAttr::get(add->getContext()));
+    spmd::contract::AnyOrder::set(add);
 }
 
 /// Says that `sum` adds a product, and that both are to be rounded once under
 /// --reproducible; without it that is up to the code around.
 inline void markRoundedOnce(mlir::Value sum) {
   if (auto add = sum.getDefiningOp<mlir::arith::AddFOp>())
-    add->setAttr(spmd::kRoundedOnceAttrName,
-                 mlir::UnitAttr::get(add->getContext()));
+    spmd::contract::RoundedOnce::set(add);
 }
 
 } // namespace shardc::lowering

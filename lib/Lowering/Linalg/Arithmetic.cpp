@@ -11,10 +11,11 @@
 
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/KernelAttributes.h"
-
 #include "shardc/Support/Refusal.h"
+
 #include <cmath>
 #include <limits>
 
@@ -368,7 +369,7 @@ static Value logistic(ScalarBuilder &b, Operation *, ValueRange args) {
     Value e = math::ExpOp::create(b, minus);
     Value sum = arith::AddFOp::create(b, one, e);
     auto quotient = arith::DivFOp::create(b, one, sum);
-    quotient->setAttr(kLogisticAttrName, b.getUnitAttr());
+    spmd::contract::Logistic::set(quotient);
     return quotient;
   });
 }

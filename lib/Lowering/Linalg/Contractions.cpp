@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
 #include "Complex.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -93,13 +94,13 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                   StringRef asked = tensorFloat(op);
                   if (x.getType().isF32() && x == args[0] && y == args[1] &&
                       !asked.empty())
-                    product.getDefiningOp()->setAttr("spmd.tensor_float",
+                    spmd::contract::TensorFloat::set(product.getDefiningOp(),
                                                      b.getStringAttr(asked));
                   if (!sums)
                     return {product};
                   Value total = add(b, args[2], product);
                   markAnyOrder(total);
-                  if (op->hasAttr(spmd::kWholeSumAttrName))
+                  if (spmd::contract::WholeSum::has(op))
                     markRoundedOnce(total);
                   return {total};
                 })

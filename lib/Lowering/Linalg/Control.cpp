@@ -7,6 +7,7 @@
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
@@ -266,13 +267,13 @@ static LogicalResult lowerBarrier(Lowerer &l,
                                   stablehlo::OptimizationBarrierOp op) {
   // What reads it is computed once more on purpose: common subexpressions end
   // at a region of its own, which bufferization sees through.
-  if (Attribute again = op->getAttr("spmd.again")) {
+  if (IntegerAttr again = spmd::contract::Again::get(op)) {
     SmallVector<Value> values = llvm::map_to_vector(
         op.getOperands(), [&](Value v) { return l.carried(v); });
     SmallVector<Type> types =
         llvm::map_to_vector(values, [](Value v) { return v.getType(); });
     auto region = scf::ExecuteRegionOp::create(l.b, types, /*no_inline=*/true);
-    region->setAttr("spmd.again", again);
+    spmd::contract::Again::set(region, again);
     {
       OpBuilder::InsertionGuard guard(l.b);
       l.b.createBlock(&region.getRegion());

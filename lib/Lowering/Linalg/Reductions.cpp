@@ -8,7 +8,7 @@
 #include "AnyOrder.h"
 #include "StableHLOToLinalg.h"
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -257,7 +257,7 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
 
 // The one dim along which a window of stride one, at least as long as the axis
 // and padded on one side to reach its end, makes a running reduction. Where the
-// axis is no longer than the window on any rank, "spmd.running" says so.
+// axis is no longer than the window on any rank, `spmd.running` says so.
 static std::optional<std::pair<int64_t, bool>>
 runningDim(stablehlo::ReduceWindowOp op) {
   auto type = cast<RankedTensorType>(op.getInputs().front().getType());
@@ -273,7 +273,7 @@ runningDim(stablehlo::ReduceWindowOp op) {
       continue;
     bool forward = low == window - 1 && high == 0,
          backward = low == 0 && high == window - 1;
-    bool isLong = type.isDynamicDim(dim) ? op->hasAttr("spmd.running")
+    bool isLong = type.isDynamicDim(dim) ? spmd::contract::Running::has(op)
                                          : window >= type.getDimSize(dim);
     if (result || !isLong || !(forward || backward))
       return std::nullopt;

@@ -9,6 +9,7 @@
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 
 namespace shardc::lowering {
@@ -29,9 +30,9 @@ public:
     if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp,
                   mlir::arith::DivFOp, mlir::arith::NegFOp, mlir::math::FmaOp>(
             op))
-      op->setAttr(kRoundedAttrName, b.getUnitAttr());
+      spmd::contract::Rounded::set(op);
     else if (brief && mlir::isa<mlir::math::MathDialect>(op->getDialect()))
-      op->setAttr(kBriefAttrName, b.getUnitAttr());
+      spmd::contract::Brief::set(op);
   }
 
 private:

@@ -11,9 +11,10 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-
 #include "shardc/Support/Refusal.h"
+
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
@@ -94,9 +95,6 @@ LogicalResult Lowerer::lowerFunction(func::FuncOp func) {
   source.dropAllReferences();
   source.dropAllUses();
   source.erase();
-  // What an argument's bits mean is for whoever prints or checks them.
-  if (newType != oldType)
-    func->setAttr("spmd.source_type", TypeAttr::get(oldType));
   func.setType(newType);
   return success();
 }
@@ -150,8 +148,8 @@ LogicalResult Lowerer::cloneOther(Operation *op) {
   OperationState state(op->getLoc(), op->getName(), operands, types,
                        op->getAttrs(), op->getSuccessors());
   // Shardings have done their work, and would no longer fit the types.
-  state.attributes.erase("spmd.shardings");
-  state.attributes.erase("spmd.factors");
+  state.attributes.erase(spmd::contract::Shardings::name());
+  state.attributes.erase(spmd::contract::Factors::name());
   for (size_t i = 0; i < op->getNumRegions(); ++i)
     state.addRegion();
   Operation *twin = b.create(state);

@@ -17,7 +17,7 @@ func.func @no_dims(%a: i32 {spmd.sharding = #spmd.sharding<@mesh, []>}) {
 // -----
 
 func.func @factors(%a: tensor<8xf32>) {
-  // expected-error@+1 {{'spmd.factors' expects a list of #spmd.dim_sharding}}
+  // expected-error@+1 {{'spmd.factors' is [1], expected a list of #spmd.dim_sharding}}
   %0 = stablehlo.add %a, %a {spmd.factors = [1]} : tensor<8xf32>
   return
 }
@@ -25,14 +25,14 @@ func.func @factors(%a: tensor<8xf32>) {
 // -----
 
 func.func @local(%a: tensor<8xf32>) {
-  // expected-error@+1 {{'spmd.local_view' is a mark of functions}}
+  // expected-error@+1 {{'spmd.local_view' is an attribute of functions}}
   %0 = stablehlo.add %a, %a {spmd.local_view} : tensor<8xf32>
   return
 }
 
 // -----
 
-// expected-error@+1 {{'spmd.local_view' is a mark of functions}}
+// expected-error@+1 {{'spmd.local_view' is 1 : i32, expected no value}}
 func.func @local_value() attributes {spmd.local_view = 1 : i32} {
   return
 }

@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
-#include "shardc/Dialect/Spmd/IR/SpmdConstraints.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -46,109 +45,6 @@ MeshOp spmd::getOnlyMesh(ModuleOp module) {
     module.emitError(
         "module has no spmd.mesh; run --spmd-import, which adds an empty one");
   return found;
-}
-
-/// Verifies `attr` as a sharding of a tensor of `type`. In the local view types
-/// are those of shards, so only the number of dims can be checked there; an op
-/// of the local view is told by its function's mark.
-static LogicalResult verifySharding(Operation *op, Attribute attr, Type type,
-                                    const Twine &what) {
-  auto sharding = dyn_cast<ShardingAttr>(attr);
-  if (!sharding)
-    return op->emitOpError()
-           << what << " has '" << attr << "', expected a #spmd.sharding";
-  MeshAttr mesh = lookupMesh(op, sharding.getMesh());
-  if (!mesh)
-    return op->emitOpError() << what << " has a sharding over unknown mesh "
-                             << sharding.getMesh();
-  auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped || !shaped.hasRank())
-    return op->emitOpError() << what << " has a sharding, but its type " << type
-                             << " has no dims";
-  SmallVector<int64_t> shape(shaped.getShape());
-  Operation *function = isa<FunctionOpInterface>(op)
-                            ? op
-                            : op->getParentOfType<FunctionOpInterface>();
-  if (function && function->hasAttr("spmd.local_view"))
-    shape.assign(shape.size(), ShapedType::kDynamic);
-  return sharding.verifyFor(mesh, shape,
-                            [&] { return op->emitOpError() << what << ": "; });
-}
-
-LogicalResult SpmdDialect::verifyOperationAttribute(Operation *op,
-                                                    NamedAttribute attr) {
-  StringRef name = attr.getName();
-  if (name == kShardingsAttrName) {
-    auto shardings = dyn_cast<ArrayAttr>(attr.getValue());
-    if (!shardings || shardings.size() != op->getNumResults())
-      return op->emitOpError()
-             << "'" << name << "' expects one #spmd.sharding for each of its "
-             << op->getNumResults() << " results";
-    for (auto [i, sharding] : llvm::enumerate(shardings))
-      if (failed(verifySharding(op, sharding, op->getResult(i).getType(),
-                                "result " + Twine(i))))
-        return failure();
-    return success();
-  }
-  if (name == kFactorsAttrName) {
-    auto factors = dyn_cast<ArrayAttr>(attr.getValue());
-    if (!factors || !llvm::all_of(factors, llvm::IsaPred<DimShardingAttr>))
-      return op->emitOpError()
-             << "'" << name << "' expects a list of #spmd.dim_sharding";
-    return success();
-  }
-  if (name == kGroupAttrName || name == kDirectionAttrName) {
-    if (!isa<ConstrainOp>(op))
-      return op->emitOpError()
-             << "'" << name << "' is an attribute of 'spmd.constrain'";
-    auto direction = dyn_cast<StringAttr>(attr.getValue());
-    if (name == kGroupAttrName && !isa<IntegerAttr>(attr.getValue()))
-      return op->emitOpError() << "'" << name << "' is " << attr.getValue()
-                               << ", expected a number";
-    if (name == kDirectionAttrName &&
-        (!direction || !llvm::is_contained({"forward", "backward", "none"},
-                                           direction.getValue())))
-      return op->emitOpError()
-             << "'" << name << "' is " << attr.getValue()
-             << ", expected \"forward\", \"backward\" or \"none\"";
-    return success();
-  }
-  if (name == "spmd.local_view") {
-    if (!isa<FunctionOpInterface>(op) || !isa<UnitAttr>(attr.getValue()))
-      return op->emitOpError() << "'spmd.local_view' is a mark of functions";
-    return success();
-  }
-  return success();
-}
-
-LogicalResult SpmdDialect::verifyRegionArgAttribute(Operation *op,
-                                                    unsigned region,
-                                                    unsigned arg,
-                                                    NamedAttribute attr) {
-  if (attr.getName() != kShardingAttrName)
-    return success();
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return op->emitOpError()
-           << "argument " << arg
-           << " has a sharding, but only functions' arguments may";
-  return verifySharding(op, attr.getValue(), function.getArgumentTypes()[arg],
-                        "argument " + Twine(arg));
-}
-
-LogicalResult SpmdDialect::verifyRegionResultAttribute(Operation *op,
-                                                       unsigned region,
-                                                       unsigned result,
-                                                       NamedAttribute attr) {
-  if (attr.getName() != kShardingAttrName)
-    return success();
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return op->emitOpError()
-           << "result " << result
-           << " has a sharding, but only functions' results may";
-  return verifySharding(op, attr.getValue(), function.getResultTypes()[result],
-                        "result " + Twine(result));
 }
 
 ShardingAttr spmd::getSharding(Value value) {

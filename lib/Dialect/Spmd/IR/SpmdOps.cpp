@@ -89,6 +89,15 @@ OpFoldResult LookupOp::fold(FoldAdaptor) {
   return {};
 }
 
+void LookupOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
+                                 SetIntRangeFn setResultRanges) {
+  if (ArrayRef<int64_t> table = getTable(); !table.empty())
+    setResultRanges(getResult(),
+                    ConstantIntRanges::fromSigned(
+                        APInt(64, *llvm::min_element(table), true),
+                        APInt(64, *llvm::max_element(table), true)));
+}
+
 //===----------------------------------------------------------------------===//
 // DilateOp
 //===----------------------------------------------------------------------===//

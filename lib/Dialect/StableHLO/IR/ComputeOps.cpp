@@ -610,7 +610,8 @@ LogicalResult ScatterOp::verify() {
     sizes.back() = update.getDimSize(windowDims[next++]);
     // A rank's block, in the local view, may be smaller: the rest is others'.
     if (!isDynamic(sizes.back()) && !input.isDynamicDim(dim) &&
-        sizes.back() > input.getDimSize(dim) && !(*this)->hasAttr("spmd.block"))
+        sizes.back() > input.getDimSize(dim) &&
+        !(*this)->hasAttr(StablehloDialect::BlockAttrHelper::getNameStr()))
       return report("update windows have ", sizes.back(), " elements in dim ",
                     dim, ", more than the input's ", input.getDimSize(dim));
   }

@@ -15,17 +15,19 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
 
-#include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
-
 #include "shardc/Dialect/Spmd/IR/SpmdEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdAttributes.h.inc"
+
+// Its accessors name the attributes.
+#include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
 
 #include "shardc/Dialect/Spmd/IR/SpmdInterfaces.h.inc"
 
@@ -35,11 +37,14 @@
 namespace shardc::spmd {
 
 /// Name of the sharding attribute on function arguments and results.
-inline constexpr llvm::StringLiteral kShardingAttrName = "spmd.sharding";
+inline constexpr llvm::StringLiteral kShardingAttrName =
+    SpmdDialect::ShardingAttrHelper::getNameStr();
 /// Name of the attribute with one sharding a result, on ops after propagation.
-inline constexpr llvm::StringLiteral kShardingsAttrName = "spmd.shardings";
+inline constexpr llvm::StringLiteral kShardingsAttrName =
+    SpmdDialect::ShardingsAttrHelper::getNameStr();
 /// Name of the attribute with one dim sharding a factor of the op's rule.
-inline constexpr llvm::StringLiteral kFactorsAttrName = "spmd.factors";
+inline constexpr llvm::StringLiteral kFactorsAttrName =
+    SpmdDialect::FactorsAttrHelper::getNameStr();
 
 /// The mesh that `name` refers to, looked up from `from`; null if there is
 /// none.

@@ -14,10 +14,33 @@ def Spmd_Dialect : Dialect {
   let description = [{
     Global view (before partition): `spmd.mesh`, `#spmd.sharding`,
     `spmd.constrain`, `spmd.reshard`. Local view (after): rank queries and
-    communication. Discardable attributes: `spmd.sharding` on arguments and
-    results of functions; `spmd.shardings`, one sharding a result, and
-    `spmd.factors`, one dim sharding a factor, on ops after propagation.
+    communication. What one stage leaves for another beside ops is a discardable
+    attribute: SpmdContracts.h says where each may stand and what it means.
   }];
+  // One line a level: annotations; decisions; the local view; sites; kernels on
+  // buffers; kernels of GPUs. SpmdContracts.cpp verifies them.
+  let discardableAttrs = (ins
+    "::shardc::spmd::ShardingAttr":$sharding, "::mlir::StringAttr":$name, "::mlir::IntegerAttr":$donated,
+    "::mlir::StringAttr":$order, "::mlir::IntegerAttr":$platform, "::mlir::StringAttr":$check,
+    "::mlir::IntegerAttr":$group, "::mlir::StringAttr":$direction, "::mlir::StringAttr":$way,
+
+    "::mlir::ArrayAttr":$shardings, "::mlir::ArrayAttr":$factors, "::mlir::StringAttr":$order_note,
+    "::mlir::ArrayAttr":$origins, "::mlir::UnitAttr":$explain, "::mlir::UnitAttr":$whole_sum,
+    "::mlir::UnitAttr":$of_manual, "::mlir::UnitAttr":$whole_lines,
+
+    "::mlir::UnitAttr":$local_view, "::mlir::TypeAttr":$global_type, "::mlir::UnitAttr":$running,
+    "::shardc::spmd::MemoryPlanAttr":$memory_plan, "::mlir::IntegerAttr":$again, "::mlir::DenseI64ArrayAttr":$blocks,
+
+    "::shardc::spmd::SiteTableAttr":$sites, "::mlir::ArrayAttr":$entry_inputs, "::mlir::ArrayAttr":$entry_outputs,
+
+    "::mlir::UnitAttr":$any_order, "::mlir::UnitAttr":$rounded_once, "::mlir::UnitAttr":$rounded,
+    "::mlir::UnitAttr":$brief, "::mlir::UnitAttr":$logistic, "::mlir::UnitAttr":$rotated,
+    "::mlir::IntegerAttr":$parts, "::mlir::ArrayAttr":$kernels, "::mlir::UnitAttr":$arena,
+    "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest,
+
+    "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent,
+    "::mlir::StringAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,
+    "::mlir::IntegerAttr":$tensor_maps);
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -152,6 +175,8 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
   let extraClassDeclaration = [{
     static DimExchangeAttr get(::mlir::MLIRContext *context, MeshAttr mesh, const ::shardc::DimExchange &exchange);
     ::shardc::DimExchange getExchange(MeshAttr mesh) const;
+    /// The extent of the whole dim, as DimExchange::size.
+    int64_t getSize() const;
   }];
 }
 def Spmd_DimExchangeArrayAttr : TypedArrayAttrBase<Spmd_DimExchangeAttr, "one entry for each dim that moves">;
@@ -171,5 +196,84 @@ def Spmd_ExchangePartAttr : Spmd_Attr<"ExchangePart", "part"> {
   }];
 }
 def Spmd_ExchangePartArrayAttr : TypedArrayAttrBase<Spmd_ExchangePartAttr, "parts of an exchange">;
+
+//===----------------------------------------------------------------------===//
+// What passes leave for the program as a whole
+//===----------------------------------------------------------------------===//
+
+def Spmd_MemoryPlanAttr : Spmd_Attr<"MemoryPlan", "memory_plan"> {
+  let summary = "What the plan of memory came to.";
+  let description = [{
+    `<fits = true, peak_before = 960, peak_after = 512, repeated = 3, loops = 1, added_percent = 4>`: bytes that
+    temporaries need without the plan and with it, ops computed again, loops over blocks, time added by estimate. A plan
+    that does not fit names its `largest` values.
+  }];
+  let parameters = (ins "bool":$fits, "int64_t":$peak_before, "int64_t":$peak_after, "int64_t":$repeated,
+                        "int64_t":$loops, "int64_t":$added_percent, OptionalParameter<"::mlir::StringAttr">:$largest);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+/// As shardrt::SiteKind.
+def Spmd_SiteKind : I32EnumAttr<"SiteKind", "what a communication site does", [
+    I32EnumAttrCase<"Exchange", 1, "exchange">, I32EnumAttrCase<"AllReduce", 2, "all_reduce">,
+    I32EnumAttrCase<"ReduceScatter", 3, "reduce_scatter">, I32EnumAttrCase<"RowPlan", 4, "row_plan">,
+    I32EnumAttrCase<"GatherRows", 5, "gather_rows">, I32EnumAttrCase<"ScatterRows", 6, "scatter_rows">]> {
+  let cppNamespace = "::shardc::spmd";
+}
+
+def Spmd_SiteRowsAttr : Spmd_Attr<"SiteRows", "site_rows"> {
+  let summary = "Of sites that plan, gather or scatter rows: how rows are addressed.";
+  let description = [{
+    `<vector_dim = 1, gathers = true, components = array<i64: 0>, slices = array<i64: 1>, dims = [#spmd.dim_exchange<…>]>`:
+    `vector_dim` of the indices holds the index vectors; the addressed dims of a tensor of rows start at `first`; each
+    addressed dim has a component of the index vectors, a size of its slices and a table.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "0">:$vector_dim, DefaultValuedParameter<"int64_t", "0">:$first,
+                        DefaultValuedParameter<"bool", "false">:$gathers, DefaultValuedParameter<"bool", "false">:$scatters,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$components,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$slices,
+                        OptionalParameter<"::mlir::ArrayAttr">:$dims);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Spmd_OptionalReductionParameter : OptionalParameter<"std::optional<::shardc::spmd::ReductionKind>"> {
+  let printer = "$_printer << ::shardc::spmd::stringifyReductionKind(*$_self)";
+}
+
+def Spmd_SiteAttr : Spmd_Attr<"Site", "site"> {
+  let summary = "One communication op of a program, as the runtime is told of it.";
+  let description = [{
+    `<kind = exchange, report = "halo_exchange", type = f32, shape = array<i64: 16, 4>, dims = [#spmd.dim_exchange<…>]>`.
+    `report` is what reports call it, `name` why it is there, `location` the user's line. `shape` is that of the whole tensor.
+    `in_place`: source and destination are one buffer, which holds the needed box. `released_later`: others may read the
+    source until `spmd.release_site`. `group` are axes that are combined over; reductions of values alone have no shape.
+  }];
+  let parameters = (ins EnumParameter<Spmd_SiteKind>:$kind, "::mlir::StringAttr":$report, "::mlir::Type":$type,
+                        Spmd_OptionalReductionParameter:$reduction,
+                        OptionalParameter<"::mlir::StringAttr">:$name,
+                        OptionalParameter<"::mlir::StringAttr">:$location,
+                        DefaultValuedParameter<"bool", "false">:$in_place,
+                        DefaultValuedParameter<"bool", "false">:$released_later,
+                        OptionalParameter<"::mlir::ArrayAttr">:$group, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$shape,
+                        OptionalParameter<"::mlir::ArrayAttr">:$dims, OptionalParameter<"::mlir::ArrayAttr">:$parts,
+                        OptionalParameter<"::shardc::spmd::SiteRowsAttr">:$rows);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Spmd_SiteTableAttr : Spmd_Attr<"SiteTable", "site_table"> {
+  let summary = "All communication sites of a program, by their numbers, and the mesh they are for.";
+  let description = [{
+    `<#spmd.mesh_shape<["x"=2]>, []>`. `spmd.run_site 3` runs entry 3.
+  }];
+  let parameters = (ins "::shardc::spmd::MeshAttr":$mesh, "::mlir::ArrayAttr":$sites);
+  let assemblyFormat = "`<` $mesh `,` $sites `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t size() const { return getSites().size(); }
+    SiteAttr getSite(int64_t number) const { return ::mlir::cast<SiteAttr>(getSites()[number]); }
+  }];
+}
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDATTRIBUTES_TD

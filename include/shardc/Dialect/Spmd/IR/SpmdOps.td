@@ -6,6 +6,7 @@ include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
 include "shardc/Dialect/Spmd/IR/SpmdInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -88,7 +89,8 @@ def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
 // Local view: what differs by rank
 //===----------------------------------------------------------------------===//
 
-def Spmd_LookupOp : Spmd_Op<"lookup", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Spmd_LookupOp : Spmd_Op<"lookup", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "Read this rank's entry of a table.";
   let description = [{
     One entry for each coordinate along `axes`, row-major: local sizes, offsets, phases.

@@ -27,6 +27,8 @@ def Stablehlo_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  // On `scatter`: its inputs are one rank's block, and a window may be larger.
+  let discardableAttrs = (ins "::mlir::UnitAttr":$block);
 }
 
 //===----------------------------------------------------------------------===//

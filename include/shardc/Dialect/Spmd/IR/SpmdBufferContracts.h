@@ -1,0 +1,51 @@
+//===- SpmdBufferContracts.h - Of arguments and their memory ----*- C++ -*-===//
+//
+// As SpmdContracts.h, of attributes that are few rooms' business.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDBUFFERCONTRACTS_H
+#define SHARDC_DIALECT_SPMD_IR_SPMDBUFFERCONTRACTS_H
+
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+
+namespace shardc::spmd {
+
+// As mlir-tblgen writes them for `discardableAttrs`.
+struct MemoryKindAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() {
+    return "spmd.memory_kind";
+  }
+  mlir::StringAttr getAttr(mlir::Operation *op);
+};
+struct RanksAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() { return "spmd.ranks"; }
+  mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
+};
+struct InPlaceAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() { return "spmd.in_place"; }
+  mlir::IntegerAttr getAttr(mlir::Operation *op);
+};
+struct WrittenInPlaceAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() {
+    return "spmd.written_in_place";
+  }
+  mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
+};
+
+namespace contract {
+
+/// On arguments and results: the kind of memory that JAX asks for.
+using MemoryKind = Contract<MemoryKindAttrHelper>;
+/// On arguments and results: the rank at which the shard of each position of
+/// the mesh comes or leaves.
+using Ranks = Contract<RanksAttrHelper>;
+/// On the buffer of a result: the number of the argument that it may be written
+/// over.
+using InPlace = Contract<InPlaceAttrHelper>;
+/// On modules: that number of each result, or -1.
+using WrittenInPlace = Contract<WrittenInPlaceAttrHelper>;
+
+} // namespace contract
+} // namespace shardc::spmd
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDBUFFERCONTRACTS_H

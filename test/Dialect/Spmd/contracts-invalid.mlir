@@ -1,0 +1,161 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics
+// What one stage leaves for another has a name, a type and a place.
+
+// expected-error @below {{'func.func' op 'spmd.local_vew' is unknown; SpmdAttributes.td declares all attributes of spmd}}
+func.func @name(%x: tensor<4xf32>) attributes {spmd.local_vew} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument 0: 'spmd.nme' is unknown}}
+func.func @name_of_argument(%x: tensor<4xf32> {spmd.nme = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument 0: 'spmd.name' is 3 : i64, expected a string}}
+func.func @type(%x: tensor<4xf32> {spmd.name = 3 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument 0: 'spmd.donated' is -2 : i64, expected the number of a result, or -1}}
+func.func @donated(%x: tensor<4xf32> {spmd.donated = -2 : i64}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument 0: 'spmd.check' is an attribute of functions' results}}
+func.func @place_of_check(%x: tensor<4xf32> {spmd.check = "eq"}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op result 0: 'spmd.donated' is an attribute of functions' arguments}}
+func.func @place_of_donated(%x: tensor<4xf32>) -> (tensor<4xf32> {spmd.donated = 0 : i64}) {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{'func.func' op argument 0: 'spmd.global_type' is f32, expected the type of a whole tensor}}
+func.func @global_type(%x: tensor<4xf32> {spmd.global_type = f32}) {
+  return
+}
+
+// -----
+
+func.func @group(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.negate' op 'spmd.group' is an attribute of 'spmd.constrain'}}
+  %0 = stablehlo.negate %x {spmd.group = 1 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op 'spmd.whole_sum' is an attribute of ops that sum}}
+func.func @whole_sum() attributes {spmd.whole_sum} {
+  return
+}
+
+// -----
+
+func.func @mark(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.negate' op 'spmd.whole_sum' is true, expected no value}}
+  %0 = stablehlo.negate %x {spmd.whole_sum = true} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @way(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.negate' op 'spmd.way' is an attribute of ops on all pairs}}
+  %0 = stablehlo.negate %x {spmd.way = "ring"} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'func.func' op 'spmd.memory_plan' is {fits = true}, expected a #spmd.memory_plan}}
+func.func @memory_plan() attributes {spmd.memory_plan = {fits = true}} {
+  return
+}
+
+// -----
+
+func.func @again(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.negate' op 'spmd.again' is an attribute of 'stablehlo.optimization_barrier' and 'scf.execute_region'}}
+  %0 = stablehlo.negate %x {spmd.again = 1 : i64} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'spmd.sites' is [], expected a #spmd.site_table}}
+module attributes {spmd.sites = []} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'spmd.entry_inputs' is [1], expected a list of dictionaries}}
+module attributes {spmd.entry_inputs = [1]} {
+}
+
+// -----
+
+// expected-error @below {{'func.func' op 'spmd.arena_bytes' is an attribute of modules}}
+func.func @arena_bytes() attributes {spmd.arena_bytes = 64 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'spmd.arena_bytes' is -1 : i64, expected a number of at least 0}}
+module attributes {spmd.arena_bytes = -1 : i64} {
+}
+
+// -----
+
+// expected-error @below {{'builtin.module' op 'spmd.kernels' is}}
+module attributes {spmd.kernels = [["add"]]} {
+}
+
+// -----
+
+func.func @parts(%n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @below {{'scf.for' op 'spmd.parts' is 0 : i64, expected a number of at least 1}}
+  scf.for %i = %zero to %n step %one {
+  } {spmd.parts = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @any_order(%x: tensor<4xf32>) {
+  // expected-error @below {{'stablehlo.add' op 'spmd.any_order' is an attribute of arithmetic}}
+  %0 = stablehlo.add %x, %x {spmd.any_order} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @tensor_float(%x: f32) {
+  // expected-error @below {{'arith.mulf' op 'spmd.tensor_float' is "bf16", expected "default", "high", "tf32" or "tf32x3"}}
+  %0 = arith.mulf %x, %x {spmd.tensor_float = "bf16"} : f32
+  return
+}
+
+// -----
+
+func.func @gpu(%x: f32) {
+  // expected-error @below {{'arith.mulf' op 'spmd.gpu' is an attribute of launches and kernels}}
+  %0 = arith.mulf %x, %x {spmd.gpu = "sm_90a"} : f32
+  return
+}
