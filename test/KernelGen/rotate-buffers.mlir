@@ -23,3 +23,32 @@ func.func @step(%x: memref<4xf32>, %out: memref<4xf32>, %n: index) {
   memref.copy %a, %out : memref<4xf32> to memref<4xf32>
   return
 }
+
+// So too in a loop whose end is found as it goes.
+// CHECK-LABEL: func.func @until(
+//       CHECK:   %[[A:.*]] = memref.alloc
+//       CHECK:   %[[B:.*]] = memref.alloc
+//       CHECK:   scf.while (%[[OLD:.*]] = %[[A]], %[[SPARE:.*]] = %[[B]])
+//       CHECK:     "test.more"(%[[OLD]])
+//       CHECK:     scf.condition(%{{.*}}) %[[OLD]], %[[SPARE]]
+//       CHECK:   ^bb0(%[[NOW:.*]]: {{.*}}, %[[NEXT:.*]]: {{.*}}):
+//       CHECK:     "test.compute"(%[[NOW]], %[[NEXT]])
+//   CHECK-NOT:     memref.copy
+//       CHECK:     scf.yield %[[NEXT]], %[[NOW]]
+//       CHECK:   attributes {spmd.rotated}
+
+func.func @until(%x: memref<4xf32>, %out: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  scf.while : () -> () {
+    %more = "test.more"(%a) : (memref<4xf32>) -> i1
+    scf.condition(%more)
+  } do {
+    %b = memref.alloc() : memref<4xf32>
+    "test.compute"(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()
+    memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+    scf.yield
+  }
+  memref.copy %a, %out : memref<4xf32> to memref<4xf32>
+  return
+}

@@ -112,7 +112,7 @@ static std::vector<Row> makeRows() {
   using namespace contract;
   // What an op's body computes with, before and after its lowering.
   const SmallVector<StringRef, 4> arithmetic = {"arith.", "math.", "complex.",
-                                                "llvm."};
+                                                "vector.", "llvm."};
   const SmallVector<StringRef, 4> kernels = {"gpu.launch", "gpu.func",
                                              "llvm.func"};
   constexpr StringLiteral ofArithmetic = "arithmetic", ofModules = "modules",
@@ -204,7 +204,7 @@ static std::vector<Row> makeRows() {
       mark<Rounded>(OnOps, ofOps),
       mark<Brief>(OnOps, ofArithmetic, arithmetic),
       mark<Logistic>(OnOps, ofArithmetic, arithmetic),
-      mark<Rotated>(OnOps, "'scf.for'", {"scf.for"}),
+      mark<Rotated>(OnOps, "loops", {"scf.for", "scf.while"}),
       {Parts::name(),
        OnOps,
        "'scf.for'",
