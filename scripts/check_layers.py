@@ -138,7 +138,8 @@ def check_contracts(root: Path) -> list[str]:
         name: "".join(part.capitalize() for part in name.split("_"))
         for name in re.findall(r":\$(\w+)", declared_text.group(1))
     }
-    accessors = re.findall(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;", (headers / "SpmdContracts.h").read_text())
+    contracts = (headers / "SpmdContracts.h").read_text()
+    accessors = re.findall(r"(?:Contract|Mark)<SpmdDialect::(\w+?)AttrHelper>;", contracts)
     verifier = (root / "lib/Dialect/Spmd/IR/SpmdContracts.cpp").read_text()
     problems = []
     for name, cased in camel.items():
