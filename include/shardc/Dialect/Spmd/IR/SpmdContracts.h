@@ -170,8 +170,8 @@ using Brief = Mark<SpmdDialect::BriefAttrHelper>;
 /// On an arith.divf: it is 1 / (1 + exp(-x)), and may be computed as one
 /// function.
 using Logistic = Mark<SpmdDialect::LogisticAttrHelper>;
-/// On an scf.for or scf.while: buffers that it carries change places from iteration to
-/// iteration.
+/// On an scf.for or scf.while: buffers that it carries change places from
+/// iteration to iteration.
 using Rotated = Mark<SpmdDialect::RotatedAttrHelper>;
 /// On an scf.for from 0 in steps of 1 whose iterations may run at the same
 /// time: how many there are. Without anybody who looks at it they run in order.
