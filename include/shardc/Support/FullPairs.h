@@ -42,17 +42,7 @@ inline Pair logFull(Pair x) {
       0x1.d41d41d41d41dp-5, 0x1.bacf914c1badp-5,  0x1.a41a41a41a41ap-5,
       0x1.8f9c18f9c18fap-5, 0x1.7d05f417d05f4p-5,
   };
-  Mask small = x.hi < 0x1p-900;
-  x = {choose(small, x.hi * 0x1p200, x.hi),
-       choose(small, x.lo * 0x1p200, x.lo)};
-  Bits shifted = x.hi.bits() - 0x3FE6A09E667F3BCD;
-  Bits exponent = shifted >> 52;
-  Num n = asFloat(exponent + 0x4338000000000000, x.hi) - kPairRounder;
-  Num f =
-      asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x.hi) - 1.0;
-  Num back = asFloat((exponent.of(1023) - exponent) << 52, x.hi);
-  Num low = choose(x.hi < 0x1p1000, x.lo * back, 0.0);
-  n = choose(small, n - 200.0, n);
+  auto [n, f, low] = logParts(x, 0x1p-900, 200);
   Pair above = exactSum(f, low);
   Pair s = above / (above + f.of(2));
   Pair mantissa = s * fullPolynomial(s * s, kFullLog, kFullLogTail);

@@ -9,6 +9,7 @@
 #define SHARDC_SUPPORT_PAIRFUNCTIONS_H
 
 #include "shardc/Support/Functions.h"
+#include <cmath>
 
 namespace shardc::functions {
 
@@ -62,10 +63,16 @@ inline Pair expPair(Pair x, int64_t more = 0) {
                powerOfTwo(n - half, x.hi));
 }
 
-/// log of a positive pair.
-inline Pair logPair(Pair x) {
-  Mask small = x.hi < 0x1p-1000;
-  x = {choose(small, x.hi * 0x1p60, x.hi), choose(small, x.lo * 0x1p60, x.lo)};
+/// x = 2^n (1 + f + low), f between sqrt(1/2) - 1 and sqrt(2) - 1.
+struct LogParts {
+  Num n, f, low;
+};
+
+/// Those of a positive pair; below `least` of 2^`more` times as much.
+inline LogParts logParts(Pair x, double least, int more) {
+  Mask small = x.hi < least;
+  double scale = std::ldexp(1.0, more);
+  x = {choose(small, x.hi * scale, x.hi), choose(small, x.lo * scale, x.lo)};
   Bits shifted = x.hi.bits() - 0x3FE6A09E667F3BCD;
   Bits exponent = shifted >> 52;
   Num n = asFloat(exponent + 0x4338000000000000, x.hi) - kPairRounder;
@@ -73,7 +80,12 @@ inline Pair logPair(Pair x) {
       asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x.hi) - 1.0;
   Num back = asFloat((exponent.of(1023) - exponent) << 52, x.hi);
   Num low = choose(x.hi < 0x1p1000, x.lo * back, 0.0);
-  n = choose(small, n - 60.0, n);
+  return {choose(small, n - double(more), n), f, low};
+}
+
+/// log of a positive pair.
+inline Pair logPair(Pair x) {
+  auto [n, f, low] = logParts(x, 0x1p-1000, 60);
   Pair below = fastSum(x.hi.of(2), f);
   below.lo = below.lo + low;
   Pair s = Pair{f, low} / below;
