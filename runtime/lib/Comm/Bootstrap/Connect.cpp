@@ -62,23 +62,11 @@ private:
 };
 } // namespace
 
-static std::string firstLine(const char *path) {
-  char text[128] = "";
-  if (FILE *file = std::fopen(path, "re")) {
-    if (!std::fgets(text, sizeof(text), file))
-      text[0] = 0;
-    std::fclose(file);
-  }
-  std::string line = text;
-  return line.substr(0, line.find('\n'));
-}
-
 /// What is the same for processes that see one another's descriptors.
 static std::string nameOfHost() {
   char pids[128] = "";
   ssize_t length = readlink("/proc/self/ns/pid", pids, sizeof(pids) - 1);
-  return firstLine("/proc/sys/kernel/random/boot_id") + "," +
-         std::string(pids, std::max<ssize_t>(0, length));
+  return nameOfBoot() + "," + std::string(pids, std::max<ssize_t>(0, length));
 }
 
 bool Connector::agreeOnProgram(const std::string &program, int &status,

@@ -4,6 +4,7 @@
 #include "shardrt/Sites.h"
 #include <arpa/inet.h>
 #include <charconv>
+#include <cstdio>
 #include <initializer_list>
 #include <optional>
 #include <unistd.h>
@@ -77,6 +78,17 @@ static std::optional<int64_t> numberOf(const Variables &variables,
     error = std::string(name) + "=" + text + ": expected a number from " +
             std::to_string(least) + " to " + std::to_string(most);
   return std::nullopt;
+}
+
+std::string shardrt::nameOfBoot() {
+  char text[128] = "";
+  if (FILE *file = std::fopen("/proc/sys/kernel/random/boot_id", "re")) {
+    if (!std::fgets(text, sizeof(text), file))
+      text[0] = 0;
+    std::fclose(file);
+  }
+  std::string line = text;
+  return line.substr(0, line.find('\n'));
 }
 
 std::string shardrt::firstHost(const std::string &list) {

@@ -64,6 +64,10 @@ std::string readLaunch(const Variables &variables, Launch &launch);
 /// Whether only processes of its own host reach `host`.
 bool isLoopback(const std::string &host);
 
+/// What tells this host from others, as long as it runs; empty where the kernel
+/// does not say.
+std::string nameOfBoot();
+
 /// The first name of a list as srun writes it: `node[03-07,9],other` is node03.
 std::string firstHost(const std::string &list);
 

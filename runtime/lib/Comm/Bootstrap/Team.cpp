@@ -97,17 +97,6 @@ static std::string outwardAddress() {
   return address;
 }
 
-static std::string firstLineOf(const char *path) {
-  char text[128] = "";
-  if (FILE *file = std::fopen(path, "re")) {
-    if (!std::fgets(text, sizeof(text), file))
-      text[0] = 0;
-    std::fclose(file);
-  }
-  std::string line = text;
-  return line.substr(0, line.find('\n'));
-}
-
 namespace {
 /// The exchange that a caller lent.
 class Exchange {
@@ -142,7 +131,7 @@ private:
 std::string Team::meet(const Options &options) {
   Exchange exchange(*options.exchange, options.timeoutMs);
   const Launch &asked = options.launch;
-  std::string host = firstLineOf("/proc/sys/kernel/random/boot_id");
+  std::string host = nameOfBoot();
   if (std::string why =
           exchange.put("process/" + std::to_string(number),
                        std::to_string(options.localRanks) + " " + host);
