@@ -43,6 +43,21 @@ inline std::string textOf(shardc_error *error) {
     EXPECT_NE(said.find(PART), std::string::npos) << said;                     \
   } while (false)
 
+/// The sum of all, and each element minus it, of 7 elements over `x`.
+inline const char *const kCentred = R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+      -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<f32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
+    %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<7xf32>
+    %0 = stablehlo.subtract %x, %all : tensor<7xf32>
+    return %0, %sum : tensor<7xf32>, tensor<f32>
+  }
+})mlir";
+
 inline EnginePtr makeEngine(int64_t devices) {
   shardc_engine_options options = {};
   options.size = sizeof(options);

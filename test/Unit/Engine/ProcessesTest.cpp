@@ -27,21 +27,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The sum of all, and each element minus it, of 7 elements over `x`.
-const std::string kCentred = R"mlir(
-module {
-  sdy.mesh @mesh = <["x"=2]>
-  func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
-      -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, tensor<f32>) {
-    %zero = stablehlo.constant dense<0.0> : tensor<f32>
-    %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
-        : (tensor<7xf32>, tensor<f32>) -> tensor<f32>
-    %all = stablehlo.broadcast_in_dim %sum, dims = [] : (tensor<f32>) -> tensor<7xf32>
-    %0 = stablehlo.subtract %x, %all : tensor<7xf32>
-    return %0, %sum : tensor<7xf32>, tensor<f32>
-  }
-})mlir";
-
 /// Differences of neighbours, of 20 elements over `x`, four times over: halos
 /// that travel beside other work, and sources that are released later.
 const std::string kDifferences = R"mlir(
