@@ -161,9 +161,9 @@ static std::string writeSpace(const Profiler &profiler) {
 // The table
 //===----------------------------------------------------------------------===//
 
-static Profiler_Error *stopTraces(Profiler &profiler) {
+static void stopTraces(Profiler &profiler) {
   if (!profiler.isOn)
-    return nullptr;
+    return;
   profiler.isOn = false;
   std::lock_guard lock(clients().mutex);
   for (Client *client : clients().all) {
@@ -180,7 +180,6 @@ static Profiler_Error *stopTraces(Profiler &profiler) {
     shardc_error_destroy(error);
     profiler.dropped += dropped;
   }
-  return nullptr;
 }
 
 static void destroyError(Profiler_Error_Destroy_Args *args) {
@@ -236,7 +235,8 @@ static Profiler_Error *start(Profiler_Args *args) {
 }
 
 static Profiler_Error *stop(Profiler_Args *args) {
-  return stopTraces(*args->profiler);
+  stopTraces(*args->profiler);
+  return nullptr;
 }
 
 /// A caller that brings no buffer is lent one; the other asked for its size

@@ -23,7 +23,6 @@ namespace shardc {
 #define GEN_PASS_DEF_WRITEINPLACEPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
-/// The result that an argument's memory is meant for, or -1 for any.
 /// Of results that may be written over a donated argument whose size they have,
 /// so many are looked at.
 static constexpr int kMostCandidates = 16;
