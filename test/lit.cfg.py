@@ -11,6 +11,8 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
     x86, arm the machine that runs the tests
     shell    always; scripts that need bash call it by name
     ptxas    a CUDA toolkit assembles kernels (ptxas and fatbinary)
+    nvdisasm machine code can be read: a toolkit's, or of the package
+             nvidia-cuda-nvdisasm that ./run test installs
     stablehlo-suite
              StableHLO's own test programs stand beside the tree
     jax-suite, jax-tests-packages
@@ -108,3 +110,8 @@ config.substitutions.append(("%jax_suite", jax_suite))
 cuda_folders = [os.path.join(os.environ[name], "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)]
 if all(shutil.which(tool, path=os.pathsep.join([*cuda_folders, os.environ.get("PATH", "")])) for tool in ("ptxas", "fatbinary")):
     config.available_features.add("ptxas")
+sys.path.insert(0, os.path.join(config.shardc_source_dir, "scripts"))
+from sass import find_nvdisasm
+
+if find_nvdisasm():
+    config.available_features.add("nvdisasm")

@@ -1,0 +1,710 @@
+"""What the machine code of a program's kernels lets them reach on a GPU, without one.
+
+    gauge.py PROGRAM.mlir... [--machine a100|h100|b200] [--arch sm_90a] [--work FLOPS] [--elements N] [--loops]
+    gauge.py --counted [NAME...] [--small] [--machine h100]
+
+Compiles a program, disassembles its kernels (nvdisasm), finds what is launched with which arguments (a driver that
+only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (sass.py). So the whole launch
+counts: prologue, every turn of every loop, epilogue, and helper kernels beside. Figures are *estimated* from counts, never
+measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import sass
+from sass import Instruction, Kernel, Launch, Plan, Walk
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Gpu:
+    """Rates of a GPU, a cycle and multiprocessor where nothing else is said.
+
+    ``tensor``: operations on 16 bits of warpgroup products (of mma.sync where there are none); ``warp_tensor``: of
+    mma.sync. ``lanes``: threads a cycle by pipe. ``l2``: bytes a cycle of all. ``latency``: seconds of a load from memory under load. ``launch``: seconds
+    from one small kernel to the next in a graph.
+    """
+
+    name: str
+    arch: str
+    multiprocessors: int
+    bandwidth: float
+    clock: float
+    tensor: float
+    warp_tensor: float
+    l2: float
+    latency: float
+    launch: float
+    lanes: dict[str, float]
+    registers: int = 65536
+    warps: int = 64
+    blocks: int = 32
+    shared: int = 228 << 10
+
+
+PIPES = {"fma": 128.0, "imad": 64.0, "alu": 64.0, "xu": 16.0, "lsu": 32.0, "uniform": 64.0, "double": 64.0}
+
+
+def preset(name: str) -> tuple[int, float]:
+    """Multiprocessors and bytes a second of a preset of lib/Machine."""
+    text = (ROOT / "lib/Machine/Machine.cpp").read_text()
+    found = re.search(rf'gpu\("{name}", [\d.e]+, ([\d.e]+), [^,]+, (\d+),', text)
+    if not found:
+        raise ValueError(f"no preset '{name}' in lib/Machine/Machine.cpp")
+    return int(found.group(2)), float(found.group(1))
+
+
+def gpus() -> dict[str, Gpu]:
+    """The three GPUs. Sources: docs/Reference/gpu-performance.md."""
+    made = {}
+    for gpu in (
+        Gpu(
+            "a100",
+            "sm_80",
+            0,
+            0,
+            1.41e9,
+            2048,
+            2048,
+            5120,
+            600e-9,
+            1.5e-6,
+            PIPES | {"fma": 64.0, "double": 32.0},
+            shared=164 << 10,
+        ),
+        Gpu("h100", "sm_90a", 0, 0, 1.83e9, 4096, 2540, 5120, 700e-9, 1.3e-6, PIPES),
+        Gpu("b200", "sm_100a", 0, 0, 1.85e9, 8192, 2540, 10240, 800e-9, 1.3e-6, PIPES),
+    ):
+        count, bandwidth = preset(gpu.name)
+        made[gpu.name] = dataclasses.replace(gpu, multiprocessors=count, bandwidth=bandwidth)
+    return made
+
+
+# What an instruction costs ----------------------------------------------------
+
+FMA = {"FFMA", "FMUL", "FADD", "HFMA2", "HMUL2", "HADD2", "FFMA2", "FMUL2", "FADD2"}
+XU = {"MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV"}
+LSU = {
+    "LDG",
+    "STG",
+    "LDS",
+    "STS",
+    "LDSM",
+    "STSM",
+    "SHFL",
+    "LDGSTS",
+    "ATOM",
+    "ATOMG",
+    "ATOMS",
+    "RED",
+    "REDG",
+    "LD",
+    "ST",
+    "LDL",
+    "STL",
+    "LDC",
+    "REDS",
+}
+CONTROL = {
+    "BRA",
+    "EXIT",
+    "BSSY",
+    "BSYNC",
+    "BAR",
+    "WARPSYNC",
+    "NOP",
+    "CALL",
+    "RET",
+    "DEPBAR",
+    "LDGDEPBAR",
+    "SYNCS",
+    "FENCE",
+    "MEMBAR",
+    "WARPGROUP",
+    "USETMAXREG",
+    "YIELD",
+    "ELECT",
+    "UTMALDG",
+    "UTMASTG",
+    "HMMA",
+    "HGMMA",
+    "IMMA",
+    "DMMA",
+    "QGMMA",
+    "IGMMA",
+    "S2R",
+    "S2UR",
+    "CS2R",
+    "ERRBAR",
+    "CCTL",
+    "ACQBULK",
+    "VOTE",
+    "R2UR",
+}
+DOUBLE = {"DFMA", "DADD", "DMUL", "DSETP", "DMNMX"}
+
+
+def pipe_of(one: Instruction) -> str:
+    """Which unit does it; empty where that is none of those that are counted."""
+    name = one.name
+    if name in CONTROL:
+        return ""
+    if name in FMA:
+        return "fma"
+    if name == "IMAD":
+        return "imad"
+    if name in XU:
+        return "xu"
+    if name in LSU:
+        return "lsu"
+    if name in DOUBLE:
+        return "double"
+    return "uniform" if name.startswith("U") else "alu"
+
+
+def bytes_of(one: Instruction) -> int:
+    """What a thread loads or stores at once."""
+    for suffix, size in (("128", 16), ("64", 8), ("U16", 2), ("S16", 2), ("U8", 1), ("S8", 1), ("16", 2), ("256", 32)):
+        if suffix in one.suffixes:
+            return size
+    return 4
+
+
+TENSOR_SPEED = {
+    "BF16": 1.0,
+    "F16": 1.0,
+    "TF32": 0.5,
+    "F32": 1.0,
+    "S8": 2.0,
+    "U8": 2.0,
+    "E4M3": 2.0,
+    "E5M2": 2.0,
+    "F64": 1 / 16,
+}
+
+
+def tensor_work(one: Instruction) -> tuple[float, float]:
+    """Operations of a tensor instruction of a warp, and how many of 16 bits take as long."""
+    if one.name not in ("HMMA", "HGMMA", "IMMA", "DMMA", "QGMMA", "IGMMA"):
+        return 0, 0
+    shape = next((suffix for suffix in one.suffixes if re.fullmatch(r"\d+x\d+x\d+|\d{3,5}", suffix)), "")
+    if "x" in shape:
+        m, n, k = (int(part) for part in shape.split("x"))
+        m //= 4  # a warp's part of a warpgroup's
+    else:
+        m, n, k = {
+            "16816": (16, 8, 16),
+            "1688": (16, 8, 8),
+            "1684": (16, 8, 4),
+            "16832": (16, 8, 32),
+            "884": (8, 8, 4),
+            "16864": (16, 8, 64),
+        }.get(shape, (0, 0, 0))
+    kinds = [suffix for suffix in one.suffixes if suffix in TENSOR_SPEED]
+    kind = (
+        "TF32"
+        if "TF32" in kinds or (one.name == "HGMMA" and k == 8)
+        else "F64"
+        if one.name == "DMMA"
+        else kinds[-1]
+        if kinds
+        else "F16"
+    )
+    work = 2.0 * m * n * k
+    return work, work / TENSOR_SPEED[kind]
+
+
+def shared_bytes(one: Instruction) -> float:
+    """Bytes that an instruction of a warp moves to or from shared memory (TMA copies aside)."""
+    if one.name in ("LDS", "STS", "ATOMS", "LDGSTS"):
+        return 32.0 * bytes_of(one)
+    if one.name in ("LDSM", "STSM"):
+        return 128.0 * int(next((suffix for suffix in one.suffixes if suffix in ("1", "2", "4")), "1"))
+    if one.name == "HGMMA" and (shape := re.search(r"(\d+)x(\d+)x(\d+)", one.opcode)):
+        m, n, k = (int(part) for part in shape.groups())
+        size = 4 if k == 8 else 1 if k == 32 else 2
+        left = 0 if len(one.operands) > 1 and one.operands[1].startswith("R") else m * k * size
+        return (left + n * k * size) / 4  # of one of four warps
+    return 0
+
+
+# A launch -----------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Figures:
+    """What is counted of one launch, and what follows from it."""
+
+    kernel: str
+    grid: int
+    threads: int
+    registers: int
+    shared: int
+    resident: int  # blocks on a multiprocessor
+    slots: float = 0  # instructions of warps
+    mix: Counter[str] = dataclasses.field(default_factory=Counter)  # ... by opcode
+    pipes: Counter[str] = dataclasses.field(default_factory=Counter)
+    tensor: float = 0
+    tensor_time: float = 0  # in operations of 16 bits
+    warp_tensor_time: float = 0  # ... of mma.sync
+    shared_bytes: float = 0
+    global_bytes: float = 0
+    wide_bytes: float = 0  # of global_bytes, 16 bytes at once or by TMA copies
+    footprint: float = 0
+    barriers: float = 0
+    in_flight: float = 0  # bytes, a multiprocessor
+    unknown: int = 0
+    unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
+    limits: dict[str, float] = dataclasses.field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return max(self.limits.values(), default=0)
+
+    @property
+    def limit(self) -> str:
+        return max(self.limits, key=lambda name: self.limits[name]) if self.limits else ""
+
+
+def resident_blocks(gpu: Gpu, registers: int, threads: int, shared: int) -> int:
+    warps = (threads + 31) // 32
+    a_warp = (max(registers, 1) * 32 + 255) // 256 * 256
+    by_registers = gpu.registers // (a_warp * warps)
+    by_shared = gpu.shared // ((shared + 1024 + 127) // 128 * 128)
+    return max(1, min(gpu.blocks, gpu.warps // warps, by_registers, by_shared))
+
+
+def in_flight(kernel: Kernel) -> int:
+    """Most bytes of global memory that a thread has asked for before it needs any of them, within a basic block."""
+    most = 0
+    for block in sass.basic_blocks(kernel.code):
+        waiting: dict[str, int] = {}
+        for one in kernel.code[block.begin : block.end]:
+            if set(sass.read_by(one)) & set(waiting):
+                waiting = {}
+            if one.name == "LDG":
+                names = sass.written_by(one)
+                waiting |= {name: 0 for name in names} | {names[0]: bytes_of(one)} if names else {}
+                most = max(most, sum(waiting.values()))
+    return most
+
+
+ELEMENT = {6: 2, 7: 4, 8: 8, 9: 2, 0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8}
+
+
+def map_words(launch: Launch, kernel: Kernel, number: int) -> list[int]:
+    return launch.words[16 * number : 16 * number + 16]
+
+
+def span_of(launch: Launch, words: list[int]) -> tuple[int, int]:
+    """Addresses that a tensor map covers."""
+    dims, element = words[1] & 0xFF, ELEMENT.get(words[1] >> 8, 4)
+    last = (words[2] - 1) * element + sum((words[2 + i] - 1) * words[6 + i] for i in range(1, dims))
+    return words[0], words[0] + last + element
+
+
+def lane_pattern(plan: Plan, launch: Launch) -> dict[int, tuple[int, int]]:
+    """Of each access of global memory, sectors of 32 bytes that a warp touches at first, and threads that do."""
+    first: dict[int, set[int]] = {}
+    lanes: Counter[int] = Counter()
+    middle = sass.sample_blocks(launch.grid)[len(sass.sample_blocks(launch.grid)) // 2]
+    warp = (launch.threads + 31) // 32 // 2
+    for lane in range(min(32, launch.threads)):
+        walk = Walk()
+        sass.walk_warp(plan, launch, middle, warp, walk, lane, limit=1500)
+        for index, (low, _) in walk.touched.items():
+            size = bytes_of(plan.kernel.code[index])
+            first.setdefault(index, set()).update(range(low // 32, (low + size - 1) // 32 + 1))
+            lanes[index] += 1
+    return {index: (len(sectors), lanes[index]) for index, sectors in first.items()}
+
+
+def united(spans: list[tuple[int, int]]) -> int:
+    total, end = 0, 0
+    for low, high in sorted(spans):
+        total += max(0, high - max(low, end))
+        end = max(end, high)
+    return total
+
+
+def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) -> Figures:
+    """Counts one launch, and how long it takes at least by each limit."""
+    plan = plan or Plan.of(kernel)
+    walk, scale = sass.walk_launch(plan, launch)
+    shared = max(kernel.shared, launch.shared)
+    figures = Figures(
+        launch.kernel,
+        launch.blocks,
+        launch.threads,
+        kernel.registers,
+        shared,
+        resident_blocks(gpu, kernel.registers, launch.threads, shared),
+    )
+    figures.unknown, figures.unmodelled = walk.unknown, walk.unmodelled
+    patterns = lane_pattern(plan, launch)
+    spans = []
+    fills = 0.0
+    for index, times in walk.counts.items():
+        one, count = kernel.code[index], times * scale
+        figures.slots += count
+        figures.mix[one.opcode] += count
+        if pipe := pipe_of(one):
+            figures.pipes[pipe] += count
+        work, time = tensor_work(one)
+        figures.tensor += work * count
+        if one.name == "HGMMA":
+            figures.tensor_time += time * count
+        else:
+            figures.warp_tensor_time += time * count
+        figures.shared_bytes += shared_bytes(one) * count
+        if one.name in ("BAR", "SYNCS") and ("SYNC" in one.suffixes or "PHASECHK" in one.suffixes):
+            figures.barriers += count
+        if one.name in ("LDG", "STG", "LDGSTS", "RED", "REDG", "ATOMG"):
+            sectors, _ = patterns.get(index, (bytes_of(one), 32))
+            moved = 32.0 * sectors * walk.done[index] * scale
+            figures.global_bytes += moved
+            figures.wide_bytes += moved if bytes_of(one) >= 16 else 0
+            if index in walk.touched:
+                low, high = walk.touched[index]
+                spans.append((low, high + 32 * bytes_of(one)))
+    for maps in walk.maps.values():
+        for number, times in maps.items():
+            words = map_words(launch, kernel, number)
+            if len(words) < 16 or not words[1] & 0xFF:
+                continue
+            box = math.prod(words[11 : 11 + (words[1] & 0xFF)]) * ELEMENT.get(words[1] >> 8, 4)
+            fills += box * times * scale
+            spans.append(span_of(launch, words))
+    figures.global_bytes += fills
+    figures.wide_bytes += fills
+    figures.shared_bytes += fills
+    figures.footprint = min(figures.global_bytes, united(spans)) if spans else figures.global_bytes
+    warps = (launch.threads + 31) // 32
+    asynchronous = any(one.name in ("LDGSTS", "UTMALDG") for one in kernel.code)
+    figures.in_flight = figures.resident * (shared if asynchronous else 32 * warps * in_flight(kernel))
+    busiest = math.ceil(launch.blocks / gpu.multiprocessors) / launch.blocks  # its part of all work
+    cycle = 1 / gpu.clock
+    limits = {"issue": figures.slots * busiest / 4 * cycle}
+    for pipe, count in figures.pipes.items():
+        limits[pipe] = count * busiest * 32 / gpu.lanes[pipe] * cycle
+    limits["tensor"] = (figures.tensor_time / gpu.tensor + figures.warp_tensor_time / gpu.warp_tensor) * busiest * cycle
+    limits["shared"] = figures.shared_bytes * busiest / 128 * cycle
+    limits["l2"] = figures.global_bytes / gpu.l2 * cycle
+    limits["memory"] = figures.footprint / (0.92 * gpu.bandwidth)
+    used = min(launch.blocks, gpu.multiprocessors)
+    if figures.in_flight and figures.footprint:
+        limits["latency"] = figures.footprint / (figures.in_flight * used) * gpu.latency
+    limits["launch"] = gpu.launch
+    figures.limits = limits
+    return figures
+
+
+# A program ------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Program:
+    """Launches of a step of one rank, with copies and fills that no kernel does."""
+
+    name: str
+    arch: str
+    gpu: Gpu
+    launches: list[Figures]
+    moved: Counter[str]
+    kernels: dict[str, Kernel]
+
+    @property
+    def seconds(self) -> float:
+        without = sum(self.moved[f"{what}s"] for what in ("copy", "fill")) * self.gpu.launch
+        return sum(figures.seconds for figures in self.launches) + without
+
+    @property
+    def slots(self) -> float:
+        return sum(figures.slots for figures in self.launches)
+
+    def total(self, what: str) -> float:
+        return float(sum(getattr(figures, what) for figures in self.launches))
+
+
+def build_recorder(folder: Path, tools: Path) -> Path:
+    """The driver that writes launches down: built with the tools, else here."""
+    built = tools.parent / "lib" / "LaunchRecorder.so"
+    if built.exists():
+        return built
+    library = folder / "LaunchRecorder.so"
+    subprocess.run(
+        [
+            os.environ.get("CC", "cc"),
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-o",
+            library,
+            ROOT / "test/Gpu/LaunchRecorder.c",
+            "-lpthread",
+        ],
+        check=True,
+    )
+    return library
+
+
+def measure(
+    model: Path,
+    gpu: Gpu,
+    arch: str = "",
+    tools: Path = ROOT / "build/bin",
+    flags: tuple[str, ...] = (),
+    name: str = "",
+    rank: int = 0,
+) -> Program:
+    """Compiles a program, records its launches, and counts each."""
+    arch = arch or gpu.arch
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        cubin, record = folder / "kernels.cubin", folder / "launches"
+        common = [f"--arch={arch}", f"--machine={gpu.name}", *flags]
+        subprocess.run(
+            [tools / "shard-translate", model, "--target=cuda", *common, "--emit=cubin", "-o", cubin], check=True
+        )
+        capability = re.sub(r"\D", "", arch)
+        environment = dict(
+            os.environ,
+            SHARDRT_LAUNCHES=str(record),
+            SHARDRT_CUDA_LIBRARY=str(build_recorder(folder, tools)),
+            LAUNCH_RECORDER_CAPABILITY=capability,
+            LAUNCH_RECORDER_MULTIPROCESSORS=str(gpu.multiprocessors),
+        )
+        subprocess.run(
+            [tools / "shard-run", model, "--device=cuda", *common],
+            check=True,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        kernels = sass.read_cubin(cubin)
+        launches, moved = sass.read_launches(record, rank)
+    plans: dict[str, Plan] = {}
+    done: dict[tuple[object, ...], Figures] = {}
+    figures = []
+    for launch in launches:
+        plan = plans.setdefault(launch.kernel, Plan.of(kernels[launch.kernel]))
+        key = (launch.kernel, launch.grid, tuple(launch.words))
+        if key not in done:
+            done[key] = gauge(kernels[launch.kernel], launch, gpu, plan)
+        figures.append(done[key])
+    return Program(name or model.stem, arch, gpu, figures, moved, kernels)
+
+
+# What is printed --------------------------------------------------------------------
+
+
+def loop_lines(kernel: Kernel) -> list[str]:
+    """The loops of a kernel: slots, tensor work, memory, and the commonest instructions of each."""
+    blocks = sass.basic_blocks(kernel.code)
+    lines = []
+    for loop in sass.loops(kernel.code, blocks):
+        code = [kernel.code[at] for number in loop.blocks for at in range(blocks[number].begin, blocks[number].end)]
+        mix = Counter(one.name for one in code)
+        tensor = sum(tensor_work(one)[1] for one in code) / 1024
+        common = ", ".join(f"{count} {name}" for name, count in mix.most_common(8))
+        lines.append(
+            f"    loop at {blocks[loop.head].begin * 16:#x}: {len(code)} slots, {tensor:.0f} tensor cycles of a warp, {sum(map(shared_bytes, code)):.0f} B of shared memory; {common}"
+        )
+    return lines
+
+
+def describe(program: Program, work: float = 0, elements: float = 0, with_loops: bool = False) -> list[str]:
+    gpu = program.gpu
+    lines = [
+        f"{program.name}, {program.arch} on {gpu.name}: estimated {program.seconds * 1e6:.1f} us, {len(program.launches)} launches"
+    ]
+    if work:
+        rate = work / program.seconds
+        peak = gpu.tensor * gpu.multiprocessors * gpu.clock
+        lines[0] += f", {rate / 1e12:.1f} TFLOP/s ({rate / peak:.0%} of the tensor cores' peak)"
+    if elements:
+        lines[0] += f", {32 * program.slots / elements:.1f} slots an element"
+    for what in ("copy", "fill"):
+        if count := program.moved[f"{what}s"]:
+            lines.append(f"  {count} x {what} without a kernel, {program.moved[what]} bytes")
+    for figures, count in grouped(program.launches):
+        limits = sorted(figures.limits.items(), key=lambda pair: -pair[1])
+        lines.append(
+            f"  {count} x {figures.kernel}: {figures.grid} blocks of {figures.threads}, {figures.registers} registers, {figures.shared} B shared, "
+            f"{figures.resident} a multiprocessor ({figures.resident * figures.threads / 32 / gpu.warps:.0%} of its warps)"
+        )
+        lines.append(
+            "    limits: "
+            + ", ".join(
+                f"{name} {seconds * 1e6:.2f} us" for name, seconds in limits if seconds > 0.02 * figures.seconds
+            )
+        )
+        mix = Counter[str]()
+        for opcode, number in figures.mix.items():
+            mix[opcode.split(".")[0]] += number
+        lines.append(
+            f"    {figures.slots:.3g} slots: "
+            + ", ".join(f"{number / figures.slots:.0%} {name}" for name, number in mix.most_common(9))
+        )
+        if figures.tensor:
+            cycles = figures.tensor_time / 1024 + figures.warp_tensor_time * gpu.tensor / gpu.warp_tensor / 1024
+            useful = f", {work / figures.tensor:.0%} of the work is useful" if work else ""
+            lines.append(f"    {figures.slots / cycles:.2f} slots a tensor cycle of a warp{useful}")
+        if figures.global_bytes:
+            busy = figures.seconds * gpu.clock * min(gpu.multiprocessors, figures.grid)
+            lines.append(
+                f"    {figures.global_bytes / 1e6:.2f} MB of {figures.footprint / 1e6:.2f} MB of memory, {figures.wide_bytes / figures.global_bytes:.0%} by 16 bytes or more, "
+                f"{figures.in_flight / 1024:.0f} KiB under way a multiprocessor; {figures.shared_bytes / busy:.0f} B of shared memory a cycle, "
+                f"{figures.barriers / max(1, figures.grid * figures.threads / 32):.0f} waits a warp"
+            )
+        if figures.unknown or figures.unmodelled:
+            lines.append(f"    not followed: {figures.unknown} branches on data; {dict(figures.unmodelled)}")
+        if with_loops:
+            lines += loop_lines(program.kernels[figures.kernel])
+    return lines
+
+
+def grouped(launches: list[Figures]) -> list[tuple[Figures, int]]:
+    counts: dict[tuple[str, int], list[Figures]] = {}
+    for figures in launches:
+        counts.setdefault((figures.kernel, figures.grid), []).append(figures)
+    return [(same[0], len(same)) for same in counts.values()]
+
+
+@dataclasses.dataclass
+class Row:
+    """A program of test/Gpu/counted.py, counted."""
+
+    counted: Any
+    shape: tuple[int, ...]
+    program: Program
+
+    @property
+    def elements(self) -> float:
+        return float(self.counted.elements(*self.shape))
+
+    @property
+    def slots(self) -> float:
+        return 32 * self.program.slots / self.elements
+
+    @property
+    def least(self) -> float:
+        """Seconds that the work takes at the GPU's own rates: tensor cores, or 92 % of memory bandwidth."""
+        gpu, seconds = self.program.gpu, 0.0
+        if self.counted.work:
+            seconds = self.counted.work(*self.shape) / (gpu.tensor * gpu.multiprocessors * gpu.clock)
+        if self.counted.traffic:
+            seconds = max(seconds, self.counted.traffic(*self.shape) / (0.92 * gpu.bandwidth))
+        return seconds
+
+    @property
+    def useful(self) -> float:
+        """Of the tensor cores' work, what the program asked for."""
+        issued = self.program.total("tensor")
+        return self.counted.work(*self.shape) / issued if self.counted.work and issued else 0
+
+    def problems(self) -> list[str]:
+        found = []
+        if self.counted.slots and self.slots > self.counted.slots:
+            found.append(f"{self.slots:.1f} slots an element, expected at most {self.counted.slots:g}")
+        if self.counted.launches and len(self.program.launches) > self.counted.launches:
+            found.append(f"{len(self.program.launches)} launches, expected at most {self.counted.launches}")
+        if any(figures.unmodelled for figures in self.program.launches):
+            found.append(
+                f"instructions that are not modelled: {[dict(figures.unmodelled) for figures in self.program.launches]}"
+            )
+        return found
+
+
+def count_programs(names: list[str], machines: list[str], small: bool, tools: Path) -> list[Row]:
+    """Programs of test/Gpu/counted.py: at sizes for CI, or at those of the page."""
+    sys.path.insert(0, str(ROOT / "test" / "Gpu"))
+    counted = importlib.import_module("counted")
+    rows = []
+    for one in counted.programs():
+        if (names and not any(name in one.name for name in names)) or (machines and one.machine not in machines):
+            continue
+        shape = one.small if small else one.size
+        with tempfile.TemporaryDirectory() as folder:
+            model = Path(folder) / "model.mlir"
+            model.write_text(one.text(*shape))
+            rows.append(
+                Row(one, shape, measure(model, gpus()[one.machine], tools=tools, flags=one.flags, name=one.name))
+            )
+    return rows
+
+
+def table(rows: list[Row]) -> list[str]:
+    lines = [
+        "| program | size | GPU | launches | slots an element | 16-byte accesses | useful tensor work | estimate | limit | share of what the GPU can |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        program = row.program
+        longest = max(program.launches, key=lambda figures: figures.seconds)
+        moved = program.total("global_bytes")
+        lines.append(
+            f"| {row.counted.name} | {' x '.join(map(str, row.shape))} | {row.counted.machine} | {len(program.launches)} | {row.slots:.1f} | "
+            f"{program.total('wide_bytes') / moved if moved else 0:.0%} | {f'{row.useful:.0%}' if row.useful else '–'} | {program.seconds * 1e6:.4g} us | {longest.limit} | "
+            f"{f'{row.least / program.seconds:.0%}' if row.least else '–'} |"
+        )
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="a file, or, with --counted, parts of names")
+    parser.add_argument("--counted", action="store_true", help="programs of test/Gpu/counted.py, as a table")
+    parser.add_argument(
+        "--small", action="store_true", help="with --counted: at CI's sizes; 1 where a figure is worse than its bound"
+    )
+    parser.add_argument(
+        "--machine", action="append", default=[], choices=sorted(gpus()), help="default: h100, or all that are counted"
+    )
+    parser.add_argument("--arch", default="", help="default: the machine's")
+    parser.add_argument("--work", type=float, default=0, help="operations that a step has to do")
+    parser.add_argument("--elements", type=float, default=0, help="what slots are counted by")
+    parser.add_argument("--flag", action="append", default=[], help="of shard-run and shard-translate")
+    parser.add_argument("--loops", action="store_true", help="what is in the kernels' loops")
+    parser.add_argument("--tools", type=Path, default=ROOT / "build/bin")
+    options = parser.parse_args()
+    if not sass.find_nvdisasm():
+        print(
+            "gauge: error: no nvdisasm: install NVIDIA's CUDA toolkit or the package nvidia-cuda-nvdisasm",
+            file=sys.stderr,
+        )
+        return 1
+    if not options.counted:
+        for model in options.programs:
+            for machine in options.machine or ["h100"]:
+                program = measure(Path(model), gpus()[machine], options.arch, options.tools, tuple(options.flag))
+                print("\n".join(describe(program, options.work, options.elements, options.loops)))
+        return 0
+    rows = count_programs(options.programs, options.machine, options.small, options.tools)
+    print("\n".join(table(rows)))
+    problems = (
+        [f"{row.counted.name} on {row.counted.machine}: {problem}" for row in rows for problem in row.problems()]
+        if options.small
+        else []
+    )
+    print("".join(f"\n{problem}" for problem in problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

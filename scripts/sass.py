@@ -1,0 +1,1098 @@
+"""Machine code of GPUs: what a cubin's kernels are made of, and how often a launch runs each instruction.
+
+nvdisasm's output is read, never printed text of a driver. How often a basic block runs is found by walking a warp's
+control flow: what branches depend on (block and thread numbers, sizes, addresses) is computed, everything else is
+unknown. Of a warp its first lane is followed. A branch on something unknown goes on behind it, which leaves loops and
+skips rare paths; such branches are counted, so that a figure that rests on them can be told.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MASK = 0xFFFFFFFF
+
+
+def find_nvdisasm() -> str:
+    """A toolkit's, or the one that a package brought to this tree's Python; empty where there is none."""
+    folders = [
+        str(Path(os.environ[name]) / "bin") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT") if os.environ.get(name)
+    ]
+    folders += [str(path) for path in sorted(ROOT.glob(".venv/lib/python*/site-packages/nvidia/cu*/bin"))]
+    return shutil.which("nvdisasm", path=os.pathsep.join([*folders, os.environ.get("PATH", "")])) or ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Instruction:
+    """One instruction; ``guard`` is its predicate ("@!P0" as "!P0") or empty."""
+
+    opcode: str
+    operands: tuple[str, ...]
+    guard: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.opcode.split(".")[0]
+
+    @property
+    def suffixes(self) -> list[str]:
+        return self.opcode.split(".")[1:]
+
+
+@dataclasses.dataclass
+class Kernel:
+    """A kernel's code and what it takes of a multiprocessor."""
+
+    name: str
+    arch: str
+    code: list[Instruction]
+    registers: int = 0
+    shared: int = 0
+    parameters: int = 0x210  # where the constant bank holds the first argument
+    base: int = 0x210  # ... and what addresses of arguments are counted from
+    sizes: int = 0
+
+
+# By compute capability: where the constant bank holds what a launch gives to every kernel (block and grid), and where arguments begin that are aligned to
+# no more than 8 bytes.
+SIZES = {"8": 0x0, "9": 0x0, "10": 0x360, "12": 0x360}
+PARAMETERS = {"8": 0x160, "9": 0x210, "10": 0x380, "12": 0x380}
+
+
+def split_operands(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def read_sections(cubin: bytes) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Of an ELF file: sizes of sections by name; by kernel, registers (EIATTR_REGCOUNT) and where arguments begin (EIATTR_PARAM_CBANK)."""
+    offset = struct.unpack_from("<Q", cubin, 0x28)[0]
+    size, count, names = struct.unpack_from("<HHH", cubin, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, offset + i * size) for i in range(count)]
+
+    def text(table: int, at: int) -> str:
+        begin = headers[table][4] + at
+        return cubin[begin : cubin.index(b"\0", begin)].decode()
+
+    sizes = {text(names, header[0]): header[5] for header in headers}
+    symbols: list[str] = []
+    for header in headers:
+        if header[1] == 2:  # SHT_SYMTAB
+            for at in range(header[4], header[4] + header[5], 24):
+                symbols.append(text(header[6], struct.unpack_from("<I", cubin, at)[0]))
+    registers: dict[str, int] = {}
+    starts: dict[str, int] = {}
+    for header in headers:
+        name = text(names, header[0])
+        if not name.startswith(".nv.info"):
+            continue
+        at, end = header[4], header[4] + header[5]
+        while at + 4 <= end:
+            form, attribute, length = struct.unpack_from("<BBH", cubin, at)
+            if form == 4 and attribute == 0x2F:
+                symbol, number = struct.unpack_from("<II", cubin, at + 4)
+                registers[symbols[symbol]] = number
+            if form == 4 and attribute == 0x0A:
+                starts[name.removeprefix(".nv.info.")] = struct.unpack_from("<IHH", cubin, at + 4)[1]
+            at += 4 + (length if form == 4 else 0)
+    return sizes, registers, starts
+
+
+def read_cubin(path: Path, nvdisasm: str = "") -> dict[str, Kernel]:
+    """The kernels of a cubin, by name."""
+    text = subprocess.run(
+        [nvdisasm or find_nvdisasm(), "-c", "-json", str(path)], capture_output=True, text=True, check=True
+    ).stdout
+    header, functions = json.loads(text)
+    version = header["SM"]["version"]
+    sizes, registers, starts = read_sections(path.read_bytes())
+    kernels = {}
+    for function in functions:
+        name = function["function-name"]
+        code = [
+            Instruction(
+                one["opcode"], split_operands(one.get("operands", "")), one.get("predicate", "").removeprefix("@")
+            )
+            for one in function["sass-instructions"]
+        ]
+        while code and code[-1].name in ("NOP", "BRA"):
+            code.pop()
+        major = str(version["major"])
+        kernels[name] = Kernel(
+            name,
+            f"sm_{version['major']}{version['minor']}",
+            code,
+            registers.get(name, 0),
+            sizes.get(f".nv.shared.{name}", 0),
+            starts.get(name, PARAMETERS[major]),
+            PARAMETERS[major],
+            SIZES[major],
+        )
+    return kernels
+
+
+# Control flow ---------------------------------------------------------------
+
+BRANCHES = {"BRA", "EXIT", "CALL", "RET", "BRX", "JMP"}
+
+
+@dataclasses.dataclass
+class Block:
+    """Instructions [begin, end) of a kernel."""
+
+    begin: int
+    end: int
+
+
+def target_of(instruction: Instruction) -> int:
+    """The index that a branch names, or -1."""
+    for operand in reversed(instruction.operands):
+        if re.fullmatch(r"0x[0-9a-f]+", operand):
+            return int(operand, 16) // 16
+    return -1
+
+
+def basic_blocks(code: list[Instruction]) -> list[Block]:
+    leaders = {0}
+    for at, one in enumerate(code):
+        if one.name in BRANCHES:
+            leaders.add(at + 1)
+            if one.name in ("BRA", "CALL", "JMP"):
+                leaders.add(target_of(one))
+    begins = sorted(at for at in leaders if 0 <= at < len(code))
+    return [Block(begin, end) for begin, end in zip(begins, [*begins[1:], len(code)])]
+
+
+def successors(code: list[Instruction], blocks: list[Block]) -> list[list[int]]:
+    number = {block.begin: i for i, block in enumerate(blocks)}
+    found = []
+    for block in blocks:
+        last = code[block.end - 1]
+        next_ones: list[int] = []
+        if last.name in ("BRA", "JMP", "CALL"):
+            next_ones += [number[target_of(last)]] if target_of(last) in number else []
+        if (
+            last.name not in ("BRA", "JMP", "EXIT", "RET", "BRX") or last.guard or len(last.operands) > 1
+        ) and block.end in number:
+            next_ones.append(number[block.end])
+        found.append(next_ones)
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Loop:
+    """A natural loop: its blocks, by number, and the loops in it."""
+
+    head: int
+    blocks: frozenset[int]
+
+
+def loops(code: list[Instruction], blocks: list[Block]) -> list[Loop]:
+    """Natural loops, the inner ones first. Waits of a few instructions around one try are none."""
+    follow = successors(code, blocks)
+    before: list[set[int]] = [set() for _ in blocks]
+    for i, nexts in enumerate(follow):
+        for j in nexts:
+            before[j].add(i)
+    everything = set(range(len(blocks)))
+    dominators = [everything.copy() for _ in blocks]
+    dominators[0] = {0}
+    changed = True
+    while changed:
+        changed = False
+        for i in range(1, len(blocks)):
+            new = set.intersection(*(dominators[j] for j in before[i])) | {i} if before[i] else everything
+            if new != dominators[i]:
+                dominators[i] = new
+                changed = True
+    bodies: dict[int, set[int]] = {}
+    for i, nexts in enumerate(follow):
+        for head in nexts:
+            if head in dominators[i] and dominators[i] != everything:
+                body = bodies.setdefault(head, {head})
+                stack = [i]
+                while stack:
+                    one = stack.pop()
+                    if one not in body:
+                        body.add(one)
+                        stack.extend(before[one])
+    found = [
+        Loop(head, frozenset(body))
+        for head, body in bodies.items()
+        if not is_wait([code[k] for i in body for k in range(blocks[i].begin, blocks[i].end)])
+    ]
+    return sorted(found, key=lambda loop: len(loop.blocks))
+
+
+def is_wait(code: list[Instruction]) -> bool:
+    names = {one.name for one in code}
+    return (
+        len(code) <= 8
+        and not names & {"HMMA", "HGMMA", "STG", "STS", "FFMA"}
+        and bool(names & {"SYNCS", "USETMAXREG", "ELECT", "YIELD"})
+    )
+
+
+# What an instruction does ---------------------------------------------------
+
+REGISTER = re.compile(r"(UR|UP|R|P)(\d+|Z|T)")
+
+
+def registers_of(operand: str) -> list[str]:
+    """Names of registers in an operand, two of what has 64 bits."""
+    found = []
+    for match in REGISTER.finditer(operand):
+        kind, number = match.groups()
+        if number in ("Z", "T"):
+            continue
+        found.append(kind + number)
+        if kind in ("R", "UR") and operand[match.end() :].startswith(".64"):
+            found.append(f"{kind}{int(number) + 1}")
+    return found
+
+
+def is_predicate(operand: str) -> bool:
+    return bool(re.fullmatch(r"!?U?P(\d+|T)", operand))
+
+
+def is_wide(one: Instruction) -> bool:
+    """Whether the result is two registers."""
+    return (
+        "WIDE" in one.suffixes
+        or (one.name == "CS2R" and "32" not in one.suffixes)
+        or (
+            "64" in one.suffixes
+            and one.name in ("LDC", "ULDC", "LDCU", "MOV", "UMOV", "LDG", "LDS", "IADD", "UIADD3", "S2UR", "IMAD")
+        )
+    )
+
+
+def split_results(one: Instruction) -> tuple[list[str], list[str]]:
+    """Operands that are written, and those that are read."""
+    operands = list(one.operands)
+    if not operands or one.name in (
+        "STG",
+        "STS",
+        "STL",
+        "ST",
+        "RED",
+        "UTMALDG",
+        "UTMASTG",
+        "LDGSTS",
+        "BAR",
+        "BSSY",
+        "BSYNC",
+        "BRA",
+        "EXIT",
+        "CALL",
+        "RET",
+        "WARPSYNC",
+        "DEPBAR",
+        "LDGDEPBAR",
+        "MEMBAR",
+        "FENCE",
+        "UBLKCP",
+        "REDG",
+        "REDS",
+        "UTMAREDG",
+    ):
+        return [], operands
+    if one.name in ("ISETP", "FSETP", "UISETP", "DSETP", "HSETP2", "PLOP3", "UPLOP3", "PSETP"):
+        return operands[:2], operands[2:]
+    written, rest = [operands[0]], operands[1:]
+    if (
+        is_predicate(operands[0])
+        and rest
+        and not is_predicate(rest[0])
+        and one.name in ("LOP3", "ULOP3", "SHFL", "ELECT", "R2UR", "VOTE", "REDUX", "R2P")
+    ):
+        written, rest = [*written, rest[0]], rest[1:]
+    elif one.name in ("IADD3", "UIADD3", "IADD", "LEA", "ULEA", "IMAD", "UIMAD", "VOTE", "VOTEU", "SHFL", "MATCH"):
+        while rest and is_predicate(rest[0]) and not rest[0].startswith("!"):
+            written, rest = [*written, rest[0]], rest[1:]
+    return written, rest
+
+
+def written_by(one: Instruction) -> list[str]:
+    written, _ = split_results(one)
+    found = [name for operand in written for name in registers_of(operand)]
+    if is_wide(one) and written and (match := re.match(r"(UR|R)(\d+)", written[0])):
+        found.append(f"{match.group(1)}{int(match.group(2)) + 1}")
+    if (
+        one.name in ("LDG", "LDS", "LDC", "ULDC", "LDCU", "LDSM")
+        and ("128" in one.suffixes or "4" in one.suffixes)
+        and (match := re.match(r"(UR|R)(\d+)", written[0]))
+    ):
+        found += [f"{match.group(1)}{int(match.group(2)) + i}" for i in range(1, 4)]
+    return found
+
+
+def read_by(one: Instruction) -> list[str]:
+    written, rest = split_results(one)
+    found = [name for operand in rest for name in registers_of(operand)]
+    if "WIDE" in one.suffixes and len(rest) >= 3 and (match := re.match(r"-?(UR|R)(\d+)", rest[2])):
+        found.append(f"{match.group(1)}{int(match.group(2)) + 1}")
+    if one.guard:
+        found += registers_of(one.guard)
+        found += [name for operand in written for name in registers_of(operand)]  # what was there may stay
+    return found
+
+
+TOUCHING = ("LDG", "STG", "LDGSTS", "RED", "REDG", "ATOMG", "UTMALDG", "UTMASTG")
+
+
+def needed_for_control(code: list[Instruction], blocks: list[Block]) -> set[int]:
+    """Which instructions say where a warp goes, or which global memory it touches: those whose results get there."""
+    follow = successors(code, blocks)
+    reads, writes, wanted = (
+        [read_by(one) for one in code],
+        [written_by(one) for one in code],
+        [control_reads(one) for one in code],
+    )
+    alive: list[set[str]] = [set() for _ in blocks]  # at a block's beginning
+    chosen: set[int] = set()
+    changed = True
+    while changed:
+        changed = False
+        for i in range(len(blocks) - 1, -1, -1):
+            names = set().union(*(alive[j] for j in follow[i]))
+            if code[blocks[i].end - 1].name in ("RET", "CALL"):  # goes on anywhere
+                names = names.union(*alive)
+            for at in range(blocks[i].end - 1, blocks[i].begin - 1, -1):
+                if any(name in names for name in writes[at]):
+                    chosen.add(at)
+                    if not code[at].guard:
+                        names.difference_update(writes[at])
+                    names.update(reads[at])
+                names.update(wanted[at])
+            if names != alive[i]:
+                alive[i] = names
+                changed = True
+    return chosen
+
+
+def control_reads(one: Instruction) -> list[str]:
+    found: list[str] = []
+    if one.name in BRANCHES or one.name in TOUCHING:
+        found += registers_of(one.guard)
+    if one.name in BRANCHES:
+        found += [name for operand in one.operands for name in registers_of(operand)]
+    if one.name in TOUCHING:
+        found += registers_of(place_of(one))
+    return found
+
+
+def place_of(one: Instruction) -> str:
+    """The operand that says where in global memory; of a TMA copy, its map."""
+    return next(operand for operand in reversed(one.operands) if "[" in operand)
+
+
+# Values ---------------------------------------------------------------------
+
+
+Values = dict[str, int | None]
+Reader = Callable[[Values], int | None]
+Step = Callable[[Values], None]
+LONG = (1 << 64) - 1
+
+
+def flag_reader(operand: str) -> Reader:
+    name, negated = operand.lstrip("!"), operand.startswith("!")
+    if name in ("PT", "UPT"):
+        always = int(not negated)
+        return lambda values: always
+    if not negated:
+        return lambda values: values.get(name, 0)
+
+    def inverse(values: Values) -> int | None:
+        value = values.get(name, 0)
+        return None if value is None else 1 - value
+
+    return inverse
+
+
+def reader(operand: str, wide: bool = False) -> Reader:
+    """What reads an operand of 32 (64) bits, without its sign."""
+    text = operand.replace(".reuse", "")
+    mask = LONG if wide else MASK
+    if text[0] in "-~" and not re.fullmatch(r"-[\d.x]+(e[+-]?\d+)?|-0x[0-9a-f]+", text):
+        inner, negate = reader(text[1:], wide), text[0] == "-"
+
+        def turned(values: Values) -> int | None:
+            value = inner(values)
+            return None if value is None else (-value if negate else ~value) & mask
+
+        return turned
+    text = text.strip("|")
+    if is_predicate(text):
+        return flag_reader(text)
+    if half := re.search(r"\.H([01])(_H[01])?$", text):
+        whole, by = reader(text[: half.start()]), 16 * int(half.group(1))
+
+        def part(values: Values) -> int | None:
+            value = whole(values)
+            return None if value is None else value >> by & 0xFFFF
+
+        return part
+    if match := re.match(r"(UR|R)(\d+|Z)(\.64)?", text):
+        kind, number, long = match.groups()
+        if number == "Z":
+            return lambda values: 0
+        low = kind + number
+        if not (wide or long):
+            return lambda values: values.get(low, 0)
+        high = f"{kind}{int(number) + 1}"
+
+        def both(values: Values) -> int | None:
+            first, second = values.get(low, 0), values.get(high, 0)
+            return None if first is None or second is None else first | second << 32
+
+        return both
+    if text.startswith("c["):
+        bank, place = re.findall(r"\[([^\]]*)\]", text)[:2]
+        where = address_reader(f"[{place}]")
+
+        def constant(values: Values) -> int | None:
+            at = where(values)
+            if bank != "0x0" or at is None:
+                return None
+            value = values.get(f"c{at}", 0)
+            return value if value is None or not wide else value | (values.get(f"c{at + 4}", 0) or 0) << 32
+
+        return constant
+    try:
+        number_value = int(text, 0) & mask
+    except ValueError:
+        try:
+            number_value = as_bits(float(text))
+        except ValueError:
+            return lambda values: None
+    return lambda values: number_value
+
+
+def address_reader(operand: str) -> Reader:
+    """Of [R1.64+UR2+0x40], desc[UR4][R2.64]."""
+    inner = re.findall(r"\[([^\]]*)\]", operand)[-1]
+    terms = [reader(part, wide=".64" in part) for part in inner.split("+")]
+
+    def total(values: Values) -> int | None:
+        result = 0
+        for term, part in zip(terms, inner.split("+")):
+            value = term(values)
+            if value is None:
+                return None
+            result += signed(value) if part.startswith("-") else value
+        return result
+
+    return total
+
+
+Writer = Callable[[Values, int | None], None]
+
+
+def writer(operand: str, wide: bool = False) -> Writer:
+    match = re.match(r"(UR|UP|R|P)(\d+)", operand)
+    if not match:
+        return lambda values, value: None
+    low, high = match.group(), f"{match.group(1)}{int(match.group(2)) + 1}"
+
+    def both(values: Values, value: int | None) -> None:
+        values[low] = None if value is None else value & MASK
+        values[high] = None if value is None else value >> 32 & MASK
+
+    def one(values: Values, value: int | None) -> None:
+        values[low] = None if value is None else value & MASK
+
+    return both if wide else one
+
+
+def signed(value: int, bits: int = 32) -> int:
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def table(lut: int, a: int, b: int, c: int) -> int:
+    """A function of three bits, by its table, on each bit of three words."""
+    result = 0
+    for row in range(8):
+        if lut >> row & 1:
+            result |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+    return result & MASK
+
+
+def compare(how: str, a: int, b: int) -> bool:
+    return {"LT": a < b, "LE": a <= b, "GT": a > b, "GE": a >= b, "EQ": a == b, "NE": a != b}[how]
+
+
+def as_float(value: int) -> float:
+    return float(struct.unpack("<f", struct.pack("<I", value))[0])
+
+
+def as_bits(value: float) -> int:
+    try:
+        return int(struct.unpack("<I", struct.pack("<f", value))[0])
+    except OverflowError:
+        return 0x7F800000
+
+
+def known(readers: list[Reader], values: Values) -> list[int] | None:
+    found = [read(values) for read in readers]
+    return None if None in found else [value or 0 for value in found]
+
+
+def set_predicate(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    how, bits = one.suffixes[0], 64 if {"U64", "S64", "64"} & set(one.suffixes) else 32
+    unsigned, extended = bool({"U32", "U64"} & set(one.suffixes)), "EX" in one.suffixes
+    left, right = reader(rest[0], bits == 64), reader(rest[1], bits == 64)
+    beside = flag_reader(rest[2] if len(rest) > 2 else "PT")
+    lower = flag_reader(rest[3] if len(rest) > 3 else "PT")
+    way = "OR" if "OR" in one.suffixes else "XOR" if "XOR" in one.suffixes else "AND"
+    first, second = writer(written[0]), writer(written[1])
+
+    def combined(value: bool | None, other: int | None) -> int | None:
+        if way == "OR":
+            return 1 if value or other else None if value is None or other is None else 0
+        if way == "XOR":
+            return None if value is None or other is None else int(value != bool(other))
+        return 0 if value is False or other == 0 else None if value is None or other is None else 1
+
+    def step(values: Values) -> None:
+        a, b = left(values), right(values)
+        result: bool | None = None
+        if a is not None and b is not None:
+            result = compare(how, a if unsigned else signed(a, bits), b if unsigned else signed(b, bits))
+            if extended:
+                low = lower(values)
+                if how in ("EQ", "NE"):
+                    result = None if low is None else (result and bool(low) if how == "EQ" else result or bool(low))
+                elif a == b:
+                    result = None if low is None else bool(low)
+        other = beside(values)
+        first(values, combined(result, other))
+        second(values, combined(None if result is None else not result, other))
+
+    return step
+
+
+def logic_of_predicates(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    flags = [flag_reader(operand) for operand in rest[:3]]
+    outputs = [(writer(operand), int(lut, 16)) for operand, lut in zip(written, rest[3:5])]
+
+    def step(values: Values) -> None:
+        inputs = [flag(values) for flag in flags]
+        for write, lut in outputs:
+            outcomes = {
+                lut >> row & 1
+                for row in range(8)
+                if all(value is None or value == bit for value, bit in zip(inputs, (row >> 2, row >> 1 & 1, row & 1)))
+            }
+            write(values, outcomes.pop() if len(outcomes) == 1 else None)
+
+    return step
+
+
+def add(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    width = 64 if "64" in one.suffixes else 32
+    carried = "X" in one.suffixes
+    carries = [flag_reader(operand) for operand in rest if is_predicate(operand)] if carried else []
+    terms = []
+    for operand in rest:
+        if is_predicate(operand):
+            continue
+        # The carry of a difference is that of the complement and one.
+        turned = re.match(r"-(UR|R|c)", operand) and not carried
+        terms.append((reader("~" + operand[1:] if turned else operand, width == 64), 1 if turned else 0))
+    write, others = writer(written[0], width == 64), [writer(operand) for operand in written[1:]]
+
+    def step(values: Values) -> None:
+        total: int | None = 0
+        for read, more in terms:
+            value = read(values)
+            total = None if total is None or value is None else total + value + more
+        for flag in carries:
+            value = flag(values)
+            total = None if total is None or value is None else total + value
+        write(values, None if total is None else total & LONG)
+        for i, carry in enumerate(others):
+            carry(values, None if total is None else int(total >> width > i))
+
+    return step
+
+
+def multiply(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    carry_in = flag_reader(rest[-1]) if is_predicate(rest[-1]) and "X" in one.suffixes else None
+    rest = [operand for operand in rest if not is_predicate(operand)]
+    wide, high, unsigned = "WIDE" in one.suffixes, "HI" in one.suffixes, "U32" in one.suffixes
+    left, right, addend = reader(rest[0]), reader(rest[1]), reader(rest[2], wide)
+    write, others = writer(written[0], wide), [writer(operand) for operand in written[1:]]
+
+    def step(values: Values) -> None:
+        a, b, c = left(values), right(values), addend(values)
+        if a == 0 or b == 0:
+            a = b = 0
+        flag = carry_in(values) if carry_in else 0
+        if a is None or b is None or c is None or flag is None:
+            for write_one in (write, *others):
+                write_one(values, None)
+            return
+        product = a * b if unsigned else signed(a) * signed(b)
+        if high:
+            total = (product >> 32 & MASK) + c + flag
+            carry = total > MASK
+        else:
+            total = (product & (LONG if wide else MASK)) + c + flag
+            carry = total > (LONG if wide else MASK)
+        write(values, total & LONG)
+        for write_one in others:
+            write_one(values, int(carry))
+
+    return step
+
+
+def shift(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    left, upper = "L" in one.suffixes, "HI" in one.suffixes
+    arithmetic, wraps = bool({"S32", "S64"} & set(one.suffixes)), "W" in one.suffixes
+    low_word, amount, high_word = (reader(operand) for operand in rest[:3])
+    write = writer(written[0])
+
+    def step(values: Values) -> None:
+        low, by, high = low_word(values), amount(values), high_word(values)
+        if left and not upper:
+            high = 0
+        if not left and upper:
+            low = 0
+        if low is None or by is None or high is None:
+            return write(values, None)
+        by = by & 31 if wraps else min(by, 63)
+        both = high << 32 | low
+        both = both << by if left else (signed(both, 64) if arithmetic else both) >> by
+        write(values, (both >> 32 if upper else both) & MASK)
+
+    return step
+
+
+def scaled_add(one: Instruction) -> Step:
+    written, rest = split_results(one)
+    flags = [operand for operand in rest if is_predicate(operand)]
+    terms = [operand for operand in rest if not is_predicate(operand)]
+    by = int(terms[-1], 16) if terms[-1].startswith("0x") else 0
+    low, second = reader(terms[0]), reader(terms[1])
+    upper = reader(terms[2]) if len(terms) > 3 else None
+    is_high, extends = "HI" in one.suffixes, "SX32" in one.suffixes
+    carry = flag_reader(flags[0]) if "X" in one.suffixes and flags else None
+    write, others = writer(written[0]), [writer(operand) for operand in written[1:]]
+
+    def step(values: Values) -> None:
+        a, b = low(values), second(values)
+        top = signed(a or 0) >> 31 & MASK if extends else upper(values) if upper else 0
+        flag = carry(values) if carry else 0
+        total: int | None = None
+        if a is not None and b is not None and top is not None and flag is not None:
+            shifted = (top << 32 | a) << by
+            total = (shifted >> 32 if is_high else shifted) & MASK
+            total += b + flag
+        write(values, total)
+        for write_one in others:
+            write_one(values, None if total is None else int(total > MASK))
+
+    return step
+
+
+def permuted(low: int, selector: int, high: int) -> int:
+    pool = (high << 32 | low).to_bytes(8, "little")
+    result = 0
+    for i in range(4):
+        which = selector >> (4 * i) & 15
+        byte = pool[which & 7]
+        result |= (0xFF * (byte >> 7) if which & 8 else byte) << (8 * i)
+    return result
+
+
+def narrowed(value: int, bits: int, unsigned: bool) -> int:
+    bits = min(bits, 32)
+    kept = value & (1 << bits) - 1
+    return kept if unsigned or not bits else signed(kept, bits) & MASK
+
+
+def reciprocal(value: int) -> int:
+    number = as_float(value)
+    return as_bits(1 / number) if number else 0x7F800000
+
+
+def truncated(value: int) -> int | None:
+    number = as_float(value)
+    return int(number) & MASK if abs(number) < 2**33 else None
+
+
+def function_of(one: Instruction) -> Callable[..., int | None] | None:
+    """What a plain instruction makes of its operands."""
+    name, suffixes = one.name.removeprefix("U"), set(one.suffixes)
+    unsigned = "U32" in suffixes
+    if name in ("MOV", "R2UR", "IMOV", "MOV32I", "SHFL", "REDUX", "CREDUX"):
+        return lambda a: a
+    if name == "SGXT":
+        return lambda a, b: narrowed(a, b, unsigned)
+    if name == "PRMT":
+        return permuted
+    if name == "BMSK":
+        return lambda a, b: ((1 << min(b, 32)) - 1) << min(a, 32) & MASK
+    if name in ("I2F", "I2FP"):
+        return lambda a: as_bits(float(a if unsigned else signed(a)))
+    if name == "F2I" and not {"U64", "S64"} & suffixes:
+        return truncated
+    if name == "MUFU" and "RCP" in suffixes:
+        return reciprocal
+    plain: dict[str, Callable[..., int | None]] = {
+        "IABS": lambda a: abs(signed(a)),
+        "POPC": int.bit_count,
+        "FLO": lambda a: (a.bit_length() - 1) & MASK,
+        "BREV": lambda a: int(f"{a:032b}"[::-1], 2),
+    }
+    return plain.get(name)
+
+
+UNKNOWN = (
+    "LDG",
+    "LDS",
+    "LDL",
+    "LD",
+    "LDSM",
+    "ATOM",
+    "ATOMG",
+    "ATOMS",
+    "FSETP",
+    "DSETP",
+    "HSETP2",
+    "MATCH",
+    "P2R",
+    "FMUL",
+    "FFMA",
+    "FADD",
+    "FMNMX",
+    "HFMA2",
+)
+
+
+def compile_step(one: Instruction, special: dict[str, int], unmodelled: Counter[str]) -> Step:
+    """What `one` does to the values that are known."""
+    written, rest = split_results(one)
+    name = one.name
+    wide = is_wide(one)
+    writers = [writer(operand, wide and not is_predicate(operand)) for operand in written]
+    step: Step
+
+    def forget(values: Values) -> None:
+        for write in writers:
+            write(values, None)
+
+    if name in ("ISETP", "UISETP"):
+        step = set_predicate(one)
+    elif name in ("PLOP3", "UPLOP3"):
+        step = logic_of_predicates(one)
+    elif name in ("IADD3", "UIADD3", "IADD", "UIADD", "VIADD", "UVIADD"):
+        step = add(one)
+    elif name in ("IMAD", "UIMAD"):
+        step = multiply(one)
+    elif name in ("SHF", "USHF"):
+        step = shift(one)
+    elif name in ("LEA", "ULEA"):
+        step = scaled_add(one)
+    elif name in ("LOP3", "ULOP3"):
+        readers, lut = [reader(operand) for operand in rest[:3]], int(rest[3], 16)
+        both = [(writer(operand), is_predicate(operand)) for operand in written]
+
+        def step(values: Values) -> None:
+            found = [read(values) for read in readers]
+            if lut == 0xC0 and 0 in found[:2]:  # AND with zero
+                found = [0, 0, 0]
+            result = None if None in found else table(lut, *[value or 0 for value in found])
+            for write, is_flag in both:
+                write(values, None if result is None else int(result != 0) if is_flag else result)
+    elif name in ("LDC", "ULDC", "LDCU"):
+        bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 64)
+        read = reader(rest[0], wide)
+        if "128" in one.suffixes:
+            return forget
+
+        def step(values: Values) -> None:
+            value = read(values)
+            writers[0](values, None if value is None else value & (1 << bits) - 1)
+    elif name in ("S2R", "S2UR", "CS2R"):
+        value_there = special.get(rest[0], 0)
+        step = lambda values: writers[0](values, value_there)
+    elif name in ("SEL", "USEL", "FSEL", "IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX"):
+        flag, pair = flag_reader(rest[2]), [reader(operand) for operand in rest[:2]]
+        picks, unsigned = name.endswith("SEL"), "U32" in one.suffixes
+
+        def step(values: Values) -> None:
+            chosen = flag(values)
+            a, b = (read(values) for read in pair)
+            if picks:
+                writers[0](values, (a if a == b else None) if chosen is None else a if chosen else b)
+            elif chosen is None or a is None or b is None:
+                writers[0](values, None)
+            else:
+                writers[0](values, (min if chosen else max)(a, b, key=lambda v: v if unsigned else signed(v)))
+    elif name in ("VOTE", "VOTEU"):
+        flag = flag_reader(rest[-1])
+
+        def step(values: Values) -> None:
+            for write in writers:
+                write(values, flag(values))
+    elif name in ("ELECT", "SYNCS", "USETMAXREG", "ACQBULK", "FCHK"):
+        answer = int(name != "FCHK")  # whoever waits has waited; divisors are no special case
+
+        def step(values: Values) -> None:
+            for write, operand in zip(writers, written):
+                write(values, answer if is_predicate(operand) or name == "ELECT" else None)
+    elif function := function_of(one):
+        readers = [
+            reader(operand) for operand in rest[: function.__code__.co_argcount if hasattr(function, "__code__") else 1]
+        ]
+
+        def step(values: Values) -> None:
+            found = known(readers, values)
+            result = None if found is None else function(*found)
+            for write, operand in zip(writers, written):
+                write(values, 1 if is_predicate(operand) else result)
+
+        if name in ("MOV", "UMOV") and wide:
+            whole = reader(rest[0], wide=True)
+            step = lambda values: writers[0](values, whole(values))
+    else:
+        if name not in UNKNOWN and not name.startswith("UTMA") and name not in ("MUFU", "RED", "REDG", "LDGSTS"):
+            unmodelled[one.opcode] += 1
+        step = forget
+    if not one.guard:
+        return step
+    guard = flag_reader(one.guard)
+
+    def guarded(values: Values) -> None:
+        holds = guard(values)
+        if holds:
+            step(values)
+        elif holds is None:
+            forget(values)
+
+    return guarded
+
+
+# A launch -------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Launch:
+    """What a kernel was launched with: arguments as words of 8 bytes."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared: int
+    words: list[int]
+
+    @property
+    def blocks(self) -> int:
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        return self.block[0] * self.block[1] * self.block[2]
+
+
+@dataclasses.dataclass
+class Walk:
+    """How often each instruction ran in some warps, and where memory was touched."""
+
+    warps: int = 0
+    counts: Counter[int] = dataclasses.field(default_factory=Counter)
+    touched: dict[int, tuple[int, int]] = dataclasses.field(
+        default_factory=dict
+    )  # of an instruction: least and largest address
+    done: Counter[int] = dataclasses.field(default_factory=Counter)  # of those, how often the lane's guard held
+    maps: dict[int, Counter[int]] = dataclasses.field(default_factory=dict)  # of a TMA copy: which maps
+    unknown: int = 0
+    cut: int = 0
+    unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
+
+
+@dataclasses.dataclass
+class Plan:
+    """What walking a kernel needs of it, found once."""
+
+    kernel: Kernel
+    blocks: list[Block]
+    number: dict[int, int]
+    steps: list[list[int]]
+
+    @staticmethod
+    def of(kernel: Kernel) -> Plan:
+        blocks = basic_blocks(kernel.code)
+        needed = needed_for_control(kernel.code, blocks)
+        steps = [
+            [at for at in range(block.begin, block.end) if at in needed or kernel.code[at].name in TOUCHING]
+            for block in blocks
+        ]
+        return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps)
+
+
+def touch(one: Instruction, index: int, walk: Walk, kernel: Kernel) -> Step:
+    """Notes where global memory is touched."""
+    where, guard = address_reader(place_of(one)), flag_reader(one.guard or "PT")
+
+    def step(values: Values) -> None:
+        if guard(values) == 0:
+            return
+        walk.done[index] += 1
+        if (at := where(values)) is None:
+            return
+        if one.name.startswith("UTMA"):
+            walk.maps.setdefault(index, Counter())[(at + kernel.base - kernel.parameters) // 128] += 1
+            return
+        low, high = walk.touched.get(index, (at, at))
+        walk.touched[index] = (min(low, at), max(high, at))
+
+    return step
+
+
+def taken_by(last: Instruction) -> Reader:
+    """Whether the instruction that ends a block goes elsewhere, as far as that is known."""
+    flags = [last.guard or "PT"]
+    if last.name == "BRA":
+        flags += [operand for operand in last.operands if is_predicate(operand)]
+    readers = [flag_reader(flag) for flag in flags]
+
+    def taken(values: Values) -> int | None:
+        found = [read(values) for read in readers]
+        return 0 if 0 in found else None if None in found else 1
+
+    return taken
+
+
+def walk_warp(
+    plan: Plan,
+    launch: Launch,
+    block: tuple[int, int, int],
+    warp_number: int,
+    walk: Walk,
+    lane: int = 0,
+    limit: int = 1_000_000,
+) -> None:
+    """Follows one lane of a warp of one block, and adds what it ran to `walk`."""
+    kernel = plan.kernel
+    thread = 32 * warp_number + lane
+    x, y, _ = launch.block
+    special = {
+        "SR_TID.X": thread % x,
+        "SR_TID.Y": thread // x % y,
+        "SR_TID.Z": thread // (x * y),
+        "SR_CTAID.X": block[0],
+        "SR_CTAID.Y": block[1],
+        "SR_CTAID.Z": block[2],
+        "SR_LANEID": lane,
+        "SR_EQMASK": 1 << lane,
+        "SR_LTMASK": (1 << lane) - 1,
+    }
+    values: Values = {}
+    for i, value in enumerate([*launch.block, *launch.grid]):
+        values[f"c{kernel.sizes + 4 * i}"] = value
+    for i, word in enumerate(launch.words):
+        values[f"c{kernel.parameters + 8 * i}"] = word & MASK
+        values[f"c{kernel.parameters + 8 * i + 4}"] = word >> 32
+    code = kernel.code
+    steps: list[list[Step]] = []
+    for indices in plan.steps:
+        made: list[Step] = []
+        for index in indices:
+            one = code[index]
+            if one.name in TOUCHING:
+                made.append(touch(one, index, walk, kernel))
+            if one.name not in BRANCHES and one.name != "STG":
+                made.append(compile_step(one, special, walk.unmodelled))
+        steps.append(made)
+    ends: list[tuple[str, Reader, int]] = []
+    for part in plan.blocks:
+        last = code[part.end - 1]
+        ends.append((last.name if last.name in BRANCHES else "", taken_by(last), target_of(last) if last.name in ("BRA", "CALL") else -1))
+    visits: Counter[int] = Counter()
+    calls: list[int] = []
+    at, left = 0, limit
+    while at in plan.number and left > 0:
+        number = plan.number[at]
+        visits[number] += 1
+        left -= len(steps[number]) + 1
+        for step in steps[number]:
+            step(values)
+        at = plan.blocks[number].end
+        kind, taken_of, target = ends[number]
+        if not kind:
+            continue
+        taken = taken_of(values)
+        if taken is None:
+            walk.unknown += 1
+        elif taken:
+            if kind == "EXIT":
+                break
+            if kind == "CALL":
+                calls.append(at)
+            at = target if kind != "RET" else calls.pop() if calls else -1
+    walk.cut += left <= 0
+    walk.warps += 1
+    for number, times in visits.items():
+        for index in range(plan.blocks[number].begin, plan.blocks[number].end):
+            walk.counts[index] += times
+
+
+def sample_blocks(grid: tuple[int, int, int]) -> list[tuple[int, int, int]]:
+    """The first block, one of the middle, the last; few are enough where all do the same."""
+    total = grid[0] * grid[1] * grid[2]
+    numbers = sorted({0, total // 2, total * 5 // 7, total - 1})
+    return [(i % grid[0], i // grid[0] % grid[1], i // (grid[0] * grid[1])) for i in numbers]
+
+
+def walk_launch(plan: Plan, launch: Launch) -> tuple[Walk, float]:
+    """Sampled warps, and how many of the launch's each stands for."""
+    walk = Walk()
+    blocks = sample_blocks(launch.grid)
+    warps = (launch.threads + 31) // 32
+    chosen = range(warps) if warps <= 12 else sorted({*range(0, warps, max(1, warps // 8)), warps - 1})
+    for block in blocks:
+        for number in chosen:
+            walk_warp(plan, launch, block, number, walk)
+    return walk, launch.blocks * warps / max(1, walk.warps)
+
+
+def read_launches(path: Path, thread: int = 0) -> tuple[list[Launch], Counter[str]]:
+    """What one thread launched (test/Gpu/LaunchRecorder.c), and bytes that were copied or filled without a kernel, by what."""
+    launches, moved = [], Counter[str]()
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if int(words[0]) != thread:
+            continue
+        if words[1] != "launch":
+            moved[words[1]] += int(words[2])
+            moved[words[1] + "s"] += 1
+            continue
+        numbers = [int(word) for word in words[3:10]]
+        launches.append(
+            Launch(
+                words[2],
+                (numbers[0], numbers[1], numbers[2]),
+                (numbers[3], numbers[4], numbers[5]),
+                numbers[6],
+                [int(word, 16) for word in words[10:]],
+            )
+        )
+    return launches, moved

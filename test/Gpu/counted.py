@@ -1,0 +1,136 @@
+"""Programs whose kernels scripts/gauge.py counts, and what the counts may be at most.
+
+Each is a few ops as people write them. ``elements`` is what slots are counted by (results, or scores of attention), ``work`` operations
+of products, ``traffic`` bytes that have to come from memory or go there. Bounds are those of today's kernels: a change that makes one
+worse fails test/Gpu/gauge.test; one that makes one better lowers it here, in the same commit.
+"""
+
+import dataclasses
+
+from timings import convolution, fill, product
+
+
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """``size`` is for the page, ``small`` for CI; each is given to ``text``, ``elements``, ``work``, ``traffic``."""
+
+    name: str
+    machine: str
+    text: object
+    size: tuple[int, ...]
+    small: tuple[int, ...]
+    elements: object
+    work: object = None
+    traffic: object = None
+    slots: float = 0  # most slots an element, at ``small``; 0: not bounded yet
+    launches: int = 0  # most of them
+    flags: tuple[str, ...] = ()
+
+
+def tensor(shape: tuple[int, ...], kind: str) -> str:
+    return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
+
+
+def fusion(kind: str, n: int) -> str:
+    """Reads three tensors and writes one."""
+    t = f"tensor<{n}x{kind}>"
+    return (f"func.func @main(%a: {t}, %b: {t}, %c: {t}) -> {t} {{\n"
+            f"  %0 = stablehlo.multiply %a, %b : {t}\n  %1 = stablehlo.add %0, %c : {t}\n"
+            f"  %2 = stablehlo.constant dense<0.0> : {t}\n  %3 = stablehlo.maximum %1, %2 : {t}\n  return %3 : {t}\n}}\n")
+
+
+def unary(op: str, kind: str, n: int) -> str:
+    t = f"tensor<{n}x{kind}>"
+    return f"func.func @main(%a: {t}) -> {t} {{\n  %0 = stablehlo.{op} %a : {t}\n  return %0 : {t}\n}}\n"
+
+
+def reduce(name: str, value: str, initial: str, op: str, rows: int, columns: int, kind: str, kept: bool) -> str:
+    """A reduction of rows and its broadcast; kept: by way of [rows x 1], as jax.numpy's keepdims."""
+    full, line, one = tensor((rows, columns), kind), tensor((rows,), kind), tensor((rows, 1), kind)
+    text = f"  %{name}.r = stablehlo.reduce({value} init: {initial}) applies stablehlo.{op} across dimensions = [1] : ({full}, tensor<{kind}>) -> {line}\n"
+    if kept:
+        text += f"  %{name} = stablehlo.broadcast_in_dim %{name}.r, dims = [0] : ({line}) -> {one}\n"
+    return text
+
+
+def softmax(rows: int, columns: int) -> str:
+    full, one = tensor((rows, columns), "f32"), tensor((rows, 1), "f32")
+    return (f"func.func @main(%x: {full}) -> {full} {{\n  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+            + reduce("m", "%x", "%low", "maximum", rows, columns, "f32", True)
+            + f"  %mb = stablehlo.broadcast_in_dim %m, dims = [0, 1] : ({one}) -> {full}\n  %d = stablehlo.subtract %x, %mb : {full}\n  %e = stablehlo.exponential %d : {full}\n"
+            + reduce("s", "%e", "%zero", "add", rows, columns, "f32", True)
+            + f"  %sb = stablehlo.broadcast_in_dim %s, dims = [0, 1] : ({one}) -> {full}\n  %y = stablehlo.divide %e, %sb : {full}\n  return %y : {full}\n}}\n")
+
+
+def layer_norm(rows: int, columns: int) -> str:
+    """(x - mean) / sqrt(variance + eps) * gain + shift, with keepdims."""
+    full, one, line = tensor((rows, columns), "f32"), tensor((rows, 1), "f32"), tensor((columns,), "f32")
+    return (f"func.func @main(%x: {full}, %g: {line}, %h: {line}) -> {full} {{\n  %zero = stablehlo.constant dense<0.0> : tensor<f32>\n"
+            f"  %n = stablehlo.constant dense<{columns}.0> : {one}\n  %eps = stablehlo.constant dense<1.0e-5> : {one}\n"
+            + reduce("s", "%x", "%zero", "add", rows, columns, "f32", True)
+            + f"  %mean = stablehlo.divide %s, %n : {one}\n  %meanb = stablehlo.broadcast_in_dim %mean, dims = [0, 1] : ({one}) -> {full}\n"
+            f"  %c = stablehlo.subtract %x, %meanb : {full}\n  %cc = stablehlo.multiply %c, %c : {full}\n"
+            + reduce("v", "%cc", "%zero", "add", rows, columns, "f32", True)
+            + f"  %var = stablehlo.divide %v, %n : {one}\n  %more = stablehlo.add %var, %eps : {one}\n  %r = stablehlo.rsqrt %more : {one}\n"
+            f"  %rb = stablehlo.broadcast_in_dim %r, dims = [0, 1] : ({one}) -> {full}\n  %y = stablehlo.multiply %c, %rb : {full}\n"
+            f"  %gb = stablehlo.broadcast_in_dim %g, dims = [1] : ({line}) -> {full}\n  %hb = stablehlo.broadcast_in_dim %h, dims = [1] : ({line}) -> {full}\n"
+            f"  %yg = stablehlo.multiply %y, %gb : {full}\n  %z = stablehlo.add %yg, %hb : {full}\n  return %z : {full}\n}}\n")
+
+
+def transpose(kind: str, n: int) -> str:
+    t = f"tensor<{n}x{n}x{kind}>"
+    return f"func.func @main(%a: {t}) -> {t} {{\n  %0 = stablehlo.transpose %a, dims = [1, 0] : ({t}) -> {t}\n  return %0 : {t}\n}}\n"
+
+
+def skinny(rows: int, n: int) -> str:
+    left, right, result = f"tensor<{rows}x{n}xbf16>", f"tensor<{n}x{n}xbf16>", f"tensor<{rows}x{n}xbf16>"
+    return (f"func.func @main(%a: {left}, %b: {right}) -> {result} {{\n"
+            f"  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : ({left}, {right}) -> {result}\n  return %0 : {result}\n}}\n")
+
+
+def attention(tokens: int, heads: int, dim: int) -> str:
+    return fill("attention.mlir.in", tokens=tokens, heads=heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
+
+
+def attention_backward(tokens: int, heads: int, dim: int) -> str:
+    return fill("attention_backward.mlir.in", tokens=tokens, heads=heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
+
+
+def programs() -> list[Counted]:
+    def square(n: int) -> float:
+        return float(n * n)
+
+    def plane(rows: int, columns: int) -> float:
+        return float(rows * columns)
+
+    def scores(tokens: int, heads: int, dim: int) -> float:
+        return float(tokens * tokens * heads)
+
+    def forward(tokens: int, heads: int, dim: int) -> float:
+        return 4.0 * tokens * tokens * heads * dim
+
+    def cube(n: int) -> float:
+        return 2.0 * n**3
+
+    made = [
+        Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=32),
+        Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=50),
+        Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763),
+        Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=64),
+        Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=135),
+        Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape)),
+        Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), lambda batch, size, channels: float(batch * size**2 * channels),
+                lambda batch, size, channels: 2.0 * 9 * batch * size**2 * channels**2),
+        Counted("three read, one written, f32", "h100", lambda n: fusion("f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 16.0 * n, launches=1),
+        Counted("three read, one written, bf16", "h100", lambda n: fusion("bf16", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=30, launches=1),
+        Counted("exponential, f32", "h100", lambda n: unary("exponential", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=25, launches=1),
+        Counted("hyperbolic tangent, f32", "h100", lambda n: unary("tanh", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=51, launches=1),
+        Counted("logarithm, f32", "h100", lambda n: unary("log", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, launches=1),
+        Counted("softmax of rows, f32", "h100", softmax, (16384, 4096), (512, 4096), plane, traffic=lambda rows, columns: 8.0 * rows * columns, slots=74),
+        Counted("layer norm, keepdims, f32", "h100", layer_norm, (16384, 4096), (512, 4096), plane, traffic=lambda rows, columns: 8.0 * rows * columns, slots=35),
+        Counted("transpose, f32", "h100", lambda n: transpose("f32", n), (8192,), (512,), square, traffic=lambda n: 8.0 * n * n, launches=1),
+        Counted("transpose, bf16", "h100", lambda n: transpose("bf16", n), (8192,), (512,), square, traffic=lambda n: 4.0 * n * n, launches=1),
+        Counted("1 row by a bf16 matrix", "h100", lambda n: skinny(1, n), (8192,), (1024,), square, traffic=lambda n: 2.0 * n * n),
+        Counted("64 rows by a bf16 matrix", "h100", lambda n: skinny(64, n), (8192,), (1024,), square, lambda n: 128.0 * n * n, traffic=lambda n: 2.0 * n * n),
+    ]
+    return made

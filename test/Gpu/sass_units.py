@@ -1,0 +1,208 @@
+"""What scripts/sass.py and scripts/gauge.py make of small pieces of machine code, written by hand.
+
+    sass_units.py [FOLDER]
+
+FOLDER: also PTX that ptxas assembles and nvdisasm reads there.
+"""
+
+import subprocess
+import sys
+import unittest
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import gauge
+import sass
+from sass import Instruction, Kernel, Launch, Plan
+
+
+def code(text: str) -> list[Instruction]:
+    """Lines as nvdisasm prints them, each of 16 bytes."""
+    made = []
+    for line in text.strip().splitlines():
+        words = line.split(None, 1)
+        guard = ""
+        if words[0].startswith("@"):
+            guard, words = words[0][1:], words[1].split(None, 1)
+        made.append(Instruction(words[0], sass.split_operands(words[1]) if len(words) > 1 else (), guard))
+    return made
+
+
+def result(line: str, register: str, **values: int) -> int | None:
+    """What one instruction leaves in a register."""
+    state: sass.Values = dict(values)
+    sass.compile_step(code(line)[0], {}, Counter())(state)
+    return state.get(register)
+
+
+# for (i = tid; i < n; i += 256) for (j = 0; j < 4; ++j) ..., n the first argument.
+NESTED = """
+S2R R0, SR_TID.X
+ISETP.GE.AND P0, PT, R0, c[0x0][0x210], PT
+@P0 EXIT
+IMAD.MOV.U32 R2, RZ, RZ, RZ
+FFMA R5, R5, R5, R5
+VIADD R2, R2, 0x1
+ISETP.NE.AND P0, PT, R2, 0x4, PT
+@P0 BRA 0x40
+IADD3 R0, R0, 0x100, RZ
+ISETP.GE.AND P1, PT, R0, c[0x0][0x210], PT
+@!P1 BRA 0x30
+EXIT
+"""
+
+
+class Arithmetic(unittest.TestCase):
+    """Each against what the PTX manual says of the operation that it stands for."""
+
+    def test_sums_with_carries(self) -> None:
+        self.assertEqual(result("IADD3 R0, P0, R1, R2, RZ", "R0", R1=0xFFFFFFFF, R2=2), 1)
+        self.assertEqual(result("IADD3 R0, P0, R1, R2, RZ", "P0", R1=0xFFFFFFFF, R2=2), 1)
+        self.assertEqual(result("IADD3.X R0, R1, R2, RZ, P0, !PT", "R0", R1=1, R2=2, P0=1), 4)
+        # 5 - 3 borrows nothing: the carry of 5 + ~3 + 1 is set.
+        self.assertEqual(result("IADD3 R0, P0, R1, -R2, RZ", "P0", R1=5, R2=3), 1)
+        self.assertEqual(result("IADD3 R0, P0, R1, -R2, RZ", "P0", R1=3, R2=5), 0)
+        self.assertEqual(result("IADD3 R0, R1, -0x1, RZ", "R0", R1=0), 0xFFFFFFFF)
+
+    def test_products(self) -> None:
+        self.assertEqual(result("IMAD.WIDE R0, R2, 0x4, R4", "R0", R2=0xFFFFFFFF, R4=8, R5=1), 4)
+        self.assertEqual(result("IMAD.WIDE R0, R2, 0x4, R4", "R1", R2=0xFFFFFFFF, R4=8, R5=1), 1)  # -4 + 2^32 + 8
+        self.assertEqual(result("IMAD.WIDE.U32 R0, R2, 0x4, R4", "R1", R2=0xFFFFFFFF, R4=8, R5=1), 5)
+        self.assertEqual(result("IMAD.HI.U32 R0, R2, R3, RZ", "R0", R2=1 << 31, R3=6), 3)
+        self.assertEqual(result("IMAD R0, RZ, R3, 0x7", "R0"), 7)
+
+    def test_shifts(self) -> None:
+        self.assertEqual(result("SHF.R.U32.HI R0, RZ, 0x5, R1", "R0", R1=0xFFFFFFFF), 0x7FFFFFF)
+        self.assertEqual(result("SHF.R.S32.HI R0, RZ, 0x1f, R1", "R0", R1=1 << 31), 0xFFFFFFFF)
+        self.assertEqual(result("SHF.L.U64.HI R0, R1, 0x4, R2", "R0", R1=0xF0000000, R2=1), 0x1F)
+        self.assertEqual(result("SHF.R.U64 R0, R1, 0x4, R2", "R0", R1=0x10, R2=3), 0x30000001)
+        self.assertEqual(result("LEA R0, P0, R1, R2, 0x3", "R0", R1=5, R2=2), 42)
+        self.assertEqual(result("LEA.HI R0, R1, R2, RZ, 0x4", "R0", R1=0xF0000000, R2=1), 0x10)
+
+    def test_logic_and_choice(self) -> None:
+        self.assertEqual(result("LOP3.LUT R0, R1, 0xff, R2, 0xea, !PT", "R0", R1=0x1234, R2=0x100), 0x134)  # (a & b) | c
+        self.assertEqual(result("LOP3.LUT P0, RZ, R1, 0x3, RZ, 0xc0, !PT", "P0", R1=4), 0)
+        self.assertEqual(result("PLOP3.LUT P0, PT, P1, P2, PT, 0x80, 0x8", "P0", P1=1, P2=1), 1)
+        self.assertEqual(result("PRMT R0, R1, 0x5410, R2", "R0", R1=0x11112222, R2=0x33334444), 0x44442222)
+        self.assertEqual(result("SEL R0, R1, R2, !P0", "R0", R1=1, R2=2, P0=1), 2)
+        self.assertEqual(result("VIMNMX R0, R1, 0x3, PT", "R0", R1=0xFFFFFFFF), 0xFFFFFFFF)
+        self.assertEqual(result("VIMNMX.U32 R0, R1, 0x3, PT", "R0", R1=0xFFFFFFFF), 3)
+
+    def test_comparisons_of_64_bits_in_two_steps(self) -> None:
+        for a, b in ((1, 2), (2, 1), (5 << 32, 3), (3, 5 << 32), (7, 7), ((1 << 64) - 1, 0)):
+            state: sass.Values = {"R0": a & sass.MASK, "R1": a >> 32, "R2": b & sass.MASK, "R3": b >> 32}
+            for line in code("ISETP.LT.U32.AND P0, PT, R0, R2, PT\nISETP.LT.AND.EX P0, PT, R1, R3, PT, P0"):
+                sass.compile_step(line, {}, Counter())(state)
+            self.assertEqual(state["P0"], int(sass.signed(a, 64) < sass.signed(b, 64)), (a, b))
+
+    def test_what_is_unknown_stays_so(self) -> None:
+        state: sass.Values = {"R1": 3, "R2": None}
+        for line in code("IADD3 R0, R1, R2, RZ\nLOP3.LUT R3, R2, RZ, RZ, 0xc0, !PT\nISETP.LT.OR P0, PT, R2, R1, PT"):
+            sass.compile_step(line, {}, Counter())(state)
+        self.assertEqual((state["R0"], state["R3"], state["P0"]), (None, 0, 1))
+
+
+class ControlFlow(unittest.TestCase):
+    def setUp(self) -> None:
+        self.kernel = Kernel("nested", "sm_90", code(NESTED))
+
+    def test_loops(self) -> None:
+        blocks = sass.basic_blocks(self.kernel.code)
+        self.assertEqual([(block.begin, block.end) for block in blocks], [(0, 3), (3, 4), (4, 8), (8, 11), (11, 12)])
+        self.assertEqual([set(loop.blocks) for loop in sass.loops(self.kernel.code, blocks)], [{2}, {1, 2, 3}])
+
+    def test_only_what_decides_is_computed(self) -> None:
+        chosen = sass.needed_for_control(self.kernel.code, sass.basic_blocks(self.kernel.code))
+        self.assertNotIn(4, chosen)  # FFMA
+        self.assertLessEqual({0, 1, 3, 5, 6, 8, 9}, chosen)
+
+    def test_turns(self) -> None:
+        """1000 elements, 256 threads: thread 0 has elements 0, 256, 512, 768; thread 232 the first three."""
+        launch = Launch("nested", (1, 1, 1), (256, 1, 1), 0, [1000])
+        for warp, turns in ((0, 4), (7, 4)):
+            walk = sass.Walk()
+            sass.walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), warp, walk)
+            self.assertEqual((walk.counts[8], walk.counts[4], walk.unknown), (turns, 4 * turns, 0))
+        walk = sass.Walk()
+        sass.walk_warp(Plan.of(self.kernel), launch, (0, 0, 0), 7, walk, lane=8)  # thread 232
+        self.assertEqual(walk.counts[8], 3)
+
+    def test_a_branch_on_data_is_counted(self) -> None:
+        kernel = Kernel("data", "sm_90", code("LDG.E R0, desc[UR4][R2.64]\nISETP.EQ.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x0\nEXIT"))
+        walk = sass.Walk()
+        sass.walk_warp(Plan.of(kernel), Launch("data", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+        self.assertEqual((walk.unknown, walk.counts[0]), (1, 1))
+
+
+class Costs(unittest.TestCase):
+    def test_tensor_instructions(self) -> None:
+        one = code("HMMA.16816.F32.BF16 R8, R4, R2, R8")[0]
+        self.assertEqual(gauge.tensor_work(one), (4096, 4096))
+        self.assertEqual(gauge.tensor_work(code("HMMA.1688.F32.TF32 R8, R4, R2, R8")[0]), (2048, 4096))
+        # 64 x 256 x 16 of four warps: 128 cycles of a multiprocessor that does 4096 operations in one.
+        one = code("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR20].tnspB, R24")[0]
+        self.assertEqual(4 * gauge.tensor_work(one)[1] / 4096, 128)
+        self.assertEqual(4 * gauge.shared_bytes(one), 10240)
+        self.assertEqual(4 * gauge.shared_bytes(code("HGMMA.64x128x16.F32.BF16 R24, R8, gdesc[UR4], R24")[0]), 4096)
+
+    def test_memory(self) -> None:
+        self.assertEqual([gauge.bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
+        self.assertEqual(gauge.shared_bytes(code("LDSM.16.M88.4 R4, [R2]")[0]), 512)
+
+    def test_residence(self) -> None:
+        h100 = gauge.gpus()["h100"]
+        self.assertEqual(gauge.resident_blocks(h100, 32, 256, 0), 8)  # 64 warps
+        self.assertEqual(gauge.resident_blocks(h100, 128, 256, 0), 2)  # 128 x 256 x 2 = 65536
+        self.assertEqual(gauge.resident_blocks(h100, 32, 128, 100 << 10), 2)
+        self.assertEqual(h100.multiprocessors, 132)
+
+    def test_bytes_under_way(self) -> None:
+        text = "LDG.E.128 R4, desc[UR4][R2.64]\nLDG.E.128 R8, desc[UR4][R2.64+0x10]\nFADD R4, R4, R8\nLDG.E R9, desc[UR4][R2.64]\nEXIT"
+        self.assertEqual(gauge.in_flight(Kernel("loads", "sm_90", code(text))), 32)
+
+
+PTX = """.version 8.6
+.target {arch}
+.address_size 64
+.visible .entry turns(.param .u64 in, .param .u64 out, .param .u64 count) {{
+  .reg .u64 %a, %b, %n, %i, %t; .reg .f32 %f, %s; .reg .pred %p; .reg .u32 %x;
+  ld.param.u64 %a, [in]; ld.param.u64 %b, [out]; ld.param.u64 %n, [count];
+  mov.u32 %x, %tid.x; cvt.u64.u32 %t, %x; shl.b64 %t, %t, 2; add.s64 %a, %a, %t; add.s64 %b, %b, %t;
+  mov.u64 %i, 0; mov.f32 %s, 0f00000000;
+$again:
+  ld.volatile.global.f32 %f, [%a]; add.f32 %s, %s, %f; add.s64 %a, %a, 128; add.s64 %i, %i, 1;
+  setp.lt.s64 %p, %i, %n; @%p bra $again;
+  st.global.f32 [%b], %s; ret;
+}}
+"""
+
+
+class Assembled(unittest.TestCase):
+    """A loop whose count is an argument, as ptxas assembles it for three GPUs: 12 loads of 128 bytes a warp, one store."""
+
+    folder = Path()
+
+    def test_counts(self) -> None:
+        for name in ("a100", "h100", "b200"):
+            gpu = gauge.gpus()[name]
+            ptx, cubin = self.folder / "turns.ptx", self.folder / "turns.cubin"
+            ptx.write_text(PTX.format(arch=gpu.arch))
+            subprocess.run(["ptxas", f"-arch={gpu.arch}", ptx, "-o", cubin], check=True)
+            kernel = sass.read_cubin(cubin)["turns"]
+            figures = gauge.gauge(kernel, Launch("turns", (7, 1, 1), (64, 1, 1), 0, [1 << 20, 1 << 21, 12]), gpu)
+            stores = sum(count for opcode, count in figures.mix.items() if opcode.startswith("STG"))
+            self.assertEqual((stores, figures.unknown, dict(figures.unmodelled)), (14, 0, {}), gpu.name)
+            self.assertEqual(figures.global_bytes, 14 * 13 * 128)  # loads whose predicate is false take a slot, and move nothing
+            # Two warps: lines 0 to 11 and 1 to 12 from one place, and two lines from another.
+            self.assertEqual(figures.footprint, (13 + 2) * 128)
+            self.assertGreater(kernel.registers, 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Assembled.folder = Path(sys.argv.pop())
+        Assembled.folder.mkdir(parents=True, exist_ok=True)
+    else:
+        del Assembled
+    unittest.main()
