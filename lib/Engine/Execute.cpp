@@ -3,8 +3,8 @@
 // An execution takes its turn on all of its devices, in ascending order, and
 // keeps it until the runtime has the run, so that numbers of work, memory that
 // goes from earlier to later work, and runs come in one order. What is short,
-// of one rank and has its arguments is computed on the caller's thread in that
-// turn; else the rank's threads do it.
+// has its arguments, and whose ranks do not wait for one another, is computed
+// on the caller's thread in that turn; else the ranks' threads do it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,14 @@
 
 using namespace shardc::engine;
 
-/// What took longer than that is not done on the caller's thread again.
+/// What takes a rank longer than that is not done on the caller's thread again.
 static constexpr int64_t kShortNs = 300'000;
+/// Nor what takes all ranks longer than this: about what it costs to wake them,
+/// who would do it side by side.
+static constexpr int64_t kShortOfAllNs = 60'000;
 /// Nor what has more to read and write, before it is known.
 static constexpr int64_t kSmallBytes = int64_t(4) << 20;
+static constexpr int64_t kSmallBytesOfAll = int64_t(1) << 18;
 /// So many runs may be handed over before the first is done.
 static constexpr int64_t kMostUnderWay = 64;
 
@@ -57,13 +61,16 @@ int Run::runRank(shardrt_context *context, void *const *inputs,
     Program &program = *run.program;
     Tracer &tracer = program.engine->tracer;
     bool isTraced = tracer.isOn() && shardrt_trace_begin(context) == SHARDRT_OK;
-    bool isOnRank = run.event && program.model.numRanks == 1;
+    bool isOnRank = run.event && program.canRunHere(*run.world);
     int64_t began = isTraced || isOnRank ? nowNs() : 0;
     status = program.main(context, inputs, outputs);
     int64_t ended = isTraced || isOnRank ? nowNs() : 0;
     // What became short may be done on callers' threads again.
-    if (isOnRank)
-      program.usual.add(ended - began);
+    if (isOnRank) {
+      run.tookNs += ended - began;
+      if (run.ranksDone.fetch_add(1) + 1 == program.model.numRanks)
+        program.usual.add(run.tookNs.load());
+    }
     if (isTraced)
       tracer.add(context, program.loaded.get(), program.model.name,
                  run.world->devices[shardrt_rank(context)]->index, began,
@@ -118,6 +125,12 @@ void Run::finish(void *user, int status, const char *error) {
 //===----------------------------------------------------------------------===//
 // Handing over
 //===----------------------------------------------------------------------===//
+
+bool Program::canRunHere(const World &world) const {
+  return !callsHost &&
+         (model.numRanks == 1 ||
+          (world.here.size() == world.devices.size() && numSites() == 0));
+}
 
 std::string Program::describeArgument(size_t index) const {
   const ProgramValue &value = model.arguments[index];
@@ -252,9 +265,10 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   int64_t usualNs = usual.ns();
   bool isShort =
       usualNs >= 0
-          ? usualNs <= kShortNs
-          : model.costs.argumentBytes + model.costs.resultBytes <= kSmallBytes;
-  bool isHere = ranks == 1 && isReady && isShort && !callsHost;
+          ? usualNs <= (ranks == 1 ? kShortNs : kShortOfAllNs)
+          : ranks * (model.costs.argumentBytes + model.costs.resultBytes) <=
+                (ranks == 1 ? kSmallBytes : kSmallBytesOfAll);
+  bool isHere = isReady && isShort && canRunHere(*world);
   if (ranksHere == 0)
     for (Device *device : world->sorted)
       device->waitForRoom(kMostUnderWay);

@@ -37,6 +37,7 @@ struct Run {
   std::vector<void *> addresses;
   std::vector<void *const *> inputs, outputs;   ///< by rank, in `addresses`
   std::atomic<Event *> failedArgument{nullptr}; ///< one of `waits`
+  std::atomic<int64_t> tookNs{0}, ranksDone{0}; ///< on the ranks' threads
 };
 
 } // namespace shardc::engine

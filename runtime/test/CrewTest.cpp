@@ -2,6 +2,7 @@
 
 #include "Core/Cores.h"
 #include "ThreeSites.h"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -478,6 +479,65 @@ TEST(Crew, ALoneRankRunsOnTheCallersThread) {
   for (int i = 0; i < 5000 && runHere(one) == SHARDRT_BUSY; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(behind.wait(), SHARDRT_OK);
+}
+
+TEST(Crew, RanksWithoutSitesTakeTurnsOnTheCallersThread) {
+  TestCrew crew(3);
+  CrewWorld three(makeTable({3}, {}), crew.crew, {2, 0, 1});
+  CrewWorld one(makeTable({1}, {}), crew.crew, {1});
+  std::vector<int64_t> ranks;
+  std::vector<std::thread::id> threads;
+  int64_t failing = -1;
+  RankFunction function = [&](shardrt_context *ctx) {
+    ranks.push_back(shardrt_rank(ctx));
+    threads.push_back(std::this_thread::get_id());
+    for (int64_t place : {0, 1, 2})
+      EXPECT_EQ(shardrt_crew_is_idle(crew.crew, place), 0);
+    return shardrt_rank(ctx) == failing
+               ? shardrt_fail(ctx, SHARDRT_REFUSED, "not today")
+               : 0;
+  };
+  void *input = &function;
+  void *const *inputs[] = {&input, &input, &input};
+  char error[128] = "untouched";
+  auto runHere = [&] {
+    return shardrt_world_run_here(three.world, inputs, inputs, nullptr, error,
+                                  sizeof(error));
+  };
+  ASSERT_EQ(runHere(), SHARDRT_OK);
+  EXPECT_STREQ(error, "untouched");
+  std::ranges::sort(ranks);
+  EXPECT_EQ(ranks, std::vector<int64_t>({0, 1, 2}));
+  EXPECT_EQ(threads, std::vector(3, std::this_thread::get_id()));
+  for (int64_t place : {0, 1, 2})
+    EXPECT_EQ(shardrt_crew_is_idle(crew.crew, place), 1);
+  // Who fails is named, and the next run is another.
+  failing = 1;
+  EXPECT_EQ(runHere(), SHARDRT_REFUSED);
+  EXPECT_STREQ(error, "rank 1: not today");
+  failing = -1;
+  EXPECT_EQ(runHere(), SHARDRT_OK);
+  // One place at work keeps all from it, and loses nothing.
+  std::atomic<bool> go{false}, isThere{false};
+  TestRun work([&](shardrt_context *) {
+    isThere = true;
+    while (!go)
+      std::this_thread::yield();
+    return 0;
+  });
+  ASSERT_EQ(one.start(work), SHARDRT_OK);
+  while (!isThere)
+    std::this_thread::yield();
+  ranks.clear();
+  EXPECT_EQ(runHere(), SHARDRT_BUSY);
+  EXPECT_TRUE(ranks.empty());
+  EXPECT_EQ(shardrt_crew_is_idle(crew.crew, 0), 1);
+  EXPECT_EQ(shardrt_crew_is_idle(crew.crew, 2), 1);
+  go = true;
+  EXPECT_EQ(work.wait(), SHARDRT_OK);
+  TestRun all([](shardrt_context *) { return 0; });
+  ASSERT_EQ(three.start(all), SHARDRT_OK);
+  EXPECT_EQ(all.wait(), SHARDRT_OK);
 }
 
 TEST(Crew, TasksOfAPlaceKeepTheirOrder) {

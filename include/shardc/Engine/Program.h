@@ -120,6 +120,9 @@ private:
   /// Links the code and reads its tables.
   MaybeFailure load();
   MaybeFailure findWorld(const int64_t *devices, World *&world);
+  /// Whether a caller's thread may run it: no rank waits for another, or for
+  /// the host.
+  bool canRunHere(const World &world) const;
   MaybeFailure checkArgument(const World &world, int64_t rank, size_t index,
                              const Buffer *buffer) const;
   std::string describeArgument(size_t index) const;
@@ -140,7 +143,7 @@ private:
   std::unique_ptr<shardrt_program, DestroyProgram> loaded;
   shardrt_main_fn main = nullptr;
   std::atomic<World *> standard{nullptr}; ///< on devices 0, 1, …
-  UsualTime usual;                        ///< of a run of one rank
+  UsualTime usual;                        ///< of a run's ranks together
   std::mutex mutex;                       ///< guards what follows
   std::map<std::vector<int64_t>, std::unique_ptr<World>> worlds;
   std::unique_ptr<std::string> local;

@@ -583,10 +583,11 @@ SHARDRT_EXPORT int shardrt_world_start(shardrt_world *world,
 
 /** What shardrt_world_run_here returns when it has done nothing. */
 #define SHARDRT_BUSY (-1)
-/** Runs a step of a world of one rank of the host on the calling thread, if the
- * place of that rank has nothing to do: it takes the place's turn, and wakes
- * nobody. Returns as shardrt_world_start and shardrt_world_run do; or
- * SHARDRT_BUSY where the place is at work, or the world is not such a one. What
+/** Runs a step of a world of the host on the calling thread, rank by rank, if
+ * its ranks' places have nothing to do: it takes the places' turns, and wakes
+ * nobody. The world is of one rank, or of a program without sites that calls no
+ * host. Returns as shardrt_world_start and shardrt_world_run do; or
+ * SHARDRT_BUSY where a place is at work, or the world is not such a one. What
  * failed is written to `error`. `user` is for calls of the host. */
 SHARDRT_EXPORT int shardrt_world_run_here(shardrt_world *world,
                                           void *const *const *inputs,

@@ -592,10 +592,25 @@ int World::runHere(Work work, std::string &why) {
     why = crew->tellStatus();
     return status;
   }
-  if (group || numRanks() != 1 || !crew->tryTake(places[0]))
+  // Several ranks take turns, so that none may wait for another.
+  bool isAlone = numRanks() == 1 || program->table.sites.empty();
+  if (group || teamGroup || !isAlone ||
+      static_cast<int64_t>(contexts.size()) != numRanks())
     return SHARDRT_BUSY;
-  shardrt_context &ctx = *contexts[0];
-  LocalGroup &alone = crew->place(places[0]).alone;
+  size_t taken = 0;
+  while (taken < order.size() && crew->tryTake(places[order[taken]]))
+    ++taken;
+  int status = taken == order.size() ? SHARDRT_OK : SHARDRT_BUSY;
+  for (size_t i = 0; i < order.size() && status == SHARDRT_OK; ++i)
+    status = runPartHere(order[i], work, why);
+  while (taken > 0)
+    crew->giveBack(places[order[--taken]]);
+  return status;
+}
+
+int World::runPartHere(size_t context, Work &work, std::string &why) {
+  shardrt_context &ctx = *contexts[context];
+  LocalGroup &alone = crew->place(places[context]).alone;
   // The run before it here may have failed.
   alone.reset();
   alone.lend(options.group, describeSite);
@@ -603,17 +618,21 @@ int World::runHere(Work work, std::string &why) {
   ctx.comm = &alone.rank(0);
   int status = SHARDRT_OK;
   try {
-    doWork(ctx, work, work.inputs ? work.inputs[0] : nullptr,
-           work.outputs ? work.outputs[0] : nullptr);
+    doWork(ctx, work, work.inputs ? work.inputs[ctx.rank] : nullptr,
+           work.outputs ? work.outputs[ctx.rank] : nullptr);
     if (alone.failed()) {
       status = alone.failure().status;
       why = alone.failure().text;
+      // It is the first of those it meets, who are none.
+      constexpr std::string_view asAlone = "rank 0: ";
+      if (why.starts_with(asAlone))
+        why.replace(0, asAlone.size(),
+                    "rank " + std::to_string(ctx.rank) + ": ");
     }
   } catch (const std::exception &) {
     status = SHARDRT_MEMORY;
   }
   alone.reset();
-  crew->giveBack(places[0]);
   return status;
 }
 

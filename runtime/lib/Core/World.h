@@ -131,7 +131,7 @@ public:
   int start(const Work &work, Waiter *waiter, shardrt_done_fn done);
   /// Does a run and waits for it.
   int run(const Work &work);
-  /// Does it on the calling thread, or returns SHARDRT_BUSY.
+  /// Does it on the calling thread, rank by rank, or returns SHARDRT_BUSY.
   int runHere(Work work, std::string &why);
   /// What a rank does of a run; not, where `status` says that its place will
   /// not come to it.
@@ -183,6 +183,8 @@ private:
   void doWork(shardrt_context &ctx, Work &work, void *const *inputs,
               void *const *outputs);
   void runTask(shardrt_context &ctx, const Work &work);
+  /// One rank's part of a run on the calling thread, which has its place.
+  int runPartHere(size_t context, Work &work, std::string &why);
   bool makeGroup();
   bool makeContexts();
   /// What this process of a job can do, for the others.
