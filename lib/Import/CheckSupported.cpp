@@ -28,7 +28,7 @@ static bool isKnown(Type element) {
                : integer.isSignlessInteger(1);
   return element.isF16() || element.isBF16() || element.isF32() ||
          element.isF64() ||
-         (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8);
+         (isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 8);
 }
 
 static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
@@ -44,8 +44,8 @@ static LogicalResult checkType(Operation *op, Type type, const Twine &what) {
   if (!isKnown(element))
     return emitUnsupported(op->getLoc())
            << what << " has element type " << element
-           << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit "
-              "floats or complex numbers of f32 or f64";
+           << "; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, floats "
+              "of 8 bits and less, or complex numbers of f32 or f64";
   return success();
 }
 

@@ -2,7 +2,7 @@
 //
 // f8E4M3FN has every number of f4E2M1FN, f6E2M3FN and f6E3M2FN, so values of
 // these are kept in it. What computes them does so in f32 and is rounded to
-// their numbers.
+// their numbers. Arguments and results have their own types: a byte each.
 //
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
@@ -141,12 +141,33 @@ static LogicalResult widen(Operation *op) {
   return success();
 }
 
-/// Whether a value that goes in or out, but to be checked, is of a narrow type.
-static bool isSeenOutside(func::FuncOp main) {
-  for (auto [i, type] : llvm::enumerate(main.getResultTypes()))
-    if (isNarrow(type) && !spmd::contract::Check::ofResult(main, i))
-      return true;
-  return hasNarrow(main.getArgumentTypes());
+/// Gives what comes in, and has a narrow type, a wide copy that is used in its
+/// place.
+static void widenArguments(func::FuncOp main) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&main.getBody().front());
+  for (BlockArgument argument : main.getArguments()) {
+    if (!isNarrow(argument.getType()))
+      continue;
+    auto copy = ConvertOp::create(builder, argument.getLoc(),
+                                  wide(argument.getType()), argument);
+    argument.replaceAllUsesExcept(copy, copy);
+  }
+}
+
+/// Gives what goes out the narrow types that callers know; what is checked
+/// stays wide. Returns the function's types.
+static SmallVector<Type> narrowResults(func::FuncOp main) {
+  Operation *end = main.getBody().front().getTerminator();
+  OpBuilder builder(end);
+  SmallVector<Type> types;
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
+    bool isSeen = isNarrow(type) && !spmd::contract::Check::ofResult(main, i);
+    types.push_back(isSeen ? type : wide(type));
+    if (isSeen)
+      end->setOperand(i, ConvertOp::create(builder, end->getLoc(), type,
+                                           end->getOperand(i)));
+  }
+  return types;
 }
 
 namespace {
@@ -156,7 +177,7 @@ struct WidenFloatsPass final
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     SmallVector<Operation *> ops;
-    bool any = false;
+    bool any = hasNarrow(main.getArgumentTypes());
     main.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == main)
         return;
@@ -164,7 +185,7 @@ struct WidenFloatsPass final
       any |=
           hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes());
     });
-    if (!any || isSeenOutside(main))
+    if (!any)
       return;
     for (Operation *op : ops)
       if (isa<BitcastConvertOp>(op) && (hasNarrow(op->getOperandTypes()) ||
@@ -174,12 +195,12 @@ struct WidenFloatsPass final
             << " of floats of four or six bits; convert around it";
         return signalPassFailure();
       }
+    widenArguments(main);
     for (Operation *op : ops)
       if (failed(widen(op)))
         return signalPassFailure();
-    auto results = llvm::map_to_vector(main.getResultTypes(), wide);
-    main.setFunctionType(
-        FunctionType::get(&getContext(), main.getArgumentTypes(), results));
+    main.setFunctionType(FunctionType::get(
+        &getContext(), main.getArgumentTypes(), narrowResults(main)));
   }
 };
 } // namespace

@@ -90,7 +90,7 @@ func.func @main(%x: tensor<4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding 
 
 // -----
 
-// expected-error @below {{unsupported: argument 0 of @main has element type 'i128'; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, 8-bit floats or complex numbers of f32 or f64}}
+// expected-error @below {{unsupported: argument 0 of @main has element type 'i128'; expected i1 to i64, ui2 to ui64, f16 to f64, bf16, floats of 8 bits and less, or complex numbers of f32 or f64}}
 func.func @main(%x: tensor<4xi128>) -> tensor<4xi128> {
   return %x : tensor<4xi128>
 }
@@ -98,9 +98,9 @@ func.func @main(%x: tensor<4xi128>) -> tensor<4xi128> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error-re @below {{unsupported: result 0 of 'stablehlo.convert' at {{.*}} has element type 'f6E2M3FN'; expected i1 to i64}}
-  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xf6E2M3FN>
-  %1 = stablehlo.convert %0 : (tensor<4xf6E2M3FN>) -> tensor<4xf32>
+  // expected-error-re @below {{unsupported: result 0 of 'stablehlo.convert' at {{.*}} has element type 'tf32'; expected i1 to i64}}
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xtf32>
+  %1 = stablehlo.convert %0 : (tensor<4xtf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 

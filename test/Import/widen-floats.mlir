@@ -19,9 +19,13 @@ func.func @main() -> tensor<2x1xf32> {
 
 // -----
 
-// What is read from a file, or written to one, has its own form.
+// What comes in and goes out keeps its type.
 // CHECK-LABEL: func @main(
-// CHECK: stablehlo.reverse {{.*}} : tensor<2xf6E3M2FN>
+// CHECK-SAME: %[[X:.*]]: tensor<2xf6E3M2FN>) -> tensor<2xf6E3M2FN>
+// CHECK: %[[IN:.*]] = stablehlo.convert %[[X]] : (tensor<2xf6E3M2FN>) -> tensor<2xf8E4M3FN>
+// CHECK: %[[R:.*]] = stablehlo.reverse %[[IN]], {{.*}} : tensor<2xf8E4M3FN>
+// CHECK: %[[OUT:.*]] = stablehlo.convert %[[R]] : (tensor<2xf8E4M3FN>) -> tensor<2xf6E3M2FN>
+// CHECK: return %[[OUT]]
 func.func @main(%x: tensor<2xf6E3M2FN>) -> tensor<2xf6E3M2FN> {
   %0 = stablehlo.reverse %x, dims = [0] : tensor<2xf6E3M2FN>
   return %0 : tensor<2xf6E3M2FN>

@@ -277,9 +277,8 @@ def WidenFloatsPass : Pass<"spmd-widen-floats", "::mlir::ModuleOp"> {
   let summary = "Keep floats of four and six bits in eight.";
   let description = [{
     Before: values of f4E2M1FN, f6E2M3FN and f6E3M2FN in @main. After: of f8E4M3FN, which has all their numbers. What
-    computes such a value does so in f32, and is rounded to the narrow type's numbers; too large ones to the largest. Leaves
-    alone programs whose arguments or results are of such a type: files of arrays hold them in another form.
-    Refuses: products, and bits of such values.
+    computes such a value does so in f32, and is rounded to the narrow type's numbers; too large ones to the largest.
+    Arguments and results keep their types, and are converted where they come in and go out. Refuses: products, and bits of such values.
 
     ```mlir
     // before

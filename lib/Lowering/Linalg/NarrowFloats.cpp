@@ -1,7 +1,8 @@
-//===- NarrowFloats.cpp - Floats of eight bits ----------------------------===//
+//===- NarrowFloats.cpp - Floats of eight bits and less -------------------===//
 //
 // LLVM has no such types: they are integers whose fields are moved to those of
-// an f32 and back.
+// an f32 and back. Those of four and six bits come in and go out, no more: what
+// is rounded to them is one of their numbers.
 //
 //===----------------------------------------------------------------------===//
 #include "NarrowFloats.h"
@@ -73,7 +74,48 @@ struct Words {
 } // namespace
 
 bool shardc::lowering::isNarrowFloat(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 8;
+}
+
+/// Floats of less than eight bits have neither infinities nor NaN.
+static bool isTiny(Type type) { return type.getIntOrFloatBitWidth() < 8; }
+
+/// How far the bits after the point lie from those of an f32, and the factor
+/// between the two formats' biases.
+static std::pair<unsigned, double> tinyScale(Type type) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(type).getFloatSemantics();
+  unsigned shift = 24 - APFloat::semanticsPrecision(semantics);
+  return {shift,
+          std::ldexp(1.0, 126 + APFloat::semanticsMinExponent(semantics))};
+}
+
+static Value widenTiny(Words w, Value bits, Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto [shift, scale] = tinyScale(type);
+  uint32_t signBit = 1u << (width - 1);
+  Value size =
+      arith::ShLIOp::create(w.b, w.both(bits, signBit - 1), w.word(shift));
+  Value scaled = arith::MulFOp::create(w.b, w.asFloat(size), w.number(scale));
+  Value sign =
+      arith::ShLIOp::create(w.b, w.both(bits, signBit), w.word(32 - width));
+  return w.asFloat(arith::OrIOp::create(w.b, w.asWord(scaled), sign));
+}
+
+static Value narrowTiny(Words w, Value value, Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  auto [shift, scale] = tinyScale(type);
+  uint32_t signBit = 1u << (width - 1);
+  // A power of two, and numbers that f32 has many of below: exact.
+  Value scaled = arith::MulFOp::create(w.b, value, w.number(1 / scale));
+  Value size = arith::ShRUIOp::create(w.b, w.both(w.asWord(scaled), 0x7FFFFFFF),
+                                      w.word(shift));
+  Value sign =
+      w.both(arith::ShRUIOp::create(w.b, w.asWord(value), w.word(32 - width)),
+             signBit);
+  Value code = arith::OrIOp::create(w.b, size, sign);
+  Value bits = arith::TruncIOp::create(w.b, w.b.getIntegerType(width), code);
+  return arith::BitcastOp::create(w.b, type, bits);
 }
 
 // Powers of two from 2^-127 on, and NaN: the exponent of an f32 alone. Zero is
@@ -103,8 +145,12 @@ static Value roundToExponent(Words w, Value value) {
 
 Value shardc::lowering::widenNarrowFloat(ImplicitLocOpBuilder &b, Value value) {
   Words w{b};
-  Value byte = arith::BitcastOp::create(b, b.getI8Type(), value);
-  Value bits = arith::ExtUIOp::create(b, b.getI32Type(), byte);
+  Type type = value.getType();
+  Value code = arith::BitcastOp::create(
+      b, b.getIntegerType(type.getIntOrFloatBitWidth()), value);
+  Value bits = arith::ExtUIOp::create(b, b.getI32Type(), code);
+  if (isTiny(type))
+    return widenTiny(w, bits, type);
   if (isa<Float8E8M0FNUType>(value.getType()))
     return widenExponent(w, bits);
   Format format(value.getType());
@@ -133,6 +179,8 @@ Value shardc::lowering::widenNarrowFloat(ImplicitLocOpBuilder &b, Value value) {
 Value shardc::lowering::roundToNarrowFloat(ImplicitLocOpBuilder &b, Value value,
                                            Type type) {
   Words w{b};
+  if (isTiny(type))
+    return narrowTiny(w, value, type);
   if (isa<Float8E8M0FNUType>(type)) {
     Value byte =
         arith::TruncIOp::create(b, b.getI8Type(), roundToExponent(w, value));
