@@ -86,7 +86,7 @@ FailureOr<Groups> shardc::readReplicaGroups(Operation *op,
   size_t size = groups->front().size();
   SmallVector<bool> seen(numRanks, false);
   for (ArrayRef<int64_t> list : *groups) {
-    if (list.size() != size)
+    if (list.size() != size && !isa<stablehlo::AllReduceOp>(op))
       return emitOpUnsupported(op)
              << ": replica groups of " << size << " and of " << list.size()
              << " members; groups of one size are known";

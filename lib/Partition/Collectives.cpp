@@ -31,7 +31,9 @@ struct Groups {
   /// For each coordinate along `axes`: the place of its block, that of its
   /// group's first block, and its place in the group.
   SmallVector<int64_t> block, first, place;
-  int64_t size = 1;    ///< members of a group
+  /// The same for its group's members, where groups differ in size.
+  SmallVector<int64_t> sizes;
+  int64_t size = 1;    ///< members of a group, or of the largest
   bool isAxes = false; ///< a group is the ranks along `axes`
 };
 
@@ -160,13 +162,18 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
     return failure();
   ArrayRef<SmallVector<int64_t>> members = *read;
   Groups groups;
-  groups.size = members.front().size();
-  SmallVector<int64_t> place(numRanks), group(numRanks);
-  for (auto [number, list] : llvm::enumerate(members))
+  SmallVector<int64_t> place(numRanks), begin(numRanks), size(numRanks);
+  int64_t next = 0;
+  for (ArrayRef<int64_t> list : members) {
+    int64_t count = list.size();
+    groups.size = std::max(groups.size, count);
     for (auto [i, rank] : llvm::enumerate(list)) {
       place[rank] = i;
-      group[rank] = number;
+      begin[rank] = next;
+      size[rank] = count;
     }
+    next += count;
+  }
 
   SmallVector<bool> differs(sizes.size(), false);
   for (int64_t rank : members.front())
@@ -191,10 +198,11 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
     }
   groups.axes = llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
   groups.place = place;
-  for (auto [at, in] : llvm::zip(place, group)) {
-    groups.block.push_back(in * groups.size + at);
-    groups.first.push_back(in * groups.size);
-  }
+  groups.first = begin;
+  for (auto [first, at] : llvm::zip(begin, place))
+    groups.block.push_back(first + at);
+  if (!llvm::all_equal(size))
+    groups.sizes = size;
   return groups;
 }
 
@@ -463,10 +471,29 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
     return stablehlo::DynamicBroadcastInDimOp::create(
         builder, loc, whole, scalar, extent, ArrayRef<int64_t>());
   };
+  // What stands behind the last member of a smaller group is another's.
+  auto isMember = [&](int64_t i) -> Value {
+    SmallVector<int64_t> table = llvm::map_to_vector(
+        groups.sizes, [&](int64_t size) -> int64_t { return i < size; });
+    Value is = getValueOrCreateConstantIndexOp(
+        builder, loc, localization.lookup(table, groups.axes));
+    Value bit = arith::TruncIOp::create(
+        builder, loc, builder.getI1Type(),
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), is));
+    return tensor::FromElementsOp::create(
+        builder, loc, RankedTensorType::get({}, builder.getI1Type()), bit);
+  };
   FailureOr<Value> result = member(0);
-  for (int64_t i = 1; i < groups.size && succeeded(result); ++i)
-    result = stablehlo::combineElementwise(builder, op, body, *result,
-                                           member(i), broadcast);
+  for (int64_t i = 1; i < groups.size && succeeded(result); ++i) {
+    Value before = *result;
+    result = stablehlo::combineElementwise(builder, op, body, before, member(i),
+                                           broadcast);
+    if (succeeded(result) &&
+        llvm::any_of(groups.sizes, [&](int64_t size) { return i >= size; }))
+      result = stablehlo::SelectOp::create(builder, loc, type, isMember(i),
+                                           *result, before)
+                   .getResult();
+  }
   return result;
 }
 

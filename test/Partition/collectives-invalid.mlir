@@ -1,18 +1,14 @@
 // RUN: shard-opt %s --spmd-propagate --spmd-partition --split-input-file --verify-diagnostics
 
 spmd.mesh @mesh = <["x"=4]>
-func.func @uneven_groups(%x: tensor<8xf32>) -> tensor<8xf32> {
+func.func @uneven_groups(%x: tensor<8xf32>) -> tensor<24xf32> {
   %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{unsupported: replica groups of 3 and of 1 members; groups of one size are known}}
-    %1 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2], [3, -1, -1]]> : tensor<2x3xi64>, use_global_device_ids}> ({
-    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
-      %2 = stablehlo.add %l, %r : tensor<f32>
-      stablehlo.return %2 : tensor<f32>
-    }) : (tensor<2xf32>) -> tensor<2xf32>
-    spmd.return %1 : tensor<2xf32>
-  } : (tensor<8xf32>) -> tensor<8xf32>
-  return %0 : tensor<8xf32>
+    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2], [3, -1, -1]]> : tensor<2x3xi64>, use_global_device_ids}> : (tensor<2xf32>) -> tensor<6xf32>
+    spmd.return %1 : tensor<6xf32>
+  } : (tensor<8xf32>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
 }
 
 // -----

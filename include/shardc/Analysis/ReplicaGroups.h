@@ -11,9 +11,9 @@ namespace shardc {
 bool isCollective(mlir::Operation *op);
 
 /// The members of each group of `op`, a collective with replica groups, in
-/// their order. Every rank of `mesh` is in one group, and all groups have
-/// one size. Without a channel, groups are of replicas, and each partition is
-/// alone. Fails with a diagnostic for any other groups.
+/// their order. Every rank of `mesh` is in one group, and all groups have one
+/// size, but those of an all_reduce. Without a channel, groups are of replicas,
+/// and each partition is alone. Fails with a diagnostic for any other groups.
 llvm::FailureOr<llvm::SmallVector<llvm::SmallVector<int64_t>>>
 readReplicaGroups(mlir::Operation *op, spmd::MeshAttr mesh);
 
