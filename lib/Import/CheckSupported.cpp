@@ -1,6 +1,7 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
@@ -89,7 +90,8 @@ static LogicalResult checkOp(Operation *op) {
                              << " replicas; expected one, of as many "
                                 "partitions as the mesh has ranks";
   }
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+      call && !stablehlo::isSink(call))
     return unsupported(op)
            << ": no custom call of target @" << call.getCallTargetName()
            << " is known"

@@ -13,6 +13,7 @@
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -234,10 +235,24 @@ static LogicalResult expandRagged(CustomCallOp call) {
 
 using Expand = LogicalResult (*)(CustomCallOp);
 
-/// A call that only says that a value is used.
-static LogicalResult drop(CustomCallOp call) {
-  if (call.getNumResults() != 0)
+/// A call that only looks at values: it stays until they are laid out. Older
+/// ones give what they look at.
+static LogicalResult keepSink(CustomCallOp call) {
+  if (call.getInputs().size() != 1 ||
+      !isa<RankedTensorType>(call.getInputs()[0].getType()))
+    return refuse(call) << "expects one tensor";
+  // Those of its operand alone would not be well-formed as text.
+  call.removeOperandLayoutsAttr();
+  call.removeResultLayoutsAttr();
+  if (call.getNumResults() == 0)
+    return success();
+  if (call->getResultTypes() != call->getOperandTypes())
     return refuse(call) << "has results, expected none";
+  OperationState state(call.getLoc(), call->getName());
+  state.addOperands(call->getOperands());
+  state.addAttributes(call->getAttrs());
+  OpBuilder(call).create(state);
+  call.replaceAllUsesWith(call->getOperands());
   call.erase();
   return success();
 }
@@ -249,7 +264,8 @@ static const llvm::StringMap<Expand> &registry() {
       {"check.expect_almost_eq", expandCheck},
       {"check.expect_close", expandCheck},
       {"check.eq", expandEq},
-      {"dce_sink", drop},
+      {stablehlo::kUsedSink, keepSink},
+      {stablehlo::kInspectSink, keepSink},
       {"annotate_device_placement", forward},
       {"LayoutConstraint", forward},
       {"mhlo.topk", expandTopK},

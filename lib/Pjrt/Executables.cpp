@@ -3,6 +3,7 @@
 #include "Metadata.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <set>
 
@@ -308,6 +309,58 @@ static Error *readOptions(Client *client, std::string_view bytes,
   return readDevices(client, options, devices);
 }
 
+/// Gives its askers the shardings that programs inspect: calls of the host,
+/// each with one sharding as bytes. The compiler's remarks have them, as lines
+/// with "inspected NUMBER: [0 1] []": of each dim the mesh axes that cut it.
+static Error *tellInspected(const Program &program) {
+  constexpr std::string_view mark = "remark: inspected ";
+  std::string_view remarks = shardc_program_remarks(program.handle);
+  for (size_t at; (at = remarks.find(mark)) != remarks.npos;) {
+    remarks.remove_prefix(at + mark.size());
+    std::string_view line = remarks.substr(0, remarks.find('\n'));
+    int64_t number = 0;
+    const char *next = line.data(), *end = next + line.size();
+    std::from_chars_result read = std::from_chars(next, end, number);
+    if (read.ec != std::errc() || read.ptr == end || *read.ptr != ':')
+      continue;
+    ValueMetadata value;
+    for (next = read.ptr + 1; next != end;) {
+      if (*next == '[')
+        value.axes.emplace_back();
+      int64_t axis = 0;
+      read = std::from_chars(next, end, axis);
+      if (read.ec == std::errc() && !value.axes.empty()) {
+        value.axes.back().push_back(axis);
+        next = read.ptr;
+      } else {
+        ++next;
+      }
+    }
+    std::optional<Metadata> metadata =
+        readMetadata(shardc_program_metadata(program.handle));
+    if (!metadata || std::ranges::any_of(value.axes, [&](const auto &axes) {
+          return std::ranges::any_of(axes, [&](int64_t axis) {
+            return axis < 0 || size_t(axis) >= metadata->mesh.size();
+          });
+        }))
+      continue;
+    std::string bytes = writeSharding(shardingOf(value, metadata->mesh));
+    int64_t size = int64_t(bytes.size());
+    shardc_host_array operand = {bytes.data(), shardc_element_type_named("ui8"),
+                                 1, &size, size};
+    shardc_host_call call = {};
+    call.size = sizeof(call);
+    call.index = number;
+    call.location = "";
+    call.num_operands = 1;
+    call.operands = &operand;
+    char message[4096] = "";
+    if (callHost(nullptr, &call, message, sizeof(message)) != SHARDC_OK)
+      return makeError(Error_Code_INTERNAL, message);
+  }
+  return nullptr;
+}
+
 Error *Client_Compile(Client_Compile_Args *args) {
   const pjrt::Program_Args &given = *args->program;
   std::string_view format(given.format, given.format_size);
@@ -347,6 +400,8 @@ Error *Client_Compile(Client_Compile_Args *args) {
   if (Error *error =
           makeProgram(args->client, handle, std::move(options), optionBytes,
                       std::move(devices), std::move(fingerprint), program))
+    return error;
+  if (Error *error = tellInspected(*program))
     return error;
   args->executable = new LoadedExecutable(std::move(program));
   return nullptr;

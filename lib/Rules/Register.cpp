@@ -1,6 +1,7 @@
 //===- Register.cpp - Which families there are ----------------------------===//
 #include "shardc/Rules/Register.h"
 #include "RuleUtils.h"
+#include "Sinks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -38,6 +39,7 @@ void shardc::registerShardingRules(DialectRegistry &registry) {
         rules::attachReductions(context);
         rules::attachReshape(context);
         rules::attachShapes(context);
+        rules::attachSinks(context);
         rules::attachSorting(context);
         rules::attachSources(context);
         rules::attachWholeDims(context);

@@ -103,10 +103,13 @@ func.func @partitioned(%x: tensor<4xf32>) {
 
 // -----
 
-// lax.dce_sink says that a value is used, and gives none.
+// lax.dce_sink says that a value is used, and gives none; so do those that ask how a value lies. They stay until that is known.
 // CHECK-LABEL: func.func @sink(
-// CHECK-NOT: custom_call
+// CHECK: stablehlo.custom_call @dce_sink(%{{.*}}) {has_side_effect = true} : (tensor<4xf32>) -> ()
+// CHECK: stablehlo.custom_call @InspectSharding(%[[X:.*]]) {{.*}} : (tensor<4xf32>) -> ()
+// CHECK: return %[[X]]
 func.func @sink(%x: tensor<4xf32>) -> tensor<4xf32> {
   stablehlo.custom_call @dce_sink(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
-  return %x : tensor<4xf32>
+  %0 = stablehlo.custom_call @InspectSharding(%x) {has_side_effect = true, backend_config = "7"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }

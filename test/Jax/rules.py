@@ -9,8 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental import sparse
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.sharding import NamedSharding
+from jax.sharding import PartitionSpec as P
 
 x = jnp.arange(3.0)
+mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+rows = NamedSharding(mesh, P("x"))
 
 
 def branches() -> None:
@@ -35,5 +40,98 @@ def sparse_products() -> None:
     print("sparse products good")
 
 
+def partitioned() -> None:
+    """A function with a partition of its own is cut by its ops: its values, on shards, and inside other functions."""
+
+    @custom_partitioning
+    def scaled(a, b):
+        return a @ b * 2
+
+    def never(*_):
+        raise AssertionError("shardc asks nobody how to cut a function")
+
+    scaled.def_partition(partition=never, sharding_rule="i j, j k -> i k")
+    a, b = np.arange(24.0, dtype="f4").reshape(4, 6), np.arange(18.0, dtype="f4").reshape(6, 3)
+    found = jax.jit(lambda a, b: scaled(a, b) + 1)(jax.device_put(a, rows), b)
+    np.testing.assert_array_equal(found, a @ b * 2 + 1)
+    assert found.sharding.is_equivalent_to(rows, 2), found.sharding
+    print("partitioned good")
+
+
+def halves() -> None:
+    """LAPACK has no floats of 16 bits: factors are computed in f32 and rounded."""
+    square = np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]], "f4")
+    for kind, near in ((jnp.bfloat16, 0.05), (jnp.float16, 0.005)):
+        given = jnp.asarray(square, kind)
+        q, r = jax.jit(jnp.linalg.qr)(given)
+        assert q.dtype == r.dtype == kind
+        np.testing.assert_allclose(np.asarray(q, "f4") @ np.asarray(r, "f4"), square, atol=near)
+        values = lax.linalg.eigh(given)[1]
+        assert values.dtype == kind
+        np.testing.assert_allclose(np.asarray(values, "f4"), np.linalg.eigvalsh(square), atol=near)
+        low = np.asarray(lax.linalg.cholesky(given), "f4")
+        np.testing.assert_allclose(low @ low.T, square, atol=near)
+    print("halves good")
+
+
+def inspected() -> None:
+    """The sharding that the compiler decides on, once a compilation; the value that is asked about is cut by another's."""
+    found = []
+
+    def f(a):
+        b = a * 2
+        jax.debug.inspect_array_sharding(b, callback=found.append)
+        jax.debug.inspect_array_sharding(b.sum(0), callback=found.append)
+        return b + 1
+
+    a = jax.device_put(np.ones((4, 3), "f4"), rows)
+    with jax.set_mesh(mesh):
+        jitted = jax.jit(f)
+        np.testing.assert_array_equal(jitted(a), 3)
+        np.testing.assert_array_equal(jitted(a), 3)
+    assert [one.spec for one in found] == [P("x"), P()], found
+    # A function that raises fails the compilation.
+    try:
+        jax.jit(lambda a: (jax.debug.inspect_array_sharding(a, callback=lambda _: 1 / 0), a)[1])(a)
+    except jax.errors.JaxRuntimeError as error:
+        assert "ZeroDivisionError" in str(error), error
+    else:
+        raise AssertionError("nobody hears what the function raised")
+    print("inspected good")
+
+
+def used() -> None:
+    """What is said to be used stays in the program, in the shape that a rank has."""
+
+    def f(a):
+        lax.dce_sink(a + 1, prevent_mlir_dce=True)
+        return a
+
+    a = jax.device_put(np.ones((4, 3), "f4"), rows)
+    text = jax.jit(f).lower(a).compile().as_text()
+    assert "dce_sink" in text and "f32[2,3]" in text and "add" in text, text
+    np.testing.assert_array_equal(jax.jit(f)(a), 1)
+    print("used good")
+
+
+def fours() -> None:
+    """Floats of four bits come in, are computed, cut, called with, and go out: all of their numbers."""
+    numbers = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], "f4")
+    given = jnp.asarray(numbers).astype(jnp.float4_e2m1fn)
+    assert given.dtype == jnp.float4_e2m1fn
+    np.testing.assert_array_equal(np.asarray(given).astype("f4"), numbers)
+    np.testing.assert_array_equal(jax.jit(lambda a: a.astype("f4") * 2)(given), numbers * 2)
+    cut = jax.device_put(given, rows)
+    back = jax.jit(lambda a: (a[::-1], -a))(cut)
+    np.testing.assert_array_equal(np.asarray(back[0]).astype("f4"), numbers[::-1])
+    np.testing.assert_array_equal(np.asarray(back[1]).astype("f4"), -numbers)
+    print("fours good")
+
+
 branches()
 sparse_products()
+partitioned()
+halves()
+inspected()
+used()
+fours()

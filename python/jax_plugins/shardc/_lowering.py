@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from ._callbacks import table
 
 PLATFORM = "shardc"
@@ -21,7 +23,8 @@ def register_platform(path: Path) -> None:
     """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _export_dlpack, _import_dlpack):
+    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _inline_partitioned, _inspect_shardings,
+                 _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
@@ -119,6 +122,67 @@ def _lower_as_for_cpu() -> None:
     specific[PLATFORM] = rules
 
 
+def _inline_partitioned() -> None:
+    """Functions of ``custom_partitioning``: shardc cuts them itself, by their own ops."""
+    from jax._src import core, custom_partitioning
+    from jax._src.interpreters import mlir
+
+    def lower(context: Any, *values: Any, call: Any, **_: Any) -> Any:
+        return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(context, *values)
+
+    _set_rule(custom_partitioning.custom_partitioning_p, lower)
+
+
+def _inspect_shardings() -> None:
+    """``jax.debug.inspect_array_sharding`` under jit: the compiler says how the array lies once it has decided."""
+    from jax._src import debugging, mesh, sharding_impls
+    from jax._src.interpreters import mlir
+    from jax._src.lib import xla_client
+    from jax._src.lib.mlir import ir
+    from jax._src.lib.mlir.dialects import hlo
+
+    original = mlir._lowerings[debugging.inspect_sharding_p].rule
+    read, parse = xla_client.HloSharding.from_proto, sharding_impls.parse_flatten_op_sharding
+
+    def lower(context: Any, value: Any, *, callback: Callable[[Any], None]) -> Any:
+        axes = context.module_context.axis_context
+        if isinstance(axes, sharding_impls.SPMDAxisContext):
+            devices, meant = axes.mesh._flat_devices_tuple, axes.mesh
+        else:
+            devices, meant = axes.device_assignment, mesh.thread_resources.env.physical_mesh
+            if axes.abstract_mesh is not None:
+                sizes = axes.abstract_mesh.axis_sizes
+                meant = mesh.Mesh(numpy.array(devices).reshape(sizes), axes.abstract_mesh.axis_names)
+        if len(devices) == 1:
+            return original(context, value, callback=callback)
+
+        def tell(encoded: Any) -> tuple[()]:
+            proto = xla_client.OpSharding()
+            proto.ParseFromString(encoded.tobytes())
+            found = read(proto)
+            if meant.empty:
+                callback(sharding_impls.GSPMDSharding(devices, found))
+            else:
+                spec = sharding_impls.PartitionSpec() if found.is_manual() else parse(found, meant)[0]
+                callback(sharding_impls.NamedSharding(meant, spec))
+            return ()
+
+        number, keeper = table.add(tell)
+        context.module_context.add_keepalive(keeper)
+        hlo.CustomCallOp([], [value], call_target_name=ir.StringAttr.get("InspectSharding"),
+                         has_side_effect=ir.BoolAttr.get(True), backend_config=ir.StringAttr.get(str(number)))
+        return []
+
+    _set_rule(debugging.inspect_sharding_p, lower)
+
+
+def _set_rule(primitive: Any, rule: Callable[..., Any]) -> None:
+    from jax._src.interpreters import mlir
+
+    entry = mlir._lowerings[primitive]
+    mlir._platform_specific_lowerings[PLATFORM][primitive] = type(entry)(rule, entry.inline)
+
+
 def _export_dlpack() -> None:
     """``__dlpack__`` of arrays."""
     from jax._src.array import ArrayImpl
@@ -147,7 +211,6 @@ def _import_dlpack() -> None:
     """``from_dlpack`` to the default device. JAX would leave what lies in the host's memory on its own CPU device."""
     import jax
     import jax.dlpack
-    import numpy
     from jax._src import dlpack
 
     original = dlpack.from_dlpack
@@ -182,6 +245,8 @@ _CHOOSE_BY_PLATFORM = frozenset({"platform_index", "cond"})
 """Primitives of ``lax.platform_dependent``: which branch it is, and the branches."""
 _AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
 """Primitives whose rule for the CPU refuses what shardc can do, or calls a function of XLA's."""
+_OF_LAPACK = frozenset({"cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu", "ormqr", "schur", "svd", "tridiagonal"})
+"""Primitives whose rule for the CPU names functions by type, and has none for floats of 16 bits."""
 
 
 class _Rules(dict[Any, Any]):
@@ -208,7 +273,8 @@ class _Rules(dict[Any, Any]):
         made = self._made.get(primitive)
         if made is None or made[0] is not entry:
             change = _with_platform if primitive.name in _CHOOSE_BY_PLATFORM else _as_for_cpu
-            made = self._made[primitive] = (entry, type(entry)(change(entry.rule), entry.inline))
+            rule = _in_f32(entry.rule) if primitive.name in _OF_LAPACK else entry.rule
+            made = self._made[primitive] = (entry, type(entry)(change(rule), entry.inline))
         return made[1]
 
 
@@ -226,6 +292,33 @@ def _with_platform(rule: Callable[..., Any]) -> Callable[..., Any]:
             if parameters.get(name) is not None:
                 parameters[name] = named(parameters[name])
         return rule(context, *arguments, **parameters)
+
+    return lower
+
+
+def _in_f32(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """``rule``, which computes floats of 16 bits in f32."""
+    from jax._src.interpreters import mlir
+    from jax._src.lib.mlir.dialects import hlo
+
+    def is_half(aval: Any) -> bool:
+        return str(getattr(aval, "dtype", "")) in ("bfloat16", "float16")
+
+    def widened(aval: Any) -> Any:
+        return aval.update(dtype=numpy.dtype("float32")) if is_half(aval) else aval
+
+    @functools.wraps(rule)
+    def lower(context: Any, *arguments: Any, **parameters: Any) -> Any:
+        if not any(map(is_half, context.avals_in)):
+            return rule(context, *arguments, **parameters)
+
+        def converted(values: Any, avals: Any, only: Any) -> list[Any]:
+            return [hlo.convert(mlir.aval_to_ir_type(context.module_context, aval), value) if is_half(one) else value
+                    for value, aval, one in zip(values, avals, only)]
+
+        wide = context.replace(avals_in=[*map(widened, context.avals_in)], avals_out=[*map(widened, context.avals_out)])
+        results = rule(wide, *converted(arguments, wide.avals_in, context.avals_in), **parameters)
+        return converted(results, context.avals_out, context.avals_out)
 
     return lower
 
