@@ -101,6 +101,8 @@ int callHost(void *, const shardc_host_call *call, char *message,
   return SHARDC_USAGE;
 }
 
+bool isCalledByJax() { return hostFunction; }
+
 /// Says who calls functions of Python for programs, for all clients. Null: no
 /// one.
 extern "C" SHARDC_EXPORT void shardc_pjrt_set_host(shardc_host_fn function) {

@@ -382,8 +382,10 @@ Error *Client_Compile(Client_Compile_Args *args) {
   named.emplace_back("even-borders", "true");
   // What is unreduced arrives and leaves in parts.
   named.emplace_back("partial-results", "true");
-  // The caller has just written it: what came from a file it has read itself.
-  named.emplace_back("own", "true");
+  // JAX has just written it: what came from a file it has read itself. Of other
+  // callers bytecode is looked at first.
+  if (isCalledByJax())
+    named.emplace_back("own", "true");
   // They know the devices of a program by their numbers.
   named.emplace_back("device-order", "true");
   std::vector<shardc_option> list;

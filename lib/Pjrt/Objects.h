@@ -183,6 +183,8 @@ Memory &memoryOf(const Client *client, Device *device, Memory *memory);
 /// Functions of the process that programs call: given by the Python package.
 int callHost(void *user, const shardc_host_call *call, char *message,
              size_t messageSize);
+/// Whether that package is there: programs are JAX's then.
+bool isCalledByJax();
 
 //===----------------------------------------------------------------------===//
 // Buffers

@@ -2,7 +2,9 @@
 #include "Caller.h"
 #include "Wire.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
 
 using namespace shardc::pjrt;
 using namespace shardc::pjrt::test;
@@ -314,6 +316,20 @@ TEST_F(PjrtRun, OptionsAndProgramsThatCannotBeAreErrors) {
   EXPECT_FALSE(
       compile(client.get(), "func.func @main() { return }", "\x1a", error));
   EXPECT_EQ(error, "compile options that are no protocol buffer");
+}
+
+// In-process it ends the reader's process.
+TEST_F(PjrtRun, DamagedBytecodeIsAnError) {
+  std::ifstream file(SHARDC_TEST_FOLDER
+                     "/Tools/shard-run/Inputs/crashes-the-reader.mlirbc",
+                     std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_FALSE(bytes.empty());
+  std::string error;
+  EXPECT_FALSE(compile(client.get(), bytes, optionsFor(1), error));
+  EXPECT_NE(error, "");
+  EXPECT_TRUE(compile(client.get(), "func.func @main() { return }",
+                      optionsFor(1), error));
 }
 
 // The table of the profiler, used as it is meant and not.
