@@ -64,6 +64,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addPass(createMakeReproduciblePass());
   }
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
+  // What loops are left are no rings, and their ops keep their sums.
+  pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

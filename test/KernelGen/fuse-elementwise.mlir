@@ -53,3 +53,39 @@ func.func @expensive_and_read_twice(%x: tensor<64xf32>) -> (tensor<64xf32>, tens
   } -> tensor<64xf32>
   return %p, %q : tensor<64xf32>, tensor<64xf32>
 }
+
+// What is read twice stays in a register where all readers end in one result.
+// CHECK-LABEL: func.func @read_twice_on_the_way_to_one_result(
+//  CHECK-SAME:   %[[X:.*]]: tensor<64xf32>, %[[Y:.*]]: tensor<64xf32>)
+//       CHECK:   %[[ALL:.*]] = linalg.generic {{.*}} ins(%[[X]], %[[Y]] :
+//       CHECK:   ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32):
+//       CHECK:     %[[E:.*]] = math.exp %[[A]]
+//       CHECK:     %[[S:.*]] = arith.subf %[[E]], %[[B]]
+//       CHECK:     %[[T:.*]] = math.tanh %[[S]]
+//       CHECK:     %[[P:.*]] = arith.mulf %[[E]], %[[T]]
+//       CHECK:     linalg.yield %[[P]]
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return %[[ALL]]
+func.func @read_twice_on_the_way_to_one_result(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+  %e = tensor.empty() : tensor<64xf32>
+  %exp = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %tanh = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%exp, %y : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    %1 = math.tanh %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<64xf32>
+  %product = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%exp, %tanh : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %product : tensor<64xf32>
+}

@@ -49,7 +49,8 @@ def FuseElementwisePass : Pass<"spmd-fuse-elementwise", "mlir::func::FuncOp"> {
   let summary = "Fuse elementwise producers into their consumers, where that saves work.";
   let description = [{
     Before: linalg on tensors, an op each. After: an elementwise op with one consumer is part of
-    it, cheap ones (broadcasts, casts, a few operations) are part of each of their consumers.
+    it, cheap ones (broadcasts, casts, a few operations) are part of each of their consumers. What
+    several elementwise ops read, all on the way to one result, is part of that one too.
     Contractions, reductions and windows stay roots of their own; what only moves data is read
     through their indexing maps. Adds no work but the repetition of cheap operations.
 

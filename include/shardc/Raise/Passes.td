@@ -343,6 +343,44 @@ def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
   }];
 }
 
+def UnrollLoopsPass : Pass<"spmd-unroll-loops", "::mlir::func::FuncOp"> {
+  let summary = "Write out short loops of elementwise ops.";
+  let description = [{
+    Before: a loop that counts, of few turns, whose body is elementwise ops (and any ops on small values), such as the five turns in which JAX makes random
+    bits. Each turn reads and writes what is carried. After: its turns, one behind the other, which fuse to one pass over memory. Left alone: loops
+    that carry small values only, whose code would grow for nothing.
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4096xi32>) -> tensor<4096xi32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %two = stablehlo.constant dense<2> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i32>, tensor<4096xi32>
+      cond {
+        %c = stablehlo.compare LT, %i, %two, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      } do {
+        %y = stablehlo.multiply %a, %a : tensor<4096xi32>
+        %next = stablehlo.add %i, %one : tensor<i32>
+        stablehlo.return %next, %y : tensor<i32>, tensor<4096xi32>
+      }
+      return %r#1 : tensor<4096xi32>
+    }
+    // after
+    func.func @main(%x: tensor<4096xi32>) -> tensor<4096xi32> {
+      %0 = stablehlo.multiply %x, %x : tensor<4096xi32>
+      %1 = stablehlo.multiply %0, %0 : tensor<4096xi32>
+      return %1 : tensor<4096xi32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"maxTurns", "max-turns", "int64_t", /*default=*/"8",
+           "Longest loop that is written out.">,
+    Option<"maxOps", "max-ops", "int64_t", /*default=*/"512",
+           "Most ops that come of one loop.">];
+}
+
 def SumAfterLoopsPass : Pass<"spmd-sum-after-loops", "::mlir::func::FuncOp"> {
   let summary = "Make sums that a loop adds up in each iteration once, after it.";
   let description = [{

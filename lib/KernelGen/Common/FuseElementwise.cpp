@@ -8,14 +8,20 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace shardc {
 #define GEN_PASS_DEF_FUSEELEMENTWISEPASS
 #include "shardc/KernelGen/Passes.h.inc"
+
+/// Most inputs of an op that comes of fusion, and most ops in it: what a loop
+/// reads has a register each for its address.
+constexpr unsigned kMaxInputs = 12, kMaxBody = 1024;
 
 /// Operations in a body; a call of a function counts for many.
 static unsigned bodyCost(linalg::GenericOp op) {
@@ -57,7 +63,7 @@ static bool shouldFuse(OpOperand *operand) {
                producer.getBody()->without_terminator(),
                [](Operation &inner) { return isa<linalg::IndexOp>(inner); });
   }
-  if (consumer.getNumDpsInputs() + producer.getNumDpsInputs() > 12)
+  if (consumer.getNumDpsInputs() + producer.getNumDpsInputs() > kMaxInputs)
     return false;
   unsigned users = 0;
   for (Operation *user : producer->getUsers()) {
@@ -79,6 +85,132 @@ static bool shouldFuse(OpOperand *operand) {
   if (users == 1)
     return cost <= 4;
   return cost <= 4 && reads <= 1 && once;
+}
+
+/// True for an op of one result whose iterations are its elements, each made
+/// once from what the op reads.
+static bool isElementwise(linalg::GenericOp op) {
+  return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 &&
+         op.getNumParallelLoops() == op.getNumLoops() &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
+         op.getRegionOutputArgs().front().use_empty();
+}
+
+/// True if `user` reads, in each iteration, the element of `op` with the same
+/// indices, and nothing else of it.
+static bool readsAlike(linalg::GenericOp user, linalg::GenericOp op) {
+  return llvm::all_of(user->getOpOperands(), [&](OpOperand &operand) {
+    return operand.get() != op->getResult(0) ||
+           (user.isDpsInput(&operand) &&
+            user.getMatchingIndexingMap(&operand).isIdentity());
+  });
+}
+
+namespace {
+/// Elementwise ops of which only the last one's result is read by others.
+struct Cone {
+  SmallVector<linalg::GenericOp> members; ///< the last first
+  SetVector<Value> inputs; ///< of all members, whoever makes them
+  unsigned ops = 0;
+};
+} // namespace
+
+static unsigned bodySize(linalg::GenericOp op) {
+  return op.getBody()->getOperations().size();
+}
+
+/// Makes one op of a cone, in the last one's place.
+static void merge(Cone &cone) {
+  linalg::GenericOp last = cone.members.front();
+  IRRewriter rewriter(last.getContext());
+  rewriter.setInsertionPoint(last);
+  llvm::DenseMap<Value, linalg::GenericOp> made;
+  for (linalg::GenericOp op : cone.members)
+    if (op != last)
+      made[op->getResult(0)] = op;
+  // Inputs, each once for each way in which it is read.
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  auto placeOf = [&](Value value, AffineMap map) {
+    for (auto [place, known] : llvm::enumerate(inputs))
+      if (known == value && maps[place] == map)
+        return unsigned(place);
+    inputs.push_back(value);
+    maps.push_back(map);
+    return unsigned(inputs.size() - 1);
+  };
+  for (linalg::GenericOp op : llvm::reverse(cone.members))
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (!made.contains(operand->get()))
+        placeOf(operand->get(), op.getMatchingIndexingMap(operand));
+  Value init = last.getDpsInits().front();
+  maps.push_back(last.getIndexingMapsArray().back());
+  auto fused = linalg::GenericOp::create(
+      rewriter, last.getLoc(), last->getResultTypes(), inputs, init, maps,
+      last.getIteratorTypesArray(),
+      [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+        llvm::DenseMap<Value, Value> results;
+        for (linalg::GenericOp op : llvm::reverse(cone.members)) {
+          IRMapping map;
+          for (OpOperand *operand : op.getDpsInputOperands()) {
+            auto inner = results.find(operand->get());
+            map.map(
+                op.getMatchingBlockArgument(operand),
+                inner != results.end()
+                    ? inner->second
+                    : arguments[placeOf(operand->get(),
+                                        op.getMatchingIndexingMap(operand))]);
+          }
+          for (Operation &inner : op.getBody()->without_terminator())
+            builder.clone(inner, map);
+          results[op->getResult(0)] =
+              map.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
+        }
+        linalg::YieldOp::create(builder, loc, results[last->getResult(0)]);
+      });
+  fused->setDiscardableAttrs(last->getDiscardableAttrDictionary());
+  rewriter.replaceOp(last, fused->getResults());
+  for (linalg::GenericOp op : llvm::drop_begin(cone.members))
+    rewriter.eraseOp(op);
+}
+
+/// Makes one op of elementwise ops that share what they read and make: a value
+/// with several readers, all of which end in one result, stays in a register.
+static void mergeCones(func::FuncOp function) {
+  SmallVector<std::unique_ptr<Cone>> cones;
+  function.walk([&](Block *block) {
+    llvm::DenseMap<Operation *, Cone *> coneOf;
+    for (Operation &inner : llvm::reverse(*block)) {
+      auto op = dyn_cast<linalg::GenericOp>(inner);
+      if (!isElementwise(op) || op->use_empty())
+        continue;
+      Cone *cone = nullptr;
+      bool joins = true;
+      for (Operation *user : op->getUsers()) {
+        auto reader = dyn_cast<linalg::GenericOp>(user);
+        Cone *other = reader ? coneOf.lookup(user) : nullptr;
+        joins &= other && (!cone || other == cone) && readsAlike(reader, op);
+        cone = other;
+      }
+      auto isNew = [&](Value input) { return !cone->inputs.contains(input); };
+      if (joins) {
+        unsigned more = llvm::count_if(op.getDpsInputs(), isNew);
+        // What it makes is no input of the others any longer.
+        joins = cone->inputs.size() + more <= kMaxInputs + 1 &&
+                cone->ops + bodySize(op) <= kMaxBody;
+      }
+      if (!joins)
+        cone = cones.emplace_back(std::make_unique<Cone>()).get();
+      coneOf[op] = cone;
+      cone->inputs.remove(op->getResult(0));
+      cone->members.push_back(op);
+      cone->ops += bodySize(op);
+      cone->inputs.insert_range(op.getDpsInputs());
+    }
+  });
+  for (std::unique_ptr<Cone> &cone : cones)
+    if (cone->members.size() > 1)
+      merge(*cone);
 }
 
 /// Moves reductions down to their single consumer, with what fills their
@@ -123,6 +255,7 @@ struct FuseElementwisePass final
     if (failed(
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
+    mergeCones(getOperation());
     sinkToConsumers(getOperation());
   }
 };
