@@ -94,6 +94,8 @@ class Case:
     """torch.compile has nothing to do with it: a loop in Python, or an optimizer that is fused already."""
     tolerance: float = 1e-3
     axes: Callable[[int], dict[str, int]] = field(default=lambda ranks: {"x": ranks})
+    on_mesh: Callable[[Any], tuple[Any, Any]] | None = None
+    """Of a program that is made for a mesh: ``jax`` and ``outs`` for it."""
 
     def arrays(self) -> list[np.ndarray]:
         """The inputs, the same in each process; those of 16 bits are in f32 still."""

@@ -39,6 +39,8 @@ import numpy as np
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent.parent
 PEERS = ("jax", "torch", "inductor")
+PROGRAMS = ("corpus", "training")
+"""Operators whose rows are whole programs."""
 WITHIN, LEAST_ROUNDS = 0.04, 7
 
 # --- statistics ---------------------------------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ def chosen_rows(options: argparse.Namespace) -> list[dict]:
         rows = [drawn(row, random.Random(f"{options.drawn}:{row['row']}")) for row in rows if row.get("free") or row.get("even")]
     if options.only:
         wanted = options.only.split(",")
-        rows = [row for row in rows if any(word in row["row"] or word == row["operator"] for word in wanted)]
+        rows = [row for row in rows if any(row["row"].startswith(word) or f"-{word}" in row["row"] or word == row["operator"] for word in wanted)]
     return rows
 
 
@@ -187,18 +189,15 @@ def difference(ours: list[dict], theirs: list[dict]) -> float:
 # --- a row --------------------------------------------------------------------------------------------------------------
 
 
-def limit_seconds(row_facts: dict, flops: float, dtype: str, limits: dict) -> float:
+def limit_seconds(facts: dict, dtype: str, limits: dict) -> float:
     """What memory or arithmetic alone would need."""
-    written, moved = row_facts["written"], row_facts["bytes"]
+    written, moved, flops = facts["written"], facts["bytes"], facts["flops"]
     bandwidth = limits["read"] if written < 0.05 * moved else limits["copy"]
     return max(moved / bandwidth, flops / (limits["flops_f64"] if dtype == "float64" else limits["flops_f32"]))
 
 
 def time_row(row: dict, ranks_list: list[int], sides: dict[str, Side], listener: socket.socket, options: argparse.Namespace, limits: dict) -> list[dict]:
     """Time one row at some ranks, all sides in turns; PyTorch's processes are asked once for all ranks."""
-    import operators
-
-    case = operators.case(row)
     dtype = row.get("dtype", "float32")
     runners: dict[tuple[str, int], Runner] = {}
     for name, side in sides.items():
@@ -253,13 +252,13 @@ def time_row(row: dict, ranks_list: list[int], sides: dict[str, Side], listener:
         ours, theirs = of("shardc", ranks), of("jax", ranks)
         if ours and theirs:
             apart = difference(ours.said["digests"], theirs.said["digests"])
-            result["difference"], result["agrees"] = apart, bool(apart <= case.tolerance)
+            result["difference"], result["agrees"] = apart, bool(apart <= ours.said["facts"]["tolerance"])
         if ours and ours.turns:
             facts = ours.said["facts"]
-            result["bytes"], result["flops"] = facts["bytes"], case.flops
-            if limits:
-                result["share"] = limit_seconds(facts, case.flops, dtype, limits) / (result["shardc"]["ms"] / 1e3)
-            if case.sweeps == 1:
+            result["bytes"], result["flops"] = facts["bytes"], facts["flops"]
+            if limits and row["operator"] not in PROGRAMS:
+                result["share"] = limit_seconds(facts, dtype, limits) / (result["shardc"]["ms"] / 1e3)
+            if facts["sweeps"] == 1 and row["operator"] not in PROGRAMS:
                 result["passes"] = facts["model_bytes"] / max(facts["bytes"], 1)
             result["ratio"] = {name: dict(zip(("median", "low", "high"), interval(r))) for name in PEERS if len(r := ratios(name, ranks)) >= 3}
             if result["ratio"]:
@@ -326,12 +325,12 @@ def geometric_mean(values: list[float]) -> float:
 
 def summary(rows: list[dict]) -> list[str]:
     lines = []
-    for ranks in sorted({row["ranks"] for row in rows}):
-        decided = [row for row in rows if row["ranks"] == ranks and row.get("ratio")]
+    for ranks, is_program in sorted({(row["ranks"], row["operator"] in PROGRAMS) for row in rows}):
+        decided = [row for row in rows if row["ranks"] == ranks and (row["operator"] in PROGRAMS) == is_program and row.get("ratio")]
         if decided:
             count = {name: sum(row["verdict"] == name for row in decided) for name in ("ahead", "level", "behind", "undecided", "differs")}
             mean = geometric_mean([row["ratio"][row["better"]]["median"] for row in decided])
-            lines.append(f"{ranks} rank{'s' * (ranks > 1)}: {len(decided)} rows, geometric mean {mean:.2f}; " + ", ".join(f"{n} {name}" for name, n in count.items() if n))
+            lines.append(f"{ranks} rank{'s' * (ranks > 1)}, {'programs' if is_program else 'operators'}: {len(decided)} rows, geometric mean {mean:.2f}; " + ", ".join(f"{n} {name}" for name, n in count.items() if n))
     return lines
 
 

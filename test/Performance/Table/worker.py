@@ -27,6 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 import operators
+import programs  # noqa: F401
 from operators import FREE, Case
 
 # --- a process' memory --------------------------------------------------------------------------------------------------
@@ -64,8 +65,9 @@ def traced(case: Case, mesh: Any) -> tuple[Any, list[Any]]:
             return None
         return NamedSharding(mesh, PartitionSpec(*(operators.along(cut) if cut is None or isinstance(cut, int) else cut)))
 
-    outs = tuple(map(sharding, case.outs)) if isinstance(case.outs, list) else sharding(case.outs)
-    f = jax.jit(case.jax, out_shardings=outs, donate_argnums=tuple(range(case.carry)), keep_unused=True)
+    function, given = case.on_mesh(mesh) if case.on_mesh else (case.jax, case.outs)
+    outs = tuple(map(sharding, given)) if isinstance(given, list) else sharding(given)
+    f = jax.jit(function, out_shardings=outs, donate_argnums=tuple(range(case.carry)), keep_unused=True)
     return f, [sharding(given.cut) for given in case.inputs]
 
 
@@ -191,6 +193,7 @@ class Timed:
         self.carry = carry
         arrays = [to_numpy(result) for result in results]
         self.digests = [digest(value) for value in arrays]
+        self.facts |= {"flops": self.case.flops, "sweeps": self.case.sweeps, "tolerance": self.case.tolerance}
         self.facts["bytes"] = self.moved(arrays) if side in ("shardc", "jax") else 0
         self.facts["written"] = sum(value.nbytes for value in arrays)
         del arrays
