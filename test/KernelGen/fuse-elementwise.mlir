@@ -89,3 +89,54 @@ func.func @read_twice_on_the_way_to_one_result(%x: tensor<64xf32>, %y: tensor<64
   } -> tensor<64xf32>
   return %product : tensor<64xf32>
 }
+
+// State that is returned, and read once more on the way to other state, is made in the same loop: a moment of an optimizer.
+// CHECK-LABEL: func.func @returned_and_read_once_more(
+//       CHECK:   %[[BOTH:.*]]:2 = linalg.generic
+//       CHECK:     %[[M:.*]] = math.exp
+//       CHECK:     %[[P:.*]] = math.tanh %[[M]]
+//       CHECK:     linalg.yield %[[P]], %[[M]]
+//   CHECK-NOT:   linalg.generic
+//       CHECK:   return %[[BOTH]]#1, %[[BOTH]]#0
+func.func @returned_and_read_once_more(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%m : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.tanh %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %m, %p : tensor<64xf32>, tensor<64xf32>
+}
+
+// What a sum makes is left to the one op that its kernel goes on with.
+// CHECK-LABEL: func.func @behind_a_sum(
+// CHECK-COUNT-3: linalg.generic
+func.func @behind_a_sum(%x: tensor<64x8xf32>, %start: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<64x8xf32>) outs(%start : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%s : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%m : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.tanh %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<64xf32>
+  return %m, %p : tensor<64xf32>, tensor<64xf32>
+}

@@ -7,6 +7,7 @@
 // into contractions, whose operands must stay plain memory.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/KernelGen/Common.h"
@@ -107,10 +108,12 @@ static bool readsAlike(linalg::GenericOp user, linalg::GenericOp op) {
 }
 
 namespace {
-/// Elementwise ops of which only the last one's result is read by others.
+/// Elementwise ops that can run where the last of them does: who else reads
+/// what they make comes after it.
 struct Cone {
   SmallVector<linalg::GenericOp> members; ///< the last first
-  SetVector<Value> inputs; ///< of all members, whoever makes them
+  SmallVector<linalg::GenericOp> results; ///< members that others read
+  SetVector<Value> inputs;                ///< of all members, also from within
   unsigned ops = 0;
 };
 } // namespace
@@ -124,12 +127,11 @@ static void merge(Cone &cone) {
   linalg::GenericOp last = cone.members.front();
   IRRewriter rewriter(last.getContext());
   rewriter.setInsertionPoint(last);
-  llvm::DenseMap<Value, linalg::GenericOp> made;
+  llvm::DenseSet<Value> made;
   for (linalg::GenericOp op : cone.members)
-    if (op != last)
-      made[op->getResult(0)] = op;
+    made.insert(op->getResult(0));
   // Inputs, each once for each way in which it is read.
-  SmallVector<Value> inputs;
+  SmallVector<Value> inputs, inits;
   SmallVector<AffineMap> maps;
   auto placeOf = [&](Value value, AffineMap map) {
     for (auto [place, known] : llvm::enumerate(inputs))
@@ -143,39 +145,101 @@ static void merge(Cone &cone) {
     for (OpOperand *operand : op.getDpsInputOperands())
       if (!made.contains(operand->get()))
         placeOf(operand->get(), op.getMatchingIndexingMap(operand));
-  Value init = last.getDpsInits().front();
-  maps.push_back(last.getIndexingMapsArray().back());
+  SmallVector<Type> types;
+  for (linalg::GenericOp op : cone.results) {
+    inits.push_back(op.getDpsInits().front());
+    maps.push_back(op.getIndexingMapsArray().back());
+    types.push_back(op->getResultTypes().front());
+  }
   auto fused = linalg::GenericOp::create(
-      rewriter, last.getLoc(), last->getResultTypes(), inputs, init, maps,
+      rewriter, last.getLoc(), types, inputs, inits, maps,
       last.getIteratorTypesArray(),
       [&](OpBuilder &builder, Location loc, ValueRange arguments) {
-        llvm::DenseMap<Value, Value> results;
+        llvm::DenseMap<Value, Value> values;
         for (linalg::GenericOp op : llvm::reverse(cone.members)) {
           IRMapping map;
           for (OpOperand *operand : op.getDpsInputOperands()) {
-            auto inner = results.find(operand->get());
+            auto inner = values.find(operand->get());
             map.map(
                 op.getMatchingBlockArgument(operand),
-                inner != results.end()
+                inner != values.end()
                     ? inner->second
                     : arguments[placeOf(operand->get(),
                                         op.getMatchingIndexingMap(operand))]);
           }
           for (Operation &inner : op.getBody()->without_terminator())
             builder.clone(inner, map);
-          results[op->getResult(0)] =
+          values[op->getResult(0)] =
               map.lookupOrDefault(op.getBody()->getTerminator()->getOperand(0));
         }
-        linalg::YieldOp::create(builder, loc, results[last->getResult(0)]);
+        SmallVector<Value> yielded;
+        for (linalg::GenericOp op : cone.results)
+          yielded.push_back(values[op->getResult(0)]);
+        linalg::YieldOp::create(builder, loc, yielded);
       });
   fused->setDiscardableAttrs(last->getDiscardableAttrDictionary());
-  rewriter.replaceOp(last, fused->getResults());
-  for (linalg::GenericOp op : llvm::drop_begin(cone.members))
+  for (auto [op, result] : llvm::zip_equal(cone.results, fused.getResults()))
+    rewriter.replaceAllUsesWith(op->getResult(0), result);
+  for (linalg::GenericOp op : cone.members)
     rewriter.eraseOp(op);
 }
 
+/// True for what takes a value that the function returns.
+static bool isReturn(Operation *op) {
+  return isa<func::ReturnOp, bufferization::MaterializeInDestinationOp>(op);
+}
+
+/// True if a product, a window or a sum makes `value`, whose kernel may go on
+/// with the one op that reads it.
+static bool isReduced(Value value) {
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  return op && op.getNumReductionLoops() > 0;
+}
+
+/// The cone of those that read `op`, if `op` can be part of it.
+static Cone *coneToJoin(linalg::GenericOp op,
+                        const llvm::DenseMap<Operation *, Cone *> &coneOf,
+                        bool &isResult) {
+  Cone *cone = nullptr;
+  isResult = false;
+  for (Operation *user : op->getUsers()) {
+    if (isReturn(user)) {
+      isResult = true;
+      continue;
+    }
+    auto reader = dyn_cast<linalg::GenericOp>(user);
+    Cone *other = reader ? coneOf.lookup(user) : nullptr;
+    if (!other || (cone && other != cone) || !readsAlike(reader, op))
+      return nullptr;
+    cone = other;
+  }
+  if (!cone)
+    return nullptr;
+  // State that is read on the way to other state: moments of an optimizer.
+  if (isResult) {
+    linalg::GenericOp last = cone->members.front();
+    for (Operation *user : op->getUsers())
+      if (isReturn(user) &&
+          (user->getBlock() != last->getBlock() || user->isBeforeInBlock(last)))
+        return nullptr;
+  }
+  if (isResult || cone->results.size() > 1)
+    if (llvm::any_of(op.getDpsInputs(), isReduced) ||
+        llvm::any_of(cone->inputs, isReduced))
+      return nullptr;
+  auto isNew = [&](Value input) { return !cone->inputs.contains(input); };
+  size_t inputs =
+      cone->inputs.size() + llvm::count_if(op.getDpsInputs(), isNew);
+  // What it makes is no input of the others any longer.
+  return inputs <= kMaxInputs + 1 && cone->ops + bodySize(op) <= kMaxBody
+             ? cone
+             : nullptr;
+}
+
 /// Makes one op of elementwise ops that share what they read and make: a value
-/// with several readers, all of which end in one result, stays in a register.
+/// with several readers, all of which end in one result, stays in a register;
+/// so does state that is returned, and read once more on the way to other
+/// state.
 static void mergeCones(func::FuncOp function) {
   SmallVector<std::unique_ptr<Cone>> cones;
   function.walk([&](Block *block) {
@@ -184,28 +248,19 @@ static void mergeCones(func::FuncOp function) {
       auto op = dyn_cast<linalg::GenericOp>(inner);
       if (!isElementwise(op) || op->use_empty())
         continue;
-      Cone *cone = nullptr;
-      bool joins = true;
-      for (Operation *user : op->getUsers()) {
-        auto reader = dyn_cast<linalg::GenericOp>(user);
-        Cone *other = reader ? coneOf.lookup(user) : nullptr;
-        joins &= other && (!cone || other == cone) && readsAlike(reader, op);
-        cone = other;
-      }
-      auto isNew = [&](Value input) { return !cone->inputs.contains(input); };
-      if (joins) {
-        unsigned more = llvm::count_if(op.getDpsInputs(), isNew);
-        // What it makes is no input of the others any longer.
-        joins = cone->inputs.size() + more <= kMaxInputs + 1 &&
-                cone->ops + bodySize(op) <= kMaxBody;
-      }
-      if (!joins)
+      bool isResult = true;
+      Cone *cone = coneToJoin(op, coneOf, isResult);
+      if (!cone) {
         cone = cones.emplace_back(std::make_unique<Cone>()).get();
+        isResult = true;
+      }
       coneOf[op] = cone;
-      cone->inputs.remove(op->getResult(0));
       cone->members.push_back(op);
-      cone->ops += bodySize(op);
+      if (isResult)
+        cone->results.push_back(op);
+      cone->inputs.remove(op->getResult(0));
       cone->inputs.insert_range(op.getDpsInputs());
+      cone->ops += bodySize(op);
     }
   });
   for (std::unique_ptr<Cone> &cone : cones)
