@@ -96,6 +96,8 @@ def chosen_rows(options: argparse.Namespace) -> list[dict]:
     rows = json.loads((HERE / "rows.json").read_text())
     if options.drawn is not None:
         rows = [drawn(row, random.Random(f"{options.drawn}:{row['row']}")) for row in rows if row.get("free") or row.get("even")]
+    if options.rows:
+        rows = [row for row in rows if row["row"] in options.rows.split(",")]
     if options.only:
         wanted = options.only.split(",")
         rows = [row for row in rows if any(row["row"].startswith(word) or f"-{word}" in row["row"] or word == row["operator"] for word in wanted)]
@@ -399,6 +401,7 @@ def measured_limits(options: argparse.Namespace) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="rows whose name has one of these words, or of these operators")
+    parser.add_argument("--rows", default="", help="rows by their whole names")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--peers", default="jax,torch,inductor")
     parser.add_argument("--torch", default=os.environ.get("SHARDC_TORCH_PYTHON", sys.executable), help="a Python that has PyTorch")
