@@ -245,7 +245,8 @@ _CHOOSE_BY_PLATFORM = frozenset({"platform_index", "cond"})
 """Primitives of ``lax.platform_dependent``: which branch it is, and the branches."""
 _AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
 """Primitives whose rule for the CPU refuses what shardc can do, or calls a function of XLA's."""
-_OF_LAPACK = frozenset({"cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu", "ormqr", "schur", "svd", "tridiagonal"})
+_OF_LAPACK = frozenset({"cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu", "ormqr",
+                        "schur", "svd", "tridiagonal"})
 """Primitives whose rule for the CPU names functions by type, and has none for floats of 16 bits."""
 
 
