@@ -215,8 +215,23 @@ static bool writesAllOf(linalg::GenericOp op, OpOperand &output) {
 static bool isOutput(Value block, int64_t numInputs) {
   auto argument = dyn_cast<BlockArgument>(block);
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) &&
-         argument.getArgNumber() >= numInputs &&
-         cast<MemRefType>(argument.getType()).hasStaticShape();
+         argument.getArgNumber() >= numInputs;
+}
+
+/// The sizes of `block`, an allocation or an argument, that are not in its
+/// type.
+static SmallVector<Value> dynamicSizesOf(OpBuilder &builder, Value block) {
+  if (auto alloc = block.getDefiningOp<memref::AllocOp>())
+    return SmallVector<Value>(alloc.getDynamicSizes());
+  SmallVector<Value> sizes;
+  auto type = cast<MemRefType>(block.getType());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(block);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(
+          memref::DimOp::create(builder, block.getLoc(), block, dim));
+  return sizes;
 }
 
 /// The block of `candidates` is a buffer from outside a loop whose body
@@ -231,7 +246,6 @@ static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
   bool isReturned = isOutput(block, numInputs);
   auto loop = dyn_cast<scf::ForOp>(first.site->getParentOp());
   if (!loop || block.getParentBlock() != loop->getBlock() ||
-      !type.hasStaticShape() ||
       !(isReturned || block.getDefiningOp<memref::AllocOp>()))
     return false;
   Block *body = loop.getBody();
@@ -285,9 +299,13 @@ static bool giveTwin(ArrayRef<Candidate> candidates, int64_t numInputs) {
     uses.emplace_back(&use, place);
   }
   IRRewriter rewriter(loop.getContext());
-  rewriter.setInsertionPointAfterValue(block);
+  SmallVector<Value> sizes = dynamicSizesOf(rewriter, block);
+  if (sizes.empty() || !isReturned)
+    rewriter.setInsertionPointAfterValue(block);
+  else
+    rewriter.setInsertionPointAfter(sizes.back().getDefiningOp());
   auto alike = [&]() -> Value {
-    return memref::AllocOp::create(rewriter, loop.getLoc(), type,
+    return memref::AllocOp::create(rewriter, loop.getLoc(), type, sizes,
                                    rewriter.getI64IntegerAttr(64));
   };
   Value buffer = isReturned ? alike() : block, twin = alike();
@@ -348,6 +366,9 @@ private:
 
 bool Mover::areAlike(ArrayRef<Candidate> candidates) {
   const Exchange &reference = exchangeOf(candidates.front());
+  auto first = candidates.front().whole().getDefiningOp<memref::AllocOp>();
+  if (!first)
+    return false;
   return llvm::all_of(candidates, [&](Candidate candidate) {
     const Exchange &exchange = exchangeOf(candidate);
     auto sameTables = [](const auto &pair) {
@@ -358,6 +379,7 @@ bool Mover::areAlike(ArrayRef<Candidate> candidates) {
     auto whole = candidate.whole().template getDefiningOp<memref::AllocOp>();
     return whole && whole->getBlock() == candidate.site->getBlock() &&
            whole.getType() == candidates.front().whole().getType() &&
+           whole.getDynamicSizes() == first.getDynamicSizes() &&
            exchange.globalShape == reference.globalShape &&
            exchange.dims.size() == reference.dims.size() &&
            llvm::all_of(llvm::zip_equal(exchange.dims, reference.dims),
@@ -431,14 +453,13 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
     if (!hoist(size.get(), place))
       return false;
   }
+  SmallVector<Value> sizes = dynamicSizesOf(builder, block);
   SmallVector<OpFoldResult> offsets = offsetsOf(first, place);
   builder.setInsertionPoint(place);
   Value moved = memref::AllocOp::create(
       builder, whole.getLoc(), whole.getType(), whole.getDynamicSizes(),
       whole.getAlignmentAttr());
-  Value part =
-      partOf(moved, cast<MemRefType>(block.getType()), offsets,
-             alloc ? ValueRange(alloc.getDynamicSizes()) : ValueRange());
+  Value part = partOf(moved, cast<MemRefType>(block.getType()), offsets, sizes);
   SmallVector<memref::AllocOp> replaced;
   for (Candidate candidate : candidates)
     replaced.push_back(candidate.whole().getDefiningOp<memref::AllocOp>());
@@ -448,7 +469,10 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
     replaceBuffer(builder, old, moved);
     old.erase();
   }
-  replaceBuffer(builder, block, part);
+  // The part's own sizes are those of what the function returns.
+  replaceBuffer(builder, block, part, [&](OpOperand &operand) {
+    return output && isa<memref::DimOp>(operand.getOwner());
+  });
   if (alloc) {
     alloc.erase();
   } else {
@@ -489,8 +513,11 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
         number && llvm::is_contained(group, *number))
       candidates.push_back(candidate);
   auto type = cast<MemRefType>(all.front().whole().getType());
-  if (!type.hasStaticShape() || !areAlike(candidates))
+  if (!areAlike(candidates))
     return false;
+  auto initial = loop.getInitArgs()[*first].getDefiningOp<memref::AllocOp>();
+  ValueRange wholeSizes =
+      all.front().whole().getDefiningOp<memref::AllocOp>().getDynamicSizes();
   auto yieldsOrRuns = [&](OpOperand &operand) {
     return operand.getOwner() == loop.getBody()->getTerminator() ||
            llvm::any_of(candidates, [&](Candidate candidate) {
@@ -506,9 +533,9 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
   };
   for (unsigned number : group) {
     auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
-    if (!alloc || alloc->getBlock() != loop->getBlock() ||
-        !alloc.getType().hasStaticShape() ||
-        alloc.getType() != loop.getInitArgs()[*first].getType() ||
+    if (!alloc || alloc->getBlock() != loop->getBlock() || !initial ||
+        alloc.getType() != initial.getType() ||
+        alloc.getDynamicSizes() != initial.getDynamicSizes() ||
         llvm::count(loop.getInitArgs(), Value(alloc)) != 1 ||
         !isPlain(
             alloc,
@@ -524,13 +551,17 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
     if (Operation *alloc = loop.getInitArgs()[number].getDefiningOp();
         alloc->isBeforeInBlock(earliest))
       earliest = alloc;
+  for (Value size : wholeSizes)
+    if (!hoist(size, earliest))
+      return false;
   SmallVector<OpFoldResult> offsets = offsetsOf(candidates.front(), earliest);
+  SmallVector<Value> sizes(initial.getDynamicSizes()), grown(wholeSizes);
   for (unsigned number : group) {
     auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
     builder.setInsertionPoint(alloc);
-    Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type,
+    Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type, grown,
                                           alloc.getAlignmentAttr());
-    Value part = partOf(whole, block, offsets, {});
+    Value part = partOf(whole, block, offsets, sizes);
     loop.getInitArgsMutable()[number].set(whole);
     replaceBuffer(builder, alloc, part);
     alloc.erase();
@@ -538,12 +569,12 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
     BlockArgument argument = loop.getRegionIterArg(number);
     argument.setType(type);
     builder.setInsertionPointToStart(loop.getBody());
-    replaceBuffer(builder, argument, partOf(argument, block, offsets, {}),
+    replaceBuffer(builder, argument, partOf(argument, block, offsets, sizes),
                   yieldsOrRuns);
     loop.getResult(number).setType(type);
     builder.setInsertionPointAfter(loop);
     replaceBuffer(builder, loop.getResult(number),
-                  partOf(loop.getResult(number), block, offsets, {}));
+                  partOf(loop.getResult(number), block, offsets, sizes));
   }
   for (Candidate candidate : candidates) {
     auto whole = candidate.whole().getDefiningOp<memref::AllocOp>();

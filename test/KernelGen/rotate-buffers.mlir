@@ -52,3 +52,62 @@ func.func @until(%x: memref<4xf32>, %out: memref<4xf32>) {
   memref.copy %a, %out : memref<4xf32> to memref<4xf32>
   return
 }
+
+// Buffers of the same unknown size change places, too.
+// CHECK-LABEL: func.func @same_size(
+//       CHECK:   %[[A:.*]] = memref.alloc(%[[SIZE:.*]])
+//       CHECK:   %[[B:.*]] = memref.alloc(%[[SIZE]])
+//       CHECK:   scf.for {{.*}} iter_args(%[[NOW:.*]] = %[[A]], %[[NEXT:.*]] = %[[B]])
+//   CHECK-NOT:     memref.copy
+//       CHECK:     scf.yield %[[NEXT]], %[[NOW]]
+
+func.func @same_size(%x: memref<?xf32>, %out: memref<?xf32>, %n: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%size) : memref<?xf32>
+  memref.copy %x, %a : memref<?xf32> to memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc(%size) : memref<?xf32>
+    "test.compute"(%a, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+    memref.copy %b, %a : memref<?xf32> to memref<?xf32>
+  }
+  memref.copy %a, %out : memref<?xf32> to memref<?xf32>
+  return
+}
+
+// Those of sizes that may differ do not, nor does one whose size the loop computes.
+// CHECK-LABEL: func.func @other_size(
+//       CHECK:   scf.for
+//       CHECK:     memref.copy
+// CHECK-LABEL: func.func @size_of_the_loop(
+//       CHECK:   scf.for
+//       CHECK:     memref.copy
+
+func.func @other_size(%x: memref<?xf32>, %out: memref<?xf32>, %n: index, %size: index, %other: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%size) : memref<?xf32>
+  memref.copy %x, %a : memref<?xf32> to memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %b = memref.alloc(%other) : memref<?xf32>
+    "test.compute"(%a, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+    memref.copy %b, %a : memref<?xf32> to memref<?xf32>
+  }
+  memref.copy %a, %out : memref<?xf32> to memref<?xf32>
+  return
+}
+
+func.func @size_of_the_loop(%x: memref<?xf32>, %out: memref<?xf32>, %n: index, %size: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%size) : memref<?xf32>
+  memref.copy %x, %a : memref<?xf32> to memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %here = "test.size"() : () -> index
+    %b = memref.alloc(%here) : memref<?xf32>
+    "test.compute"(%a, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+    memref.copy %b, %a : memref<?xf32> to memref<?xf32>
+  }
+  memref.copy %a, %out : memref<?xf32> to memref<?xf32>
+  return
+}

@@ -1,5 +1,7 @@
 // RUN: shard-opt %s --spmd-import --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate --spmd-lower-cpu \
 // RUN:   --mlir-disable-threading --mlir-print-ir-after=spmd-margins-in-place 2>&1 | FileCheck %s
+// RUN: shard-opt %s --spmd-import=sizes=0:0=9,7,8,8 --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate --spmd-lower-cpu \
+// RUN:   --mlir-disable-threading --mlir-print-ir-after=spmd-margins-in-place 2>&1 | FileCheck %s --check-prefix=UNEVEN
 // RUN: shard-run %s --check
 // RUN: shard-run %s --check --sizes=0:0=0,7,24,1
 
@@ -19,6 +21,21 @@
 //       CHECK: %[[END:.*]] = memref.subview %[[LOOP]]#0[1, 0] [8, 16] [1, 1]
 //       CHECK: memref.copy %[[END]], %[[OUT]]
 //  CHECK-NEXT: return
+
+// So too where shards differ in size.
+//       UNEVEN: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{.*}}, %[[OUT:[a-z0-9]+]]: memref<?x16xf32>)
+//   UNEVEN-DAG: %[[ROWS:.*]] = memref.dim %[[OUT]]
+//   UNEVEN-DAG: %[[MORE:.*]] = spmd.lookup [11, 9, 10, 10]
+//   UNEVEN-DAG: %[[A:.*]] = memref.alloc(%[[MORE]]) {{.*}}: memref<?x16xf32>
+//   UNEVEN-DAG: %[[B:.*]] = memref.alloc(%[[MORE]]) {{.*}}: memref<?x16xf32>
+//   UNEVEN-DAG: %[[BEGIN:.*]] = memref.subview %[[A]][1, 0] [%[[ROWS]], 16] [1, 1]
+//       UNEVEN: memref.copy %[[X]], %[[BEGIN]]
+//       UNEVEN: %[[LOOP:.*]]:2 = scf.for {{.*}} iter_args(%[[OLD:.*]] = %[[A]], %[[NEW:.*]] = %[[B]])
+//   UNEVEN-NOT:   memref.copy
+//       UNEVEN:   scf.yield %[[NEW]], %[[OLD]]
+//       UNEVEN: %[[END:.*]] = memref.subview %[[LOOP]]#0[1, 0] [%[[ROWS]], 16] [1, 1]
+//       UNEVEN: memref.copy %[[END]], %[[OUT]]
+//  UNEVEN-NEXT: return
 module {
   sdy.mesh @mesh = <["x"=4]>
   func.func @main(%x: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<32x16xf32> {

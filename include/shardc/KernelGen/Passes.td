@@ -250,6 +250,43 @@ def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::memref::MemRefDialect"];
 }
 
+def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
+  let summary = "Look up sizes that differ by rank once each, so that equal sizes are one value.";
+  let description = [{
+    Before: sizes of buffers are looked up where they are wanted, asked of other buffers, computed.
+    After: what follows from the tables of look-ups, and from how arguments are cut, is a look-up at
+    the function's beginning, one for all that are equal. So buffers of the same size can be told,
+    and every size has a bound. Other sizes stay as they are.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%n: index) -> (memref<?xf32>, memref<?xf32>) {
+      %0 = spmd.lookup [5, 3] along ["x"] on @mesh
+      %a = memref.alloc(%0) : memref<?xf32>
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %1 = memref.dim %a, %c0 : memref<?xf32>
+      %2 = arith.addi %1, %c1 : index
+      %b = memref.alloc(%2) : memref<?xf32>
+      return %a, %b : memref<?xf32>, memref<?xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%n: index) -> (memref<?xf32>, memref<?xf32>) {
+      %0 = spmd.lookup [6, 4] along ["x"] on @mesh
+      %1 = spmd.lookup [5, 3] along ["x"] on @mesh
+      %alloc = memref.alloc(%1) : memref<?xf32>
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %alloc_0 = memref.alloc(%0) : memref<?xf32>
+      return %alloc, %alloc_0 : memref<?xf32>, memref<?xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "spmd::SpmdDialect"];
+}
+
 def RotateBuffersPass : Pass<"spmd-rotate-buffers", "mlir::func::FuncOp"> {
   let summary = "Let loop-carried buffers change roles in place of copying them.";
   let description = [{

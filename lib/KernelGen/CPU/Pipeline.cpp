@@ -88,10 +88,13 @@ void buildSharedBufferPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createAnchorLoopValuesPass());
   addBufferization(pm);
   if (options.optimize) {
+    pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
     pm.addNestedPass<func::FuncOp>(createRotateBuffersPass());
     pm.addNestedPass<func::FuncOp>(createForwardCopiesPass());
-    if (options.onBuffers)
+    if (options.onBuffers) {
       options.onBuffers(pm);
+      pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
+    }
   }
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
 }

@@ -52,6 +52,14 @@ static bool isPlainlyUsed(Value buffer, Operation *loop) {
   return true;
 }
 
+/// True if both are allocated with the same type and sizes.
+static bool areAlike(Value a, Value b) {
+  auto first = a.getDefiningOp<memref::AllocOp>();
+  auto second = b.getDefiningOp<memref::AllocOp>();
+  return first && second && first.getType() == second.getType() &&
+         first.getDynamicSizes() == second.getDynamicSizes();
+}
+
 static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   Rotation rotation;
   for (Operation *op = body->getTerminator()->getPrevNode(); op;
@@ -79,7 +87,9 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   auto isInside = [&](Value buffer) {
     auto alloc = buffer.getDefiningOp<memref::AllocOp>();
     return alloc && alloc->getBlock() == body &&
-           alloc.getType().hasStaticShape();
+           llvm::all_of(alloc.getDynamicSizes(), [&](Value size) {
+             return !loop->isAncestor(size.getParentRegion()->getParentOp());
+           });
   };
   DenseSet<Value> sources;
   for (auto &[buffer, value] : holds) {
@@ -87,7 +97,7 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
       continue; // a snapshot; nothing reads it after the loop's body
     if (buffer == value)
       continue;
-    if (!isOutside(buffer) || buffer.getType() != value.getType() ||
+    if (!isOutside(buffer) || !areAlike(buffer, value) ||
         !(isOutside(value) || isInside(value)) ||
         !sources.insert(value).second || !isPlainlyUsed(buffer, loop))
       return std::nullopt;
@@ -111,8 +121,7 @@ static std::optional<Rotation> findRotation(Operation *loop, Block *body) {
   }
   for (Value spare : rotation.spares) {
     size_t at = 0;
-    while (at < all.size() &&
-           (taken[at] || all[at].getType() != spare.getType()))
+    while (at < all.size() && (taken[at] || !areAlike(all[at], spare)))
       ++at;
     if (at == all.size())
       return std::nullopt;

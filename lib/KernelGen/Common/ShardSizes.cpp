@@ -1,0 +1,319 @@
+//===- ShardSizes.cpp - Sizes that differ by rank -------------------------===//
+//
+// What is computed of look-ups along the same axes is the look-up of a table,
+// whose entries are computed here.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/KernelGen/ShardSizes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/KernelGen/Passes.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_KNOWSIZESPASS
+#include "shardc/KernelGen/Passes.h.inc"
+
+SizeFacts factsOf(Value size) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return {*number, std::max<int64_t>(*number, 1)};
+  if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {
+    ArrayRef<int64_t> table = lookup.getTable();
+    if (table.empty())
+      return {};
+    int64_t divisor = 0;
+    for (int64_t entry : table)
+      divisor = std::gcd(divisor, entry);
+    return {*llvm::max_element(table), std::max<int64_t>(divisor, 1)};
+  }
+  if (auto product = size.getDefiningOp<arith::MulIOp>()) {
+    SizeFacts x = factsOf(product.getLhs()), y = factsOf(product.getRhs());
+    int64_t most, multiple;
+    SizeFacts facts;
+    if (x.most && y.most && !llvm::MulOverflow(*x.most, *y.most, most))
+      facts.most = most;
+    if (!llvm::MulOverflow(x.multiple, y.multiple, multiple))
+      facts.multiple = multiple;
+    return facts;
+  }
+  return {};
+}
+
+ShardSizes::ShardSizes(func::FuncOp function)
+    : function(function), module(function->getParentOfType<ModuleOp>()) {
+  ArrayAttr inputs = spmd::contract::EntryInputs::get(module),
+            outputs = spmd::contract::EntryOutputs::get(module);
+  // Of the function that has these arguments, then destinations.
+  if (inputs && outputs &&
+      function.getNumArguments() >= inputs.size() + outputs.size())
+    for (ArrayAttr list : {inputs, outputs})
+      llvm::append_range(arguments, list.getAsRange<DictionaryAttr>());
+  if (function.isDeclaration())
+    return;
+  for (auto lookup : function.getBody().front().getOps<spmd::LookupOp>())
+    known.insert({{lookup.getTableAttr(), lookup.getAxes()}, lookup});
+  // Those that are known stand before everything else.
+  Block &entry = function.getBody().front();
+  for (auto &[key, lookup] : known)
+    lookup->moveBefore(&entry, entry.begin());
+}
+
+OpFoldResult ShardSizes::lookUp(Location loc, ArrayRef<int64_t> table,
+                                ArrayAttr axes, FlatSymbolRefAttr mesh) {
+  OpBuilder builder(function.getContext());
+  if (llvm::all_equal(table))
+    return builder.getIndexAttr(table.front());
+  auto entries = builder.getDenseI64ArrayAttr(table);
+  spmd::LookupOp &lookup = known[{entries, axes}];
+  if (!lookup) {
+    builder.setInsertionPointToStart(&function.getBody().front());
+    lookup = spmd::LookupOp::create(builder, loc, builder.getIndexType(),
+                                    entries, axes, mesh);
+  }
+  return lookup.getResult();
+}
+
+OpFoldResult ShardSizes::ofArgument(BlockArgument argument, int64_t dim) {
+  if (argument.getArgNumber() >= arguments.size())
+    return {};
+  DictionaryAttr attrs = arguments[argument.getArgNumber()];
+  auto sharding = spmd::contract::Sharding::in(attrs);
+  auto global = spmd::contract::GlobalType::in(attrs);
+  if (!sharding || !global)
+    return {};
+  auto mesh = dyn_cast_or_null<spmd::MeshOp>(
+      SymbolTable::lookupSymbolIn(module, sharding.getMesh()));
+  auto shape = cast<ShapedType>(global.getValue());
+  if (!mesh || dim >= static_cast<int64_t>(sharding.getDims().size()))
+    return {};
+  spmd::DimShardingAttr cut = sharding.getDims()[dim];
+  SmallVector<Attribute> axes(cut.getAxes().begin(), cut.getAxes().end());
+  return lookUp(
+      function.getLoc(),
+      cut.getBoundaries(mesh.getMesh(), shape.getDimSize(dim)).sizes(),
+      ArrayAttr::get(function.getContext(), axes), sharding.getMesh());
+}
+
+/// What a loop carries has one size, if that is what the loop begins with, and
+/// is yielded where it is what is carried.
+OpFoldResult ShardSizes::ofLoop(Value carried, Value initial, Value yielded,
+                                int64_t dim) {
+  OpFoldResult first = of(initial, dim);
+  if (!first)
+    return {};
+  if (!asked.insert({carried, dim}).second)
+    return first;
+  OpFoldResult next = of(yielded, dim);
+  asked.erase({carried, dim});
+  return next == first ? first : OpFoldResult();
+}
+
+OpFoldResult ShardSizes::of(Value buffer, int64_t dim) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  if (!type)
+    return {};
+  if (!type.isDynamicDim(dim))
+    return Builder(type.getContext()).getIndexAttr(type.getDimSize(dim));
+  auto sized = [&](OpFoldResult size) {
+    if (std::optional<int64_t> number = getConstantIntValue(size))
+      return OpFoldResult(Builder(type.getContext()).getIndexAttr(*number));
+    return canonical(cast<Value>(size));
+  };
+  if (auto argument = dyn_cast<BlockArgument>(buffer)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (parent == function)
+      return ofArgument(argument, dim);
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop || argument == loop.getInductionVar())
+      return {};
+    unsigned number = argument.getArgNumber() - 1;
+    return ofLoop(argument, loop.getInitArgs()[number],
+                  loop.getYieldedValues()[number], dim);
+  }
+  Operation *op = buffer.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    unsigned number = cast<OpResult>(buffer).getResultNumber();
+    return of(loop.getRegionIterArg(number), dim);
+  }
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return sized(alloc.getMixedSizes()[dim]);
+  if (auto cast = dyn_cast<memref::CastOp>(op))
+    return of(cast.getSource(), dim);
+  if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
+    return sized(view.getMixedSizes()[dim]);
+  if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+    return sized(expand.getMixedOutputShape()[dim]);
+  if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
+    OpFoldResult size = Builder(type.getContext()).getIndexAttr(1);
+    for (int64_t from : collapse.getReassociationIndices()[dim]) {
+      OpFoldResult next = of(collapse.getSrc(), from);
+      size = size && next ? product(size, next) : OpFoldResult();
+    }
+    return size;
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned number = cast<OpResult>(buffer).getResultNumber();
+    OpFoldResult first = of(branch.thenYield().getOperand(number), dim),
+                 second = of(branch.elseYield().getOperand(number), dim);
+    return first == second ? first : OpFoldResult();
+  }
+  auto part = dyn_cast<memref::SubViewOp>(op);
+  if (!part)
+    return {};
+  llvm::SmallBitVector dropped = part.getDroppedDims();
+  for (auto [i, size] : llvm::enumerate(part.getMixedSizes()))
+    if (!dropped.test(i) && dim-- == 0)
+      return sized(size);
+  return {};
+}
+
+/// The table of what `op` computes of numbers and of look-ups along the same
+/// axes.
+OpFoldResult ShardSizes::folded(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getResult(0).getType().isIndex() ||
+      op->getNumOperands() == 0 ||
+      !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp,
+           arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+           arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp, arith::MaxSIOp,
+           arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp,
+           affine::AffineApplyOp, affine::AffineMaxOp, affine::AffineMinOp>(op))
+    return {};
+  spmd::LookupOp first;
+  SmallVector<OpFoldResult> operands;
+  for (Value operand : op->getOperands()) {
+    OpFoldResult known = canonical(operand);
+    if (auto value = dyn_cast<Value>(known)) {
+      auto lookup = value.getDefiningOp<spmd::LookupOp>();
+      if (!lookup || (first && (lookup.getAxes() != first.getAxes() ||
+                                lookup.getMeshAttr() != first.getMeshAttr())))
+        return {};
+      first = lookup;
+    }
+    operands.push_back(known);
+  }
+  if (!first)
+    return {};
+  SmallVector<int64_t> table;
+  Builder builder(op->getContext());
+  Operation *probe = op->clone(); // folding may change it
+  for (size_t entry = 0; entry < first.getTable().size(); ++entry) {
+    SmallVector<Attribute> numbers;
+    for (OpFoldResult operand : operands) {
+      auto number = dyn_cast<Attribute>(operand);
+      numbers.push_back(
+          number ? number
+                 : builder.getIndexAttr(cast<Value>(operand)
+                                            .getDefiningOp<spmd::LookupOp>()
+                                            .getTable()[entry]));
+    }
+    SmallVector<OpFoldResult> results;
+    std::optional<int64_t> result;
+    if (succeeded(probe->fold(numbers, results)) && results.size() == 1)
+      result = getConstantIntValue(results.front());
+    if (!result)
+      break;
+    table.push_back(*result);
+  }
+  probe->destroy();
+  if (table.size() != first.getTable().size())
+    return {};
+  return lookUp(op->getLoc(), table, first.getAxes(), first.getMeshAttr());
+}
+
+OpFoldResult ShardSizes::canonical(Value size) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return Builder(size.getContext()).getIndexAttr(*number);
+  Operation *op = size.getDefiningOp();
+  if (!op)
+    return size;
+  if (auto lookup = dyn_cast<spmd::LookupOp>(op))
+    return lookUp(lookup.getLoc(), lookup.getTable(), lookup.getAxes(),
+                  lookup.getMeshAttr());
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    std::optional<int64_t> number = dim.getConstantIndex();
+    OpFoldResult known = number ? of(dim.getSource(), *number) : OpFoldResult();
+    return known ? known : OpFoldResult(size);
+  }
+  OpFoldResult table = folded(op);
+  return table ? table : OpFoldResult(size);
+}
+
+/// What `overflows` computes, entry by entry.
+OpFoldResult ShardSizes::combine(OpFoldResult x, OpFoldResult y,
+                                 Combine overflows) {
+  std::optional<int64_t> a = getConstantIntValue(x), b = getConstantIntValue(y);
+  auto tableOf = [](OpFoldResult size) {
+    auto value = dyn_cast<Value>(size);
+    return value ? value.getDefiningOp<spmd::LookupOp>() : spmd::LookupOp();
+  };
+  spmd::LookupOp first = tableOf(x), second = tableOf(y);
+  if ((!a && !first) || (!b && !second) ||
+      (first && second &&
+       (first.getAxes() != second.getAxes() ||
+        first.getMeshAttr() != second.getMeshAttr())))
+    return {};
+  spmd::LookupOp either = first ? first : second;
+  SmallVector<int64_t> table(either ? either.getTable().size() : 1);
+  for (auto [i, entry] : llvm::enumerate(table))
+    if (overflows(a ? *a : first.getTable()[i], b ? *b : second.getTable()[i],
+                  entry))
+      return {};
+  if (!either)
+    return Builder(function.getContext()).getIndexAttr(table.front());
+  return lookUp(either.getLoc(), table, either.getAxes(), either.getMeshAttr());
+}
+
+OpFoldResult ShardSizes::product(OpFoldResult x, OpFoldResult y) {
+  if (isConstantIntValue(x, 1))
+    return y;
+  if (isConstantIntValue(y, 1))
+    return x;
+  if (isConstantIntValue(x, 0) || isConstantIntValue(y, 0))
+    return Builder(function.getContext()).getIndexAttr(0);
+  return combine(x, y, llvm::MulOverflow<int64_t>);
+}
+
+OpFoldResult ShardSizes::sum(OpFoldResult x, OpFoldResult y) {
+  return combine(x, y, llvm::AddOverflow<int64_t>);
+}
+
+OpFoldResult ShardSizes::difference(OpFoldResult x, OpFoldResult y) {
+  return combine(x, y, llvm::SubOverflow<int64_t>);
+}
+
+namespace {
+struct KnowSizesPass final : shardc::impl::KnowSizesPassBase<KnowSizesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isDeclaration() || !function.getBody().hasOneBlock())
+      return;
+    ShardSizes sizes(function);
+    SmallVector<Operation *> ops;
+    function.walk([&](Operation *op) {
+      if (op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
+          isMemoryEffectFree(op) && !op->hasTrait<OpTrait::ConstantLike>())
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      OpFoldResult known = sizes.canonical(op->getResult(0));
+      OpBuilder builder(op);
+      Value value =
+          getValueOrCreateConstantIndexOp(builder, op->getLoc(), known);
+      op->getResult(0).replaceUsesWithIf(
+          value, [&](OpOperand &use) { return use.getOwner() != op; });
+    }
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+};
+} // namespace
+} // namespace shardc
