@@ -123,3 +123,54 @@ func.func @conjugate(%in: memref<64xcomplex<f32>>, %out: memref<64xcomplex<f32>>
   }
   return
 }
+
+// Rows of shards that differ run in the tiles of the largest shard, were its size known: 576 and 448 rows are one dim, and
+// what tiles of six leave goes in tiles of four, not row by row.
+#rows = affine_map<(b, m, n, k) -> (b, m, k)>
+#weights = affine_map<(b, m, n, k) -> (k, n)>
+#made = affine_map<(b, m, n, k) -> (b, m, n)>
+// CHECK-LABEL: func.func @rows_of_shards(
+//   CHECK-DAG:   %[[ALL:.*]] = spmd.lookup [576, 448]
+//   CHECK-DAG:   %[[SIX:.*]] = arith.constant 6 : index
+//       CHECK:   %[[REST:.*]] = arith.remui %[[ALL]], %[[SIX]]
+//       CHECK:   %[[FULL:.*]] = arith.subi %[[ALL]], %[[REST]]
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %[[FULL]] step %
+//       CHECK:     %{{.*}}:12 = scf.for
+//   CHECK-NOT:     scf.for
+//       CHECK:   scf.for %{{.*}} = %[[FULL]] to %[[ALL]] step %
+//       CHECK:     %{{.*}}:8 = scf.for
+//   CHECK-NOT:   scf.for
+//       CHECK:   return
+// CHECK-LABEL: func.func @rows_that_are_known(
+//   CHECK-DAG:   %[[ALL:.*]] = arith.constant 576 : index
+//   CHECK-DAG:   %[[SIX:.*]] = arith.constant 6 : index
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %[[ALL]] step %[[SIX]]
+//       CHECK:     %{{.*}}:12 = scf.for
+//   CHECK-NOT:   scf.for
+//       CHECK:   return
+spmd.mesh @mesh = <["x"=2]>
+func.func @rows_of_shards(%x: memref<16x16xf32>) {
+  %images = spmd.lookup [9, 7] along ["x"] on @mesh
+  %a = memref.alloc(%images) : memref<?x64x16xf32>
+  %c = memref.alloc(%images) : memref<?x64x16xf32>
+  linalg.generic {indexing_maps = [#rows, #weights, #made], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %x : memref<?x64x16xf32>, memref<16x16xf32>) outs(%c : memref<?x64x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+func.func @rows_that_are_known(%x: memref<16x16xf32>) {
+  %a = memref.alloc() : memref<9x64x16xf32>
+  %c = memref.alloc() : memref<9x64x16xf32>
+  linalg.generic {indexing_maps = [#rows, #weights, #made], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %x : memref<9x64x16xf32>, memref<16x16xf32>) outs(%c : memref<9x64x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %p, %q : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -65,16 +65,26 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
       });
     return;
   }
-  if (extent == 1)
-    return forSteps(dim, fromOf(dim), toOf(dim), 1, state,
-                    [&](const State &inner) { body(inner, 1, {}); });
-  Value rest =
-      arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
-  Quantity full = fullTo(dim, arith.sub(size, Quantity::of(rest)));
-  forSteps(dim, fromOf(dim), full, extent, state,
-           [&](const State &inner) { body(inner, extent, {}); });
-  forSteps(dim, full, toOf(dim), 1, state,
-           [&](const State &inner) { body(inner, 1, {}); });
+  SmallVector<int64_t> extents{extent};
+  if (s.turns) // too few rows to turn
+    extents.push_back(1);
+  else
+    extents.append(restExtents(extent));
+  Quantity from = fromOf(dim), rest = size;
+  for (int64_t rows : extents) {
+    bool isLast = size.multiple() % rows == 0;
+    Quantity to = toOf(dim);
+    if (!isLast) {
+      rest = Quantity::of(
+          Value(arith::RemUIOp::create(b, loc, rest.value, arith.index(rows))));
+      to = fullTo(dim, arith.sub(size, rest));
+    }
+    forSteps(dim, from, to, rows, state,
+             [&](const State &inner) { body(inner, rows, {}); });
+    if (isLast)
+      return;
+    from = to;
+  }
 }
 
 /// Calls `body` with the number of vectors and the mask of the last of them.
@@ -101,7 +111,8 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
     });
   }
   Quantity full = size;
-  if (extent > 1) {
+  bool isWhole = size.multiple() % extent == 0;
+  if (!isWhole) {
     Value rest =
         arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
     full = arith.sub(size, Quantity::of(rest));
@@ -109,10 +120,10 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
   full = fullTo(dim, full);
   forSteps(dim, fromOf(dim), full, extent, state,
            [&](const State &inner) { body(inner, s.vectors, {}); });
-  if (extent == 1)
+  if (isWhole)
     return;
   forSteps(dim, full, toOf(dim), s.lanes, state, [&](const State &inner) {
-    if (s.lanes == 1)
+    if (size.multiple() % s.lanes == 0)
       return body(inner, 1, {});
     Quantity left = arith.sub(size, inner.position[dim]);
     Value mask = vector::CreateMaskOp::create(b, loc, maskType,

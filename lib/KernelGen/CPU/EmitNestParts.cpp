@@ -15,9 +15,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
-/// Sizes that are not known now are taken to be large.
-static constexpr int64_t kUnknownSize = 512;
-
 /// True if each element of `op`'s outputs belongs to one point of its parallel
 /// dims, and no two parts write to one.
 static bool isParallel(linalg::GenericOp op) {
@@ -42,7 +39,7 @@ int NestEmitter::chooseShared() {
     return -1;
   double points = 1;
   for (const Dim &dim : nest.dims)
-    points *= dim.size.orElse(kUnknownSize);
+    points *= dim.size.guess();
   // Multiply-adds, or about as many bytes as an element of each operand has.
   Cost cost(machineOf(nest.main));
   double seconds = isContraction(nest.main) ? cost.compute(2 * points)
@@ -57,7 +54,7 @@ int NestEmitter::chooseShared() {
   int best = -1;
   double most = 1.0 / parts; // what one part alone would make of the threads
   for (int dim : order) {
-    int64_t tiles = nest.dims[dim].size.orElse(kUnknownSize) / extentOf(dim);
+    int64_t tiles = nest.dims[dim].size.guess() / extentOf(dim);
     if (tiles < 2)
       continue;
     // The share of its time that a thread is busy.

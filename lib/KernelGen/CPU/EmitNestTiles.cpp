@@ -187,11 +187,17 @@ NestEmitter::emitLaneReduction(const State &state, const Tile &tile,
     return partial(advance(state, s.vec, Quantity::of(full)), current,
                    llvm::divideCeil(rest, s.lanes), mask);
   }
+  if (size.multiple() % extent == 0) {
+    loop(Quantity::of(0), size, extent, whole);
+    return current;
+  }
   Value rest =
       arith::RemUIOp::create(b, loc, arith.get(size), arith.index(extent));
   Quantity full = arith.sub(size, Quantity::of(rest));
   loop(Quantity::of(0), full, extent, whole);
   loop(full, size, s.lanes, [&](const State &inner, ArrayRef<Value> values) {
+    if (size.multiple() % s.lanes == 0)
+      return partial(inner, values, 1, {});
     Quantity left = arith.sub(size, inner.position[s.vec]);
     Value mask = vector::CreateMaskOp::create(b, loc, maskType,
                                               ValueRange{arith.get(left)});

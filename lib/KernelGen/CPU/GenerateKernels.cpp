@@ -174,13 +174,12 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
 
 /// A fill of which the next op overwrites a box shrinks to what lies around the
 /// box: the edges of a padded buffer.
-static void narrowFill(linalg::GenericOp fill) {
+static void narrowFill(linalg::GenericOp fill, ShardSizes &sizes) {
   if (!filledWith(fill))
     return;
   Value buffer = fill.getDpsInits()[0];
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !type.hasStaticShape() ||
-      !buffer.getDefiningOp<memref::AllocOp>())
+  if (!type || !buffer.getDefiningOp<memref::AllocOp>())
     return;
   memref::SubViewOp box;
   for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
@@ -202,38 +201,49 @@ static void narrowFill(linalg::GenericOp fill) {
     box = generic.getDpsInits()[0].getDefiningOp<memref::SubViewOp>();
     break;
   }
-  if (!box || box.getSource() != buffer || !box.getOffsets().empty() ||
-      !box.getSizes().empty() || !box.getStrides().empty() ||
-      llvm::any_of(box.getStaticStrides(),
-                   [](int64_t stride) { return stride != 1; }))
+  if (!box || box.getSource() != buffer || !box.hasUnitStride())
     return;
   OpBuilder builder(fill);
   unsigned rank = type.getRank();
-  SmallVector<int64_t> from(rank, 0), extent(type.getShape());
-  auto fillBox = [&] {
-    if (llvm::is_contained(extent, 0))
+  // For each dim, where the box begins, and what lies in and behind it.
+  SmallVector<OpFoldResult> lows, inside, ends, behind;
+  for (unsigned dim : llvm::seq(rank)) {
+    auto known = [&](OpFoldResult size) {
+      auto value = dyn_cast<Value>(size);
+      return value ? sizes.canonical(value) : size;
+    };
+    lows.push_back(known(box.getMixedOffsets()[dim]));
+    inside.push_back(known(box.getMixedSizes()[dim]));
+    ends.push_back(sizes.sum(lows[dim], inside[dim]));
+    OpFoldResult whole = sizes.of(buffer, dim);
+    if (!ends[dim] || !whole)
       return;
-    SmallVector<OpFoldResult> offsets, sizes,
-        strides(rank, builder.getIndexAttr(1));
-    for (auto [offset, size] : llvm::zip_equal(from, extent)) {
-      offsets.push_back(builder.getIndexAttr(offset));
-      sizes.push_back(builder.getIndexAttr(size));
-    }
-    Value slab = memref::SubViewOp::create(builder, fill.getLoc(), buffer,
-                                           offsets, sizes, strides);
+    behind.push_back(sizes.difference(whole, ends[dim]));
+    if (!behind[dim])
+      return;
+  }
+  OpFoldResult zero = builder.getIndexAttr(0);
+  SmallVector<OpFoldResult> from(rank, zero), extent;
+  for (unsigned dim : llvm::seq(rank))
+    extent.push_back(sizes.of(buffer, dim));
+  auto fillBox = [&] {
+    if (llvm::any_of(extent, isZeroInteger))
+      return;
+    SmallVector<OpFoldResult> strides(rank, builder.getIndexAttr(1));
+    Value slab = memref::SubViewOp::create(builder, fill.getLoc(), buffer, from,
+                                           extent, strides);
     IRMapping map;
     map.map(buffer, slab);
     builder.clone(*fill, map);
   };
   for (unsigned dim : llvm::seq(rank)) {
-    int64_t low = box.getStaticOffsets()[dim], size = box.getStaticSizes()[dim];
-    extent[dim] = low;
+    extent[dim] = lows[dim];
     fillBox();
-    from[dim] = low + size;
-    extent[dim] = type.getDimSize(dim) - low - size;
+    from[dim] = ends[dim];
+    extent[dim] = behind[dim];
     fillBox();
-    from[dim] = low;
-    extent[dim] = size;
+    from[dim] = lows[dim];
+    extent[dim] = inside[dim];
   }
   fill.erase();
 }
@@ -319,7 +329,7 @@ static void roundEach(Operation *root) {
 }
 
 static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
-                     bool exact) {
+                     bool exact, ShardSizes &sizes) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);
@@ -336,10 +346,11 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   if (epilogue && !initial[0])
     epilogue = {};
   OpBuilder builder(epilogue ? epilogue : op);
-  FailureOr<cpu::Nest> nest = cpu::describe(builder, op, epilogue, initial);
+  FailureOr<cpu::Nest> nest =
+      cpu::describe(builder, op, epilogue, initial, sizes);
   if (failed(nest))
     return;
-  cpu::collapseDims(*nest);
+  cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits, exact);
   cpu::emitNest(builder, *nest, schedule, threads);
   Value result = op.getDpsInits()[0];
@@ -358,26 +369,35 @@ struct GenerateCpuKernelsPass final
     : shardc::impl::GenerateCpuKernelsPassBase<GenerateCpuKernelsPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<linalg::GenericOp> fills;
-    getOperation().walk([&](linalg::GenericOp op) { fills.push_back(op); });
-    for (linalg::GenericOp op : fills)
-      narrowFill(op);
-    cpu::splitComplex(getOperation());
-    // Reductions first: they take fills and epilogues with them.
-    for (bool reductions : {true, false}) {
-      SmallVector<linalg::GenericOp> ops;
-      getOperation().walk([&](linalg::GenericOp op) {
-        if ((op.getNumReductionLoops() != 0) == reductions)
-          ops.push_back(op);
-      });
-      for (linalg::GenericOp op : ops)
-        generate(op, vectorBits, threads, exact);
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      ShardSizes sizes(function);
+      SmallVector<linalg::GenericOp> fills;
+      function.walk([&](linalg::GenericOp op) { fills.push_back(op); });
+      for (linalg::GenericOp op : fills)
+        narrowFill(op, sizes);
     }
+    cpu::splitComplex(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      generateIn(function);
     if (exact) {
       roundEach(getOperation());
       roundEachLater(getOperation());
     }
     cpu::eraseUnusedParts(getOperation());
+  }
+
+  void generateIn(func::FuncOp function) {
+    ShardSizes sizes(function);
+    // Reductions first: they take fills and epilogues with them.
+    for (bool reductions : {true, false}) {
+      SmallVector<linalg::GenericOp> ops;
+      function.walk([&](linalg::GenericOp op) {
+        if ((op.getNumReductionLoops() != 0) == reductions)
+          ops.push_back(op);
+      });
+      for (linalg::GenericOp op : ops)
+        generate(op, vectorBits, threads, exact, sizes);
+    }
   }
 };
 } // namespace

@@ -16,6 +16,23 @@ Quantity Quantity::of(Value value) {
   return {std::nullopt, value};
 }
 
+static Quantity quantityOf(OpFoldResult size) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return Quantity::of(*number);
+  return Quantity::of(cast<Value>(size));
+}
+
+/// Sizes of which nothing is known are taken to be large.
+static constexpr int64_t kUnknownSize = 512;
+
+int64_t Quantity::guess() const {
+  return fixed ? *fixed : factsOf(value).most.value_or(kUnknownSize);
+}
+
+int64_t Quantity::multiple() const {
+  return fixed ? std::max<int64_t>(*fixed, 1) : factsOf(value).multiple;
+}
+
 Value Arith::index(int64_t number) {
   return arith::ConstantIndexOp::create(b, loc, number);
 }
@@ -152,9 +169,37 @@ static Value pointerOf(Arith &arith, Value memref, Quantity offset,
   return LLVM::GEPOp::create(b, loc, pointer, stored, result, ValueRange{at});
 }
 
-/// The access of `memref` through `map`, whose dim i is our dim `dims[i]`.
+/// The stride of dim `dim` of `memref`, as the product of sizes that it is;
+/// null where that is not seen.
+static OpFoldResult strideOf(Value memref, int64_t dim, ShardSizes &sizes) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  Builder b(type.getContext());
+  if (!ShapedType::isDynamic(strides[dim]))
+    return b.getIndexAttr(strides[dim]);
+  if (type.getLayout().isIdentity()) {
+    OpFoldResult stride = b.getIndexAttr(1);
+    for (int64_t inner = type.getRank(); --inner > dim && stride;) {
+      OpFoldResult size = sizes.of(memref, inner);
+      stride = size ? sizes.product(stride, size) : OpFoldResult();
+    }
+    return stride;
+  }
+  auto part = memref.getDefiningOp<memref::SubViewOp>();
+  if (!part)
+    return {};
+  llvm::SmallBitVector dropped = part.getDroppedDims();
+  for (auto [i, step] : llvm::enumerate(part.getMixedStrides()))
+    if (!dropped.test(i) && dim-- == 0) {
+      OpFoldResult stride = strideOf(part.getSource(), i, sizes);
+      return stride && isa<Attribute>(step) ? sizes.product(stride, step)
+                                            : OpFoldResult();
+    }
+  return {};
+}
+
 Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
-                size_t count) {
+                size_t count, ShardSizes *sizes) {
   Access access;
   access.element = cast<MemRefType>(memref.getType()).getElementType();
   int64_t scale = 1, first = 0;
@@ -178,10 +223,13 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
         memref::ExtractStridedMetadataOp::create(arith.b, arith.loc, memref);
   if (ShapedType::isDynamic(offset))
     start = Quantity::of(metadata.getOffset());
-  for (auto [i, stride] : llvm::enumerate(strides))
-    steps.push_back(ShapedType::isDynamic(stride)
+  for (auto [i, stride] : llvm::enumerate(strides)) {
+    OpFoldResult known = sizes ? strideOf(memref, i, *sizes) : OpFoldResult();
+    steps.push_back(known ? quantityOf(known)
+                    : ShapedType::isDynamic(stride)
                         ? Quantity{std::nullopt, metadata.getStrides()[i]}
                         : Quantity::of(stride));
+  }
   for (auto [expr, step] : llvm::zip_equal(map.getResults(), steps)) {
     SmallVector<int64_t> coef(map.getNumDims(), 0);
     int64_t constant = 0;
@@ -199,20 +247,22 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
 
 /// A scalar operand, or a memref's access.
 static Access inputOf(Arith &arith, Value operand, AffineMap map,
-                      ArrayRef<int> dims, size_t count) {
+                      ArrayRef<int> dims, size_t count, ShardSizes &sizes) {
   if (isa<MemRefType>(operand.getType()))
-    return accessOf(arith, operand, map, dims, count);
+    return accessOf(arith, operand, map, dims, count, &sizes);
   Access access;
   access.element = operand.getType();
   access.coef.assign(count, Quantity::of(0));
   return access; // no pointer: the body takes the operand itself
 }
 
-/// The size of dim `dim`, read off an operand that is indexed by it alone.
+/// The size of dim `dim`, read off an operand that is indexed by it alone; one
+/// of which a table says it, if there is one.
 static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
-                       ArrayRef<int64_t> ranges) {
+                       ArrayRef<int64_t> ranges, ShardSizes &sizes) {
   if (!ShapedType::isDynamic(ranges[dim]))
     return Quantity::of(ranges[dim]);
+  Quantity found;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     if (!type)
@@ -221,16 +271,23 @@ static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
          llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (auto position = dyn_cast<AffineDimExpr>(expr))
         if (position.getPosition() == dim) {
-          Value size =
-              memref::DimOp::create(arith.b, arith.loc, operand.get(), i);
-          return Quantity::of(size);
+          OpFoldResult known = sizes.of(operand.get(), i);
+          if (!known && found.value)
+            continue;
+          if (!known)
+            known = memref::DimOp::create(arith.b, arith.loc, operand.get(), i)
+                        .getResult();
+          found = quantityOf(known);
+          if (found.fixed || factsOf(found.value).most)
+            return found;
         }
   }
-  return Quantity{};
+  return found;
 }
 
 FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
-                         linalg::GenericOp epilogue, ArrayRef<Value> initial) {
+                         linalg::GenericOp epilogue, ArrayRef<Value> initial,
+                         ShardSizes &sizes) {
   if (!canDescribe(main) || (epilogue && !canDescribe(epilogue)))
     return failure();
   Arith arith(builder, main.getLoc());
@@ -240,7 +297,7 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
   nest.initial.assign(initial.begin(), initial.end());
   SmallVector<int64_t> ranges = main.getStaticLoopRanges();
   for (auto [dim, kind] : llvm::enumerate(main.getIteratorTypesArray())) {
-    Quantity size = sizeOf(arith, main, dim, ranges);
+    Quantity size = sizeOf(arith, main, dim, ranges, sizes);
     if (!size.fixed && !size.value)
       return failure();
     nest.dims.push_back({size, kind == utils::IteratorType::reduction});
@@ -248,8 +305,9 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
   size_t count = nest.dims.size();
   SmallVector<int> same = llvm::to_vector(llvm::seq<int>(0, count));
   for (OpOperand *input : main.getDpsInputOperands())
-    nest.inputs.push_back(inputOf(
-        arith, input->get(), main.getMatchingIndexingMap(input), same, count));
+    nest.inputs.push_back(inputOf(arith, input->get(),
+                                  main.getMatchingIndexingMap(input), same,
+                                  count, sizes));
   for (OpOperand &output : main.getDpsInitsMutable()) {
     if (epilogue) {
       // It has no memory: only its dims matter.
@@ -262,7 +320,7 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
     }
     nest.outputs.push_back(accessOf(arith, output.get(),
                                     main.getMatchingIndexingMap(&output), same,
-                                    count));
+                                    count, &sizes));
   }
   if (!epilogue)
     return nest;
@@ -285,11 +343,11 @@ FailureOr<Nest> describe(OpBuilder &builder, linalg::GenericOp main,
         input->get() == result ? nest.outputs[0]
                                : inputOf(arith, input->get(),
                                          epilogue.getMatchingIndexingMap(input),
-                                         nest.epilogueDims, count));
+                                         nest.epilogueDims, count, sizes));
   for (OpOperand &output : epilogue.getDpsInitsMutable())
     nest.epilogueOutputs.push_back(
         accessOf(arith, output.get(), epilogue.getMatchingIndexingMap(&output),
-                 nest.epilogueDims, count));
+                 nest.epilogueDims, count, &sizes));
   return nest;
 }
 
@@ -300,9 +358,7 @@ static bool usesIndex(linalg::GenericOp op) {
          });
 }
 
-void collapseDims(Nest &nest) {
-  // TODO: dims of sizes that are not known now stay apart; short inner ones
-  // then cost loop overhead.
+void collapseDims(OpBuilder &builder, Nest &nest, ShardSizes &sizes) {
   if (usesIndex(nest.main) || usesIndex(nest.epilogue))
     return;
   SmallVector<Access *> all;
@@ -310,20 +366,27 @@ void collapseDims(Nest &nest) {
                      &nest.epilogueOutputs})
     for (Access &access : *list)
       all.push_back(&access);
+  Arith arith(builder, nest.main.getLoc());
+  auto asSize = [&](const Quantity &quantity) {
+    return quantity.fixed ? OpFoldResult(builder.getIndexAttr(*quantity.fixed))
+                          : OpFoldResult(quantity.value);
+  };
   auto merge = [&](size_t outer, size_t inner) {
-    if (nest.dims[outer].reduces != nest.dims[inner].reduces ||
-        !nest.dims[inner].size.fixed || !nest.dims[outer].size.fixed)
+    if (nest.dims[outer].reduces != nest.dims[inner].reduces)
       return false;
     // What is summed keeps its order: it must not follow from strides.
     if (nest.dims[inner].reduces && inner != outer + 1)
       return false;
-    int64_t size = *nest.dims[inner].size.fixed;
+    OpFoldResult size = asSize(nest.dims[inner].size);
     for (Access *access : all) {
-      const Quantity &a = access->coef[outer], &b = access->coef[inner];
-      if (!a.fixed || !b.fixed || *a.fixed != *b.fixed * size)
+      OpFoldResult whole = sizes.product(asSize(access->coef[inner]), size);
+      if (!whole || whole != asSize(access->coef[outer]))
         return false;
     }
-    nest.dims[inner].size = Quantity::of(size * *nest.dims[outer].size.fixed);
+    OpFoldResult both = sizes.product(asSize(nest.dims[outer].size), size);
+    nest.dims[inner].size =
+        both ? quantityOf(both)
+             : arith.mul(nest.dims[outer].size, nest.dims[inner].size);
     nest.dims.erase(nest.dims.begin() + outer);
     for (Access *access : all)
       access->coef.erase(access->coef.begin() + outer);

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/KernelGen/ShardSizes.h"
 #include <optional>
 
 namespace shardc::cpu {
@@ -24,6 +25,10 @@ struct Quantity {
   static Quantity of(mlir::Value value);
   bool is(int64_t number) const { return fixed && *fixed == number; }
   int64_t orElse(int64_t guess) const { return fixed ? *fixed : guess; }
+  /// What it is at most, or else is taken to be: large.
+  int64_t guess() const;
+  /// A number that it is a multiple of on every rank.
+  int64_t multiple() const;
 };
 
 /// Arithmetic that folds what is known.
@@ -80,6 +85,14 @@ struct Nest {
   }
 };
 
+/// Rows of smaller tiles for what whole ones of `extent` rows leave of a dim of
+/// which nobody knows how many that are, largest first.
+inline llvm::SmallVector<int64_t, 2> restExtents(int64_t extent) {
+  if (extent > 4)
+    return {4, 1};
+  return {1};
+}
+
 /// How a nest is cut: lanes of `vec` make a vector, `vectors` of them and
 /// `rows` x `columns` of two more dims make a tile held in registers.
 struct Schedule {
@@ -114,9 +127,11 @@ void splitComplex(mlir::Operation *root);
 void eraseUnusedParts(mlir::Operation *root);
 
 /// The access of `memref`, strided, through `map`, which is linear and whose
-/// dim i is dim `dims[i]` of `count`.
+/// dim i is dim `dims[i]` of `count`. With `sizes`, strides that follow from
+/// sizes are what these say.
 Access accessOf(Arith &arith, mlir::Value memref, mlir::AffineMap map,
-                llvm::ArrayRef<int> dims, size_t count);
+                llvm::ArrayRef<int> dims, size_t count,
+                ShardSizes *sizes = nullptr);
 
 /// Describes `main` (and `epilogue`, which reads main's only output
 /// elementwise) on memrefs. Fails where an index is not linear, an element type
@@ -125,13 +140,14 @@ Access accessOf(Arith &arith, mlir::Value memref, mlir::AffineMap map,
 mlir::FailureOr<Nest> describe(mlir::OpBuilder &builder,
                                mlir::linalg::GenericOp main,
                                mlir::linalg::GenericOp epilogue,
-                               llvm::ArrayRef<mlir::Value> initial);
+                               llvm::ArrayRef<mlir::Value> initial,
+                               ShardSizes &sizes);
 
 /// True if `describe` can express `op`.
 bool canDescribe(mlir::linalg::GenericOp op);
 
 /// Merges dims that all accesses step through as one.
-void collapseDims(Nest &nest);
+void collapseDims(mlir::OpBuilder &builder, Nest &nest, ShardSizes &sizes);
 
 /// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds
 /// floats in the order of their elements, but for sums that say that they have

@@ -18,8 +18,6 @@ using namespace mlir;
 
 namespace shardc::cpu {
 
-static constexpr int64_t kUnknownSize = 512;
-
 namespace {
 struct Chooser {
   const Nest &nest;
@@ -30,9 +28,7 @@ struct Chooser {
   bool hasLoads = false;
   bool turnable = false; // tiles may be turned in registers
 
-  int64_t size(int dim) const {
-    return nest.dims[dim].size.orElse(kUnknownSize);
-  }
+  int64_t size(int dim) const { return nest.dims[dim].size.guess(); }
 
   int64_t reductionCount() const {
     int64_t count = 1;
@@ -52,13 +48,11 @@ struct Chooser {
   }
 
   int64_t lanesFor(int dim) const {
-    if (!nest.dims[dim].size.fixed)
-      return fullLanes;
-    int64_t count = *nest.dims[dim].size.fixed;
     // Loads in the body have no mask: whole vectors only.
-    if (hasLoads)
-      return std::min<int64_t>(fullLanes, count & -count);
-    return std::min<int64_t>(fullLanes, llvm::PowerOf2Ceil(count));
+    if (int64_t whole = nest.dims[dim].size.multiple(); hasLoads)
+      return std::min<int64_t>(fullLanes, whole & -whole);
+    return std::min<int64_t>(
+        fullLanes, llvm::PowerOf2Ceil(std::max<int64_t>(size(dim), 1)));
   }
 
   double loadCost(const Access &access, int dim, int64_t lanes) const {
@@ -156,18 +150,36 @@ struct Chooser {
     return best;
   }
 
-  /// Cycles for all tiles of `a` by `b` accumulators over `sizeA` by `sizeB`.
-  static double tileCost(int64_t a, int64_t b, int64_t sizeA, int64_t sizeB) {
+  /// Cycles for all tiles of `a` by `b` accumulators over dims (-1: none) of
+  /// `sizeA` by `sizeB`.
+  double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
+                  int64_t sizeB) const {
     auto one = [](int64_t x, int64_t y) {
       if (x == 0 || y == 0)
         return 0.0;
       // Two loads and two multiply-adds a cycle, of four cycles each.
       return std::max({x * y / 2.0, (x + y) / 2.0, 4.0}) + 1.0;
     };
-    int64_t fullA = sizeA / a, fullB = sizeB / b, restA = sizeA % a,
-            restB = sizeB % b;
-    return fullA * fullB * one(a, b) + fullA * one(a, restB) +
-           fullB * one(restA, b) + one(restA, restB);
+    // How many tiles of which extents.
+    using Extents = SmallVector<std::pair<int64_t, int64_t>, 4>;
+    auto cut = [&](int dim, int64_t extent, int64_t size) {
+      Extents tiles{{size / extent, extent}};
+      int64_t rest = size % extent;
+      if (dim < 0 || nest.dims[dim].size.fixed) {
+        tiles.push_back({1, rest});
+      } else {
+        for (int64_t smaller : restExtents(extent)) {
+          tiles.push_back({rest / smaller, smaller});
+          rest %= smaller;
+        }
+      }
+      return tiles;
+    };
+    double total = 0;
+    for (auto [countA, x] : cut(dimA, a, sizeA))
+      for (auto [countB, y] : cut(dimB, b, sizeB))
+        total += countA * countB * one(x, y);
+    return total;
   }
 
   /// Operations of the bodies; a function of `math` counts as several.
@@ -216,7 +228,8 @@ struct Chooser {
              ++columns) {
           if (!fits(rows, columns))
             continue;
-          double cost = tileCost(rows, columns, rowSize, columnSize);
+          double cost =
+              tileCost(rows, columns, s.row, s.column, rowSize, columnSize);
           if (cost < best) {
             best = cost;
             s.rows = rows;
@@ -239,7 +252,7 @@ struct Chooser {
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
         if (!fits(rows, vectors))
           continue;
-        double cost = tileCost(rows, vectors, rowSize, vecSize);
+        double cost = tileCost(rows, vectors, s.row, -1, rowSize, vecSize);
         if (cost < best * 0.999) {
           best = cost;
           s.rows = rows;
@@ -370,8 +383,7 @@ struct Chooser {
       bool reduces = nest.dims[dim].reduces;
       if (scalarOnly || (reduces && !canReduceLanes))
         continue;
-      if (hasLoads && (reduces || !nest.dims[dim].size.fixed ||
-                       lanesFor(dim) < 4 || !loadsAlong(nest, dim)))
+      if (hasLoads && (reduces || lanesFor(dim) < 4 || !loadsAlong(nest, dim)))
         continue;
       double c = cost(dim);
       if (c >= best)
