@@ -254,6 +254,9 @@ def time_row(row: dict, ranks_list: list[int], sides: dict[str, Side], listener:
         ours, theirs = of("shardc", ranks), of("jax", ranks)
         if ours and theirs:
             apart = difference(ours.said["digests"], theirs.said["digests"])
+            if (peer := of("torch", ranks)) and not math.isinf(ours.said["facts"]["tolerance"]):
+                # Told, not judged: layouts differ where they are PyTorch's own.
+                result["torch_difference"] = difference(theirs.said["digests"], peer.said["digests"])
             result["difference"], result["agrees"] = apart, bool(apart <= ours.said["facts"]["tolerance"])
         if ours and ours.turns:
             facts = ours.said["facts"]

@@ -182,6 +182,8 @@ class Timed:
     def __init__(self, side: str, row: dict, ranks: int) -> None:
         begin = time.perf_counter()
         self.case = operators.case(row)
+        if side not in ("torch", "inductor") and any(given.dtype == "float64" for given in self.case.inputs):
+            operators.jax.config.update("jax_enable_x64", True)
         if side in ("torch", "inductor"):
             made = torch_step(self.case, side == "inductor")
         else:
