@@ -1,9 +1,9 @@
 //===- UnrollLoops.cpp - Short loops of elementwise ops, written out ------===//
 //
-// JAX writes the rounds of its random numbers as a loop of five turns, each of
-// which reads and writes all numbers. Written out, the turns are one chain of
-// elementwise ops, which becomes one pass over memory; the rotations, which
-// alternate between turns, become constants.
+// JAX writes the rounds of its random numbers as a loop of five iterations,
+// each of which reads and writes all numbers. Written out, they are one chain
+// of elementwise ops, which becomes one pass over memory; the rotations, which
+// alternate between them, become constants.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -68,8 +68,8 @@ static DenseElementsAttr constantOf(Value value) {
 }
 
 /// What `op` takes out of a list of constants; null if that is not what it
-/// does. Lists that loops hand on are constants of each turn once it is written
-/// out.
+/// does. Lists that loops carry are constants of each iteration once it is
+/// written out.
 static DenseElementsAttr takenOut(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op)) {
     DenseElementsAttr list = constantOf(slice.getOperand());

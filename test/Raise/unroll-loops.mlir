@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(spmd-unroll-loops{max-turns=3}))" | FileCheck %s
 
-// Two turns, whose rotations change places: each turn has its own, as a constant.
+// Two iterations, whose rotations change places: each has its own, as a constant.
 // CHECK-LABEL: func.func @lists_change_places(
 //  CHECK-SAME:   %[[X:.*]]: tensor<4096xui32>)
 //   CHECK-NOT:   stablehlo.while
@@ -34,7 +34,7 @@ func.func @lists_change_places(%x: tensor<4096xui32>) -> tensor<4096xui32> {
 
 // -----
 
-// Four turns are too many here, few numbers are not worth it, and a sum is no elementwise op.
+// Four iterations are too many here, few numbers are not worth it, and a sum is no elementwise op.
 // CHECK-LABEL: func.func @loops_that_stay(
 // CHECK-COUNT-3: stablehlo.while
 func.func @loops_that_stay(%x: tensor<4096xf32>, %y: tensor<8xf32>) -> (tensor<4096xf32>, tensor<8xf32>, tensor<4096xf32>) {

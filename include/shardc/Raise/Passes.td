@@ -346,8 +346,8 @@ def MarkWholeSumsPass : Pass<"spmd-mark-whole-sums", "::mlir::func::FuncOp"> {
 def UnrollLoopsPass : Pass<"spmd-unroll-loops", "::mlir::func::FuncOp"> {
   let summary = "Write out short loops of elementwise ops.";
   let description = [{
-    Before: a loop that counts, of few turns, whose body is elementwise ops (and any ops on small values), such as the five turns in which JAX makes random
-    bits. Each turn reads and writes what is carried. After: its turns, one behind the other, which fuse to one pass over memory. Left alone: loops
+    Before: a loop that counts, of few iterations, whose body is elementwise ops (and any ops on small values), such as the five in which JAX makes random
+    bits. Each of them reads and writes what is carried. After: its iterations, one behind the other, which fuse to one pass over memory. Left alone: loops
     that carry small values only, whose code would grow for nothing.
     ```mlir
     // before
