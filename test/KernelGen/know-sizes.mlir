@@ -56,7 +56,7 @@ func.func @other_axes() -> memref<?xf32> {
 module attributes {spmd.entry_inputs = [{spmd.global_type = tensor<9xf32>, spmd.sharding = #cut}],
                    spmd.entry_outputs = [{spmd.global_type = tensor<9xf32>, spmd.sharding = #cut}]} {
   spmd.mesh @mesh = <["x"=2]>
-  func.func @arguments(%x: memref<?xf32>, %out: memref<?xf32>) {
+  func.func @arguments(%x: memref<?xf32>, %out: memref<?xf32>) attributes {spmd.local_view} {
     %c0 = arith.constant 0 : index
     %0 = memref.dim %x, %c0 : memref<?xf32>
     %a = memref.alloc(%0) : memref<?xf32>

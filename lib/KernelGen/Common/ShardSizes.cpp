@@ -51,7 +51,7 @@ ShardSizes::ShardSizes(func::FuncOp function)
   ArrayAttr inputs = spmd::contract::EntryInputs::get(module),
             outputs = spmd::contract::EntryOutputs::get(module);
   // Of the function that has these arguments, then destinations.
-  if (inputs && outputs &&
+  if (spmd::contract::LocalView::has(function) && inputs && outputs &&
       function.getNumArguments() >= inputs.size() + outputs.size())
     for (ArrayAttr list : {inputs, outputs})
       llvm::append_range(arguments, list.getAsRange<DictionaryAttr>());
