@@ -155,6 +155,59 @@ def ExpandFragmentProductsPass : Pass<"spmd-expand-fragment-products", "mlir::gp
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def UseGpuFunctionsPass : Pass<"spmd-use-gpu-functions", "mlir::func::FuncOp"> {
+  let summary = "Compute functions in kernels with the units that GPUs have for them.";
+  let description = [{
+    Before: `math.exp` of f32, f16 and bf16 in `gpu.launch`. After: 2 to the power of a reduced argument, by the unit for that
+    (`llvm.intr.exp2` that may be approximate), within 2 units in the last place. Without the reduction where the op says that it
+    may be approximate, or where its result is rounded to 16 bits at once.
+
+    ```mlir
+    // before
+    func.func @main(%x: f32, %one: index) {
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+                 threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+        %0 = math.exp %x fastmath<afn> : f32
+        gpu.printf "%f", %0 : f32
+        gpu.terminator
+      }
+      return
+    }
+    // after, among others
+    %0 = arith.mulf %arg0, %cst : f32
+    %1 = llvm.intr.exp2(%0) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::math::MathDialect", "mlir::arith::ArithDialect"];
+}
+
+def SelectGpuInstructionsPass : Pass<"spmd-select-gpu-instructions", "mlir::gpu::GPUModuleOp"> {
+  let summary = "Take PTX's approximate instructions where two units in the last place are allowed.";
+  let description = [{
+    Before: kernels in the LLVM and NVVM dialects, on their way to PTX. After: powers of two that may be approximate are
+    `ex2.approx`, quotients of f32 are `div.full`, and those of one by a square root are `rsqrt.approx`. What is divided by a
+    constant is left to LLVM. Emulated kernels stay as they are, and exact.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(gpu.module(spmd-select-gpu-instructions))
+    gpu.module @shardc_kernels {
+      llvm.func @divide(%x: f32, %y: f32) -> f32 {
+        %0 = llvm.fdiv %x, %y : f32
+        llvm.return %0 : f32
+      }
+    }
+    // after
+    gpu.module @shardc_kernels {
+      llvm.func @divide(%arg0: f32, %arg1: f32) -> f32 {
+        %0 = llvm.call_intrinsic "llvm.nvvm.div.full"(%arg0, %arg1) : (f32, f32) -> f32
+        llvm.return %0 : f32
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def PlantFaultPass : Pass<"spmd-plant-fault", "mlir::ModuleOp"> {
   let summary = "Make a kernel wrong, to see whether that is found.";
   let description = [{

@@ -179,6 +179,8 @@ void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // What GPUs have units for; the rest are the CPU's formulas.
+  pm.addNestedPass<func::FuncOp>(createUseGpuFunctionsPass());
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
 }
 
@@ -193,7 +195,8 @@ void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createExactExtremaPass());
   arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
+  // GPUs round by themselves; hosts that stand in for them need not.
+  expand.includeBf16 = !forPtx;
   kernels.addPass(arith::createArithExpandOpsPass(expand));
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
@@ -201,6 +204,7 @@ void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   if (!forPtx)
     return;
   kernels.addPass(createExpandFragmentProductsPass());
+  kernels.addPass(createSelectGpuInstructionsPass());
   kernels.addPass(createConvertNVVMToLLVMPass());
 }
 
