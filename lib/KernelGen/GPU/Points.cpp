@@ -164,43 +164,40 @@ static bool isPlainNumber(Type type) {
   return type.isIntOrFloat() && type.getIntOrFloatBitWidth() >= 8;
 }
 
-bool gpukernels::launchVectors(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() != 0 || op.getNumLoops() == 0)
-    return false;
-  unsigned last = op.getNumLoops() - 1;
-  int64_t size = op.getStaticLoopRanges()[last];
+Lanes::Lanes(linalg::GenericOp op, unsigned dim) : op(op), dim(dim) {
+  int64_t size = op.getStaticLoopRanges()[dim], most = kMostLanes;
   if (ShapedType::isDynamic(size))
-    return false;
+    return;
   // As many as leave no operand more than 16 bytes of them.
-  int64_t lanes = kMostLanes;
   for (OpOperand &operand : op->getOpOperands()) {
     Type element = getElementTypeOrSelf(operand.get().getType());
     if (isa<MemRefType>(operand.get().getType()) && isPlainNumber(element))
-      lanes = std::min<int64_t>(lanes, 128 / element.getIntOrFloatBitWidth());
+      most = std::min<int64_t>(most, 128 / element.getIntOrFloatBitWidth());
   }
-  auto isVector = [&](OpOperand &operand) {
-    return isa<MemRefType>(operand.get().getType()) &&
-           isPlainNumber(getElementTypeOrSelf(operand.get().getType())) &&
-           runOf(op, operand, last) % lanes == 0;
-  };
-  if (lanes < 2 || size % lanes != 0)
-    return false;
-  for (OpOperand &output : op.getDpsInitsMutable())
-    if (!isVector(output))
-      return false;
+  lanes = most;
+  bool reduces = op.getNumReductionLoops() != 0;
+  auto isNoVector = [&](OpOperand *operand) { return !isVector(*operand); };
+  SmallVector<OpOperand *> deciding = op.getDpsInputOperands();
+  if (!reduces)
+    deciding = llvm::map_to_vector(op.getDpsInitsMutable(),
+                                   [](OpOperand &output) { return &output; });
+  if (most < 2 || size % most != 0 ||
+      (reduces ? llvm::all_of(deciding, isNoVector)
+               : llvm::any_of(deciding, isNoVector)))
+    lanes = 1;
+}
 
-  OpBuilder b(op);
+bool Lanes::isVector(OpOperand &operand) {
+  return isa<MemRefType>(operand.get().getType()) &&
+         isPlainNumber(getElementTypeOrSelf(operand.get().getType())) &&
+         runOf(op, operand, dim) % lanes == 0;
+}
+
+SmallVector<Value> Lanes::emit(OpBuilder &b, PointEmitter &emitter,
+                               ArrayRef<Value> current) {
   Location loc = op.getLoc();
-  Dims dims(b, op);
-  if (dims.points == 0)
-    return false;
-  Value total = dims.count(b, loc, dims.parallel);
-  total = arith::DivUIOp::create(b, loc, total, index(b, loc, lanes));
-  Value number = beginLaunchOf(b, loc, total, kBlock);
-  PointEmitter emitter(b, op);
-  dims.place(b, loc, emitter, dims.parallel,
-             arith::MulIOp::create(b, loc, number, index(b, loc, lanes)));
-  Value first = emitter.at()[last];
+  Value first = emitter.at()[dim];
+  bool reduces = op.getNumReductionLoops() != 0;
   auto typeOf = [&](OpOperand &operand) {
     return VectorType::get({lanes},
                            getElementTypeOrSelf(operand.get().getType()));
@@ -215,7 +212,7 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
       loaded[&operand] = vector::LoadOp::create(
           b, loc, typeOf(operand), operand.get(), emitter.subscripts(operand),
           /*nontemporal=*/false, alignment(operand));
-    else if (!op.getMatchingIndexingMap(&operand).isFunctionOfDim(last))
+    else if (!op.getMatchingIndexingMap(&operand).isFunctionOfDim(dim))
       loaded[&operand] = emitter.load(operand);
   };
   for (OpOperand *input : op.getDpsInputOperands())
@@ -223,11 +220,12 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
         !op.getMatchingBlockArgument(input).use_empty())
       loadAll(*input);
   for (OpOperand &output : op.getDpsInitsMutable())
-    if (!op.getMatchingBlockArgument(&output).use_empty())
+    if (!reduces && !op.getMatchingBlockArgument(&output).use_empty())
       loadAll(output);
   SmallVector<SmallVector<Value>> results(op.getNumDpsInits());
+  SmallVector<Value> sums(current);
   for (int64_t lane = 0; lane < lanes; ++lane) {
-    emitter.at()[last] =
+    emitter.at()[dim] =
         arith::AddIOp::create(b, loc, first, index(b, loc, lane));
     auto elementOf = [&](OpOperand &operand) -> Value {
       auto value = loaded.find(&operand);
@@ -237,15 +235,21 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
         return value->second;
       return vector::ExtractOp::create(b, loc, value->second, lane);
     };
-    SmallVector<Value> current;
+    SmallVector<Value> before(sums);
     for (OpOperand &output : op.getDpsInitsMutable())
-      current.push_back(op.getMatchingBlockArgument(&output).use_empty()
-                            ? Value()
-                            : elementOf(output));
-    for (auto [i, value] : llvm::enumerate(emitter.body(current, elementOf)))
+      if (!reduces)
+        before.push_back(op.getMatchingBlockArgument(&output).use_empty()
+                             ? Value()
+                             : elementOf(output));
+    SmallVector<Value> made = emitter.body(before, elementOf);
+    if (reduces)
+      sums = made;
+    for (auto [i, value] : llvm::enumerate(made))
       results[i].push_back(value);
   }
-  emitter.at()[last] = first;
+  emitter.at()[dim] = first;
+  if (reduces)
+    return sums;
   for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
     Value all =
         vector::FromElementsOp::create(b, loc, typeOf(output), results[i]);
@@ -253,5 +257,27 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
                             emitter.subscripts(output), /*nontemporal=*/false,
                             alignment(output));
   }
+  return {};
+}
+
+bool gpukernels::launchVectors(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0 || op.getNumLoops() == 0)
+    return false;
+  Lanes lanes(op, op.getNumLoops() - 1);
+  if (lanes.count() < 2)
+    return false;
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Dims dims(b, op);
+  if (dims.points == 0)
+    return false;
+  Value total = dims.count(b, loc, dims.parallel);
+  total = arith::DivUIOp::create(b, loc, total, index(b, loc, lanes.count()));
+  Value number = beginLaunchOf(b, loc, total, kBlock);
+  PointEmitter emitter(b, op);
+  dims.place(
+      b, loc, emitter, dims.parallel,
+      arith::MulIOp::create(b, loc, number, index(b, loc, lanes.count())));
+  lanes.emit(b, emitter);
   return true;
 }

@@ -30,6 +30,29 @@ bool launchScatter(scf::ForOp loop);
 void launchRowGroups(Block &block,
                      llvm::function_ref<bool(Operation *)> isTaken);
 
+/// Neighbours along one dim that a thread does at once, with loads and stores
+/// of as many as stand side by side in memory: 16 bytes of the widest operand.
+class Lanes {
+public:
+  /// Along `dim`, which is no reduction unless `op` reduces it alone.
+  Lanes(linalg::GenericOp op, unsigned dim);
+  /// How many; 1 if it has none.
+  int64_t count() const { return lanes; }
+
+  /// The body of each lane, where `emitter` stands at the first; `current` are
+  /// a reduction's values so far, and what is returned those behind the last
+  /// lane. Results of others are stored.
+  SmallVector<Value> emit(OpBuilder &b, PointEmitter &emitter,
+                          ArrayRef<Value> current = {});
+
+private:
+  bool isVector(OpOperand &operand);
+
+  linalg::GenericOp op;
+  unsigned dim;
+  int64_t lanes = 1;
+};
+
 /// True if each element of `op`'s outputs belongs to one point of its parallel
 /// dims: then these points are independent.
 bool isParallel(linalg::GenericOp op);

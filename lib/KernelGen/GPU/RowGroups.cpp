@@ -88,7 +88,7 @@ struct Access {
 /// An op of a group: its dims that are rows, and those along a row.
 struct Member {
   linalg::GenericOp op;
-  SmallVector<unsigned> rows, along;
+  SmallVector<unsigned> rows, along, single; ///< single: of one element
   int64_t elements = 1;
   SmallVector<Operation *> combiners; ///< of a reduction
   bool reduces() const { return !combiners.empty(); }
@@ -114,7 +114,7 @@ private:
   void emitMember(OpBuilder &b, const Member &member, const Dims &dims,
                   ArrayRef<Value> areas);
 
-  SmallVector<Member> members;
+  SmallVector<Member, 0> members;
   /// What is known of each row dim's size.
   SmallVector<SmallVector<Size>> rowSizes;
   int64_t rows = 1;                              ///< dynamic where not known
@@ -124,6 +124,49 @@ private:
   Value row, isRow, own, isFirst, lane, warp;
 };
 } // namespace
+
+/// Looks through reshapes that put in, or leave out, dims of one element: the
+/// same buffer with the subscripts that it has before.
+static void lookThrough(Access &access) {
+  while (Operation *view = access.memref.getDefiningOp()) {
+    bool collapses = isa<memref::CollapseShapeOp>(view);
+    if (!collapses && !isa<memref::ExpandShapeOp>(view))
+      return;
+    auto groups =
+        collapses
+            ? cast<memref::CollapseShapeOp>(view).getReassociationIndices()
+            : cast<memref::ExpandShapeOp>(view).getReassociationIndices();
+    Value source = view->getOperand(0);
+    Value wide = collapses ? source : access.memref;
+    // Of each group the one dim that has more elements, or else the first.
+    SmallVector<int64_t> own;
+    for (ArrayRef<int64_t> group : groups) {
+      int64_t found = -1;
+      for (int64_t dim : group)
+        if (cast<MemRefType>(wide.getType()).getDimSize(dim) != 1) {
+          if (found >= 0)
+            return;
+          found = dim;
+        }
+      own.push_back(found >= 0 || group.empty() ? found : group.front());
+    }
+    SmallVector<int64_t> rows;
+    for (int64_t at : access.rows) {
+      if (at < 0) {
+        rows.push_back(at);
+      } else if (collapses) {
+        rows.push_back(own[at]);
+      } else {
+        auto group = llvm::find(own, at);
+        if (group == own.end())
+          return;
+        rows.push_back(std::distance(own.begin(), group));
+      }
+    }
+    access.memref = source;
+    access.rows = std::move(rows);
+  }
+}
 
 /// Finds how `member` touches buffers; false where that is not said.
 bool RowGroup::note(const Member &member, SmallVectorImpl<Access> &found) {
@@ -140,6 +183,7 @@ bool RowGroup::note(const Member &member, SmallVectorImpl<Access> &found) {
           at = i;
       access.rows.push_back(at);
     }
+    lookThrough(access);
     found.push_back(std::move(access));
   }
   // What the body looks up may be anywhere.
@@ -180,6 +224,10 @@ bool RowGroup::add(linalg::GenericOp op, bool inFront) {
     if ((reduces && kind == utils::IteratorType::parallel) ||
         ShapedType::isDynamic(known[i]))
       return false;
+    if (known[i] == 1 && !reduces) {
+      member.single.push_back(i);
+      continue;
+    }
     member.along.push_back(i);
     member.elements *= known[i];
   }
@@ -289,6 +337,8 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   };
   PointEmitter emitter(b, op);
   dims.place(b, loc, emitter, member.rows, row);
+  for (unsigned dim : member.single)
+    emitter.at()[dim] = index(0);
   auto element = [&] {
     SmallVector<Value> current;
     for (auto [output, argument] :
@@ -303,8 +353,10 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   if (member.isSingle())
     return when(b, loc, isFirst, element);
 
-  Value count =
-      arith::SelectOp::create(b, loc, isRow, index(member.elements), index(0));
+  // Several neighbours at once, where they stand so in memory.
+  Lanes lanes(op, member.along.back());
+  Value count = arith::SelectOp::create(
+      b, loc, isRow, index(member.elements / lanes.count()), index(0));
   SmallVector<Value> values;
   for (Operation *combiner : member.combiners)
     values.push_back(
@@ -313,14 +365,18 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    dims.place(b, loc, emitter, member.along, loop.getInductionVar());
-    if (!member.reduces()) {
+    Value place = arith::MulIOp::create(b, loc, loop.getInductionVar(),
+                                        index(lanes.count()));
+    dims.place(b, loc, emitter, member.along, place);
+    auto sums = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
+    if (lanes.count() > 1)
+      sums = lanes.emit(b, emitter, sums);
+    else if (member.reduces())
+      sums = emitter.body(sums);
+    else
       element();
-    } else {
-      SmallVector<Value> next =
-          emitter.body(llvm::to_vector_of<Value>(loop.getRegionIterArgs()));
-      scf::YieldOp::create(b, loc, next);
-    }
+    if (member.reduces())
+      scf::YieldOp::create(b, loc, sums);
   }
   if (!member.reduces())
     return;

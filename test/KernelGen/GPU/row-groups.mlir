@@ -1,21 +1,22 @@
 // RUN: shard-opt %s --spmd-form-gpu-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
-// What a row is compared with is known before it is used: one kernel, a block a row, which meets before the results are read.
+// What a row is compared with is known before it is used: one kernel, a block a row, which meets before the results are read. A thread loads
+// and stores 16 bytes at once.
 // CHECK-LABEL: func.func @normalise(
 //  CHECK-SAME:   %[[X:[^:]*]]: memref<200x300xf32>, %[[M:[^:]*]]: memref<200xf32>, %[[Y:[^:]*]]: memref<200x300xf32>
 //   CHECK-DAG:   %[[ROWS:.*]] = arith.constant 200 : index
 //       CHECK:   gpu.launch blocks({{.*}}) in (%{{[a-z0-9]+}} = %[[ROWS]],
 //       CHECK:     memref.store %{{.*}}, %[[M]]
 //       CHECK:     scf.for
-//       CHECK:       memref.load %[[X]]
+//       CHECK:       vector.load %[[X]]{{.*}} {alignment = 16 : i64} : memref<200x300xf32>, vector<4xf32>
 //       CHECK:     gpu.shuffle xor
 //       CHECK:     gpu.barrier
 //       CHECK:     memref.store %{{.*}}, %[[M]]
 //       CHECK:     gpu.barrier
 //       CHECK:     scf.for
-//   CHECK-DAG:       memref.load %[[X]]
+//   CHECK-DAG:       vector.load %[[X]]
 //   CHECK-DAG:       memref.load %[[M]]
-//       CHECK:       memref.store %{{.*}}, %[[Y]]
+//       CHECK:       vector.store %{{.*}}, %[[Y]]{{.*}} {alignment = 16 : i64}
 //   CHECK-NOT:   gpu.launch
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
@@ -130,4 +131,57 @@ func.func @dynamic(%x: memref<?x100xf32>) -> memref<?x100xf32> {
     linalg.yield %s : f32
   }
   return %y : memref<?x100xf32>
+}
+
+// -----
+
+// Results of rows that are kept as columns, as keepdims has them: a dim of one element more or less is the same buffer.
+// CHECK-LABEL: func.func @kept(
+//       CHECK:   gpu.launch
+//   CHECK-NOT:   gpu.launch
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#kept = affine_map<(i, j) -> (i, 0)>
+func.func @kept(%x: memref<200x300xf32>, %m: memref<200x1xf32>, %y: memref<200x300xf32>) {
+  %n = arith.constant 300.0 : f32
+  %line = memref.collapse_shape %m [[0, 1]] : memref<200x1xf32> into memref<200xf32>
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<200x300xf32>) outs(%line : memref<200xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%m : memref<200x1xf32>) {
+  ^bb0(%o: f32):
+    %q = arith.divf %o, %n : f32
+    linalg.yield %q : f32
+  }
+  linalg.generic {indexing_maps = [#all, #kept, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<200x1xf32>) outs(%y : memref<200x300xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A column of two elements a row is no such thing: the rows of one view are not those of the other.
+// CHECK-LABEL: func.func @halves(
+//       CHECK:   gpu.launch
+//       CHECK:   gpu.launch
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @halves(%x: memref<200x300xf32>, %m: memref<100x2xf32>, %y: memref<200x300xf32>) {
+  %line = memref.collapse_shape %m [[0, 1]] : memref<100x2xf32> into memref<200xf32>
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<200x300xf32>) outs(%line : memref<200xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (i floordiv 2, 0)>, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<100x2xf32>) outs(%y : memref<200x300xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
 }
