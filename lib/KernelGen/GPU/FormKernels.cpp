@@ -466,7 +466,7 @@ struct FormGpuKernelsPass final
     for (spmd::PairStepOp step : steps) {
       if (*use != LibraryUse::Generated)
         callLibrary(step, *use);
-      if (failed(launchPairStep(step, warpgroups)))
+      if (failed(launchPairStep(step, warpgroups, /*shortWeights=*/tf32)))
         return signalPassFailure();
     }
     SmallVector<spmd::LinesOp> lines;

@@ -4,6 +4,7 @@
 
 #include "PairSteps.h"
 #include "Warpgroups.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace shardc::gpukernels::pairs {
 
@@ -71,7 +72,7 @@ struct Pass {
 class PairSteps {
 public:
   /// With `onWarpgroups` also kernels for sm_90a.
-  PairSteps(spmd::PairStepOp op, bool onWarpgroups);
+  PairSteps(spmd::PairStepOp op, bool onWarpgroups, bool shortWeights);
   void emit();
 
 private:
@@ -109,10 +110,9 @@ private:
   Value largerIndex(Value x, Value y) {
     return arith::MaxSIOp::create(b, loc, x, y);
   }
-  /// The greater; y where x is NaN.
+  /// The greater; the other where one is NaN.
   Value greater(Value x, Value y) {
-    return select(
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, y), x, y);
+    return LLVM::MaxNumOp::create(b, loc, x, y);
   }
   Value smaller(Value x, Value y) {
     return select(
@@ -154,6 +154,10 @@ private:
   SmallVector<Value> surroundings();
   int64_t ownColumns() const { return tileColumns / kPerRow; }
   Value inBand();
+  Value countsAt(int64_t column);
+  Value allCount();
+  SmallVector<Value> scoresOf(ArrayRef<Value> raw, double neutral,
+                              bool allCount);
   SmallVector<Value> contract(const Tensor &rows, const Tensor &columns,
                               unsigned dim, Region *pair);
   /// A thread's rows and columns in a tile: fragments of mma on tensor cores.
@@ -178,12 +182,20 @@ private:
   bool fitsTensorCores(Weigh weigh, const Tensor *factor);
   Value halfAt(Value area, Value row, Value column);
   SmallVector<Value> multiplyParts(ArrayRef<Value> sums);
-  /// 16-bit numbers that add up to `value`.
-  SmallVector<Value> takeApart(Value value, int64_t terms);
-  Value asWord(Value low, Value high);
-  SmallVector<SmallVector<Value>> weightFragments(ArrayRef<Value> weights);
+  /// Words of two 16-bit numbers, that add up to both values.
+  SmallVector<Value> takeApart(Value low, Value high, int64_t terms,
+                               bool isFinite);
+  Value wideOf(Value word, int64_t i);
+  SmallVector<SmallVector<Value>> weightFragments(ArrayRef<Value> weights,
+                                                  bool isFinite);
   void accumulateOnCores(ArrayRef<Value> weights, const Tensor &columns,
-                         unsigned dim, int64_t from, Carried &carried);
+                         unsigned dim, int64_t from, Carried &carried,
+                         bool isFinite);
+  /// exp of a number that is at most 88 is finite; what else weights are made
+  /// of may be anything.
+  bool hasFiniteWeights(const Pass &pass) {
+    return pass.weigh != Weigh::Slopes && op.getWeight().empty();
+  }
   void accumulate(const Tensor &columns, unsigned dim, int64_t from,
                   Carried &carried);
 
@@ -240,6 +252,7 @@ private:
   bool tensor = false; ///< products of 16-bit floats, of this type
   Type half;
   bool onWarpgroups; ///< such kernels are made as well
+  bool shortWeights; ///< one term of each is enough
   unsigned rowDim = 0, columnDim = 0;
   int64_t perThread = 1; ///< rows of a thread
   int64_t blockRows = 0; ///< of a block

@@ -14,6 +14,8 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
+static constexpr double kLog2e = 0x1.71547652b82fep+0;
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -101,6 +103,62 @@ Value PairSteps::inBand() {
     counts = counts ? both(counts, above) : above;
   }
   return counts;
+}
+
+/// Moves to a column of a thread; true where its score counts, null where each
+/// does.
+Value PairSteps::countsAt(int64_t column) {
+  Value counts;
+  if (ShapedType::isDynamic(sizeOf(columnDim)) ||
+      sizeOf(columnDim) % tileColumns != 0)
+    counts = less(add(firstColumn, columnAt(column)), sizes[columnDim]);
+  placeColumn(column);
+  if (Value band = inBand())
+    counts = counts ? both(counts, band) : band;
+  return counts;
+}
+
+/// Whether all scores of a block's tile count; null where they always do, or
+/// where that is not looked at: rows are no queries.
+Value PairSteps::allCount() {
+  auto lower = op.getBandLower(), upper = op.getBandUpper();
+  Value all;
+  auto also = [&](Value condition) {
+    all = all ? both(all, condition) : condition;
+  };
+  if (ShapedType::isDynamic(sizeOf(columnDim)) ||
+      sizeOf(columnDim) % tileColumns != 0)
+    also(compare(arith::CmpIPredicate::sle,
+                 add(firstColumn, index(tileColumns)), sizes[columnDim]));
+  // key - query, of the last key and the first query, and the other way round.
+  Value apart =
+      sub(add(start[columnDim], firstColumn), add(start[rowDim], firstRow));
+  if (upper)
+    also(compare(arith::CmpIPredicate::sle, add(apart, index(tileColumns - 1)),
+                 index(*upper)));
+  if (lower)
+    also(compare(arith::CmpIPredicate::sge, sub(apart, index(blockRows - 1)),
+                 index(*lower)));
+  return all;
+}
+
+/// The scores of a tile, by row and column of a thread: `neutral` where one
+/// does not count, unless all do.
+SmallVector<Value> PairSteps::scoresOf(ArrayRef<Value> raw, double neutral,
+                                       bool allCount) {
+  SmallVector<Value> scores;
+  for (int64_t row = 0; row < perThread; ++row) {
+    placeRow(row);
+    for (int64_t column = 0; column < ownColumns(); ++column) {
+      Value counts = countsAt(column);
+      Value score = evaluate(op.getScore(), raw[row * ownColumns() + column],
+                             surroundings());
+      if (counts && !allCount)
+        score = select(counts, score, number(neutral));
+      scores.push_back(score);
+    }
+  }
+  return scores;
 }
 
 /// Sets `at` to a thread's row; past the edge to the last one, whose results
@@ -222,24 +280,29 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
   auto sumOf = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, loc, x, y);
   };
+  // Most tiles lie in the band as a whole.
+  SmallVector<Value> scores;
+  if (Value whole = allCount(); whole && rowDim == q) {
+    SmallVector<Type> types(raw.size(), type);
+    auto choice = scf::IfOp::create(b, loc, types, whole,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    for (bool all : {true, false}) {
+      b.setInsertionPointToStart(all ? choice.thenBlock() : choice.elseBlock());
+      scf::YieldOp::create(b, loc, scoresOf(raw, neutral, all));
+    }
+    scores = SmallVector<Value>(choice.getResults());
+  } else {
+    scores = scoresOf(raw, neutral, /*allCount=*/!whole);
+  }
   SmallVector<Value> weights;
   for (int64_t row = 0; row < perThread; ++row) {
     placeRow(row);
-    SmallVector<Value> line;
-    SmallVector<SmallVector<Value>> around;
-    for (int64_t column = 0; column < ownColumns(); ++column) {
-      Value counts = less(add(firstColumn, columnAt(column)), sizes[columnDim]);
-      placeColumn(column);
-      if (Value band = inBand())
-        counts = both(counts, band);
-      around.push_back(surroundings());
-      Value score = evaluate(op.getScore(), raw[row * ownColumns() + column],
-                             around.back());
-      line.push_back(select(counts, score, number(neutral)));
-    }
+    MutableArrayRef<Value> line =
+        MutableArrayRef(scores).slice(row * ownColumns(), ownColumns());
     auto total = [&](llvm::function_ref<Value(Value, Value)> combine) {
       Value all = line.front();
-      for (Value next : ArrayRef(line).drop_front())
+      for (Value next : line.drop_front())
         all = combine(all, next);
       return foldRow(all, combine);
     };
@@ -265,9 +328,20 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
       Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, now,
                                          number(-INFINITY));
       Value base = select(none, number(0), now);
+      // As a power of two, where it is rounded to 16 bits.
+      bool isBrief = shortWeights && tensor;
+      Value shifted =
+          isBrief
+              ? arith::MulFOp::create(b, loc, base, number(-kLog2e)).getResult()
+              : Value();
       auto power = [&](Value x) -> Value {
-        return math::ExpOp::create(b, loc,
-                                   arith::SubFOp::create(b, loc, x, base));
+        if (!isBrief)
+          return math::ExpOp::create(b, loc,
+                                     arith::SubFOp::create(b, loc, x, base));
+        return LLVM::Exp2Op::create(
+            b, loc, type,
+            math::FmaOp::create(b, loc, x, number(kLog2e), shifted),
+            LLVM::FastmathFlags::afn);
       };
       Value factor = power(old);
       for (Value &score : line)
@@ -280,11 +354,13 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
            MutableArrayRef(carried.totals).slice(row * features, features))
         sum = arith::MulFOp::create(b, loc, sum, factor);
     }
-    for (int64_t column = 0; column < ownColumns(); ++column)
-      weights.push_back(
-          op.getWeight().empty()
-              ? line[column]
-              : evaluate(op.getWeight(), line[column], around[column]));
+    for (int64_t column = 0; column < ownColumns(); ++column) {
+      if (!op.getWeight().empty()) {
+        placeColumn(column);
+        line[column] = evaluate(op.getWeight(), line[column], surroundings());
+      }
+      weights.push_back(line[column]);
+    }
   }
   return weights;
 }
@@ -298,20 +374,20 @@ Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
   // garbage.
   Value limit = number(type.isF64() ? 709.0 : 88.0);
   Value score = evaluate(op.getScore(), raw, around);
-  Value p = math::ExpOp::create(
-      b, loc, smaller(limit, arith::SubFOp::create(b, loc, score, most)));
-  p = select(counts, p, number(0));
+  auto whereCounts = [&](Value weight) {
+    return counts ? select(counts, weight, number(0)) : weight;
+  };
+  Value p = whereCounts(math::ExpOp::create(
+      b, loc, smaller(limit, arith::SubFOp::create(b, loc, score, most))));
   bool weighs = !op.getWeight().empty();
   if (!slope)
-    return weighs
-               ? select(counts, evaluate(op.getWeight(), p, around), number(0))
-               : p;
+    return weighs ? whereCounts(evaluate(op.getWeight(), p, around)) : p;
   if (weighs)
     dp = evaluate(op.getWeight(), dp, around);
   Value ds = arith::MulFOp::create(b, loc, p,
                                    arith::SubFOp::create(b, loc, dp, delta));
   Value result = evaluate(op.getSlope(), {ds, raw}, around, which);
-  return select(counts, result, number(0));
+  return whereCounts(result);
 }
 
 /// Puts the scores of a tile, which stand in shared memory, into their rows'

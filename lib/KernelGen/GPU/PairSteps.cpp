@@ -24,7 +24,7 @@ using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 using spmd::PairStepOp;
 
-PairSteps::PairSteps(PairStepOp op, bool onWarpgroups)
+PairSteps::PairSteps(PairStepOp op, bool onWarpgroups, bool shortWeights)
     : op(op), b(op), loc(op.getLoc()),
       type(cast<FloatType>(
           cast<ShapedType>(op.getQuery().getType()).getElementType().isF64()
@@ -32,7 +32,7 @@ PairSteps::PairSteps(PairStepOp op, bool onWarpgroups)
               : Type(b.getF32Type()))),
       numDims(op.getMap(0).getNumDims()), q(numDims - 4), k(numDims - 3),
       d(numDims - 2), e(numDims - 1), start(op.getAt()),
-      onWarpgroups(onWarpgroups) {
+      onWarpgroups(onWarpgroups), shortWeights(shortWeights) {
   lanes = 128 / type.getWidth();
   pitch = kColumns + lanes;
   sizes.assign(numDims, Value());
@@ -119,10 +119,7 @@ SmallVector<Value> PairSteps::weigh(const Pass &pass, ArrayRef<Value> raw,
         weights.push_back(evaluate(op.getScore(), raw[which], surroundings()));
         continue;
       }
-      Value counts = less(add(firstColumn, columnAt(own)), sizes[columnDim]);
-      placeColumn(own);
-      if (Value band = inBand())
-        counts = both(counts, band);
+      Value counts = countsAt(own);
       bool slope = pass.weigh == Weigh::Slopes;
       weights.push_back(backwardScore(raw[which], slope ? dps[which] : Value(),
                                       counts, slope));
@@ -145,7 +142,8 @@ Carried PairSteps::tile(const Pass &pass, Value column, Carried carried) {
   if (weights.empty())
     return carried;
   if (tensor) {
-    accumulateOnCores(weights, *pass.factor, pass.feature, pass.slab, carried);
+    accumulateOnCores(weights, *pass.factor, pass.feature, pass.slab, carried,
+                      hasFiniteWeights(pass));
     return carried;
   }
   for (int64_t row = 0; row < perThread; ++row)
@@ -488,10 +486,11 @@ void PairSteps::emit() {
   passes(Weigh::Forward, q, states[isSoftmax ? 2 : 0], e, value);
 }
 
-LogicalResult gpukernels::launchPairStep(PairStepOp op, bool onWarpgroups) {
+LogicalResult gpukernels::launchPairStep(PairStepOp op, bool onWarpgroups,
+                                         bool shortWeights) {
   if (failed(cpu::verifyPairStep(op)))
     return failure();
-  PairSteps(op, onWarpgroups).emit();
+  PairSteps(op, onWarpgroups, shortWeights).emit();
   op.erase();
   return success();
 }

@@ -10,7 +10,9 @@ namespace shardc::gpukernels {
 /// Launches in place of `op`, which is on buffers: one forward; backward one
 /// for each gradient. An error on the op where there is no kernel of it.
 /// With `onWarpgroups` also kernels for sm_90a, done in their stead there.
-LogicalResult launchPairStep(spmd::PairStepOp op, bool onWarpgroups);
+/// With `shortWeights` weights of 16-bit inputs are rounded to 16 bits.
+LogicalResult launchPairStep(spmd::PairStepOp op, bool onWarpgroups,
+                             bool shortWeights);
 
 } // namespace shardc::gpukernels
 

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -69,48 +70,70 @@ SmallVector<Value> PairSteps::multiplyParts(ArrayRef<Value> sums) {
   return next;
 }
 
-SmallVector<Value> PairSteps::takeApart(Value value, int64_t terms) {
-  SmallVector<Value> parts;
+SmallVector<Value> PairSteps::takeApart(Value low, Value high, int64_t terms,
+                                        bool isFinite) {
+  Type word = b.getI32Type();
+  SmallVector<Value> values = {low, high}, words;
   while (true) {
-    parts.push_back(arith::TruncFOp::create(b, loc, half, value));
-    if (static_cast<int64_t>(parts.size()) == terms)
-      return parts;
-    Value wide = arith::ExtFOp::create(b, loc, type, parts.back());
-    Value left = arith::SubFOp::create(b, loc, value, wide);
-    // What is infinite is so in its first part.
-    Value finite =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
-    value = select(finite, left, number(0));
+    // One instruction rounds two numbers to a word.
+    Value pair = vector::FromElementsOp::create(
+        b, loc, VectorType::get({2}, type), values);
+    Value rounded =
+        arith::TruncFOp::create(b, loc, VectorType::get({2}, half), pair);
+    words.push_back(LLVM::BitcastOp::create(b, loc, word, rounded));
+    if (static_cast<int64_t>(words.size()) == terms)
+      return words;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value wide = wideOf(words.back(), i);
+      Value left = arith::SubFOp::create(b, loc, value, wide);
+      value = left;
+      if (isFinite)
+        continue;
+      // What is infinite is so in its first part.
+      Value finite =
+          arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ORD, left, left);
+      value = select(finite, left, number(0));
+    }
   }
 }
 
-Value PairSteps::asWord(Value low, Value high) {
-  auto bits = [&](Value part) -> Value {
-    Value bit = arith::BitcastOp::create(b, loc, b.getIntegerType(16), part);
-    return arith::ExtUIOp::create(b, loc, b.getI32Type(), bit);
-  };
-  Value shift = arith::ConstantIntOp::create(b, loc, 16, 32);
-  return arith::OrIOp::create(b, loc, bits(low),
-                              arith::ShLIOp::create(b, loc, bits(high), shift));
+/// Number `i` of the two 16-bit numbers in a word, as f32.
+Value PairSteps::wideOf(Value word, int64_t i) {
+  Type type32 = b.getI32Type();
+  if (half.isBF16()) {
+    // The upper half of an f32.
+    Value bits = i == 0 ? arith::ShLIOp::create(
+                              b, loc, word,
+                              arith::ConstantIntOp::create(b, loc, type32, 16))
+                              .getResult()
+                        : arith::AndIOp::create(b, loc, word,
+                                                arith::ConstantIntOp::create(
+                                                    b, loc, type32, -65536))
+                              .getResult();
+    return arith::BitcastOp::create(b, loc, type, bits);
+  }
+  Value pair =
+      LLVM::BitcastOp::create(b, loc, VectorType::get({2}, half), word);
+  Value number = vector::ExtractOp::create(b, loc, pair, i);
+  return arith::ExtFOp::create(b, loc, type, number);
 }
 
 /// A thread's weights as left fragments: for each term of the weights, and each
-/// 16 columns of a tile, four words.
+/// 16 columns of a tile, four words. Those of a softmax are finite, or NaN.
 SmallVector<SmallVector<Value>>
-PairSteps::weightFragments(ArrayRef<Value> weights) {
-  int64_t terms = half.isBF16() ? 3 : 2, columns = ownColumns();
-  SmallVector<SmallVector<Value>> apart;
-  for (Value weight : weights)
-    apart.push_back(takeApart(weight, terms));
+PairSteps::weightFragments(ArrayRef<Value> weights, bool isFinite) {
+  int64_t terms = shortWeights ? 1 : half.isBF16() ? 3 : 2;
+  int64_t columns = ownColumns();
+  SmallVector<SmallVector<Value>> apart; // of two neighbours each
+  for (size_t at = 0; at < weights.size(); at += 2)
+    apart.push_back(takeApart(weights[at], weights[at + 1], terms, isFinite));
   SmallVector<SmallVector<Value>> fragments;
   for (int64_t term = 0; term < terms; ++term)
     for (int64_t column = 0; column < columns; column += 4) {
       SmallVector<Value> words;
       for (int64_t pair = 0; pair < 4; pair += 2)
-        for (int64_t row = 0; row < 2; ++row) {
-          size_t at = row * columns + column + pair;
-          words.push_back(asWord(apart[at][term], apart[at + 1][term]));
-        }
+        for (int64_t row = 0; row < 2; ++row)
+          words.push_back(apart[(row * columns + column + pair) / 2][term]);
       fragments.push_back(words);
     }
   return fragments;
@@ -118,9 +141,10 @@ PairSteps::weightFragments(ArrayRef<Value> weights) {
 
 void PairSteps::accumulateOnCores(ArrayRef<Value> weights,
                                   const Tensor &columns, unsigned dim,
-                                  int64_t from, Carried &carried) {
+                                  int64_t from, Carried &carried,
+                                  bool isFinite) {
   int64_t features = carried.totals.size() / perThread;
-  SmallVector<SmallVector<Value>> lefts = weightFragments(weights);
+  SmallVector<SmallVector<Value>> lefts = weightFragments(weights, isFinite);
   int64_t steps = ownColumns() / 4; // of 16 columns
   Value lane = rem(thread, kWarp);
   Value row = rem(lane, 8), first = rem(div(lane, 8), 2),

@@ -279,26 +279,27 @@ void PairSteps::bringApart(const Panels &panels, Value firstLine, Value area) {
   };
   // Two loads of four floats; of each term eight, two a word.
   Type four = VectorType::get({4}, type);
-  SmallVector<SmallVector<Value>> terms;
+  SmallVector<Value> floats;
   for (int64_t load = 0; load < 2; ++load) {
     Value place = LLVM::GEPOp::create(
         b, loc, from.getType(), type, from,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(4 * load)});
-    Value floats = LLVM::LoadOp::create(b, loc, four, place, /*alignment=*/16);
-    for (int64_t lane = 0; lane < 4; ++lane) {
-      Value number_ =
-          LLVM::ExtractElementOp::create(b, loc, floats, spot(lane));
-      terms.push_back(
-          takeApart(select(inside, number_, number(0)), panels.terms));
-    }
+    Value loaded = LLVM::LoadOp::create(b, loc, four, place, /*alignment=*/16);
+    for (int64_t lane = 0; lane < 4; ++lane)
+      floats.push_back(select(
+          inside, LLVM::ExtractElementOp::create(b, loc, loaded, spot(lane)),
+          number(0)));
   }
+  SmallVector<SmallVector<Value>> apart;
+  for (size_t word = 0; word < 4; ++word)
+    apart.push_back(takeApart(floats[2 * word], floats[2 * word + 1],
+                              panels.terms, /*isFinite=*/false));
   for (int64_t term = 0; term < panels.terms; ++term) {
     Value words =
         LLVM::PoisonOp::create(b, loc, VectorType::get({4}, b.getI32Type()));
     for (int64_t word = 0; word < 4; ++word)
-      words = LLVM::InsertElementOp::create(
-          b, loc, words,
-          asWord(terms[2 * word][term], terms[2 * word + 1][term]), spot(word));
+      words = LLVM::InsertElementOp::create(b, loc, words, apart[word][term],
+                                            spot(word));
     LLVM::StoreOp::create(
         b, loc, words,
         sharedByte(area, add(offset, index(term * panels.termBytes()))),
@@ -372,7 +373,8 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
       pass, products.front(),
       products.size() > 1 ? ArrayRef(products[1]) : ArrayRef<Value>(), carried);
 
-  SmallVector<SmallVector<Value>> lefts = weightFragments(weights);
+  SmallVector<SmallVector<Value>> lefts =
+      weightFragments(weights, hasFiniteWeights(pass));
   const Panels &factor = ring.tiles[ring.factor];
   int64_t before = (pass.slab - factor.first) / kPerRowBytes;
   Value factorAt = tileAt(ring.factor);
