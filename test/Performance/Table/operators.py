@@ -344,7 +344,7 @@ def reduce(name: str, shape: list[int], dims: list[int] | None = None, cut: int 
 @operator
 def sort(shape: list[int], dim: int = -1, indices: bool = False, cut: int = 0) -> Case:
     f = (lambda x: jnp.argsort(x, dim)) if indices else (lambda x: jnp.sort(x, dim))
-    g = (lambda x: torch.argsort(x, dim, stable=True)) if indices else (lambda x: torch.sort(x, dim)[0])
+    g = (lambda x: torch.argsort(x, dim=dim, stable=True)) if indices else (lambda x: torch.sort(x, dim)[0])
     return Case([normal(*shape, cut=cut)], f, g, outs=cut)
 
 
