@@ -20,9 +20,9 @@ static constexpr int64_t kShortNs = 300'000;
 /// Nor what takes all ranks longer than this: about what it costs to wake them,
 /// who would do it side by side.
 static constexpr int64_t kShortOfAllNs = 60'000;
-/// Nor what has more to read and write, before it is known.
+/// Nor what has more to read and write, before it is known; of several ranks
+/// nothing is: a loop may take long on each.
 static constexpr int64_t kSmallBytes = int64_t(4) << 20;
-static constexpr int64_t kSmallBytesOfAll = int64_t(1) << 18;
 /// So many runs may be handed over before the first is done.
 static constexpr int64_t kMostUnderWay = 64;
 
@@ -266,8 +266,8 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   bool isShort =
       usualNs >= 0
           ? usualNs <= (ranks == 1 ? kShortNs : kShortOfAllNs)
-          : ranks * (model.costs.argumentBytes + model.costs.resultBytes) <=
-                (ranks == 1 ? kSmallBytes : kSmallBytesOfAll);
+          : ranks == 1 && model.costs.argumentBytes + model.costs.resultBytes <=
+                              kSmallBytes;
   bool isHere = isReady && isShort && canRunHere(*world);
   if (ranksHere == 0)
     for (Device *device : world->sorted)
