@@ -5,11 +5,13 @@ import os
 os.environ.update(JAX_PLATFORMS="shardc", SHARDC_DEVICES="2")
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental import sparse
 from jax.experimental.custom_partitioning import custom_partitioning
+from jax.interpreters import mlir
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
@@ -100,6 +102,21 @@ def inspected() -> None:
     print("inspected good")
 
 
+def foreign() -> None:
+    """A primitive of somebody else's calls back, by a rule for all platforms."""
+    doubled = jax.extend.core.Primitive("doubled")
+    doubled.def_abstract_eval(lambda a: a)
+
+    def lower(context, value):
+        call = mlir.emit_python_callback(context, lambda a: (np.asarray(a) * 2,), None, [value], context.avals_in,
+                                         context.avals_out, has_side_effect=False)
+        return call[0]
+
+    mlir.register_lowering(doubled, lower)
+    np.testing.assert_array_equal(jax.jit(doubled.bind)(x), np.arange(3) * 2)
+    print("foreign good")
+
+
 def used() -> None:
     """What is said to be used stays in the program, in the shape that a rank has."""
 
@@ -133,5 +150,6 @@ sparse_products()
 partitioned()
 halves()
 inspected()
+foreign()
 used()
 fours()

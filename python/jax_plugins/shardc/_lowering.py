@@ -23,8 +23,8 @@ def register_platform(path: Path) -> None:
     """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _inline_partitioned, _inspect_shardings,
-                 _export_dlpack, _import_dlpack):
+    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back, _inline_partitioned,
+                 _inspect_shardings, _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
@@ -120,6 +120,22 @@ def _lower_as_for_cpu() -> None:
     rules = _Rules(specific["cpu"], mlir._lowerings)
     rules.update(specific.get(PLATFORM, {}))
     specific[PLATFORM] = rules
+
+
+def _call_back() -> None:
+    """Callbacks of primitives that are not JAX's, whose rules are for all platforms."""
+    import jax.interpreters.mlir
+    from jax._src import callback
+
+    original = callback.emit_python_callback
+    as_for_cpu = _as_for_cpu(original)
+
+    @functools.wraps(original)
+    def emit_python_callback(ctx: Any, *arguments: Any, **parameters: Any) -> Any:
+        emit = as_for_cpu if PLATFORM in ctx.module_context.platforms else original
+        return emit(ctx, *arguments, **parameters)
+
+    callback.emit_python_callback = jax.interpreters.mlir.emit_python_callback = emit_python_callback
 
 
 def _inline_partitioned() -> None:
