@@ -5,13 +5,15 @@
 // Compiles each file N times in this process and prints a line of JSON for it:
 // milliseconds of processor time of the first compilation and of the median of
 // the others, and bytes of the object file. compile_time.py makes a table of
-// it.
+// it. With -time-passes also what LLVM's passes took, on stderr.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Diagnostics.h"
 #include "shardc/Pipelines/Compile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/PassTimingInfo.h"
+#include "llvm/Pass.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -81,5 +83,7 @@ int main(int argc, char **argv) {
     outs().flush();
     failed |= bytes == 0;
   }
+  if (TimePassesIsEnabled)
+    reportAndResetTimings(&errs());
   return failed;
 }
