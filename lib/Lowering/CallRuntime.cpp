@@ -292,7 +292,10 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
     Value slot = LLVM::GEPOp::create(
         builder, loc, ptr, ptr, array,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
-    return LLVM::LoadOp::create(builder, loc, ptr, slot);
+    auto pointer = LLVM::LoadOp::create(builder, loc, ptr, slot);
+    // No step writes these tables, so whoever needs one may read it again.
+    pointer.setInvariant(true);
+    return pointer;
   };
   ArrayRef<Type> types = main.getArgumentTypes().drop_front();
   int64_t numInputs = attrsOf.size(), numOutputs = resultAttrsOf.size();

@@ -1,5 +1,6 @@
 //===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
 #include "SiteTables.h"
+#include "SplitEntry.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -25,6 +26,8 @@ static bool mayFail(LLVM::CallOp call) {
     return false;
   if (isa<LLVM::LLVMPointerType>(call.getResult().getType()))
     return callee->starts_with("shardrt_");
+  if (callee->starts_with(kPartPrefix))
+    return true;
   return llvm::is_contained(
       {"shardrt_exchange", "shardrt_exchange_wait", "shardrt_exchange_release",
        "shardrt_all_reduce", "shardrt_reduce_scatter", "shardrt_gather_rows",
@@ -47,7 +50,9 @@ static void checkStatuses(LLVM::LLVMFuncOp function) {
       builder.createBlock(&function.getBody(), function.getBody().end(), {i32},
                           {function.getLoc()});
   LLVM::ReturnOp::create(builder, function.getLoc(), failed->getArgument(0));
-  for (LLVM::CallOp call : calls) {
+  // The last first: what is behind a call moves to a block of its own, which
+  // takes as long as there is of it.
+  for (LLVM::CallOp call : llvm::reverse(calls)) {
     Block *block = call->getBlock();
     Block *rest = block->splitBlock(std::next(call->getIterator()));
     builder.setInsertionPointToEnd(block);
@@ -79,6 +84,7 @@ struct CheckStatusPass final
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    splitEntry(module);
     for (auto function : module.getOps<LLVM::LLVMFuncOp>())
       if (!function.isExternal())
         checkStatuses(function);
