@@ -47,31 +47,101 @@ Bucket shardc::fillBucket(Operation *first,
   return bucket;
 }
 
+namespace {
+/// Which candidates of a block need the results of which: asked of 64 of them
+/// at a time, in one walk, so that a chain of n needs n / 64 walks and not n.
+class Needs {
+public:
+  Needs(Block &block, ArrayRef<Operation *> candidates)
+      : block(block), candidates(candidates) {}
+
+  /// Whether some candidate behind number `first` does not need it and passes
+  /// `mayJoin`.
+  bool hasPartner(size_t first, llvm::function_ref<bool(Operation *)> mayJoin) {
+    if (begin > first || first >= begin + kMany || masks.empty())
+      walk(first);
+    for (size_t i = first + 1; i < candidates.size(); ++i)
+      if (!(masks[i - begin] >> (first - begin) & 1) &&
+          mayJoin(candidates[i]))
+        return true;
+    return false;
+  }
+
+private:
+  static constexpr size_t kMany = 64;
+
+  void walk(size_t first) {
+    begin = first;
+    masks.assign(candidates.size() - begin, 0);
+    llvm::DenseMap<Operation *, size_t> places;
+    for (size_t i = begin; i < candidates.size(); ++i)
+      places[candidates[i]] = i - begin;
+    llvm::DenseMap<Operation *, uint64_t> needs;
+    for (auto it = candidates[first]->getIterator(); it != block.end(); ++it) {
+      uint64_t mask = 0;
+      it->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *maker = operand.getDefiningOp())
+            mask |= needs.lookup(maker);
+      });
+      if (auto place = places.find(&*it); place != places.end()) {
+        masks[place->second] = mask;
+        if (place->second < kMany)
+          mask |= uint64_t(1) << place->second;
+      }
+      if (mask)
+        needs[&*it] = mask;
+    }
+  }
+
+  Block &block;
+  ArrayRef<Operation *> candidates;
+  size_t begin = 0;
+  SmallVector<uint64_t> masks; ///< by candidate: those of the 64 it needs
+};
+} // namespace
+
 bool shardc::bundle(Block &block, const Bundling &how) {
   bool changed = false;
-  llvm::DenseSet<Operation *> done;
+  SmallVector<Operation *> candidates;
   auto isSmall = [&](Operation *op) {
     return how.mayStart(op) && how.bytesOf(op) <= how.memberLimit;
   };
-  for (bool again = true; again;) {
-    again = false;
-    for (Operation &op : block) {
-      if (!isSmall(&op) || !done.insert(&op).second)
-        continue;
-      int64_t bytes = how.bytesOf(&op);
-      Bucket bucket = fillBucket(&op, [&](Operation *next) {
-        if (!isSmall(next) || bytes + how.bytesOf(next) > how.bucketLimit ||
-            !how.mayTravelTogether(&op, next))
+  auto collect = [&](Operation *from) {
+    candidates.clear();
+    for (Operation *op = from; op; op = op->getNextNode())
+      if (isSmall(op))
+        candidates.push_back(op);
+  };
+  collect(block.empty() ? nullptr : &block.front());
+  std::optional<Needs> needs;
+  needs.emplace(block, candidates);
+  for (size_t i = 0; i + 1 < candidates.size();) {
+    Operation *op = candidates[i];
+    int64_t bytes = how.bytesOf(op);
+    auto mayJoin = [&](Operation *next) {
+      return bytes + how.bytesOf(next) <= how.bucketLimit &&
+             how.mayTravelTogether(op, next);
+    };
+    Bucket bucket;
+    if (needs->hasPartner(i, mayJoin))
+      bucket = fillBucket(op, [&](Operation *next) {
+        if (!isSmall(next) || !mayJoin(next))
           return false;
         bytes += how.bytesOf(next);
         return true;
       });
-      if (bucket.members.size() < 2)
-        continue;
-      how.combine(bucket);
-      changed = again = true;
-      break;
+    if (bucket.members.size() < 2) {
+      ++i;
+      continue;
     }
+    Operation *before = op->getPrevNode();
+    how.combine(bucket);
+    changed = true;
+    // What is combined stands behind; it may travel with others.
+    collect(before ? before->getNextNode() : &block.front());
+    needs.emplace(block, candidates);
+    i = 0;
   }
   return changed;
 }
