@@ -591,15 +591,18 @@ static std::optional<double> masksWith(const Forward &f) {
 std::vector<RowOutput> raise::matchRowOutputs(Forward &f,
                                               const Numbering &numbering) {
   Algebra &algebra = *f.algebra;
-  llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
+  ScoreLayouts layouts = findLayouts(f, numbering);
   std::vector<RowOutput> found;
-  for (auto reduce : f.dot->getBlock()->getOps<stablehlo::ReduceOp>()) {
-    auto it = layouts.find(numbering.of(reduce.getInputs()[0]));
-    if (it == layouts.end() || reduce->getNumResults() != 1)
+  for (Operation *reader : layouts.readers) {
+    auto reduce = dyn_cast<stablehlo::ReduceOp>(reader);
+    if (!reduce || reduce->getNumResults() != 1)
+      continue;
+    const Layout *layout = layouts.find(numbering.of(reduce.getInputs()[0]));
+    if (!layout)
       continue;
     RowOutput row;
     row.value = reduce->getResult(0);
-    for (auto [dim, parts] : llvm::enumerate(it->second))
+    for (auto [dim, parts] : llvm::enumerate(*layout))
       if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
         row.layout.push_back(parts);
     PolyId poly = f.reader->read(row.value, row.layout);

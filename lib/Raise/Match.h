@@ -233,9 +233,18 @@ std::pair<Root, Root> rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout,
 unsigned longestOf(DimSet dims, const Reader &reader);
 /// Goes on from `value`, which lies as `layout`, through ops that only move it.
 void followMoves(mlir::Value &value, Layout &layout, Reader &reader);
-/// How tensors that depend on the scores lie, by number.
-llvm::DenseMap<unsigned, Layout> findLayouts(Forward &forward,
-                                             const Numbering &numbering);
+/// How tensors that depend on the scores lie.
+struct ScoreLayouts {
+  llvm::DenseMap<unsigned, Layout> byNumber;
+  /// What reads one of them in the block of the scores' product, in order.
+  llvm::SmallVector<mlir::Operation *> readers;
+
+  const Layout *find(unsigned number) const {
+    auto it = byNumber.find(number);
+    return it == byNumber.end() ? nullptr : &it->second;
+  }
+};
+ScoreLayouts findLayouts(Forward &forward, const Numbering &numbering);
 
 } // namespace shardc::raise
 

@@ -157,7 +157,7 @@ static bool takeMore(Forward &f, Backward &b, const Numbering &numbering,
 
 std::vector<Backward> raise::matchBackward(Forward &f,
                                            const Numbering &numbering) {
-  llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
+  ScoreLayouts layouts = findLayouts(f, numbering);
   Algebra &algebra = *f.algebra;
   PolyId p =
       algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp),
@@ -212,19 +212,22 @@ std::vector<Backward> raise::matchBackward(Forward &f,
     return true;
   };
   std::vector<Candidate> values;
-  for (auto dot : f.dot->getBlock()->getOps<stablehlo::DotGeneralOp>())
+  for (Operation *reader : layouts.readers)
     for (bool side : {false, true}) {
+      auto dot = dyn_cast<stablehlo::DotGeneralOp>(reader);
+      if (!dot || dot == f.dot)
+        break;
       Value scores = side ? dot.getRhs() : dot.getLhs();
-      auto it = layouts.find(numbering.of(scores));
-      if (it == layouts.end() || dot == f.dot)
+      const Layout *layout = layouts.find(numbering.of(scores));
+      if (!layout)
         continue;
-      std::optional<Candidate> c = readCandidate(dot, side, it->second, kDepth);
+      std::optional<Candidate> c = readCandidate(dot, side, *layout, kDepth);
       if (!c)
         continue;
       PolyId poly = f.reader->read(c->scores, c->scoresLayout);
       if (algebra.isNear(poly, p)) {
         if (!(c->contracted & bit(f.key)))
-          values.push_back(*readCandidate(dot, side, it->second, f.feature));
+          values.push_back(*readCandidate(dot, side, *layout, f.feature));
         continue;
       }
       std::optional<std::pair<TermId, unsigned>> dp = findDp(poly);
@@ -280,34 +283,34 @@ std::vector<Backward> raise::matchBackward(Forward &f,
   for (Backward &b : found)
     for (Value value : b.replaced())
       taken.insert(value);
-  for (Operation &op : *f.dot->getBlock()) {
-    if (op.getNumResults() == 1 &&
-        (taken.contains(op.getResult(0)) ||
-         layouts.contains(numbering.of(op.getResult(0)))))
+  for (Operation *op : layouts.readers) {
+    if (op->getNumResults() == 1 &&
+        (taken.contains(op->getResult(0)) ||
+         layouts.find(numbering.of(op->getResult(0)))))
       continue;
-    for (Value operand : op.getOperands()) {
-      auto it = layouts.find(numbering.of(operand));
-      if (it == layouts.end())
+    for (Value operand : op->getOperands()) {
+      const Layout *layout = layouts.find(numbering.of(operand));
+      if (!layout)
         continue;
-      PolyId poly = f.reader->read(operand, it->second);
+      PolyId poly = f.reader->read(operand, *layout);
       for (Backward &b : found) {
         if (!b.slope)
           continue;
         std::optional<PolyId> slope = slopeOf(f, poly, b.dp);
         if (!slope)
           continue;
-        ExtraGradient gradient{operand, it->second, *slope};
+        ExtraGradient gradient{operand, *layout, *slope};
         if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
-            reduce && op.getNumResults() == 1) {
+            reduce && op->getNumResults() == 1) {
           Operation *inside = reduce.getBody()
                                   .front()
                                   .getTerminator()
                                   ->getOperand(0)
                                   .getDefiningOp();
           if (isa_and_nonnull<stablehlo::AddOp>(inside)) {
-            gradient.value = op.getResult(0);
+            gradient.value = op->getResult(0);
             gradient.layout.clear();
-            for (auto [dim, parts] : llvm::enumerate(it->second))
+            for (auto [dim, parts] : llvm::enumerate(*layout))
               if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
                 gradient.layout.push_back(parts);
           }
@@ -378,16 +381,19 @@ static bool readOpenGradient(Forward &f, PolyId gradient, TermId dp,
 std::optional<Backward> raise::matchOpenBackward(Forward &f,
                                                  const Numbering &numbering) {
   Algebra &algebra = *f.algebra;
-  llvm::DenseMap<unsigned, Layout> layouts = findLayouts(f, numbering);
+  ScoreLayouts layouts = findLayouts(f, numbering);
   Backward b;
   bool hasDp = false;
   std::vector<Candidate> values;
-  for (auto dot : f.dot->getBlock()->getOps<stablehlo::DotGeneralOp>())
+  for (Operation *reader : layouts.readers)
     for (bool side : {false, true}) {
-      auto it = layouts.find(numbering.of(side ? dot.getRhs() : dot.getLhs()));
+      auto dot = dyn_cast<stablehlo::DotGeneralOp>(reader);
+      if (!dot)
+        break;
+      const Layout *layout =
+          layouts.find(numbering.of(side ? dot.getRhs() : dot.getLhs()));
       std::optional<Candidate> c =
-          it == layouts.end() ? std::nullopt
-                              : readCandidate(dot, side, it->second, kDepth);
+          layout ? readCandidate(dot, side, *layout, kDepth) : std::nullopt;
       if (!c)
         continue;
       PolyId poly = f.reader->read(c->scores, c->scoresLayout);
@@ -398,7 +404,7 @@ std::optional<Backward> raise::matchOpenBackward(Forward &f,
               (algebra.getTerm(id).dims & bit(f.key)))
             dp = id;
       if (!dp) {
-        values.push_back(*readCandidate(dot, side, it->second, f.feature));
+        values.push_back(*readCandidate(dot, side, *layout, f.feature));
         continue;
       }
       Backward one;

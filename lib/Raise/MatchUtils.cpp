@@ -2,6 +2,7 @@
 #include "Match.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardc/Support/ElementwiseTrait.h"
+#include <map>
 
 using namespace mlir;
 using namespace shardc;
@@ -81,15 +82,16 @@ void raise::followMoves(Value &value, Layout &layout, Reader &reader) {
   }
 }
 
-/// Adds how the result of `op` lies, if that follows from its operands.
-static void addLayout(Operation &op, Forward &f, const Numbering &numbering,
+/// Adds how the result of `op` lies, if that follows from its operands and is
+/// not known; whether it is added.
+static bool addLayout(Operation &op, Forward &f, const Numbering &numbering,
                       llvm::DenseMap<unsigned, Layout> &layouts) {
   if (op.getNumResults() != 1 ||
       !isa<RankedTensorType>(op.getResult(0).getType()))
-    return;
+    return false;
   Value result = op.getResult(0);
   if (layouts.contains(numbering.of(result)))
-    return;
+    return false;
   std::optional<Layout> layout;
   if (op.hasTrait<shardc::stablehlo::ElementwiseTrait>() ||
       isa<stablehlo::ConvertOp>(op)) {
@@ -101,7 +103,7 @@ static void addLayout(Operation &op, Forward &f, const Numbering &numbering,
   } else if (op.getNumOperands() > 0) {
     auto it = layouts.find(numbering.of(op.getOperand(0)));
     if (it == layouts.end())
-      return;
+      return false;
     if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
       layout.emplace();
       for (int64_t dim : transpose.getPermutation())
@@ -119,20 +121,44 @@ static void addLayout(Operation &op, Forward &f, const Numbering &numbering,
   }
   if (layout)
     layouts[numbering.of(result)] = *layout;
+  return layout.has_value();
 }
 
-llvm::DenseMap<unsigned, Layout>
-raise::findLayouts(Forward &f, const Numbering &numbering) {
-  llvm::DenseMap<unsigned, Layout> layouts;
+ScoreLayouts raise::findLayouts(Forward &f, const Numbering &numbering) {
+  ScoreLayouts layouts;
   Value raw = f.algebra->getTerm(f.raw).tensor;
-  layouts[numbering.of(raw)] = f.algebra->getTerm(f.raw).tensorLayout;
+  Block *here = f.dot->getBlock();
   // Scores may be made outside the branch or loop that goes on with them.
-  SmallVector<Block *> blocks = {f.dot->getBlock()};
+  SmallVector<Block *> blocks = {here};
   while (blocks.back() != raw.getParentBlock() &&
          !isa<FunctionOpInterface>(blocks.back()->getParentOp()))
     blocks.push_back(blocks.back()->getParentOp()->getBlock());
-  for (Block *block : llvm::reverse(blocks))
-    for (Operation &op : *block)
-      addLayout(op, f, numbering, layouts);
+  // The outermost first, each in order; only what reads a known layout is
+  // looked at, or each score would be compared with the whole program.
+  using Key = std::pair<size_t, unsigned>;
+  std::map<Key, Operation *> waiting;
+  auto wait = [&](unsigned number, std::optional<Key> after) {
+    for (const Numbering::Place &place : numbering.readersOf(number)) {
+      auto block = llvm::find(blocks, place.block);
+      Key key(blocks.end() - block, place.order);
+      if (block != blocks.end() && (!after || key > *after))
+        waiting.emplace(key, place.op);
+    }
+  };
+  layouts.byNumber[numbering.of(raw)] = f.algebra->getTerm(f.raw).tensorLayout;
+  wait(numbering.of(raw), std::nullopt);
+  while (!waiting.empty()) {
+    auto [key, op] = *waiting.begin();
+    waiting.erase(waiting.begin());
+    if (addLayout(*op, f, numbering, layouts.byNumber))
+      wait(numbering.of(op->getResult(0)), key);
+  }
+  std::map<unsigned, Operation *> readers;
+  for (const auto &entry : layouts.byNumber)
+    for (const Numbering::Place &place : numbering.readersOf(entry.first))
+      if (place.block == here)
+        readers.emplace(place.order, place.op);
+  for (auto [order, op] : readers)
+    layouts.readers.push_back(op);
   return layouts;
 }

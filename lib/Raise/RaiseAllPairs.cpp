@@ -237,11 +237,12 @@ static bool isWhole(Group &group, const Numbering &numbering,
     scores.push_back(first.algebra->getTerm(part.raw).tensor);
   SmallVector<unsigned> raw = llvm::map_to_vector(
       scores, [&](Value value) { return numbering.of(value); });
-  for (Operation &op : *first.dot->getBlock())
-    if (op.getNumResults() == 1 &&
-        llvm::is_contained(raw, numbering.of(op.getResult(0))) &&
-        !llvm::is_contained(scores, op.getResult(0)))
-      scores.push_back(op.getResult(0));
+  for (unsigned number : raw)
+    for (const Numbering::Place &maker : numbering.makersOf(number))
+      if (maker.block == first.dot->getBlock() &&
+          maker.op->getNumResults() == 1 &&
+          !llvm::is_contained(scores, maker.op->getResult(0)))
+        scores.push_back(maker.op->getResult(0));
   for (Value value : scores) {
     if (Operation *survivor =
             findSurvivor(value, first.dot->getBlock(), replaced, seen))
@@ -359,6 +360,7 @@ static void findGroups(Block &block, bool open, const Numbering &numbering,
                        std::vector<Group> &groups, DenseSet<unsigned> &known,
                        std::vector<Miss> &misses) {
   std::vector<Group> found;
+  llvm::DenseMap<unsigned, size_t> places;
   for (auto dot : block.getOps<stablehlo::DotGeneralOp>()) {
     for (bool side : {false, true}) {
       std::pair<Operation *, std::string> nearMiss = {nullptr, ""};
@@ -372,12 +374,10 @@ static void findGroups(Block &block, bool open, const Numbering &numbering,
       unsigned raw = rawOf(*match, numbering);
       if (known.contains(raw))
         continue;
-      auto group = llvm::find_if(found, [&](Group &other) {
-        return rawOf(other.forwards.front(), numbering) == raw;
-      });
-      if (group == found.end())
-        group = found.emplace(found.end());
-      group->forwards.push_back(std::move(*match));
+      size_t place = places.try_emplace(raw, found.size()).first->second;
+      if (place == found.size())
+        found.emplace_back();
+      found[place].forwards.push_back(std::move(*match));
       break;
     }
   }
@@ -397,11 +397,11 @@ static bool raiseBlock(Block &block, const Numbering &numbering,
     findGroups(block, open, numbering, groups, known, misses);
   std::vector<Pairs> pairs = findPairs(block, numbering);
   // Products that attention is made of are its own.
+  DenseSet<unsigned> taken;
+  for (Group &group : groups)
+    taken.insert(rawOf(group.any(), numbering));
   llvm::erase_if(pairs, [&](const Pairs &one) {
-    return llvm::any_of(groups, [&](Group &group) {
-      return rawOf(group.any(), numbering) ==
-             numbering.of(one.algebra->getTerm(one.raw).tensor);
-    });
+    return taken.contains(numbering.of(one.algebra->getTerm(one.raw).tensor));
   });
   Replacements replacements;
   for (Group &group : groups)

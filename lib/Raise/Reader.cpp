@@ -43,10 +43,15 @@ void Numbering::visit(Block &block) {
   for (Value argument : block.getArguments())
     numbers[argument] = next++;
   for (Operation &op : block) {
+    Place place = {&op, &block, ops++};
+    for (Value operand : op.getOperands())
+      readers[of(operand)].push_back(place);
     if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op)) {
       for (auto [result, operand] :
-           llvm::zip(op.getResults(), op.getOperands()))
+           llvm::zip(op.getResults(), op.getOperands())) {
         numbers[result] = of(operand);
+        makers[of(operand)].push_back(place);
+      }
       continue;
     }
     // A region of a few ops says what to do with elements; others have names
@@ -87,6 +92,7 @@ void Numbering::visit(Block &block) {
                     key + '#' + std::to_string(result.getResultNumber()), next)
                 .first->second;
       numbers[result] = number;
+      makers[number].push_back(place);
       next += number == next;
     }
     if (op.getNumResults() == 1) {

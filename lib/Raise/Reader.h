@@ -25,9 +25,30 @@ public:
     return it == steps.end() ? 1000 : it->second;
   }
 
+  /// An op as it was when it was numbered; it may be gone since.
+  struct Place {
+    mlir::Operation *op;
+    mlir::Block *block;
+    unsigned order; ///< of the function, from its begin
+  };
+  /// What makes values of `number`, or reads them, in order.
+  llvm::ArrayRef<Place> makersOf(unsigned number) const {
+    return lookup(makers, number);
+  }
+  llvm::ArrayRef<Place> readersOf(unsigned number) const {
+    return lookup(readers, number);
+  }
+
 private:
+  using Places = llvm::DenseMap<unsigned, llvm::SmallVector<Place, 2>>;
+  static llvm::ArrayRef<Place> lookup(const Places &places, unsigned number) {
+    auto it = places.find(number);
+    return it == places.end() ? llvm::ArrayRef<Place>() : it->second;
+  }
   void visit(mlir::Block &block);
 
+  Places makers, readers;
+  unsigned ops = 0;
   llvm::DenseMap<mlir::Value, unsigned> numbers;
   llvm::DenseSet<unsigned> pure;
   llvm::DenseMap<unsigned, unsigned> steps;
