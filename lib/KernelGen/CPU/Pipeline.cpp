@@ -3,6 +3,7 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/LinalgToLoops.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
@@ -125,7 +126,7 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   } else {
     pm.addPass(createGeneratePairKernelsPass(pairs));
   }
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   if (options.marks) {
     // While each kernel still stands where it was written.
     MarkKernelsPassOptions marks;

@@ -3,6 +3,7 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/LinalgToLoops.h"
 #include "Launch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -176,7 +177,7 @@ void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
   arena.entry = options.entry;
   pm.addPass(createPlanArenaPass(arena));
   // What serial kernels hold.
-  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   // What GPUs have units for; the rest are the CPU's formulas.
