@@ -49,6 +49,8 @@ int64_t Boundaries::maxShardSize() const {
 }
 
 std::optional<int64_t> Boundaries::uniformShardSize() const {
+  if (boundFormula)
+    return std::nullopt;
   for (int64_t i = 1; i < numShards(); ++i)
     if (shardSize(i) != shardSize(0))
       return std::nullopt;
@@ -56,6 +58,8 @@ std::optional<int64_t> Boundaries::uniformShardSize() const {
 }
 
 bool Boundaries::isBalanced() const {
+  if (boundFormula)
+    return false;
   for (int64_t i = 0; i <= numShards(); ++i)
     if (bounds[i] != balancedBegin(size(), numShards(), i))
       return false;
@@ -75,7 +79,9 @@ Boundaries Boundaries::coarsen(int64_t step) const {
   std::vector<int64_t> result;
   for (int64_t i = 0; i <= numShards(); i += step)
     result.push_back(bounds[i]);
-  return Boundaries(std::move(result));
+  Boundaries coarse(std::move(result));
+  return boundFormula ? coarse.with(Formula::coarsen(boundFormula, step))
+                      : coarse;
 }
 
 Boundaries Boundaries::refine(int64_t parts) const {
@@ -85,5 +91,6 @@ Boundaries Boundaries::refine(int64_t parts) const {
   for (int64_t i = 0; i < numShards(); ++i)
     for (int64_t part = 1; part <= parts; ++part)
       result.push_back(bounds[i] + balancedBegin(shardSize(i), parts, part));
-  return Boundaries(std::move(result));
+  Boundaries fine(std::move(result));
+  return boundFormula ? fine.with(Formula::refine(boundFormula, parts)) : fine;
 }

@@ -127,7 +127,11 @@ Boundaries shardc::factorBoundaries(const IndexMap &map, int64_t factor,
     bounds.push_back(static_cast<int64_t>(std::clamp<Wide>(count, 0, size)));
   }
   bounds.push_back(size);
-  return *Boundaries::fromBounds(std::move(bounds));
+  Boundaries derived = *Boundaries::fromBounds(std::move(bounds));
+  if (!dim.formula())
+    return derived;
+  return derived.with(Formula::affine(dim.formula(), map.baseDilation,
+                                      -anchor->start, anchor->stride, size));
 }
 
 Boundaries shardc::dimBoundaries(const IndexMap &map, int64_t factor,
@@ -147,5 +151,10 @@ Boundaries shardc::dimBoundaries(const IndexMap &map, int64_t factor,
         static_cast<int64_t>(std::clamp<Wide>(element, 0, dimSize)));
   }
   result.push_back(dimSize);
-  return *Boundaries::fromBounds(std::move(result));
+  Boundaries derived = *Boundaries::fromBounds(std::move(result));
+  if (!bounds.formula())
+    return derived;
+  return derived.with(Formula::affine(bounds.formula(), anchor->stride,
+                                      anchor->start, map.baseDilation,
+                                      dimSize));
 }

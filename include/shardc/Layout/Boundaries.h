@@ -3,10 +3,16 @@
 // A partition of a dim of N elements over k shards is its boundaries
 // 0 = b0 <= b1 <= ... <= bk = N. Shards may be empty.
 //
+// Where they are known only when a program is bound, a formula says how they
+// follow from what is given then. The indices are those of one binding, by
+// which costs are estimated; what holds for all bindings follows from the
+// formula.
+//
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LAYOUT_BOUNDARIES_H
 #define SHARDC_LAYOUT_BOUNDARIES_H
 
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Interval.h"
 #include <optional>
 #include <span>
@@ -36,11 +42,23 @@ public:
   Interval shard(int64_t i) const { return {bounds[i], bounds[i + 1]}; }
   int64_t shardSize(int64_t i) const { return bounds[i + 1] - bounds[i]; }
   int64_t maxShardSize() const;
-  /// The size of every shard, if all shards have the same one.
+  /// The size of every shard, if all shards have the same one whatever is
+  /// bound.
   std::optional<int64_t> uniformShardSize() const;
+  /// True if they are, whatever is bound.
   bool isBalanced() const;
   std::vector<int64_t> sizes() const;
   const std::vector<int64_t> &indices() const { return bounds; }
+
+  /// How they follow from what is bound; none where the indices are all there
+  /// is to know.
+  const Formula &formula() const { return boundFormula; }
+  /// The same indices, of a binding of `formula`.
+  Boundaries with(Formula formula) const {
+    Boundaries result = *this;
+    result.boundFormula = std::move(formula);
+    return result;
+  }
 
   /// Merges each run of `step` neighbouring shards into one: the partition over
   /// the major axes alone. Requires step >= 1 to divide numShards().
@@ -49,12 +67,14 @@ public:
   /// minor, axis.
   Boundaries refine(int64_t parts) const;
 
+  /// The same whatever is bound.
   friend bool operator==(const Boundaries &, const Boundaries &) = default;
 
 private:
   explicit Boundaries(std::vector<int64_t> bounds)
       : bounds(std::move(bounds)) {}
   std::vector<int64_t> bounds;
+  Formula boundFormula;
 };
 
 } // namespace shardc

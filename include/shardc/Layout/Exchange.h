@@ -8,6 +8,7 @@
 #ifndef SHARDC_LAYOUT_EXCHANGE_H
 #define SHARDC_LAYOUT_EXCHANGE_H
 
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Interval.h"
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,8 @@ struct DimExchange {
   std::vector<Interval> owned;
   std::vector<Interval> needed;        ///< May reach outside [0, dim size).
   Padding padding = Padding::Constant; ///< what stands there
+  /// How the tables follow from what is bound; none where they are numbers.
+  Formula ownedFormula = {}, neededFormula = {};
   /// The extent of the whole dim: where the last owned interval ends.
   int64_t size() const;
   bool operator==(const DimExchange &) const = default;

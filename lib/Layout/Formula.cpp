@@ -1,0 +1,673 @@
+//===- Formula.cpp - How a table follows from what is bound ---------------===//
+//
+// Sums are formed in 128 bits and saturated, as in IndexMap.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardc/Layout/Formula.h"
+#include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Exchange.h"
+#include "shardc/Layout/IndexMap.h"
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <numeric>
+#include <set>
+
+using namespace shardc;
+
+using Wide = __int128;
+static constexpr int64_t largest = int64_t(1) << 60;
+/// As many as ranks that a site table can have.
+static constexpr int64_t mostShards = 65536;
+
+static int64_t saturate(Wide value) {
+  return static_cast<int64_t>(
+      std::clamp<Wide>(value, -Wide(largest), Wide(largest)));
+}
+/// Requires divisor >= 1.
+static Wide ceilDiv(Wide value, Wide divisor) {
+  return value / divisor + (value % divisor > 0 ? 1 : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Kinds
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Sort { Boundaries, Intervals, Numbers };
+
+struct KindInfo {
+  std::string_view name;
+  Sort sort;
+  int64_t numNumbers;  ///< -1: any number
+  int64_t numOperands; ///< -1: one fewer than numbers
+  Sort operands;
+};
+} // namespace
+
+static const KindInfo *infoOf(FormulaKind kind) {
+  static constexpr std::array<KindInfo, 17> infos = {{
+      {"given", Sort::Boundaries, 3, 0, Sort::Boundaries},
+      {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
+      {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
+      {"coarsen", Sort::Boundaries, 1, 1, Sort::Boundaries},
+      {"refine", Sort::Boundaries, 1, 1, Sort::Boundaries},
+      {"shards", Sort::Intervals, -1, 1, Sort::Boundaries},
+      {"same", Sort::Intervals, 2, 0, Sort::Intervals},
+      {"positions", Sort::Intervals, -1, -1, Sort::Intervals},
+      {"elements", Sort::Intervals, 1, 1, Sort::Intervals},
+      {"kept", Sort::Intervals, 0, 2, Sort::Intervals},
+      {"begin", Sort::Numbers, 0, 1, Sort::Intervals},
+      {"size", Sort::Numbers, 0, 1, Sort::Intervals},
+      {"offset", Sort::Numbers, 0, 2, Sort::Intervals},
+      {"below", Sort::Numbers, 0, 2, Sort::Intervals},
+      {"above", Sort::Numbers, 0, 2, Sort::Intervals},
+      {"phase", Sort::Numbers, 1, 1, Sort::Intervals},
+      {"rotate", Sort::Intervals, -1, 1, Sort::Intervals},
+  }};
+  auto number = static_cast<size_t>(kind);
+  return number < infos.size() ? &infos[number] : nullptr;
+}
+
+std::string_view shardc::formulaName(FormulaKind kind) {
+  const KindInfo *info = infoOf(kind);
+  return info ? info->name : std::string_view();
+}
+
+std::optional<FormulaKind> shardc::formulaKind(std::string_view name) {
+  for (int64_t kind = 0; infoOf(static_cast<FormulaKind>(kind)); ++kind)
+    if (infoOf(static_cast<FormulaKind>(kind))->name == name)
+      return static_cast<FormulaKind>(kind);
+  return std::nullopt;
+}
+
+/// True if the numbers of a formula of `kind` make sense.
+static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
+  auto isExtent = [](int64_t size) { return size >= 0 && size <= largest; };
+  switch (kind) {
+  case FormulaKind::Given:
+    return numbers[0] >= 0 && numbers[1] >= 0 && isExtent(numbers[2]);
+  case FormulaKind::Fixed:
+    return Boundaries::fromBounds(numbers).has_value() &&
+           isExtent(numbers.back());
+  case FormulaKind::Affine:
+    return numbers[0] >= 1 && numbers[2] >= 1 && isExtent(numbers[3]);
+  case FormulaKind::Coarsen:
+  case FormulaKind::Refine:
+  case FormulaKind::Elements:
+  case FormulaKind::Phase:
+    return numbers[0] >= 1;
+  case FormulaKind::Shards:
+    return std::set<int64_t>(numbers.begin(), numbers.end()).size() ==
+               numbers.size() &&
+           std::all_of(numbers.begin(), numbers.end(),
+                       [](int64_t axis) { return axis >= 0; });
+  case FormulaKind::Rotate:
+    return numbers.size() > 1 && numbers[0] >= 0 &&
+           fit(FormulaKind::Shards, {numbers.begin() + 1, numbers.end()});
+  case FormulaKind::Positions:
+    return !numbers.empty();
+  default:
+    return true;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Formula
+//===----------------------------------------------------------------------===//
+
+bool shardc::operator==(const Formula &a, const Formula &b) {
+  if (a.node == b.node)
+    return true;
+  return a.node && b.node && a.node->kind == b.node->kind &&
+         a.node->numbers == b.node->numbers &&
+         a.node->operands == b.node->operands;
+}
+
+Formula Formula::make(FormulaKind kind, std::vector<int64_t> numbers,
+                      std::vector<Formula> operands) {
+  const KindInfo *info = infoOf(kind);
+  auto count = [](const auto &list) {
+    return static_cast<int64_t>(list.size());
+  };
+  if (!info || (info->numNumbers >= 0 && info->numNumbers != count(numbers)) ||
+      !fit(kind, numbers) ||
+      count(operands) !=
+          (info->numOperands >= 0 ? info->numOperands : count(numbers) - 1))
+    return {};
+  for (const Formula &operand : operands)
+    if (!operand || infoOf(operand.kind())->sort != info->operands)
+      return {};
+  bool isOpen = kind == FormulaKind::Given ||
+                std::any_of(operands.begin(), operands.end(),
+                            [](const Formula &part) { return part.isOpen(); });
+  Formula formula;
+  formula.node = std::make_shared<const Node>(
+      Node{kind, std::move(numbers), std::move(operands), isOpen});
+  return formula;
+}
+
+bool Formula::isBoundaries() const {
+  return infoOf(kind())->sort == Sort::Boundaries;
+}
+bool Formula::isIntervals() const {
+  return infoOf(kind())->sort == Sort::Intervals;
+}
+
+int64_t Formula::extent() const {
+  switch (kind()) {
+  case FormulaKind::Given:
+  case FormulaKind::Fixed:
+  case FormulaKind::Affine:
+    return numbers().back();
+  default:
+    return operands().front().extent();
+  }
+}
+
+Formula Formula::given(int64_t argument, int64_t dim, int64_t size) {
+  return make(FormulaKind::Given, {argument, dim, size}, {});
+}
+
+Formula Formula::fixed(std::vector<int64_t> indices) {
+  return make(FormulaKind::Fixed, std::move(indices), {});
+}
+
+Formula Formula::affine(Formula boundaries, int64_t multiplier, int64_t addend,
+                        int64_t divisor, int64_t size) {
+  if (boundaries.kind() == FormulaKind::Affine) {
+    // One step instead of two where the inner one clamps nothing, and where
+    // one rounding up of two does not matter.
+    const Formula &inner = boundaries.operands()[0];
+    int64_t m = boundaries.numbers()[0], a = boundaries.numbers()[1],
+            d = boundaries.numbers()[2], n = boundaries.numbers()[3];
+    bool clamps =
+        ceilDiv(a, d) < 0 || ceilDiv(Wide(m) * inner.extent() + a, d) > n;
+    Wide newMultiplier = Wide(m) * multiplier,
+         newAddend = Wide(a) * multiplier + Wide(addend) * d,
+         newDivisor = Wide(d) * divisor;
+    bool fits = newMultiplier < largest && newDivisor < largest &&
+                newAddend < largest && newAddend > -largest;
+    if (!clamps && fits && (multiplier == 1 || d == 1))
+      return affine(inner, static_cast<int64_t>(newMultiplier),
+                    static_cast<int64_t>(newAddend),
+                    static_cast<int64_t>(newDivisor), size);
+  }
+  // ceil((g m b + a) / (g d)) = ceil((m b + ceil(a / g)) / d).
+  if (int64_t common = std::gcd(multiplier, divisor); common > 1) {
+    multiplier /= common;
+    divisor /= common;
+    addend = static_cast<int64_t>(ceilDiv(addend, common));
+  }
+  if (multiplier == 1 && divisor == 1 && addend == 0 &&
+      boundaries.extent() == size)
+    return boundaries;
+  return make(FormulaKind::Affine, {multiplier, addend, divisor, size},
+              {std::move(boundaries)});
+}
+
+Formula Formula::coarsen(Formula boundaries, int64_t step) {
+  if (step == 1)
+    return boundaries;
+  if (boundaries.kind() == FormulaKind::Refine &&
+      step % boundaries.numbers()[0] == 0)
+    return coarsen(boundaries.operands()[0], step / boundaries.numbers()[0]);
+  if (boundaries.kind() == FormulaKind::Affine) {
+    const std::vector<int64_t> &numbers = boundaries.numbers();
+    return affine(coarsen(boundaries.operands()[0], step), numbers[0],
+                  numbers[1], numbers[2], numbers[3]);
+  }
+  return make(FormulaKind::Coarsen, {step}, {std::move(boundaries)});
+}
+
+Formula Formula::refine(Formula boundaries, int64_t parts) {
+  if (parts == 1)
+    return boundaries;
+  return make(FormulaKind::Refine, {parts}, {std::move(boundaries)});
+}
+
+Formula Formula::shards(Formula boundaries, std::vector<int64_t> axes) {
+  return make(FormulaKind::Shards, std::move(axes), {std::move(boundaries)});
+}
+
+Formula Formula::same(Interval interval) {
+  return make(FormulaKind::Same, {interval.begin, interval.end}, {});
+}
+
+Formula Formula::positions(int64_t offset, std::vector<int64_t> coefficients,
+                           std::vector<Formula> intervals) {
+  if (offset == 0 && coefficients.size() == 1 && coefficients[0] == 1)
+    return intervals[0];
+  coefficients.insert(coefficients.begin(), offset);
+  return make(FormulaKind::Positions, std::move(coefficients),
+              std::move(intervals));
+}
+
+Formula Formula::elements(Formula positions, int64_t baseDilation) {
+  if (baseDilation == 1)
+    return positions;
+  return make(FormulaKind::Elements, {baseDilation}, {std::move(positions)});
+}
+
+Formula Formula::kept(Formula owned, Formula needed) {
+  return make(FormulaKind::Kept, {}, {std::move(owned), std::move(needed)});
+}
+Formula Formula::rotate(Formula intervals, int64_t shift,
+                        std::vector<int64_t> places) {
+  if (shift == 0)
+    return intervals;
+  places.insert(places.begin(), shift);
+  return make(FormulaKind::Rotate, std::move(places), {std::move(intervals)});
+}
+Formula Formula::begin(Formula intervals) {
+  return make(FormulaKind::Begin, {}, {std::move(intervals)});
+}
+Formula Formula::size(Formula intervals) {
+  return make(FormulaKind::Size, {}, {std::move(intervals)});
+}
+Formula Formula::offset(Formula kept, Formula outer) {
+  return make(FormulaKind::Offset, {}, {std::move(kept), std::move(outer)});
+}
+Formula Formula::below(Formula kept, Formula needed) {
+  return make(FormulaKind::Below, {}, {std::move(kept), std::move(needed)});
+}
+Formula Formula::above(Formula kept, Formula needed) {
+  return make(FormulaKind::Above, {}, {std::move(kept), std::move(needed)});
+}
+Formula Formula::phase(Formula positions, int64_t baseDilation) {
+  return make(FormulaKind::Phase, {baseDilation}, {std::move(positions)});
+}
+
+std::pair<int64_t, int64_t> Formula::range() const {
+  auto lengthOf = [](const Formula &intervals) {
+    auto [least, greatest] = intervals.range();
+    return std::pair<int64_t, int64_t>(0, saturate(Wide(greatest) - least));
+  };
+  switch (kind()) {
+  case FormulaKind::Same:
+    return {numbers()[0], std::max(numbers()[0], numbers()[1])};
+  case FormulaKind::Positions: {
+    Wide least = numbers()[0], greatest = numbers()[0];
+    for (size_t i = 0; i < operands().size(); ++i) {
+      auto [low, high] = operands()[i].range();
+      Wide first = Wide(numbers()[i + 1]) * low,
+           last = Wide(numbers()[i + 1]) * std::max(low, high - 1);
+      least = saturate(least + std::min(first, last));
+      greatest = saturate(greatest + std::max(first, last));
+    }
+    return {saturate(std::min<Wide>(least, numbers()[0])),
+            saturate(std::max<Wide>(greatest + 1, numbers()[0]))};
+  }
+  case FormulaKind::Elements: {
+    auto [least, greatest] = operands()[0].range();
+    return {saturate(ceilDiv(least, numbers()[0])),
+            saturate(ceilDiv(greatest, numbers()[0]) + 1)};
+  }
+  case FormulaKind::Kept:
+  case FormulaKind::Rotate:
+  case FormulaKind::Begin:
+    return operands()[0].range();
+  case FormulaKind::Size:
+    return lengthOf(operands()[0]);
+  case FormulaKind::Phase:
+    return {0, numbers()[0]};
+  case FormulaKind::Offset:
+  case FormulaKind::Below:
+  case FormulaKind::Above:
+    return lengthOf(operands()[1]);
+  case FormulaKind::Shards:
+    return operands()[0].range();
+  default:
+    return {0, extent()};
+  }
+}
+
+std::vector<std::pair<int64_t, int64_t>> Formula::arguments() const {
+  if (kind() == FormulaKind::Given)
+    return {{numbers()[0], numbers()[1]}};
+  std::set<std::pair<int64_t, int64_t>> found;
+  for (const Formula &operand : operands())
+    for (std::pair<int64_t, int64_t> argument : operand.arguments())
+      found.insert(argument);
+  return {found.begin(), found.end()};
+}
+
+bool shardc::alwaysContains(const Formula &outer, const Formula &inner) {
+  if (outer == inner)
+    return true;
+  if (outer.kind() == FormulaKind::Same) {
+    auto [least, greatest] = inner.range();
+    return outer.numbers()[0] <= least && greatest <= outer.numbers()[1];
+  }
+  if (outer.kind() != FormulaKind::Positions)
+    return false;
+  Wide first = outer.numbers()[0], last = first;
+  bool found = false;
+  for (size_t i = 0; i < outer.operands().size(); ++i) {
+    const Formula &operand = outer.operands()[i];
+    int64_t coefficient = outer.numbers()[i + 1];
+    if (operand == inner && coefficient == 1 && !found) {
+      found = true;
+    } else if (operand.kind() == FormulaKind::Same && coefficient >= 0 &&
+               operand.numbers()[0] < operand.numbers()[1]) {
+      first += Wide(coefficient) * operand.numbers()[0];
+      last += Wide(coefficient) * (operand.numbers()[1] - 1);
+    } else {
+      return false;
+    }
+  }
+  return found && first <= 0 && last >= 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of formulas
+//===----------------------------------------------------------------------===//
+
+int64_t FormulaList::add(const Formula &formula) {
+  std::vector<int64_t> words = {static_cast<int64_t>(formula.kind()),
+                                static_cast<int64_t>(formula.numbers().size())};
+  words.insert(words.end(), formula.numbers().begin(), formula.numbers().end());
+  words.push_back(static_cast<int64_t>(formula.operands().size()));
+  for (const Formula &operand : formula.operands())
+    words.push_back(add(operand));
+  auto [entry, isNew] = known.try_emplace(std::move(words), size());
+  if (isNew)
+    formulas.push_back(formula);
+  return entry->second;
+}
+
+void FormulaList::append(std::vector<int64_t> &words) const {
+  std::vector<const std::vector<int64_t> *> byNumber(formulas.size());
+  for (const auto &[text, number] : known)
+    byNumber[number] = &text;
+  for (const std::vector<int64_t> *text : byNumber)
+    words.insert(words.end(), text->begin(), text->end());
+}
+
+std::string FormulaList::read(std::span<const int64_t> &words, int64_t count,
+                              int64_t numAxes) {
+  bool ended = false;
+  auto next = [&]() -> int64_t {
+    if (words.empty()) {
+      ended = true;
+      return 0;
+    }
+    int64_t word = words.front();
+    words = words.subspan(1);
+    return word;
+  };
+  auto readList = [&](std::vector<int64_t> &list) {
+    int64_t length = next();
+    if (length < 0 || length > static_cast<int64_t>(words.size()))
+      ended = true;
+    for (int64_t i = 0; i < length && !ended; ++i)
+      list.push_back(next());
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    auto kind = static_cast<FormulaKind>(next());
+    std::vector<int64_t> numbers, places;
+    readList(numbers);
+    readList(places);
+    std::string where = "formula " + std::to_string(i);
+    if (ended)
+      return where + " ends outside the table";
+    std::vector<Formula> operands;
+    for (int64_t place : places) {
+      if (place < 0 || place >= size())
+        return where + " is made of what does not stand before it";
+      operands.push_back(formulas[place]);
+    }
+    Formula formula = Formula::make(kind, numbers, std::move(operands));
+    if (!formula)
+      return where + " makes no sense";
+    size_t firstAxis = kind == FormulaKind::Shards   ? 0
+                       : kind == FormulaKind::Rotate ? 1
+                                                     : numbers.size();
+    for (size_t n = firstAxis; n < numbers.size(); ++n)
+      if (numbers[n] >= numAxes)
+        return where + " names an axis that the mesh has not";
+    if (add(formula) != i)
+      return where + " stands twice";
+  }
+  return {};
+}
+
+BoundTable shardc::expandTable(const BoundTable &table,
+                               std::span<const int64_t> axes,
+                               std::span<const int64_t> meshShape) {
+  BoundTable result;
+  result.axes.assign(axes.begin(), axes.end());
+  if (table.axes == result.axes) {
+    result = table;
+    return result;
+  }
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= meshShape[axis];
+  std::vector<int64_t> coordinate(meshShape.size());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t rest = i;
+    for (size_t a = axes.size(); a-- > 0;) {
+      coordinate[axes[a]] = rest % meshShape[axes[a]];
+      rest /= meshShape[axes[a]];
+    }
+    int64_t place = 0;
+    for (int64_t axis : table.axes)
+      place = place * meshShape[axis] + coordinate[axis];
+    if (!table.intervals.empty())
+      result.intervals.push_back(table.intervals[place]);
+    if (!table.numbers.empty())
+      result.numbers.push_back(table.numbers[place]);
+  }
+  return result;
+}
+
+/// The axes of the tables `operands`, in the order in which they come.
+static std::vector<int64_t>
+axesOf(const std::vector<const BoundTable *> &operands) {
+  std::vector<int64_t> axes;
+  for (const BoundTable *operand : operands)
+    for (int64_t axis : operand->axes)
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+        axes.push_back(axis);
+  return axes;
+}
+
+static Interval keptOf(Interval owned, Interval needed) {
+  Interval kept = intersect(owned, needed);
+  return kept.empty() ? Interval{owned.begin, owned.begin} : kept;
+}
+
+/// `table` as each coordinate's neighbour along the places of `formula` has it.
+static bool rotate(const Formula &formula, const BoundTable &table,
+                   std::span<const int64_t> meshShape, BoundTable &result) {
+  std::span<const int64_t> places = formula.numbers();
+  int64_t shift = places[0], length = 1;
+  places = places.subspan(1);
+  for (int64_t axis : places) {
+    if (std::find(table.axes.begin(), table.axes.end(), axis) ==
+        table.axes.end())
+      return false;
+    length *= meshShape[axis];
+  }
+  result.axes = table.axes;
+  std::vector<int64_t> coordinate(meshShape.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(table.intervals.size()); ++i) {
+    int64_t rest = i;
+    for (size_t a = table.axes.size(); a-- > 0;) {
+      coordinate[table.axes[a]] = rest % meshShape[table.axes[a]];
+      rest /= meshShape[table.axes[a]];
+    }
+    int64_t place = 0;
+    for (int64_t axis : places)
+      place = place * meshShape[axis] + coordinate[axis];
+    place = (place + shift % length) % length;
+    for (size_t p = places.size(); p-- > 0;) {
+      coordinate[places[p]] = place % meshShape[places[p]];
+      place /= meshShape[places[p]];
+    }
+    int64_t other = 0;
+    for (int64_t axis : table.axes)
+      other = other * meshShape[axis] + coordinate[axis];
+    result.intervals.push_back(table.intervals[other]);
+  }
+  return true;
+}
+
+/// One entry of a table of intervals, from those of its operands.
+static Interval intervalOf(const Formula &formula,
+                           const std::vector<Interval> &operands) {
+  switch (formula.kind()) {
+  case FormulaKind::Positions: {
+    IndexMap map;
+    map.offset = formula.numbers()[0];
+    for (size_t i = 0; i < operands.size(); ++i)
+      map.terms.push_back({static_cast<int64_t>(i), formula.numbers()[i + 1]});
+    return neededPositions(map, operands);
+  }
+  case FormulaKind::Elements:
+    return elementsAt(operands[0], formula.numbers()[0]);
+  default:
+    return keptOf(operands[0], operands[1]);
+  }
+}
+
+static int64_t numberOf(const Formula &formula,
+                        const std::vector<Interval> &operands) {
+  Interval inner = operands.front(), outer = operands.back();
+  switch (formula.kind()) {
+  case FormulaKind::Phase: {
+    int64_t dilation = formula.numbers()[0];
+    return elementsAt(inner, dilation).begin * dilation - inner.begin;
+  }
+  case FormulaKind::Begin:
+    return inner.begin;
+  case FormulaKind::Size:
+    return inner.size();
+  case FormulaKind::Offset:
+    return inner.empty() ? 0 : inner.begin - outer.begin;
+  case FormulaKind::Below:
+    return inner.empty() ? outer.size() : inner.begin - outer.begin;
+  default:
+    return inner.empty() ? 0 : outer.end - inner.end;
+  }
+}
+
+/// The boundaries of `formula`; none where `error` says why.
+static std::optional<Boundaries> boundariesOf(const Formula &formula,
+                                              const BoundTable *operand,
+                                              const Binding &binding,
+                                              std::string &error) {
+  std::vector<int64_t> numbers = formula.numbers();
+  if (formula.kind() == FormulaKind::Fixed)
+    return Boundaries::fromBounds(numbers);
+  if (formula.kind() == FormulaKind::Given) {
+    std::string name = "argument " + std::to_string(numbers[0]) + ", dim " +
+                       std::to_string(numbers[1]);
+    auto found = binding.given.find({numbers[0], numbers[1]});
+    if (found == binding.given.end()) {
+      error = name + ": sizes are not given";
+      return std::nullopt;
+    }
+    std::optional<Boundaries> given = Boundaries::fromBounds(found->second);
+    if (!given || given->size() != numbers[2]) {
+      error = name + ": sizes add up to " +
+              std::to_string(given ? given->size() : -1) + ", expected " +
+              std::to_string(numbers[2]);
+      return std::nullopt;
+    }
+    return given;
+  }
+  Boundaries inner = *Boundaries::fromBounds(operand->indices);
+  if (formula.kind() == FormulaKind::Refine) {
+    if (numbers[0] > mostShards / inner.numShards()) {
+      error = "more shards than there can be ranks";
+      return std::nullopt;
+    }
+    return inner.refine(numbers[0]);
+  }
+  if (formula.kind() == FormulaKind::Coarsen) {
+    if (inner.numShards() % numbers[0] != 0) {
+      error = "runs of " + std::to_string(numbers[0]) + " shards do not fit " +
+              std::to_string(inner.numShards());
+      return std::nullopt;
+    }
+    return inner.coarsen(numbers[0]);
+  }
+  std::vector<int64_t> indices = {0};
+  for (int64_t i = 1; i < inner.numShards(); ++i)
+    indices.push_back(static_cast<int64_t>(std::clamp<Wide>(
+        ceilDiv(Wide(numbers[0]) * inner.indices()[i] + numbers[1], numbers[2]),
+        0, numbers[3])));
+  indices.push_back(numbers[3]);
+  return Boundaries::fromBounds(std::move(indices));
+}
+
+std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
+                                              std::string &error) const {
+  std::vector<BoundTable> tables;
+  tables.reserve(formulas.size());
+  // Operands by number: a formula's own are found by what it is.
+  std::vector<std::vector<int64_t>> places(formulas.size());
+  for (const auto &[words, number] : known) {
+    size_t operands = words[1] + 3;
+    places[number].assign(words.begin() + static_cast<int64_t>(operands),
+                          words.end());
+  }
+  for (size_t f = 0; f < formulas.size(); ++f) {
+    const Formula &formula = formulas[f];
+    BoundTable result;
+    std::vector<const BoundTable *> operands;
+    for (int64_t place : places[f])
+      operands.push_back(&tables[place]);
+    if (formula.isBoundaries()) {
+      std::optional<Boundaries> bounds = boundariesOf(
+          formula, operands.empty() ? nullptr : operands[0], binding, error);
+      if (!bounds)
+        return {};
+      result.indices = bounds->indices();
+    } else if (formula.kind() == FormulaKind::Shards) {
+      result.axes = formula.numbers();
+      int64_t count = 1;
+      for (int64_t axis : result.axes)
+        count *= binding.meshShape[axis];
+      if (count + 1 != static_cast<int64_t>(operands[0]->indices.size())) {
+        error = std::to_string(operands[0]->indices.size() - 1) +
+                " shards lie along axes of " + std::to_string(count) +
+                " coordinates";
+        return {};
+      }
+      for (int64_t i = 0; i < count; ++i)
+        result.intervals.push_back(
+            {operands[0]->indices[i], operands[0]->indices[i + 1]});
+    } else if (formula.kind() == FormulaKind::Rotate) {
+      if (!rotate(formula, *operands[0], binding.meshShape, result)) {
+        error = "a ring goes along an axis that its blocks do not lie along";
+        return {};
+      }
+    } else if (formula.kind() == FormulaKind::Same) {
+      result.intervals = {{formula.numbers()[0], formula.numbers()[1]}};
+    } else {
+      result.axes = axesOf(operands);
+      std::vector<BoundTable> expanded;
+      for (const BoundTable *operand : operands)
+        expanded.push_back(
+            expandTable(*operand, result.axes, binding.meshShape));
+      int64_t count = 1;
+      for (int64_t axis : result.axes)
+        count *= binding.meshShape[axis];
+      std::vector<Interval> entries(expanded.size());
+      for (int64_t i = 0; i < count; ++i) {
+        for (size_t o = 0; o < expanded.size(); ++o)
+          entries[o] = expanded[o].intervals[i];
+        if (formula.isIntervals())
+          result.intervals.push_back(intervalOf(formula, entries));
+        else
+          result.numbers.push_back(numberOf(formula, entries));
+      }
+    }
+    tables.push_back(std::move(result));
+  }
+  return tables;
+}

@@ -1,0 +1,244 @@
+//===- FormulaTest.cpp - Formulas say what numbers would ------------------===//
+//
+// What a formula says for a binding is compared with what the same functions of
+// Layout make of that binding's numbers.
+//
+//===----------------------------------------------------------------------===//
+#include "shardc/Layout/Formula.h"
+#include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/IndexMap.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace shardc;
+
+namespace {
+
+class Random {
+public:
+  explicit Random(uint64_t seed) : engine(seed) {}
+  int64_t operator()(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(engine);
+  }
+  /// `size` elements over `shards`, often empty ones among them.
+  Boundaries cut(int64_t size, int64_t shards) {
+    std::vector<int64_t> indices = {0, size};
+    for (int64_t i = 1; i < shards; ++i)
+      indices.push_back((*this)(0, 3) == 0 ? 0 : (*this)(0, size));
+    std::sort(indices.begin(), indices.end());
+    return *Boundaries::fromBounds(std::move(indices));
+  }
+
+private:
+  std::mt19937_64 engine;
+};
+
+BoundTable evaluate(const Formula &formula, const Boundaries &given,
+                    int64_t shards) {
+  FormulaList list;
+  int64_t number = list.add(formula);
+  std::string error;
+  std::vector<BoundTable> tables =
+      list.evaluate({{shards}, {{{0, 0}, given.indices()}}}, error);
+  EXPECT_EQ(error, "");
+  return error.empty() ? tables[number] : BoundTable();
+}
+
+/// A dim of `size` elements whose boundaries are given.
+Boundaries open(int64_t size, int64_t shards) {
+  return Boundaries::balanced(size, shards).with(Formula::given(0, 0, size));
+}
+
+TEST(Formula, ChainsOfDerivedBoundaries) {
+  Random random(7);
+  for (int round = 0; round < 3000; ++round) {
+    int64_t shards = random(1, 5), size = random(0, 40);
+    Boundaries formula = open(size, shards), numbers = random.cut(size, shards);
+    Boundaries given = numbers;
+    for (int step = 0; step < 4; ++step) {
+      int64_t window = random(1, 4);
+      IndexMap map;
+      map.terms = {{0, random(0, 4) == 0 ? -random(1, 3) : random(1, 3)},
+                   {1, random(0, 2)}};
+      if (map.terms[1].coefficient == 0)
+        map.terms.pop_back();
+      map.offset = random(-3, 3);
+      map.baseDilation = random(0, 2) ? 1 : random(1, 3);
+      int64_t next = random(0, 40);
+      std::vector<int64_t> factors = {next, window};
+      if (random(0, 1)) {
+        formula = factorBoundaries(map, 0, formula, factors);
+        numbers = factorBoundaries(map, 0, numbers, factors);
+      } else {
+        factors[0] = numbers.size();
+        formula = dimBoundaries(map, 0, formula, next, factors);
+        numbers = dimBoundaries(map, 0, numbers, next, factors);
+      }
+      ASSERT_TRUE(formula.formula());
+      ASSERT_EQ(evaluate(formula.formula(), given, shards).indices,
+                numbers.indices())
+          << "round " << round << ", step " << step;
+    }
+  }
+}
+
+TEST(Formula, CoarserAndFiner) {
+  Random random(11);
+  for (int round = 0; round < 300; ++round) {
+    int64_t size = random(0, 30), shards = 6;
+    Boundaries formula = open(size, shards), given = random.cut(size, shards),
+               numbers = given;
+    int64_t step = random(1, 3), parts = random(1, 3);
+    formula = formula.coarsen(step).refine(parts);
+    numbers = numbers.coarsen(step).refine(parts);
+    ASSERT_EQ(evaluate(formula.formula(), given, shards).indices,
+              numbers.indices());
+  }
+}
+
+TEST(Formula, WhatWindowsNeed) {
+  Random random(13);
+  for (int round = 0; round < 2000; ++round) {
+    int64_t shards = random(1, 4), size = random(0, 30);
+    Boundaries given = random.cut(size, shards);
+    IndexMap map;
+    map.offset = random(-4, 4);
+    map.terms = {{0, random(1, 3)}, {1, random(1, 2)}};
+    Interval window{0, random(0, 3)};
+    int64_t dilation = random(1, 3);
+    Formula owned = Formula::shards(Formula::given(0, 0, size), {0});
+    Formula positions = Formula::positions(
+        map.offset, {map.terms[0].coefficient, map.terms[1].coefficient},
+        {owned, Formula::same(window)});
+    Formula elements = Formula::elements(positions, dilation),
+            kept = Formula::kept(owned, elements);
+    for (int64_t i = 0; i < shards; ++i) {
+      Interval iterations[] = {given.shard(i), window};
+      Interval needed = neededPositions(map, iterations), own = given.shard(i),
+               there = elementsAt(needed, dilation),
+               both = intersect(own, there);
+      ASSERT_EQ(evaluate(positions, given, shards).intervals[i], needed);
+      ASSERT_EQ(evaluate(elements, given, shards).intervals[i], there);
+      auto number = [&](const Formula &formula) {
+        int64_t found = evaluate(formula, given, shards).numbers[i];
+        auto [least, greatest] = formula.range();
+        EXPECT_LE(least, found);
+        EXPECT_GE(greatest, found);
+        return found;
+      };
+      ASSERT_EQ(number(Formula::size(there.size() ? elements : positions)),
+                there.size() ? there.size() : needed.size());
+      // What stays, and what is put around it, make up what is needed.
+      ASSERT_EQ(number(Formula::below(kept, elements)) + both.size() +
+                    number(Formula::above(kept, elements)),
+                there.size());
+      ASSERT_GE(number(Formula::offset(kept, owned)), 0);
+      if (!both.empty())
+        ASSERT_EQ(own.begin + number(Formula::offset(kept, owned)), both.begin);
+    }
+  }
+}
+
+TEST(Formula, TheSameFormulaWhereBoundariesAreTheSame) {
+  Boundaries dim = open(64, 4);
+  std::vector<int64_t> window = {64, 3};
+  // A window of three, padded by one.
+  EXPECT_EQ(factorBoundaries({{{0, 1}, {1, 1}}, -1, 1}, 0, dim, window), dim);
+  // Put one in front, and take it away.
+  Boundaries longer = dimBoundaries({{{0, 1}}, 1, 1}, 0, dim, 65, window);
+  EXPECT_NE(longer, dim);
+  EXPECT_EQ(factorBoundaries({{{0, 1}}, 1, 1}, 0, longer, window), dim);
+  // Blocks of 16 become a dim, and come apart.
+  std::vector<int64_t> blocks = {64, 16};
+  IndexMap merged{{{0, 16}, {1, 1}}, 0, 1};
+  Boundaries flat = dimBoundaries(merged, 0, dim, 1024, blocks);
+  EXPECT_EQ(factorBoundaries(merged, 0, flat, blocks), dim);
+  // Every second one, and each twice: odd boundaries have moved.
+  std::vector<int64_t> half = {32, 2};
+  Boundaries less = factorBoundaries({{{0, 2}, {1, 1}}, 0, 1}, 0, dim, half);
+  EXPECT_NE(dimBoundaries({{{0, 2}, {1, 1}}, 0, 1}, 0, less, 64, half), dim);
+}
+
+TEST(Formula, WhatStandsFurtherOnAlongARing) {
+  Formula blocks = Formula::shards(Formula::given(0, 0, 21), {0, 1}),
+          next = Formula::rotate(blocks, 1, {1}),
+          both = Formula::rotate(blocks, 4, {0, 1});
+  FormulaList list;
+  int64_t own = list.add(blocks), one = list.add(next), four = list.add(both);
+  std::string error;
+  std::vector<BoundTable> tables =
+      list.evaluate({{2, 3}, {{{0, 0}, {0, 1, 3, 6, 10, 15, 21}}}}, error);
+  ASSERT_EQ(error, "");
+  auto sizesOf = [&](int64_t number) {
+    std::vector<int64_t> sizes;
+    for (Interval interval : tables[number].intervals)
+      sizes.push_back(interval.size());
+    return sizes;
+  };
+  EXPECT_EQ(sizesOf(own), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
+  // Rings of three along the second axis; one of six along both.
+  EXPECT_EQ(sizesOf(one), (std::vector<int64_t>{2, 3, 1, 5, 6, 4}));
+  EXPECT_EQ(sizesOf(four), (std::vector<int64_t>{5, 6, 1, 2, 3, 4}));
+}
+
+TEST(Formula, OneIntervalInAnother) {
+  Formula owned = Formula::shards(Formula::given(0, 0, 16), {0});
+  auto window = [&](int64_t offset, int64_t size) {
+    return Formula::positions(offset, {1, 1},
+                              {owned, Formula::same({0, size})});
+  };
+  EXPECT_TRUE(alwaysContains(owned, owned));
+  EXPECT_TRUE(alwaysContains(window(-1, 3), owned));
+  EXPECT_TRUE(alwaysContains(window(0, 2), owned));
+  EXPECT_FALSE(alwaysContains(window(1, 2), owned));
+  EXPECT_FALSE(alwaysContains(window(-2, 2), owned));
+  EXPECT_TRUE(alwaysContains(Formula::same({0, 16}), owned));
+  EXPECT_FALSE(alwaysContains(Formula::same({1, 16}), owned));
+  EXPECT_FALSE(alwaysContains(owned, Formula::same({0, 16})));
+}
+
+TEST(Formula, AsWordsAndBack) {
+  Formula owned = Formula::shards(Formula::given(1, 2, 30), {0, 1}),
+          needed =
+              Formula::positions(-1, {2, 1}, {owned, Formula::same({0, 3})});
+  FormulaList list, read;
+  int64_t number = list.add(Formula::size(needed));
+  EXPECT_EQ(list.add(Formula::size(needed)), number);
+  std::vector<int64_t> words;
+  list.append(words);
+  std::span<const int64_t> rest = words;
+  EXPECT_EQ(read.read(rest, list.size(), 2), "");
+  EXPECT_TRUE(rest.empty());
+  ASSERT_EQ(read.size(), list.size());
+  EXPECT_EQ(read[number], Formula::size(needed));
+  // Whatever one word is changed to, reading ends, and evaluating what was read
+  // does too.
+  for (size_t i = 0; i < words.size(); ++i)
+    for (int64_t value : {int64_t(-1), int64_t(0), int64_t(7), INT64_MAX}) {
+      std::vector<int64_t> damaged = words;
+      damaged[i] = value;
+      std::span<const int64_t> left = damaged;
+      FormulaList other;
+      std::string error;
+      if (other.read(left, list.size(), 2).empty())
+        other.evaluate({{2, 3}, {{{1, 2}, {0, 5, 10, 15, 20, 25, 30}}}}, error);
+    }
+}
+
+TEST(Formula, BindingsThatDoNotFit) {
+  FormulaList list;
+  list.add(Formula::shards(Formula::given(1, 2, 30), {0}));
+  auto errorOf = [&](Binding binding) {
+    std::string error;
+    list.evaluate(binding, error);
+    return error;
+  };
+  EXPECT_EQ(errorOf({{2}, {}}), "argument 1, dim 2: sizes are not given");
+  EXPECT_EQ(errorOf({{2}, {{{1, 2}, {0, 10, 20}}}}),
+            "argument 1, dim 2: sizes add up to 20, expected 30");
+  EXPECT_EQ(errorOf({{2}, {{{1, 2}, {0, 10, 20, 30}}}}),
+            "3 shards lie along axes of 2 coordinates");
+  EXPECT_EQ(errorOf({{3}, {{{1, 2}, {0, 10, 20, 30}}}}), "");
+}
+
+} // namespace
