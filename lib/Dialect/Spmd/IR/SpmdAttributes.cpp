@@ -110,6 +110,74 @@ int64_t MeshAttr::getNumRanks() const {
 }
 
 //===----------------------------------------------------------------------===//
+// FormulaAttr
+//===----------------------------------------------------------------------===//
+
+FormulaAttr FormulaAttr::get(MLIRContext *context, const Formula &formula) {
+  if (!formula)
+    return {};
+  SmallVector<Attribute> operands;
+  for (const Formula &operand : formula.operands())
+    operands.push_back(get(context, operand));
+  return get(context, formula.kind(), formula.numbers(), operands);
+}
+
+Formula FormulaAttr::getFormula() const {
+  if (!*this)
+    return {};
+  std::vector<Formula> operands;
+  for (Attribute operand : getOperands())
+    operands.push_back(llvm::cast<FormulaAttr>(operand).getFormula());
+  return Formula::make(getKind(), getNumbers().vec(), std::move(operands));
+}
+
+Attribute FormulaAttr::parse(AsmParser &parser, Type) {
+  StringRef word;
+  SMLoc place = parser.getCurrentLocation();
+  SmallVector<int64_t> numbers;
+  SmallVector<Attribute> operands;
+  std::vector<Formula> made;
+  if (parser.parseLess() || parser.parseKeyword(&word) ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::OptionalSquare,
+          [&] { return parser.parseInteger(numbers.emplace_back()); }) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
+                                     [&]() -> ParseResult {
+                                       FormulaAttr operand;
+                                       if (parser.parseAttribute(operand))
+                                         return failure();
+                                       operands.push_back(operand);
+                                       made.push_back(operand.getFormula());
+                                       return success();
+                                     }) ||
+      parser.parseGreater())
+    return {};
+  std::optional<FormulaKind> kind = formulaKind(word);
+  if (!kind || !Formula::make(*kind, {numbers.begin(), numbers.end()}, made)) {
+    parser.emitError(place)
+        << "'" << word << "' with " << numbers.size() << " numbers and "
+        << operands.size() << " operands is no formula";
+    return {};
+  }
+  return get(parser.getContext(), *kind, numbers, operands);
+}
+
+void FormulaAttr::print(AsmPrinter &printer) const {
+  printer << '<' << formulaName(getKind());
+  if (!getNumbers().empty()) {
+    printer << " [";
+    llvm::interleaveComma(getNumbers(), printer);
+    printer << ']';
+  }
+  if (!getOperands().empty()) {
+    printer << " (";
+    llvm::interleaveComma(getOperands(), printer);
+    printer << ')';
+  }
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
 // DimShardingAttr
 //===----------------------------------------------------------------------===//
 
@@ -118,6 +186,7 @@ int64_t MeshAttr::getNumRanks() const {
 Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> axes;
   DenseI64ArrayAttr sizes;
+  FormulaAttr formula;
   bool dynamic = false, open = false, zigzag = false;
   int64_t priority = -1;
   if (parser.parseLBrace())
@@ -143,6 +212,9 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
             }))
           return {};
         sizes = DenseI64ArrayAttr::get(parser.getContext(), values);
+        if (succeeded(parser.parseOptionalKeyword("by")) &&
+            parser.parseAttribute(formula))
+          return {};
       }
     }
     if (succeeded(parser.parseOptionalKeyword("order"))) {
@@ -170,7 +242,7 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
     }
   }
   return DimShardingAttr::get(parser.getContext(), axes, sizes, dynamic, open,
-                              priority, zigzag);
+                              priority, zigzag, formula);
 }
 
 void DimShardingAttr::print(AsmPrinter &printer) const {
@@ -182,6 +254,8 @@ void DimShardingAttr::print(AsmPrinter &printer) const {
     printer << " sizes [";
     llvm::interleaveComma(getSizes().asArrayRef(), printer);
     printer << ']';
+    if (getFormula())
+      printer << " by " << getFormula();
   }
   if (getZigzag())
     printer << " order zigzag";
@@ -198,7 +272,9 @@ DimShardingAttr DimShardingAttr::get(MLIRContext *context,
   DenseI64ArrayAttr sizes;
   if (!axes.empty() && !bounds.isBalanced())
     sizes = DenseI64ArrayAttr::get(context, bounds.sizes());
-  return get(context, axes, sizes, false, false, -1);
+  return get(context, axes, sizes, false, false, -1, false,
+             axes.empty() ? FormulaAttr()
+                          : FormulaAttr::get(context, bounds.formula()));
 }
 
 int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
@@ -211,7 +287,7 @@ int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
 Boundaries DimShardingAttr::getBoundaries(MeshAttr mesh, int64_t size) const {
   if (getSizes())
     if (auto bounds = Boundaries::fromSizes(getSizes().asArrayRef()))
-      return *bounds;
+      return getFormula() ? bounds->with(getFormula().getFormula()) : *bounds;
   return Boundaries::balanced(size, getNumShards(mesh));
 }
 
@@ -438,6 +514,11 @@ Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
       parser.parseColon() || parseIntervals(parser, owned) ||
       parser.parseArrow() || parseIntervals(parser, needed))
     return {};
+  FormulaAttr ownedFormula, neededFormula;
+  if (succeeded(parser.parseOptionalKeyword("by")) &&
+      (parser.parseAttribute(ownedFormula) || parser.parseArrow() ||
+       parser.parseAttribute(neededFormula)))
+    return {};
   Padding padding = Padding::Constant;
   if (failed(parser.parseOptionalGreater())) {
     StringRef word;
@@ -455,7 +536,8 @@ Attribute DimExchangeAttr::parse(AsmParser &parser, Type) {
     padding = static_cast<Padding>(*mode);
   }
   return parser.getChecked<DimExchangeAttr>(parser.getContext(), dim, axes,
-                                            owned, needed, padding);
+                                            owned, needed, padding,
+                                            ownedFormula, neededFormula);
 }
 
 static void printIntervals(AsmPrinter &printer, ArrayRef<int64_t> bounds) {
@@ -472,6 +554,8 @@ void DimExchangeAttr::print(AsmPrinter &printer) const {
   printIntervals(printer, getOwned());
   printer << " -> ";
   printIntervals(printer, getNeeded());
+  if (getOwnedFormula())
+    printer << " by " << getOwnedFormula() << " -> " << getNeededFormula();
   if (getPadding() != Padding::Constant)
     printer << ' '
             << stringifyPaddingMode(static_cast<PaddingMode>(getPadding()));
@@ -482,7 +566,11 @@ LogicalResult
 DimExchangeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                         int64_t dim, ArrayRef<StringAttr> axes,
                         ArrayRef<int64_t> owned, ArrayRef<int64_t> needed,
-                        Padding) {
+                        Padding, FormulaAttr ownedFormula,
+                        FormulaAttr neededFormula) {
+  if (!ownedFormula != !neededFormula)
+    return emitError() << "exchange of dim " << dim
+                       << " has one formula, expected two or none";
   if (dim < 0)
     return emitError() << "exchange has negative dim " << dim;
   if (owned.size() != needed.size() || owned.size() % 2 != 0)
@@ -509,7 +597,9 @@ DimExchangeAttr DimExchangeAttr::get(MLIRContext *context, MeshAttr mesh,
   SmallVector<int64_t> owned, needed;
   appendIntervals(exchange.owned, owned);
   appendIntervals(exchange.needed, needed);
-  return get(context, exchange.dim, axes, owned, needed, exchange.padding);
+  return get(context, exchange.dim, axes, owned, needed, exchange.padding,
+             FormulaAttr::get(context, exchange.ownedFormula),
+             FormulaAttr::get(context, exchange.neededFormula));
 }
 
 int64_t DimExchangeAttr::getSize() const {
@@ -528,6 +618,10 @@ DimExchange DimExchangeAttr::getExchange(MeshAttr mesh) const {
   for (size_t i = 0; i + 1 < getOwned().size(); i += 2) {
     exchange.owned.push_back({getOwned()[i], getOwned()[i + 1]});
     exchange.needed.push_back({getNeeded()[i], getNeeded()[i + 1]});
+  }
+  if (getOwnedFormula()) {
+    exchange.ownedFormula = getOwnedFormula().getFormula();
+    exchange.neededFormula = getNeededFormula().getFormula();
   }
   return exchange;
 }

@@ -225,6 +225,8 @@ static std::vector<Row> makeRows() {
        isAtLeast<0>},
       {ArenaLargest::name(), OnModules, ofModules, "a string",
        isOfType<ArenaLargest>},
+      {ArenaPlan::name(), OnModules, ofModules, "a list of #spmd.arena_buffer",
+       isListOf<ArenaBufferAttr>},
 
       {Gpu::name(), OnOps, ofKernels, "the name of a GPU", isOfType<Gpu>,
        kernels},

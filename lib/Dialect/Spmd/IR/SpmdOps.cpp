@@ -84,13 +84,19 @@ LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 OpFoldResult LookupOp::fold(FoldAdaptor) {
   ArrayRef<int64_t> table = getTable();
-  if (!table.empty() && llvm::all_equal(table))
+  if (!getFormula() && !table.empty() && llvm::all_equal(table))
     return IntegerAttr::get(getType(), table.front());
   return {};
 }
 
 void LookupOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
                                  SetIntRangeFn setResultRanges) {
+  if (FormulaAttr formula = getFormulaAttr()) {
+    auto [least, greatest] = formula.getFormula().range();
+    return setResultRanges(
+        getResult(), ConstantIntRanges::fromSigned(APInt(64, least, true),
+                                                   APInt(64, greatest, true)));
+  }
   if (ArrayRef<int64_t> table = getTable(); !table.empty())
     setResultRanges(getResult(),
                     ConstantIntRanges::fromSigned(

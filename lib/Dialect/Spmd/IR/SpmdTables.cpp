@@ -7,16 +7,58 @@ using namespace shardc::spmd;
 
 OpFoldResult shardc::lookUp(OpBuilder &builder, Location loc, MeshAttr mesh,
                             FlatSymbolRefAttr meshName, ArrayRef<int64_t> table,
-                            ArrayRef<int64_t> axes) {
-  if (llvm::all_equal(table))
+                            ArrayRef<int64_t> axes, const Formula &formula) {
+  if (!formula && llvm::all_equal(table))
     return builder.getIndexAttr(table.front());
   SmallVector<StringRef> names;
   for (int64_t axis : axes)
     names.push_back(mesh.getAxisNames()[axis].getValue());
   return LookupOp::create(builder, loc, builder.getIndexType(),
                           builder.getDenseI64ArrayAttr(table),
-                          builder.getStrArrayAttr(names), meshName)
+                          builder.getStrArrayAttr(names), meshName,
+                          FormulaAttr::get(builder.getContext(), formula))
       .getResult();
+}
+
+bool shardc::isBoundLate(ArrayAttr dims) {
+  return dims && llvm::any_of(dims.getAsRange<DimExchangeAttr>(),
+                              [](DimExchangeAttr dim) {
+                                return bool(dim.getOwnedFormula());
+                              });
+}
+
+Value shardc::lookUpSize(OpBuilder &builder, Location loc, DimExchangeAttr dim,
+                         bool needed, FlatSymbolRefAttr mesh) {
+  ArrayRef<int64_t> ends = needed ? dim.getNeeded() : dim.getOwned();
+  SmallVector<int64_t> table;
+  for (size_t k = 0; k + 1 < ends.size(); k += 2)
+    table.push_back(std::max<int64_t>(0, ends[k + 1] - ends[k]));
+  SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+  FormulaAttr formula = needed ? dim.getNeededFormula() : dim.getOwnedFormula();
+  if (formula)
+    formula = FormulaAttr::get(builder.getContext(),
+                               Formula::size(formula.getFormula()));
+  return LookupOp::create(builder, loc, builder.getIndexType(),
+                          builder.getDenseI64ArrayAttr(table),
+                          builder.getArrayAttr(axes), mesh, formula);
+}
+
+Value shardc::lookUpSize(OpBuilder &builder, Location loc, MeshAttr mesh,
+                         FlatSymbolRefAttr meshName, DimShardingAttr dim,
+                         int64_t size) {
+  Boundaries bounds = dim.getBoundaries(mesh, size);
+  SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+  Formula formula;
+  if (bounds.formula()) {
+    std::vector<int64_t> numbers;
+    for (StringAttr axis : dim.getAxes())
+      numbers.push_back(mesh.getAxisIndex(axis.getValue()));
+    formula = Formula::size(Formula::shards(bounds.formula(), numbers));
+  }
+  return LookupOp::create(builder, loc, builder.getIndexType(),
+                          builder.getDenseI64ArrayAttr(bounds.sizes()),
+                          builder.getArrayAttr(axes), meshName,
+                          FormulaAttr::get(builder.getContext(), formula));
 }
 
 SmallVector<int64_t> shardc::sizesOf(ArrayRef<Interval> intervals) {

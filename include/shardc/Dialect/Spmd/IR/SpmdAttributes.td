@@ -36,7 +36,7 @@ def Spmd_Dialect : Dialect {
     "::mlir::UnitAttr":$any_order, "::mlir::UnitAttr":$rounded_once, "::mlir::UnitAttr":$rounded,
     "::mlir::UnitAttr":$brief, "::mlir::UnitAttr":$logistic, "::mlir::UnitAttr":$rotated,
     "::mlir::IntegerAttr":$parts, "::mlir::ArrayAttr":$kernels, "::mlir::UnitAttr":$arena,
-    "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest,
+    "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest, "::mlir::ArrayAttr":$arena_plan,
 
     "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent,
     "::mlir::StringAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,
@@ -85,12 +85,29 @@ def Spmd_MeshAttr : Spmd_Attr<"Mesh", "mesh_shape"> {
   }];
 }
 
+def Spmd_FormulaAttr : Spmd_Attr<"Formula", "formula"> {
+  let summary = "A table that follows from what is known when a program is bound.";
+  let description = [{
+    `#spmd.formula<affine [1, 0, 2, 8] (#spmd.formula<given [0, 0, 16]>)>`: the boundaries in which dim 0 of argument 0
+    arrives, halved. shardc/Layout/Formula.h says what each kind means.
+  }];
+  let parameters = (ins "::shardc::FormulaKind":$kind, ArrayRefParameter<"int64_t">:$numbers,
+                        ArrayRefParameter<"::mlir::Attribute">:$operands);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Null where there is no formula.
+    static FormulaAttr get(::mlir::MLIRContext *context, const ::shardc::Formula &formula);
+    ::shardc::Formula getFormula() const;
+  }];
+}
+
 def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
   let summary = "How one dim is cut: ordered axes, and sizes where they are not balanced.";
   let description = [{
     `{}` whole; `{"x"}` over x, balanced; `{"x", "y"}` x major; `{"x", ?}` open to more
     axes; `{"x" sizes [300, 200, 100, 424]}` uneven and known now;
-    `{"x" sizes dynamic}` known when the program runs; `{"x"}p1` priority 1.
+    `{"x" sizes dynamic}` known when the program is bound; `{"x"}p1` priority 1. What follows from sizes that are known
+    then has the sizes of one binding, by which costs are estimated, and a formula: `{"x" sizes [8, 8] by #spmd.formula<…>}`.
     `{"x" order zigzag}`: each rank has one part from the front and one from the end, together as many
     as a block would be (docs/Rationale/Ring.md, section 7). Of annotations alone: after `--spmd-deal-blocks`
     every dim is in the order in which it is cut.
@@ -100,19 +117,21 @@ def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
                         DefaultValuedParameter<"bool", "false">:$dynamicSizes,
                         DefaultValuedParameter<"bool", "false">:$open,
                         DefaultValuedParameter<"int64_t", "-1">:$priority,
-                        DefaultValuedParameter<"bool", "false">:$zigzag);
+                        DefaultValuedParameter<"bool", "false">:$zigzag,
+                        OptionalParameter<"::shardc::spmd::FormulaAttr">:$formula);
   let hasCustomAssemblyFormat = 1;
   let builders = [
-    AttrBuilder<(ins), [{ return $_get($_ctxt, ::llvm::ArrayRef<::mlir::StringAttr>(), ::mlir::DenseI64ArrayAttr(), false, false, -1, false); }]>,
+    AttrBuilder<(ins), [{ return $_get($_ctxt, ::llvm::ArrayRef<::mlir::StringAttr>(), ::mlir::DenseI64ArrayAttr(), false, false, -1, false, FormulaAttr()); }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, CArg<"::mlir::DenseI64ArrayAttr", "{}">:$sizes),
-      [{ return $_get($_ctxt, axes, sizes, false, false, -1, false); }]>,
+      [{ return $_get($_ctxt, axes, sizes, false, false, -1, false, FormulaAttr()); }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axes, "::mlir::DenseI64ArrayAttr":$sizes, "bool":$dynamicSizes,
-                     "bool":$open, "int64_t":$priority),
-      [{ return $_get($_ctxt, axes, sizes, dynamicSizes, open, priority, false); }]>];
+                     "bool":$open, "int64_t":$priority, CArg<"bool", "false">:$zigzag),
+      [{ return $_get($_ctxt, axes, sizes, dynamicSizes, open, priority, zigzag, FormulaAttr()); }]>];
   let extraClassDeclaration = [{
     /// Without priority, open mark and redundant sizes are kept as they are.
     bool isWhole() const { return getAxes().empty(); }
     /// A closed dim over `axes`; sizes are left out where `bounds` is balanced.
+    /// A formula of `bounds` is kept.
     static DimShardingAttr get(::mlir::MLIRContext *context, ::llvm::ArrayRef<::mlir::StringAttr> axes,
                                const ::shardc::Boundaries &bounds);
     /// The number of shards on `mesh`.
@@ -164,12 +183,15 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
   let description = [{
     `<dim 2 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>`: half-open global intervals, one for
     each coordinate along the axes. What lies outside the domain is filled, or read where a last word
-    `wrap`, `edge`, `reflect` or `symmetric` says.
+    `wrap`, `edge`, `reflect` or `symmetric` says. Tables that follow from what is bound are those of one binding, and have
+    their formulas: `… by #spmd.formula<…> -> #spmd.formula<…>`.
   }];
   let parameters = (ins "int64_t":$dim, ArrayRefParameter<"::mlir::StringAttr">:$axes,
                         ArrayRefParameter<"int64_t">:$owned,   // begin, end, begin, end ...
                         ArrayRefParameter<"int64_t">:$needed,
-                        DefaultValuedParameter<"Padding", "Padding::Constant">:$padding);
+                        DefaultValuedParameter<"Padding", "Padding::Constant">:$padding,
+                        OptionalParameter<"::shardc::spmd::FormulaAttr">:$ownedFormula,
+                        OptionalParameter<"::shardc::spmd::FormulaAttr">:$neededFormula);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -210,6 +232,17 @@ def Spmd_MemoryPlanAttr : Spmd_Attr<"MemoryPlan", "memory_plan"> {
   }];
   let parameters = (ins "bool":$fits, "int64_t":$peak_before, "int64_t":$peak_after, "int64_t":$repeated,
                         "int64_t":$loops, "int64_t":$added_percent, OptionalParameter<"::mlir::StringAttr">:$largest);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Spmd_ArenaBufferAttr : Spmd_Attr<"ArenaBuffer", "arena_buffer"> {
+  let summary = "A buffer of an arena whose buffers have sizes that are known when the program is bound.";
+  let description = [{
+    `<bytes = 32, sizes = [#spmd.formula<…>], below = array<i64: 0, 2>>`: `bytes` times the `sizes` of this rank, which follow from
+    what is bound; it stands above the ends of the buffers numbered `below`, earlier ones of the plan.
+  }];
+  let parameters = (ins "int64_t":$bytes, OptionalParameter<"::mlir::ArrayAttr">:$sizes,
+                        OptionalParameter<"::mlir::DenseI64ArrayAttr">:$below);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

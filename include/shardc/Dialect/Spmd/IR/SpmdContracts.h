@@ -183,6 +183,9 @@ using Arena = Contract<SpmdDialect::ArenaAttrHelper>;
 /// On modules: bytes of that argument, and its largest values, in words.
 using ArenaBytes = Contract<SpmdDialect::ArenaBytesAttrHelper>;
 using ArenaLargest = Contract<SpmdDialect::ArenaLargestAttrHelper>;
+/// On modules: its buffers (#spmd.arena_buffer), where their sizes follow from
+/// what is bound.
+using ArenaPlan = Contract<SpmdDialect::ArenaPlanAttrHelper>;
 
 //===----------------------------------------------------------------------===//
 // Kernels of GPUs: docs/Rationale/GPU.md, section 3

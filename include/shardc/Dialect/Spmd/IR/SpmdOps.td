@@ -97,11 +97,30 @@ def Spmd_LookupOp : Spmd_Op<"lookup", [Pure, DeclareOpInterfaceMethods<SymbolUse
     ```mlir
     %rows = spmd.lookup [8, 8, 7, 7] along ["x"] on @mesh
     ```
+    A table that follows from what is bound has a formula, `by #spmd.formula<…>`; its numbers are those of one binding.
   }];
-  let arguments = (ins DenseI64ArrayAttr:$table, StrArrayAttr:$axes, FlatSymbolRefAttr:$mesh);
+  let arguments = (ins DenseI64ArrayAttr:$table, StrArrayAttr:$axes, FlatSymbolRefAttr:$mesh,
+                       OptionalAttr<Spmd_FormulaAttr>:$formula);
   let results = (outs Index:$result);
-  let assemblyFormat = "$table `along` $axes `on` $mesh attr-dict";
+  let assemblyFormat = "$table `along` $axes `on` $mesh (`by` $formula^)? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::DenseI64ArrayAttr":$table, "::mlir::ArrayAttr":$axes,
+                                 "::mlir::FlatSymbolRefAttr":$mesh),
+      [{ build($_builder, $_state, type, table, axes, mesh, FormulaAttr()); }]>];
   let hasFolder = 1;
+}
+
+def Spmd_ArenaPlaceOp : Spmd_Op<"arena_place", [Pure]> {
+  let summary = "Where a buffer of the arena begins, or where the arena ends.";
+  let description = [{
+    The offset in bytes of buffer `number` of the module's `spmd.arena_plan` on this rank; of the number behind the last one
+    the bytes of the arena.
+    ```mlir
+    %offset = spmd.arena_place 3
+    ```
+  }];
+  let arguments = (ins I64Attr:$number);
+  let results = (outs Index:$offset);
+  let assemblyFormat = "$number attr-dict";
 }
 
 def Spmd_DilateOp : Spmd_Op<"dilate", [Pure]> {

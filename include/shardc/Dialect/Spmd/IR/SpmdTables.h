@@ -4,17 +4,32 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Interval.h"
 
 namespace shardc {
 
 /// The entry of `table` at this rank's coordinate along `axes` (mesh axis
 /// numbers): an IntegerAttr where all entries agree, else an spmd.lookup where
-/// `builder` stands. Requires one entry for each coordinate.
+/// `builder` stands. Requires one entry for each coordinate. With a formula the
+/// table is one of many, and there is always an spmd.lookup.
 mlir::OpFoldResult lookUp(mlir::OpBuilder &builder, mlir::Location loc,
                           spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName,
                           llvm::ArrayRef<int64_t> table,
-                          llvm::ArrayRef<int64_t> axes);
+                          llvm::ArrayRef<int64_t> axes,
+                          const Formula &formula = {});
+
+/// True if one of `dims` (exchanges of dims; may be null) follows from what is
+/// bound: its tables are those of one binding.
+bool isBoundLate(mlir::ArrayAttr dims);
+/// This rank's size of what it owns of `dim`, or needs of it.
+mlir::Value lookUpSize(mlir::OpBuilder &builder, mlir::Location loc,
+                       spmd::DimExchangeAttr dim, bool needed,
+                       mlir::FlatSymbolRefAttr mesh);
+/// This rank's size of a dim of `size` elements that is cut as `dim` says.
+mlir::Value lookUpSize(mlir::OpBuilder &builder, mlir::Location loc,
+                       spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName,
+                       spmd::DimShardingAttr dim, int64_t size);
 
 /// The number of elements of each coordinate's interval.
 llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<Interval> intervals);
