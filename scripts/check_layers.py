@@ -28,6 +28,7 @@ SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".td", ".def"}
 SHARED_WITH_RUNTIME = {
     "shardrt/ElementType.h": "EntryPoints",
     "shardrt/EntryPoints.def": "EntryPoints",
+    "shardrt/Formulas.h": "EntryPoints",
     "shardrt/Sites.h": "EntryPoints",
     "shardrt/CommunicationKernels.h": "CommunicationKernels",
     "shardrt/Emulated.h": "Emulated",

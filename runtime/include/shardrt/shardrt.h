@@ -52,6 +52,9 @@ typedef struct shardrt_context shardrt_context;
 SHARDRT_EXPORT int64_t shardrt_rank(shardrt_context *ctx);
 /** The number of ranks: the product of the mesh axes' sizes. */
 SHARDRT_EXPORT int64_t shardrt_num_ranks(shardrt_context *ctx);
+/** What the binding of the program says for this rank: entry `index` of the
+ * table of lookups. */
+SHARDRT_EXPORT int64_t shardrt_number(shardrt_context *ctx, int64_t index);
 
 /** This rank's arena of at least `bytes` bytes, 64-byte aligned, its pages
  * touched. There is one arena a rank: it is kept from step to step, and a
@@ -234,6 +237,22 @@ SHARDRT_EXPORT int shardrt_program_create(
     shardrt_main_fn main, const int64_t *sites, int64_t sites_length,
     const char *strings, int64_t strings_length, const char *metadata,
     shardrt_program **program, char *error, size_t error_size);
+/** Sizes of the shards in which a dim of an argument arrives. */
+typedef struct shardrt_given {
+  int64_t argument, dim;
+  int64_t shards;       /**< how many sizes there are */
+  const int64_t *sizes; /**< elements, by coordinate along the dim's axes */
+} shardrt_given;
+/** Binds a program that was compiled with sizes left open (--dynamic) to sizes:
+ * `*bound` is a program like any other, for these. Dims that are not given have
+ * balanced sizes. Compiles nothing, reads no file, and leaves `program` as it
+ * is; both share its code. SHARDRT_USAGE, and why in `error`: a dim whose sizes
+ * are not open, as many sizes as it has not shards, sizes that do not add up.
+ */
+SHARDRT_EXPORT int shardrt_program_bind(const shardrt_program *program,
+                                        const shardrt_given *given,
+                                        int64_t count, shardrt_program **bound,
+                                        char *error, size_t error_size);
 /** Worlds keep what they use: a program may go before them. */
 SHARDRT_EXPORT void shardrt_program_destroy(shardrt_program *program);
 

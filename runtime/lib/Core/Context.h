@@ -76,6 +76,7 @@ struct shardrt_context {
   shardrt::Comm *comm = nullptr;
   /// How collectives are carried out.
   const shardrt::Collectives *collectives = nullptr;
+  std::vector<int64_t> numbers;           ///< what its binding says, by lookup
   std::vector<shardrt::SitePlan> plans;   ///< by site
   std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;

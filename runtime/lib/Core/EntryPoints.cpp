@@ -99,6 +99,10 @@ int64_t shardrt_rank(shardrt_context *ctx) { return ctx->rank; }
 
 int64_t shardrt_num_ranks(shardrt_context *ctx) { return ctx->numRanks; }
 
+int64_t shardrt_number(shardrt_context *ctx, int64_t index) {
+  return ctx->numbers[index];
+}
+
 void *shardrt_arena(shardrt_context *ctx, int64_t bytes) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
     return checkMemory(ctx,

@@ -81,6 +81,11 @@ static std::string readTables(Program &program, std::span<const int64_t> words,
   if (std::string error = decodeSites(words, strings, program.table);
       !error.empty())
     return error;
+  return checkSites(program);
+}
+
+std::string shardrt::checkSites(Program &program) {
+  program.siteAxes.clear();
   for (size_t i = 0; i < program.table.sites.size(); ++i) {
     Site &site = program.table.sites[i];
     if (site.report.empty())
@@ -225,6 +230,20 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
     why = readKernels(*loaded, symbol);
   if (why.empty())
     why = readMarked(*loaded, symbol);
+  auto *formulas = static_cast<const int64_t *>(symbol("shardc_formulas"));
+  auto *formulasLength =
+      static_cast<const int64_t *>(symbol("shardc_formulas_length"));
+  if (why.empty() && formulas && formulasLength) {
+    if (*formulasLength < 0 || *formulasLength > limit)
+      return refuse(SHARDRT_ARTIFACT, "lengths of its tables make no sense");
+    auto read = std::make_shared<Formulas>();
+    why = decodeFormulas({formulas, static_cast<size_t>(*formulasLength)},
+                         static_cast<int64_t>(loaded->table.meshShape.size()),
+                         *read);
+    loaded->formulas = std::move(read);
+    if (why.empty())
+      loaded = bindProgram(loaded, {}, why);
+  }
   if (!why.empty())
     return refuse(SHARDRT_ARTIFACT, why);
   *program = new shardrt_program{std::move(loaded)};
@@ -362,6 +381,50 @@ int shardrt_program_load_checked(const char *name, int descriptor,
       return SHARDRT_IO;
     }
     return loadCode(name, own, program, error, errorSize);
+  });
+}
+
+int shardrt_program_bind(const shardrt_program *program,
+                         const shardrt_given *given, int64_t count,
+                         shardrt_program **bound, char *error,
+                         size_t errorSize) {
+  return guarded(error, errorSize, [&]() -> int {
+    if (!program || count < 0 || (count > 0 && !given) || !bound) {
+      writeError(error, errorSize, "a NULL or negative argument");
+      return SHARDRT_USAGE;
+    }
+    std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> boundaries;
+    for (int64_t i = 0; i < count; ++i) {
+      if (!given[i].sizes || given[i].shards < 1) {
+        writeError(error, errorSize, "a NULL or negative argument");
+        return SHARDRT_USAGE;
+      }
+      std::vector<int64_t> &indices =
+          boundaries[{given[i].argument, given[i].dim}];
+      indices.assign(1, 0);
+      for (int64_t shard = 0; shard < given[i].shards; ++shard) {
+        int64_t next = 0;
+        if (given[i].sizes[shard] < 0 ||
+            __builtin_add_overflow(indices.back(), given[i].sizes[shard],
+                                   &next)) {
+          writeError(error, errorSize,
+                     "argument " + std::to_string(given[i].argument) +
+                         ", dim " + std::to_string(given[i].dim) +
+                         ": a size is negative, or they are too large");
+          return SHARDRT_USAGE;
+        }
+        indices.push_back(next);
+      }
+    }
+    std::string why;
+    std::shared_ptr<Program> result =
+        bindProgram(program->program, boundaries, why);
+    if (!result) {
+      writeError(error, errorSize, why);
+      return SHARDRT_USAGE;
+    }
+    *bound = new shardrt_program{std::move(result)};
+    return SHARDRT_OK;
   });
 }
 

@@ -3,9 +3,11 @@
 #define SHARDRT_CORE_PROGRAM_H
 
 #include "Device/Device.h"
+#include "shardrt/Formulas.h"
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,13 +34,19 @@ struct Program {
   shardrt_main_fn main = nullptr;
   SiteTable table;
   std::string metadata;
-  std::unique_ptr<DeviceCode> device; ///< none for a program of the host
+  std::shared_ptr<DeviceCode> device; ///< none for a program of the host
   std::vector<std::string> siteAxes;  ///< "x,y" for each site
   /// Kernels that its code marks.
   struct Marked {
     const char *name, *location;
   };
   std::vector<Marked> marked;
+  /// Of a program that is bound to sizes: its formulas, what the lookups among
+  /// them say, and the one that it was bound from, which holds its code.
+  std::shared_ptr<const Formulas> formulas;
+  std::vector<shardc::BoundTable> numbers;                  ///< by lookup
+  std::vector<std::vector<shardc::BoundTable>> bufferSizes; ///< of the arena
+  std::shared_ptr<const Program> origin;
 
   /// `halo_exchange #3`, or, in full, with axes, name and location.
   std::string describe(int64_t site, bool full) const;
@@ -52,6 +60,24 @@ struct shardrt_program {
 };
 
 namespace shardrt {
+
+/// `program`, which has formulas, with the numbers that they say where dims of
+/// arguments arrive cut as `given` says; balanced where it says nothing. Or
+/// nothing, and why in `error`.
+std::shared_ptr<Program> bindProgram(
+    std::shared_ptr<const Program> program,
+    const std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> &given,
+    std::string &error);
+
+/// What `program`, which is bound, says for `rank`: by lookup, then the offsets
+/// of its arena's buffers, then the arena's bytes. Nothing where these are more
+/// than there can be.
+std::optional<std::vector<int64_t>> numbersOfRank(const Program &program,
+                                                  int64_t rank);
+
+/// Reads sites into a program; an error, or an empty string. Sites are those of
+/// one binding where it has formulas.
+std::string checkSites(Program &program);
 
 /// Writes `text` to a caller's buffer, cut to its size, with its NUL.
 void writeError(char *buffer, size_t size, const std::string &text);

@@ -127,6 +127,8 @@ bool World::makeContexts() {
     ctx->rank = rank;
     ctx->numRanks = ranks;
     ctx->program = program.get();
+    if (program->formulas)
+      ctx->numbers = *numbersOfRank(*program, rank);
     ctx->group = teamGroup ? teamGroup : group.get();
     ctx->comm = ctx->group ? &ctx->group->rank(rank) : nullptr;
     Crew::Place &place = crew->place(places[contexts.size()]);

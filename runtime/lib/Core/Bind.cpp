@@ -1,0 +1,208 @@
+//===- Bind.cpp - A program for sizes that are said late ------------------===//
+//
+// What binding makes is a program like any other: sites, metadata and numbers
+// of one binding, and the code of the program that it was made of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core/Program.h"
+#include "shardc/Layout/Boundaries.h"
+
+using namespace shardrt;
+using shardc::Binding;
+using shardc::BoundTable;
+
+/// More than any machine has.
+static constexpr int64_t largestArena = int64_t(1) << 48;
+
+using Sizes = std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>>;
+
+/// The sizes that the indices `boundaries` leave, for messages.
+static std::string listSizes(const std::vector<int64_t> &boundaries) {
+  std::string text = "[";
+  for (size_t i = 1; i < boundaries.size(); ++i)
+    text +=
+        (i > 1 ? ", " : "") + std::to_string(boundaries[i] - boundaries[i - 1]);
+  return text + "]";
+}
+
+/// What is bound: `given`, and balanced sizes for all else; or an error.
+static std::string collect(const Formulas &formulas, const Sizes &given,
+                           Binding &binding) {
+  for (const Given &open : formulas.givens)
+    binding.given[{open.argument, open.dim}] =
+        shardc::Boundaries::balanced(open.size, open.shards).indices();
+  for (const auto &[place, boundaries] : given) {
+    std::string where = "argument " + std::to_string(place.first) + ", dim " +
+                        std::to_string(place.second) + ": ";
+    auto known = binding.given.find(place);
+    if (known == binding.given.end())
+      return where + "its sizes were not left open when the program was "
+                     "compiled";
+    if (boundaries.size() != known->second.size())
+      return where + std::to_string(boundaries.size() - 1) + " sizes " +
+             listSizes(boundaries) + " for " +
+             std::to_string(known->second.size() - 1) + " shards";
+    if (boundaries.back() != known->second.back())
+      return where + "sizes " + listSizes(boundaries) + " add up to " +
+             std::to_string(boundaries.back()) + ", expected " +
+             std::to_string(known->second.back());
+    known->second = boundaries;
+  }
+  return {};
+}
+
+/// Writes the boundaries that `formulas` say over those of `metadata`: those of
+/// the n-th dim of arguments and results are the n-th of it.
+static std::string bindMetadata(const Formulas &formulas,
+                                const std::vector<BoundTable> &tables,
+                                std::string &metadata) {
+  static constexpr std::string_view key = "\"boundaries\":[";
+  std::string text;
+  size_t copied = 0, from = 0;
+  int64_t place = -1;
+  for (const BoundBorder &border : formulas.borders) {
+    size_t begin = from;
+    while (place < border.place) {
+      begin = metadata.find(key, from);
+      if (begin == std::string::npos)
+        return "has formulas for dims that its metadata has not";
+      from = begin + key.size();
+      ++place;
+    }
+    size_t end = metadata.find(']', from);
+    if (place != border.place || end == std::string::npos)
+      return "has formulas for dims that its metadata has not";
+    text.append(metadata, copied, from - copied);
+    const std::vector<int64_t> &indices = tables[border.formula].indices;
+    for (size_t i = 0; i < indices.size(); ++i)
+      text += (i ? "," : "") + std::to_string(indices[i]);
+    copied = end;
+  }
+  text.append(metadata, copied);
+  metadata = std::move(text);
+  return {};
+}
+
+/// Writes the tables that `formulas` say over those of the sites.
+static std::string bindSites(const Formulas &formulas,
+                             const std::vector<BoundTable> &tables,
+                             SiteTable &table) {
+  for (const BoundSide &side : formulas.sides) {
+    bool isThere =
+        side.site >= 0 && side.site < static_cast<int64_t>(table.sites.size());
+    std::vector<shardc::DimExchange> *dims = nullptr;
+    if (isThere)
+      dims = side.isRow ? &table.sites[side.site].rows.dims
+                        : &table.sites[side.site].exchange.dims;
+    if (!dims || side.dim < 0 || side.dim >= static_cast<int64_t>(dims->size()))
+      return "has formulas for sites that are not there";
+    shardc::DimExchange &dim = (*dims)[side.dim];
+    const BoundTable &bound = tables[side.formula];
+    for (int64_t axis : bound.axes)
+      if (std::find(dim.axes.begin(), dim.axes.end(), axis) == dim.axes.end())
+        return "has formulas along axes that a site has not";
+    (side.isNeeded ? dim.needed : dim.owned) =
+        shardc::expandTable(bound, dim.axes, table.meshShape).intervals;
+  }
+  return {};
+}
+
+std::optional<std::vector<int64_t>>
+shardrt::numbersOfRank(const Program &program, int64_t rank) {
+  auto entryOf = [&](const BoundTable &table) {
+    return table.numbers[shardc::coordinateAlong(program.table.meshShape,
+                                                 table.axes, rank)];
+  };
+  std::vector<int64_t> numbers;
+  for (const BoundTable &table : program.numbers)
+    numbers.push_back(entryOf(table));
+  const std::vector<BoundBuffer> &buffers = program.formulas->buffers;
+  size_t first = numbers.size();
+  std::vector<int64_t> ends;
+  int64_t total = 0;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    int64_t bytes = buffers[i].bytes, begin = 0, end = 0;
+    for (const BoundTable &size : program.bufferSizes[i])
+      if (__builtin_mul_overflow(bytes, std::max<int64_t>(0, entryOf(size)),
+                                 &bytes))
+        return std::nullopt;
+    for (int64_t other : buffers[i].below)
+      begin = std::max(begin, ends[other]);
+    bytes = std::max<int64_t>(bytes, 1);
+    if (bytes > largestArena || begin > largestArena - bytes)
+      return std::nullopt;
+    end =
+        begin + (bytes + arenaAlignment - 1) / arenaAlignment * arenaAlignment;
+    numbers.push_back(begin);
+    ends.push_back(end);
+    total = std::max(total, end);
+  }
+  if (numbers.size() > first)
+    numbers.push_back(total);
+  return numbers;
+}
+
+/// Writes the bytes of the largest rank's arena into `metadata`.
+static std::string bindArena(const Program &program, std::string &metadata) {
+  if (program.formulas->buffers.empty())
+    return {};
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < program.table.numRanks(); ++rank) {
+    std::optional<std::vector<int64_t>> numbers = numbersOfRank(program, rank);
+    if (!numbers)
+      return "its temporaries are larger than any memory";
+    most = std::max(most, numbers->back());
+  }
+  static constexpr std::string_view key = "\"arena_bytes\":";
+  size_t begin = metadata.find(key);
+  if (begin == std::string::npos)
+    return {};
+  begin += key.size();
+  size_t end = metadata.find_first_not_of("0123456789", begin);
+  metadata.replace(begin, end - begin, std::to_string(most));
+  return {};
+}
+
+std::shared_ptr<Program>
+shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
+                     std::string &error) {
+  if (!program->formulas) {
+    error = "no sizes of this program were left open when it was compiled";
+    return nullptr;
+  }
+  const Formulas &formulas = *program->formulas;
+  Binding binding;
+  binding.meshShape = program->table.meshShape;
+  error = collect(formulas, given, binding);
+  if (!error.empty())
+    return nullptr;
+  std::vector<BoundTable> tables = formulas.list.evaluate(binding, error);
+  if (!error.empty())
+    return nullptr;
+  auto bound = std::make_shared<Program>();
+  bound->main = program->main;
+  bound->table = program->table;
+  bound->metadata = program->metadata;
+  bound->device = program->device;
+  bound->marked = program->marked;
+  bound->formulas = program->formulas;
+  for (int64_t lookup : formulas.lookups)
+    bound->numbers.push_back(tables[lookup]);
+  for (const BoundBuffer &buffer : formulas.buffers) {
+    std::vector<BoundTable> &sizes = bound->bufferSizes.emplace_back();
+    for (int64_t size : buffer.sizes)
+      sizes.push_back(tables[size]);
+  }
+  error = bindSites(formulas, tables, bound->table);
+  if (error.empty())
+    error = bindMetadata(formulas, tables, bound->metadata);
+  if (error.empty())
+    error = bindArena(*bound, bound->metadata);
+  if (error.empty())
+    error = checkSites(*bound);
+  if (!error.empty())
+    return nullptr;
+  bound->origin = program->origin ? program->origin : std::move(program);
+  return bound;
+}
