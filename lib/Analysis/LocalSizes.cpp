@@ -51,6 +51,9 @@ ByRank SizeQuery::ofIndex(OpFoldResult index) {
     return std::nullopt;
   if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
     return ofIndex(cast.getIn());
+  if (auto lookup = value.getDefiningOp<LookupOp>();
+      lookup && lookup.getFormula())
+    return std::nullopt;
   if (auto lookup = value.getDefiningOp<LookupOp>())
     return spread(lookup.getTable(),
                   llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>()));
@@ -100,6 +103,8 @@ ByRank SizeQuery::ofResultDim(Operation *op, OpResult result, int64_t dim) {
     if (dims)
       for (auto attr : dims.getAsRange<DimExchangeAttr>())
         if (attr.getDim() == dim) {
+          if (attr.getNeededFormula())
+            return std::nullopt;
           SmallVector<int64_t> sizes;
           for (Interval needed : attr.getExchange(mesh).needed)
             sizes.push_back(needed.size());

@@ -94,7 +94,8 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
                        MeshAttr mesh) {
     forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
       for (StringAttr axis : dim.getAxes())
-        if (tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis))
+        if (tables.neededFormula ||
+            tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis))
           set(to, meshName, axis);
     });
   };
@@ -111,7 +112,8 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
     MeshAttr mesh = lookupMesh(op, lookup.getMeshAttr());
     auto names = llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>());
     for (StringAttr axis : names)
-      if (mesh && tableVaries(lookup.getTable(), names, mesh, axis))
+      if (mesh && (lookup.getFormula() ||
+                   tableVaries(lookup.getTable(), names, mesh, axis)))
         set(result, lookup.getMeshAttr(), axis);
     return result;
   }
@@ -294,6 +296,7 @@ static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName,
       forEachDim(
           dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
             found |=
+                tables.neededFormula ||
                 tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis);
           });
     return found;

@@ -435,6 +435,9 @@ struct MergeHalosPass final : shardc::impl::MergeHalosPassBase<MergeHalosPass> {
     getOperation().walk([&](Block *block) {
       llvm::MapVector<Value, SmallVector<Group>> bySource;
       for (HaloExchangeOp op : block->getOps<HaloExchangeOp>()) {
+        // What the hull holds differs by binding.
+        if (isBoundLate(op.getDims()))
+          continue;
         SmallVector<Group> &known = bySource[op.getInput()];
         if (llvm::any_of(known, [&](Group &group) { return join(group, op); }))
           continue;

@@ -294,7 +294,7 @@ static bool readTable(OpFoldResult index, SmallVector<StringAttr> &axes,
   auto lookup = dyn_cast<Value>(index)
                     ? cast<Value>(index).getDefiningOp<LookupOp>()
                     : LookupOp();
-  if (!lookup)
+  if (!lookup || lookup.getFormula())
     return false;
   llvm::append_range(axes, lookup.getAxes().getAsRange<StringAttr>());
   table.assign(lookup.getTable().begin(), lookup.getTable().end());

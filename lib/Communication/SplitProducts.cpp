@@ -172,6 +172,9 @@ Splitter::blocksOf(unsigned place, const DimExchange &exchange, bool areOwned) {
 /// The one dim of `dims` that changes hands; nullopt if several do.
 static std::optional<unsigned> movingDim(ArrayAttr dims, MeshAttr mesh) {
   std::optional<unsigned> moving;
+  // Blocks have a size for each rank.
+  if (isBoundLate(dims))
+    return std::nullopt;
   for (auto [place, attr] :
        llvm::enumerate(dims.getAsRange<DimExchangeAttr>())) {
     DimExchange exchange = attr.getExchange(mesh);

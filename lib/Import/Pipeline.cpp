@@ -32,8 +32,8 @@ void shardc::buildImportPipeline(OpPassManager &pm,
     pm.addPass(createEmulateManualPass());
   }
   pm.addPass(createSetMachinePass({options.machine}));
-  pm.addPass(createSetLayoutPass(
-      {options.mesh, options.sizes, options.unsharded, options.keepAxes}));
+  pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.dynamic,
+                                  options.unsharded, options.keepAxes}));
   // Identity broadcasts and repeated constants would only cost propagation
   // time.
   pm.addPass(createCanonicalizerPass());

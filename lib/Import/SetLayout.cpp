@@ -27,9 +27,10 @@ struct SizesRequest {
 
 class LayoutSetter {
 public:
-  LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText)
+  LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText,
+               StringRef dynamicText)
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")),
-        meshText(meshText), sizesText(sizesText) {}
+        meshText(meshText), sizesText(sizesText), dynamicText(dynamicText) {}
   LogicalResult run();
   LogicalResult dropAll();
   LogicalResult shrinkAll();
@@ -37,6 +38,8 @@ public:
 private:
   LogicalResult setMesh();
   LogicalResult checkNoManual(StringRef what);
+  FailureOr<unsigned> findArgument(StringRef text, StringRef option);
+  LogicalResult setDynamic();
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
   LogicalResult parseShares(StringRef name, StringRef list);
@@ -46,7 +49,7 @@ private:
 
   ModuleOp module;
   func::FuncOp main;
-  StringRef meshText, sizesText;
+  StringRef meshText, sizesText, dynamicText;
   spmd::MeshOp mesh;
   DenseMap<StringAttr, SmallVector<int64_t>> shares; ///< by axis
 };
@@ -111,6 +114,91 @@ LogicalResult LayoutSetter::checkNoManual(StringRef what) {
   return failure(result.wasInterrupted());
 }
 
+FailureOr<unsigned> LayoutSetter::findArgument(StringRef text,
+                                               StringRef option) {
+  unsigned count = main.getNumArguments(), number = 0;
+  if (text.getAsInteger(10, number)) {
+    for (number = 0; number < count; ++number)
+      if (StringAttr name = spmd::contract::Name::ofArgument(main, number);
+          name && name.getValue() == text)
+        return number;
+    return main.emitError() << option << " option names argument '" << text
+                            << "', but no argument of @main has that name";
+  }
+  if (number >= count)
+    return main.emitError() << option << " option names argument " << number
+                            << ", but @main has " << count;
+  return number;
+}
+
+/// Leaves sizes of arguments to who binds the program.
+LogicalResult LayoutSetter::setDynamic() {
+  MLIRContext *context = module.getContext();
+  // What free axes cut in a region has the sizes of its text's blocks.
+  WalkResult partial = main.walk([&](spmd::ManualOp op) {
+    if (dynamicText.empty() ||
+        llvm::all_of(mesh.getMesh().getAxisNames(), [&](StringAttr axis) {
+          return op.isManual(axis) || mesh.getMesh().getAxisSize(axis) < 2;
+        }))
+      return WalkResult::advance();
+    emitUnsupported(op) << "sizes are left open to whoever runs the program, "
+                           "but the manual region at "
+                        << userLocation(op.getLoc())
+                        << " leaves axes of the mesh free; give sizes with "
+                           "--sizes, or make all axes manual";
+    return WalkResult::interrupt();
+  });
+  if (partial.wasInterrupted())
+    return failure();
+  auto open = [&](unsigned argument, std::optional<int64_t> wanted) {
+    auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
+        argument, spmd::kShardingAttrName);
+    if (!sharding)
+      return false;
+    SmallVector<spmd::DimShardingAttr> dims(sharding.getDims());
+    bool found = false;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      if ((wanted && *wanted != int64_t(i)) ||
+          dim.getNumShards(mesh.getMesh()) < 2)
+        continue;
+      found = true;
+      dim = spmd::DimShardingAttr::get(context, dim.getAxes(), /*sizes=*/{},
+                                       /*dynamicSizes=*/true, dim.getOpen(),
+                                       dim.getPriority(), dim.getZigzag());
+    }
+    main.setArgAttr(argument, spmd::kShardingAttrName,
+                    spmd::ShardingAttr::get(context, sharding.getMesh(), dims,
+                                            sharding.getReplicated(),
+                                            sharding.getPartial()));
+    return found;
+  };
+  if (dynamicText == "all") {
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      open(i, std::nullopt);
+    return success();
+  }
+  SmallVector<StringRef> entries;
+  dynamicText.split(entries, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    auto [argument, dimText] = entry.trim().rsplit(':');
+    int64_t dim = 0;
+    if (dimText.trim().getAsInteger(10, dim) || dim < 0)
+      return main.emitError("dynamic option has '")
+             << entry
+             << "', expected ARGUMENT:DIM, such as 0:2, or all for whatever is "
+                "cut";
+    FailureOr<unsigned> number = findArgument(argument.trim(), "dynamic");
+    if (failed(number))
+      return failure();
+    if (!open(*number, dim))
+      return main.emitError("dynamic option names dim ")
+             << dim << " of argument " << *number
+             << ", which is not cut there; shard it in the model, or leave it "
+                "out";
+  }
+  return success();
+}
+
 FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   SizesRequest request;
   request.text = text;
@@ -137,20 +225,10 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
       return wrong();
     request.sizes.push_back(size);
   }
-  unsigned count = main.getNumArguments();
-  if (argument.getAsInteger(10, request.argument)) {
-    request.argument = count;
-    for (unsigned i = 0; i < count; ++i)
-      if (StringAttr name = spmd::contract::Name::ofArgument(main, i);
-          name && name.getValue() == argument)
-        request.argument = i;
-    if (request.argument == count)
-      return main.emitError("sizes option names argument '")
-             << argument << "', but no argument of @main has that name";
-  }
-  if (request.argument >= count)
-    return main.emitError("sizes option names argument ")
-           << request.argument << ", but @main has " << count;
+  FailureOr<unsigned> number = findArgument(argument, "sizes");
+  if (failed(number))
+    return failure();
+  request.argument = *number;
   auto type =
       cast<RankedTensorType>(main.getArgument(request.argument).getType());
   if (request.dim >= type.getRank())
@@ -382,6 +460,8 @@ LogicalResult LayoutSetter::run() {
   if (failed(setMesh()) || failed(setSizes()))
     return failure();
   setShares();
+  if (failed(setDynamic()))
+    return failure();
   return checkShardings();
 }
 
@@ -395,7 +475,7 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
       module.emitError("has no spmd.mesh or no @main; run --spmd-import");
       return signalPassFailure();
     }
-    LayoutSetter setter(module, mesh, sizes);
+    LayoutSetter setter(module, mesh, sizes, dynamic);
     if (failed(!unsharded ? setter.run()
                : keepAxes ? setter.shrinkAll()
                           : setter.dropAll()))

@@ -12,9 +12,11 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardrt/Formulas.h"
 #include "shardrt/Sites.h"
 
 namespace shardc {
@@ -54,6 +56,68 @@ tableByRank(ModuleOp module, LookupOp op,
         MemRefType::get(type.getShape(), type.getElementType()), data,
         /*constant=*/true, IntegerAttr());
   return global;
+}
+
+/// A constant with external linkage that the runtime looks up by name.
+static void exportWords(ModuleOp module, StringRef name,
+                        ArrayRef<int64_t> words) {
+  OpBuilder builder(module.getBodyRegion());
+  Type i64 = builder.getI64Type();
+  int64_t count = words.size();
+  auto define = [&](Type type, const Twine &symbol, Attribute value) {
+    auto global = LLVM::GlobalOp::create(
+        builder, module.getLoc(), type, /*isConstant=*/true,
+        LLVM::Linkage::External, symbol.str(), value);
+    global.setAlignment(64);
+  };
+  define(LLVM::LLVMArrayType::get(i64, count), name,
+         DenseElementsAttr::get(RankedTensorType::get({count}, i64), words));
+  define(i64, name + "_length", builder.getI64IntegerAttr(count));
+}
+
+/// What of sites, arguments and results follows from what is bound.
+static shardrt::Formulas collectFormulas(ModuleOp module,
+                                         const shardrt::SiteTable &table) {
+  shardrt::Formulas formulas;
+  for (auto [number, site] : llvm::enumerate(table.sites))
+    for (bool isRow : {false, true})
+      for (auto [i, dim] :
+           llvm::enumerate(isRow ? site.rows.dims : site.exchange.dims))
+        for (bool isNeeded : {false, true})
+          if (const Formula &formula =
+                  isNeeded ? dim.neededFormula : dim.ownedFormula)
+            formulas.sides.push_back({static_cast<int64_t>(number), isRow,
+                                      static_cast<int64_t>(i), isNeeded,
+                                      formulas.list.add(formula)});
+  int64_t place = 0;
+  for (ArrayAttr values : {contract::EntryInputs::get(module),
+                           contract::EntryOutputs::get(module)})
+    for (Attribute attrs : values)
+      if (auto sharding = contract::Sharding::in(cast<DictionaryAttr>(attrs)))
+        for (DimShardingAttr dim : sharding.getDims()) {
+          int64_t here = place++;
+          if (!dim.getFormula())
+            continue;
+          Formula formula = dim.getFormula().getFormula();
+          formulas.borders.push_back({here, formulas.list.add(formula)});
+          const std::vector<int64_t> &numbers = formula.numbers();
+          if (formula.kind() == FormulaKind::Given)
+            formulas.givens.push_back(
+                {numbers[0], numbers[1], numbers[2],
+                 static_cast<int64_t>(dim.getSizes().size())});
+        }
+  if (ArrayAttr plan = contract::ArenaPlan::get(module))
+    for (auto buffer : plan.getAsRange<ArenaBufferAttr>()) {
+      shardrt::BoundBuffer &bound = formulas.buffers.emplace_back();
+      bound.bytes = buffer.getBytes();
+      if (ArrayAttr sizes = buffer.getSizes())
+        for (auto size : sizes.getAsRange<FormulaAttr>())
+          bound.sizes.push_back(formulas.list.add(size.getFormula()));
+      if (DenseI64ArrayAttr below = buffer.getBelow())
+        bound.below.assign(below.asArrayRef().begin(),
+                           below.asArrayRef().end());
+    }
+  return formulas;
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,14 +288,8 @@ static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module,
   MeshAttr mesh =
       cast<MeshOp>(SymbolTable::lookupSymbolIn(module, sharding.getMesh()))
           .getMesh();
-  DimShardingAttr dimSharding = sharding.getDims()[dim];
-  SmallVector<Attribute> axes(dimSharding.getAxes().begin(),
-                              dimSharding.getAxes().end());
-  Value size = LookupOp::create(
-      builder, loc, builder.getIndexType(),
-      builder.getDenseI64ArrayAttr(
-          dimSharding.getBoundaries(mesh, global.getDimSize(dim)).sizes()),
-      builder.getArrayAttr(axes), sharding.getMesh());
+  Value size = lookUpSize(builder, loc, mesh, sharding.getMesh(),
+                          sharding.getDims()[dim], global.getDimSize(dim));
   return arith::IndexCastOp::create(builder, loc, i64, size);
 }
 
@@ -308,9 +366,16 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
     if (index >= numInputs + numOutputs) {
       // The arena.
       IntegerAttr bytes = contract::ArenaBytes::get(module);
-      Value size = LLVM::ConstantOp::create(
-          builder, loc, builder.getI64Type(),
-          builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
+      Value size;
+      if (ArrayAttr plan = contract::ArenaPlan::get(module))
+        size = arith::IndexCastOp::create(
+            builder, loc, builder.getI64Type(),
+            ArenaPlaceOp::create(builder, loc, builder.getIndexType(),
+                                 plan.size()));
+      else
+        size = LLVM::ConstantOp::create(
+            builder, loc, builder.getI64Type(),
+            builder.getI64IntegerAttr(bytes ? bytes.getInt() : 0));
       Value arena = entries.call(builder, loc, "shardrt_arena",
                                  {block->getArgument(0), size});
       arguments.push_back(memrefAt(builder, loc, memref, arena, {size}));
@@ -387,6 +452,8 @@ struct CallRuntimePass final
 
     usePool(main, contextValue, entries);
 
+    shardrt::Formulas formulas = collectFormulas(module, table);
+    llvm::DenseMap<Attribute, int64_t> numbers;
     llvm::DenseMap<Attribute, memref::GlobalOp> tables;
     SmallVector<LookupOp> lookups;
     module.walk([&](LookupOp op) { lookups.push_back(op); });
@@ -394,6 +461,23 @@ struct CallRuntimePass final
     for (LookupOp op : lookups) {
       auto function = op->getParentOfType<func::FuncOp>();
       OpBuilder builder(context);
+      if (FormulaAttr formula = op.getFormulaAttr()) {
+        auto [number, isNew] =
+            numbers.try_emplace(formula, formulas.lookups.size());
+        if (isNew)
+          formulas.lookups.push_back(formulas.list.add(formula.getFormula()));
+        builder.setInsertionPoint(op);
+        Value index = arith::ConstantIntOp::create(builder, op.getLoc(),
+                                                   number->second, 64);
+        Value entry = entries.call(builder, op.getLoc(), "shardrt_number",
+                                   {function.getArgument(0), index});
+        op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
+                                                         builder.getIndexType(),
+                                                         entry)
+                                  .getResult());
+        op.erase();
+        continue;
+      }
       Value &rank = ranks[function];
       if (!rank) {
         builder.setInsertionPointToStart(&function.getBody().front());
@@ -413,6 +497,26 @@ struct CallRuntimePass final
                                 .getResult());
       op.erase();
     }
+    // Behind the lookups stand the places of the arena.
+    SmallVector<ArenaPlaceOp> places;
+    module.walk([&](ArenaPlaceOp op) { places.push_back(op); });
+    for (ArenaPlaceOp op : places) {
+      OpBuilder builder(op);
+      Value index = arith::ConstantIntOp::create(
+          builder, op.getLoc(),
+          static_cast<int64_t>(formulas.lookups.size()) + op.getNumber(), 64);
+      Value offset = entries.call(
+          builder, op.getLoc(), "shardrt_number",
+          {op->getParentOfType<func::FuncOp>().getArgument(0), index});
+      op.replaceAllUsesWith(arith::IndexCastOp::create(builder, op.getLoc(),
+                                                       builder.getIndexType(),
+                                                       offset)
+                                .getResult());
+      op.erase();
+    }
+    contract::ArenaPlan::remove(module);
+    if (!formulas.empty())
+      exportWords(module, "shardc_formulas", shardrt::encodeFormulas(formulas));
     for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
       mesh.erase();
     contract::LocalView::remove(main);

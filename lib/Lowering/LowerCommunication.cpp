@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Lowering/RuntimePasses.h"
@@ -123,14 +124,7 @@ static Value sizeByTable(OpBuilder &builder, Location loc, ArrayAttr dims,
   for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
     if (attr.getDim() != dim)
       continue;
-    SmallVector<int64_t> table;
-    ArrayRef<int64_t> ends = needed ? attr.getNeeded() : attr.getOwned();
-    for (size_t k = 0; k + 1 < ends.size(); k += 2)
-      table.push_back(std::max<int64_t>(0, ends[k + 1] - ends[k]));
-    SmallVector<Attribute> axes(attr.getAxes().begin(), attr.getAxes().end());
-    return LookupOp::create(builder, loc, builder.getIndexType(),
-                            builder.getDenseI64ArrayAttr(table),
-                            builder.getArrayAttr(axes), mesh);
+    return lookUpSize(builder, loc, attr, needed, mesh);
   }
   return {};
 }
@@ -371,19 +365,9 @@ static Value resolveDim(OpBuilder &builder, Location loc, Value value,
   if (!sharding || !global)
     return {};
   MeshAttr mesh = lookupMesh(function, sharding.getMesh());
-  DimShardingAttr dimSharding = sharding.getDims()[dim];
-  SmallVector<int64_t> sizes;
-  for (int64_t size :
-       dimSharding
-           .getBoundaries(mesh,
-                          cast<ShapedType>(global.getValue()).getDimSize(dim))
-           .sizes())
-    sizes.push_back(size);
-  SmallVector<Attribute> axes(dimSharding.getAxes().begin(),
-                              dimSharding.getAxes().end());
-  return LookupOp::create(builder, loc, builder.getIndexType(),
-                          builder.getDenseI64ArrayAttr(sizes),
-                          builder.getArrayAttr(axes), sharding.getMesh());
+  return lookUpSize(builder, loc, mesh, sharding.getMesh(),
+                    sharding.getDims()[dim],
+                    cast<ShapedType>(global.getValue()).getDimSize(dim));
 }
 
 static void resolveDims(ModuleOp module) {

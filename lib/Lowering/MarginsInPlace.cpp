@@ -52,12 +52,19 @@ static bool growsOnly(const shardrt::Site &site) {
   if (site.kind != shardrt::SiteKind::Exchange || site.inPlace)
     return false;
   bool grows = false;
-  for (const DimExchange &dim : site.exchange.dims)
+  for (const DimExchange &dim : site.exchange.dims) {
+    if (dim.ownedFormula) {
+      if (!alwaysContains(dim.neededFormula, dim.ownedFormula))
+        return false;
+      grows |= dim.ownedFormula != dim.neededFormula;
+      continue;
+    }
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed)) {
       if (!needed.contains(owned))
         return false;
       grows |= !(owned == needed);
     }
+  }
   return grows;
 }
 
@@ -374,7 +381,8 @@ bool Mover::areAlike(ArrayRef<Candidate> candidates) {
     auto sameTables = [](const auto &pair) {
       const auto &[a, b] = pair;
       return a.dim == b.dim && a.axes == b.axes && a.owned == b.owned &&
-             a.needed == b.needed;
+             a.needed == b.needed && a.ownedFormula == b.ownedFormula &&
+             a.neededFormula == b.neededFormula;
     };
     auto whole = candidate.whole().template getDefiningOp<memref::AllocOp>();
     return whole && whole->getBlock() == candidate.site->getBlock() &&
@@ -398,9 +406,12 @@ SmallVector<OpFoldResult> Mover::offsetsOf(Candidate candidate,
     SmallVector<int64_t> first;
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed))
       first.push_back(owned.empty() ? 0 : owned.begin - needed.begin);
-    offsets[dim.dim] =
-        lookUp(builder, place->getLoc(), mesh.getMesh(),
-               FlatSymbolRefAttr::get(mesh.getSymNameAttr()), first, dim.axes);
+    Formula offset;
+    if (dim.ownedFormula)
+      offset = Formula::offset(dim.ownedFormula, dim.neededFormula);
+    offsets[dim.dim] = lookUp(builder, place->getLoc(), mesh.getMesh(),
+                              FlatSymbolRefAttr::get(mesh.getSymNameAttr()),
+                              first, dim.axes, offset);
   }
   return offsets;
 }

@@ -231,6 +231,12 @@ struct LookupBounds
   void
   populateBoundsForIndexValue(Operation *op, Value value,
                               ValueBoundsConstraintSet &constraints) const {
+    if (FormulaAttr formula = cast<LookupOp>(op).getFormulaAttr()) {
+      auto [least, greatest] = formula.getFormula().range();
+      constraints.bound(value) >= least;
+      constraints.bound(value) <= greatest;
+      return;
+    }
     ArrayRef<int64_t> table = cast<LookupOp>(op).getTable();
     if (table.empty())
       return;

@@ -341,7 +341,9 @@ static ArrayAttr withPositions(ArrayAttr dims, int64_t dim, int64_t count) {
       intervals.append({i * count, (i + 1) * count});
     attrs.push_back(DimExchangeAttr::get(dims.getContext(), dim, attr.getAxes(),
                                          intervals, intervals,
-                                         Padding::Constant));
+                                         Padding::Constant,
+                                         /*ownedFormula=*/{},
+                                         /*neededFormula=*/{}));
   }
   return ArrayAttr::get(dims.getContext(), attrs);
 }

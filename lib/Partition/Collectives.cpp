@@ -234,7 +234,7 @@ FailureOr<Value> CollectiveBuilder::exchange(
                << "\", along which its operand is cut; constrain the operand "
                   "to be whole";
     if (i != dim && i != cutDim) {
-      dims.push_back(combineTables(mesh, i, own, own));
+      dims.push_back(combineTables(tables, i, own, own));
       continue;
     }
     // Coordinates along `axes` first, then those along the free axes.
@@ -259,7 +259,7 @@ FailureOr<Value> CollectiveBuilder::exchange(
         to.intervals.push_back({needed[c] * size + part.begin,
                                 (needed[c] + count - 1) * size + part.end});
       }
-    dims.push_back(combineTables(mesh, i, from, to));
+    dims.push_back(combineTables(tables, i, from, to));
   }
   Value zero = stablehlo::ConstantOp::create(
       builder, loc,
@@ -518,7 +518,7 @@ CollectiveBuilder::reduceScatter(stablehlo::ReduceScatterOp scatter,
             {place * size / groups.size, (place + 1) * size / groups.size});
       }
     }
-    dims.push_back(combineTables(mesh, i, own, kept));
+    dims.push_back(combineTables(tables, i, own, kept));
   }
   std::optional<ReductionKind> kind = recognise(scatter.getComputation());
   if (!kind || !groups.isAxes || groups.size == 1) {

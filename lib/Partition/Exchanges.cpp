@@ -22,19 +22,44 @@ int64_t RankTables::countCoordinates(ArrayRef<int64_t> axes) const {
   return count;
 }
 
+BoundTable RankTables::evaluate(const Formula &formula,
+                                ArrayRef<int64_t> axes) {
+  FormulaList list;
+  int64_t number = list.add(formula);
+  std::string error;
+  std::vector<BoundTable> all = list.evaluate(binding, error);
+  if (!error.empty()) {
+    refuse(error);
+    return {};
+  }
+  return expandTable(all[number], axes, binding.meshShape);
+}
+
+OpFoldResult RankTables::lookup(const Formula &formula,
+                                ArrayRef<int64_t> axes) {
+  return lookup(evaluate(formula, axes).numbers, axes, formula);
+}
+
 OpFoldResult RankTables::lookup(ArrayRef<int64_t> table,
                                 ArrayRef<int64_t> axes) {
+  return lookup(table, axes, Formula());
+}
+
+OpFoldResult RankTables::lookup(ArrayRef<int64_t> table, ArrayRef<int64_t> axes,
+                                const Formula &formula) {
   OpBuilder builder(mesh.getContext());
+  Attribute key = builder.getDenseI64ArrayAttr(table);
+  if (formula)
+    key = FormulaAttr::get(mesh.getContext(), formula);
   auto [entryOfTable, isNew] =
-      known.try_emplace({builder.getDenseI64ArrayAttr(table),
-                         builder.getDenseI64ArrayAttr(axes)});
+      known.try_emplace({key, builder.getDenseI64ArrayAttr(axes)});
   if (isNew) {
     if (lastLookup)
       builder.setInsertionPointAfter(lastLookup);
     else
       builder.setInsertionPointToStart(entry);
     entryOfTable->second = lookUp(builder, entry->getParentOp()->getLoc(), mesh,
-                                  meshName, table, axes);
+                                  meshName, table, axes, formula);
     if (auto value = dyn_cast<Value>(entryOfTable->second))
       lastLookup = value.getDefiningOp();
   }
@@ -61,6 +86,9 @@ IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim,
     table.intervals.push_back(bounds.shard(
         isPlanted("owned-blocks-as-if-in-reverse") ? bounds.numShards() - 1 - i
                                                    : i));
+  if (bounds.formula())
+    table.formula = Formula::shards(bounds.formula(),
+                                    {table.axes.begin(), table.axes.end()});
   return table;
 }
 
@@ -84,11 +112,21 @@ static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole,
   return index;
 }
 
-DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim,
+DimExchange shardc::combineTables(RankTables &tables, int64_t dim,
                                   const IntervalTable &owned,
                                   const IntervalTable &needed) {
+  MeshAttr mesh = tables.getMesh();
   DimExchange exchange;
   exchange.dim = dim;
+  if (owned.formula.isOpen() || needed.formula.isOpen()) {
+    exchange.ownedFormula = formulaOf(owned);
+    exchange.neededFormula = formulaOf(needed);
+    if (!exchange.ownedFormula || !exchange.neededFormula) {
+      exchange.ownedFormula = exchange.neededFormula = {};
+      tables.refuse("the sizes of windows that are cut otherwise than what "
+                    "they read");
+    }
+  }
   exchange.axes.assign(owned.axes.begin(), owned.axes.end());
   for (int64_t axis : needed.axes)
     if (!llvm::is_contained(exchange.axes, axis))
@@ -104,6 +142,12 @@ DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim,
                              ? 0
                              : project(mesh, exchange.axes, i, needed.axes)]);
   }
+  if (exchange.ownedFormula && exchange.neededFormula &&
+      (tables.evaluate(exchange.ownedFormula, exchange.axes).intervals !=
+           exchange.owned ||
+       tables.evaluate(exchange.neededFormula, exchange.axes).intervals !=
+           exchange.needed))
+    tables.refuse("tables whose formulas say something else: please report");
   return exchange;
 }
 
@@ -111,12 +155,75 @@ DimExchange shardc::combineTables(MeshAttr mesh, int64_t dim,
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// The size of what a rank needs of a dim, where all ranks and all bindings
+/// agree.
+static int64_t neededSize(const DimExchange &dim) {
+  return dim.neededFormula.isOpen() ? ShapedType::kDynamic
+                                    : staticSize(sizesOf(dim.needed));
+}
+
 static RankedTensorType neededType(RankedTensorType type,
                                    ArrayRef<DimExchange> dims) {
   SmallVector<int64_t> shape(type.getShape());
   for (const DimExchange &dim : dims)
-    shape[dim.dim] = staticSize(sizesOf(dim.needed));
+    shape[dim.dim] = neededSize(dim);
   return type.clone(shape);
+}
+
+/// True if a rank owns all that it needs of `dim` in the domain.
+static bool isLocal(const DimExchange &dim) {
+  Interval domain{0, dim.size()};
+  return llvm::all_of(llvm::zip_equal(dim.owned, dim.needed), [&](auto both) {
+    auto [owned, needed] = both;
+    return owned.contains(intersect(needed, domain));
+  });
+}
+
+/// True if what a rank needs of `dim`, as far as it is in the domain, is in
+/// what it owns, whatever is bound: iterations lie where what they read does.
+static bool isKeptWhole(const DimExchange &dim) {
+  Formula needed = dim.neededFormula;
+  const Formula &owned = dim.ownedFormula;
+  if (needed == owned)
+    return true;
+  if (needed.kind() == FormulaKind::Kept)
+    needed = needed.operands()[0];
+  int64_t dilation = 1, offset = 0, coefficient = 1, span = 0;
+  if (needed.kind() == FormulaKind::Elements) {
+    dilation = needed.numbers()[0];
+    needed = needed.operands()[0];
+  }
+  Formula iterations;
+  if (needed.kind() == FormulaKind::Shards) {
+    iterations = needed;
+  } else if (needed.kind() == FormulaKind::Positions) {
+    offset = needed.numbers()[0];
+    for (auto [number, operand] : llvm::zip_equal(
+             ArrayRef(needed.numbers()).drop_front(), needed.operands())) {
+      if (operand.kind() == FormulaKind::Shards && !iterations) {
+        iterations = operand;
+        coefficient = number;
+      } else if (operand.kind() == FormulaKind::Same && number > 0) {
+        Interval whole{operand.numbers()[0], operand.numbers()[1]};
+        offset += number * whole.begin;
+        span += number * std::max<int64_t>(0, whole.size() - 1);
+      } else {
+        return false;
+      }
+    }
+  }
+  if (!iterations || owned.kind() != FormulaKind::Shards || coefficient < 1 ||
+      iterations.numbers() != owned.numbers())
+    return false;
+  const Formula &cut = iterations.operands()[0], &dimCut = owned.operands()[0];
+  // Iteration o reads position c o + offset, and is where that is.
+  if (span == 0 && Formula::affine(dimCut, dilation, -offset, coefficient,
+                                   cut.extent()) == cut)
+    return true;
+  // Blocks of iterations, side by side, make up the dim.
+  return dilation == 1 && span + 1 <= coefficient &&
+         Formula::affine(cut, coefficient, offset, 1, dimCut.extent()) ==
+             dimCut;
 }
 
 /// Nothing leaves a rank: the part that stays, and fill around it.
@@ -132,6 +239,27 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
   SmallVector<int64_t> keptShape(type.getShape());
   bool slices = false, pads = false;
   for (const DimExchange &dim : dims) {
+    if (dim.ownedFormula) {
+      const Formula &owned = dim.ownedFormula, &needed = dim.neededFormula;
+      if (owned == needed)
+        continue;
+      auto lookUp = [&](const Formula &formula) {
+        return tables.lookup(formula, dim.axes);
+      };
+      Formula kept = Formula::kept(owned, needed);
+      auto [least, greatest] = needed.range();
+      bool isInside = least >= 0 && greatest <= dim.size();
+      slices = true;
+      pads |= !isInside;
+      offsets[dim.dim] = lookUp(Formula::offset(kept, owned));
+      sizes[dim.dim] = lookUp(Formula::size(isInside ? needed : kept));
+      keptShape[dim.dim] = isInside ? neededSize(dim) : ShapedType::kDynamic;
+      if (!isInside) {
+        low[dim.dim] = lookUp(Formula::below(kept, needed));
+        high[dim.dim] = lookUp(Formula::above(kept, needed));
+      }
+      continue;
+    }
     SmallVector<int64_t> offset, size, below, above;
     for (auto [owned, needed] : llvm::zip(dim.owned, dim.needed)) {
       Interval kept = intersect(owned, needed);
@@ -169,7 +297,10 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
   return tensor::PadOp::create(builder, loc, padded, result, low, high, scalar);
 }
 
-static bool changes(const DimExchange &dim) { return dim.owned != dim.needed; }
+bool shardc::moves(const DimExchange &dim) {
+  return dim.ownedFormula ? dim.ownedFormula != dim.neededFormula
+                          : dim.owned != dim.needed;
+}
 
 Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
                            Value local, ArrayRef<DimExchange> dims, Value fill,
@@ -179,9 +310,9 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
   // and so is not in the type.
   SmallVector<DimExchange> moving;
   for (const DimExchange &dim : dims)
-    if (changes(dim) || type.isDynamicDim(dim.dim))
+    if (moves(dim) || type.isDynamicDim(dim.dim))
       moving.push_back(dim);
-  if (!llvm::any_of(moving, changes))
+  if (!llvm::any_of(moving, moves))
     return local;
   if (neededType(type, moving) == type && isPlanted("exchange-left-out"))
     return local;
@@ -203,6 +334,15 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
     attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
   ExchangeKind kind = classify(exchange);
+  bool isBoundLate = llvm::any_of(
+      moving, [](const DimExchange &dim) { return bool(dim.ownedFormula); });
+  // Where nothing leaves a rank in one binding something may in another.
+  if (isBoundLate && kind == ExchangeKind::Local)
+    kind = ExchangeKind::HaloExchange;
+  if (isBoundLate && llvm::all_of(moving, [](const DimExchange &dim) {
+        return dim.ownedFormula ? isKeptWhole(dim) : isLocal(dim);
+      }))
+    kind = ExchangeKind::Local;
   bool readsOutside = llvm::any_of(moving, [](const DimExchange &dim) {
     return dim.padding != Padding::Constant;
   });

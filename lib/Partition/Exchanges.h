@@ -20,22 +20,46 @@ namespace shardc {
 class RankTables {
 public:
   RankTables(spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName,
-             mlir::Block *entry)
-      : mesh(mesh), meshName(meshName), entry(entry) {}
+             mlir::Block *entry, Binding binding)
+      : mesh(mesh), meshName(meshName), entry(entry),
+        binding(std::move(binding)) {}
 
   /// The entry of `table` at this rank's coordinate along `axes` (mesh axis
   /// numbers): an IntegerAttr where all entries agree.
   mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
                             llvm::ArrayRef<int64_t> axes);
+  /// This rank's entry of a table that follows from what is bound, over `axes`
+  /// or some of them.
+  mlir::OpFoldResult lookup(const Formula &formula,
+                            llvm::ArrayRef<int64_t> axes);
+  /// The numbers of a formula in the binding by which costs are estimated, for
+  /// each coordinate along `axes`.
+  BoundTable evaluate(const Formula &formula, llvm::ArrayRef<int64_t> axes);
+  /// Notes that the op that is being made local has no form for sizes that are
+  /// known when a program is bound: `what` it needs to know now.
+  void refuse(llvm::StringRef what) {
+    if (refused.empty())
+      refused = what;
+  }
+  /// What was refused since the last call; empty for nothing.
+  std::string takeRefused() { return std::exchange(refused, {}); }
 
+  /// True if sizes of arguments are known only when the program is bound.
+  bool isBoundLate() const { return !binding.given.empty(); }
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }
   int64_t countCoordinates(llvm::ArrayRef<int64_t> axes) const;
 
 private:
+  mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
+                            llvm::ArrayRef<int64_t> axes,
+                            const Formula &formula);
+
   spmd::MeshAttr mesh;
   mlir::FlatSymbolRefAttr meshName;
   mlir::Block *entry;
+  Binding binding;
+  std::string refused;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>,
                  mlir::OpFoldResult>
       known;
@@ -47,9 +71,12 @@ IntervalTable ownedTable(spmd::MeshAttr mesh, spmd::DimShardingAttr dim,
                          int64_t size);
 
 /// The exchange of one dim, over the axes of both tables.
-DimExchange combineTables(spmd::MeshAttr mesh, int64_t dim,
+DimExchange combineTables(RankTables &tables, int64_t dim,
                           const IntervalTable &owned,
                           const IntervalTable &needed);
+
+/// True if what a rank needs differs from what it owns in some binding.
+bool moves(const DimExchange &dim);
 
 /// Takes `local`, a shard of a tensor whose dims (all of them) are exchanged as
 /// `dims` say, from owned to needed. `fill` is a 0-d tensor or null. Returns

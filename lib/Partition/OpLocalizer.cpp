@@ -50,6 +50,41 @@ IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
     }
     table.intervals.push_back(neededPositions(map, iterations));
   }
+  if (tables.isBoundLate()) {
+    llvm::MapVector<int64_t, int64_t> coefficients;
+    for (const IndexTerm &term : map.terms)
+      coefficients[term.factor] += term.coefficient;
+    std::vector<int64_t> numbers;
+    std::vector<Formula> intervals;
+    for (auto [factor, coefficient] : coefficients) {
+      const FactorCut &cut = cuts[factor];
+      numbers.push_back(coefficient);
+      const Formula &bounds = cut.bounds.formula();
+      intervals.push_back(
+          !cut.isSharded()
+              ? Formula::same({0, opRule.factors[factor].size})
+              : Formula::shards(bounds ? bounds
+                                       : Formula::fixed(cut.bounds.indices()),
+                                {cut.axes.begin(), cut.axes.end()}));
+    }
+    table.formula = Formula::positions(map.offset, std::move(numbers),
+                                       std::move(intervals));
+  }
+  return table;
+}
+
+OpFoldResult
+OpLocalizer::lookupOf(const IntervalTable &table, Formula (*part)(Formula),
+                      llvm::function_ref<int64_t(Interval)> number) {
+  if (table.formula.isOpen())
+    return tables.lookup(part(table.formula), table.axes);
+  return tables.lookup(llvm::map_to_vector(table.intervals, number),
+                       table.axes);
+}
+
+const IntervalTable &OpLocalizer::asNumbers(const IntervalTable &table) {
+  if (table.formula.isOpen() && !carries)
+    tables.refuse("sizes that are known when the program is compiled");
   return table;
 }
 
@@ -78,11 +113,20 @@ Value OpLocalizer::dilate(Value local, int64_t dim, const IndexMap &map,
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = staticSize(size);
   Location loc = global->getLoc();
-  auto value = [&](ArrayRef<int64_t> table) {
+  const Formula formula =
+      positions.formula.isOpen() ? positions.formula : Formula();
+  if (formula)
+    shape[dim] = ShapedType::kDynamic;
+  auto value = [&](ArrayRef<int64_t> table, const Formula &formula) {
     return getValueOrCreateConstantIndexOp(
-        opBuilder, loc, tables.lookup(table, positions.axes));
+        opBuilder, loc,
+        formula ? tables.lookup(formula, positions.axes)
+                : tables.lookup(table, positions.axes));
   };
-  Value firstValue = value(first), sizeValue = value(size);
+  Value firstValue =
+            value(first, formula ? Formula::phase(formula, map.baseDilation)
+                                 : Formula()),
+        sizeValue = value(size, formula ? Formula::size(formula) : Formula());
   return DilateOp::create(opBuilder, loc, type.clone(shape), local, dim,
                           map.baseDilation, firstValue, sizeValue, fill);
 }
@@ -96,7 +140,7 @@ static std::string reasonFor(Operation *op, int64_t operand,
      << "' reads past its block of dim";
   SmallVector<int64_t> moved;
   for (const DimExchange &dim : dims)
-    if (dim.owned != dim.needed)
+    if (moves(dim))
       moved.push_back(dim.dim);
   if (moved.size() > 1)
     os << 's';
@@ -133,6 +177,15 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
           if (tensor.fill == Fill::Clip || tensor.fill == Fill::Never)
             interval = intersect(interval, {0, size});
         }
+        if (needed.formula) {
+          needed.formula =
+              Formula::elements(std::move(needed.formula), map.baseDilation);
+          auto [least, greatest] = needed.formula.range();
+          if ((tensor.fill == Fill::Clip || tensor.fill == Fill::Never) &&
+              (least < 0 || greatest > size))
+            needed.formula = Formula::kept(std::move(needed.formula),
+                                           Formula::same({0, size}));
+        }
       }
       if (isPlanted("needed-one-too-high"))
         for (Interval &interval : needed.intervals)
@@ -147,7 +200,7 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
       if (tensor.padding != Padding::Constant)
         needed = neededTable(map);
       DimExchange &exchange =
-          dims.emplace_back(combineTables(mesh, dim, owned, needed));
+          dims.emplace_back(combineTables(tables, dim, owned, needed));
       if (llvm::any_of(exchange.needed,
                        [&](Interval interval) {
                          return !Interval{0, size}.contains(interval);
@@ -157,9 +210,7 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
     }
     Value fill;
     if (tensor.fill == Fill::Zero || tensor.fill == Fill::Operand)
-      if (!dilated.empty() || llvm::any_of(dims, [](const DimExchange &dim) {
-            return dim.owned != dim.needed;
-          }))
+      if (!dilated.empty() || llvm::any_of(dims, moves))
         fill = fillOf(tensor, type, locals);
     local = emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill,
                          reasonFor(global, index, dims));
@@ -173,8 +224,12 @@ RankedTensorType OpLocalizer::resultType(int64_t result) {
   auto type = cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<int64_t> shape(type.getShape());
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    if (usesShardedFactor(map))
-      shape[dim] = staticSize(sizesOf(neededTable(map).intervals));
+    if (usesShardedFactor(map)) {
+      IntervalTable table = neededTable(map);
+      shape[dim] = table.formula.isOpen()
+                       ? ShapedType::kDynamic
+                       : staticSize(sizesOf(table.intervals));
+    }
   return type.clone(shape);
 }
 
@@ -190,6 +245,10 @@ OpFoldResult OpLocalizer::factorSize(int64_t factor) {
   const FactorCut &cut = cuts[factor];
   if (!cut.isSharded())
     return opBuilder.getIndexAttr(opRule.factors[factor].size);
+  if (const Formula &bounds = cut.bounds.formula())
+    return tables.lookup(Formula::size(Formula::shards(
+                             bounds, {cut.axes.begin(), cut.axes.end()})),
+                         cut.axes);
   return tables.lookup(cut.bounds.sizes(), cut.axes);
 }
 
@@ -197,6 +256,10 @@ OpFoldResult OpLocalizer::factorOffset(int64_t factor) {
   const FactorCut &cut = cuts[factor];
   if (!cut.isSharded())
     return opBuilder.getIndexAttr(0);
+  if (const Formula &bounds = cut.bounds.formula())
+    return tables.lookup(Formula::begin(Formula::shards(
+                             bounds, {cut.axes.begin(), cut.axes.end()})),
+                         cut.axes);
   return tables.lookup(ArrayRef(cut.bounds.indices()).drop_back(), cut.axes);
 }
 
@@ -205,22 +268,18 @@ OpFoldResult OpLocalizer::resultDimSize(int64_t result, int64_t dim) {
   auto type = cast<RankedTensorType>(global->getResult(result).getType());
   if (!usesShardedFactor(map))
     return opBuilder.getIndexAttr(type.getDimSize(dim));
-  IntervalTable table = neededTable(map);
-  return tables.lookup(sizesOf(table.intervals), table.axes);
+  return lookupOf(neededTable(map), Formula::size,
+                  [](Interval interval) { return interval.size(); });
 }
 
 OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
   const IndexMap &map = opRule.results[result].dims[dim];
   if (!usesShardedFactor(map) || isPlanted("result-offset-left-out"))
     return opBuilder.getIndexAttr(0);
-  IntervalTable table = neededTable(map);
   bool isAtEnd = isPlanted("result-offset-of-the-end");
-  return tables.lookup(llvm::map_to_vector(table.intervals,
-                                           [&](Interval interval) {
-                                             return isAtEnd ? interval.end
-                                                            : interval.begin;
-                                           }),
-                       table.axes);
+  return lookupOf(neededTable(map), Formula::begin, [&](Interval interval) {
+    return isAtEnd ? interval.end : interval.begin;
+  });
 }
 
 bool OpLocalizer::isPartial() {
@@ -267,7 +326,10 @@ IntervalTable OpLocalizer::factorTable(int64_t factor) {
   for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
     table.intervals.push_back(cut.bounds.shard(
         isPlanted("factor-of-the-first-shard-everywhere") ? 0 : shard));
-  return table;
+  if (cut.bounds.formula())
+    table.formula = Formula::shards(cut.bounds.formula(),
+                                    {cut.axes.begin(), cut.axes.end()});
+  return asNumbers(table);
 }
 
 SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
@@ -277,10 +339,10 @@ SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
   for (auto [dim, map] : llvm::enumerate(opRule.operands[operand].dims)) {
     int64_t size = type.getDimSize(dim);
     if (isDistributed(map))
-      result.push_back(ownedTable(tables.getMesh(),
-                                  getSharding(value).getDims()[dim], size));
+      result.push_back(asNumbers(ownedTable(
+          tables.getMesh(), getSharding(value).getDims()[dim], size)));
     else if (usesShardedFactor(map))
-      result.push_back(neededTable(map));
+      result.push_back(asNumbers(neededTable(map)));
     else
       result.push_back({{}, {Interval{0, size}}});
   }
@@ -293,7 +355,7 @@ SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
     found.push_back(
         usesShardedFactor(map) && !isPlanted("result-taken-for-whole")
-            ? neededTable(map)
+            ? asNumbers(neededTable(map))
             : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
   return found;
 }
@@ -303,7 +365,7 @@ Value OpLocalizer::exchange(Value local, ArrayRef<IntervalTable> owned,
                             StringRef why) {
   SmallVector<DimExchange> dims;
   for (auto [dim, from, to] : llvm::enumerate(owned, needed))
-    dims.push_back(combineTables(tables.getMesh(), dim, from, to));
+    dims.push_back(combineTables(tables, dim, from, to));
   std::string reason =
       ("'" + global->getName().getStringRef() + "' " + why).str();
   return emitExchange(opBuilder, global->getLoc(), tables, local, dims, fill,

@@ -41,14 +41,28 @@ public:
   bool isPartial() override;
   mlir::Value completeReduction(mlir::Value partial, int64_t result) override;
   IntervalTable factorTable(int64_t factor) override;
+  llvm::SmallVector<int64_t> factorAxes(int64_t factor) override {
+    return cuts[factor].isSharded() ? cuts[factor].axes
+                                    : llvm::SmallVector<int64_t>();
+  }
   llvm::SmallVector<IntervalTable> operandTables(int64_t operand) override;
   llvm::SmallVector<IntervalTable> resultTables(int64_t result) override;
   llvm::ArrayRef<int64_t> meshSizes() override {
     return tables.getMesh().getAxisSizes();
   }
+  void carriesFormulas() override { carries = true; }
+  bool isBoundLate() override {
+    return llvm::any_of(
+        cuts, [](const FactorCut &cut) { return bool(cut.bounds.formula()); });
+  }
+  void refuse(llvm::StringRef what) override { tables.refuse(what); }
   mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
                             llvm::ArrayRef<int64_t> axes) override {
     return tables.lookup(table, axes);
+  }
+  mlir::OpFoldResult lookup(const Formula &formula,
+                            llvm::ArrayRef<int64_t> axes) override {
+    return tables.lookup(formula, axes);
   }
   mlir::Value exchange(mlir::Value local, llvm::ArrayRef<IntervalTable> owned,
                        llvm::ArrayRef<IntervalTable> needed, mlir::Value fill,
@@ -61,10 +75,18 @@ public:
                                      const IntervalTable &needed) override {
     return spmd::DimExchangeAttr::get(
         opBuilder.getContext(), tables.getMesh(),
-        combineTables(tables.getMesh(), dim, owned, needed));
+        combineTables(tables, dim, owned, needed));
   }
 
 private:
+  /// This rank's number of `table`: `part` of its formula, or `number` of each
+  /// interval.
+  mlir::OpFoldResult lookupOf(const IntervalTable &table,
+                              Formula (*part)(Formula),
+                              llvm::function_ref<int64_t(Interval)> number);
+  /// Refuses `table` where it follows from what is bound, and who asks takes
+  /// its numbers for all there is.
+  const IntervalTable &asNumbers(const IntervalTable &table);
   /// The positions that each coordinate touches of a dim indexed by `map`.
   IntervalTable neededTable(const IndexMap &map) const;
   bool usesShardedFactor(const IndexMap &map) const;
@@ -81,6 +103,7 @@ private:
   RankTables &tables;
   mlir::OpBuilder &opBuilder;
   llvm::SmallVector<mlir::Value> localOperands;
+  bool carries = false;
 };
 
 } // namespace shardc

@@ -117,6 +117,11 @@ LogicalResult Partitioner::convertBlock(Block &block) {
     Operation *before = target->empty() ? nullptr : &target->back();
     if (failed(convertOp(op)))
       return failure();
+    if (std::string refused = tables.takeRefused(); !refused.empty())
+      return emitUnsupported(&op)
+             << "'" << op.getName() << "' at " << userLocation(op.getLoc())
+             << ": its local form asks for " << refused
+             << "; give sizes with --sizes instead of leaving them open";
     if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp,
                          stablehlo::CaseOp, stablehlo::IfOp>(op))
       explainCommunication(op, mapping, target, before);
@@ -219,6 +224,9 @@ LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule,
       if (!from || !to || !tensor::CastOp::areCastCompatible(from, to))
         return op.emitOpError() << "became " << local.getType()
                                 << " on a rank, expected " << expected;
+      if (tables.isBoundLate() &&
+          to.getNumDynamicDims() < from.getNumDynamicDims())
+        tables.refuse("sizes of a result that are the same in each binding");
       local = tensor::CastOp::create(builder, op.getLoc(), to, local);
     }
     mapping.map(global, local);
@@ -329,6 +337,8 @@ Value Partitioner::blockOf(AllGatherOp gather, SmallVectorImpl<int64_t> &axes) {
   SmallVector<int64_t> gathered;
   for (auto attr : gather.getDims().getAsRange<DimExchangeAttr>()) {
     DimExchange dim = attr.getExchange(tables.getMesh());
+    if (dim.ownedFormula)
+      return {};
     if (dim.owned == dim.needed)
       continue;
     SmallVector<int64_t> before, behind;
@@ -435,11 +445,14 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
   SmallVector<Attribute> attrs;
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(local.getType()).getShape());
-  if (llvm::all_of(
-          dims, [](const DimExchange &dim) { return dim.owned == dim.needed; }))
+  if (llvm::none_of(dims, moves))
     return {};
   for (const DimExchange &dim : dims) {
-    if (dim.owned == dim.needed) {
+    // Whatever is needed of what is whole is owned.
+    if (moves(dim) && dim.ownedFormula &&
+        dim.ownedFormula != Formula::same({0, dim.size()}))
+      return {};
+    if (!moves(dim)) {
       if (ShapedType::isDynamic(shape[dim.dim]))
         attrs.push_back(
             DimExchangeAttr::get(builder.getContext(), tables.getMesh(), dim));
@@ -458,7 +471,8 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
                   kept.needed.end());
     attrs.push_back(
         DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
-    shape[dim.dim] = staticSize(sizesOf(dim.needed));
+    shape[dim.dim] = dim.neededFormula ? ShapedType::kDynamic
+                                       : staticSize(sizesOf(dim.needed));
   }
   auto type = cast<RankedTensorType>(local.getType()).clone(shape);
   Value scattered = ReduceScatterOp::create(
@@ -481,7 +495,7 @@ LogicalResult Partitioner::convertReshard(ReshardOp op) {
       std::rotate(target.intervals.begin(), target.intervals.begin() + 1,
                   target.intervals.end());
     dims.push_back(
-        combineTables(mesh, i, ownedTable(mesh, from, size), target));
+        combineTables(tables, i, ownedTable(mesh, from, size), target));
   }
   Value combined = combinePartial(op),
         local = tryReduceScatter(op, combined, dims);
@@ -511,6 +525,21 @@ static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding,
              << " has sizes known only when the program "
                 "runs; give them with --sizes";
   return success();
+}
+
+/// The binding by which costs are estimated: how arguments arrive in it.
+static Binding bindingOf(func::FuncOp global, MeshAttr mesh) {
+  Binding binding;
+  binding.meshShape = mesh.getAxisSizes().vec();
+  for (BlockArgument argument : global.getArguments())
+    if (ShardingAttr sharding = getSharding(argument))
+      for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
+        FormulaAttr formula = dim.getFormula();
+        if (formula && formula.getKind() == FormulaKind::Given)
+          binding.given[{argument.getArgNumber(), i}] =
+              dim.getBoundaries(mesh, formula.getFormula().extent()).indices();
+      }
+  return binding;
 }
 
 static LogicalResult partitionFunction(func::FuncOp global,
@@ -565,7 +594,7 @@ static LogicalResult partitionFunction(func::FuncOp global,
 
   Block *entry = local.addEntryBlock();
   builder.setInsertionPointToStart(entry);
-  RankTables tables(mesh, meshName, entry);
+  RankTables tables(mesh, meshName, entry, bindingOf(global, mesh));
   Partitioner partitioner(tables, builder);
   partitioner.explains = contract::Explain::has(global);
   contract::Explain::remove(local);

@@ -181,7 +181,8 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     DimPlacement placement;
     for (StringAttr axis : dim.getAxes())
       placement.axes.push_back(mesh.getAxisIndex(axis.getValue()));
-    placement.boundaries = dim.getBoundaries(mesh, size);
+    placement.boundaries = dim.getBoundaries(mesh, size).with({});
+    placement.dynamic = bool(dim.getFormula());
     value.dims.push_back(std::move(placement));
   }
   for (PartialAxisAttr partial : sharding.getPartial())

@@ -23,6 +23,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.shapes = options.shapes;
   import.mesh = options.mesh;
   import.sizes = options.sizes;
+  import.dynamic = options.dynamic;
   import.machine = options.machine;
   import.unsharded = options.unsharded;
   // Which sums keep their order follows from annotations.
@@ -246,6 +247,10 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
   Option<std::string> sizes{
       *this, "sizes",
       llvm::cl::desc("Sizes in which arguments arrive: ARG:DIM=3,2,1;...")};
+  Option<std::string> dynamic{
+      *this, "dynamic",
+      llvm::cl::desc("Dims of arguments whose sizes are bound later: 0:2,1:0, "
+                     "or all.")};
   Option<std::string> machine{
       *this, "machine",
       llvm::cl::desc("What it is compiled for: a preset, then figures: "
@@ -307,6 +312,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
     options.shapes = shapes;
     options.mesh = mesh;
     options.sizes = sizes;
+    options.dynamic = dynamic;
     options.machine = machine;
     options.unsharded = unsharded;
     options.noFallback = noFallback;

@@ -63,7 +63,7 @@ SmallVector<int64_t, 4> Problem::allAxes() const {
 
 void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
                        ArrayRef<int64_t> sizes, bool open, int64_t priority,
-                       int64_t origin) {
+                       int64_t origin, const Formula &formula) {
   TensorState &state = tensors[tensor];
   DimState &target = state.dims[dim];
   target.axes.assign(axes.begin(), axes.end());
@@ -74,9 +74,11 @@ void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
     return;
   target.strength = SizeStrength::Default;
   target.bounds = Boundaries::balanced(state.shape[dim], shards(axes));
-  if (sizes.empty())
+  if (sizes.empty() && !formula)
     return;
-  target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
+  if (!sizes.empty())
+    target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
+  target.bounds = target.bounds.with(formula);
   target.strength = SizeStrength::Explicit;
   target.sizeOrigin = origin;
 }

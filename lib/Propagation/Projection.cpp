@@ -125,7 +125,8 @@ public:
 private:
   LogicalResult addTensor(Value value, Location loc);
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
-                         const Twine &origin, bool mayBePartial);
+                         const Twine &origin, bool mayBePartial,
+                         int64_t argument = -1);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -166,17 +167,17 @@ void Projector::lock(int64_t tensor, StringAttr axis) {
 
 LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
                                   Location loc, const Twine &origin,
-                                  bool mayBePartial) {
+                                  bool mayBePartial, int64_t argument) {
   if (sharding.getMesh() != p.meshName)
     return emitError(loc) << "sharding is over mesh " << sharding.getMesh()
                           << ", expected " << p.meshName;
   int64_t originNumber = p.problem.addOrigin(origin.str());
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
-    if (dim.getDynamicSizes())
-      return emitUnsupported(loc)
-             << "sizes of dim " << i
-             << " are dynamic; give them in the sharding, as "
-                "{\"x\" sizes [..]}";
+    // Sizes that only a binding knows; of values other than arguments they
+    // follow from those.
+    Formula formula;
+    if (dim.getDynamicSizes() && argument >= 0)
+      formula = Formula::given(argument, i, p.problem.tensors[tensor].shape[i]);
     if (dim.getZigzag())
       return emitError(loc)
              << "sharding has dim " << i
@@ -189,7 +190,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
     if (dim.getSizes())
       sizes = dim.getSizes().asArrayRef();
     p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(),
-                       std::max<int64_t>(0, dim.getPriority()), originNumber);
+                       std::max<int64_t>(0, dim.getPriority()), originNumber,
+                       formula);
   }
   for (StringAttr axis : sharding.getReplicated())
     lock(tensor, axis);
@@ -394,7 +396,7 @@ LogicalResult Projector::run() {
         number, spmd::kShardingAttrName);
     if (sharding && p.tensorOf.contains(argument) &&
         failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(),
-                        describeArgument(function, number), true)))
+                        describeArgument(function, number), true, number)))
       return failure();
     if (sharding && p.tensorOf.contains(argument))
       for (DimState &dim : p.problem.tensors[p.tensorOf[argument]].dims)

@@ -137,6 +137,7 @@ static LocalResults localizeGather(stablehlo::GatherOp op,
   OpBuilder &builder = localization.builder();
   Value operand = localization.operands()[0];
   if (isDistributedCut(localization)) {
+    localization.carriesFormulas();
     RowTables tables = {localization.operandTables(0),
                         localization.operandTables(1),
                         localization.resultTables(0)};
@@ -476,6 +477,7 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
     return scatterPartials(op, localization, *kind);
   }
   SmallVector<Value> results;
+  localization.carriesFormulas();
   for (unsigned i = 0; i < count; ++i) {
     RowTables tables = {localization.operandTables(i),
                         localization.operandTables(count),

@@ -191,7 +191,8 @@ static bool mayBeEmpty(OpFoldResult size) {
   if (isa<Attribute>(size))
     return false;
   auto lookup = cast<Value>(size).getDefiningOp<spmd::LookupOp>();
-  return !lookup || llvm::is_contained(lookup.getTable(), 0);
+  return !lookup || lookup.getFormula() ||
+         llvm::is_contained(lookup.getTable(), 0);
 }
 
 /// Where some rank gets no part of a window, an empty window would leave it

@@ -45,9 +45,10 @@ RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables,
                                   Type elementType) {
   SmallVector<int64_t> shape;
   for (const IntervalTable &table : tables) {
-    bool agrees = llvm::all_of(table.intervals, [&](Interval interval) {
-      return interval.size() == table.intervals.front().size();
-    });
+    bool agrees = !table.formula.isOpen() &&
+                  llvm::all_of(table.intervals, [&](Interval interval) {
+                    return interval.size() == table.intervals.front().size();
+                  });
     shape.push_back(agrees ? table.intervals.front().size()
                            : ShapedType::kDynamic);
   }
@@ -56,6 +57,8 @@ RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables,
 
 OpFoldResult rules::sizeAt(Localization &localization,
                            const IntervalTable &table) {
+  if (table.formula.isOpen())
+    return localization.lookup(Formula::size(table.formula), table.axes);
   auto sizes = llvm::map_to_vector(
       table.intervals, [](Interval interval) { return interval.size(); });
   return localization.lookup(sizes, table.axes);
@@ -63,6 +66,8 @@ OpFoldResult rules::sizeAt(Localization &localization,
 
 OpFoldResult rules::beginAt(Localization &localization,
                             const IntervalTable &table) {
+  if (table.formula.isOpen())
+    return localization.lookup(Formula::begin(table.formula), table.axes);
   auto begins = llvm::map_to_vector(
       table.intervals, [](Interval interval) { return interval.begin; });
   return localization.lookup(begins, table.axes);
@@ -116,7 +121,15 @@ Value rules::partOf(Localization &localization, Value block, unsigned dim,
                                               : held.intervals.front();
     begins.push_back(interval.empty() ? 0 : interval.begin - here.begin);
   }
-  offsets[dim] = localization.lookup(begins, part.axes);
+  bool isOpen = part.formula.isOpen() || held.formula.isOpen();
+  Formula outer = formulaOf(held), inner = formulaOf(part);
+  if (isOpen && outer && inner)
+    offsets[dim] =
+        localization.lookup(Formula::offset(inner, outer), part.axes);
+  else
+    offsets[dim] = localization.lookup(begins, part.axes);
+  if (isOpen && (!outer || !inner))
+    localization.refuse("parts of blocks");
   if (into)
     return putPart(b, loc, block, into, offsets, sizes, strides);
   SmallVector<int64_t> shape(type.getShape());
@@ -129,10 +142,19 @@ Value rules::partOf(Localization &localization, Value block, unsigned dim,
 //===----------------------------------------------------------------------===//
 
 /// Cuts each interval in balanced parts along one more, minor, axis.
-static IntervalTable refine(const IntervalTable &table, int64_t axis,
+static IntervalTable refine(Localization &localization,
+                            const IntervalTable &table, int64_t axis,
                             int64_t ranks) {
   IntervalTable refined{table.axes, {}};
   refined.axes.push_back(axis);
+  if (table.formula.isOpen()) {
+    if (table.formula.kind() == FormulaKind::Shards)
+      refined.formula =
+          Formula::shards(Formula::refine(table.formula.operands()[0], ranks),
+                          {refined.axes.begin(), refined.axes.end()});
+    else
+      localization.refuse("parts of windows");
+  }
   for (Interval interval : table.intervals) {
     Boundaries parts = Boundaries::balanced(interval.size(), ranks);
     for (int64_t i = 0; i < ranks; ++i)
@@ -149,14 +171,15 @@ double rules::placeAxis(Localization &localization,
   double bestShare = 1;
   for (int64_t carrier : carriers) {
     double before = double(longestBlock(tables[carrier]));
-    double after = double(longestBlock(refine(tables[carrier], axis, ranks)));
+    double after = double(
+        longestBlock(refine(localization, tables[carrier], axis, ranks)));
     if (before > 0 && after / before < bestShare) {
       best = carrier;
       bestShare = after / before;
     }
   }
   if (best >= 0)
-    tables[best] = refine(tables[best], axis, ranks);
+    tables[best] = refine(localization, tables[best], axis, ranks);
   return bestShare;
 }
 
@@ -230,6 +253,7 @@ static SmallVector<int64_t> carriersOf(const ShardingRule &rule) {
 LocalResults rules::runTransposed(Operation *op, Localization &localization,
                                   bool mustBalance) {
   const ShardingRule &rule = localization.rule();
+  localization.carriesFormulas();
   SmallVector<IntervalTable> factors;
   SmallVector<int64_t> whole;
   for (auto [number, factor] : llvm::enumerate(rule.factors)) {
@@ -306,6 +330,6 @@ SmallVector<int64_t> rules::distributedAxes(Localization &localization) {
   for (auto [number, factor] : llvm::enumerate(localization.rule().factors))
     if (factor.kind == FactorKind::Distributed &&
         localization.isSharded(number))
-      llvm::append_range(axes, localization.factorTable(number).axes);
+      llvm::append_range(axes, localization.factorAxes(number));
   return axes;
 }

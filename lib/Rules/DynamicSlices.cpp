@@ -184,6 +184,7 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
   }
   if (asked.empty())
     return SmallVector<Value>{castTo(builder, loc, local, type)};
+  localization.carriesFormulas();
   RowTables tables = {localization.operandTables(0),
                       {wholeTable(asked.size())},
                       localization.resultTables(0)};
@@ -302,6 +303,7 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op,
   int64_t rank = extents.size();
   LocalPart part(builder, loc, into);
   SmallVector<int64_t> sent;
+  localization.carriesFormulas();
   RowTables tables = {
       localization.operandTables(0), {}, localization.operandTables(1)};
   auto scalar = RankedTensorType::get({}, builder.getI64Type());

@@ -384,6 +384,11 @@ static LocalResults localizeFft(stablehlo::FftOp op,
                                 Localization &localization) {
   int64_t dims = shapeOf(op.getOperand()).size(),
           first = dims - static_cast<int64_t>(op.getFftLength().size());
+  // Parts of a transform are as long as blocks.
+  if (localization.isBoundLate() &&
+      (op.getFftType() == stablehlo::FftType::FFT ||
+       op.getFftType() == stablehlo::FftType::IFFT))
+    return runTransposed(op, localization, /*mustBalance=*/false);
   for (int64_t dim = first; dim < dims; ++dim)
     if (localization.isOperandDimLocal(0, dim) ||
         localization.isResultDimLocal(0, dim))

@@ -78,6 +78,7 @@ static LocalResults localizeHostCall(HostCallOp op,
   for (Value value : op->getResults())
     types.push_back(TypeAttr::get(value.getType()));
   SmallVector<Value> inputs;
+  localization.carriesFormulas();
   for (auto [i, operand] : llvm::enumerate(localization.operands())) {
     SmallVector<IntervalTable> owned = localization.operandTables(i);
     bool isCut = llvm::any_of(owned, [](const IntervalTable &table) {

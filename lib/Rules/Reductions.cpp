@@ -154,6 +154,7 @@ static LocalResults combinePartials(stablehlo::ReduceOp op,
     return reduce;
   };
   // Of the block.
+  localization.carriesFormulas();
   SmallVector<IntervalTable> tables = localization.resultTables(0),
                              blocks = localization.operandTables(0);
   SmallVector<Value> inputs(localization.operands().take_front(count)),

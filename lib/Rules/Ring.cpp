@@ -56,6 +56,9 @@ SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
 
 bool Ring::isWhole(int64_t turn) {
   const Turn &now = plan.turns[turn];
+  // Such blocks are never trimmed.
+  if (now.keys.formula.isOpen())
+    return true;
   SmallVector<int64_t> met =
       turnPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
   if (now.keys.axes != owned.axes)
@@ -226,7 +229,8 @@ std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
     return std::nullopt;
   for (int64_t i = 0; i < last; ++i)
     if (first.map.getResult(i) != second.map.getResult(i) ||
-        first.tables[i].intervals != second.tables[i].intervals)
+        first.tables[i].intervals != second.tables[i].intervals ||
+        first.tables[i].formula != second.tables[i].formula)
       return std::nullopt;
   SmallVector<int64_t> shape(a.getShape());
   shape[last] = a.getDimSize(last) + c.getDimSize(last);

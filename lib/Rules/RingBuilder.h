@@ -185,7 +185,8 @@ private:
   /// True if every rank has its own block at `turn`.
   bool staysPut(int64_t turn) {
     return plan.turns[turn].keys.axes == owned.axes &&
-           plan.turns[turn].keys.intervals == owned.intervals;
+           plan.turns[turn].keys.intervals == owned.intervals &&
+           plan.turns[turn].keys.formula == owned.formula;
   }
   /// True if all blocks of `turn` are whole: none is trimmed to the band.
   bool isWhole(int64_t turn);

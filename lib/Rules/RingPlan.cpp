@@ -214,6 +214,7 @@ public:
         isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
+  RingPlan meetAll();
 
 private:
   RingPlan asItLies();
@@ -679,8 +680,41 @@ static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
       [&](int64_t dim) { return localization.factorTable(dim); });
 }
 
+/// Of a ring whose blocks have sizes that are known late: at each
+/// step every rank meets another block, and all of it.
+RingPlan Planner::meetAll() {
+  RingPlan plan = asItLies();
+  const IntervalTable &owned = plan.cuts[key];
+  for (int64_t shift = 0; shift < plan.length; ++shift) {
+    Turn turn{shift, {owned.axes, {}}, {}};
+    for (int64_t number : turnPlaces(owned.axes, plan.places, mesh, shift))
+      turn.keys.intervals.push_back(owned.intervals[number]);
+    if (owned.formula)
+      turn.keys.formula = Formula::rotate(
+          owned.formula, shift, {plan.places.begin(), plan.places.end()});
+    turn.parts.push_back({turn.keys, turn.keys});
+    plan.turns.push_back(std::move(turn));
+  }
+  return plan;
+}
+
 FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                                     Localization &localization) {
+  // Turns of a ring are written out one by one where sizes are known late.
+  constexpr int64_t kLongestRing = 32;
+  if (localization.isBoundLate()) {
+    if (!op.getQueryOrder().empty() || !op.getKeyOrder().empty())
+      localization.refuse("the sizes of shards in zigzag order");
+    else
+      localization.carriesFormulas();
+    SmallVector<IntervalTable> cuts = cutsOf(op, localization);
+    RingPlan plan =
+        Planner(op, localization.meshSizes(), cuts, {}, {}).meetAll();
+    if (plan.length > kLongestRing)
+      localization.refuse("the blocks of a ring of more than " +
+                          std::to_string(kLongestRing) + " ranks");
+    return plan;
+  }
   SmallVector<IntervalTable> cuts = cutsOf(op, localization);
   FailureOr<RingPlan> plan = Planner(op, localization.meshSizes(), cuts,
                                      op.getQueryOrder(), op.getKeyOrder())

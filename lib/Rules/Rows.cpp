@@ -1,5 +1,6 @@
 //===- Rows.cpp - Local forms that ask for rows by index ------------------===//
 #include "Rows.h"
+#include "Distribution.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -129,12 +130,8 @@ static std::string reasonFor(Operation *op, const RowAccess &access,
 static SmallVector<OpFoldResult> sizesOf(Localization &localization,
                                          ArrayRef<IntervalTable> tables) {
   SmallVector<OpFoldResult> sizes;
-  for (const IntervalTable &table : tables) {
-    SmallVector<int64_t> extents;
-    for (Interval interval : table.intervals)
-      extents.push_back(interval.size());
-    sizes.push_back(localization.lookup(extents, table.axes));
-  }
+  for (const IntervalTable &table : tables)
+    sizes.push_back(sizeAt(localization, table));
   return sizes;
 }
 

@@ -226,5 +226,8 @@ SmallVector<Value> ScanBuilder::run() {
 
 LocalResults rules::localizeScan(stablehlo::ReduceWindowOp op, Scan scan,
                                  Localization &localization) {
+  // Its windows are as long as the longest block.
+  if (localization.isBoundLate())
+    return runTransposed(op, localization, /*mustBalance=*/false);
   return ScanBuilder(op, scan, localization).run();
 }

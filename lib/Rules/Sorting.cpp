@@ -529,6 +529,9 @@ static LocalResults localizeSort(stablehlo::SortOp op,
   if (!localization.isSharded(
           localization.rule().operands[0].dims[sortedDim(op)].terms[0].factor))
     return localizeByCloning(op, localization);
+  // Merges know all sizes.
+  if (localization.isBoundLate())
+    return runTransposed(op, localization, /*mustBalance=*/false);
   if (LocalResults end = sortEnd(op, localization); succeeded(end))
     return end;
   LocalResults transposed =
@@ -590,6 +593,9 @@ static LocalResults localizeTopK(Operation *op, Localization &localization) {
   if (map.terms.empty() || !localization.isSharded(map.terms[0].factor) ||
       k == 0)
     return SmallVector<Value>(cloneLocal(op, localization)->getResults());
+  // How many candidates each rank has follows from its size.
+  if (localization.isBoundLate())
+    return runTransposed(op, localization, /*mustBalance=*/false);
   OpBuilder &builder = localization.builder();
   Location loc = op->getLoc();
   SmallVector<IntervalTable> tables = localization.operandTables(0),

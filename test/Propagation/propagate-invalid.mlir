@@ -17,14 +17,6 @@ spmd.mesh @b = <["x"=2]>
 // -----
 
 spmd.mesh @mesh = <["x"=2]>
-// expected-error @below {{unsupported: sizes of dim 0 are dynamic; give them in the sharding}}
-func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes dynamic}]>}) -> tensor<8xf32> {
-  return %a : tensor<8xf32>
-}
-
-// -----
-
-spmd.mesh @mesh = <["x"=2]>
 // expected-error @below {{unsupported: 'tensor<?xf32>' has a dynamic shape; propagation needs static ones}}
 func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
   return %a : tensor<?xf32>

@@ -21,6 +21,7 @@ struct ImportOptions {
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or
   /// name; empty: as the file says.
   std::string sizes;
+  std::string dynamic;
   /// The machine to compile for, as parseMachine reads it; empty: as the file
   /// says.
   std::string machine;

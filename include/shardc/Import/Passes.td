@@ -447,6 +447,8 @@ def SetLayoutPass : Pass<"spmd-set-layout", "::mlir::ModuleOp"> {
     Option<"mesh", "mesh", "std::string", /*default=*/"", "Axes and their sizes: x=3,y=2.">,
     Option<"sizes", "sizes", "std::string", /*default=*/"",
            "Sizes in which arguments arrive, by number or name: 0:2=300,200,100,424;image:1=3,5. Or what each coordinate along an axis gets of all that is cut along it: x=3,1,2,2.">,
+    Option<"dynamic", "dynamic", "std::string", /*default=*/"",
+           "Dims of arguments whose sizes are known only when the program is bound: 0:2,image:1, or all that are cut.">,
     Option<"unsharded", "unsharded", "bool", /*default=*/"false",
            "One rank: drop the mesh's axes and all shardings.">,
     Option<"keepAxes", "keep-axes", "bool", /*default=*/"false",

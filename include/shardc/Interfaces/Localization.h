@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 #include "shardc/Interfaces/ShardingRule.h"
+#include "shardc/Layout/Formula.h"
 
 namespace shardc {
 
@@ -14,7 +15,26 @@ namespace shardc {
 struct IntervalTable {
   llvm::SmallVector<int64_t> axes; ///< mesh axis numbers, major to minor
   llvm::SmallVector<Interval> intervals;
+  /// How they follow from what is bound; none where they are numbers.
+  Formula formula = {};
 };
+
+/// The formula of `table`: its own, or one that says its numbers; none where
+/// these are no blocks side by side.
+inline Formula formulaOf(const IntervalTable &table) {
+  if (table.formula)
+    return table.formula;
+  if (table.axes.empty())
+    return Formula::same(table.intervals.front());
+  std::vector<int64_t> indices = {0};
+  for (Interval interval : table.intervals) {
+    if (interval.size() > 0 && interval.begin != indices.back())
+      return {};
+    indices.push_back(indices.back() + interval.size());
+  }
+  return Formula::shards(Formula::fixed(std::move(indices)),
+                         {table.axes.begin(), table.axes.end()});
+}
 
 /// One op on its way to the local view, as Partition sees it. Operands already
 /// cover what this rank needs (docs/Rationale/Architecture.md section 4).
@@ -52,8 +72,21 @@ public:
 
   // For local forms that communicate themselves (Distributed factors).
 
+  /// Promises that the local form asks of the tables below no more than what
+  /// their formulas say too. An op that takes their numbers for all there is is
+  /// refused where these follow from what is bound.
+  virtual void carriesFormulas() {}
+  /// True if sizes of the op's tensors are known only when the program is
+  /// bound.
+  virtual bool isBoundLate() { return false; }
+  /// Refuses the op: its local form would have to know `what` now.
+  virtual void refuse(llvm::StringRef what) {}
   /// The iterations of `factor` that each rank has; no axes where it is whole.
   virtual IntervalTable factorTable(int64_t factor) = 0;
+  /// The axes along which they are cut.
+  virtual llvm::SmallVector<int64_t> factorAxes(int64_t factor) {
+    return factorTable(factor).axes;
+  }
   /// How the dims of a local operand or result lie over the ranks.
   virtual llvm::SmallVector<IntervalTable> operandTables(int64_t operand) = 0;
   virtual llvm::SmallVector<IntervalTable> resultTables(int64_t result) = 0;
@@ -62,6 +95,11 @@ public:
   /// This rank's entry of `table`, one for each coordinate along `axes`.
   virtual mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
                                     llvm::ArrayRef<int64_t> axes) = 0;
+  /// This rank's entry of a table that follows from what is bound.
+  virtual mlir::OpFoldResult lookup(const Formula &formula,
+                                    llvm::ArrayRef<int64_t> axes) {
+    return {};
+  }
   /// Takes `local` from the blocks that `owned` says (together they are a whole
   /// tensor, copies apart) to those that `needed` says; one table a dim each.
   /// Outside the domain stands `fill` (0-d), zeros where it is null. Every rank

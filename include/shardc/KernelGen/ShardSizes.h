@@ -49,9 +49,11 @@ private:
   using Combine = llvm::function_ref<bool(int64_t, int64_t, int64_t &)>;
   mlir::OpFoldResult combine(mlir::OpFoldResult x, mlir::OpFoldResult y,
                              Combine overflows);
-  using Key = std::pair<mlir::Attribute, mlir::Attribute>; // table, axes
+  /// A table or its formula, and axes.
+  using Key = std::pair<mlir::Attribute, mlir::Attribute>;
   mlir::OpFoldResult lookUp(mlir::Location loc, llvm::ArrayRef<int64_t> table,
-                            mlir::ArrayAttr axes, mlir::FlatSymbolRefAttr mesh);
+                            mlir::ArrayAttr axes, mlir::FlatSymbolRefAttr mesh,
+                            spmd::FormulaAttr formula = {});
   mlir::OpFoldResult ofArgument(mlir::BlockArgument argument, int64_t dim);
   mlir::OpFoldResult ofLoop(mlir::Value carried, mlir::Value initial,
                             mlir::Value yielded, int64_t dim);

@@ -27,6 +27,9 @@ struct StageOptions {
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…".
   std::string sizes;
+  /// Dims of arguments whose sizes whoever binds the program says:
+  /// "0:2,image:1", or "all" that are cut.
+  std::string dynamic;
   /// The machine whose figures all estimates are made of, as parseMachine reads
   /// it; empty: as the file says, else `generic`.
   std::string machine;

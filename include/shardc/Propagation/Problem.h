@@ -86,10 +86,11 @@ struct Problem {
   int64_t numRanks() const { return shards(allAxes()); }
   llvm::SmallVector<int64_t, 4> allAxes() const;
   /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires
-  /// fitting sizes.
+  /// fitting sizes. With a formula the sizes are those of one binding.
   void annotate(int64_t tensor, int64_t dim, llvm::ArrayRef<int64_t> axes,
                 llvm::ArrayRef<int64_t> sizes = {}, bool open = false,
-                int64_t priority = 0, int64_t origin = -1);
+                int64_t priority = 0, int64_t origin = -1,
+                const Formula &formula = {});
 };
 
 /// The dims of a tensor tied to factors one to one.

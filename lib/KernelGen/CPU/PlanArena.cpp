@@ -5,6 +5,10 @@
 // outside of keeps it until that loop ends. Buffers go, the largest first, to
 // the lowest offset that no buffer living at the same time holds.
 //
+// Where sizes follow from what is bound, the plan is made for one binding. Of
+// buffers that live at the same time one stands above the other, and does so in
+// every binding: at the end of those below it, wherever that is then.
+//
 // A buffer that other ranks may read until it is released lives that long, or
 // as long as the arena is no larger for it; it is released no later than that.
 //
@@ -17,6 +21,7 @@
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -208,8 +213,17 @@ private:
   DenseMap<Value, ConstantIntRanges> ranges;
 };
 
+/// Bytes of a buffer as what they are made of: `unit` times the sizes. Sizes
+/// are formulas of what is bound, or numbers that are part of the unit.
+struct Extent {
+  int64_t unit = 0;
+  SmallVector<spmd::FormulaAttr> sizes;
+  int64_t ofOneBinding = 0; ///< the most of any rank
+};
+
 struct Buffer {
   memref::AllocOp alloc;
+  Extent extent;
   int64_t bytes = 0;
   int64_t from = 0, to = 0;
   int64_t offset = -1;
@@ -240,6 +254,9 @@ private:
 
   bool lifetime(Buffer &buffer);
   std::optional<int64_t> bytesOf(memref::AllocOp alloc);
+  std::optional<Extent> extentOf(memref::AllocOp alloc);
+  std::optional<Extent> extentOf(Value size);
+  void writePlan(ArrayRef<Buffer> planned);
   void freeAfterUse(Buffer &buffer, bool escapes);
   void releaseBy(Buffer &buffer, int64_t limit);
   int64_t placeAndRelease(MutableArrayRef<Buffer> planned);
@@ -344,6 +361,109 @@ std::optional<int64_t> Planner::bytesOf(memref::AllocOp alloc) {
       return std::nullopt;
   }
   return bytes;
+}
+
+/// What `size` is, if it is a number, or one that follows from what is bound.
+std::optional<Extent> Planner::extentOf(Value size) {
+  if (std::optional<int64_t> number = getConstantIntValue(size))
+    return Extent{*number, {}, *number};
+  Operation *op = size.getDefiningOp();
+  if (auto lookup = dyn_cast_or_null<spmd::LookupOp>(op)) {
+    if (!lookup.getFormula() || lookup.getTable().empty())
+      return std::nullopt;
+    return Extent{1,
+                  {lookup.getFormulaAttr()},
+                  std::max<int64_t>(0, *llvm::max_element(lookup.getTable()))};
+  }
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
+    return extentOf(cast.getIn());
+  auto dim = dyn_cast_or_null<memref::DimOp>(op);
+  std::optional<int64_t> number =
+      dim ? dim.getConstantIndex() : std::optional<int64_t>();
+  auto alloc = dim ? dim.getSource().getDefiningOp<memref::AllocOp>()
+                   : memref::AllocOp();
+  if (!alloc || !number)
+    return std::nullopt;
+  if (!alloc.getType().isDynamicDim(*number))
+    return Extent{alloc.getType().getDimSize(*number),
+                  {},
+                  alloc.getType().getDimSize(*number)};
+  return extentOf(alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(
+      static_cast<unsigned>(*number))]);
+}
+
+std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {
+  Extent extent{elementBytes(alloc.getType().getElementType()), {}, 0};
+  extent.ofOneBinding = extent.unit;
+  auto times = [&](const Extent &size) {
+    extent.sizes.append(size.sizes);
+    return !llvm::MulOverflow(extent.unit, size.unit, extent.unit) &&
+           !llvm::MulOverflow(extent.ofOneBinding, size.ofOneBinding,
+                              extent.ofOneBinding);
+  };
+  unsigned next = 0;
+  for (int64_t size : alloc.getType().getShape()) {
+    std::optional<Extent> known = Extent{size, {}, size};
+    if (ShapedType::isDynamic(size))
+      known = extentOf(alloc.getDynamicSizes()[next++]);
+    if (!known || !times(*known))
+      return std::nullopt;
+  }
+  return extent.sizes.empty() ? std::nullopt : std::optional(extent);
+}
+
+/// Says of each buffer how large it is and which ones it stands on.
+void Planner::writePlan(ArrayRef<Buffer> planned) {
+  Builder builder(function.getContext());
+  auto meet = [](const Buffer &a, const Buffer &b) {
+    return a.to >= b.from && b.to >= a.from;
+  };
+  // The lower ones first: the plan is read in this order.
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, planned.size()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return planned[a].offset < planned[b].offset;
+  });
+  SmallVector<Attribute> plan;
+  SmallVector<llvm::BitVector> under; // directly or not
+  for (auto [place, number] : llvm::enumerate(order)) {
+    const Buffer &buffer = planned[number];
+    SmallVector<int64_t> below;
+    llvm::BitVector covered(place);
+    // What stands under one that it stands on need not be said.
+    for (unsigned other = place; other-- > 0;) {
+      if (covered[other] || !meet(planned[order[other]], buffer))
+        continue;
+      below.push_back(other);
+      covered.set(other);
+      llvm::BitVector more = under[other];
+      more.resize(place);
+      covered |= more;
+    }
+    under.push_back(covered);
+    llvm::sort(below);
+    SmallVector<Attribute> sizes(buffer.extent.sizes.begin(),
+                                 buffer.extent.sizes.end());
+    plan.push_back(spmd::ArenaBufferAttr::get(
+        builder.getContext(),
+        buffer.extent.sizes.empty() ? buffer.bytes : buffer.extent.unit,
+        sizes.empty() ? ArrayAttr() : builder.getArrayAttr(sizes),
+        below.empty() ? DenseI64ArrayAttr()
+                      : builder.getDenseI64ArrayAttr(below)));
+  }
+  spmd::contract::ArenaPlan::set(function->getParentOfType<ModuleOp>(),
+                                 builder.getArrayAttr(plan));
+  for (auto [place, number] : llvm::enumerate(order)) {
+    memref::AllocOp alloc = planned[number].alloc;
+    OpBuilder at(alloc);
+    Value offset = spmd::ArenaPlaceOp::create(at, alloc.getLoc(),
+                                              at.getIndexType(), place);
+    Value view = memref::ViewOp::create(at, alloc.getLoc(), alloc.getType(),
+                                        function.getArguments().back(), offset,
+                                        alloc.getDynamicSizes());
+    alloc.replaceAllUsesWith(view);
+    alloc.erase();
+  }
 }
 
 /// An unbounded buffer is freed where its life ends, if that is in its block.
@@ -503,6 +623,7 @@ static std::string nameLargest(ArrayRef<Buffer> planned) {
 
 FailureOr<int64_t> Planner::run() {
   SmallVector<Buffer> planned;
+  bool followsBinding = false;
   function.walk([&](memref::AllocOp alloc) {
     Buffer buffer;
     buffer.alloc = alloc;
@@ -511,6 +632,11 @@ FailureOr<int64_t> Planner::run() {
     if (!bytes || !single) {
       releaseBy(buffer, buffer.lastUse);
       return freeAfterUse(buffer, !single);
+    }
+    if (std::optional<Extent> extent = extentOf(alloc)) {
+      buffer.extent = std::move(*extent);
+      bytes = buffer.extent.ofOneBinding;
+      followsBinding = true;
     }
     buffer.bytes = llvm::alignTo(std::max<int64_t>(*bytes, 1), kAlignment);
     planned.push_back(buffer);
@@ -528,6 +654,10 @@ FailureOr<int64_t> Planner::run() {
   if (failed(
           function.insertArgument(position, type, marked, function.getLoc())))
     return failure();
+  if (followsBinding) {
+    writePlan(planned);
+    return total;
+  }
   Value arena = function.getArgument(position);
   for (Buffer &buffer : planned) {
     builder.setInsertionPoint(buffer.alloc);

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -25,6 +26,8 @@ SizeFacts factsOf(Value size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return {*number, std::max<int64_t>(*number, 1)};
   if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {
+    if (spmd::FormulaAttr formula = lookup.getFormulaAttr())
+      return {formula.getFormula().range().second};
     ArrayRef<int64_t> table = lookup.getTable();
     if (table.empty())
       return {};
@@ -46,6 +49,13 @@ SizeFacts factsOf(Value size) {
   return {};
 }
 
+/// What a look-up says: a table, or the formula of one.
+static Attribute keyOf(spmd::LookupOp lookup) {
+  if (spmd::FormulaAttr formula = lookup.getFormulaAttr())
+    return formula;
+  return lookup.getTableAttr();
+}
+
 ShardSizes::ShardSizes(func::FuncOp function)
     : function(function), module(function->getParentOfType<ModuleOp>()) {
   ArrayAttr inputs = spmd::contract::EntryInputs::get(module),
@@ -58,7 +68,7 @@ ShardSizes::ShardSizes(func::FuncOp function)
   if (function.isDeclaration())
     return;
   for (auto lookup : function.getBody().front().getOps<spmd::LookupOp>())
-    known.insert({{lookup.getTableAttr(), lookup.getAxes()}, lookup});
+    known.insert({{keyOf(lookup), lookup.getAxes()}, lookup});
   // Those that are known stand before everything else.
   Block &entry = function.getBody().front();
   for (auto &[key, lookup] : known)
@@ -66,16 +76,20 @@ ShardSizes::ShardSizes(func::FuncOp function)
 }
 
 OpFoldResult ShardSizes::lookUp(Location loc, ArrayRef<int64_t> table,
-                                ArrayAttr axes, FlatSymbolRefAttr mesh) {
+                                ArrayAttr axes, FlatSymbolRefAttr mesh,
+                                spmd::FormulaAttr formula) {
   OpBuilder builder(function.getContext());
-  if (llvm::all_equal(table))
+  if (!formula && llvm::all_equal(table))
     return builder.getIndexAttr(table.front());
   auto entries = builder.getDenseI64ArrayAttr(table);
-  spmd::LookupOp &lookup = known[{entries, axes}];
+  Attribute key = entries;
+  if (formula)
+    key = formula;
+  spmd::LookupOp &lookup = known[{key, axes}];
   if (!lookup) {
     builder.setInsertionPointToStart(&function.getBody().front());
     lookup = spmd::LookupOp::create(builder, loc, builder.getIndexType(),
-                                    entries, axes, mesh);
+                                    entries, axes, mesh, formula);
   }
   return lookup.getResult();
 }
@@ -98,7 +112,10 @@ OpFoldResult ShardSizes::ofArgument(BlockArgument argument, int64_t dim) {
   return lookUp(
       function.getLoc(),
       cut.getBoundaries(mesh.getMesh(), shape.getDimSize(dim)).sizes(),
-      ArrayAttr::get(function.getContext(), axes), sharding.getMesh());
+      ArrayAttr::get(function.getContext(), axes), sharding.getMesh(),
+      spmd::FormulaAttr::get(
+          function.getContext(),
+          sizeFormula(mesh.getMesh(), cut, shape.getDimSize(dim))));
 }
 
 /// What a loop carries has one size, if that is what the loop begins with, and
@@ -191,8 +208,10 @@ OpFoldResult ShardSizes::folded(Operation *op) {
     OpFoldResult known = canonical(operand);
     if (auto value = dyn_cast<Value>(known)) {
       auto lookup = value.getDefiningOp<spmd::LookupOp>();
-      if (!lookup || (first && (lookup.getAxes() != first.getAxes() ||
-                                lookup.getMeshAttr() != first.getMeshAttr())))
+      // What follows from a binding is computed when it is known.
+      if (!lookup || lookup.getFormula() ||
+          (first && (lookup.getAxes() != first.getAxes() ||
+                     lookup.getMeshAttr() != first.getMeshAttr())))
         return {};
       first = lookup;
     }
@@ -235,7 +254,7 @@ OpFoldResult ShardSizes::canonical(Value size) {
     return size;
   if (auto lookup = dyn_cast<spmd::LookupOp>(op))
     return lookUp(lookup.getLoc(), lookup.getTable(), lookup.getAxes(),
-                  lookup.getMeshAttr());
+                  lookup.getMeshAttr(), lookup.getFormulaAttr());
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
     std::optional<int64_t> number = dim.getConstantIndex();
     OpFoldResult known = number ? of(dim.getSource(), *number) : OpFoldResult();
@@ -254,7 +273,8 @@ OpFoldResult ShardSizes::combine(OpFoldResult x, OpFoldResult y,
     return value ? value.getDefiningOp<spmd::LookupOp>() : spmd::LookupOp();
   };
   spmd::LookupOp first = tableOf(x), second = tableOf(y);
-  if ((!a && !first) || (!b && !second) ||
+  if ((!a && !first) || (!b && !second) || (first && first.getFormula()) ||
+      (second && second.getFormula()) ||
       (first && second &&
        (first.getAxes() != second.getAxes() ||
         first.getMeshAttr() != second.getMeshAttr())))

@@ -43,22 +43,26 @@ Value shardc::lookUpSize(OpBuilder &builder, Location loc, DimExchangeAttr dim,
                           builder.getArrayAttr(axes), mesh, formula);
 }
 
+Formula shardc::sizeFormula(MeshAttr mesh, DimShardingAttr dim, int64_t size) {
+  Boundaries bounds = dim.getBoundaries(mesh, size);
+  if (!bounds.formula())
+    return {};
+  std::vector<int64_t> axes;
+  for (StringAttr axis : dim.getAxes())
+    axes.push_back(mesh.getAxisIndex(axis.getValue()));
+  return Formula::size(Formula::shards(bounds.formula(), std::move(axes)));
+}
+
 Value shardc::lookUpSize(OpBuilder &builder, Location loc, MeshAttr mesh,
                          FlatSymbolRefAttr meshName, DimShardingAttr dim,
                          int64_t size) {
   Boundaries bounds = dim.getBoundaries(mesh, size);
   SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
-  Formula formula;
-  if (bounds.formula()) {
-    std::vector<int64_t> numbers;
-    for (StringAttr axis : dim.getAxes())
-      numbers.push_back(mesh.getAxisIndex(axis.getValue()));
-    formula = Formula::size(Formula::shards(bounds.formula(), numbers));
-  }
-  return LookupOp::create(builder, loc, builder.getIndexType(),
-                          builder.getDenseI64ArrayAttr(bounds.sizes()),
-                          builder.getArrayAttr(axes), meshName,
-                          FormulaAttr::get(builder.getContext(), formula));
+  return LookupOp::create(
+      builder, loc, builder.getIndexType(),
+      builder.getDenseI64ArrayAttr(bounds.sizes()), builder.getArrayAttr(axes),
+      meshName,
+      FormulaAttr::get(builder.getContext(), sizeFormula(mesh, dim, size)));
 }
 
 SmallVector<int64_t> shardc::sizesOf(ArrayRef<Interval> intervals) {

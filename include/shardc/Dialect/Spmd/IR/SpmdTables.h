@@ -22,6 +22,10 @@ mlir::OpFoldResult lookUp(mlir::OpBuilder &builder, mlir::Location loc,
 /// True if one of `dims` (exchanges of dims; may be null) follows from what is
 /// bound: its tables are those of one binding.
 bool isBoundLate(mlir::ArrayAttr dims);
+/// The sizes of the shards of a dim of `size` elements that is cut as `dim`
+/// says, where they follow from what is bound; else none.
+Formula sizeFormula(spmd::MeshAttr mesh, spmd::DimShardingAttr dim,
+                    int64_t size);
 /// This rank's size of what it owns of `dim`, or needs of it.
 mlir::Value lookUpSize(mlir::OpBuilder &builder, mlir::Location loc,
                        spmd::DimExchangeAttr dim, bool needed,
