@@ -66,7 +66,7 @@ private:
 /// ends up here, as the binding must name all of them: a program is to be
 /// compiled again to the same one.
 static void visit(Fields &fields, ModelOptions &options) {
-  auto &[shapes, mesh, sizes, machine, unsharded, noFallback, noRaise,
+  auto &[shapes, mesh, sizes, dynamic, machine, unsharded, noFallback, noRaise,
          keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
          exactSums, explain, localText, origins, hostCalls, threads, trace,
          memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
@@ -84,6 +84,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("shapes", shapes);
   fields.field("mesh", mesh);
   fields.field("sizes", sizes);
+  fields.field("dynamic", dynamic);
   fields.field("machine", machine);
   fields.field("unsharded", unsharded);
   fields.field("no_fallback", noFallback);

@@ -16,6 +16,10 @@ static constexpr CompileOption kOptions[] = {
      "zigzag: the program has it in blocks from both ends; may be given "
      "several times",
      true},
+    {"dynamic", "ARG:DIM,..|all",
+     "Dims of arguments (all: whatever is cut) whose shards have sizes that "
+     "are said when the program is run; docs/Concepts/Binding.md",
+     false},
     {"shapes", "ARG=8x6",
      "The shape of an argument whose type has '?'; may be given several times",
      true},
@@ -220,6 +224,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
     return std::move(error);
   stages.mesh = given.get("mesh");
   stages.sizes = join(given.list("sizes"), ";");
+  stages.dynamic = given.get("dynamic").str();
   stages.shapes = join(given.list("shapes"), ";");
   if (given.has("machine")) {
     Expected<Machine> figures = readMachine(given.get("machine"));

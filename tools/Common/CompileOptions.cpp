@@ -68,9 +68,9 @@ Expected<ModelOptions> CompileOptions::read() const {
 
 Error CompileOptions::check() const { return read().takeError(); }
 
-const cl::Option *CompileOptions::findGiven() const {
+const cl::Option *CompileOptions::findGiven(ArrayRef<StringRef> but) const {
   for (const Entry &entry : entries)
-    if (!is_contained({"ranks", "mesh"}, StringRef(entry.option->name)) &&
+    if (!is_contained(but, StringRef(entry.option->name)) &&
         entry.command().getNumOccurrences() > 0)
       return &entry.command();
   return nullptr;

@@ -26,7 +26,8 @@ public:
   llvm::Expected<ModelOptions> read() const;
   /// The first option given that says something of how a program is compiled,
   /// and so cannot be given with one that is; null if none is.
-  const llvm::cl::Option *findGiven() const;
+  const llvm::cl::Option *findGiven(llvm::ArrayRef<llvm::StringRef> but = {
+                                        "ranks", "mesh"}) const;
   bool isGiven(llvm::StringRef name) const;
   /// What runs the kernels: "cpu", "cuda", "emulated-cuda".
   llvm::StringRef target() const;

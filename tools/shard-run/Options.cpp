@@ -463,11 +463,15 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     if (interpret)
       return usage("--interpret reads the model's text, but " + model +
                    " is an artifact; give the model");
-    if (const cl::Option *option = compile.findGiven())
+    if (const cl::Option *option =
+            compile.findGiven({"ranks", "mesh", "sizes"}))
       return usage("--" + option->ArgStr +
                    " is said when a program is compiled, but " + model +
                    " is an artifact; give it to shard-translate");
   }
+  // Sizes that the program leaves open are said when it is loaded.
+  if (options.isArtifact || !stages.dynamic.empty())
+    options.sizes = std::exchange(stages.sizes, "");
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
   options.deterministic = deterministic;

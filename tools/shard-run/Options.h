@@ -30,6 +30,7 @@ struct RunOptions {
   bool sandbox = false;             ///< read, compile and run it confined
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   ModelOptions compile;
+  std::string sizes; ///< to which the program is bound: "ARG:DIM=3,2;x=1,3"
   std::vector<std::string>
       inputs;             ///< one for each argument: an array, or "@file.npy"
   std::string inputsFile; ///< the .npz file with in0, in1, …

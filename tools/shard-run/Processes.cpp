@@ -511,8 +511,9 @@ static void prepareRestart(RunOptions &options, const Attempt &ended,
     options.compile.ranks.reset();
     options.compile.stages.mesh = mesh;
     on = std::to_string(options.processes) + " ranks of mesh " + mesh;
-    if (!options.compile.stages.sizes.empty()) {
+    if (!options.compile.stages.sizes.empty() || !options.sizes.empty()) {
       options.compile.stages.sizes.clear();
+      options.sizes.clear();
       on += ", without the shards of --sizes";
     }
   }

@@ -2,6 +2,7 @@
 
 #include "Session.h"
 #include "../Common/Start.h"
+#include "shardc/Layout/Shares.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -44,7 +45,12 @@ static Error checkExpectations(ArrayRef<ValueMetadata> values) {
 }
 
 Session::Session(ProgramMetadata metadata, double compileTime)
-    : program(std::move(metadata)), compileTime(compileTime) {
+    : compileTime(compileTime) {
+  describe(std::move(metadata));
+}
+
+void Session::describe(ProgramMetadata metadata) {
+  program = std::move(metadata);
   std::vector<ValueMetadata> &results = program.results;
   auto first = find_if(
       results, [](const ValueMetadata &value) { return !value.check.empty(); });
@@ -107,6 +113,110 @@ Expected<Session> Session::loadMade(const PrivateFile &file, StringRef name) {
 Expected<Session> Session::loadArtifact(const OpenedArtifact &artifact) {
   assert(artifact.isTrusted && "code of an artifact that is not trusted");
   return loadMade(artifact.file, artifact.path);
+}
+
+/// The number of the argument that `name` names, or -1.
+static int64_t findArgument(const ProgramMetadata &program, StringRef name) {
+  int64_t count = program.arguments.size(), number = 0;
+  if (!name.getAsInteger(10, number))
+    return number >= 0 && number < count ? number : -1;
+  for (number = 0; number < count; ++number)
+    if (program.arguments[number].name == name)
+      return number;
+  return -1;
+}
+
+/// The sizes of a list, "3,2,0".
+static std::optional<std::vector<int64_t>> parseSizes(StringRef text) {
+  std::vector<int64_t> sizes;
+  for (StringRef entry : split(text, ',')) {
+    int64_t size = 0;
+    if (entry.trim().getAsInteger(10, size) || size < 0)
+      return std::nullopt;
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Error Session::bind(StringRef text) {
+  std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> sizes;
+  std::map<std::string, std::vector<int64_t>> shares;
+  for (StringRef entry : split(text, ';')) {
+    if (entry.empty())
+      continue;
+    auto [place, list] = entry.split('=');
+    auto [name, dimText] = place.trim().rsplit(':');
+    std::optional<std::vector<int64_t>> numbers = parseSizes(list);
+    auto refuse = [&](const Twine &why) {
+      return toolError(ExitCode::Usage, "--sizes=" + entry + ": " + why);
+    };
+    if (!numbers)
+      return refuse("expected sizes, such as 0:2=300,200");
+    if (dimText.empty()) {
+      auto axis = find_if(program.mesh, [&](const MeshAxis &axis) {
+        return axis.name == place.trim();
+      });
+      if (axis == program.mesh.end())
+        return refuse("the mesh is " + printMesh(program.mesh));
+      int64_t total = 0;
+      for (int64_t share : *numbers)
+        total = std::min<int64_t>(total + std::min<int64_t>(share, INT32_MAX),
+                                  INT64_C(1) << 40);
+      if (static_cast<int64_t>(numbers->size()) != axis->size || total == 0 ||
+          total > INT32_MAX)
+        return refuse("expected a share for each of " + Twine(axis->size) +
+                      " coordinates, not all 0");
+      shares[axis->name] = std::move(*numbers);
+      continue;
+    }
+    int64_t argument = findArgument(program, name), dim = 0;
+    if (argument < 0)
+      return refuse("the program has " + Twine(program.arguments.size()) +
+                    " arguments, and none is '" + name + "'");
+    if (dimText.getAsInteger(10, dim) || dim < 0 ||
+        dim >= static_cast<int64_t>(program.arguments[argument].dims.size()))
+      return refuse("argument " + Twine(argument) + " has " +
+                    Twine(program.arguments[argument].dims.size()) + " dims");
+    if (!program.arguments[argument].dims[dim].dynamic)
+      return refuse("the program was compiled for the sizes of dim " +
+                    Twine(dim) + " of argument " + Twine(argument) +
+                    "; leave them open with shard-translate --dynamic=" +
+                    Twine(argument) + ":" + Twine(dim));
+    sizes[{argument, dim}] = std::move(*numbers);
+  }
+  if (!shares.empty())
+    for (auto [number, argument] : enumerate(program.arguments))
+      for (auto [i, dim] : enumerate(argument.dims)) {
+        std::pair<int64_t, int64_t> place(number, i);
+        bool isAsked = any_of(dim.axes, [&](int64_t axis) {
+          return shares.count(program.mesh[axis].name) > 0;
+        });
+        if (!dim.dynamic || !isAsked || sizes.count(place))
+          continue;
+        Boundaries cut = Boundaries::whole(argument.shape[i]);
+        for (int64_t axis : dim.axes) {
+          auto share = shares.find(program.mesh[axis].name);
+          cut = share == shares.end() ? cut.refine(program.mesh[axis].size)
+                                      : refineInShares(cut, share->second);
+        }
+        sizes[place] = cut.sizes();
+      }
+  std::vector<shardrt_given> given;
+  for (auto &[place, list] : sizes)
+    given.push_back({place.first, place.second,
+                     static_cast<int64_t>(list.size()), list.data()});
+  char problem[1024] = "";
+  shardrt_program *bound = nullptr;
+  if (int status = shardrt_program_bind(code.get(), given.data(), given.size(),
+                                        &bound, problem, sizeof(problem)))
+    return runtimeError(status, Twine("--sizes: ") + problem);
+  code.reset(bound);
+  Expected<ProgramMetadata> metadata =
+      parseMetadata(shardrt_program_metadata(bound));
+  if (!metadata)
+    return toolError(ExitCode::Artifact, toString(metadata.takeError()));
+  describe(std::move(*metadata));
+  return Error::success();
 }
 
 /// What every site did, divided by the number of steps.

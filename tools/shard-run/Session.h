@@ -73,6 +73,9 @@ public:
   static llvm::Expected<Session> loadMade(const PrivateFile &file,
                                           llvm::StringRef name);
 
+  /// Binds the program to sizes, "ARG:DIM=3,2;x=1,3", that it leaves open.
+  llvm::Error bind(llvm::StringRef sizes);
+
   const ProgramMetadata &metadata() const { return program; }
   /// What conformance files expect: pairs of values, got and expected. Not
   /// among the results of metadata().
@@ -136,6 +139,8 @@ private:
   Session(ProgramMetadata program, double compileTime);
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
                                 int64_t timeoutMs, const StepPlan *plan) const;
+  /// Takes what conformance files expect out of the results.
+  void describe(ProgramMetadata metadata);
   llvm::Error loadCode(const PrivateFile &file, llvm::StringRef name);
 
   ProgramMetadata program;

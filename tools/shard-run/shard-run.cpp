@@ -188,6 +188,9 @@ static Expected<Session> openProgram(const RunOptions &options,
                               : options.isArtifact
                                   ? loadArtifact(options, member)
                                   : compileAndLoad(options, member);
+  if (session && !options.sizes.empty())
+    if (Error error = session->bind(options.sizes))
+      return std::move(error);
   if (!session || !options.isArtifact)
     return session;
   const ProgramMetadata &program = session->metadata();

@@ -1,0 +1,139 @@
+"""Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
+
+    binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs]
+
+Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
+2). What comes out is run on N vectors of random sizes, empty shards among them, without compiling again, and compared
+with JAX's stored outputs, which no partitioner has touched. ``--costs`` compiles the program for each of these sizes
+as well, and compares communication ops, bytes moved and peak memory with it.
+
+Prints a line for each program and mesh; at the end how many passed, failed and were refused. Exits 1 if one failed.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from check import HERE, UNSUPPORTED, print_mesh, read_manifest
+
+
+def random_sizes(source: random.Random, size: int, shards: int) -> list[int]:
+    """Sizes of ``shards`` shards of ``size`` elements; about every fourth has none."""
+    cuts = sorted(source.randint(0, size) for _ in range(shards - 1))
+    if source.random() < 0.5 and shards > 1:
+        cuts[source.randrange(shards - 1)] = source.choice([0, size])
+        cuts.sort()
+    return [b - a for a, b in zip([0, *cuts], [*cuts, size], strict=True)]
+
+
+def draw(entry: dict, sizes: dict[str, int], source: random.Random) -> list[str]:
+    """``--sizes`` options for every argument dim that is cut. Dims of one extent along the same axes are cut alike as
+    often as not: rows of points and of their labels."""
+    drawn: dict[tuple, list[int]] = {}
+    options = []
+    alike = source.random() < 0.5
+    for number, arg in enumerate(entry["args"]):
+        for dim, axes in enumerate(arg.get("spec") or []):
+            axes = [axes] if isinstance(axes, str) else axes or []
+            shards = math.prod(sizes[axis] for axis in axes)
+            if shards < 2:
+                continue
+            key = (arg["shape"][dim], *axes) if alike else (number, dim)
+            parts = drawn.setdefault(key, random_sizes(source, arg["shape"][dim], shards))
+            options.append(f"--sizes={number}:{dim}={','.join(map(str, parts))}")
+    return options
+
+
+def costs(report: dict) -> tuple[float, float, float]:
+    """Communication ops and bytes of a step, and the most memory that a rank had."""
+    sites = report["communication"]
+    return sum(site["count"] for site in sites), sum(site["bytes"] for site in sites), max(report["peak_bytes"])
+
+
+def says(result: subprocess.CompletedProcess) -> str:
+    lines = result.stderr.splitlines()
+    return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
+
+
+def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tuple[str, str]:
+    """How one program on one mesh came out: its status and a line about it."""
+    data = options.corpus / entry["data"]
+    compared = [f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}"]
+    meshed = [f"--mesh={print_mesh(mesh)}"] if mesh else []
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = f"{folder}/program.so"
+        command = [options.shard_translate, str(options.corpus / entry["file"]), "--dynamic=all", *meshed, "-o", artifact]
+        compiled = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+        if compiled.returncode == UNSUPPORTED:
+            return "refused", says(compiled)
+        if compiled.returncode:
+            return "FAILED", f"{' '.join(command)}: code {compiled.returncode}: {says(compiled)}"
+        source = random.Random(f"{options.seed} {entry['name']} {print_mesh(mesh)}")
+        more = [1.0, 1.0, 1.0]
+        for _ in range(options.sizes):
+            sizes = draw(entry, mesh, source)
+            command = [options.shard_run, artifact, "--report=json", *sizes, *compared]
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+            if ran.returncode:
+                return "FAILED", f"{' '.join(command[2:])}: code {ran.returncode}: {says(ran)}"
+            if not options.costs:
+                continue
+            command = [options.shard_run, str(options.corpus / entry["file"]), "--report=json", *meshed, *sizes, *compared]
+            static = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+            if static.returncode == 0:
+                for i, (open_, known) in enumerate(zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)):
+                    more[i] = max(more[i], (open_ or 1) / (known or 1))
+    return "equal", f"ops x{more[0]:.2f} bytes x{more[1]:.2f} memory x{more[2]:.2f}" if options.costs else ""
+
+
+def meshes_of(entry: dict, which: str) -> list[dict[str, int]]:
+    own = dict(map(tuple, entry["mesh"]))
+    if which == "own" or "sdy.manual_computation" in entry.get("ops", {}):
+        return [own]
+    others = [{axis: 2 for axis in own}]
+    if which == "all":
+        others += [{axis: 1 for axis in own}, {axis: 4 if i == 0 else 1 for i, axis in enumerate(own)}]
+    return [own, *(mesh for mesh in others if mesh != own)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--all", action="store_true", help="every program with stored data")
+    parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
+    parser.add_argument("--sizes", type=int, default=10, help="size vectors for each program and mesh")
+    parser.add_argument("--meshes", choices=("all", "short", "own"), default="all")
+    parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for one process")
+    parser.add_argument("--shard-run", default="shard-run")
+    parser.add_argument("--shard-translate", default="shard-translate")
+    options = parser.parse_args()
+    entries = [entry for entry in read_manifest(options.corpus) if "data" in entry and entry["mesh"]]
+    if unknown := set(options.names) - {entry["name"] for entry in entries}:
+        parser.error(f"no program '{min(unknown)}' with data and a mesh in {options.corpus}/manifest.json")
+    if not options.names and not options.all:
+        parser.error("name programs, or give --all")
+    entries = [entry for entry in entries if options.all or entry["name"] in options.names]
+    begin = time.monotonic()
+    counts = {"equal": 0, "refused": 0, "FAILED": 0}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = [(entry, mesh, pool.submit(check, options, entry, mesh)) for entry in entries for mesh in meshes_of(entry, options.meshes)]
+        for entry, mesh, run in runs:
+            status, line = run.result()
+            counts[status] += 1
+            print(f"{entry['name']:29} {print_mesh(mesh):16} {status:8} {line}", flush=True)
+    print(f"{counts['equal']} passed, {counts['FAILED']} failed, {counts['refused']} refused, {time.monotonic() - begin:.0f} s")
+    return 1 if counts["FAILED"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
