@@ -151,6 +151,33 @@ def halo() -> str:
     return canvas.svg()
 
 
+def binding() -> str:
+    """Three bindings of one program: what a window of three needs where shards have other sizes."""
+    bindings = ([4, 4, 4, 4], [7, 1, 0, 8], [0, 16, 0, 0])
+    size, unit, left = 16, 26.0, 190
+    canvas = Canvas(760, 118 + 96 * len(bindings), "One program bound to three vectors of sizes")
+    canvas.text(20, 26, "the artifact", bold=True, anchor="start")
+    canvas.box(left, 10, size * unit, 26, "needed = positions [-1, 1, 1] (given boundaries, 0:3)", mono=True, size=12)
+    for number, sizes in enumerate(bindings):
+        y = 62 + 96 * number
+        canvas.arrow(left + size * unit / 2, y - 24 if number == 0 else y - 14, left + size * unit / 2, y - 4)
+        canvas.text(20, y + 18, "--sizes=0:0=", 12, anchor="start", mono=True)
+        canvas.text(20, y + 36, ",".join(map(str, sizes)), 12, anchor="start", mono=True)
+        begin = 0
+        for rank, shard in enumerate(sizes):
+            end = begin + shard
+            if shard:
+                canvas.box(left + begin * unit, y, shard * unit, 26, f"rank {rank}", fill=RANKS[rank], size=12)
+                low, high = max(begin - 1, 0), min(end + 1, size)
+                height = y + 34 + 8 * (rank % 2)
+                canvas.line(left + low * unit, height, left + high * unit, height, stroke=SOLID[rank], width=2.5)
+            begin = end
+    y = 84 + 96 * len(bindings)
+    canvas.text(20, y, "Line: what a rank needs. Tables, plans of exchanges and places of buffers follow from the sizes; the code is the same.",
+                12, anchor="start")
+    return canvas.svg()
+
+
 def ring() -> str:
     """Which block each rank has at each ring step, and when each pair of blocks is computed."""
     ranks = 4
@@ -636,6 +663,7 @@ def raising() -> str:
 
 PICTURES = {
     "attention": attention,
+    "binding": binding,
     "checkpoints": checkpoints,
     "communication": communication,
     "gather": gather,
