@@ -4,8 +4,8 @@
 Reads cmake/layers.txt and the #include lines (also .td includes) under
 include/shardc, lib, tools and runtime. Prints one line for each that crosses a
 layer, and exits with 1 if there is any. Names of their own stand for the headers that
-compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h and
-ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
+compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, Sites.h, LineCall.h
+and ElementType.h, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
 are told of tensors, `LibraryCall` for what vendors' libraries are, `CommunicationKernels`
 for the kernels that the runtime launches.
 
@@ -29,6 +29,7 @@ SHARED_WITH_RUNTIME = {
     "shardrt/ElementType.h": "EntryPoints",
     "shardrt/EntryPoints.def": "EntryPoints",
     "shardrt/Formulas.h": "EntryPoints",
+    "shardrt/LineCall.h": "EntryPoints",
     "shardrt/Sites.h": "EntryPoints",
     "shardrt/CommunicationKernels.h": "CommunicationKernels",
     "shardrt/Emulated.h": "Emulated",

@@ -11,12 +11,14 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Formulas.h"
+#include "shardrt/LineCall.h"
 #include "shardrt/Sites.h"
 
 namespace shardc {
@@ -273,6 +275,85 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context,
 }
 
 //===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static int64_t orderWord(StringRef order, Type element) {
+  if (order == "unsigned")
+    return SHARDRT_SORT_UNSIGNED;
+  if (order == "total")
+    return SHARDRT_SORT_TOTAL;
+  if (order == "numbers")
+    return element.isF16() ? SHARDRT_SORT_NUMBERS_HALF : SHARDRT_SORT_NUMBERS;
+  return SHARDRT_SORT_SIGNED;
+}
+
+/// Writes down what shardrt_sort_lines reads.
+static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
+                               EntryPoints &entries) {
+  StringAttr says = contract::LineOrder::get(op);
+  if (op.getKind() != LineKind::Sort || !says)
+    return op.emitOpError()
+           << "is for kernels of GPUs: the runtime sorts lines "
+              "whose order is said, and does no more";
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type i64 = builder.getI64Type();
+  auto word = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, number, 64);
+  };
+  auto asWord = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i64, index);
+  };
+  auto bytesOf = [](Value buffer) {
+    return elementBytes(cast<MemRefType>(buffer.getType()).getElementType());
+  };
+  ValueRange inputs = op.getInputs(), inits = op.getInits();
+  auto type = cast<MemRefType>(inputs.front().getType());
+  int64_t rank = type.getRank(), dim = op.getDim();
+  StringRef order = says.getValue();
+  bool isDescending = order.consume_back(" descending");
+  Value keep = memref::DimOp::create(builder, loc, inits.front(), dim);
+  SmallVector<Value> words{word(orderWord(order, type.getElementType())),
+                           word(isDescending),
+                           word(threads),
+                           asWord(keep),
+                           word(inputs.size()),
+                           word(op.getPositions() ? bytesOf(inits.back()) : 0),
+                           word(rank),
+                           word(dim)};
+  for (int64_t i = 0; i < rank; ++i)
+    words.push_back(
+        asWord(memref::DimOp::create(builder, loc, inputs.front(), i)));
+  auto address = [&](Value buffer) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, i64,
+                                    pointerTo(builder, loc, buffer));
+  };
+  auto addStrides = [&](Value buffer) {
+    auto metadata =
+        memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
+    for (Value stride : metadata.getStrides())
+      words.push_back(asWord(stride));
+  };
+  for (auto [i, init] : llvm::enumerate(inits)) {
+    bool isPosition = i == inputs.size();
+    // Keys are compared, and often nobody asks for them: a place in the arena
+    // that only this writes.
+    bool isWanted =
+        i > 0 || !init.getDefiningOp<memref::ViewOp>() || !init.hasOneUse();
+    words.push_back(word(bytesOf(init)));
+    words.push_back(isPosition ? word(0) : address(inputs[i]));
+    words.push_back(isWanted ? address(init) : word(0));
+    addStrides(isPosition ? init : inputs[i]);
+    addStrides(init);
+  }
+  Value area = storeWords(builder, op, words);
+  entries.call(builder, loc, "shardrt_sort_lines", {context, area});
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // The C ABI
 //===----------------------------------------------------------------------===//
 
@@ -445,6 +526,8 @@ struct CallRuntimePass final
         lowerReleaseSite(release, contextValue, entries);
       else if (auto call = dyn_cast<RunHostOp>(op))
         return lowerRunHost(call, contextValue, entries);
+      else if (auto lines = dyn_cast<LinesOp>(op))
+        return lowerSort(lines, contextValue, threads, entries);
       return success();
     });
     if (walk.wasInterrupted())

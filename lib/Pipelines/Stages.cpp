@@ -197,7 +197,9 @@ void shardc::buildCpuBuffersStage(OpPassManager &pm,
 }
 
 void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
-  pm.addPass(createCallRuntimePass());
+  CallRuntimePassOptions runtime;
+  runtime.threads = options.threads;
+  pm.addPass(createCallRuntimePass(runtime));
   if (options.threads > 1)
     pm.addPass(createShareLoopsPass());
   if (options.trace)

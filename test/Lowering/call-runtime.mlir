@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-call-runtime | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-call-runtime=threads=3 | FileCheck %s
 
 // A buffer whose size has no bound comes from the rank's pool and goes back to it: 8 bytes an element, n rows of 3.
 // CHECK-LABEL: func.func private @shardc_step(
@@ -22,6 +22,31 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [],
     %value = memref.load %buffer[%c0, %c0] : memref<?x3xcomplex<f32>>
     memref.store %value, %buffer[%c0, %c0] : memref<?x3xcomplex<f32>>
     memref.dealloc %buffer : memref<?x3xcomplex<f32>>
+    return
+  }
+}
+
+// -----
+
+// A sort of 2 lines of 5, by a key that nobody asks for, with its positions: order "numbers" (3) descending (1), 3
+// threads, 4 elements to keep, one operand, positions of 4 bytes.
+// CHECK-LABEL: func.func private @shardc_step(
+//  CHECK-SAME:   %[[CTX:[^:]*]]: !llvm.ptr
+//       CHECK:   %[[WORDS:.*]] = llvm.alloca
+//   CHECK-DAG:   %[[ORDER:.*]] = arith.constant 3 : i64
+//       CHECK:   llvm.store
+//       CHECK:   call @shardrt_sort_lines(%[[CTX]], %[[WORDS]])
+//   CHECK-NOT:   spmd.lines
+module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [{}],
+                   spmd.sites = #spmd.site_table<<[]>, []>} {
+  func.func @main(%x: memref<2x5xf32>, %places: memref<2x4xi32>, %arena: memref<?xi8>) {
+    %c0 = arith.constant 0 : index
+    %keys = memref.view %arena[%c0][] : memref<?xi8> to memref<2x4xf32>
+    spmd.lines sort dim 1 positions ins(%x : memref<2x5xf32>) outs(%keys, %places : memref<2x4xf32>, memref<2x4xi32>) {spmd.line_order = "numbers descending"} body {
+    ^bb0(%a: f32, %b: f32):
+      %before = arith.cmpf ogt, %a, %b : f32
+      spmd.yield %before : i1
+    }
     return
   }
 }

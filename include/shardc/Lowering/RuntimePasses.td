@@ -118,8 +118,8 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     Before: `@main` on memrefs (inputs, then results, then the arena), with `spmd.run_site` and
     `spmd.lookup`. After: `@shardc_main(ctx, inputs, outputs) -> i32` builds the memrefs from
     pointers and calls `@shardc_step`; every site is a call of an entry point of
-    shardrt/EntryPoints.def; tables are constants read by rank; buffers without a bound come
-    from the rank's pool. Refuses: a site on a buffer that is not dense (bufferisation makes it so).
+    shardrt/EntryPoints.def, as are sorts (`spmd.lines` with a `spmd.line_order`); tables are
+    constants read by rank; buffers without a bound come from the rank's pool. Refuses: a site on a buffer that is not dense (bufferisation makes it so).
 
     ```mlir
     // before
@@ -154,6 +154,9 @@ def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
     return %25 : i32
     ```
   }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1", "Threads of a rank that share what the runtime does.">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }

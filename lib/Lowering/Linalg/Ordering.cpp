@@ -1,14 +1,18 @@
 //===- Ordering.cpp - sort and top_k --------------------------------------===//
 //
-// Lines along the dim are sorted one by one: a bottom-up merge sort of the
-// line's positions, so that several operands move once, at the end. Stable
-// whatever is asked. For many threads they stay an op, spmd.lines.
+// Lines along the dim are sorted each by itself, stable whatever is asked.
+// Where a comparator compares elements of one operand by their value alone, as
+// nearly all do, and for many threads, they stay an op, spmd.lines: the runtime
+// sorts such lines, and kernels of GPUs any. Others are sorted here: a
+// bottom-up merge sort of the line's positions, so that several operands move
+// once, at the end.
 //
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,10 +32,13 @@ struct LineSorter {
   SmallVector<Value> inputs;
   int64_t dim;
   Less less;
+  /// How the runtime would say it (spmd::contract::LineOrder); "": it cannot.
+  StringRef order;
   SmallVector<OpFoldResult> sizes;
   Value length, zero, one;
 
-  LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less);
+  LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim, Less less,
+             StringRef order);
   /// The sorted inputs, of each line the first `keep` elements; with
   /// `indexType` also their positions as another result.
   SmallVector<Value> emit(OpFoldResult keep, Type indexType);
@@ -46,8 +53,8 @@ private:
 } // namespace
 
 LineSorter::LineSorter(Lowerer &l, ArrayRef<Value> inputs, int64_t dim,
-                       Less less)
-    : l(l), b(l.b), inputs(inputs), dim(dim), less(less),
+                       Less less, StringRef order)
+    : l(l), b(l.b), inputs(inputs), dim(dim), less(less), order(order),
       sizes(l.sizes(inputs.front())) {
   length = l.value(sizes[dim]);
   zero = l.index(0);
@@ -149,6 +156,8 @@ SmallVector<Value> LineSorter::leave(ArrayRef<Value> outs, bool positions) {
   auto lines = spmd::LinesOp::create(
       b, TypeRange(ValueRange(outs)), spmd::LineKind::Sort, dim,
       /*backward=*/false, positions, inputs, /*starts=*/ValueRange(), outs);
+  if (!l.manyThreads)
+    spmd::contract::LineOrder::set(lines, b.getStringAttr(order));
   OpBuilder::InsertionGuard guard(b);
   Block *block = b.createBlock(&lines.getBody());
   SmallVector<Value> first, second;
@@ -169,7 +178,7 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
     carried.push_back(l.empty(kept, elementType(input.getType())));
   if (indexType)
     carried.push_back(l.empty(kept, indexType));
-  if (l.manyThreads)
+  if (l.manyThreads || !order.empty())
     return leave(carried, indexType != nullptr);
   size_t count = carried.size();
   // Of different types, or CSE would make one buffer of the two.
@@ -198,30 +207,176 @@ SmallVector<Value> LineSorter::emit(OpFoldResult keep, Type indexType) {
   return results;
 }
 
+//===----------------------------------------------------------------------===//
+// What comparators compare
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A comparator of elements of one operand by their values.
+struct KeyOrder {
+  unsigned operand = 0;
+  StringRef order; ///< as spmd::contract::LineOrder
+};
+/// An argument of a comparator, or that with zeros of one sign and one NaN.
+struct KeyArgument {
+  BlockArgument arg;
+  bool isNumber = false;
+};
+} // namespace
+
+static bool isFloatConstant(Value value,
+                            llvm::function_ref<bool(const APFloat &)> is) {
+  DenseFPElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
+         is(constant.getSplatValue<APFloat>());
+}
+
+/// x in select(x == 0, 0, x) or, with `isNaN`, select(x != x, NaN, y), where
+/// `other` is set to y; else null.
+static Value replaced(Value value, bool isNaN, Value &other) {
+  auto select = value.getDefiningOp<stablehlo::SelectOp>();
+  auto compare = select ? select.getPred().getDefiningOp<stablehlo::CompareOp>()
+                        : stablehlo::CompareOp();
+  if (!compare)
+    return {};
+  using D = stablehlo::ComparisonDirection;
+  other = select.getOnFalse();
+  if (isNaN)
+    return compare.getComparisonDirection() == D::NE &&
+                   compare.getLhs() == compare.getRhs() &&
+                   isFloatConstant(select.getOnTrue(),
+                                   [](const APFloat &x) {
+                                     return x.isNaN() && !x.isNegative();
+                                   })
+               ? compare.getLhs()
+               : Value();
+  auto isZero = [](const APFloat &x) { return x.isPosZero(); };
+  return compare.getComparisonDirection() == D::EQ &&
+                 isFloatConstant(compare.getRhs(), isZero) &&
+                 isFloatConstant(select.getOnTrue(), isZero)
+             ? compare.getLhs()
+             : Value();
+}
+
+static KeyArgument keyArgument(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return {arg};
+  Value inner, x, tested = replaced(value, /*isNaN=*/true, inner);
+  if (!tested || replaced(inner, /*isNaN=*/false, x) != tested || x != tested)
+    return {};
+  return {dyn_cast<BlockArgument>(tested), true};
+}
+
+/// The order of plain values of `type`; "" where the runtime has none.
+static StringRef orderOf(Type type, bool isNumber, bool isDescending) {
+  unsigned width = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+  bool isFloat = isa<FloatType>(type);
+  if (isNumber && !type.isF16() && !type.isBF16() && !type.isF32() &&
+      !type.isF64())
+    return "";
+  if (width != 8 && width != 16 && width != 32 && width != 64 &&
+      !type.isInteger(1))
+    return "";
+  if (isNumber)
+    return isDescending ? "numbers descending" : "numbers";
+  if (isFloat)
+    return isDescending ? "total descending" : "total";
+  if (isUnsigned(type) || type.isInteger(1))
+    return isDescending ? "unsigned descending" : "unsigned";
+  return isDescending ? "signed descending" : "signed";
+}
+
+static KeyOrder keyOrder(Region &comparator) {
+  Block &block = comparator.front();
+  Operation *end = block.getTerminator();
+  auto compare = end->getNumOperands() == 1
+                     ? end->getOperand(0).getDefiningOp<stablehlo::CompareOp>()
+                     : stablehlo::CompareOp();
+  using D = stablehlo::ComparisonDirection;
+  if (!compare || (compare.getComparisonDirection() != D::LT &&
+                   compare.getComparisonDirection() != D::GT))
+    return {};
+  Type type = elementType(compare.getLhs().getType());
+  // Otherwise NaN is neither before nor behind a number.
+  if (isa<FloatType>(type) &&
+      compare.getCompareType() != stablehlo::ComparisonType::TOTALORDER)
+    return {};
+  KeyArgument x = keyArgument(compare.getLhs()),
+              y = keyArgument(compare.getRhs());
+  if (!x.arg || !y.arg || x.arg.getOwner() != &block ||
+      y.arg.getOwner() != &block || x.isNumber != y.isNumber ||
+      (x.arg.getArgNumber() ^ y.arg.getArgNumber()) != 1)
+    return {};
+  bool isDescending = compare.getComparisonDirection() == D::GT;
+  isDescending ^= x.arg.getArgNumber() > y.arg.getArgNumber();
+  return {x.arg.getArgNumber() / 2, orderOf(type, x.isNumber, isDescending)};
+}
+
+//===----------------------------------------------------------------------===//
+// The ops
+//===----------------------------------------------------------------------===//
+
+/// Whether `value` counts along `dim`, in integers that positions can have.
+static bool isPosition(Value value, int64_t dim) {
+  auto iota = value.getDefiningOp<stablehlo::IotaOp>();
+  Type type = elementType(value.getType());
+  return iota && static_cast<int64_t>(iota.getIotaDimension()) == dim &&
+         (type.isInteger(32) || type.isInteger(64));
+}
+
 static LogicalResult lowerSort(Lowerer &l, stablehlo::SortOp op) {
   int64_t rank =
       cast<RankedTensorType>(op.getInputs().front().getType()).getRank();
   int64_t dim = op.getDimension();
   if (rank == 0)
     return emitOpUnsupported(op, " on scalars");
-  SmallVector<Value> inputs =
-      llvm::map_to_vector(op.getInputs(), [&](Value v) { return l.tensor(v); });
+  dim = dim < 0 ? dim + rank : dim;
+  // By number: the key first, then what moves with it.
+  SmallVector<unsigned> moved;
+  std::optional<unsigned> position;
+  KeyOrder key = l.manyThreads ? KeyOrder() : keyOrder(op.getComparator());
+  if (key.order.empty()) {
+    moved = llvm::to_vector(llvm::seq<unsigned>(0, op.getInputs().size()));
+  } else {
+    moved.push_back(key.operand);
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+      if (i == key.operand || op.getResult(i).use_empty())
+        continue;
+      if (!position && isPosition(op.getInputs()[i], dim))
+        position = i;
+      else
+        moved.push_back(i);
+    }
+  }
+  SmallVector<Value> inputs = llvm::map_to_vector(
+      moved, [&](unsigned i) { return l.tensor(op.getInputs()[i]); });
   bool ok = true;
   LineSorter sorter(
-      l, inputs, dim < 0 ? dim + rank : dim,
+      l, inputs, dim,
       [&](ValueRange first, ValueRange second) -> Value {
-        SmallVector<Value> args;
-        for (auto [x, y] : llvm::zip(first, second)) {
-          args.push_back(x);
-          args.push_back(y);
+        // Of what does not move nothing is compared.
+        SmallVector<Value> args(2 * op.getInputs().size());
+        for (auto [i, x, y] : llvm::zip(moved, first, second)) {
+          args[2 * i] = x;
+          args[2 * i + 1] = y;
         }
+        for (auto [i, arg] : llvm::enumerate(args))
+          if (!arg)
+            arg = l.zero(
+                signlessType(elementType(op.getInputs()[i / 2].getType())));
         SmallVector<Value> order = l.scalarRegion(op.getComparator(), args);
         ok &= !order.empty();
         return order.empty() ? l.zero(l.b.getI1Type()) : order.front();
-      });
-  SmallVector<Value> sorted = sorter.emit(sorter.sizes[sorter.dim], nullptr);
-  for (auto [result, value] : llvm::zip(op.getResults(), sorted))
-    l.set(result, value);
+      },
+      key.order);
+  Type positions =
+      position ? signlessType(elementType(op.getInputs()[*position].getType()))
+               : Type();
+  SmallVector<Value> sorted = sorter.emit(sorter.sizes[dim], positions);
+  for (auto [i, value] : llvm::zip(moved, sorted))
+    l.set(op.getResult(i), value);
+  if (position)
+    l.set(op.getResult(*position), sorted.back());
   return success(ok);
 }
 
@@ -232,17 +387,19 @@ static LogicalResult lowerTopK(Lowerer &l, chlo::TopKOp op) {
   if (isa<ComplexType>(source))
     return emitOpUnsupported(op, " for elements of type ") << source;
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-  LineSorter sorter(l, input, rank - 1,
-                    [&](ValueRange first, ValueRange second) -> Value {
-                      Value x = first[0], y = second[0];
-                      if (isa<FloatType>(source)) {
-                        x = totalOrderKey(l.b, x);
-                        y = totalOrderKey(l.b, y);
-                      }
-                      auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt
-                                                    : arith::CmpIPredicate::sgt;
-                      return arith::CmpIOp::create(l.b, how, x, y);
-                    });
+  LineSorter sorter(
+      l, input, rank - 1,
+      [&](ValueRange first, ValueRange second) -> Value {
+        Value x = first[0], y = second[0];
+        if (isa<FloatType>(source)) {
+          x = totalOrderKey(l.b, x);
+          y = totalOrderKey(l.b, y);
+        }
+        auto how = isUnsigned(source) ? arith::CmpIPredicate::ugt
+                                      : arith::CmpIPredicate::sgt;
+        return arith::CmpIOp::create(l.b, how, x, y);
+      },
+      l.manyThreads ? "" : orderOf(source, /*isNumber=*/false, true));
   SmallVector<Value> results =
       sorter.emit(l.b.getIndexAttr(op.getK()), l.b.getI32Type());
   l.set(op.getValues(), results[0]);

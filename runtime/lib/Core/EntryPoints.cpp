@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
+#include "Device/Cpu/Lines.h"
+#include "shardrt/LineCall.h"
 #include <exception>
 #include <type_traits>
 
@@ -286,6 +288,16 @@ int shardrt_call_library(shardrt_context *ctx, int64_t *words,
     auto held = ctx->device->hold();
     int status = ctx->libraries->run(words, location, error);
     return status == SHARDRT_OK ? status : ctx->fail(status, error);
+  });
+}
+
+int shardrt_sort_lines(shardrt_context *ctx, const int64_t *words) {
+  return guarded(ctx, int(SHARDRT_MEMORY), [&]() -> int {
+    int64_t needed = 0;
+    if (sortLines(words, *ctx->pool, *ctx->memory, needed))
+      return SHARDRT_OK;
+    checkMemory(ctx, nullptr, needed, "a sort");
+    return SHARDRT_MEMORY;
   });
 }
 

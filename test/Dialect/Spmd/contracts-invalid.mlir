@@ -159,3 +159,23 @@ func.func @gpu(%x: f32) {
   %0 = arith.mulf %x, %x {spmd.gpu = "sm_90a"} : f32
   return
 }
+
+// -----
+
+func.func @order_of_no_lines(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.negate' op 'spmd.line_order' is an attribute of 'spmd.lines'}}
+  %0 = stablehlo.negate %x {spmd.line_order = "total"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @unknown_order(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  // expected-error @below {{'spmd.lines' op 'spmd.line_order' is "backwards", expected how elements are compared}}
+  %0 = spmd.lines sort dim 0 ins(%x : tensor<4xi32>) outs(%y : tensor<4xi32>) {spmd.line_order = "backwards"} body {
+  ^bb0(%a: i32, %b: i32):
+    %before = arith.cmpi slt, %a, %b : i32
+    spmd.yield %before : i1
+  } -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}

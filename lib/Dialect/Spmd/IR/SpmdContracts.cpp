@@ -98,6 +98,13 @@ static bool isDirection(Attribute value) {
   return isOneOf(value, {"forward", "backward", "none"});
 }
 
+static bool isLineOrder(Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  StringRef order = text ? text.getValue() : "";
+  order.consume_back(" descending");
+  return llvm::is_contained({"signed", "unsigned", "total", "numbers"}, order);
+}
+
 static bool isTensorFloat(Attribute value) {
   return isOneOf(value, {"default", "high", "tf32", "tf32x3"});
 }
@@ -217,6 +224,12 @@ static std::vector<Row> makeRows() {
       {MemoryKind::name(), onValues, ofValues, "a string",
        isOfType<MemoryKind>},
       {Ranks::name(), onValues, ofValues, "an array of ranks", isOfType<Ranks>},
+      {LineOrder::name(),
+       OnOps,
+       "'spmd.lines'",
+       "how elements are compared",
+       isLineOrder,
+       {"spmd.lines"}},
       {InPlace::name(), OnArguments, ofArguments, "the number of an argument",
        isAtLeast<0>},
       {WrittenInPlace::name(), OnModules, ofModules,

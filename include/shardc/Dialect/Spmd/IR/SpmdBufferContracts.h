@@ -31,6 +31,12 @@ struct WrittenInPlaceAttrHelper {
   }
   mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
 };
+struct LineOrderAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() {
+    return "spmd.line_order";
+  }
+  mlir::StringAttr getAttr(mlir::Operation *op);
+};
 
 namespace contract {
 
@@ -44,6 +50,12 @@ using Ranks = Contract<RanksAttrHelper>;
 using InPlace = Contract<InPlaceAttrHelper>;
 /// On modules: that number of each result, or -1.
 using WrittenInPlace = Contract<WrittenInPlaceAttrHelper>;
+/// On sorts of lines that the runtime does: how elements of the first input are
+/// compared, which is what the body says: "signed", "unsigned", "total"
+/// (floats, IEEE 754's total order) or "numbers" (floats, zeros equal, NaNs
+/// equal and above all others), with " descending" behind it where the largest
+/// is first.
+using LineOrder = Contract<LineOrderAttrHelper>;
 
 } // namespace contract
 } // namespace shardc::spmd

@@ -1,0 +1,59 @@
+/*===- LineCall.h - What an algorithm on lines is told ------------*- C -*-===*\
+|*
+|* Lines of a tensor along one dim, each by itself: what the host's code writes
+|* for shardrt_sort_lines, as i64 words. Addresses are words, strides are in
+|* elements.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef SHARDRT_LINECALL_H
+#define SHARDRT_LINECALL_H
+
+#include <stdint.h>
+
+enum shardrt_sort_word {
+  SHARDRT_SORT_ORDER = 0,      /**< shardrt_sort_order */
+  SHARDRT_SORT_DESCENDING = 1, /**< 1: the largest first */
+  SHARDRT_SORT_THREADS = 2,    /**< of the rank, at most */
+  SHARDRT_SORT_KEEP = 3,       /**< elements of a sorted line that are wanted */
+  SHARDRT_SORT_OPERANDS = 4,   /**< how many, positions not among them */
+  /** Bytes of an element of the positions, which are written as a further
+   * operand behind the others, without a source; 0: none. */
+  SHARDRT_SORT_POSITIONS = 5,
+  SHARDRT_SORT_RANK = 6, /**< dims of the operands */
+  SHARDRT_SORT_DIM = 7,  /**< along which lines are */
+  /** Then as many sizes as there are dims, and for each operand, the one that
+   * is compared first: bytes of an element; its address; that of its sorted
+   * lines, or 0 where they are not wanted; strides of the first, strides of
+   * the second. */
+  SHARDRT_SORT_HEAD = 8
+};
+
+/** How elements of the first operand are compared. Equals keep their order. */
+enum shardrt_sort_order {
+  SHARDRT_SORT_SIGNED = 0,
+  SHARDRT_SORT_UNSIGNED = 1,
+  /** Floats by IEEE 754's total order. */
+  SHARDRT_SORT_TOTAL = 2,
+  /** Floats of 16 (f16: _HALF), 32 or 64 bits, zeros of either sign equal, NaNs
+   * equal and above all others. */
+  SHARDRT_SORT_NUMBERS = 3,
+  SHARDRT_SORT_NUMBERS_HALF = 4
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct shardrt_context;
+
+/** Sorts lines as `words` say. SHARDRT_OK, or the status to return. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+int shardrt_sort_lines(struct shardrt_context *ctx, const int64_t *words);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SHARDRT_LINECALL_H */

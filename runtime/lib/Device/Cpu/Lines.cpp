@@ -1,0 +1,169 @@
+//===- Lines.cpp - Lines of a tensor, shared by threads -------------------===//
+#include "Device/Cpu/Lines.h"
+#include "Device/Cpu/LineKernels.h"
+#include "shardrt/LineCall.h"
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <vector>
+
+using namespace shardrt;
+
+const LineKernels &shardrt::lineKernels() {
+#if defined(SHARDRT_LEVELS)
+  static const LineKernels *const best =
+      __builtin_cpu_supports("x86-64-v4")   ? &lineKernelsV4
+      : __builtin_cpu_supports("x86-64-v3") ? &lineKernelsV3
+                                            : &lineKernelsBase;
+  return *best;
+#else
+  return lineKernelsBase;
+#endif
+}
+
+SortRecord shardrt::fullRecordOf(const SortCall &call) {
+  return call.operands[0].bytes > 4 ||
+                 call.length > std::numeric_limits<uint32_t>::max()
+             ? SortRecord::Wide
+             : SortRecord::Pair;
+}
+
+SortRecord shardrt::recordOf(const SortCall &call) {
+  if (call.numOperands > 1 || call.positions)
+    return fullRecordOf(call);
+  return call.operands[0].bytes > 4 ? SortRecord::Key8 : SortRecord::Key4;
+}
+
+/// Reads `words`; operands, the positions last, go to `operands`.
+static SortCall readCall(const int64_t *words,
+                         std::vector<SortOperand> &operands) {
+  SortCall call;
+  call.order = words[SHARDRT_SORT_ORDER];
+  call.isDescending = words[SHARDRT_SORT_DESCENDING] != 0;
+  call.keep = words[SHARDRT_SORT_KEEP];
+  call.numOperands = words[SHARDRT_SORT_OPERANDS];
+  call.rank = words[SHARDRT_SORT_RANK];
+  call.dim = words[SHARDRT_SORT_DIM];
+  bool hasPositions = words[SHARDRT_SORT_POSITIONS] != 0;
+  const int64_t *next = words + SHARDRT_SORT_HEAD;
+  call.sizes = next;
+  next += call.rank;
+  for (int64_t i = 0; i < call.numOperands + hasPositions; ++i) {
+    SortOperand operand;
+    operand.bytes = next[0];
+    operand.src = reinterpret_cast<const char *>(next[1]);
+    operand.dst = reinterpret_cast<char *>(next[2]);
+    operand.srcStrides = next + 3;
+    operand.dstStrides = next + 3 + call.rank;
+    operands.push_back(operand);
+    next += 3 + 2 * call.rank;
+  }
+  call.operands = operands.data();
+  call.positions = hasPositions ? &operands.back() : nullptr;
+  call.length = call.sizes[call.dim];
+  call.lines = 1;
+  for (int64_t dim = 0; dim < call.rank; ++dim)
+    call.lines *= dim == call.dim ? 1 : call.sizes[dim];
+  call.keep = std::min(call.keep, call.length);
+  return call;
+}
+
+/// Runs `body(part)` for all parts.
+template <typename Body>
+static void share(Pool &pool, int64_t parts, const Body &body) {
+  if (parts == 1)
+    return body(0);
+  pool.run([](const void *env,
+              int64_t part) { (*static_cast<const Body *>(env))(part); },
+           &body, parts);
+}
+
+static int64_t bound(int64_t size, int64_t part, int64_t parts) {
+  return size / parts * part + std::min(size % parts, part);
+}
+
+/// Sorts lines one after the other, each by all threads.
+static void sortShared(const SortCall &call, const LineKernels &kernels,
+                       Pool &pool, int64_t threads, char *records,
+                       char *spare) {
+  int64_t n = call.length;
+  for (int64_t line = 0; line < call.lines; ++line) {
+    SortRecord record = recordOf(call);
+    for (;;) {
+      int64_t bytes = bytesOf(record);
+      std::atomic<bool> isWhole{true};
+      share(pool, threads, [&](int64_t part) {
+        int64_t from = bound(n, part, threads),
+                to = bound(n, part + 1, threads);
+        if (!kernels.sortPiece(call, record, line, from, to,
+                               records + from * bytes, spare + from * bytes))
+          isWhole = false;
+      });
+      if (isWhole)
+        break;
+      record = fullRecordOf(call);
+    }
+    int64_t bytes = bytesOf(record);
+    char *from = records, *to = spare;
+    // Pieces [a, b) and [b, c) in parts of the threads, doubled each time.
+    for (int64_t width = 1; width < threads; width *= 2) {
+      for (int64_t at = 0; at < threads; at += 2 * width) {
+        int64_t a = bound(n, at, threads),
+                b = bound(n, std::min(at + width, threads), threads),
+                c = bound(n, std::min(at + 2 * width, threads), threads);
+        share(pool, threads, [&](int64_t part) {
+          kernels.mergePieces(record, from + a * bytes, b - a, from + b * bytes,
+                              c - b, bound(c - a, part, threads),
+                              bound(c - a, part + 1, threads), to + a * bytes);
+        });
+      }
+      std::swap(from, to);
+    }
+    share(pool, threads, [&](int64_t part) {
+      kernels.writeLine(call, record, line, bound(call.keep, part, threads),
+                        bound(call.keep, part + 1, threads), from);
+    });
+  }
+}
+
+bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
+                        int64_t &needed) {
+  std::vector<SortOperand> operands;
+  SortCall call = readCall(words, operands);
+  if (call.length == 0 || call.lines == 0 || call.keep == 0)
+    return true;
+  const LineKernels &kernels = lineKernels();
+  int64_t threads = std::max<int64_t>(1, words[SHARDRT_SORT_THREADS]);
+  // Less is not worth a thread's attention.
+  int64_t elements = call.lines * call.length;
+  threads = std::min(threads, 1 + elements / 4096);
+  // Whole blocks of lines are shared; long lines of which there are few are
+  // taken apart.
+  int64_t blocks = (call.lines + 15) / 16;
+  bool isSharedLine = threads > 1 && call.lines < threads &&
+                      call.length >= 8192 && call.keep > call.length / 8;
+  if (isSharedLine) {
+    needed = 2 * call.length * bytesOf(fullRecordOf(call));
+    auto *records = static_cast<char *>(memory.allocate(needed));
+    if (!records)
+      return false;
+    sortShared(call, kernels, pool, threads, records, records + needed / 2);
+    memory.release(records);
+    return true;
+  }
+  int64_t unit = blocks >= threads ? 16 : 1;
+  int64_t units = (call.lines + unit - 1) / unit;
+  threads = std::min(threads, units);
+  int64_t scratch = (kernels.sortScratch(call) + 63) / 64 * 64;
+  needed = threads * scratch;
+  auto *room = static_cast<char *>(memory.allocate(needed));
+  if (!room)
+    return false;
+  share(pool, threads, [&](int64_t part) {
+    int64_t first = bound(units, part, threads) * unit,
+            last = std::min(bound(units, part + 1, threads) * unit, call.lines);
+    kernels.sortLines(call, first, last, room + part * scratch);
+  });
+  memory.release(room);
+  return true;
+}
