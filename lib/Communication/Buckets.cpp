@@ -61,8 +61,7 @@ public:
     if (begin > first || first >= begin + kMany || masks.empty())
       walk(first);
     for (size_t i = first + 1; i < candidates.size(); ++i)
-      if (!(masks[i - begin] >> (first - begin) & 1) &&
-          mayJoin(candidates[i]))
+      if (!(masks[i - begin] >> (first - begin) & 1) && mayJoin(candidates[i]))
         return true;
     return false;
   }
