@@ -173,8 +173,13 @@ def binding() -> str:
                 canvas.line(left + low * unit, height, left + high * unit, height, stroke=SOLID[rank], width=2.5)
             begin = end
     y = 84 + 96 * len(bindings)
-    canvas.text(20, y, "Line: what a rank needs. Tables, plans of exchanges and places of buffers follow from the sizes; the code is the same.",
-                12, anchor="start")
+    canvas.text(
+        20,
+        y,
+        "Line: what a rank needs. Tables, plans of exchanges and places of buffers follow from sizes; the code is one.",
+        12,
+        anchor="start",
+    )
     return canvas.svg()
 
 
