@@ -1,5 +1,6 @@
 //===- EmitNest.cpp - The loops of a nest --------------------------------===//
 #include "EmitNest.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace shardc;
@@ -71,8 +72,10 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
   else
     extents.append(restExtents(extent));
   Quantity from = fromOf(dim), rest = size;
+  int64_t multiple = size.multiple(); // of which what is left is one
   for (int64_t rows : extents) {
-    bool isLast = size.multiple() % rows == 0;
+    bool isLast = multiple % rows == 0;
+    multiple = std::gcd(multiple, rows);
     Quantity to = toOf(dim);
     if (!isLast) {
       rest = Quantity::of(

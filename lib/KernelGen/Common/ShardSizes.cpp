@@ -169,7 +169,8 @@ OpFoldResult ShardSizes::of(Value buffer, int64_t dim) {
     return sized(expand.getMixedOutputShape()[dim]);
   if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op)) {
     OpFoldResult size = Builder(type.getContext()).getIndexAttr(1);
-    for (int64_t from : collapse.getReassociationIndices()[dim]) {
+    ReassociationIndices group = collapse.getReassociationIndices()[dim];
+    for (int64_t from : group) {
       OpFoldResult next = of(collapse.getSrc(), from);
       size = size && next ? product(size, next) : OpFoldResult();
     }
