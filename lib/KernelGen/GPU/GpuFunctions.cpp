@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 
@@ -86,6 +87,17 @@ static void replaceExp(math::ExpOp op) {
   op.erase();
 }
 
+/// True if `op` is the exp of a logistic, 1 / (1 + exp(-x)): where exp
+/// overflows its result is a small number, which a formula of its own gives.
+static bool isOfLogistic(math::ExpOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *sum) {
+    return isa<arith::AddFOp>(sum) &&
+           llvm::any_of(sum->getUsers(), [](Operation *quotient) {
+             return spmd::contract::Logistic::has(quotient);
+           });
+  });
+}
+
 namespace {
 struct UseGpuFunctionsPass final
     : shardc::impl::UseGpuFunctionsPassBase<UseGpuFunctionsPass> {
@@ -95,7 +107,8 @@ struct UseGpuFunctionsPass final
     getOperation().walk([&](gpu::LaunchOp launch) {
       launch.walk([&](math::ExpOp op) {
         Type type = op.getType();
-        if (type.isF32() || type.isF16() || type.isBF16())
+        if ((type.isF32() || type.isF16() || type.isBF16()) &&
+            !isOfLogistic(op))
           exps.push_back(op);
       });
     });
