@@ -126,6 +126,9 @@ static void sortShared(const SortCall &call, const LineKernels &kernels,
   }
 }
 
+/// Bytes for short lines, which each thread has on its stack.
+static constexpr int64_t onStack = 16384;
+
 bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
                         int64_t &needed) {
   std::vector<SortOperand> operands;
@@ -155,15 +158,20 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   int64_t units = (call.lines + unit - 1) / unit;
   threads = std::min(threads, units);
   int64_t scratch = (kernels.sortScratch(call) + 63) / 64 * 64;
-  needed = threads * scratch;
-  auto *room = static_cast<char *>(memory.allocate(needed));
-  if (!room)
-    return false;
+  char *room = nullptr;
+  if (scratch > onStack) {
+    needed = threads * scratch;
+    room = static_cast<char *>(memory.allocate(needed));
+    if (!room)
+      return false;
+  }
   share(pool, threads, [&](int64_t part) {
+    alignas(64) char small[onStack];
     int64_t first = bound(units, part, threads) * unit,
             last = std::min(bound(units, part + 1, threads) * unit, call.lines);
-    kernels.sortLines(call, first, last, room + part * scratch);
+    kernels.sortLines(call, first, last, room ? room + part * scratch : small);
   });
-  memory.release(room);
+  if (room)
+    memory.release(room);
   return true;
 }
