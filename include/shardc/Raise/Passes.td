@@ -368,9 +368,14 @@ def UnrollLoopsPass : Pass<"spmd-unroll-loops", "::mlir::func::FuncOp"> {
     }
     // after
     func.func @main(%x: tensor<4096xi32>) -> tensor<4096xi32> {
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %two = stablehlo.constant dense<2> : tensor<i32>
       %0 = stablehlo.multiply %x, %x : tensor<4096xi32>
-      %1 = stablehlo.multiply %0, %0 : tensor<4096xi32>
-      return %1 : tensor<4096xi32>
+      %1 = stablehlo.add %zero, %one : tensor<i32>
+      %2 = stablehlo.multiply %0, %0 : tensor<4096xi32>
+      %3 = stablehlo.add %1, %one : tensor<i32>
+      return %2 : tensor<4096xi32>
     }
     ```
   }];
