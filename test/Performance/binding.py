@@ -53,7 +53,8 @@ def main() -> int:
     parser.add_argument("--bindings", type=int, default=1000)
     parser.add_argument("--shard-translate", default=str(ROOT / "build" / "bin" / "shard-translate"))
     options = parser.parse_args()
-    library = ctypes.CDLL(str(ROOT / "build" / "lib" / "libshardrt.so"))
+    # Artifacts find the runtime among the symbols of the process.
+    library = ctypes.CDLL(str(ROOT / "build" / "lib" / "libshardrt.so"), mode=ctypes.RTLD_GLOBAL)
     corpus = ROOT / "test" / "Execution" / "corpus"
     entries = {entry["name"]: entry for entry in read_manifest(corpus)}
     print(f"{'program':28} {'binding, us':>12} {'compiling, ms':>14} {'KB left':>8}")
