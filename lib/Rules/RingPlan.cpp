@@ -300,14 +300,14 @@ SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
   Boundaries pieces = Boundaries::balanced(sizes[key], 2 * ranks);
   IntervalTable none{owned.axes, {}};
   SmallVector<TablePart, 0> parts(2, TablePart{none, none});
-  for (int64_t rank = 0; rank < ranks; ++rank)
-    for (auto [part, natural] :
-         llvm::zip_equal(parts, ArrayRef{pieces.shard(rank),
-                                         pieces.shard(2 * ranks - 1 - rank)})) {
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    Interval both[] = {pieces.shard(rank), pieces.shard(2 * ranks - 1 - rank)};
+    for (auto [part, natural] : llvm::zip_equal(parts, both)) {
       part.natural.intervals.push_back(natural);
       part.held.intervals.push_back({begin, begin + natural.size()});
       begin += natural.size();
     }
+  }
   return parts;
 }
 
