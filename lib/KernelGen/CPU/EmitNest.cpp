@@ -72,10 +72,16 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
   else
     extents.append(restExtents(extent));
   Quantity from = fromOf(dim), rest = size;
-  int64_t multiple = size.multiple(); // of which what is left is one
+  // What is left on each rank, or a number that it is a multiple of.
+  SmallVector<int64_t> left = size.entries();
+  bool isKnown = !left.empty();
+  if (!isKnown)
+    left = {size.multiple()};
   for (int64_t rows : extents) {
-    bool isLast = multiple % rows == 0;
-    multiple = std::gcd(multiple, rows);
+    bool isLast =
+        llvm::all_of(left, [&](int64_t number) { return number % rows == 0; });
+    for (int64_t &number : left)
+      number = isKnown ? number % rows : std::gcd(number, rows);
     Quantity to = toOf(dim);
     if (!isLast) {
       rest = Quantity::of(

@@ -29,6 +29,15 @@ int64_t Quantity::guess() const {
   return fixed ? *fixed : factsOf(value).most.value_or(kUnknownSize);
 }
 
+llvm::SmallVector<int64_t> Quantity::entries() const {
+  if (fixed)
+    return {*fixed};
+  auto lookup = value.getDefiningOp<spmd::LookupOp>();
+  return lookup && !lookup.getFormula()
+             ? llvm::SmallVector<int64_t>(lookup.getTable())
+             : llvm::SmallVector<int64_t>();
+}
+
 int64_t Quantity::multiple() const {
   return fixed ? std::max<int64_t>(*fixed, 1) : factsOf(value).multiple;
 }

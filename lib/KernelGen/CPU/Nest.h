@@ -29,6 +29,8 @@ struct Quantity {
   int64_t guess() const;
   /// A number that it is a multiple of on every rank.
   int64_t multiple() const;
+  /// What it is on each rank; empty where a table does not say it.
+  llvm::SmallVector<int64_t> entries() const;
 };
 
 /// Arithmetic that folds what is known.
