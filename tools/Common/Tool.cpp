@@ -30,13 +30,25 @@ TakeOptionName::TakeOptionName(StringRef name) {
     option->second->removeArgument();
 }
 
+/// Prints one line at once: processes of a job share the stream.
+static void printError(StringRef tool, StringRef message) {
+  std::string line;
+  raw_string_ostream out(line);
+  bool isColored = WithColor(errs()).colorsEnabled();
+  out.enable_colors(isColored);
+  out << tool << ": ";
+  WithColor(out, HighlightColor::Error,
+            isColored ? ColorMode::Enable : ColorMode::Disable)
+      << "error: ";
+  out << message << "\n";
+  errs() << line;
+}
+
 int shardc::reportAndGetExitCode(StringRef tool, Error error) {
   int code = 0;
   auto print = [&](StringRef message, ExitCode exitCode) {
-    if (!message.empty()) {
-      errs() << tool << ": ";
-      WithColor::error(errs()) << message << "\n";
-    }
+    if (!message.empty())
+      printError(tool, message);
     if (code == 0)
       code = static_cast<int>(exitCode);
   };
@@ -95,10 +107,8 @@ void shardc::parseCommandLine(int argc, char **argv,
     first.consume_front(":");
   first = first.substr(0, first.find("  Try: ")).trim();
   // Where LLVM prints the problem itself there is nothing to add.
-  if (!first.empty()) {
-    errs() << tool << ": ";
-    WithColor::error(errs()) << first << "\n";
-  }
+  if (!first.empty())
+    printError(tool, first);
   errs() << "see " << tool << " --help\n";
   std::exit(static_cast<int>(ExitCode::Usage));
 }
