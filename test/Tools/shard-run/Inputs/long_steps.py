@@ -33,8 +33,8 @@ def program(body: list[str], value: str) -> str:
 
 
 folder = Path(sys.argv[1])
-(folder / "sums.mlir").write_text(program(*line("", "%x", 300)))
-inner, last = line("", "%state", 300)
+(folder / "sums.mlir").write_text(program(*line("", "%x", 450)))
+inner, last = line("", "%state", 450)
 loop = [
     "%first = stablehlo.constant dense<0> : tensor<i32>",
     f"%out:2 = stablehlo.while(%i = %first, %state = %x) : tensor<i32>, {ARRAY}",
