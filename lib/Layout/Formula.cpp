@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Layout/Formula.h"
+#include "Wide.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
@@ -16,19 +17,8 @@
 
 using namespace shardc;
 
-using Wide = __int128;
-static constexpr int64_t largest = int64_t(1) << 60;
 /// As many as ranks that a site table can have.
 static constexpr int64_t mostShards = 65536;
-
-static int64_t saturate(Wide value) {
-  return static_cast<int64_t>(
-      std::clamp<Wide>(value, -Wide(largest), Wide(largest)));
-}
-/// Requires divisor >= 1.
-static Wide ceilDiv(Wide value, Wide divisor) {
-  return value / divisor + (value % divisor > 0 ? 1 : 0);
-}
 
 //===----------------------------------------------------------------------===//
 // Kinds
@@ -84,7 +74,9 @@ std::optional<FormulaKind> shardc::formulaKind(std::string_view name) {
 
 /// True if the numbers of a formula of `kind` make sense.
 static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
-  auto isExtent = [](int64_t size) { return size >= 0 && size <= largest; };
+  auto isExtent = [](int64_t size) {
+    return size >= 0 && size <= largestIndex;
+  };
   switch (kind) {
   case FormulaKind::Given:
     return numbers[0] >= 0 && numbers[1] >= 0 && isExtent(numbers[2]);
@@ -187,8 +179,8 @@ Formula Formula::affine(Formula boundaries, int64_t multiplier, int64_t addend,
     Wide newMultiplier = Wide(m) * multiplier,
          newAddend = Wide(a) * multiplier + Wide(addend) * d,
          newDivisor = Wide(d) * divisor;
-    bool fits = newMultiplier < largest && newDivisor < largest &&
-                newAddend < largest && newAddend > -largest;
+    bool fits = newMultiplier < largestIndex && newDivisor < largestIndex &&
+                newAddend < largestIndex && newAddend > -largestIndex;
     if (!clamps && fits && (multiplier == 1 || d == 1))
       return affine(inner, static_cast<int64_t>(newMultiplier),
                     static_cast<int64_t>(newAddend),

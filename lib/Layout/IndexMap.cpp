@@ -5,28 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Layout/IndexMap.h"
+#include "Wide.h"
 #include <cassert>
 #include <cstdlib>
 
 using namespace shardc;
-
-using Wide = __int128;
-
-/// Far enough from the ends of int64_t for differences to be safe.
-static constexpr int64_t largest = int64_t(1) << 60;
-
-static int64_t saturate(Wide value) {
-  return static_cast<int64_t>(
-      std::clamp<Wide>(value, -Wide(largest), Wide(largest)));
-}
-
-/// Requires divisor >= 1.
-static Wide floorDiv(Wide value, Wide divisor) {
-  return value / divisor - (value % divisor < 0 ? 1 : 0);
-}
-static Wide ceilDiv(Wide value, Wide divisor) {
-  return value / divisor + (value % divisor > 0 ? 1 : 0);
-}
 
 /// The sum of the coefficients of the factor of term `i`, or nullopt if an
 /// earlier term has counted it.
