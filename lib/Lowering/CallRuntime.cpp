@@ -60,23 +60,6 @@ tableByRank(ModuleOp module, LookupOp op,
   return global;
 }
 
-/// A constant with external linkage that the runtime looks up by name.
-static void exportWords(ModuleOp module, StringRef name,
-                        ArrayRef<int64_t> words) {
-  OpBuilder builder(module.getBodyRegion());
-  Type i64 = builder.getI64Type();
-  int64_t count = words.size();
-  auto define = [&](Type type, const Twine &symbol, Attribute value) {
-    auto global = LLVM::GlobalOp::create(
-        builder, module.getLoc(), type, /*isConstant=*/true,
-        LLVM::Linkage::External, symbol.str(), value);
-    global.setAlignment(64);
-  };
-  define(LLVM::LLVMArrayType::get(i64, count), name,
-         DenseElementsAttr::get(RankedTensorType::get({count}, i64), words));
-  define(i64, name + "_length", builder.getI64IntegerAttr(count));
-}
-
 /// What of sites, arguments and results follows from what is bound.
 static shardrt::Formulas collectFormulas(ModuleOp module,
                                          const shardrt::SiteTable &table) {
@@ -598,8 +581,11 @@ struct CallRuntimePass final
       op.erase();
     }
     contract::ArenaPlan::remove(module);
-    if (!formulas.empty())
-      exportWords(module, "shardc_formulas", shardrt::encodeFormulas(formulas));
+    if (!formulas.empty()) {
+      OpBuilder builder(module.getBodyRegion());
+      exportWords(builder, module.getLoc(), "shardc_formulas",
+                  shardrt::encodeFormulas(formulas));
+    }
     for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
       mesh.erase();
     contract::LocalView::remove(main);

@@ -1,4 +1,5 @@
 //===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
+#include "RuntimeCalls.h"
 #include "SiteTables.h"
 #include "SplitEntry.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -70,14 +71,6 @@ static void checkStatuses(LLVM::LLVMFuncOp function) {
   }
 }
 
-/// A constant with external linkage that the runtime looks up by name.
-static void exportConstant(OpBuilder &builder, Location loc, Type type,
-                           StringRef name, Attribute value) {
-  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
-                                       LLVM::Linkage::External, name, value);
-  global.setAlignment(64);
-}
-
 namespace {
 struct CheckStatusPass final
     : shardc::impl::CheckStatusPassBase<CheckStatusPass> {
@@ -97,20 +90,15 @@ struct CheckStatusPass final
     auto [words, text] = shardrt::encodeSites(*sites);
     OpBuilder builder(module.getBodyRegion());
     Location loc = module.getLoc();
-    Type i64 = builder.getI64Type(), i8 = builder.getI8Type();
-    int64_t count = words.size(), length = text.size();
-    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i64, count),
-                   "shardc_sites",
-                   DenseElementsAttr::get(RankedTensorType::get({count}, i64),
-                                          ArrayRef(words)));
-    exportConstant(builder, loc, i64, "shardc_sites_length",
-                   builder.getI64IntegerAttr(count));
+    exportWords(builder, loc, "shardc_sites", words);
+    int64_t length = text.size();
     // At least one byte, so that the symbol has an address.
     if (text.empty())
       text.push_back('\0');
-    exportConstant(builder, loc, LLVM::LLVMArrayType::get(i8, text.size()),
+    exportConstant(builder, loc,
+                   LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
                    "shardc_strings", builder.getStringAttr(text));
-    exportConstant(builder, loc, i64, "shardc_strings_length",
+    exportConstant(builder, loc, builder.getI64Type(), "shardc_strings_length",
                    builder.getI64IntegerAttr(length));
     // Attributes of our own mean nothing to LLVM.
     contract::Sites::remove(module);

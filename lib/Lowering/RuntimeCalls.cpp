@@ -94,6 +94,25 @@ Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module,
       global.getSymName());
 }
 
+void shardc::exportConstant(OpBuilder &builder, Location loc, Type type,
+                            const Twine &name, Attribute value) {
+  auto global =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                             LLVM::Linkage::External, name.str(), value);
+  global.setAlignment(64);
+}
+
+void shardc::exportWords(OpBuilder &builder, Location loc, StringRef name,
+                         ArrayRef<int64_t> words) {
+  Type i64 = builder.getI64Type();
+  int64_t count = words.size();
+  exportConstant(
+      builder, loc, LLVM::LLVMArrayType::get(i64, count), name,
+      DenseElementsAttr::get(RankedTensorType::get({count}, i64), words));
+  exportConstant(builder, loc, i64, name + "_length",
+                 builder.getI64IntegerAttr(count));
+}
+
 Value shardc::storeWords(OpBuilder &builder, Operation *op,
                          ArrayRef<Value> words) {
   Location loc = op->getLoc();

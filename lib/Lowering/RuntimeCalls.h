@@ -34,6 +34,14 @@ mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ModuleOp module, llvm::StringRef text);
 
+/// Constants with external linkage that the runtime looks up by name: one of
+/// `type`; and words, whose number is `name`_length.
+void exportConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Type type, const llvm::Twine &name,
+                    mlir::Attribute value);
+void exportWords(mlir::OpBuilder &builder, mlir::Location loc,
+                 llvm::StringRef name, llvm::ArrayRef<int64_t> words);
+
 /// Stores i64s `words` one behind the other before `op`, which a runtime call
 /// is made of: the address of a place of its own in the function's frame.
 mlir::Value storeWords(mlir::OpBuilder &builder, mlir::Operation *op,
