@@ -155,9 +155,7 @@ DimExchange shardc::combineTables(RankTables &tables, int64_t dim,
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The size of what a rank needs of a dim, where all ranks and all bindings
-/// agree.
-static int64_t neededSize(const DimExchange &dim) {
+int64_t shardc::neededSize(const DimExchange &dim) {
   return dim.neededFormula.isOpen() ? ShapedType::kDynamic
                                     : staticSize(sizesOf(dim.needed));
 }

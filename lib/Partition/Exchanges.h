@@ -75,6 +75,10 @@ DimExchange combineTables(RankTables &tables, int64_t dim,
                           const IntervalTable &owned,
                           const IntervalTable &needed);
 
+/// The size of what a rank needs of a dim, where all ranks and all bindings
+/// agree; else ShapedType::kDynamic.
+int64_t neededSize(const DimExchange &dim);
+
 /// True if what a rank needs differs from what it owns in some binding.
 bool moves(const DimExchange &dim);
 

@@ -471,8 +471,7 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
                   kept.needed.end());
     attrs.push_back(
         DimExchangeAttr::get(builder.getContext(), tables.getMesh(), kept));
-    shape[dim.dim] = dim.neededFormula ? ShapedType::kDynamic
-                                       : staticSize(sizesOf(dim.needed));
+    shape[dim.dim] = neededSize(dim);
   }
   auto type = cast<RankedTensorType>(local.getType()).clone(shape);
   Value scattered = ReduceScatterOp::create(
