@@ -144,6 +144,16 @@ public:
   int status = -1;
   char error[512] = "";
 };
+/// A rank that says that it is there, and is at work until `go`.
+RankFunction waitFor(std::atomic<bool> &go, std::atomic<bool> &isThere) {
+  return [&](shardrt_context *) {
+    isThere = true;
+    while (!go)
+      std::this_thread::yield();
+    return 0;
+  };
+}
+
 } // namespace
 
 static int callAllSites(shardrt_context *ctx) {
@@ -458,12 +468,7 @@ TEST(Crew, ALoneRankRunsOnTheCallersThread) {
   // A place that is at work is left alone; what it is asked meanwhile comes
   // after.
   std::atomic<bool> go{false}, isThere{false};
-  TestRun work([&](shardrt_context *) {
-    isThere = true;
-    while (!go)
-      std::this_thread::yield();
-    return 0;
-  });
+  TestRun work(waitFor(go, isThere));
   ASSERT_EQ(one.start(work), SHARDRT_OK);
   while (!isThere)
     std::this_thread::yield();
@@ -519,12 +524,7 @@ TEST(Crew, RanksWithoutSitesTakeTurnsOnTheCallersThread) {
   EXPECT_EQ(runHere(), SHARDRT_OK);
   // One place at work keeps all from it, and loses nothing.
   std::atomic<bool> go{false}, isThere{false};
-  TestRun work([&](shardrt_context *) {
-    isThere = true;
-    while (!go)
-      std::this_thread::yield();
-    return 0;
-  });
+  TestRun work(waitFor(go, isThere));
   ASSERT_EQ(one.start(work), SHARDRT_OK);
   while (!isThere)
     std::this_thread::yield();
