@@ -90,18 +90,18 @@ def wave3d():
     return f, [((192, 192, 192), ("x",))] * 3, [("x",)] * 2
 
 
-def fourier():
-    """Two layers of a Fourier operator and their gradients, 4 fields of 256x256, 32 channels, 24 modes, rows cut."""
+def fourier_gradients(batch, rows, width, channels, modes):
+    """Two layers of a Fourier operator and their gradients, rows cut."""
     import jax
     import jax.numpy as jnp
     from jax import lax
 
-    n, channels, modes, scale = 256, 32, 24, 0.125
+    scale = 0.125
 
     def spectral(x, re, im):
         f = jnp.fft.rfft2(x, axes=(1, 2))
         mixed = jnp.einsum("bxyi,ioxy->bxyo", f[:, :modes, :modes], scale * lax.complex(re, im))
-        return jnp.fft.irfft2(jnp.zeros_like(f).at[:, :modes, :modes].set(mixed), s=(n, n), axes=(1, 2))
+        return jnp.fft.irfft2(jnp.zeros_like(f).at[:, :modes, :modes].set(mixed), s=(rows, width), axes=(1, 2))
 
     def loss(weights, x):
         for re, im, skip in weights:
@@ -113,8 +113,13 @@ def fourier():
         return tuple(jax.tree.leaves(gradients))
 
     modal, square = ((channels, channels, modes, modes), ()), ((channels, channels), ())
-    field = (4, n, n, channels)
+    field = (batch, rows, width, channels)
     return f, [modal, modal, square] * 2 + [(field, (None, "x"))], [()] * 6 + [(None, "x")]
+
+
+def fourier():
+    """Two layers of a Fourier operator and their gradients, 4 fields of 256x256, 32 channels, 24 modes, rows cut."""
+    return fourier_gradients(batch=4, rows=256, width=256, channels=32, modes=24)
 
 
 PROGRAMS = {"conv_halo": conv_halo, "unet2d": unet2d, "shallow_water": shallow_water, "wave3d": wave3d, "fourier": fourier}

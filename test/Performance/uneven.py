@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import bench
 import harness
 
 # --- programs: functions of the extent of the dim that is cut ---------------------------------------------------------
@@ -43,16 +44,12 @@ def convolution(n):
 
 def shallow_water(n):
     """Ten steps of the shallow-water equations, periodic, rows cut."""
-    import bench
-
     f, arguments, out = bench.shallow_water()
     return f, [((n, 1024), ("x",)) for _ in arguments], out
 
 
 def wave3d(n):
     """Ten steps of the wave equation, planes cut."""
-    import bench
-
     f, arguments, out = bench.wave3d()
     return f, [((n, 128, 128), ("x",)) for _ in arguments], out
 
@@ -121,29 +118,7 @@ def gnn_train(n):
 
 def fourier_train(n):
     """Gradients of two layers of a Fourier operator, rows cut."""
-    import jax
-    import jax.numpy as jnp
-    from jax import lax
-
-    width, channels, modes, scale = 128, 16, 16, 0.125
-
-    def spectral(x, re, im):
-        f = jnp.fft.rfft2(x, axes=(1, 2))
-        mixed = jnp.einsum("bxyi,ioxy->bxyo", f[:, :modes, :modes], scale * lax.complex(re, im))
-        return jnp.fft.irfft2(jnp.zeros_like(f).at[:, :modes, :modes].set(mixed), s=(n, width), axes=(1, 2))
-
-    def loss(weights, x):
-        for re, im, skip in weights:
-            x = jax.nn.gelu(spectral(x, re, im) + scale * x @ skip)
-        return jnp.mean(x**2)
-
-    def f(re0, im0, skip0, re1, im1, skip1, x):
-        gradients = jax.grad(loss, argnums=(0, 1))([(re0, im0, skip0), (re1, im1, skip1)], x)
-        return tuple(jax.tree.leaves(gradients))
-
-    modal, square = ((channels, channels, modes, modes), ()), ((channels, channels), ())
-    field = (2, n, width, channels)
-    return f, [modal, modal, square] * 2 + [(field, (None, "x"))], [()] * 6 + [(None, "x")]
+    return bench.fourier_gradients(batch=2, rows=n, width=128, channels=16, modes=16)
 
 
 def attention(n):
