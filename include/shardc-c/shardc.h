@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 4
+#define SHARDC_API_VERSION 5
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -281,6 +281,34 @@ SHARDC_EXPORT shardc_error *shardc_program_load(shardc_engine *engine,
                                                 const void *artifact,
                                                 size_t artifact_bytes,
                                                 shardc_program **program);
+
+/** Sizes of the shards in which a dim of an argument arrives. */
+typedef struct shardc_sizes {
+  int64_t argument, dim;
+  int64_t num_shards;
+  const int64_t *sizes; /**< elements, by coordinate along the dim's axes */
+} shardc_sizes;
+
+/** What a program that was compiled with something left open is bound to. */
+typedef struct shardc_binding {
+  size_t size;
+  /** Of dims that the option "dynamic" left open; balanced where none are
+   * given. */
+  const shardc_sizes *sizes;
+  size_t num_sizes;
+} shardc_binding;
+
+/** Binds a program that was compiled with the option "dynamic" ("0:0,2:1", or
+ * "all": docs/Concepts/Binding.md): `*bound` is a program like any other, for
+ * what `binding` says, and shares its code. Nothing is compiled, no process
+ * started and no file read. `program` stays what it is, of balanced sizes. The
+ * last 64 bindings of a program are kept, and are found again when they are
+ * asked for with the same values in the same order. SHARDC_USAGE, with
+ * argument, dim and values: sizes of a dim that was not left open, another
+ * number of them than it has shards, or that do not add up. */
+SHARDC_EXPORT shardc_error *shardc_program_bind(shardc_program *program,
+                                                const shardc_binding *binding,
+                                                shardc_program **bound);
 
 /** How one argument or result lies over the ranks. */
 typedef struct shardc_value {

@@ -186,6 +186,36 @@ shardc_error *shardc_program_load(shardc_engine *engine, const void *artifact,
   });
 }
 
+shardc_error *shardc_program_bind(shardc_program *program,
+                                  const shardc_binding *binding,
+                                  shardc_program **bound) {
+  return guarded([&]() -> MaybeFailure {
+    if (bound)
+      *bound = nullptr;
+    if (!program || !bound)
+      return nullArgument(program ? "bound" : "program");
+    shardc_binding asked;
+    if (!readStruct(binding, asked))
+      return withoutSize("binding");
+    if (asked.num_sizes > 0 && !asked.sizes)
+      return nullArgument("sizes");
+    std::vector<GivenSizes> given;
+    for (const shardc_sizes &sizes : std::span(asked.sizes, asked.num_sizes)) {
+      if (!sizes.sizes || sizes.num_shards < 1)
+        return usage("argument " + std::to_string(sizes.argument) + ", dim " +
+                     std::to_string(sizes.dim) + ": no sizes are given");
+      given.push_back({sizes.argument,
+                       sizes.dim,
+                       {sizes.sizes, static_cast<size_t>(sizes.num_shards)}});
+    }
+    Ref<Program> made;
+    if (MaybeFailure failure = unwrap(program)->bind(given, made))
+      return failure;
+    *bound = wrap(made.take());
+    return nullptr;
+  });
+}
+
 void shardc_bytes_free(shardc_bytes *bytes) {
   if (!bytes)
     return;
@@ -254,7 +284,7 @@ const char *shardc_program_local_text(const shardc_program *program) {
 }
 
 const char *shardc_program_remarks(const shardc_program *program) {
-  return program ? unwrap(program)->model.remarks.c_str() : "";
+  return program ? unwrap(program)->compiled->remarks.c_str() : "";
 }
 
 shardc_error *shardc_program_get_costs(const shardc_program *program,

@@ -140,8 +140,8 @@ static MaybeFailure describe(const shardc::ValueMetadata &value,
   return nullptr;
 }
 
-/// Fills `model` with what `json`, a program's metadata, says.
-static MaybeFailure fillModel(CompiledModel &model, const std::string &json) {
+MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
+                                          const std::string &json) {
   Expected<shardc::ProgramMetadata> parsed = shardc::parseMetadata(json);
   if (!parsed)
     return fail(Status::Artifact, toString(parsed.takeError()));
@@ -234,7 +234,7 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
   model.path = path.str();
   model.source = std::make_shared<shardc::ModelOptions>(options);
   if (auto parts = engine.cache.find(key);
-      parts && parts->size() == 4 && !fillModel(model, (*parts)[0])) {
+      parts && parts->size() == 4 && !readMetadata(model, (*parts)[0])) {
     model.remarks = std::move((*parts)[1]);
     model.object = std::move((*parts)[2]);
     model.localText = std::move((*parts)[3]);
@@ -248,7 +248,7 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
   if (!compiled)
     return failureOf(compiled.takeError(), keeper);
   if (MaybeFailure failure =
-          fillModel(model, shardc::toJSON(compiled->metadata)))
+          readMetadata(model, shardc::toJSON(compiled->metadata)))
     return failure;
   model.remarks = std::move(keeper.remarks);
   model.object = std::move(compiled->object);
@@ -324,7 +324,7 @@ MaybeFailure shardc::engine::openArtifact(const Engine &engine,
   if (!metadata)
     return fail(Status::Artifact,
                 "the artifact is refused: " + toString(metadata.takeError()));
-  if (MaybeFailure failure = fillModel(model, shardc::toJSON(*metadata)))
+  if (MaybeFailure failure = readMetadata(model, shardc::toJSON(*metadata)))
     return failure;
   prepare(engine, carried->options);
   carried->options.isOwn = true; // the key says so

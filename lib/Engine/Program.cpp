@@ -7,8 +7,11 @@
 
 using namespace shardc::engine;
 
-Program::Program(Engine &engine, CompiledModel model)
-    : engine(&engine), model(std::move(model)) {}
+Program::Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
+                 std::unique_ptr<const CompiledModel> given)
+    : engine(&engine), compiled(std::move(compiled)),
+      ofBinding(std::move(given)),
+      model(ofBinding ? *ofBinding : *this->compiled) {}
 
 Program::~Program() = default;
 
@@ -59,7 +62,7 @@ MaybeFailure Program::loadArtifact(Engine &engine, std::string_view bytes,
 }
 
 MaybeFailure Program::serialize(std::string &artifact) const {
-  return makeArtifact(model, artifact);
+  return makeArtifact(*compiled, artifact);
 }
 
 MaybeFailure Program::make(Engine &engine, CompiledModel model,
@@ -70,10 +73,57 @@ MaybeFailure Program::make(Engine &engine, CompiledModel model,
                  " ranks, but the engine has " + std::to_string(count) +
                  " devices; make one with more, or give the mesh other sizes "
                  "(option \"mesh\")");
-  auto made = Ref<Program>::adopt(new Program(engine, std::move(model)));
+  auto made = Ref<Program>::adopt(new Program(
+      engine, std::make_shared<CompiledModel>(std::move(model)), nullptr));
   if (MaybeFailure failure = made->load())
     return failure;
   program = std::move(made);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Binding
+//===----------------------------------------------------------------------===//
+
+MaybeFailure Program::bind(std::span<const GivenSizes> given,
+                           Ref<Program> &bound) {
+  if (MaybeFailure failure = engine->checkUsable())
+    return failure;
+  std::vector<int64_t> key;
+  for (const GivenSizes &sizes : given) {
+    key.insert(key.end(), {sizes.argument, sizes.dim,
+                           static_cast<int64_t>(sizes.sizes.size())});
+    key.insert(key.end(), sizes.sizes.begin(), sizes.sizes.end());
+  }
+  if ((bound = bindings.find(key)))
+    return nullptr;
+  std::vector<shardrt_given> list;
+  for (const GivenSizes &sizes : given)
+    list.push_back({sizes.argument, sizes.dim,
+                    static_cast<int64_t>(sizes.sizes.size()),
+                    sizes.sizes.data()});
+  char problem[1024] = "";
+  shardrt_program *made = nullptr;
+  int status = shardrt_program_bind(loaded.get(), list.data(),
+                                    static_cast<int64_t>(list.size()), &made,
+                                    problem, sizeof(problem));
+  if (status != SHARDRT_OK)
+    return fail(static_cast<Status>(status), problem);
+  std::unique_ptr<shardrt_program, DestroyProgram> numbers(made);
+  auto lies = std::make_unique<CompiledModel>();
+  if (MaybeFailure failure =
+          readMetadata(*lies, shardrt_program_metadata(made)))
+    return failure;
+  lies->costs.codeBytes = model.costs.codeBytes;
+  auto result =
+      Ref<Program>::adopt(new Program(*engine, compiled, std::move(lies)));
+  result->callsHost = callsHost;
+  result->digest = digest;
+  result->code = code;
+  result->main = main;
+  result->loaded = std::move(numbers);
+  bindings.store(key, result);
+  bound = std::move(result);
   return nullptr;
 }
 
@@ -87,7 +137,8 @@ std::shared_ptr<ProgramCache> shardc::engine::makeProgramCache() {
 
 void shardc::engine::clear(ProgramCache &programs) { programs.clear(); }
 
-Ref<Program> ProgramCache::find(const std::string &key) {
+template <typename Key, size_t Most>
+Ref<Program> LastPrograms<Key, Most>::find(const Key &key) {
   std::lock_guard lock(mutex);
   auto known = programs.find(key);
   if (known == programs.end())
@@ -96,12 +147,13 @@ Ref<Program> ProgramCache::find(const std::string &key) {
   return known->second.first;
 }
 
-void ProgramCache::store(const std::string &key, Ref<Program> program) {
+template <typename Key, size_t Most>
+void LastPrograms<Key, Most>::store(const Key &key, Ref<Program> program) {
   // What goes, goes without the lock.
   Ref<Program> oldest;
   std::lock_guard lock(mutex);
   programs[key] = {std::move(program), ++clock};
-  if (programs.size() <= kMost)
+  if (programs.size() <= Most)
     return;
   auto first =
       std::min_element(programs.begin(), programs.end(), [](auto &a, auto &b) {
@@ -111,7 +163,7 @@ void ProgramCache::store(const std::string &key, Ref<Program> program) {
   programs.erase(first);
 }
 
-void ProgramCache::clear() {
+template <typename Key, size_t Most> void LastPrograms<Key, Most>::clear() {
   decltype(programs) all;
   std::lock_guard lock(mutex);
   all.swap(programs);
@@ -122,11 +174,14 @@ void ProgramCache::clear() {
 //===----------------------------------------------------------------------===//
 
 MaybeFailure Program::load() {
-  const std::string &bytes = model.code.empty() ? model.object : model.code;
+  bool isObject = compiled->code.empty();
+  const std::string &bytes = isObject ? compiled->object : compiled->code;
   callsHost = bytes.find("shardrt_call_host") != std::string::npos;
+  std::unique_ptr<Code> linked;
   if (MaybeFailure failure =
-          model.code.empty() ? Code::load(bytes, code) : Code::map(bytes, code))
+          isObject ? Code::load(bytes, linked) : Code::map(bytes, linked))
     return failure;
+  code = std::move(linked);
   main = reinterpret_cast<shardrt_main_fn>(code->find("shardc_main"));
   if (!main)
     return fail(Status::Artifact, "the program's code lacks shardc_main");
@@ -238,14 +293,14 @@ MaybeFailure Program::siteStats(int64_t site, shardrt_site_info &info,
 }
 
 MaybeFailure Program::localText(const std::string *&text) {
-  if (!model.localText.empty()) {
-    text = &model.localText;
+  if (!compiled->localText.empty()) {
+    text = &compiled->localText;
     return nullptr;
   }
   std::lock_guard lock(mutex);
   if (!local) {
     std::string printed;
-    if (MaybeFailure failure = printLocal(*engine, model, printed))
+    if (MaybeFailure failure = printLocal(*engine, *compiled, printed))
       return failure;
     local = std::make_unique<std::string>(std::move(printed));
   }

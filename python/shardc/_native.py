@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 4
+API_VERSION = 5
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -91,6 +91,14 @@ class Bytes(ctypes.Structure):
     _fields_ = [("data", _pointer), ("size", _size)]
 
 
+class GivenSizes(ctypes.Structure):
+    _fields_ = [("argument", _int64), ("dim", _int64), ("num_shards", _int64), ("sizes", _int64s)]
+
+
+class Binding(Sized):
+    _fields_ = [("size", _size), ("sizes", ctypes.POINTER(GivenSizes)), ("num_sizes", _size)]
+
+
 class Value(Sized):
     _fields_ = [("size", _size), ("name", _string), ("location", _string), ("element_type", _type),
                 ("num_dims", _int64), ("dims", ctypes.POINTER(ctypes.c_int64)), ("donated", _int64)]
@@ -121,7 +129,7 @@ STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
     "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
     "shardc_memory_stats": MemoryStats, "shardc_trace_event": TraceEvent, "shardc_bytes": Bytes,
-    "shardc_value": Value, "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
+    "shardc_sizes": GivenSizes, "shardc_binding": Binding, "shardc_value": Value, "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
     "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats,
 }
 
@@ -156,6 +164,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_bytes_free": (None, [ctypes.POINTER(Bytes)]),
     "shardc_program_serialize": (_error, [_pointer, ctypes.POINTER(Bytes)]),
     "shardc_program_load": (_error, [_pointer, _string, _size, _pointers]),
+    "shardc_program_bind": (_error, [_pointer, ctypes.POINTER(Binding), _pointers]),
     "shardc_program_name": (_string, [_pointer]),
     "shardc_program_num_ranks": (_int64, [_pointer]),
     "shardc_program_num_arguments": (_int64, [_pointer]),

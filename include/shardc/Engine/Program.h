@@ -59,6 +59,27 @@ struct CompiledModel {
   std::shared_ptr<const ModelOptions> source;
 };
 
+/// The sizes of the shards in which a dim of an argument arrives.
+struct GivenSizes {
+  int64_t argument = 0, dim = 0;
+  std::span<const int64_t> sizes;
+};
+
+class Program;
+
+/// The programs of the last `Most` keys that were asked for.
+template <typename Key, size_t Most> class LastPrograms {
+public:
+  Ref<Program> find(const Key &key);
+  void store(const Key &key, Ref<Program> program);
+  void clear();
+
+private:
+  std::mutex mutex;
+  uint64_t clock = 0;
+  std::map<Key, std::pair<Ref<Program>, uint64_t>> programs;
+};
+
 struct Execution {
   const int64_t *devices = nullptr; ///< null: 0, 1, …
   const uint8_t *donated = nullptr; ///< null: as the program declares
@@ -80,7 +101,9 @@ public:
                                    Ref<Program> &program);
   ~Program();
 
-  /// The program as an artifact.
+  /// The same program for these sizes of dims that were left open.
+  MaybeFailure bind(std::span<const GivenSizes> given, Ref<Program> &bound);
+  /// The program, with whatever is left open, as an artifact.
   MaybeFailure serialize(std::string &artifact) const;
   /// Runs it once. `done` (null: nobody) is ready when the results are.
   MaybeFailure execute(const Execution &execution, Ref<Event> *done);
@@ -92,7 +115,16 @@ public:
   MaybeFailure localText(const std::string *&text);
 
   const Ref<Engine> engine;
-  const CompiledModel model;
+  /// What was compiled: those that are bound share it.
+  const std::shared_ptr<const CompiledModel> compiled;
+
+private:
+  const std::unique_ptr<const CompiledModel> ofBinding;
+
+public:
+  /// It, or, of a program that is bound, what differs: how arguments and
+  /// results lie.
+  const CompiledModel &model;
   bool callsHost = false;
   /// Of the model and its options, the same in other processes; 0 of an
   /// artifact.
@@ -113,7 +145,8 @@ public:
 
 private:
   friend struct Run;
-  Program(Engine &engine, CompiledModel model);
+  Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
+          std::unique_ptr<const CompiledModel> ofBinding);
   /// The program of `model`, linked.
   static MaybeFailure make(Engine &engine, CompiledModel model,
                            Ref<Program> &program);
@@ -139,7 +172,7 @@ private:
       shardrt_program_destroy(program);
     }
   };
-  std::unique_ptr<Code> code;
+  std::shared_ptr<Code> code;
   std::unique_ptr<shardrt_program, DestroyProgram> loaded;
   shardrt_main_fn main = nullptr;
   std::atomic<World *> standard{nullptr}; ///< on devices 0, 1, …
@@ -147,21 +180,11 @@ private:
   std::mutex mutex;                       ///< guards what follows
   std::map<std::vector<int64_t>, std::unique_ptr<World>> worlds;
   std::unique_ptr<std::string> local;
+  LastPrograms<std::vector<int64_t>, 64> bindings; ///< by what was given
 };
 
 /// Programs of an engine that are likely to be compiled again: the last ones.
-class ProgramCache {
-public:
-  Ref<Program> find(const std::string &key);
-  void store(const std::string &key, Ref<Program> program);
-  void clear();
-
-private:
-  static constexpr size_t kMost = 256;
-  std::mutex mutex;
-  uint64_t clock = 0;
-  std::map<std::string, std::pair<Ref<Program>, uint64_t>> programs;
-};
+class ProgramCache final : public LastPrograms<std::string, 256> {};
 
 /// Compiles, or finds what was compiled before; with MLIR behind it.
 MaybeFailure compileModel(const Engine &engine, std::string_view text,
@@ -174,6 +197,8 @@ MaybeFailure openArtifact(const Engine &engine, std::string_view bytes,
                           CompiledModel &model);
 /// An artifact of `model`.
 MaybeFailure makeArtifact(const CompiledModel &model, std::string &artifact);
+/// Fills `model` with what `json`, a program's metadata, says.
+MaybeFailure readMetadata(CompiledModel &model, const std::string &json);
 /// What each rank does, as StableHLO.
 MaybeFailure printLocal(const Engine &engine, const CompiledModel &model,
                         std::string &text);

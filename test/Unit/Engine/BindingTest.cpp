@@ -1,0 +1,214 @@
+//===- BindingTest.cpp - Programs whose sizes are said when they run ------===//
+
+#include "Handles.h"
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <sys/resource.h>
+
+using namespace shardc::test;
+
+namespace {
+
+/// Each element and the one before it, of 4,096 over `x`; and the sum of all.
+const char *const kPairs = R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %y: tensor<3xf32>)
+      -> (tensor<4096xf32>, tensor<f32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %moved = stablehlo.pad %x, %zero, low = [1], high = [-1], interior = [0]
+        : (tensor<4096xf32>, tensor<f32>) -> tensor<4096xf32>
+    %pairs = stablehlo.add %x, %moved : tensor<4096xf32>
+    %sum = stablehlo.reduce(%pairs init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<4096xf32>, tensor<f32>) -> tensor<f32>
+    return %pairs, %sum : tensor<4096xf32>, tensor<f32>
+  }
+})mlir";
+
+ProgramPtr compile(shardc_engine *engine, const char *text,
+                   const char *dynamic) {
+  std::vector<shardc_option> options;
+  if (dynamic)
+    options.push_back({"dynamic", dynamic});
+  shardc_program *made = nullptr;
+  EXPECT_GOOD(shardc_compile(engine, text, std::strlen(text), "model.mlir",
+                             options.data(), options.size(), &made));
+  return ProgramPtr(made);
+}
+
+/// Binds dim `dim` of argument `argument`.
+shardc_error *tryBind(shardc_program *program, int64_t argument, int64_t dim,
+                      const std::vector<int64_t> &sizes, ProgramPtr &bound) {
+  shardc_sizes given = {argument, dim, static_cast<int64_t>(sizes.size()),
+                        sizes.data()};
+  shardc_binding binding = {};
+  binding.size = sizeof(binding);
+  binding.sizes = &given;
+  binding.num_sizes = 1;
+  shardc_program *made = nullptr;
+  shardc_error *error = shardc_program_bind(program, &binding, &made);
+  bound.reset(made);
+  return error;
+}
+
+/// Elements 0, 1, …, of which rank r holds `sizes[r]`, and three zeros: what
+/// `program` makes of them, and the sizes in which that comes.
+std::vector<float> run(shardc_engine *engine, shardc_program *program,
+                       const std::vector<int64_t> &sizes, float &sum) {
+  std::vector<BufferPtr> kept;
+  std::vector<std::vector<shardc_buffer *>> given(sizes.size());
+  std::vector<std::array<shardc_buffer *, 2>> made(sizes.size());
+  std::vector<shardc_buffer *const *> in;
+  std::vector<shardc_buffer **> out;
+  float next = 0;
+  int64_t count = shardc_program_num_arguments(program);
+  for (size_t rank = 0; rank < sizes.size(); ++rank) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < sizes[rank]; ++i)
+      values.push_back(next++);
+    kept.push_back(put(engine, rank, values, {sizes[rank]}));
+    given[rank].push_back(kept.back().get());
+    if (count > 1) {
+      kept.push_back(put(engine, rank, {0, 0, 0}, {3}));
+      given[rank].push_back(kept.back().get());
+    }
+    in.push_back(given[rank].data());
+    out.push_back(made[rank].data());
+  }
+  EXPECT_GOOD(shardc_execute(program, nullptr, in.data(), out.data(), nullptr));
+  std::vector<float> all;
+  for (size_t rank = 0; rank < sizes.size(); ++rank) {
+    BufferPtr part(made[rank][0]), scalar(made[rank][1]);
+    if (!part || !scalar)
+      return all;
+    for (float value : get(part.get()))
+      all.push_back(value);
+    sum = get(scalar.get())[0];
+  }
+  return all;
+}
+
+TEST(Binding, RunsOneCompilationOnAnySizes) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kCentred, "all");
+  ASSERT_TRUE(program);
+  for (const std::vector<int64_t> &sizes :
+       std::vector<std::vector<int64_t>>{{5, 2}, {0, 7}, {7, 0}, {3, 4}}) {
+    ProgramPtr bound;
+    ASSERT_GOOD(tryBind(program.get(), 0, 0, sizes, bound));
+    int64_t start = 0, size = 0;
+    ASSERT_GOOD(shardc_program_result_box(bound.get(), 0, 1, &start, &size));
+    EXPECT_EQ(start, sizes[0]);
+    EXPECT_EQ(size, sizes[1]);
+    float sum = 0;
+    EXPECT_EQ(run(engine.get(), bound.get(), sizes, sum),
+              (std::vector<float>{-21, -20, -19, -18, -17, -16, -15}));
+    EXPECT_EQ(sum, 21);
+  }
+  // What it was compiled as is still balanced.
+  float sum = 0;
+  EXPECT_EQ(run(engine.get(), program.get(), {4, 3}, sum).size(), 7u);
+  EXPECT_EQ(sum, 21);
+}
+
+TEST(Binding, SaysWhatIsWrongWithSizes) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kPairs, "0:0"), bound;
+  ASSERT_TRUE(program);
+  EXPECT_FAILS(tryBind(program.get(), 0, 0, {4000, 97}, bound), SHARDC_USAGE,
+               "argument 0, dim 0: sizes [4000, 97] add up to 4097, expected "
+               "4096");
+  EXPECT_FALSE(bound);
+  EXPECT_FAILS(tryBind(program.get(), 0, 0, {4096}, bound), SHARDC_USAGE,
+               "argument 0, dim 0: 1 sizes [4096] for 2 shards");
+  EXPECT_FAILS(tryBind(program.get(), 0, 0, {}, bound), SHARDC_USAGE,
+               "argument 0, dim 0: no sizes are given");
+  EXPECT_FAILS(tryBind(program.get(), 0, 0, {5000, -904}, bound), SHARDC_USAGE,
+               "argument 0, dim 0: a size is negative");
+  EXPECT_FAILS(tryBind(program.get(), 1, 0, {2, 1}, bound), SHARDC_USAGE,
+               "argument 1, dim 0: its sizes were not left open");
+  EXPECT_FAILS(tryBind(program.get(), 9, 0, {2, 1}, bound), SHARDC_USAGE,
+               "argument 9, dim 0: its sizes were not left open");
+  shardc_binding binding = {};
+  shardc_program *made = nullptr;
+  EXPECT_FAILS(shardc_program_bind(program.get(), &binding, &made),
+               SHARDC_USAGE, "'binding' has no size");
+  binding.size = sizeof(binding);
+  binding.num_sizes = 1;
+  EXPECT_FAILS(shardc_program_bind(program.get(), &binding, &made),
+               SHARDC_USAGE, "'sizes' is NULL");
+  EXPECT_FAILS(shardc_program_bind(nullptr, &binding, &made), SHARDC_USAGE,
+               "'program' is NULL");
+  ProgramPtr closed = compile(engine.get(), kPairs, nullptr);
+  EXPECT_FAILS(tryBind(closed.get(), 0, 0, {4000, 96}, bound), SHARDC_USAGE,
+               "no sizes of this program were left open");
+}
+
+TEST(Binding, KeepsTheLastOnes) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kPairs, "all"), first, again;
+  ASSERT_GOOD(tryBind(program.get(), 0, 0, {1, 4095}, first));
+  ASSERT_GOOD(tryBind(program.get(), 0, 0, {1, 4095}, again));
+  EXPECT_EQ(first.get(), again.get());
+  for (int64_t i = 2; i < 66; ++i)
+    ASSERT_GOOD(tryBind(program.get(), 0, 0, {i, 4096 - i}, again));
+  ASSERT_GOOD(tryBind(program.get(), 0, 0, {1, 4095}, again));
+  EXPECT_NE(first.get(), again.get());
+  // One that was forgotten runs as before, though its program is gone.
+  program.reset();
+  float sum = 0;
+  EXPECT_EQ(run(engine.get(), first.get(), {1, 4095}, sum)[1], 1);
+  EXPECT_EQ(sum, 4095.f * 4095.f);
+}
+
+TEST(Binding, SurvivesAnArtifact) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kCentred, "all"), bound;
+  ASSERT_GOOD(tryBind(program.get(), 0, 0, {6, 1}, bound));
+  shardc_bytes artifact = {};
+  ASSERT_GOOD(shardc_program_serialize(bound.get(), &artifact));
+  shardc_program *made = nullptr;
+  ASSERT_GOOD(
+      shardc_program_load(engine.get(), artifact.data, artifact.size, &made));
+  shardc_bytes_free(&artifact);
+  ProgramPtr loaded(made);
+  ASSERT_GOOD(tryBind(loaded.get(), 0, 0, {0, 7}, bound));
+  float sum = 0;
+  EXPECT_EQ(run(engine.get(), bound.get(), {0, 7}, sum)[6], -15);
+}
+
+int64_t residentBytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * 4096;
+}
+
+TEST(Binding, LeavesMemoryFlatAndTouchesNoFile) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kPairs, "all"), bound;
+  int64_t before = 0;
+  for (int64_t i = 0; i < 1200; ++i) {
+    std::vector<int64_t> sizes = {i * 37 % 4097, 4096 - i * 37 % 4097};
+    // No descriptor is left for a file, a pipe, or another process.
+    rlimit files, none;
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = files;
+    none.rlim_cur = i < 200 ? files.rlim_cur : 0;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    EXPECT_GOOD(tryBind(program.get(), 0, 0, sizes, bound));
+    if (i % 5 == 0) {
+      float sum = 0;
+      std::vector<float> pairs = run(engine.get(), bound.get(), sizes, sum);
+      ASSERT_EQ(pairs.size(), 4096u);
+      EXPECT_EQ(pairs[4095], 4095 + 4094);
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    if (i == 200)
+      before = residentBytes();
+  }
+  EXPECT_LT(residentBytes() - before, int64_t(1) << 20);
+}
+
+} // namespace
