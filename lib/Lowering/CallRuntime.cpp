@@ -271,14 +271,52 @@ static int64_t orderWord(StringRef order, Type element) {
   return SHARDRT_SORT_SIGNED;
 }
 
+/// Writes down what shardrt_transform_lines reads.
+static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
+                                    EntryPoints &entries) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
+  auto word = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, number, 64);
+  };
+  auto address = [&](Value buffer) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, i64,
+                                    pointerTo(builder, loc, buffer));
+  };
+  Value source = op.getInputs()[0], result = op.getInits()[0];
+  auto type = cast<MemRefType>(source.getType());
+  Value factor = op.getStarts()[0];
+  if (factor.getType() != f64)
+    factor = arith::ExtFOp::create(builder, loc, f64, factor);
+  SmallVector<Value> words{word(elementBytes(type.getElementType()) / 2),
+                           word(op.getBackward()),
+                           arith::BitcastOp::create(builder, loc, i64, factor),
+                           word(threads),
+                           word(type.getRank()),
+                           word(op.getDim()),
+                           address(source),
+                           address(result),
+                           address(op.getInputs()[1]),
+                           address(op.getInputs()[2])};
+  auto ofSource =
+      memref::ExtractStridedMetadataOp::create(builder, loc, source);
+  auto ofResult =
+      memref::ExtractStridedMetadataOp::create(builder, loc, result);
+  for (ValueRange list :
+       {ValueRange(ofSource.getSizes()), ValueRange(ofSource.getStrides()),
+        ValueRange(ofResult.getStrides())})
+    for (Value number : list)
+      words.push_back(arith::IndexCastOp::create(builder, loc, i64, number));
+  Value area = storeWords(builder, op, words);
+  entries.call(builder, loc, "shardrt_transform_lines", {context, area});
+  op.erase();
+  return success();
+}
+
 /// Writes down what shardrt_sort_lines reads.
 static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
                                EntryPoints &entries) {
-  StringAttr says = contract::LineOrder::get(op);
-  if (op.getKind() != LineKind::Sort || !says)
-    return op.emitOpError()
-           << "is for kernels of GPUs: the runtime sorts lines "
-              "whose order is said, and does no more";
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Type i64 = builder.getI64Type();
@@ -294,7 +332,7 @@ static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
   ValueRange inputs = op.getInputs(), inits = op.getInits();
   auto type = cast<MemRefType>(inputs.front().getType());
   int64_t rank = type.getRank(), dim = op.getDim();
-  StringRef order = says.getValue();
+  StringRef order = contract::LineOrder::get(op).getValue();
   bool isDescending = order.consume_back(" descending");
   Value keep = memref::DimOp::create(builder, loc, inits.front(), dim);
   SmallVector<Value> words{word(orderWord(order, type.getElementType())),
@@ -334,6 +372,19 @@ static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
   entries.call(builder, loc, "shardrt_sort_lines", {context, area});
   op.erase();
   return success();
+}
+
+static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
+                                EntryPoints &entries) {
+  auto type = cast<MemRefType>(op.getInputs().front().getType());
+  if (op.getKind() == LineKind::Fourier &&
+      isa<ComplexType>(type.getElementType()))
+    return lowerTransform(op, context, threads, entries);
+  if (op.getKind() == LineKind::Sort && contract::LineOrder::has(op))
+    return lowerSort(op, context, threads, entries);
+  return op.emitOpError() << "is for kernels of GPUs: the runtime transforms "
+                             "complex numbers, and sorts lines whose "
+                          << contract::LineOrder::name() << " is said";
 }
 
 //===----------------------------------------------------------------------===//
@@ -510,7 +561,7 @@ struct CallRuntimePass final
       else if (auto call = dyn_cast<RunHostOp>(op))
         return lowerRunHost(call, contextValue, entries);
       else if (auto lines = dyn_cast<LinesOp>(op))
-        return lowerSort(lines, contextValue, threads, entries);
+        return lowerLines(lines, contextValue, threads, entries);
       return success();
     });
     if (walk.wasInterrupted())

@@ -1,14 +1,17 @@
-//===- LinesTest.cpp - Lines sorted by the runtime ------------------------===//
+//===- LinesTest.cpp - Lines sorted and transformed by the runtime
+//---------===//
 //
 // Expected is what std::stable_sort makes of positions, by comparisons of the
-// values themselves.
+// values themselves; and of transforms the sum that defines them, in double.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TestWorld.h"
 #include "shardrt/LineCall.h"
+#include <bit>
 #include <cmath>
 #include <compare>
+#include <complex>
 #include <limits>
 #include <numeric>
 
@@ -169,6 +172,128 @@ TEST(Lines, HasNothingToDoWithoutElements) {
     check<float>(ctx, SHARDRT_SORT_TOTAL, {0, 7, 1}, 7, false, false, true, 2);
     check<float>(ctx, SHARDRT_SORT_TOTAL, {4, 0, 2}, 0, false, true, true, 2);
     check<float>(ctx, SHARDRT_SORT_TOTAL, {4, 5, 2}, 0, false, true, true, 2);
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
+template <typename T>
+static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
+                           int64_t threads) {
+  int64_t n = shape.length, total = shape.lines() * n;
+  std::mt19937 random(static_cast<unsigned>(total));
+  std::uniform_real_distribution<T> numbers(-1, 1);
+  std::vector<std::complex<T>> x(total), y(total);
+  for (std::complex<T> &number : x)
+    number = {numbers(random), numbers(random)};
+  std::vector<T> cosines(n), sines(n);
+  std::vector<std::complex<double>> turns(n);
+  for (int64_t k = 0; k < n; ++k) {
+    turns[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
+    cosines[k] = T(turns[k].real());
+    sines[k] = T(turns[k].imag());
+  }
+  double factor = isInverse ? 1.0 / double(n) : 1;
+  std::vector<int64_t> words = {sizeof(T),
+                                isInverse,
+                                std::bit_cast<int64_t>(factor),
+                                threads,
+                                3,
+                                1,
+                                reinterpret_cast<int64_t>(x.data()),
+                                reinterpret_cast<int64_t>(y.data()),
+                                reinterpret_cast<int64_t>(cosines.data()),
+                                reinterpret_cast<int64_t>(sines.data()),
+                                shape.outer,
+                                n,
+                                shape.inner};
+  for (int i = 0; i < 2; ++i)
+    for (int64_t stride : stridesOf(shape, n))
+      words.push_back(stride);
+  ASSERT_EQ(shardrt_transform_lines(ctx, words.data()), SHARDRT_OK);
+  // Of long lines some elements of the first and the last.
+  int64_t step = n > 1000 ? 611 : 1;
+  double most = 0;
+  for (int64_t line = 0; line < shape.lines();
+       line += n > 1000 ? std::max<int64_t>(1, shape.lines() - 1) : 1)
+    for (int64_t k = 0; k < n; k += step) {
+      std::complex<double> sum = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        std::complex<double> turn = turns[j * k % n];
+        sum += std::complex<double>(x[shape.at(line, j, n)]) *
+               (isInverse ? std::conj(turn) : turn);
+      }
+      std::complex<double> got(y[shape.at(line, k, n)]);
+      most = std::max(most, std::abs(sum * factor - got));
+    }
+  // Errors grow as the root of the logarithm; elements are about sqrt(n).
+  double bound = 4 * std::numeric_limits<T>::epsilon() * std::sqrt(double(n)) *
+                 factor * std::log2(double(n) + 1);
+  EXPECT_LE(most, bound) << shape.outer << " x " << n << " x " << shape.inner;
+}
+
+TEST(Lines, TransformsAsTheSumsSay) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (bool isInverse : {false, true})
+      for (int64_t threads : {1, 3}) {
+        for (int64_t n : {1, 2, 3, 4, 5, 7, 8, 11, 16, 30, 61, 64, 96, 343})
+          for (Shape shape : std::initializer_list<Shape>{
+                   {17, n, 1}, {3, n, 5}, {1, n, 33}}) {
+            checkTransform<float>(ctx, shape, isInverse, threads);
+            checkTransform<double>(ctx, shape, isInverse, threads);
+          }
+        // Longer than a block.
+        for (Shape shape :
+             std::initializer_list<Shape>{{3, 8192, 1}, {1, 5400, 3}}) {
+          checkTransform<float>(ctx, shape, isInverse, threads);
+          checkTransform<double>(ctx, shape, isInverse, threads);
+        }
+      }
+    checkTransform<float>(ctx, {0, 8, 1}, false, 2);
+    return 0;
+  }),
+            SHARDRT_OK);
+}
+
+TEST(Lines, HaveTheSameBitsBesideOthers) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    // The last of 21 lines of 60 numbers, and the same alone.
+    constexpr int64_t n = 60, lines = 21;
+    std::vector<std::complex<float>> x(lines * n), all(lines * n), one(n);
+    for (int64_t i = 0; i < lines * n; ++i)
+      x[i] = {std::sin(float(i * i)), std::cos(float(i))};
+    std::vector<float> cosines(n), sines(n);
+    for (int64_t k = 0; k < n; ++k) {
+      cosines[k] = std::cos(2 * float(M_PI) * float(k) / n);
+      sines[k] = -std::sin(2 * float(M_PI) * float(k) / n);
+    }
+    auto transform = [&](std::complex<float> *src, std::complex<float> *dst,
+                         int64_t count, int64_t threads) {
+      int64_t words[] = {4,
+                         0,
+                         std::bit_cast<int64_t>(1.0),
+                         threads,
+                         2,
+                         1,
+                         reinterpret_cast<int64_t>(src),
+                         reinterpret_cast<int64_t>(dst),
+                         reinterpret_cast<int64_t>(cosines.data()),
+                         reinterpret_cast<int64_t>(sines.data()),
+                         count,
+                         n,
+                         n,
+                         1,
+                         n,
+                         1};
+      EXPECT_EQ(shardrt_transform_lines(ctx, words), SHARDRT_OK);
+    };
+    transform(x.data(), all.data(), lines, 2);
+    transform(x.data() + (lines - 1) * n, one.data(), 1, 1);
+    EXPECT_EQ(std::memcmp(all.data() + (lines - 1) * n, one.data(),
+                          n * sizeof(one[0])),
+              0);
     return 0;
   }),
             SHARDRT_OK);

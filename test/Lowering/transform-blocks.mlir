@@ -21,10 +21,34 @@ func.func @lines(%x: tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>> {
 // CHECK-LABEL: func.func @columns
 //       CHECK:   scf.for %{{.*}} to %c3
 //       CHECK:     scf.for %{{.*}} to %c2
-//       CHECK:       tensor.extract_slice {{.*}} : tensor<3x64x40xcomplex<f32>> to tensor<1x64x16xcomplex<f32>>
+//       CHECK:       tensor.extract_slice {{.*}} : tensor<3x64x40xf32> to tensor<1x64x16xf32>
 //       CHECK:   scf.for %{{.*}} to %c3
-//       CHECK:     tensor.extract_slice {{.*}} : tensor<3x64x40xcomplex<f32>> to tensor<1x64x8xcomplex<f32>>
-func.func @columns(%x: tensor<3x64x40xcomplex<f32>>) -> tensor<3x64x40xcomplex<f32>> {
-  %0 = stablehlo.fft %x, type = FFT, length = [64, 40] : (tensor<3x64x40xcomplex<f32>>) -> tensor<3x64x40xcomplex<f32>>
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<3x64x40xf32> to tensor<1x64x8xf32>
+func.func @columns(%x: tensor<3x64x78xf32>) -> tensor<3x64x40xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [64, 78] : (tensor<3x64x78xf32>) -> tensor<3x64x40xcomplex<f32>>
   return %0 : tensor<3x64x40xcomplex<f32>>
+}
+
+// -----
+
+// Complex lines are the runtime's, dim by dim; the last one is scaled.
+// CHECK-LABEL: func.func @complex
+//  CHECK-SAME:   %[[X:.*]]: tensor<3x5x8xcomplex<f64>>
+//       CHECK:   %[[ONE:.*]] = arith.constant 1.0
+//       CHECK:   %[[FIRST:.*]] = spmd.lines fourier dim 1 backward ins(%[[X]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<5xf64>, tensor<5xf64>) starts(%[[ONE]] : f64)
+//       CHECK:   %[[SCALE:.*]] = arith.constant 2.5{{0*}}e-02
+//       CHECK:   spmd.lines fourier dim 2 backward ins(%[[FIRST]], %{{.*}}, %{{.*}} : tensor<3x5x8xcomplex<f64>>, tensor<8xf64>, tensor<8xf64>) starts(%[[SCALE]] : f64)
+func.func @complex(%x: tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>> {
+  %0 = stablehlo.fft %x, type = IFFT, length = [5, 8] : (tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>>
+  return %0 : tensor<3x5x8xcomplex<f64>>
+}
+
+// -----
+
+// A large prime is a product with a matrix.
+// CHECK-LABEL: func.func @prime
+//   CHECK-NOT:   spmd.lines
+func.func @prime(%x: tensor<2x67xcomplex<f32>>) -> tensor<2x67xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [67] : (tensor<2x67xcomplex<f32>>) -> tensor<2x67xcomplex<f32>>
+  return %0 : tensor<2x67xcomplex<f32>>
 }

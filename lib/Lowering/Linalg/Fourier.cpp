@@ -358,6 +358,40 @@ SmallVector<Value> FourierEmitter::alongDim(ValueRange ins, Form from, Form to,
   return write(x, to, factor, same, emptyOf(to, sizes));
 }
 
+//===----------------------------------------------------------------------===//
+// Lines that the runtime does
+//===----------------------------------------------------------------------===//
+
+/// Larger factors than this are better off as products with matrices.
+static constexpr int64_t kMostRadix = 61;
+
+static bool isSmooth(int64_t n) {
+  for (int64_t p = 2; p <= kMostRadix; ++p)
+    while (n % p == 0 && n > 1)
+      n /= p;
+  return n == 1;
+}
+
+Value FourierEmitter::leaveLines(Value input, int64_t dim, int sign,
+                                 double factor) {
+  int64_t n = shapeOf(input)[dim];
+  auto numbers = [&](llvm::function_ref<double(int64_t)> element) {
+    Value column =
+        table({n, 1}, [&](int64_t i, int64_t) { return element(i); });
+    auto all = column.getDefiningOp<arith::ConstantOp>();
+    return l.constant(cast<DenseElementsAttr>(all.getValue())
+                          .reshape(RankedTensorType::get({n}, type)));
+  };
+  Value cosines = numbers([&](int64_t i) { return cosTurn(i, n); }),
+        sines = numbers([&](int64_t i) { return -sinTurn(i, n); });
+  Value out = l.empty(l.sizes(input), ComplexType::get(type));
+  auto lines = spmd::LinesOp::create(
+      b, out.getType(), spmd::LineKind::Fourier, dim, /*backward=*/sign > 0,
+      /*positions=*/false, ValueRange{input, cosines, sines},
+      ValueRange{l.number(type, factor)}, ValueRange{out});
+  return lines.getResult(0);
+}
+
 static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   Value input = l.tensor(op.getOperand());
   auto from = cast<RankedTensorType>(input.getType());
@@ -386,6 +420,15 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   if (kind == stablehlo::FftType::RFFT)
     std::rotate(dims.begin(), dims.end() - 1, dims.end());
   SmallVector<Value> values{input};
+  bool isComplex =
+      kind == stablehlo::FftType::FFT || kind == stablehlo::FftType::IFFT;
+  if (isComplex && !l.manyThreads && llvm::all_of(length, isSmooth)) {
+    for (int64_t dim : dims)
+      input =
+          emitter.leaveLines(input, dim, sign, dim == dims.back() ? factor : 1);
+    l.set(op, input);
+    return success();
+  }
   for (int64_t dim : dims) {
     Form in = dim != dims.front() ? Form::Parts
               : complex           ? Form::Complex

@@ -41,6 +41,11 @@ struct FourierEmitter {
   /// Real lines of length `n`, unscaled, from elements 0 ... n/2.
   Parts transformToReal(Parts x, int64_t dim, int64_t n);
 
+  /// `factor` times the transform of complex numbers along `dim`, which the
+  /// runtime does.
+  mlir::Value leaveLines(mlir::Value input, int64_t dim, int sign,
+                         double factor);
+
 private:
   bool hasBlocks(mlir::Value in, int64_t dim);
   mlir::SmallVector<mlir::Value> inBlocks(mlir::ValueRange ins, Form from,

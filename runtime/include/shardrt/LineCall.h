@@ -1,7 +1,8 @@
 /*===- LineCall.h - What an algorithm on lines is told ------------*- C -*-===*\
 |*
 |* Lines of a tensor along one dim, each by itself: what the host's code writes
-|* for shardrt_sort_lines, as i64 words. Addresses are words, strides are in
+|* for shardrt_sort_lines and shardrt_transform_lines, as i64 words. Addresses
+are words, strides are in
 |* elements.
 |*
 \*===----------------------------------------------------------------------===*/
@@ -40,6 +41,23 @@ enum shardrt_sort_order {
   SHARDRT_SORT_NUMBERS_HALF = 4
 };
 
+enum shardrt_transform_word {
+  SHARDRT_TRANSFORM_PART = 0,    /**< bytes of a real part: 4 or 8 */
+  SHARDRT_TRANSFORM_INVERSE = 1, /**< 1: by the conjugate angles */
+  SHARDRT_TRANSFORM_FACTOR = 2,  /**< of the result: the bits of an f64 */
+  SHARDRT_TRANSFORM_THREADS = 3, /**< of the rank, at most */
+  SHARDRT_TRANSFORM_RANK = 4,    /**< dims of source and result */
+  SHARDRT_TRANSFORM_DIM = 5,     /**< along which lines are */
+  SHARDRT_TRANSFORM_SRC = 6,     /**< address of complex numbers */
+  SHARDRT_TRANSFORM_DST = 7,     /**< address of the result, another place */
+  /** Addresses of the real and imaginary parts of exp(-2 pi i k / length), in
+   * the type of a part, for all k below the length. */
+  SHARDRT_TRANSFORM_COSINES = 8,
+  SHARDRT_TRANSFORM_SINES = 9,
+  /** Then sizes, strides of the source, strides of the result. */
+  SHARDRT_TRANSFORM_HEAD = 10
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -51,6 +69,12 @@ struct shardrt_context;
 __attribute__((visibility("default")))
 #endif
 int shardrt_sort_lines(struct shardrt_context *ctx, const int64_t *words);
+
+/** Fourier transforms of lines, as `words` say. SHARDRT_OK, or as above. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+int shardrt_transform_lines(struct shardrt_context *ctx, const int64_t *words);
 
 #ifdef __cplusplus
 }

@@ -39,9 +39,42 @@ static LogicalResult verifyBody(LinesOp op, ArrayRef<Type> arguments,
   return success();
 }
 
+/// Transforms of complex numbers are the host's: inputs are the numbers and two
+/// tables, the start is a factor.
+static LogicalResult verifyComplex(LinesOp op) {
+  auto shape = cast<ShapedType>(op.getInputs()[0].getType());
+  Type part = cast<ComplexType>(shape.getElementType()).getElementType();
+  int64_t dim = op.getDim();
+  if (op.getInputs().size() != 3 || op.getInits().size() != 1 ||
+      op.getStarts().size() != 1 || op.getPositions() || !op.getBody().empty())
+    return op.emitOpError()
+           << "of complex numbers has " << op.getInputs().size() << " inputs, "
+           << op.getStarts().size() << " starts and " << op.getInits().size()
+           << " inits, expected numbers and two tables, a "
+              "factor and a result";
+  if (!shape.hasRank() || dim < 0 || dim >= shape.getRank())
+    return op.emitOpError() << "has no dim " << dim << " in " << shape;
+  auto init = cast<ShapedType>(op.getInits()[0].getType());
+  if (failed(verifyCompatibleShape(shape.getShape(), init.getShape())) ||
+      init.getElementType() != shape.getElementType())
+    return op.emitOpError() << "has init " << init << " for lines of " << shape;
+  for (Value table : op.getInputs().drop_front())
+    if (shape.isDynamicDim(dim) || elementOf(table) != part ||
+        cast<ShapedType>(table.getType()).getShape() !=
+            ArrayRef(shape.getDimSize(dim)))
+      return op.emitOpError() << "has a table of " << table.getType()
+                              << " for lines of " << shape;
+  if (op.getStarts()[0].getType() != part)
+    return op.emitOpError() << "has a factor of " << op.getStarts()[0].getType()
+                            << ", expected " << part;
+  return success();
+}
+
 LogicalResult LinesOp::verify() {
   OperandRange inputs = getInputs(), inits = getInits();
   bool isFourier = getKind() == LineKind::Fourier;
+  if (isFourier && !inputs.empty() && isa<ComplexType>(elementOf(inputs[0])))
+    return verifyComplex(*this);
   size_t lines = isFourier ? 2 : inputs.size();
   if (inputs.empty() || (isFourier && inputs.size() != 4))
     return emitOpError() << "has " << inputs.size() << " inputs, expected "

@@ -20,6 +20,7 @@
 using namespace shardrt;
 
 namespace {
+namespace sorts {
 
 //===----------------------------------------------------------------------===//
 // Keys
@@ -660,7 +661,9 @@ void writeLine(const SortCall &call, SortRecord record, int64_t line,
   });
 }
 
+} // namespace sorts
 } // namespace
 
-const LineKernels shardrt::SHARDRT_LEVEL = {sortScratch, sortSome, sortPiece,
-                                            mergePieces, writeLine};
+const LineKernels shardrt::SHARDRT_LEVEL = {
+    sorts::sortScratch, sorts::sortSome, sorts::sortPiece, sorts::mergePieces,
+    sorts::writeLine};

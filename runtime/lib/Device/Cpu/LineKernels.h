@@ -71,8 +71,6 @@ SortRecord recordOf(const SortCall &call);
 SortRecord fullRecordOf(const SortCall &call);
 
 extern const LineKernels lineKernelsBase, lineKernelsV3, lineKernelsV4;
-/// The best that this CPU can run.
-const LineKernels &lineKernels();
 
 } // namespace shardrt
 

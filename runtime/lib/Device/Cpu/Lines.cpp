@@ -1,24 +1,28 @@
 //===- Lines.cpp - Lines of a tensor, shared by threads -------------------===//
 #include "Device/Cpu/Lines.h"
 #include "Device/Cpu/LineKernels.h"
+#include "Device/Cpu/TransformKernels.h"
 #include "shardrt/LineCall.h"
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <vector>
 
 using namespace shardrt;
 
-const LineKernels &shardrt::lineKernels() {
+/// The best of kernels that this CPU can run.
+template <typename Kernels>
+static const Kernels &bestOf(const Kernels &base,
+                             [[maybe_unused]] const Kernels &v3,
+                             [[maybe_unused]] const Kernels &v4) {
 #if defined(SHARDRT_LEVELS)
-  static const LineKernels *const best =
-      __builtin_cpu_supports("x86-64-v4")   ? &lineKernelsV4
-      : __builtin_cpu_supports("x86-64-v3") ? &lineKernelsV3
-                                            : &lineKernelsBase;
-  return *best;
-#else
-  return lineKernelsBase;
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return v4;
+  if (__builtin_cpu_supports("x86-64-v3"))
+    return v3;
 #endif
+  return base;
 }
 
 SortRecord shardrt::fullRecordOf(const SortCall &call) {
@@ -135,7 +139,8 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   SortCall call = readCall(words, operands);
   if (call.length == 0 || call.lines == 0 || call.keep == 0)
     return true;
-  const LineKernels &kernels = lineKernels();
+  const LineKernels &kernels =
+      bestOf(lineKernelsBase, lineKernelsV3, lineKernelsV4);
   int64_t threads = std::max<int64_t>(1, words[SHARDRT_SORT_THREADS]);
   // Less is not worth a thread's attention.
   int64_t elements = call.lines * call.length;
@@ -173,5 +178,49 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   });
   if (room)
     memory.release(room);
+  return true;
+}
+
+bool shardrt::transformLines(const int64_t *words, Pool &pool, Memory &memory,
+                             int64_t &needed) {
+  TransformCall call;
+  call.partBytes = words[SHARDRT_TRANSFORM_PART];
+  call.isForward = words[SHARDRT_TRANSFORM_INVERSE] == 0;
+  call.factor = std::bit_cast<double>(words[SHARDRT_TRANSFORM_FACTOR]);
+  call.rank = words[SHARDRT_TRANSFORM_RANK];
+  call.dim = words[SHARDRT_TRANSFORM_DIM];
+  auto address = [&](int word) {
+    return reinterpret_cast<char *>(words[word]);
+  };
+  call.src = address(SHARDRT_TRANSFORM_SRC);
+  call.dst = address(SHARDRT_TRANSFORM_DST);
+  call.cosines = address(SHARDRT_TRANSFORM_COSINES);
+  call.sines = address(SHARDRT_TRANSFORM_SINES);
+  call.sizes = words + SHARDRT_TRANSFORM_HEAD;
+  call.srcStrides = call.sizes + call.rank;
+  call.dstStrides = call.srcStrides + call.rank;
+  call.length = call.sizes[call.dim];
+  call.lines = 1;
+  for (int64_t dim = 0; dim < call.rank; ++dim)
+    call.lines *= dim == call.dim ? 1 : call.sizes[dim];
+  if (call.length == 0 || call.lines == 0)
+    return true;
+  const TransformKernels &kernels =
+      bestOf(transformKernelsBase, transformKernelsV3, transformKernelsV4);
+  int64_t unit = kernels.group(call), units = (call.lines + unit - 1) / unit,
+          threads = std::max<int64_t>(1, words[SHARDRT_TRANSFORM_THREADS]);
+  // Less is not worth a thread's attention.
+  threads = std::min({threads, units, 1 + call.lines * call.length / 4096});
+  int64_t scratch = (kernels.scratch(call) + 63) / 64 * 64;
+  needed = threads * scratch;
+  auto *room = static_cast<char *>(memory.allocate(needed));
+  if (!room)
+    return false;
+  share(pool, threads, [&](int64_t part) {
+    int64_t first = bound(units, part, threads) * unit,
+            last = std::min(bound(units, part + 1, threads) * unit, call.lines);
+    kernels.transform(call, first, last, room + part * scratch);
+  });
+  memory.release(room);
   return true;
 }
