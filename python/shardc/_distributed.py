@@ -147,25 +147,26 @@ def _fit(shapes: Sequence[tuple[int, ...]], mesh: Mapping[str, int], cuts: Seque
 
 
 @functools.lru_cache(maxsize=64)
-def _gatherer(lies: Sharding, kind: DType) -> Any:
-    """A program that has all of its argument on each rank."""
+def _gatherer(mesh: tuple[tuple[str, int], ...], shape: tuple[int, ...], axes: tuple[tuple[str, ...], ...],
+              kind: DType) -> Any:
+    """A program that has all of its argument on each rank, in whatever sizes that is cut."""
     from shardc._program import compile
 
-    tensor = f"tensor<{''.join(f'{size}x' for size in lies.shape)}{name_of(kind)}>"
-    mesh = ", ".join(f'"{name}"={size}' for name, size in lies.mesh)
-    cut = ", ".join("{" + ", ".join(f'"{axis}"' for axis in dim.axes) + "}" for dim in lies.dims)
-    whole_dims = ", ".join("{}" for _ in lies.dims)
-    text = (f"module @gather {{\n  sdy.mesh @mesh = <[{mesh}]>\n"
+    tensor = f"tensor<{''.join(f'{size}x' for size in shape)}{name_of(kind)}>"
+    named = ", ".join(f'"{name}"={size}' for name, size in mesh)
+    cut = ", ".join("{" + ", ".join(f'"{axis}"' for axis in names) + "}" for names in axes)
+    whole_dims = ", ".join("{}" for _ in axes)
+    text = (f"module @gather {{\n  sdy.mesh @mesh = <[{named}]>\n"
             f"  func.func @main(%x: {tensor} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}) -> "
             f"({tensor} {{sdy.sharding = #sdy.sharding<@mesh, [{whole_dims}]>}}) {{\n"
             f"    return %x : {tensor}\n  }}\n}}\n")
-    sizes = {(0, number): dim.sizes for number, dim in enumerate(lies.dims) if dim.axes}
-    return compile(text, sizes=sizes, gather=False)
+    return compile(text, dynamic="all" if any(axes) else None, gather=False)
 
 
 def gather(value: Array) -> Array:
     """All of it on each of its devices; called by all processes that have a part."""
-    result = _gatherer(value.sharding, value.dtype)(value)
+    lies = value.sharding
+    result = _gatherer(lies.mesh, lies.shape, tuple(dim.axes for dim in lies.dims), value.dtype)(value)
     if not isinstance(result, Array):
         return array(result)
     return result

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import os
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -134,7 +135,8 @@ class Engine:
         """The first device of this process; the others have those before and behind."""
         self.is_member = job is not None and self.library.engine_num_processes(self.handle) > 1
         self.is_open = True
-        self._layouts: dict[Any, Layout] = {}
+        # Sizes that are never seen again leave nothing behind.
+        self._layouts: weakref.WeakValueDictionary[Any, Layout] = weakref.WeakValueDictionary()
         self.dead: list[Handle | None] = []
         """Buffers of small results that nobody holds any more: each would cost a call of its own."""
         self._releasing = threading.Lock()

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -15,7 +15,17 @@ from shardc._annotate import donated_arguments
 from shardc._array import Array
 from shardc._engine import Engine, Pending, check_process, engine_for, is_child
 from shardc._host import HostContext, host_fn
-from shardc._native import Bytes, ExecuteOptions, Handle, Option, ProgramCosts, SiteStats, json_of
+from shardc._native import (
+    Binding,
+    Bytes,
+    ExecuteOptions,
+    GivenSizes,
+    Handle,
+    Option,
+    ProgramCosts,
+    SiteStats,
+    json_of,
+)
 from shardc._sharding import Layout, Sharding
 from shardc._types import DType, extended_type, type_of
 
@@ -77,7 +87,7 @@ class Executable:
         self.metadata: dict[str, Any] = json_of(library.program_metadata(handle))
         self.num_ranks: int = library.program_num_ranks(handle)
         count = len(self.metadata["arguments"])
-        given_up = [*donated[:count], *[False] * (count - len(donated))]
+        self._donated = given_up = [*donated[:count], *[False] * (count - len(donated))]
         self.arguments = [self._place(value, is_given) for value, is_given in zip(self.metadata["arguments"], given_up)]
         self.results = [self._place(value, False) for value in self.metadata["results"]]
         self._flags = (ctypes.c_uint8 * count)(*given_up)
@@ -88,6 +98,9 @@ class Executable:
         self.layouts = [place.layout for place in self.arguments]
         self._kinds = [(place.sharding, place.layout, engine.taker_of(place.layout)) for place in self.results]
         self._frames: list[_Frame] = []
+        self.open_dims = [(number, dim) for number, value in enumerate(self.metadata["arguments"])
+                          for dim, lies in enumerate(value["dims"]) if lies.get("dynamic")]
+        """Arguments and dims whose sizes were left open."""
 
     @staticmethod
     def compile(text: str, options: Sequence[tuple[str, str]], num_ranks: int) -> "Executable":
@@ -128,6 +141,23 @@ class Executable:
             if made.num_ranks <= engine.num_devices:
                 return made
             engine = engine_for(made.num_ranks)
+
+    def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]]) -> "Executable":
+        """The same for these sizes, by argument and dim, of dims that were left open; balanced ones for the others.
+
+        Raises: UsageError with argument, dim and sizes.
+        """
+        given = (GivenSizes * len(sizes))()
+        kept = []
+        for place, ((argument, dim), values) in zip(given, sizes.items()):
+            numbers = (ctypes.c_int64 * len(values))(*values)
+            kept.append(numbers)
+            place.argument, place.dim = argument, dim
+            place.num_shards, place.sizes = len(values), ctypes.addressof(numbers)
+        bound = ctypes.c_void_p()
+        self._library.check(self._library.program_bind(self.handle, ctypes.byref(Binding(given, len(sizes))),
+                                                       ctypes.byref(bound)))
+        return Executable(self.engine, bound.value or 0, self._donated)
 
     def serialize(self) -> bytes:
         """The artifact."""

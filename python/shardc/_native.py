@@ -129,7 +129,8 @@ STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
     "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
     "shardc_memory_stats": MemoryStats, "shardc_trace_event": TraceEvent, "shardc_bytes": Bytes,
-    "shardc_sizes": GivenSizes, "shardc_binding": Binding, "shardc_value": Value, "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
+    "shardc_sizes": GivenSizes, "shardc_binding": Binding, "shardc_value": Value,
+    "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
     "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats,
 }
 

@@ -1,12 +1,15 @@
 """Compiled programs: arrays in, arrays out."""
 
+import collections
 import math
+import operator
 import os
 import re
 import sys
 import tempfile
+import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from shardc._errors import ShardcError, ShardcWarning, UsageError, error_for
 from shardc._executable import Executable, Place
 from shardc._host import HostContext
 from shardc._native import Handle
-from shardc._sharding import describe_dims, whole
+from shardc._sharding import Layout, describe_dims, whole
 from shardc._specs import Cuts, Tree, axes_of, cuts_of_leaf, is_leaf, loaded_jax, meshes_in
 from shardc._text import Model
 from shardc._tools import run_program
@@ -26,6 +29,9 @@ from shardc._types import describe
 
 Sizes = Mapping[tuple[int, int], Sequence[int]]
 Options = list[tuple[str, str]]
+Dims = str | Iterable[tuple[int, int]]
+Bound = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]
+"""Sizes of dims that are open: by argument of the program's text, and dim."""
 
 
 def compile(
@@ -35,6 +41,7 @@ def compile(
     in_shardings: Any = None,
     out_shardings: Any = None,
     sizes: Sizes | None = None,
+    dynamic: Dims | None = None,
     arch: str = "native",
     machine: str | None = None,
     no_fallback: bool = False,
@@ -64,6 +71,9 @@ def compile(
             as the model says. Arguments that jit marks static do not count.
         out_shardings: how results are cut, in the same forms; without sizes.
         sizes: by (flat argument, dim): the sizes of the shards in which it arrives, zero allowed.
+        dynamic: (flat argument, dim) pairs whose sizes are left open, or "all" for whatever is cut: a call has the
+            sizes in which its arrays lie, and nothing is compiled for others (docs/Concepts/Binding.md). ``sizes`` are
+            then those of arguments that are not ``shardc.Array``.
         arch: what code is generated for.
         machine: whose figures decide what pays: a preset such as "h100", figures that differ after it, or a file of
             them that ends in ".json" (docs/Reference/machine.md).
@@ -91,8 +101,9 @@ def compile(
     options += [(name, "true") for name, is_on in switches.items() if is_on]
     if threads is not None:
         options.append(("threads", str(threads)))
+    left_open = dynamic if dynamic is None or isinstance(dynamic, str) else [*dynamic]
     asked = _Asked(_one_mesh(axes_of(mesh), in_shardings, out_shardings), in_shardings, out_shardings, sizes or {},
-                   options, memory_limit)
+                   left_open, options, memory_limit)
     return Program._of(Variant.compile(Model.read(model, *example), asked), asked, gather)
 
 
@@ -127,13 +138,15 @@ class _Asked:
     """What a user asked of compile(), for all shapes."""
 
     def __init__(self, mesh: dict[str, int] | None, in_shardings: Any, out_shardings: Any, sizes: Sizes,
-                 options: Options, memory_limit: int | None) -> None:
+                 dynamic: str | list[tuple[int, int]] | None, options: Options, memory_limit: int | None) -> None:
         self.mesh, self.in_shardings, self.out_shardings = mesh, in_shardings, out_shardings
-        self.sizes, self.options, self.memory_limit = sizes, options, memory_limit
+        self.sizes, self.dynamic, self.options, self.memory_limit = sizes, dynamic, options, memory_limit
 
 
 class Variant:
     """A program as it was compiled for some shapes."""
+
+    MOST_BOUND = 64
 
     def __init__(self, source: Model, text: str, options: Options, executable: Executable) -> None:
         self.source, self.text, self.options, self.executable = source, text, options, executable
@@ -144,6 +157,79 @@ class Variant:
         self.is_key = [_is_key(aval) for aval in source.in_avals or ()]
         self.out_is_key = [_is_key(aval) for aval in source.out_avals or ()]
         self.has_keys = any(self.out_is_key)
+        self._by_sizes: collections.OrderedDict[Bound, Executable] = collections.OrderedDict()
+        self.by_layouts: dict[tuple[Layout, ...], tuple[Bound, Executable]] = {}
+        """What it is bound to, by the layouts of arguments that need not be moved."""
+        self._binding = threading.Lock()
+
+    def take_sizes(self, sizes: Mapping[tuple[int, int], Sequence[int]]) -> None:
+        """From here on dims that are open have these where the arguments do not say.
+
+        Raises: UsageError for sizes that cannot be.
+        """
+        if sizes:
+            known = {place: self._sizes_of(place) for place in self.executable.open_dims}
+            given = {place: tuple(values) for place, values in sizes.items()}
+            self.executable = self._bind(tuple({**known, **given}.items()))
+
+    def _sizes_of(self, place_: tuple[int, int]) -> tuple[int, ...]:
+        """In which a dim of an argument arrives that does not say."""
+        return self.executable.arguments[place_[0]].sharding.dims[place_[1]].sizes
+
+    def _bind(self, bound: Bound) -> Executable:
+        labels = self.kept_labels()
+        for (number, dim), values in bound:
+            if not all(0 <= operator.index(value) < 1 << 63 for value in values):
+                raise UsageError(2, f"{labels[number]}, dim {dim}: sizes {list(values)}: one is negative, or too large")
+        try:
+            return self.executable.bind({place: [operator.index(value) for value in values]
+                                         for place, values in bound})
+        except UsageError as error:
+            for number, label in enumerate(labels):
+                if (text := error.diagnostic).startswith(start := f"argument {number}, dim "):
+                    raise UsageError(2, f"{label}, dim {text[len(start):]}") from None
+            raise
+
+    def executable_for(self, given: Sequence[Any]) -> Executable:
+        """The program for the sizes in which arguments lie, of those that the program has.
+
+        Raises: UsageError for sizes that cannot be.
+        """
+        executable = self.executable
+        if not executable.open_dims:
+            return executable
+        sizes, is_other = {}, False
+        for number, dim in executable.open_dims:
+            leaf, wanted = given[number], executable.arguments[number].sharding
+            sizes[number, dim] = wanted.dims[dim].sizes
+            if isinstance(leaf, Array) and leaf.sharding.mesh == wanted.mesh \
+                    and leaf.sharding.dims[dim].axes == wanted.dims[dim].axes:
+                is_other |= leaf.sharding.dims[dim] != wanted.dims[dim]
+                sizes[number, dim] = leaf.sharding.dims[dim].sizes
+        if not is_other:
+            return executable
+        bound = tuple(sizes.items())
+        with self._binding:
+            if (known := self._by_sizes.get(bound)) is not None:
+                self._by_sizes.move_to_end(bound)
+                return known
+            made = self._by_sizes[bound] = self._bind(bound)
+            self.by_layouts[tuple(made.layouts)] = bound, made
+            if len(self._by_sizes) > self.MOST_BOUND:
+                oldest = self._by_sizes.popitem(last=False)[1]
+                self.by_layouts.pop(tuple(oldest.layouts), None)
+            return made
+
+    def known_for(self, layouts: list[Layout]) -> Executable | None:
+        """The program that takes such arguments as they lie; None if it was not bound to them lately."""
+        if layouts == self.executable.layouts:
+            return self.executable
+        if (known := self.by_layouts.get(tuple(layouts))) is None:
+            return None
+        with self._binding:
+            if known[0] in self._by_sizes:
+                self._by_sizes.move_to_end(known[0])
+        return known[1]
 
     @staticmethod
     def compile(source: Model, asked: _Asked) -> "Variant":
@@ -159,6 +245,11 @@ class Variant:
         sizes.update({(new, dim): tuple(value) for (number, dim), value in asked.sizes.items()
                       if (new := place_of(number)) is not None})
         orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
+        open_sizes: dict[tuple[int, int], tuple[int, ...]] = {}
+        if asked.dynamic is not None:
+            named = [(new, dim) for number, dim in _dims_of(asked.dynamic) if (new := place_of(number)) is not None]
+            options.append(("dynamic", ",".join(f"{number}:{dim}" for number, dim in named) if named else "all"))
+            open_sizes = {place_: sizes.pop(place_) for place_ in list(sizes) if not named or place_ in named}
         for number, dim in {**sizes, **orders}:
             parts = [*map(str, sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
             options.append(("sizes", f"{number}:{dim}={','.join(parts)}"))
@@ -170,7 +261,9 @@ class Variant:
         for line in executable.remarks:
             if ": gathered: " in line or ": warning: " in line:
                 warnings.warn(line, ShardcWarning, stacklevel=_outside())
-        return Variant(source, text, [*options, *more], executable)
+        variant = Variant(source, text, [*options, *more], executable)
+        variant.take_sizes(open_sizes)
+        return variant
 
     def flags(self, leave: Sequence[str] = ()) -> list[str]:
         """Its options as the tools take them, without some."""
@@ -212,6 +305,17 @@ class Variant:
     def kept_labels(self) -> Sequence[str]:
         """Names of those."""
         return self.kept(self.labels)
+
+
+def _dims_of(dynamic: str | list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The dims that are left open; none: all that are cut. Raises: UsageError for what names none."""
+    if dynamic == "all":
+        return []
+    if isinstance(dynamic, str) or not dynamic or not all(
+            isinstance(place_, tuple) and len(place_) == 2 and all(isinstance(part, int) for part in place_)
+            for place_ in dynamic):
+        raise UsageError(2, f'dynamic={dynamic!r}: expected "all", or (flat argument, dim) pairs')
+    return dynamic
 
 
 def _outside() -> int:
@@ -451,14 +555,15 @@ class Program:
             if variant.numbers is not None and len(leaves) == len(variant.labels):
                 leaves = [leaves[number] for number in variant.numbers]
         # Arrays that lie as the program takes them: nothing to do but to run it.
+        executable = None
         try:
-            is_quick = (tree == source.in_tree and not source.host_functions and not self._gather
-                        and [leaf._layout for leaf in leaves] == variant.executable.layouts and bool(leaves))
+            if tree == source.in_tree and not source.host_functions and not self._gather and leaves:
+                executable = variant.known_for([leaf._layout for leaf in leaves])
         except AttributeError:
-            is_quick = False
-        if is_quick:
+            pass
+        if executable is not None:
             try:
-                results: Sequence[Any] = variant.executable.run([leaf._handles for leaf in leaves])
+                results: Sequence[Any] = executable.run([leaf._handles for leaf in leaves])
             except UsageError as error:
                 self._name_deleted(variant, leaves, error)
                 raise
@@ -476,13 +581,31 @@ class Program:
         variant, leaves, _ = self._prepare(arguments, named)
         numbers = variant.numbers or range(len(leaves))
         put = list(leaves)
-        for number, place_ in zip(numbers, variant.executable.arguments):
+        executable = variant.executable_for(variant.kept(leaves))
+        for number, place_ in zip(numbers, executable.arguments):
             if place_.neutral is None and not (variant.is_key and variant.is_key[number]):
-                put[number] = self._put(variant, leaves[number], place_, None)
+                put[number] = self._put(executable, leaves[number], place_, None)
         if variant.source.in_tree is None:
             return put[0] if len(put) == 1 else tuple(put)
         positional = variant.source.in_tree.unflatten(put)[0]
         return positional[0] if len(positional) == 1 else positional
+
+    def bind(self, sizes: Sizes) -> "Program":
+        """The same program, of which arguments arrive in these sizes where they do not say: put() cuts them so.
+
+        Nothing is compiled. A call with arrays of other sizes binds to theirs.
+
+        Args:
+            sizes: by (flat argument, dim), of dims that compile() was told to leave open.
+
+        Raises: UsageError, with argument, dim and sizes, for what cannot be.
+        """
+        variant = self._variants[0]
+        place_of = _numbering(variant.source)
+        bound = Variant(variant.source, variant.text, variant.options, variant.executable)
+        bound.take_sizes({(new, dim): tuple(values) for (number, dim), values in sizes.items()
+                          if (new := place_of(number)) is not None})
+        return Program._of(bound, self._asked, self._gather)
 
     def report(self, *arguments: Any, repeat: int = 1, trace: str | os.PathLike[str] | None = None,
                page: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -583,9 +706,9 @@ class Program:
         self._variant = variant
         return variant, leaves, tree
 
-    def _put(self, variant: Variant, leaf: Any, place_: Place, borrow: bool | None) -> Array:
+    def _put(self, executable: Executable, leaf: Any, place_: Place, borrow: bool | None) -> Array:
         """One argument as the program takes it."""
-        engine, layout = variant.executable.engine, place_.layout
+        engine, layout = executable.engine, place_.layout
         if isinstance(leaf, Array):
             if leaf._layout is layout:
                 return leaf
@@ -608,7 +731,7 @@ class Program:
 
     def _run(self, variant: Variant, given: Sequence[Any], stay: bool) -> Sequence[Any]:
         """Results of one step on the arguments that the program has: arrays that stay on the devices, or of NumPy."""
-        executable, functions = variant.executable, variant.source.host_functions
+        executable, functions = variant.executable_for(given), variant.source.host_functions
         labels = variant.kept_labels()
         arrays: list[Array] = []
         handles: list[Sequence[Handle | None]] = []
@@ -616,14 +739,14 @@ class Program:
         try:
             for leaf, place_, label in zip(given, executable.arguments, labels):
                 if place_.neutral is not None:
-                    parts = self._parts(variant, leaf, place_)
+                    parts = self._parts(executable, leaf, place_)
                     handles.append(parts)
                     mine += parts
                     continue
                 if isinstance(leaf, Array) and not set(place_.layout.boxes) <= set(leaf._layout.boxes):
                     self._tell_moved(label, leaf, place_)
                 # Results that are waited for here are there before anybody can change what is lent.
-                array = self._put(variant, leaf, place_, borrow=None if stay else True)
+                array = self._put(executable, leaf, place_, borrow=None if stay else True)
                 arrays.append(array)
                 handles.append(array._handles)
             host = HostContext(functions) if functions else None
@@ -652,9 +775,9 @@ class Program:
             results = [result._to_numpy() if result.is_addressable else result for result in results]
         return results
 
-    def _parts(self, variant: Variant, leaf: Any, place_: Place) -> list[Handle | None]:
+    def _parts(self, executable: Executable, leaf: Any, place_: Place) -> list[Handle | None]:
         """An argument that arrives in parts, of which the first is all of it."""
-        engine, data = variant.executable.engine, numpy.asarray(leaf)
+        engine, data = executable.engine, numpy.asarray(leaf)
         handles: list[Handle | None] = []
         devices = engine.devices_of(len(place_.layout.boxes))
         for device, box, value in zip(devices, place_.layout.boxes, place_.neutral or ()):
@@ -695,8 +818,12 @@ class Program:
         """What ``shard-run --report=json`` says of the model or the artifact."""
         variant, leaves, _ = self._prepare(arguments, {})
         given: dict[str, Any] = {}
-        for number, (leaf, place_) in enumerate(zip(variant.kept(leaves), variant.executable.arguments)):
+        executable = variant.executable_for(variant.kept(leaves))
+        for number, (leaf, place_) in enumerate(zip(variant.kept(leaves), executable.arguments)):
             given[f"in{number}"] = numpy.asarray(_as_argument(leaf, place_.dtype))
+        for number, dim in executable.open_dims:
+            sizes = executable.arguments[number].sharding.dims[dim].sizes
+            options = [*options, f"--sizes={number}:{dim}={','.join(map(str, sizes))}"]
         with tempfile.TemporaryDirectory(prefix="shardc-") as folder:
             if of_model:
                 program = Path(folder) / "program.mlir"

@@ -142,10 +142,10 @@ _SMALL_BYTES = 1 << 14
 class Layout:
     """Engine, shape, type and boxes: what has to agree so that shards can be used as they are.
 
-    There is one object for equal ones: ``Engine.layout_of`` gives it.
+    There is one object for equal ones, as long as somebody holds it: ``Engine.layout_of`` gives it.
     """
 
-    __slots__ = ("boxes", "dtype", "is_small", "is_whole", "shape")
+    __slots__ = ("__weakref__", "boxes", "dtype", "is_small", "is_whole", "shape")
 
     shape: tuple[int, ...]
     dtype: DType
