@@ -81,6 +81,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("ranks", ranks, 0, 65536);
   fields.field("replicates", options.replicates);
   fields.field("keeps_tokens", options.keepsTokens);
+  fields.field("keeps_layouts", options.keepsLayouts);
   fields.field("shapes", shapes);
   fields.field("mesh", mesh);
   fields.field("sizes", sizes);

@@ -1,6 +1,7 @@
 //===- Model.cpp - From a model's text to a program -----------------------===//
 
 #include "shardc/Driver/Model.h"
+#include "Border.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -300,50 +301,6 @@ static mlir::func::FuncOp mainOf(mlir::ModuleOp module) {
   return module.lookupSymbol<mlir::func::FuncOp>("main");
 }
 
-/// Makes tokens at the border of @main arrays of no elements.
-static void makeTokensArrays(mlir::ModuleOp module) {
-  mlir::func::FuncOp main = mainOf(module);
-  if (!main || main.isExternal() || !main.getBody().hasOneBlock())
-    return;
-  mlir::Block &body = main.getBody().front();
-  mlir::Operation *end = body.getTerminator();
-  auto builder = mlir::OpBuilder::atBlockBegin(&body);
-  auto none = mlir::RankedTensorType::get({0}, builder.getI1Type());
-  auto isToken = [](mlir::Type type) {
-    return isa<stablehlo::TokenType>(type);
-  };
-  // A sharding of theirs has a dim too few.
-  auto clean = [](mlir::DictionaryAttr attrs) {
-    mlir::NamedAttrList kept(attrs);
-    kept.erase("sdy.sharding");
-    kept.erase("mhlo.sharding");
-    return kept;
-  };
-  for (mlir::BlockArgument argument : body.getArguments()) {
-    if (!isToken(argument.getType()))
-      continue;
-    auto token = stablehlo::CreateTokenOp::create(builder, argument.getLoc());
-    argument.replaceAllUsesWith(token.getResult());
-    argument.setType(none);
-    unsigned i = argument.getArgNumber();
-    main.setArgAttrs(
-        i, clean(main.getArgAttrDict(i)).getDictionary(module.getContext()));
-  }
-  builder.setInsertionPoint(end);
-  for (mlir::OpOperand &operand : end->getOpOperands()) {
-    if (!isToken(operand.get().getType()))
-      continue;
-    operand.set(stablehlo::ConstantOp::create(
-        builder, end->getLoc(),
-        mlir::DenseElementsAttr::get(none, ArrayRef<bool>())));
-    unsigned i = operand.getOperandNumber();
-    if (mlir::DictionaryAttr attrs = main.getResultAttrDict(i))
-      main.setResultAttrs(i, clean(attrs).getDictionary(module.getContext()));
-  }
-  main.setType(
-      builder.getFunctionType(body.getArgumentTypes(), end->getOperandTypes()));
-}
-
 /// withModel in `context`.
 static Error withModelIn(mlir::MLIRContext *context, StringRef name,
                          ModelOptions &options, DiagnosticSink &sink,
@@ -360,7 +317,9 @@ static Error withModelIn(mlir::MLIRContext *context, StringRef name,
   if (!module)
     return toolError(listener.refused, "");
   if (options.keepsTokens)
-    makeTokensArrays(*module);
+    makeTokensArrays(mainOf(*module));
+  if (options.keepsLayouts && failed(keepLayouts(mainOf(*module))))
+    return toolError(listener.refused, "");
   if (options.ranks)
     if (Error error = fitMeshToRanks(*module, options))
       return listener.refused == ExitCode::Unsupported

@@ -72,6 +72,10 @@ static constexpr CompileOption kOptions[] = {
      "Tokens among arguments and results are left out; else they are arrays of "
      "no elements",
      false, /*isForEngines=*/true},
+    {"layouts", nullptr,
+     "Arguments and results lie in memory as their mhlo.layout_mode says, in "
+     "which case their dims come in that order; else row by row",
+     false, /*isForEngines=*/true},
     {"reproducible", nullptr,
      "The same bits on every mesh, for any cuts and threads; what cannot be "
      "had so is refused",
@@ -240,6 +244,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   options.verifyPartition = given.flag("verify-partition");
   options.isOwn = reader.isEngine && given.flag("own");
   options.keepsTokens = reader.isEngine && !given.flag("drop-tokens");
+  options.keepsLayouts = given.flag("layouts");
   stages.memoryLimit = memoryLimit.value_or(0);
   stages.noRaise = given.flag("no-raise");
   stages.keepOrder = given.flag("keep-order");

@@ -75,7 +75,8 @@ static bool isOfModels(StringRef name) {
   auto [dialect, rest] = name.split('.');
   if (dialect == "spmd")
     return llvm::is_contained({"sharding", "shardings", "name", "way", "order",
-                               "group", "direction", "platform"},
+                               "group", "direction", "platform", "caller_dims",
+                               "token"},
                               rest);
   return llvm::is_contained(
       {"mhlo", "stablehlo", "chlo", "vhlo", "sdy", "jax", "xla", "tf", "check"},
@@ -176,6 +177,9 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     value.memory = memory.str();
   if (DenseI64ArrayAttr ranks = contract::Ranks::in(attrs))
     value.ranks = ranks.asArrayRef();
+  if (DenseI64ArrayAttr dims = contract::CallerDims::in(attrs))
+    value.callerDims = dims.asArrayRef();
+  value.isToken = bool(contract::Token::in(attrs));
   value.shape.assign(type.getShape().begin(), type.getShape().end());
   for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
     DimPlacement placement;

@@ -136,22 +136,32 @@ Error *checkRowMajor(const Buffer_MemoryLayout *layout, size_t numDims) {
   // A tile of one row and one element changes nothing, and is what some write.
   return rowMajor ? nullptr
                   : makeError(Error_Code_UNIMPLEMENTED,
-                              "layouts of devices are dense and row-major; "
-                              "another one was asked for");
+                              "arrays come from the host row by row, in no "
+                              "other layout: copy it on the device");
 }
 
 //===----------------------------------------------------------------------===//
 // Making buffers
 //===----------------------------------------------------------------------===//
 
-Buffer::Buffer(Memory &memory, shardc_buffer *buffer)
+Buffer::Buffer(Memory &memory, shardc_buffer *buffer,
+               Layouts_MemoryLayout *layout)
     : memory(&memory), device(memory.device), handle(buffer),
-      type(bufferType(shardc_buffer_element_type(buffer))) {
+      type(bufferType(shardc_buffer_element_type(buffer))), layout(layout) {
   int64_t rank = shardc_buffer_num_dims(buffer);
   const int64_t *sizes = shardc_buffer_dims(buffer);
   dims.assign(sizes, sizes + rank);
   for (int64_t i = rank; i-- > 0;)
-    minorToMajor.push_back(i);
+    minorToMajor.push_back(layout ? layout->majorToMinor[i] : i);
+  if (layout)
+    for (int64_t i = 0; i < rank; ++i)
+      dims[layout->majorToMinor[i]] = sizes[i];
+}
+
+void Buffer::becomeToken() {
+  type = Buffer_Type_TOKEN;
+  dims.clear();
+  minorToMajor.clear();
 }
 
 Buffer::~Buffer() {
@@ -548,6 +558,11 @@ Error *Buffer_ToHostBuffer(Buffer_ToHostBuffer_Args *args) {
           shardc_element_type_bytes(shardc_buffer_element_type(handle)),
           strides))
     return error;
+  if (buffer.layout) {
+    std::vector<int64_t> ofCaller = strides;
+    for (size_t i = 0; i < strides.size(); ++i)
+      strides[i] = ofCaller[buffer.layout->majorToMinor[i]];
+  }
   shardc_event *done = nullptr;
   if (Error *error = takeError(
           shardc_buffer_to_host(handle, args->dst, strides.data(), &done)))
@@ -627,8 +642,9 @@ Error *Buffer_CopyRawToHostFuture(Buffer_CopyRawToHostFuture_Args *args) {
   EventHandle done = ownEvent(event);
   shardc_buffer *handle = args->buffer->handle.get();
   shardc_buffer_retain(handle);
-  args->callback_data = new LaterCopy{Buffer(*args->buffer->memory, handle),
-                                      args->offset, args->transfer_size, done};
+  args->callback_data =
+      new LaterCopy{Buffer(*args->buffer->memory, handle, args->buffer->layout),
+                    args->offset, args->transfer_size, done};
   args->future_ready_callback = startLaterCopy;
   args->event = new Event(done);
   return nullptr;
@@ -645,7 +661,9 @@ static Error *copyTo(const Buffer &buffer, Memory &memory, Buffer *&copy) {
   if (Error *error = takeError(shardc_buffer_to_device(
           buffer.handle.get(), device->description.id, &handle)))
     return error;
-  copy = new Buffer(memory, handle);
+  copy = new Buffer(memory, handle, buffer.layout);
+  if (buffer.type == Buffer_Type_TOKEN)
+    copy->becomeToken();
   return nullptr;
 }
 

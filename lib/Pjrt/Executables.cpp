@@ -183,6 +183,13 @@ static Error *memoryOf(const Program &program, const ValueMetadata &value,
 static Error *describe(Program &program) {
   size_t numArguments = size_t(shardc_program_num_arguments(program.handle));
   size_t numResults = size_t(shardc_program_num_results(program.handle));
+  std::optional<Metadata> metadata =
+      readMetadata(shardc_program_metadata(program.handle));
+  if (!metadata || metadata->arguments.size() != numArguments ||
+      metadata->results.size() < numResults)
+    return makeError(Error_Code_INTERNAL,
+                     "a compiled program's metadata cannot be read");
+  metadata->results.resize(numResults); // checks stand behind them
   std::vector<LocalType> arguments, results;
   std::vector<int64_t> starts;
   for (size_t i = 0; i < numArguments + numResults; ++i) {
@@ -204,17 +211,31 @@ static Error *describe(Program &program) {
                 : shardc_program_result_box(program.handle, index, 0,
                                             starts.data(), local.dims.data())))
       return error;
+    const ValueMetadata &known =
+        (isArgument ? metadata->arguments : metadata->results)[index];
+    std::vector<int64_t> dims = local.dims;
+    Layouts_MemoryLayout *order = nullptr;
+    if (!known.callerDims.empty()) {
+      order = layoutOf(known.callerDims);
+      for (size_t k = 0; k < dims.size(); ++k)
+        dims[known.callerDims[k]] = local.dims[k];
+    }
+    if (known.isToken)
+      dims.clear();
+    (isArgument ? program.argumentOrders : program.resultOrders)
+        .push_back(order);
+    (isArgument ? program.argumentLayouts : program.resultLayouts)
+        .push_back(order ? order : rowMajor(dims.size()));
     if (isArgument) {
       program.donated.push_back(value.donated == 1);
-      program.argumentLayouts.push_back(rowMajor(local.dims.size()));
       arguments.push_back(std::move(local));
       continue;
     }
-    program.resultTypes.push_back(bufferType(value.element_type));
-    program.resultRanks.push_back(local.dims.size());
-    program.resultLayouts.push_back(rowMajor(local.dims.size()));
-    program.resultDims.insert(program.resultDims.end(), local.dims.begin(),
-                              local.dims.end());
+    program.resultTypes.push_back(
+        known.isToken ? Buffer_Type_TOKEN : bufferType(value.element_type));
+    program.resultRanks.push_back(dims.size());
+    program.resultDims.insert(program.resultDims.end(), dims.begin(),
+                              dims.end());
     results.push_back(std::move(local));
   }
 
@@ -237,13 +258,6 @@ static Error *describe(Program &program) {
   program.costs.add("transcendentals", each(program.cost.transcendentals));
   program.costs.add("bytes moved", float(program.cost.bytes_moved));
 
-  std::optional<Metadata> metadata =
-      readMetadata(shardc_program_metadata(program.handle));
-  if (!metadata || metadata->arguments.size() != numArguments ||
-      metadata->results.size() < numResults)
-    return makeError(Error_Code_INTERNAL,
-                     "a compiled program's metadata cannot be read");
-  metadata->results.resize(numResults); // checks stand behind them
   for (const ValueMetadata &value : metadata->arguments) {
     int32_t memory = 0;
     if (Error *error = memoryOf(program, value, memory))
@@ -386,6 +400,7 @@ Error *Client_Compile(Client_Compile_Args *args) {
   // callers bytecode is looked at first.
   if (isCalledByJax())
     named.emplace_back("own", "true");
+  named.emplace_back("layouts", "true");
   // They know the devices of a program by their numbers.
   named.emplace_back("device-order", "true");
   std::vector<shardc_option> list;

@@ -39,6 +39,8 @@ struct Program {
   std::vector<size_t> resultRanks;
   std::vector<int32_t> resultMemories; ///< kinds
   std::vector<Layouts_MemoryLayout *> argumentLayouts, resultLayouts;
+  // As buffers have them: null for row-major.
+  std::vector<Layouts_MemoryLayout *> argumentOrders, resultOrders;
   Texts argumentMemoryKinds, resultMemoryKinds;
   Texts argumentShardings, resultShardings;
   std::string optimized;

@@ -141,8 +141,16 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
   for (size_t k = 0; k < here.size(); ++k) {
     arguments[here[k]] = buffers.data() + k * numArguments;
     results[here[k]] = made.data() + k * numResults;
-    for (size_t i = 0; i < numArguments; ++i)
-      buffers[k * numArguments + i] = args->argument_lists[k][i]->handle.get();
+    for (size_t i = 0; i < numArguments; ++i) {
+      const Buffer &argument = *args->argument_lists[k][i];
+      if (argument.layout != program.argumentOrders[i])
+        return invalid(
+            "argument " + std::to_string(i) + " has the layout " +
+            (argument.layout ? argument.layout : rowMajor(argument.dims.size()))
+                ->text +
+            ", but the program expected " + program.argumentLayouts[i]->text);
+      buffers[k * numArguments + i] = argument.handle.get();
+    }
   }
 
   shardc_execute_options options = {};
@@ -173,10 +181,14 @@ Error *LoadedExecutable_Execute(LoadedExecutable_Execute_Args *args) {
       return error;
     }
   for (size_t k = 0; k < here.size(); ++k)
-    for (size_t i = 0; i < numResults; ++i)
-      args->output_lists[k][i] =
+    for (size_t i = 0; i < numResults; ++i) {
+      auto *result =
           new Buffer(*devices[here[k]]->memories[program.resultMemories[i]],
-                     made[k * numResults + i]);
+                     made[k * numResults + i], program.resultOrders[i]);
+      if (program.resultTypes[i] == Buffer_Type_TOKEN)
+        result->becomeToken();
+      args->output_lists[k][i] = result;
+    }
   if (args->device_complete_events)
     for (size_t k = 0; k < here.size(); ++k)
       args->device_complete_events[k] = new Event(finished);

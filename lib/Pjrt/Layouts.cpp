@@ -1,8 +1,9 @@
 //===- Layouts.cpp - How arrays lie in memory -----------------------------===//
 //
-// Always dense and row-major, so a layout is a number of dims. It is said by an
-// extension, as callers that do not find it parse the text of a program, once
-// for its arguments and twice for its results.
+// Always dense, and row-major but where a program's author asks for another
+// order of dims: a program takes and gives these as arrays of that order. It is
+// said by an extension, as callers that do not find it parse the text of a
+// program, once for its arguments and twice for its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,29 +12,32 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 
 namespace shardc::pjrt {
 
-struct Layouts_MemoryLayout {
-  /// Dims from the fastest to the slowest: `{1,0}`.
-  std::string text;
-};
-
-Layouts_MemoryLayout *rowMajor(size_t numDims) {
+Layouts_MemoryLayout *layoutOf(const std::vector<int64_t> &majorToMinor) {
   static std::mutex mutex;
   // Never deleted: callers may ask when the process ends.
-  static auto &kept =
-      *new std::map<size_t, std::unique_ptr<Layouts_MemoryLayout>>;
+  static auto &kept = *new std::map<std::vector<int64_t>,
+                                    std::unique_ptr<Layouts_MemoryLayout>>;
   std::lock_guard lock(mutex);
-  std::unique_ptr<Layouts_MemoryLayout> &layout = kept[numDims];
+  std::unique_ptr<Layouts_MemoryLayout> &layout = kept[majorToMinor];
   if (!layout) {
     layout = std::make_unique<Layouts_MemoryLayout>();
+    layout->majorToMinor = majorToMinor;
     layout->text = "{";
-    for (size_t dim = numDims; dim-- > 0;)
-      layout->text += std::to_string(dim) + (dim ? "," : "");
+    for (size_t i = majorToMinor.size(); i-- > 0;)
+      layout->text += std::to_string(majorToMinor[i]) + (i ? "," : "");
     layout->text += "}";
   }
   return layout.get();
+}
+
+Layouts_MemoryLayout *rowMajor(size_t numDims) {
+  std::vector<int64_t> order(numDims);
+  std::iota(order.begin(), order.end(), 0);
+  return layoutOf(order);
 }
 
 Error *Layouts_MemoryLayout_Destroy(Layouts_MemoryLayout_Destroy_Args *) {
@@ -57,7 +61,8 @@ Layouts_Client_GetDefaultLayout(Layouts_Client_GetDefaultLayout_Args *args) {
 }
 
 Error *Layouts_Buffer_MemoryLayout(Layouts_Buffer_MemoryLayout_Args *args) {
-  args->layout = rowMajor(args->buffer->dims.size());
+  const Buffer &buffer = *args->buffer;
+  args->layout = buffer.layout ? buffer.layout : rowMajor(buffer.dims.size());
   return nullptr;
 }
 

@@ -94,6 +94,17 @@ private:
 };
 } // namespace
 
+/// Whether `dims` are empty or so many, each once.
+static bool isOrder(const std::vector<int64_t> &dims, size_t count) {
+  std::vector<bool> seen(count);
+  for (int64_t dim : dims)
+    if (dim < 0 || size_t(dim) >= count || seen[dim])
+      return false;
+    else
+      seen[dim] = true;
+  return dims.empty() || dims.size() == count;
+}
+
 static bool readValues(const Json &json, size_t numAxes,
                        std::vector<ValueMetadata> &values) {
   auto inMesh = [&](int64_t axis) {
@@ -105,6 +116,10 @@ static bool readValues(const Json &json, size_t numAxes,
       value.memory = memory->text;
     if (const Json *ranks = item.member("ranks"))
       value.ranks = ranks->numbers();
+    if (const Json *dims = item.member("caller_dims"))
+      value.callerDims = dims->numbers();
+    if (const Json *token = item.member("token"))
+      value.isToken = token->text == "true";
     if (const Json *dims = item.member("dims"))
       for (const Json &dim : dims->items) {
         const Json *axes = dim.member("axes");
@@ -113,6 +128,8 @@ static bool readValues(const Json &json, size_t numAxes,
                          inMesh))
           return false;
       }
+    if (!isOrder(value.callerDims, value.axes.size()))
+      return false;
     if (const Json *partial = item.member("partial"))
       for (const Json &part : partial->items)
         if (const Json *axis = part.member("axis")) {
@@ -160,7 +177,10 @@ Sharding shardingOf(const ValueMetadata &value,
     used[axis] = true;
     return mesh[axis];
   };
-  for (const std::vector<int64_t> &axes : value.axes) {
+  std::vector<std::vector<int64_t>> dims = value.axes;
+  for (size_t i = 0; i < value.callerDims.size(); ++i)
+    dims[value.callerDims[i]] = value.axes[i];
+  for (const std::vector<int64_t> &axes : dims) {
     int64_t tiles = 1;
     for (int64_t axis : axes)
       tiles *= use(axis);

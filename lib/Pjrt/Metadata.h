@@ -22,6 +22,9 @@ struct ValueMetadata {
   /// The partition that has the shard of each position of the mesh; empty: the
   /// position is the partition.
   std::vector<int64_t> ranks;
+  /// Which dim of the caller's array each one is; empty: the same one.
+  std::vector<int64_t> callerDims;
+  bool isToken = false;
 };
 
 struct Metadata {

@@ -198,15 +198,29 @@ struct Buffer {
   std::vector<int64_t> dims;
   /// The layout that callers ask for: dims from the fastest to the slowest.
   std::vector<int64_t> minorToMajor;
+  /// Null for row-major. Else `handle` has the dims in another order.
+  Layouts_MemoryLayout *layout;
   /// How often callers hold its memory.
   std::atomic<int64_t> pins = 0;
 
   /// Takes `handle` over.
-  Buffer(Memory &memory, shardc_buffer *handle);
+  Buffer(Memory &memory, shardc_buffer *handle,
+         Layouts_MemoryLayout *layout = nullptr);
   ~Buffer();
+  /// Makes it a token to callers, who cannot read that.
+  void becomeToken();
 };
 
-/// The layout of dense row-major arrays of so many dims; never deleted.
+/// A dense layout: the order of dims in memory.
+struct Layouts_MemoryLayout {
+  std::vector<int64_t> majorToMinor;
+  /// As callers read it: dims from the fastest to the slowest, `{1,0}`.
+  std::string text;
+};
+
+/// The one object for a layout; never deleted.
+Layouts_MemoryLayout *layoutOf(const std::vector<int64_t> &majorToMinor);
+/// That of dense row-major arrays of so many dims.
 Layouts_MemoryLayout *rowMajor(size_t numDims);
 
 /// PJRT's type of a code of the C API; INVALID for one that it lacks.

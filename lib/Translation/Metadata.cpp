@@ -69,6 +69,10 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
       out.attribute("in_place", *value.inPlace);
     if (!value.ranks.empty())
       writeIntegers(out, "ranks", value.ranks);
+    if (!value.callerDims.empty())
+      writeIntegers(out, "caller_dims", value.callerDims);
+    if (value.isToken)
+      out.attribute("token", true);
     writeIntegers(out, "shape", value.shape);
     out.attributeArray("dims", [&] {
       for (const DimPlacement &dim : value.dims)
@@ -289,6 +293,15 @@ static void readPartial(Reader &reader, const json::Value &json,
     usedAxes |= uint64_t(1) << partial.axis;
 }
 
+/// Whether `numbers` are 0 to `count` - 1, each once.
+static bool isOrderOf(std::vector<int64_t> numbers, int64_t count) {
+  llvm::sort(numbers);
+  bool isOrder = int64_t(numbers.size()) == count;
+  for (auto [i, number] : llvm::enumerate(numbers))
+    isOrder &= number == int64_t(i);
+  return isOrder;
+}
+
 static void readValue(Reader &reader, const json::Value &json,
                       const Twine &path, ArrayRef<MeshAxis> mesh,
                       ValueMetadata &value) {
@@ -314,12 +327,7 @@ static void readValue(Reader &reader, const json::Value &json,
     int64_t ranks = 1;
     for (const MeshAxis &axis : mesh)
       ranks *= axis.size;
-    std::vector<int64_t> sorted = value.ranks;
-    llvm::sort(sorted);
-    bool isOrder = int64_t(sorted.size()) == ranks;
-    for (auto [i, rank] : llvm::enumerate(sorted))
-      isOrder &= rank == int64_t(i);
-    if (!isOrder) {
+    if (!isOrderOf(value.ranks, ranks)) {
       reader.fail(path + ".ranks", "expected each rank once");
       return;
     }
@@ -334,6 +342,15 @@ static void readValue(Reader &reader, const json::Value &json,
     }
     elements *= size ? size : 1;
   }
+  if (object->get("caller_dims")) {
+    reader.read(*object, "caller_dims", path, kMaxDims, value.callerDims);
+    if (!isOrderOf(value.callerDims, value.shape.size())) {
+      reader.fail(path + ".caller_dims", "expected each dim once");
+      return;
+    }
+  }
+  if (object->get("token"))
+    reader.read(*object, "token", path, value.isToken);
   uint64_t usedAxes = 0;
   reader.readArray(*object, "dims", path, kMaxDims,
                    [&](const json::Value &dim, const Twine &at) {

@@ -41,5 +41,19 @@ def of_options() -> None:
     print("options good")
 
 
+def of_a_token() -> None:
+    """A token has no value, nor does one that a program gave."""
+    token = jax.lax.create_token()
+    for one in (token, jax.jit(lambda a, given: (a + 1, given))(1, token)[1]):
+        try:
+            numbers = one._buf._value
+        except RuntimeError as error:
+            assert "token" in str(error), error
+        else:
+            raise AssertionError(f"a token was read: {numbers}")
+    print("tokens good")
+
+
 of_a_callback()
+of_a_token()
 of_options()

@@ -73,6 +73,11 @@ struct ValueMetadata {
   /// The rank that has the shard of each position of the mesh; empty: the
   /// position is the rank.
   std::vector<int64_t> ranks = {};
+  /// Which dim of the caller's array each one here is, where the caller asked
+  /// for that layout in memory; empty: the same one.
+  std::vector<int64_t> callerDims = {};
+  /// The caller knows it as a token.
+  bool isToken = false;
   friend bool operator==(const ValueMetadata &,
                          const ValueMetadata &) = default;
 };

@@ -121,11 +121,13 @@ TEST_F(PjrtRun, KeepsTokensAtTheBorder) {
   std::vector<Buffer *> results(2);
   ASSERT_EQ(run(loaded, {token.get(), value.get()}, results), "");
   OwnedBuffer after(results[0]), result(results[1]);
-  auto dims = sized<Buffer_Dimensions_Args>();
-  dims.buffer = after.get();
-  ASSERT_EQ(message(api()->Buffer_Dimensions(&dims)), "");
-  ASSERT_EQ(dims.num_dims, 1u);
-  EXPECT_EQ(dims.dims[0], 0);
+  auto type = sized<Buffer_ElementType_Args>();
+  type.buffer = after.get();
+  ASSERT_EQ(message(api()->Buffer_ElementType(&type)), "");
+  EXPECT_EQ(type.type, Buffer_Type_TOKEN);
+  // It goes where one is taken.
+  ASSERT_EQ(run(loaded, {after.get(), value.get()}, results), "");
+  OwnedBuffer last(results[0]), same(results[1]);
 }
 
 // An argument of a mesh in another order comes to that mesh's devices, and a

@@ -52,6 +52,19 @@ TEST(Metadata, ComesBackAsItWas) {
   EXPECT_EQ(metadata->numRanks(), 4);
 }
 
+TEST(Metadata, SaysWhatTheCallerKnowsValuesAs) {
+  ProgramMetadata program = example();
+  program.arguments[0].callerDims = {2, 0, 1};
+  program.arguments[0].isToken = true;
+  Expected<ProgramMetadata> metadata = parseMetadata(toJSON(program));
+  ASSERT_TRUE(bool(metadata)) << toString(metadata.takeError());
+  EXPECT_EQ(*metadata, program);
+  std::string json = toJSON(program);
+  json.replace(json.find("[2,0,1]"), 7, "[2,0,2]");
+  EXPECT_EQ(toString(parseMetadata(json).takeError()),
+            "metadata: .arguments[0].caller_dims: expected each dim once");
+}
+
 TEST(Metadata, ShardsAreWhereTheirDevicesAre) {
   ProgramMetadata program = example();
   ValueMetadata &value = program.arguments[0];

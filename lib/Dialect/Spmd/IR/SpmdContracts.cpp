@@ -105,6 +105,17 @@ static bool isLineOrder(Attribute value) {
   return llvm::is_contained({"signed", "unsigned", "total", "numbers"}, order);
 }
 
+static bool isPermutation(Attribute value) {
+  auto dims = dyn_cast<DenseI64ArrayAttr>(value);
+  if (!dims)
+    return false;
+  SmallVector<int64_t> sorted(dims.asArrayRef());
+  llvm::sort(sorted);
+  return llvm::all_of(llvm::enumerate(sorted), [](auto dim) {
+    return dim.value() == int64_t(dim.index());
+  });
+}
+
 static bool isTensorFloat(Attribute value) {
   return isOneOf(value, {"default", "high", "tf32", "tf32x3"});
 }
@@ -224,6 +235,9 @@ static std::vector<Row> makeRows() {
       {MemoryKind::name(), onValues, ofValues, "a string",
        isOfType<MemoryKind>},
       {Ranks::name(), onValues, ofValues, "an array of ranks", isOfType<Ranks>},
+      {CallerDims::name(), onValues, ofValues, "an array of dims, each once",
+       isPermutation},
+      mark<Token>(onValues, ofValues),
       {LineOrder::name(),
        OnOps,
        "'spmd.lines'",

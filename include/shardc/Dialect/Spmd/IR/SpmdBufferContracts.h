@@ -21,6 +21,16 @@ struct RanksAttrHelper {
   static constexpr llvm::StringLiteral getNameStr() { return "spmd.ranks"; }
   mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
 };
+struct CallerDimsAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() {
+    return "spmd.caller_dims";
+  }
+  mlir::DenseI64ArrayAttr getAttr(mlir::Operation *op);
+};
+struct TokenAttrHelper {
+  static constexpr llvm::StringLiteral getNameStr() { return "spmd.token"; }
+  mlir::UnitAttr getAttr(mlir::Operation *op);
+};
 struct InPlaceAttrHelper {
   static constexpr llvm::StringLiteral getNameStr() { return "spmd.in_place"; }
   mlir::IntegerAttr getAttr(mlir::Operation *op);
@@ -45,6 +55,11 @@ using MemoryKind = Contract<MemoryKindAttrHelper>;
 /// On arguments and results: the rank at which the shard of each position of
 /// the mesh comes or leaves.
 using Ranks = Contract<RanksAttrHelper>;
+/// On arguments and results whose elements lie in memory as the caller's layout
+/// says: of each dim here which one of the caller's array it is.
+using CallerDims = Contract<CallerDimsAttrHelper>;
+/// On arguments and results: a token to the caller.
+using Token = Mark<TokenAttrHelper>;
 /// On the buffer of a result: the number of the argument that it may be written
 /// over.
 using InPlace = Contract<InPlaceAttrHelper>;
