@@ -472,20 +472,43 @@ static Num atanhSingle(Num x) {
   return copySign(narrow(choose(a > 1.0, kNan, value)), x);
 }
 
-/// exp(-x^2) times a fit of exp(x^2) erfc(x) (1 + 2x) in (x - 4) / (x + 4).
-/// After M. Shepherd, J. Laframboise (1981).
+/// exp(-x^2) v p, v = 1 / (1 + |x|), p a fit in v of exp(x^2) erfc(|x|) / v.
+/// What roundings of the factors lose is carried along: erfc of a large number
+/// has the relative error of its exponent.
 static Num erfcSingle(Num x) {
-  Num wide = widen(x), a = smaller(abs(wide), wide.of(11));
-  Num p = polynomial(
-      (a - 4.0) / (a + 4.0),
-      {0x1.3ba5916e9f761p+0, -0x1.1df1ad1545648p-3, 0x1.f7f5df9ea916fp-7,
-       0x1.16ecefd003e47p-4, -0x1.9ddb250fd71c3p-4, 0x1.7fedff279a6a1p-4,
-       -0x1.0fb0577438210p-4, 0x1.307a36c22902bp-5, -0x1.0964cca563144p-6,
-       0x1.49accceeca18cp-8, -0x1.8c91bba92671fp-11, -0x1.9316ebd31118ep-13,
-       0x1.441c051197031p-13, -0x1.1e18d42234aabp-15, -0x1.cb09548f167b8p-16,
-       -0x1.68a3281026513p-19});
-  Num value = expWide(-(a * a)) * p / fma(a, 2.0, a.of(1));
-  return choose(isNan(x), x, narrow(choose(wide < 0.0, 2.0 - value, value)));
+  Num a = smaller(abs(x), x.of(10.1));
+  Num square = a * a, squareLost = fma(a, a, -square);
+  Num below = a + 1.0, belowLost = a - (below - 1.0);
+  Num v = 1.0 / below;
+  Num vLost = v * fma(-v, belowLost, fma(-v, below, x.of(1)));
+  constexpr double middle = 0x1.914p-2;
+  Num m = v - middle, mLost = (v - (m + middle)) + vLost;
+  // p = first + m second + m^2 (...).
+  constexpr double first = 0x1.995604p-1, second = 0x1.1a908p-1;
+  Num rest = m * m *
+             polynomial(m, {-0x1.419cf4p-2, -0x1.45add6p-2, 0x1.0fe6a2p-1,
+                            -0x1.84963ep-4, -0x1.45f89ap-1, 0x1.ea0894p-1,
+                            -0x1.08c70cp-2, -0x1.3b0b82p+0, 0x1.0250aep+1,
+                            -0x1.fa0e3cp-1, -0x1.9cdb6ep-2, 0x1.b4000cp-2});
+  Num sum = fma(m, second, rest), sumLost = fma(m, second, -sum) + rest;
+  Num p = sum + first;
+  Num slope = fma(m, -0.6197, x.of(0.5150));
+  Num pLost = fma(mLost, slope, ((first - p) + sum) + sumLost);
+  Num high = p * v;
+  Num low = fma(pLost, v, fma(p, vLost, fma(p, v, -high)));
+  // exp: 1 + r + w.
+  Num shifted = fma(square, -0x1.715476p+0, x.of(kRounder));
+  Num n = shifted - kRounder;
+  Num most = fma(n, -kShortLn2High, -square),
+      less = fma(n, x.of(-kShortLn2Low), -squareLost);
+  Num r = most + less;
+  Num w = fma(r * r, expTail(r), (most - r) + less);
+  Num product = fma(high, r, high), lost = fma(high, r, high - product);
+  Num value = product + (lost + fma(high, w, fma(low, r, low)));
+  // 2^n may be below the normal numbers.
+  Num power = asFloat((shifted.bits() << 23) + 0x5F800000, x);
+  value = value * power * 0x1p-64;
+  return choose(x < 0.0, 2.0 - value, value);
 }
 
 /// Of a normal number, or of one whose root and quotient are not corrected.
