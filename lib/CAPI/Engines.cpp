@@ -122,8 +122,8 @@ shardc_error *shardc_engine_create(const shardc_engine_options *given,
     options.devices = asked.devices == 0 ? 1 : asked.devices;
     options.target = asked.target ? asked.target : "cpu";
     options.threads = asked.threads;
-    options.cacheFolder =
-        asked.cache_directory ? asked.cache_directory : Cache::defaultFolder();
+    if (asked.cache_directory)
+      options.cacheFolder = asked.cache_directory;
     options.timeoutMs = asked.timeout_ms;
     options.host = hostCalls(asked.host, asked.host_user);
     if (asked.job)

@@ -17,6 +17,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -423,9 +424,14 @@ static mlir::OwningOpRef<mlir::ModuleOp> verifyAgainst(mlir::ModuleOp module,
   return text;
 }
 
+static std::atomic<int64_t> numCompiled{0};
+
+int64_t shardc::numCompiledModels() { return numCompiled.load(); }
+
 Expected<CompiledProgram> shardc::compileModel(StringRef name,
                                                ModelOptions options,
                                                DiagnosticSink &sink) {
+  numCompiled.fetch_add(1);
   FailureOr<CompiledProgram> program = failure();
   if (Error error = withModel(
           name, options, sink, [&](mlir::ModuleOp module) -> LogicalResult {

@@ -1,6 +1,7 @@
 //===- Compile.cpp - Models in memory to programs -------------------------===//
 
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Driver/Cache.h"
 #include "shardc/Driver/Carried.h"
 #include "shardc/Driver/Options.h"
 #include "shardc/Engine/Program.h"
@@ -10,10 +11,7 @@
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
-#include <dlfcn.h>
-#include <sys/stat.h>
 
 using namespace llvm;
 using namespace shardc::engine;
@@ -88,6 +86,16 @@ static MaybeFailure failureOf(Error error, const Keeper &said) {
 
 std::shared_ptr<shardc::ContextPool> shardc::engine::makeContexts() {
   return std::make_shared<shardc::ContextPool>();
+}
+
+std::shared_ptr<const shardc::CompileCache>
+shardc::engine::makeCache(const std::optional<std::string> &folder) {
+  shardc::CompileCache::Options options = shardc::CompileCache::defaults();
+  if (folder) {
+    options.directory = *folder;
+    options.isGiven = true;
+  }
+  return std::make_shared<shardc::CompileCache>(std::move(options));
 }
 
 static MaybeFailure readOptions(const Engine &engine, std::string_view text,
@@ -203,59 +211,36 @@ static void prepare(const Engine &engine, shardc::ModelOptions &options) {
     options.contexts = &engine.contexts();
 }
 
-/// Which compiler this is: its version, and the file that it is in, for those
-/// who build versions of their own.
-static const std::string &thisCompiler() {
-  static const std::string text = [] {
-    std::string name = std::string(shardrt_version()) + " " LLVM_VERSION_STRING;
-    Dl_info here;
-    struct stat file;
-    if (dladdr(reinterpret_cast<void *>(&shardc::engine::makeArtifact),
-               &here) &&
-        here.dli_fname && stat(here.dli_fname, &file) == 0)
-      name += " " + std::to_string(file.st_size) + " " +
-              std::to_string(file.st_mtim.tv_sec) + "." +
-              std::to_string(file.st_mtim.tv_nsec);
-    return name;
-  }();
-  return text;
-}
-
 /// Compiles what `options` have the text of, or finds it in the cache.
 static MaybeFailure compileFrom(const Engine &engine, StringRef path,
                                 shardc::ModelOptions options,
                                 CompiledModel &model) {
   prepare(engine, options);
-  // All that the code depends on.
-  shardc::CpuArch host = shardc::resolveArch("native");
-  std::string said = shardc::printOptions(options, "");
-  std::string key = Cache::digest(
-      {thisCompiler(), host.cpu, host.features, said, *options.text});
   model.path = path.str();
   model.source = std::make_shared<shardc::ModelOptions>(options);
-  if (auto parts = engine.cache.find(key);
-      parts && parts->size() == 4 && !readMetadata(model, (*parts)[0])) {
-    model.remarks = std::move((*parts)[1]);
-    model.object = std::move((*parts)[2]);
-    model.localText = std::move((*parts)[3]);
-    model.costs.codeBytes = static_cast<int64_t>(model.object.size());
-    return nullptr;
-  }
   options.stages.localText = true;
   Keeper keeper;
-  Expected<shardc::CompiledProgram> compiled =
-      shardc::compileModel(path, std::move(options), keeper);
+  std::string problem;
+  bool isFound;
+  Expected<shardc::CompiledProgram> compiled = shardc::compileThrough(
+      engine.cache(), path, std::move(options), "engine",
+      [&](shardc::ModelOptions options, std::string &said) {
+        auto program = shardc::compileModel(path, std::move(options), keeper);
+        said = keeper.remarks;
+        return program;
+      },
+      model.remarks, isFound, problem);
   if (!compiled)
     return failureOf(compiled.takeError(), keeper);
   if (MaybeFailure failure =
           readMetadata(model, shardc::toJSON(compiled->metadata)))
     return failure;
-  model.remarks = std::move(keeper.remarks);
+  for (StringRef line : split(problem, '\n'))
+    if (!line.empty())
+      model.remarks += "cache: warning: " + line.str() + "\n";
   model.object = std::move(compiled->object);
   model.costs.codeBytes = static_cast<int64_t>(model.object.size());
   model.localText = std::move(compiled->localText);
-  engine.cache.store(
-      key, {model.metadata, model.remarks, model.object, model.localText});
   return nullptr;
 }
 

@@ -112,9 +112,10 @@ void Device::complete(int64_t number) {
 //===----------------------------------------------------------------------===//
 
 Engine::Engine(EngineOptions given, shardrt_job *job)
-    : options(std::move(given)), cache(options.cacheFolder),
-      pool(makeContexts()), kept(makeProgramCache()), member(job),
-      first(job ? shardrt_job_rank(job) : 0), generation(watchForks()) {
+    : options(std::move(given)), pool(makeContexts()),
+      found(makeCache(options.cacheFolder)), kept(makeProgramCache()),
+      member(job), first(job ? shardrt_job_rank(job) : 0),
+      generation(watchForks()) {
   devices.resize(job ? shardrt_job_size(job) : options.devices);
   for (size_t i = 0; job && i < devices.size(); ++i)
     owners.push_back(shardrt_job_process_of(job, static_cast<int64_t>(i)));

@@ -2,10 +2,22 @@
 
 #include "shardc/Engine/Program.h"
 #include "Run.h"
+#include "shardc/Crypto/Crypto.h"
 #include "shardrt/Symbols.h"
 #include <algorithm>
 
 using namespace shardc::engine;
+
+/// Digest of `parts`, as hexadecimal digits.
+static std::string digestOf(const std::vector<std::string_view> &parts) {
+  shardc::crypto::Sha256 hash;
+  for (std::string_view part : parts) {
+    uint64_t size = part.size();
+    hash.update({reinterpret_cast<const uint8_t *>(&size), sizeof(size)});
+    hash.update(shardc::crypto::bytesOf(part));
+  }
+  return shardc::crypto::toHex(hash.finish());
+}
 
 Program::Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
                  std::unique_ptr<const CompiledModel> given)
@@ -29,7 +41,7 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
     parts.push_back(option);
     parts.push_back(value);
   }
-  std::string key = isFixed ? Cache::digest(parts) : std::string();
+  std::string key = isFixed ? digestOf(parts) : std::string();
   if (Ref<Program> known = engine.programs().find(key)) {
     program = std::move(known);
     return nullptr;
@@ -43,7 +55,7 @@ MaybeFailure Program::compile(Engine &engine, std::string_view text,
   // Functions of the host have numbers of their process.
   std::string_view known = made->model.name;
   made->digest = std::stoull(
-      Cache::digest(made->callsHost ? std::vector{known} : parts).substr(0, 16),
+      digestOf(made->callsHost ? std::vector{known} : parts).substr(0, 16),
       nullptr, 16);
   if (isFixed)
     engine.programs().store(key, made);

@@ -123,12 +123,19 @@ static void putBytes(std::string &to, Bytes bytes) {
 std::string shardc::sealArtifact(std::string_view code,
                                  std::string_view program,
                                  const crypto::SigningKey *key) {
+  return sealArtifact(code, {{std::string(kProgramName), program}}, key);
+}
+
+std::string shardc::sealArtifact(std::string_view code,
+                                 const std::vector<SealedPart> &parts,
+                                 const crypto::SigningKey *key) {
   std::vector<SealedSection> sections = cut(code);
   std::string file(code);
-  file += program;
-  if (!program.empty())
-    sections.push_back(
-        {std::string(kProgramName), code.size(), program.size(), {}});
+  for (const SealedPart &part : parts) {
+    if (!part.bytes.empty())
+      sections.push_back({part.name, file.size(), part.bytes.size(), {}});
+    file += part.bytes;
+  }
 
   std::string seal(kBegin);
   putNumber(seal, kArtifactFormat, 4);
@@ -290,10 +297,16 @@ std::string shardc::readSeal(Bytes bytes, Seal &seal) {
                          std::to_string(section.offset + section.bytes) +
                          ") does not have the SHA-256 that its seal gives");
   seal.codeBytes = begin;
-  if (!seal.sections.empty() && seal.sections.back().name == kProgramName) {
-    const SealedSection &last = seal.sections.back();
-    seal.program = bytes.subspan(last.offset, last.bytes);
-    seal.codeBytes = last.offset;
+  for (auto part = seal.sections.rbegin(); part != seal.sections.rend();
+       ++part) {
+    crypto::Bytes view = bytes.subspan(part->offset, part->bytes);
+    if (part->name == kProgramName)
+      seal.program = view;
+    else if (part->name.starts_with(kBeside))
+      seal.beside[part->name] = view;
+    else
+      break;
+    seal.codeBytes = part->offset;
   }
   if (!isSigned)
     return {};

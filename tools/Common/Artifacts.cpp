@@ -51,10 +51,9 @@ Expected<std::string> shardc::makeArtifact(const CompiledProgram &program,
                                            StringRef path,
                                            const ModelOptions &options,
                                            const TrustOptions &trust) {
-  Expected<std::string> code = linkSharedObject(program.object);
-  if (!code)
-    return withCode(ExitCode::IO, code.takeError());
-  return sealCode(*code, packProgram(path, options, program.model), trust);
+  assert(isLinked(program.object) && "an object file is no artifact");
+  return sealCode(program.object, packProgram(path, options, program.model),
+                  trust);
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,10 +24,10 @@ struct TrustOptions {
   llvm::cl::opt<bool> trust;
 };
 
-/// Links, adds what the program was compiled from, and seals: the bytes of an
-/// artifact. It is signed with the user's key, which is made if there is none;
-/// where that fails a line on stderr says so and the artifact is not signed. A
-/// key that was named and cannot be used is an error.
+/// Adds what the program, which is linked, was compiled from, and seals: the
+/// bytes of an artifact. It is signed with the user's key, which is made if
+/// there is none; where that fails a line on stderr says so and the artifact is
+/// not signed. A key that was named and cannot be used is an error.
 llvm::Expected<std::string> makeArtifact(const CompiledProgram &program,
                                          llvm::StringRef path,
                                          const ModelOptions &options,

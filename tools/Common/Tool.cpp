@@ -8,6 +8,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
+#include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -151,12 +152,33 @@ static Error readText(StringRef path, ModelOptions &options) {
 }
 
 namespace {
+/// stderr, with a copy of what is written to it.
+class Tee : public raw_ostream {
+public:
+  explicit Tee(std::string *copy)
+      : raw_ostream(/*unbuffered=*/true), copy(copy) {
+    enable_colors(errs().colors_enabled());
+  }
+  bool is_displayed() const override { return errs().is_displayed(); }
+  bool has_colors() const override { return errs().has_colors(); }
+
+private:
+  void write_impl(const char *bytes, size_t size) override {
+    errs().write(bytes, size);
+    if (copy)
+      copy->append(bytes, size);
+  }
+  uint64_t current_pos() const override { return 0; }
+  std::string *copy;
+};
+
 /// Prints diagnostics on stderr, with the line of the file that they are about.
 class Printer : public DiagnosticSink {
 public:
-  Printer(StringRef path, const ModelOptions &options)
+  /// `said`, if it is not null, gets what is printed too.
+  Printer(StringRef path, const ModelOptions &options, std::string *said)
       // A program names the files that its diagnostics show lines of.
-      : showsFiles(!options.isForeign && !isSandboxed()) {
+      : out(said), showsFiles(!options.isForeign && !isSandboxed()) {
     if (showsFiles)
       return;
     sources.setVirtualFileSystem(new vfs::InMemoryFileSystem());
@@ -164,7 +186,7 @@ public:
         MemoryBuffer::getMemBufferCopy(*options.text, path), SMLoc());
   }
   void begin(mlir::MLIRContext &context) override {
-    handler = std::make_unique<Handler>(sources, &context, errs());
+    handler = std::make_unique<Handler>(sources, &context, out);
   }
   void end() override { handler.reset(); }
   void take(mlir::Diagnostic &diagnostic) override {
@@ -176,6 +198,7 @@ private:
     using SourceMgrDiagnosticHandler::emitDiagnostic;
     using SourceMgrDiagnosticHandler::SourceMgrDiagnosticHandler;
   };
+  Tee out;
   bool showsFiles;
   SourceMgr sources;
   std::unique_ptr<Handler> handler;
@@ -189,12 +212,13 @@ static StringRef nameOf(StringRef path) {
 
 /// Does `compile` with the text of the model at `path` in `options`.
 template <typename Compile>
-static auto withText(StringRef path, ModelOptions &options, Compile compile)
+static auto withText(StringRef path, ModelOptions &options, Compile compile,
+                     std::string *said = nullptr)
     -> decltype(compile(std::declval<Printer &>())) {
   Activity activity("compiling the model");
   if (Error error = readText(path, options))
     return std::move(error);
-  Printer printer(path, options);
+  Printer printer(path, options, said);
   return compile(printer);
 }
 
@@ -203,6 +227,70 @@ Expected<CompiledProgram> shardc::compileModel(StringRef path,
   return withText(path, options, [&](Printer &printer) {
     return compileModel(nameOf(path), std::move(options), printer);
   });
+}
+
+Error shardc::linkProgram(CompiledProgram &program) {
+  if (isLinked(program.object))
+    return Error::success();
+  Expected<std::string> linked = linkSharedObject(program.object);
+  if (!linked)
+    return ioError(linked.takeError());
+  program.object = std::move(*linked);
+  return Error::success();
+}
+
+Expected<CompiledProgram> shardc::compileLinked(StringRef tool, StringRef path,
+                                                ModelOptions options,
+                                                const CompileCache &cache) {
+  if (Error error = readText(path, options))
+    return std::move(error);
+  std::string said, problem;
+  bool isFound;
+  // What is shown depends on where it is shown.
+  std::string form = "linked ";
+  form += errs().has_colors() && errs().colors_enabled() ? "colored" : "plain";
+  Expected<CompiledProgram> program = compileThrough(
+      cache, nameOf(path), std::move(options), form,
+      [&](ModelOptions options,
+          std::string &said) -> Expected<CompiledProgram> {
+        Expected<CompiledProgram> program = withText(
+            path, options,
+            [&](Printer &printer) {
+              return compileModel(nameOf(path), std::move(options), printer);
+            },
+            &said);
+        if (program)
+          if (Error error = linkProgram(*program))
+            return std::move(error);
+        return program;
+      },
+      said, isFound, problem);
+  if (isFound)
+    errs() << said;
+  for (StringRef line : split(problem, '\n'))
+    if (!line.empty())
+      WithColor::warning(errs(), tool) << "cache: " << line << "\n";
+  return program;
+}
+
+CacheOptions::CacheOptions(cl::OptionCategory &category)
+    : category(category),
+      off("no-cache",
+          cl::desc("Compile, whatever the cache of compiled programs has, and "
+                   "keep nothing there"),
+          cl::cat(category)) {}
+
+CompileCache::Options CacheOptions::read(StringRef key) const {
+  CompileCache::Options options = CompileCache::defaults();
+  options.keyFile = key.str();
+  bool isOther = any_of(cl::getRegisteredOptions(), [&](const auto &known) {
+    const cl::Option *option = known.second;
+    return option->getNumOccurrences() > 0 &&
+           !is_contained(option->Categories, &category);
+  });
+  if (off || isOther || isSandboxed())
+    options.directory.clear();
+  return options;
 }
 
 Expected<InterpretedModel>

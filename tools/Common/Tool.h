@@ -7,6 +7,7 @@
 #ifndef SHARDC_TOOLS_COMMON_TOOL_H
 #define SHARDC_TOOLS_COMMON_TOOL_H
 
+#include "shardc/Driver/Cache.h"
 #include "shardc/Driver/Errors.h"
 #include "shardc/Driver/Model.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -62,6 +63,30 @@ void parseCommandLine(int argc, char **argv, llvm::cl::OptionCategory &category,
 /// that cannot be read is code 7, a mesh that does not fit --ranks code 2.
 llvm::Expected<CompiledProgram> compileModel(llvm::StringRef path,
                                              ModelOptions options);
+
+/// The same, linked, or what the cache has of it: then the compiler's
+/// diagnostics are printed as they were. What is wrong with the cache is a
+/// warning of `tool`.
+llvm::Expected<CompiledProgram> compileLinked(llvm::StringRef tool,
+                                              llvm::StringRef path,
+                                              ModelOptions options,
+                                              const CompileCache &cache);
+/// Links what is not linked. Errors have code 7, or 9.
+llvm::Error linkProgram(CompiledProgram &program);
+
+/// What the command line says about the cache. One object a tool, static.
+class CacheOptions {
+public:
+  explicit CacheOptions(llvm::cl::OptionCategory &category);
+  /// The cache of programs that `key` signs (readUserKey); none where that was
+  /// asked for, in a sandbox, and where options of LLVM or MLIR were given,
+  /// which say more of the compiler's work, or change it.
+  CompileCache::Options read(llvm::StringRef key) const;
+
+private:
+  llvm::cl::OptionCategory &category;
+  llvm::cl::opt<bool> off;
+};
 
 /// Compiles the model at `path` as far as LLVM IR and writes that as text,
 /// optimised. Errors as above.

@@ -21,6 +21,7 @@ static cl::opt<std::string> model(cl::Positional, cl::desc("MODEL"),
                                   cl::cat(category));
 static CompileOptions compile(category, "device", /*writesKernels=*/false);
 static TrustOptions trust(category);
+static CacheOptions cached(category);
 static cl::opt<bool>
     sandbox("sandbox",
             cl::desc("Let the program open, write and start nothing but the "
@@ -427,6 +428,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.isArtifact = isArtifact(model);
   options.trust = &trust;
   options.sandbox = sandbox;
+  options.cache = std::make_shared<CompileCache>(
+      sandbox ? CompileCache::Options() : cached.read(trust.key));
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();

@@ -29,6 +29,7 @@ struct RunOptions {
   std::optional<std::string> piped; ///< the model's text, where it is no file
   bool sandbox = false;             ///< read, compile and run it confined
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
+  std::shared_ptr<const CompileCache> cache; ///< never null
   ModelOptions compile;
   std::string sizes; ///< to which the program is bound: "ARG:DIM=3,2;x=1,3"
   std::vector<std::string>

@@ -72,7 +72,8 @@ static Expected<PrivateFile> prepare(const RunOptions &options,
   }
   Expected<CompiledProgram> compiled =
       artifact ? rebuild("shard-run", *artifact, options.compile)
-               : compileModel(options.model, options.compile);
+               : compileLinked("shard-run", options.model, options.compile,
+                               *options.cache);
   if (!compiled)
     return compiled.takeError();
   int64_t ranks = compiled->metadata.numRanks();
@@ -83,11 +84,11 @@ static Expected<PrivateFile> prepare(const RunOptions &options,
                          ", but the program's mesh " +
                          printMesh(compiled->metadata.mesh) + " has " +
                          Twine(ranks) + " ranks: one process is one rank");
-  Expected<std::string> linked = linkSharedObject(compiled->object);
-  if (!linked)
-    return ioError(linked.takeError());
+  if (Error error = linkProgram(*compiled))
+    return std::move(error);
   PrivateFile file;
-  if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
+  if (std::string why = file.hold(compiled->object, "shardc-program");
+      !why.empty())
     return toolError(ExitCode::Memory, "the program: " + why);
   return std::move(file);
 }

@@ -138,6 +138,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
       {"ms_mean", std::accumulate(run.stepMs.begin(), run.stepMs.end(), 0.0) /
                       run.stepMs.size()},
       {"compile_ms", session.compileMs()},
+      {"compiled_models", numCompiledModels()},
       {"peak_bytes", integers(run.peakBytes)},
       {"threads", program.threads},
       {"reproducible", program.reproducible},

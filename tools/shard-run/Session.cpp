@@ -84,11 +84,11 @@ Error Session::loadCode(const PrivateFile &file, StringRef name) {
 
 Expected<Session> Session::load(CompiledProgram compiled,
                                 function_ref<void(StringRef)> onLinked) {
-  Expected<std::string> linked = linkSharedObject(compiled.object);
-  if (!linked)
-    return ioError(linked.takeError());
+  if (Error error = linkProgram(compiled))
+    return std::move(error);
   PrivateFile file;
-  if (std::string why = file.hold(*linked, "shardc-program"); !why.empty())
+  if (std::string why = file.hold(compiled.object, "shardc-program");
+      !why.empty())
     return toolError(ExitCode::Memory, "the program: " + why);
   if (onLinked)
     onLinked(file.path());

@@ -129,8 +129,8 @@ static Expected<Session> compileAndLoad(const RunOptions &options,
     if (*made)
       return std::move(**made);
   }
-  Expected<CompiledProgram> compiled =
-      compileModel(options.model, options.compile);
+  Expected<CompiledProgram> compiled = compileLinked(
+      "shard-run", options.model, options.compile, *options.cache);
   if (!compiled) {
     Error error = compiled.takeError();
     return shared ? shared->refuse(std::move(error)) : std::move(error);
@@ -278,7 +278,8 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   compile.verifyPartition = false;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
-  Expected<CompiledProgram> compiled = compileModel(options.model, compile);
+  Expected<CompiledProgram> compiled =
+      compileLinked("shard-run", options.model, compile, *options.cache);
   if (!compiled)
     return compiled.takeError();
   Expected<Session> session = Session::load(std::move(*compiled));

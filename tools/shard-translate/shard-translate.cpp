@@ -34,6 +34,7 @@ static cl::opt<std::string> emit(
     cl::value_desc("what"), cl::init("artifact"), cl::cat(category));
 static CompileOptions compile(category, "target", /*writesKernels=*/true);
 static TrustOptions trust(category);
+static CacheOptions cached(category);
 static cl::opt<bool>
     sandbox("sandbox",
             cl::desc("Let the program open, write and start nothing but IN and "
@@ -172,7 +173,10 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
           "or CUDA_ROOT nor on PATH; --emit=ptx needs none");
     return writeFile(output, [&](raw_ostream &out) { out << image->bytes; });
   }
-  Expected<CompiledProgram> program = compileModel(input, options);
+  Expected<CompiledProgram> program =
+      emit == "obj" ? compileModel(input, options)
+                    : compileLinked("shard-translate", input, options,
+                                    CompileCache(cached.read(trust.key)));
   if (!program)
     return program.takeError();
   if (emit == "header")

@@ -90,6 +90,9 @@ public:
 llvm::Expected<CompiledProgram>
 compileModel(llvm::StringRef name, ModelOptions options, DiagnosticSink &sink);
 
+/// How many models this process has compiled so, refused ones among them.
+int64_t numCompiledModels();
+
 /// Compiles it as far as LLVM IR and writes that as text, optimised.
 llvm::Error emitModelIR(llvm::StringRef name, ModelOptions options,
                         DiagnosticSink &sink, llvm::raw_ostream &out);

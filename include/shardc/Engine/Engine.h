@@ -7,7 +7,6 @@
 #ifndef SHARDC_ENGINE_ENGINE_H
 #define SHARDC_ENGINE_ENGINE_H
 
-#include "shardc/Engine/Cache.h"
 #include "shardc/Engine/Event.h"
 #include "shardc/Engine/Memory.h"
 #include "shardc/Engine/Trace.h"
@@ -17,6 +16,7 @@
 #include <string>
 
 namespace shardc {
+class CompileCache;
 class ContextPool;
 } // namespace shardc
 
@@ -86,7 +86,8 @@ struct EngineOptions {
   std::string target = "cpu";
   int64_t threads = 0;   ///< of a device; 0: as many as there are cores for it
   int64_t timeoutMs = 0; ///< as of shardrt_world_options
-  std::string cacheFolder;       ///< for compiled programs; empty: none
+  /// For compiled programs; none: where the user's are; empty: nowhere.
+  std::optional<std::string> cacheFolder;
   HostCalls host;                ///< for executions that have none of their own
   std::optional<JobOptions> job; ///< none: all devices are of this process
 };
@@ -128,7 +129,8 @@ public:
   int64_t workBytes(int64_t device, int64_t &most);
   /// What small models are compiled in. Engine knows it by name alone.
   ContextPool &contexts() const { return *pool; }
-  const Cache cache;
+  /// Where compiled programs are kept for other processes; also by name alone.
+  const CompileCache &cache() const { return *found; }
   ProgramCache &programs() { return *kept; }
   Tracer tracer;
   /// Around each run that is started.
@@ -139,6 +141,7 @@ private:
   Engine(EngineOptions options, shardrt_job *job);
 
   std::shared_ptr<ContextPool> pool;
+  std::shared_ptr<const CompileCache> found;
   std::shared_ptr<ProgramCache> kept;
 
   shardrt_job *member = nullptr;
@@ -158,6 +161,8 @@ std::shared_ptr<ProgramCache> makeProgramCache();
 void clear(ProgramCache &programs);
 /// Compile.cpp's.
 std::shared_ptr<ContextPool> makeContexts();
+std::shared_ptr<const CompileCache>
+makeCache(const std::optional<std::string> &folder);
 
 } // namespace shardc::engine
 

@@ -28,10 +28,10 @@ struct MemoryPlan {
 struct CompiledProgram {
   ProgramMetadata metadata;
   MemoryPlan memory;
-  std::string object;    ///< the bytes of an object file
+  std::string object;    ///< an object file, linked or not
   std::string model;     ///< what it was compiled from, where the tool keeps it
   std::string localText; ///< StageOptions::localText
-  double compileMs = 0;  ///< from parsed module to object
+  double compileMs = 0;  ///< from parsed module to object; 0: it was cached
 };
 
 /// Reads a model (StableHLO text, or MLIR bytecode) within the limits of

@@ -12,6 +12,8 @@
 #define SHARDC_SEAL_SEAL_H
 
 #include "shardc/Crypto/Crypto.h"
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,6 +41,8 @@ struct Seal {
   std::vector<SealedSection> sections;
   uint64_t codeBytes = 0; ///< of the shared object, at the file's begin
   crypto::Bytes program;  ///< a view of the file; empty where none is carried
+  /// What else stands behind the code, by name (kBeside): views of the file.
+  std::map<std::string, crypto::Bytes, std::less<>> beside;
   /// Whose signature is under it. nullopt: nobody signed.
   std::optional<crypto::PublicKey> signer;
 };
@@ -48,9 +52,22 @@ bool endsInSeal(crypto::Bytes end);
 /// How many bytes at the end of a file tell that.
 inline constexpr size_t kSealEndBytes = 16;
 
+/// How names of parts begin that stand behind the code and are not the program.
+inline constexpr std::string_view kBeside = "beside: ";
+
 /// Puts `program` and a seal behind the shared object `code`; signed if `key`
 /// is not null. The same arguments give the same bytes.
 std::string sealArtifact(std::string_view code, std::string_view program,
+                         const crypto::SigningKey *key);
+
+/// The same with other parts than a program. Their names begin with kBeside;
+/// those without bytes are left out.
+struct SealedPart {
+  std::string name;
+  std::string_view bytes;
+};
+std::string sealArtifact(std::string_view code,
+                         const std::vector<SealedPart> &parts,
                          const crypto::SigningKey *key);
 
 /// Reads the seal at the end of `file` and compares every digest. Returns an

@@ -79,6 +79,35 @@ TEST(Seal, SaysWhoSigned) {
   EXPECT_EQ(file, sealArtifact(smallObject(), "", &someKey()));
 }
 
+TEST(Seal, NamesPartsBesideTheCode) {
+  std::string object = smallObject();
+  std::string file =
+      sealArtifact(object,
+                   {{"beside: a", "first"},
+                    {"beside: none", ""},
+                    {"beside: b", "second"}},
+                   &someKey());
+  Seal seal;
+  ASSERT_EQ(readSeal(crypto::bytesOf(file), seal), "");
+  EXPECT_EQ(seal.codeBytes, object.size());
+  EXPECT_TRUE(seal.program.empty());
+  ASSERT_EQ(seal.beside.size(), 2u);
+  auto text = [&](const char *name) {
+    crypto::Bytes part = seal.beside[name];
+    return std::string(part.begin(), part.end());
+  };
+  EXPECT_EQ(text("beside: a"), "first");
+  EXPECT_EQ(text("beside: b"), "second");
+  // Each has its digest.
+  for (size_t at = object.size(); at < object.size() + 11; ++at) {
+    std::string damaged = file;
+    damaged[at] ^= 1;
+    Seal other;
+    EXPECT_NE(readSeal(crypto::bytesOf(damaged), other).find("'beside: "),
+              std::string::npos);
+  }
+}
+
 TEST(Seal, EveryBitCounts) {
   std::string file = sealArtifact(smallObject(), "carried", &someKey());
   Seal seal;
