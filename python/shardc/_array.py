@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from shardc._engine import Engine, Pending, check_process, engine_for
+from shardc._engine import Engine, Pending, check_process, engine_for, packed, unpacked
 from shardc._errors import UsageError
 from shardc._native import Handle
 from shardc._sharding import Box, Layout, Sharding, describe_dims, whole
@@ -89,6 +89,9 @@ class Shard:
 
 _new: Any = object.__new__
 
+Kind = tuple[Engine, Sharding, Callable[[bytes], None]]
+"""What many arrays have in common: where they are, how they lie, and what takes their handles in the end."""
+
 
 class Array:
     """An array that lies in shards on devices, and stays there until somebody looks at it.
@@ -98,15 +101,12 @@ class Array:
     changed, but be given up: by ``delete()``, or to a program that its argument is donated to.
     """
 
-    __slots__ = ("__weakref__", "_engine", "_give_back", "_handles", "_layout", "_pending", "_sharding")
+    __slots__ = ("__weakref__", "_kind", "_layout", "_packed", "_pending")
 
-    _engine: Engine
+    _kind: Kind
     _layout: Layout
-    _sharding: Sharding
-    _handles: Sequence[Handle | None]
-    """By rank; None: of another process."""
-    _give_back: Callable[[Sequence[Handle | None]], None]
-    """Takes the handles in the end."""
+    _packed: bytes
+    """Handles by rank, as packed() makes them."""
     _pending: Pending | None
 
     def __new__(cls, *_: Any) -> "Array":
@@ -118,32 +118,40 @@ class Array:
               pending: Pending | None) -> "Array":
         """Takes over the references in ``handles``, one for each rank."""
         array = _new(Array)
-        array._engine = engine
-        array._sharding = sharding
+        array._kind = engine, sharding, engine.release_packed if pending is None else engine.taker_of(layout)
         array._layout = layout
-        array._handles = handles
+        array._packed = packed(handles)
         array._pending = pending
-        array._give_back = engine.release if pending is None else engine.taker_of(layout)
         return array
 
     @staticmethod
-    def _make_all(engine: Engine, kinds: Sequence[tuple[Sharding, Layout, Callable[[Sequence[Handle | None]], None]]],
-                  handles: Iterable[Sequence[Handle | None]], pending: Pending) -> list["Array"]:
+    def _make_all(kinds: Iterable[tuple[Kind, Layout]], handles: Iterable[bytes], pending: Pending) -> list["Array"]:
         """Make many at once: a call for each would be a tenth of what a call of a program takes."""
-        made, new, kind = [], _new, Array
-        for (sharding, layout, give_back), shards in zip(kinds, handles):
-            array = new(kind)
-            array._engine = engine
-            array._sharding = sharding
+        made, new, cls = [], _new, Array
+        for (kind, layout), shards in zip(kinds, handles):
+            array = new(cls)
+            array._kind = kind
             array._layout = layout
-            array._handles = shards
+            array._packed = shards
             array._pending = pending
-            array._give_back = give_back
             made.append(array)
         return made
 
     def __del__(self) -> None:
-        self._give_back(self._handles)
+        self._kind[2](self._packed)
+
+    @property
+    def _engine(self) -> Engine:
+        return self._kind[0]
+
+    @property
+    def _sharding(self) -> Sharding:
+        return self._kind[1]
+
+    @property
+    def _handles(self) -> list[Handle | None]:
+        """By rank; None: of another process."""
+        return unpacked(self._packed)
 
     # What it is.
 

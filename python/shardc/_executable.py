@@ -3,17 +3,17 @@
 import ctypes
 import dataclasses
 import functools
-import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy
 
 from shardc._annotate import donated_arguments
 from shardc._array import Array
-from shardc._engine import Engine, Pending, check_process, engine_for, is_child
+from shardc._engine import HANDLE_BYTES, Engine, Pending, check_process, engine_for, is_child
 from shardc._host import HostContext, host_fn
 from shardc._native import (
     Binding,
@@ -60,20 +60,27 @@ class Place:
 class _Frame:
     """Memory for the arguments of one call of shardc_execute, used again."""
 
-    __slots__ = ("arguments", "done", "done_at", "inputs", "outputs", "results")
+    __slots__ = ("by_argument", "by_result", "done", "done_at", "inputs", "outputs", "results")
 
     def __init__(self, ranks: int, num_arguments: int, num_results: int) -> None:
-        self.arguments = (ctypes.c_void_p * (ranks * num_arguments))()
-        self.results = (ctypes.c_void_p * (ranks * num_results))()
-        self.inputs = _rows(self.arguments, ranks, num_arguments)
-        self.outputs = _rows(self.results, ranks, num_results)
+        arguments = numpy.zeros((ranks, num_arguments), numpy.uint64)
+        self.results = numpy.zeros((ranks, num_results), numpy.uint64)
+        self.by_argument, self.by_result = arguments.T, self.results.T
+        self.inputs, self.outputs = _rows(arguments), _rows(self.results)
         self.done = ctypes.c_void_p()
         self.done_at = ctypes.addressof(self.done)
 
+    def fill(self, arguments: Iterable[bytes]) -> None:
+        """Take the shards of each argument, packed."""
+        table = self.by_argument
+        if table.size:
+            table[...] = numpy.frombuffer(b"".join(arguments), numpy.uint64).reshape(table.shape)
 
-def _rows(table: Any, ranks: int, columns: int) -> Any:
-    start, step = ctypes.addressof(table), columns * ctypes.sizeof(ctypes.c_void_p)
-    return (ctypes.c_void_p * ranks)(*(start + rank * step for rank in range(ranks)))
+
+def _rows(table: Any) -> Any:
+    """Where the rows of a table begin, for C."""
+    start, step = table.ctypes.data, table.strides[0]
+    return (ctypes.c_void_p * len(table))(*(start + rank * step for rank in range(len(table))))
 
 
 class Executable:
@@ -96,7 +103,10 @@ class Executable:
         if engine.is_member:
             self._options.devices = ctypes.addressof(self._devices)
         self.layouts = [place.layout for place in self.arguments]
-        self._kinds = [(place.sharding, place.layout, engine.taker_of(place.layout)) for place in self.results]
+        self._kinds = [((engine, place.sharding, engine.taker_of(place.layout)), place.layout)
+                       for place in self.results]
+        self._cut = struct.Struct(f"{HANDLE_BYTES * self.num_ranks}s" * len(self.results)).unpack
+        """From a table of all results' handles to those of each."""
         self._frames: list[_Frame] = []
         self.open_dims = [(number, dim) for number, value in enumerate(self.metadata["arguments"])
                           for dim, lies in enumerate(value["dims"]) if lies.get("dynamic")]
@@ -189,8 +199,8 @@ class Executable:
                 return _NEUTRAL[part["kind"]]
         return None
 
-    def run(self, arguments: list[Sequence[Handle | None]], host: HostContext | None = None) -> list[Array]:
-        """Run once: the shards of each argument in, arrays that may still be computed out.
+    def run(self, arguments: Iterable[bytes], host: HostContext | None = None) -> list[Array]:
+        """Run once: the shards of each argument, packed, in; arrays that may still be computed out.
 
         Raises: ShardcError for what is wrong before it begins.
         """
@@ -199,8 +209,7 @@ class Executable:
             frame = self._frames.pop()
         except IndexError:
             frame = _Frame(self.num_ranks, len(self.arguments), len(self.results))
-        # Of all arguments the shards of the first rank, then those of the second.
-        frame.arguments[:] = list(itertools.chain.from_iterable(zip(*arguments)))
+        frame.fill(arguments)
         options = self._options
         if host is not None:
             options = ExecuteOptions(devices=options.devices, donated=options.donated, host=host_fn,
@@ -210,16 +219,14 @@ class Executable:
         if error:
             self._frames.append(frame)
             raise library.take_error(error)
-        handles: Any = frame.results[:]
+        handles = frame.by_result.tobytes()
         pending = Pending(library, frame.done.value or 0)
         self._frames.append(frame)
         if host is not None:
             host.pending = pending
-        engine, step = self.engine, len(self._kinds)
-        if engine.dead:
-            engine.release_dead()
-        by_rank = [handles[start:start + step] for start in range(0, len(handles), step)]
-        results = Array._make_all(engine, self._kinds, zip(*by_rank), pending)
+        if self.engine.dead:
+            self.engine.release_dead()
+        results = Array._make_all(self._kinds, self._cut(handles), pending)
         if not results:
             # Somebody has to see what failed.
             pending.wait()

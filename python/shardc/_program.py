@@ -17,6 +17,7 @@ import numpy
 
 from shardc._annotate import annotate
 from shardc._array import Array, cut_out, host_array, place
+from shardc._engine import packed
 from shardc._errors import ShardcError, ShardcWarning, UsageError, error_for
 from shardc._executable import Executable, Place
 from shardc._host import HostContext
@@ -563,7 +564,7 @@ class Program:
             pass
         if executable is not None:
             try:
-                results: Sequence[Any] = executable.run([leaf._handles for leaf in leaves])
+                results: Sequence[Any] = executable.run([leaf._packed for leaf in leaves])
             except UsageError as error:
                 self._name_deleted(variant, leaves, error)
                 raise
@@ -734,13 +735,13 @@ class Program:
         executable, functions = variant.executable_for(given), variant.source.host_functions
         labels = variant.kept_labels()
         arrays: list[Array] = []
-        handles: list[Sequence[Handle | None]] = []
+        handles: list[bytes] = []
         mine: list[Handle | None] = []
         try:
             for leaf, place_, label in zip(given, executable.arguments, labels):
                 if place_.neutral is not None:
                     parts = self._parts(executable, leaf, place_)
-                    handles.append(parts)
+                    handles.append(packed(parts))
                     mine += parts
                     continue
                 if isinstance(leaf, Array) and not set(place_.layout.boxes) <= set(leaf._layout.boxes):
@@ -748,7 +749,7 @@ class Program:
                 # Results that are waited for here are there before anybody can change what is lent.
                 array = self._put(executable, leaf, place_, borrow=None if stay else True)
                 arrays.append(array)
-                handles.append(array._handles)
+                handles.append(array._packed)
             host = HostContext(functions) if functions else None
             try:
                 results: Sequence[Any] = executable.run(handles, host)

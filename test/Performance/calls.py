@@ -55,14 +55,14 @@ def overhead(count: int, devices: int, calls: int) -> None:
     library, frame = executable.engine.library, None
     program(*held)
     frame = executable._frames[0]
-    frame.arguments[:] = [array._handles[rank] for rank in range(devices) for array in held]
-    total = len(frame.results)
+    frame.fill([array._packed for array in held])
+    results, total = frame.results.ctypes.data, frame.results.size
 
     def step() -> None:
         assert not library.execute(executable.handle, ctypes.byref(executable._options), frame.inputs, frame.outputs, frame.done_at)
         library.event_wait_for(frame.done.value, 10**9)
         library.event_destroy(frame.done.value)
-        library.buffers_release(ctypes.addressof(frame.results), total)
+        library.buffers_release(results, total)
 
     def call() -> None:
         results = program(*held)
