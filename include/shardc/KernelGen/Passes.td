@@ -229,8 +229,8 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
 def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
   let summary = "Build results in the argument that they are copied to.";
   let description = [{
-    Before: a buffer is allocated, written, and last of all copied to an argument that nothing
-    else uses. After: the argument takes the buffer's place.
+    Before: a buffer is allocated, written, and last of all copied, perhaps under another shape, to an argument that
+    nothing else uses. After: the argument takes the buffer's place.
 
     ```mlir
     // before
@@ -496,6 +496,52 @@ def WriteInPlacePass : Pass<"spmd-write-in-place", "mlir::ModuleOp"> {
                         "Name of the function whose results are written in place.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect"];
+}
+
+def FuseRowsPass : Pass<"spmd-fuse-rows", "mlir::ModuleOp"> {
+  let summary = "Do ops on the same rows block by block.";
+  let description = [{
+    Before: linalg ops on memrefs, one after the other. After: where ops around a reduction touch, of all that another
+    one of them writes, their own rows alone, a loop over blocks of rows with those ops on the block's share of each
+    buffer; what none but them touches is a block's. What all rows add to (a gradient of weights, a total)
+    has partial results for a number of chunks that shapes decide, combined in order. What stands between waits where it
+    has to. Sizes that are not known now are cut the same way, what is left in smaller blocks, unless
+    every number that they may be is of whole ones.
+
+    ```mlir
+    // before
+    #all = affine_map<(d0, d1) -> (d0, d1)>
+    #row = affine_map<(d0, d1) -> (d0)>
+    func.func @main(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %s = memref.alloc() : memref<4096xf32>
+      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%s : memref<4096xf32>) {
+      ^bb0(%o: f32):
+        linalg.yield %zero : f32
+      }
+      linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) {
+      ^bb0(%a: f32, %o: f32):
+        %0 = arith.addf %o, %a : f32
+        linalg.yield %0 : f32
+      }
+      linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<4096x1024xf32>, memref<4096xf32>) outs(%y : memref<4096x1024xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %0 = arith.divf %a, %b : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
+    // after, among others
+    %alloc = memref.alloc() {alignment = 64 : i64} : memref<2xf32>
+    scf.for %arg2 = %c0 to %c2048 step %c1 {
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Parts into which large loops are cut, as of spmd-generate-cpu-kernels.">,
+    Option<"exact", "exact", "bool", /*default=*/"false",
+           "Leave sums over all rows to one pass, in the order of elements.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
 def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp"> {

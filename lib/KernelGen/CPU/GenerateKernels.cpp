@@ -12,13 +12,15 @@
 #include "shardc/Support/KernelAttributes.h"
 
 using namespace mlir;
+using shardc::cpu::filledWith;
+using shardc::cpu::mayAlias;
+using shardc::cpu::rootOf;
 
 namespace shardc {
 #define GEN_PASS_DEF_GENERATECPUKERNELSPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
-/// The buffer that `memref` is a view of.
-static Value rootOf(Value memref) {
+Value cpu::rootOf(Value memref) {
   while (true) {
     Operation *op = memref.getDefiningOp();
     if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(op)) {
@@ -33,10 +35,7 @@ static Value rootOf(Value memref) {
   }
 }
 
-/// False where `a` and `b` are surely different memory. Arguments of @main are
-/// buffers of the caller that do not overlap, but for those that are written in
-/// place.
-static bool mayAlias(Value a, Value b) {
+bool cpu::mayAlias(Value a, Value b) {
   a = rootOf(a);
   b = rootOf(b);
   if (a == b || areOneInPlace(a, b))
@@ -53,8 +52,7 @@ static bool mayAlias(Value a, Value b) {
   return !isOwn(a) || !isOwn(b);
 }
 
-/// The scalar that `op` writes to every element of its only output, or null.
-static Value filledWith(linalg::GenericOp op) {
+Value cpu::filledWith(linalg::GenericOp op) {
   if (op.getNumReductionLoops() || op.getNumDpsInits() != 1)
     return {};
   Value value = op.getBody()->getTerminator()->getOperand(0);
@@ -116,14 +114,21 @@ static linalg::GenericOp findFill(linalg::GenericOp op, unsigned index) {
   return {};
 }
 
+/// True if nothing knows the memory but who uses `memref`: a buffer, or a
+/// part's share of one that all parts have.
+static bool isOwnBuffer(Value memref) {
+  if (auto share = memref.getDefiningOp<memref::SubViewOp>())
+    memref = share.getSource().hasOneUse() ? share.getSource() : Value();
+  return memref && memref.getDefiningOp<memref::AllocOp>();
+}
+
 /// The elementwise op that alone reads `op`'s result, if it can run where the
 /// result is made.
 static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return {};
   Value result = op.getDpsInits()[0];
-  auto alloc = result.getDefiningOp<memref::AllocOp>();
-  if (!alloc)
+  if (!isOwnBuffer(result))
     return {};
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!map.isProjectedPermutation() ||
@@ -352,6 +357,10 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
     return;
   cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits, exact);
+  // What is a part already has no parts of its own.
+  for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
+    if (spmd::contract::Parts::has(loop))
+      threads = 1;
   cpu::emitNest(builder, *nest, schedule, threads);
   Value result = op.getDpsInits()[0];
   if (epilogue)
@@ -359,6 +368,11 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   op.erase();
   for (linalg::GenericOp fill : fills)
     fill.erase();
+  auto share = result.getDefiningOp<memref::SubViewOp>();
+  if (share && share->use_empty()) {
+    result = share.getSource();
+    share.erase();
+  }
   if (auto alloc = result.getDefiningOp<memref::AllocOp>();
       alloc && alloc->use_empty())
     alloc.erase();

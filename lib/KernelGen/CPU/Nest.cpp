@@ -16,30 +16,35 @@ Quantity Quantity::of(Value value) {
   return {std::nullopt, value};
 }
 
-static Quantity quantityOf(OpFoldResult size) {
+Quantity Quantity::of(OpFoldResult size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
-    return Quantity::of(*number);
-  return Quantity::of(cast<Value>(size));
+    return of(*number);
+  return of(cast<Value>(size));
 }
 
 /// Sizes of which nothing is known are taken to be large.
 static constexpr int64_t kUnknownSize = 512;
 
 int64_t Quantity::guess() const {
-  return fixed ? *fixed : factsOf(value).most.value_or(kUnknownSize);
+  if (fixed)
+    return *fixed;
+  return value ? factsOf(value).most.value_or(kUnknownSize) : kUnknownSize;
 }
 
 llvm::SmallVector<int64_t> Quantity::entries() const {
   if (fixed)
     return {*fixed};
-  auto lookup = value.getDefiningOp<spmd::LookupOp>();
+  auto lookup =
+      value ? value.getDefiningOp<spmd::LookupOp>() : spmd::LookupOp();
   return lookup && !lookup.getFormula()
              ? llvm::SmallVector<int64_t>(lookup.getTable())
              : llvm::SmallVector<int64_t>();
 }
 
 int64_t Quantity::multiple() const {
-  return fixed ? std::max<int64_t>(*fixed, 1) : factsOf(value).multiple;
+  if (fixed)
+    return std::max<int64_t>(*fixed, 1);
+  return value ? factsOf(value).multiple : 1;
 }
 
 Value Arith::index(int64_t number) {
@@ -234,7 +239,7 @@ Access accessOf(Arith &arith, Value memref, AffineMap map, ArrayRef<int> dims,
     start = Quantity::of(metadata.getOffset());
   for (auto [i, stride] : llvm::enumerate(strides)) {
     OpFoldResult known = sizes ? strideOf(memref, i, *sizes) : OpFoldResult();
-    steps.push_back(known ? quantityOf(known)
+    steps.push_back(known ? Quantity::of(known)
                     : ShapedType::isDynamic(stride)
                         ? Quantity{std::nullopt, metadata.getStrides()[i]}
                         : Quantity::of(stride));
@@ -286,7 +291,7 @@ static Quantity sizeOf(Arith &arith, linalg::GenericOp op, unsigned dim,
           if (!known)
             known = memref::DimOp::create(arith.b, arith.loc, operand.get(), i)
                         .getResult();
-          found = quantityOf(known);
+          found = Quantity::of(known);
           if (found.fixed || factsOf(found.value).most)
             return found;
         }
@@ -394,7 +399,7 @@ void collapseDims(OpBuilder &builder, Nest &nest, ShardSizes &sizes) {
     }
     OpFoldResult both = sizes.product(asSize(nest.dims[outer].size), size);
     nest.dims[inner].size =
-        both ? quantityOf(both)
+        both ? Quantity::of(both)
              : arith.mul(nest.dims[outer].size, nest.dims[inner].size);
     nest.dims.erase(nest.dims.begin() + outer);
     for (Access *access : all)

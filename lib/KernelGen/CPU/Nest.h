@@ -16,13 +16,15 @@
 
 namespace shardc::cpu {
 
-/// A size or stride: known now, or a value of index type.
+/// A size or stride: known now, or a value of index type. Neither: nothing is
+/// known.
 struct Quantity {
   std::optional<int64_t> fixed;
   mlir::Value value;
 
   static Quantity of(int64_t number) { return {number, {}}; }
   static Quantity of(mlir::Value value);
+  static Quantity of(mlir::OpFoldResult size);
   bool is(int64_t number) const { return fixed && *fixed == number; }
   int64_t orElse(int64_t guess) const { return fixed ? *fixed : guess; }
   /// What it is at most, or else is taken to be: large.
@@ -177,6 +179,15 @@ bool loadsAlong(const Nest &nest, int dim);
 /// is 1.
 mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value value, int64_t lanes);
+
+/// The memory that `memref` shows a part of, or all of it, under another type.
+mlir::Value rootOf(mlir::Value memref);
+/// False where `a` and `b` are surely different memory. Arguments of @main are
+/// buffers of the caller that do not overlap, but for those that are written in
+/// place.
+bool mayAlias(mlir::Value a, mlir::Value b);
+/// The scalar that `op` writes to every element of its only output, or null.
+mlir::Value filledWith(mlir::linalg::GenericOp op);
 
 } // namespace shardc::cpu
 

@@ -112,6 +112,10 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     WriteInPlacePassOptions inPlace;
     inPlace.entry = options.entry;
     pm.addPass(createWriteInPlacePass(inPlace));
+    FuseRowsPassOptions rows;
+    rows.threads = options.threads;
+    rows.exact = options.exact;
+    pm.addPass(createFuseRowsPass(rows));
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.threads = options.threads;

@@ -49,6 +49,22 @@ func.func @main(%x: tensor<1x8x131x97xf32> {sharding('{}, {}, {"x"}, {}')}, %w: 
 }}
 """
 
+# A softmax, and sums of its rows, columns and of everything: rows that are done block by block.
+ROWS = MESH + f"""
+func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %dy: tensor<611x1031xf32> {sharding('{"x"}, {}')})
+    -> (tensor<611x1031xf32>, tensor<1031xf32>, tensor<f32>) {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.exponential %x : tensor<611x1031xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<611x1031xf32>, tensor<f32>) -> tensor<611xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0] : (tensor<611xf32>) -> tensor<611x1031xf32>
+  %3 = stablehlo.divide %0, %2 : tensor<611x1031xf32>
+  %4 = stablehlo.multiply %3, %dy : tensor<611x1031xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<611x1031xf32>, tensor<f32>) -> tensor<1031xf32>
+  %6 = stablehlo.reduce(%dy init: %zero) applies stablehlo.add across dimensions = [0, 1] : (tensor<611x1031xf32>, tensor<f32>) -> tensor<f32>
+  return %3, %5, %6 : tensor<611x1031xf32>, tensor<1031xf32>, tensor<f32>
+}}
+"""
+
 
 def attention(heads: int, groups: int, causal: bool) -> str:
     """Attention of `heads` heads, `groups` of which share keys, and its gradient, all on 521 tokens."""
@@ -109,6 +125,7 @@ def main() -> int:
     shard_run, corpus = sys.argv[1], Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
         cases = [("layers", LAYERS, [[], ["--ranks=1"], ["--sizes=0:0=500,17"], ["--sizes=0:0=0,517"]]),
+                 ("rows", ROWS, [["--ranks=1"], [], ["--sizes=0:0=0,611", "--sizes=1:0=0,611"], ["--ranks=3"]]),
                  ("image", IMAGE, [["--ranks=1"], ["--sizes=0:2=100,31"]]),
                  ("attention", attention(4, 1, False), [["--ranks=1"], ["--ranks=3"], ["--sizes=0:2=0,521"]]),
                  ("one head", attention(1, 1, False), [["--ranks=1"], []]),

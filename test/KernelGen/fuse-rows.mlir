@@ -1,0 +1,289 @@
+// RUN: shard-opt %s --spmd-fuse-rows --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-fuse-rows=threads=2 --split-input-file | FileCheck %s --check-prefix=PARTS
+// RUN: shard-opt %s --spmd-fuse-rows=exact=true --split-input-file | FileCheck %s --check-prefix=EXACT
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// Rows of 4 KB in and out: 2 of them are a block. The sums need no more memory
+// than a block's.
+// CHECK-LABEL: func @normalise(
+//  CHECK-SAME:   %[[X:.*]]: memref<4096x1024xf32>, %[[Y:.*]]: memref<4096x1024xf32>
+//       CHECK:   %[[SUM:.*]] = memref.alloc() {{.*}}: memref<2xf32>
+//       CHECK:   %[[END:.*]] = arith.constant 2048 : index
+//       CHECK:   scf.for %[[BLOCK:.*]] = %{{.*}} to %[[END]]
+//       CHECK:     %[[FIRST:.*]] = arith.muli %[[BLOCK]], %{{.*}}
+//       CHECK:     linalg.generic {{.*}} outs(%[[SUM]] :
+//       CHECK:     %[[ROWS:.*]] = memref.subview %[[X]][%[[FIRST]], 0] [2, 1024] [1, 1]
+//       CHECK:     linalg.generic {{.*}} ins(%[[ROWS]] : {{.*}} outs(%[[SUM]] :
+//       CHECK:     %[[INTO:.*]] = memref.subview %[[Y]][%[[FIRST]], 0] [2, 1024] [1, 1]
+//       CHECK:     linalg.generic {{.*}} outs(%[[INTO]] :
+//   CHECK-NOT:   linalg.generic
+// PARTS-LABEL: func @normalise(
+//       PARTS:   memref.alloc() {{.*}}: memref<2x2xf32>
+//       PARTS:   scf.for
+//       PARTS:     scf.for
+//       PARTS:   } {spmd.parts = 2 : i64}
+func.func @normalise(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<4096xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<4096xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<4096x1024xf32>, memref<4096xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// The sum of columns adds to partial results, 16 of them however many threads
+// there are; what reads the total waits. Where bits do not depend on meshes
+// either, it is a pass of its own.
+// CHECK-LABEL: func @both_sums(
+//       CHECK:   %[[SLOTS:.*]] = memref.alloc() {{.*}}: memref<16x1024xf32>
+//       CHECK:   arith.constant -0.000000e+00 : f32
+//       CHECK:   scf.for %[[CHUNK:.*]] =
+//       CHECK:     %[[SLOT:.*]] = memref.subview %[[SLOTS]][%[[CHUNK]], 0] [1, 1024]
+//       CHECK:     scf.for
+//       CHECK:       linalg.generic {{.*}}["reduction", "parallel"]{{.*}} outs(%[[SLOT]] :
+//       CHECK:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%[[SLOTS]] : {{.*}} outs(%[[TOTAL:.*]] :
+//       CHECK:   linalg.generic {{.*}} ins(%[[TOTAL]]
+// PARTS-LABEL: func @both_sums(
+//       PARTS:   memref.alloc() {{.*}}: memref<16x1024xf32>
+//       PARTS:   {spmd.parts = 2 : i64}
+// EXACT-LABEL: func @both_sums(
+//   EXACT-NOT:   memref<16x1024xf32>
+//       EXACT:   linalg.generic {{.*}}["reduction", "parallel"]{{.*}} ins(%{{.*}} : memref<4096x1024xf32>)
+func.func @both_sums(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %z: memref<1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<4096xf32>
+  %t = memref.alloc() : memref<1024xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<4096xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%t : memref<1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%t : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%t : memref<1024xf32>) outs(%z : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<4096x1024xf32>, memref<4096xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// The same blocks for rows that are counted later; what is left of them goes
+// row by row.
+// CHECK-LABEL: func @unknown_rows(
+//       CHECK:   %[[ROWS:.*]] = memref.dim
+//       CHECK:   %[[BLOCKS:.*]] = arith.divui %[[ROWS]],
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %[[BLOCKS]]
+//       CHECK:     memref.subview %{{.*}} [2, 1024] [1, 1]
+//       CHECK:   scf.for
+//       CHECK:     memref.subview %{{.*}} [1, 1024] [1, 1]
+func.func @unknown_rows(%x: memref<?x1024xf32>, %y: memref<?x1024xf32>, %n: index) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc(%n) : memref<?xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<?xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x1024xf32>) outs(%s : memref<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<?x1024xf32>, memref<?xf32>) outs(%y : memref<?x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// What reads columns of what the group writes row by row cannot be done with
+// it, nor what writes what the group reads.
+// CHECK-LABEL: func @not_its_rows(
+//   CHECK-NOT:   scf.for
+func.func @not_its_rows(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<1024xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<1024x1024xf32>) outs(%s : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#turned, #turned, #all], iterator_types = ["parallel", "parallel"]} ins(%y, %y : memref<1024x1024xf32>, memref<1024x1024xf32>) outs(%x : memref<1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.addf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+spmd.mesh @mesh = <["x"=2]>
+
+// Numbers of rows that blocks divide leave nothing.
+// CHECK-LABEL: func @known_rows(
+//       CHECK:   %[[ROWS:.*]] = spmd.lookup [5000, 3000]
+//       CHECK:   arith.divui %[[ROWS]],
+//       CHECK:   scf.for
+//       CHECK:     memref.subview %{{.*}} [4, 1024] [1, 1]
+//   CHECK-NOT:   scf.for
+func.func @known_rows(%x: memref<?x1024xf32>, %out: memref<?x1024xf32>) {
+  %n = spmd.lookup [5000, 3000] along ["x"] on @mesh
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc(%n) : memref<?x1024xf32>
+  %s = memref.alloc(%n) : memref<?xf32>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x1024xf32>) outs(%y : memref<?x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<?xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%y : memref<?x1024xf32>) outs(%s : memref<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%y, %s : memref<?x1024xf32>, memref<?xf32>) outs(%out : memref<?x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+#half = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// Half as many rows are as far from one another as all of them: these are not
+// the same rows.
+// CHECK-LABEL: func @other_rows(
+//   CHECK-NOT:   scf.for
+func.func @other_rows(%x: memref<?x1024xf32>, %y: memref<2x?x1024xf32>, %n: index, %m: index) {
+  %zero = arith.constant 0.0 : f32
+  %halves = memref.expand_shape %x [[0, 1], [2]] output_shape [2, %m, 1024] : memref<?x1024xf32> into memref<2x?x1024xf32>
+  %s = memref.alloc(%n) : memref<?xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<?xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<?x1024xf32>) outs(%s : memref<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#half, #half], iterator_types = ["parallel", "parallel", "parallel"]} ins(%halves : memref<2x?x1024xf32>) outs(%y : memref<2x?x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// What the rows read is overwritten behind them, whoever wants it then.
+// CHECK-LABEL: func @filled_later(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<4096x1024xf32>
+//       CHECK:   scf.for
+//       CHECK:     linalg.generic
+//       CHECK:     linalg.generic
+//       CHECK:   }
+//       CHECK:   linalg.generic {{.*}} outs(%[[X]] :
+func.func @filled_later(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %z: memref<4096x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<4096xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<4096xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4096x1024xf32>) outs(%s : memref<4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%x : memref<4096x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%z, %s : memref<4096x1024xf32>, memref<4096xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
