@@ -51,14 +51,31 @@ struct ForwardCopiesPass final
     for (memref::CopyOp op : getOperation().getBody().getOps<memref::CopyOp>())
       copies.push_back(op);
     for (memref::CopyOp copy : copies) {
-      auto alloc = copy.getSource().getDefiningOp<memref::AllocOp>();
+      Operation *view = copy.getSource().getDefiningOp();
+      bool isReshaped =
+          isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp>(view);
+      Value source = isReshaped ? view->getOperand(0) : copy.getSource();
+      auto alloc = source.getDefiningOp<memref::AllocOp>();
       auto target = dyn_cast<BlockArgument>(copy.getTarget());
       if (!alloc || !target || !target.hasOneUse() ||
           alloc->getBlock() != copy->getBlock() ||
           target.getOwner() != copy->getBlock() ||
-          alloc.getType() != target.getType() || !isLastUse(copy, alloc))
+          copy.getSource().getType() != target.getType() ||
+          (isReshaped && !alloc.getType().hasStaticShape()) ||
+          !isLastUse(copy, alloc))
         continue;
-      alloc.replaceAllUsesWith(Value(target));
+      OpBuilder builder(alloc);
+      Value result = target;
+      if (auto collapse = dyn_cast_or_null<memref::CollapseShapeOp>(view))
+        result = memref::ExpandShapeOp::create(
+            builder, alloc.getLoc(), alloc.getType(), target,
+            collapse.getReassociationIndices());
+      else if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(view))
+        result = memref::CollapseShapeOp::create(
+            builder, alloc.getLoc(), target, expand.getReassociationIndices());
+      if (result.getType() != alloc.getType())
+        continue;
+      alloc.replaceAllUsesWith(result);
       copy.erase();
       alloc.erase();
     }

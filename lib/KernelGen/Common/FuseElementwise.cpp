@@ -268,6 +268,27 @@ static void mergeCones(func::FuncOp function) {
       merge(*cone);
 }
 
+/// Work on elements whose operand is other such work under another shape: the
+/// second takes the shape of the first, so that both are one pass. `operand` is
+/// the second's, of a tensor.collapse_shape.
+static bool shouldReshape(OpOperand *operand) {
+  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!collapse || !consumer || !collapse->hasOneUse())
+    return false;
+  auto producer = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+  auto isPlain = [](linalg::GenericOp op) {
+    return isElementwise(op) && !op.hasIndexSemantics() &&
+           op.getBody()->getOps<tensor::ExtractOp>().empty();
+  };
+  return producer && producer->hasOneUse() && isPlain(producer) &&
+         isPlain(consumer) && collapse.getSrcType().hasStaticShape() &&
+         readsOnce(operand) &&
+         // Dims of one element are folded away elsewhere.
+         llvm::none_of(collapse.getSrcType().getShape(),
+                       [](int64_t size) { return size == 1; });
+}
+
 /// Moves reductions down to their single consumer, with what fills their
 /// destination, so that the kernel generator finds them side by side.
 static void sinkToConsumers(func::FuncOp function) {
@@ -294,6 +315,7 @@ struct FuseElementwisePass final
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, shouldReshape);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     linalg::populateConstantFoldLinalgOperations(
         patterns,
