@@ -165,6 +165,9 @@ void NestEmitter::emit() {
 void NestEmitter::emitPart() {
   if (!s.hoisted.empty())
     return emitBlocks();
+  findStreamed();
+  if (!streamed.empty())
+    return emitStreaming();
   emitAll(start());
 }
 

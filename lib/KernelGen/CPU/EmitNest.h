@@ -7,7 +7,8 @@
 // EmitNest.cpp has the loops, EmitNestMemory.cpp loads and stores of vectors,
 // EmitNestTiles.cpp what is done in registers, EmitNestPanels.cpp the copy of
 // an operand that is read again and again, EmitNestParts.cpp who does what
-// where several threads share a nest.
+// where several threads share a nest, EmitNestStreams.cpp which stores pass the
+// caches by.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
@@ -78,6 +79,18 @@ private:
   Quantity fullTo(int dim, const Quantity &full);
   /// Writes `rest`, which is behind all whole tiles of `dim`.
   void inLastPart(int dim, llvm::function_ref<void()> rest);
+
+  // Streams (EmitNestStreams.cpp).
+  /// Outputs of `nest.far` whose vectors can be stored past the caches.
+  void findStreamed();
+  /// The loops twice: with such stores where memory is aligned for them, and
+  /// without.
+  void emitStreaming();
+  bool isStreamed(const Access &access) const {
+    return isStreaming && llvm::is_contained(streamed, &access);
+  }
+  /// A whole vector, at a multiple of its size if it is streamed.
+  void storeVector(const Access &access, Value value, Value pointer);
 
   // Loops.
   State advance(const State &state, int dim, const Quantity &by);
@@ -170,6 +183,9 @@ private:
   int shared = -1; ///< the dim of which each part has some iterations
   scf::ForOp partLoop;
   Quantity partFrom, partTo;
+
+  SmallVector<const Access *> streamed;
+  bool isStreaming = false;
 
   OpBuilder &b;
   Location loc;

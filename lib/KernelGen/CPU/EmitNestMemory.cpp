@@ -177,9 +177,8 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   turn(rows);
   for (auto [lane, value] : llvm::enumerate(rows)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
-    LLVM::StoreOp::create(b, loc, value,
-                          pointerAt(access, pointer, arith.add(first, step)),
-                          elementBytes(stored(access.element)));
+    storeVector(access, value,
+                pointerAt(access, pointer, arith.add(first, step)));
   }
 }
 
@@ -255,7 +254,7 @@ void NestEmitter::store(const Access &access, Value pointer, Quantity offset,
     if (mask)
       LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, bytes);
     else
-      LLVM::StoreOp::create(b, loc, value, pointer, bytes);
+      storeVector(access, value, pointer);
     return;
   }
   if (mask || hasScatter(element, lanes)) {

@@ -6,10 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Machine/Cost.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using shardc::cpu::filledWith;
@@ -333,6 +337,40 @@ static void roundEach(Operation *root) {
   });
 }
 
+/// How many bytes `memref` has on the rank that has most, if that is known.
+static std::optional<int64_t> bytesOf(Value memref, ShardSizes &sizes) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = elementBytes(type.getElementType());
+  for (int64_t dim : llvm::seq(type.getRank())) {
+    OpFoldResult size = sizes.of(memref, dim);
+    std::optional<int64_t> most =
+        size ? std::optional(cpu::Quantity::of(size).guess()) : std::nullopt;
+    if (!most || llvm::MulOverflow(bytes, *most, bytes))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+/// Which outputs of `op` are far: see Nest.
+static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes) {
+  SmallVector<bool> far;
+  double cache = Cost(machineOf(op)).getMachine().sharedCacheBytes;
+  for (auto [i, output] : llvm::enumerate(op.getDpsInits())) {
+    Value root = cpu::rootOf(output);
+    // What is read in this program is read sooner than results.
+    bool isResult = isa<func::FuncOp>(root.getParentBlock()->getParentOp()) &&
+                    isa<BlockArgument>(root);
+    std::optional<int64_t> bytes = bytesOf(root, sizes);
+    far.push_back(bytes && *bytes >= (isResult ? 2 : 4) * cache &&
+                  op.getRegionOutputArgs()[i].use_empty() &&
+                  llvm::none_of(op.getDpsInputs(), [&](Value input) {
+                    return isa<MemRefType>(input.getType()) &&
+                           cpu::mayAlias(root, input);
+                  }));
+  }
+  return far;
+}
+
 static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
                      bool exact, ShardSizes &sizes) {
   SmallVector<Value> initial(op.getNumDpsInits());
@@ -355,6 +393,8 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
       cpu::describe(builder, op, epilogue, initial, sizes);
   if (failed(nest))
     return;
+  if (!op.getNumReductionLoops())
+    nest->far = farOutputs(op, sizes);
   cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits, exact);
   // What is a part already has no parts of its own.

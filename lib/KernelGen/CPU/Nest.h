@@ -80,6 +80,9 @@ struct Nest {
   llvm::SmallVector<Access> inputs, outputs, epilogueInputs, epilogueOutputs;
   /// Scalar that output i starts from; null: what memory holds.
   llvm::SmallVector<mlir::Value> initial;
+  /// By store: whether its memory is too large to be in a cache when it is
+  /// wanted, and nothing in the nest reads it. Empty: no.
+  llvm::SmallVector<bool> far;
 
   bool reduces() const {
     return llvm::any_of(dims, [](const Dim &dim) { return dim.reduces; });

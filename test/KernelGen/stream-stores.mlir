@@ -1,0 +1,116 @@
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=512 --split-input-file | FileCheck %s
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// 64 MB, which nothing here reads: where memory is aligned, vectors pass the
+// caches by, and a fence orders them behind the loops.
+// CHECK-LABEL: func @far(
+//  CHECK-SAME:   %{{.*}}: memref<4096x4096xf32>, %[[Y:[a-z0-9]+]]: memref<4096x4096xf32>
+//       CHECK:   %[[ADDRESS:.*]] = llvm.ptrtoint
+//       CHECK:   %[[LOW:.*]] = arith.andi %[[ADDRESS]],
+//       CHECK:   %[[ALIGNED:.*]] = arith.cmpi eq, %[[LOW]],
+//       CHECK:   scf.if %[[ALIGNED]] {
+//       CHECK:     llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+//       CHECK:   } else {
+//   CHECK-NOT:     nontemporal
+//       CHECK:     llvm.store {{.*}} {alignment = 4 : i64} : vector<16xf32>
+//       CHECK:   llvm.fence seq_cst
+//  CHECK-NEXT:   return
+func.func @far(%x: memref<4096x4096xf32>, %y: memref<4096x4096xf32>) {
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x4096xf32>) outs(%y : memref<4096x4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+
+// What is read is in the cache when it is written; what is small is there when
+// it is wanted.
+// CHECK-LABEL: func @in_place(
+//   CHECK-NOT:   nontemporal
+func.func @in_place(%y: memref<4096x4096xf32>) {
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%y : memref<4096x4096xf32>) {
+  ^bb0(%o: f32):
+    %0 = arith.negf %o : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+// CHECK-LABEL: func @near(
+//   CHECK-NOT:   nontemporal
+func.func @near(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<1024x1024xf32>) outs(%y : memref<1024x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.negf %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Rows that do not begin at multiples of a vector.
+// CHECK-LABEL: func @odd_rows(
+//   CHECK-NOT:   nontemporal
+func.func @odd_rows(%x: memref<16384x1001xf32>, %s: memref<16384xf32>, %y: memref<16384x1001xf32>) {
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<16384x1001xf32>, memref<16384xf32>) outs(%y : memref<16384x1001xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+
+// In a loop over blocks that tells nobody of them one fence behind it is
+// enough.
+// CHECK-LABEL: func @blocks(
+//       CHECK:   scf.for
+//       CHECK:     nontemporal
+//   CHECK-NOT:     llvm.fence
+//       CHECK:   } {test.blocks}
+//  CHECK-NEXT:   llvm.fence seq_cst
+//  CHECK-NEXT:   return
+func.func @blocks(%x: memref<4096x4096xf32>, %y: memref<4096x4096xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 4096 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %from = memref.subview %x[%i, 0] [1, 4096] [1, 1] : memref<4096x4096xf32> to memref<1x4096xf32, strided<[4096, 1], offset: ?>>
+    %to = memref.subview %y[%i, 0] [1, 4096] [1, 1] : memref<4096x4096xf32> to memref<1x4096xf32, strided<[4096, 1], offset: ?>>
+    linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%from : memref<1x4096xf32, strided<[4096, 1], offset: ?>>) outs(%to : memref<1x4096xf32, strided<[4096, 1], offset: ?>>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = arith.negf %a : f32
+      linalg.yield %0 : f32
+    }
+  } {test.blocks}
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+
+// Whole lines of what is turned.
+// CHECK-LABEL: func @transpose(
+//       CHECK:   nontemporal
+func.func @transpose(%x: memref<4096x4096xf32>, %y: memref<4096x4096xf32>) {
+  linalg.generic {indexing_maps = [#turned, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x4096xf32>) outs(%y : memref<4096x4096xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
