@@ -60,7 +60,8 @@ static void expandLogistic(arith::DivFOp op) {
 /// The formula of `op` in its place, if it has one.
 static void expandFunction(Operation *op) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
-  if (!hasLanes(type) || !(element.isF32() || element.isF64()))
+  if (!hasLanes(type) || !(element.isF32() || element.isF64()) ||
+      op->hasAttr(functions::kLibrary))
     return;
   ImplicitLocOpBuilder b(op->getLoc(), op);
   functions::Num x{&b, op->getOperand(0)};
@@ -71,6 +72,8 @@ static void expandFunction(Operation *op) {
   } else if (brief && functions::briefFunctions().contains(
                           op->getName().getStringRef())) {
     result = functions::briefFunctions().at(op->getName().getStringRef())(x).v;
+  } else if (element.isF64() && isa<math::PowFOp>(op)) {
+    result = functions::powerDouble(x, {&b, op->getOperand(1)}).v;
   } else if (element.isF32() && isa<math::PowFOp, math::Atan2Op>(op)) {
     functions::Num y{&b, op->getOperand(1)};
     result = isa<math::PowFOp>(op) ? functions::powerSingle(x, y).v

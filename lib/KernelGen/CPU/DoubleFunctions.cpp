@@ -1,10 +1,10 @@
 //===- DoubleFunctions.cpp - Functions of f64 -----------------------------===//
 //
-// What libm does not round to one unit in the last place, and what is made of
-// it: exp and log as pairs of f64, about twelve bits better than one, then
-// arithmetic on pairs (T. Dekker, "A floating-point technique for extending the
-// available precision", 1971). exp, log, pow, sin, cos, tan, asin, acos, atan
-// and atan2 stay calls of libm, which are right to less than a unit.
+// exp, log, sin and cos as polynomials, compensated where one rounding too many
+// would show; what needs more: exp and log as pairs of f64, about twelve bits
+// better than one, then arithmetic on pairs (T. Dekker, "A floating-point
+// technique for extending the available precision", 1971). asin, acos, atan and
+// atan2 stay calls of libm, which are right to less than a unit.
 //
 //===----------------------------------------------------------------------===//
 #include "FunctionTable.h"
@@ -13,6 +13,27 @@
 using namespace mlir;
 
 namespace shardc::functions {
+
+/// (e^r - 1 - r) / r^2.
+static Num expTail(Num r) {
+  return polynomial(r, {0x1.000000000000cp-1, 0x1.555555555555cp-3,
+                        0x1.555555554fdccp-5, 0x1.111111110e9dap-7,
+                        0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13,
+                        0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19,
+                        0x1.28b13edf45491p-22, 0x1.af6ef608cc80cp-26});
+}
+
+static Num expDouble(Num x) {
+  Num bounded = clamp(x, -746, 711);
+  Num shifted = fma(bounded, 0x1.71547652b82fep+0, x.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  Num first = fma(n, -kLn2High, bounded), r = fma(n, -kLn2Low, first);
+  Num lost = fma(n, -kLn2Low, first - r);
+  Num p = (r + fma(r * r, expTail(r), lost)) + 1.0;
+  // In two steps: 2^n may be below the normal numbers, or above.
+  Bits exponent = shifted.bits(), half = exponent >> 1;
+  return p * powerOfTwo(half, x) * powerOfTwo(exponent - half, x);
+}
 
 static Num expm1Double(Num x) {
   Num bounded = clamp(x, -50, 711);
@@ -82,6 +103,30 @@ static Num logLimits(Num x, Num value) {
   return choose(x == kInfinity, x, choose(x > 0.0, value, limit));
 }
 
+/// log of a positive normal number, n ln 2 + log(1 + f); after FreeBSD's.
+static Num logOf(Num x, double exponentShift) {
+  Bits shifted = x.bits() - 0x3FE6A09E667F3BCD;
+  Num n = asFloat((shifted >> 52) + 0x4338000000000000, x) -
+          (kPairRounder - exponentShift);
+  Num f = asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x) - 1.0;
+  Num s = f / (f + 2.0), square = s * s;
+  Num p = polynomial(square, {0x1.5555555555593p-1, 0x1.999999997fa04p-2,
+                              0x1.2492494229359p-2, 0x1.c71c51d8e78afp-3,
+                              0x1.7466496cb03dep-3, 0x1.39a09d078c69fp-3,
+                              0x1.2f112df3e5244p-3});
+  // The first part of ln 2 has 33 bits.
+  Num half = f * f * 0.5;
+  Num low = fma(s, fma(square, p, half), n * 0x1.a39ef35793c76p-33) - half;
+  Pair sum = fastSum(n * 0x1.62e42feep-1, f);
+  return sum.hi + (sum.lo + low);
+}
+
+static Num logDouble(Num x) {
+  auto common = [](Num x) { return logOf(x, 0); };
+  auto rare = [](Num x) { return logLimits(x, logOf(x * 0x1p54, -54)); };
+  return mostly(x, (x >= 0x1p-1022) & (x < kInfinity), common, rare);
+}
+
 static Num log1pDouble(Num x) {
   Pair sum = exactSum(x.of(1), x);
   return choose(abs(x) < 0x1p-54, x, logLimits(sum.hi, sumOf(logPair(sum))));
@@ -119,16 +164,149 @@ static Num atanhDouble(Num x) {
   return choose(a <= 1.0, copySign(value, x), kNan);
 }
 
+/// log of a positive number to some 66 bits: that of a power is as many times
+/// as wrong as its exponent is large.
+static Pair logForPower(Num x) {
+  auto [n, f, low] = logParts(pairOf(x), 0x1p-1000, 60);
+  Pair below = fastSum(x.of(2), f);
+  Num inverse = 1.0 / below.hi, s = f * inverse;
+  Pair quotient = fastSum(s, fma(-s, below.lo, fma(-s, below.hi, f)) * inverse);
+  Pair square = quotient * quotient;
+  Num tail =
+      polynomial(square.hi, {0x1.999999999999ap-2, 0x1.24924924922fep-2,
+                             0x1.c71c71c74c701p-3, 0x1.745d173cee23ap-3,
+                             0x1.3b13a9c6e2886p-3, 0x1.1115522b5786ap-3,
+                             0x1.e01936bae0cf5p-4, 0x1.daa7bec5936bap-4});
+  Pair third = fastSum(x.of(0x1.5555555555555p-1), tail * square.hi);
+  third.lo = third.lo + 0x1.5555555555555p-55;
+  Pair mantissa = square * quotient * third;
+  Pair twice = scale(quotient, 2);
+  Pair sum = fastSum(twice.hi, mantissa.hi);
+  sum.lo = sum.lo + (twice.lo + mantissa.lo);
+  Pair all = exactSum(n * kLn2High, sum.hi);
+  return fastSum(all.hi, all.lo + fma(n, kLn2Low, sum.lo));
+}
+
+Num powerDouble(Num x, Num y) {
+  Num a = abs(x);
+  Pair log = logForPower(a);
+  Num limit = logLimits(a, log.hi);
+  Pair product = log * y;
+  // Beyond these limits digits do not matter.
+  Num all = choose((limit == 0.0) & (abs(y) == kInfinity), 0.0, limit * y);
+  Mask inside = (abs(all) < 800.0) & (abs(y) < kInfinity);
+  Num value = sumOf(expPair({choose(inside, product.hi, clamp(all, -800, 800)),
+                             choose(inside, product.lo, 0.0)}));
+  value = choose(all > 709.8, kInfinity, choose(all < -745.2, 0.0, value));
+  value = choose(isNan(all), all, value);
+  Num half = y * 0.5;
+  Mask whole = floor(y) == y;
+  Mask odd = whole & compare(arith::CmpFPredicate::UNE, floor(half), half);
+  value = choose(odd, copySign(value, x), value);
+  value = choose((x < 0.0) & (x > -kInfinity), choose(whole, value, x.of(kNan)),
+                 value);
+  return choose((x == 1.0) | (y == 0.0), 1.0, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Sines
+//===----------------------------------------------------------------------===//
+
+/// Up to here three parts of pi / 2 are enough for what is left, however
+/// little.
+static constexpr double kMostTurned = 0x1p20;
+
+/// x less n pi / 2; `less` is what r has too much.
+struct Angle {
+  Num r, less;
+  Bits quadrant;
+};
+static Angle angleOf(Num x) {
+  Num shifted = fma(x, 0x1.45f306dc9c883p-1, x.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  // The second part has so few bits that what r lacks is exact. In this order a
+  // negative zero stays one.
+  Num first = fma(n, -0x1.921fb54442d18p+0, x),
+      r = fma(n, -0x1.1a6263p-54, first);
+  Num less = fma(n, 0x1.8a2e03707344ap-81, fma(n, 0x1.1a6263p-54, r - first));
+  return {r, less, shifted.bits()};
+}
+
+/// (r - sin r) / r^3 and (1 - r^2 / 2 - cos r) / r^4. Source: FreeBSD.
+static constexpr double kSine[] = {
+    0x1.5555555555549p-3,   -0x1.111111110f8a6p-7, 0x1.a01a019c161d5p-13,
+    -0x1.71de357b1fe7dp-19, 0x1.ae5e68a2b9cebp-26, -0x1.5d93a5acfd57cp-33};
+static constexpr double kCosine[] = {
+    -0x1.555555555554cp-5, 0x1.6c16c16c15177p-10,  -0x1.a01a019cb1590p-16,
+    0x1.27e4f809c52adp-22, -0x1.1ee9ebdb4b1c4p-29, 0x1.8fae9be8838d4p-37};
+
+template <typename MathOp> static Num sineOrCosine(Num x) {
+  constexpr bool cosine = std::is_same_v<MathOp, math::CosOp>;
+  auto common = [](Num x) {
+    auto [r, less, turns] = angleOf(x);
+    Bits quadrant = cosine ? turns + 1 : turns;
+    Num square = r * r;
+    Mask odd = isSet(quadrant, 1);
+    // r - (r^3 s + less), or 1 - r^2 / 2 - (r^4 c - r less), the first
+    // difference with what it loses.
+    Num most = fma(square, -0.5, x.of(1)), lost = fma(square, 0.5, most - 1.0);
+    Num squareLost = fma(r, r, -square);
+    lost = fma(squareLost, 0.5, lost);
+    Num p = eitherPolynomial(odd, square, kCosine, kSine);
+    Num rest = choose(odd, fma(-r, less, lost), less);
+    Num chosen =
+        choose(odd, most, r) - fma(square * choose(odd, square, r), p, rest);
+    Bits sign = (quadrant << 62) & std::numeric_limits<int64_t>::min();
+    return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign), x);
+  };
+  return mostly(x, abs(x) <= kMostTurned, common, libraryCall<MathOp>);
+}
+
+static Num sinDouble(Num x) { return sineOrCosine<math::SinOp>(x); }
+static Num cosDouble(Num x) { return sineOrCosine<math::CosOp>(x); }
+
+static Num tanDouble(Num x) {
+  auto common = [](Num x) {
+    auto [r, less, quadrant] = angleOf(x);
+    Num square = r * r, squareLost = fma(r, r, -square);
+    // Sine and cosine of r - less, as pairs.
+    Num most = fma(square, -0.5, x.of(1)), lost = fma(square, 0.5, most - 1.0);
+    lost = fma(squareLost, 0.5, lost);
+    Num s = fma(square * r, polynomial(square, kSine),
+                fma(square * -0.5, less, less));
+    Num c =
+        fma(square * square, polynomial(square, kCosine), fma(-r, less, lost));
+    Pair sine = fastSum(r, -s), cosine = fastSum(most, -c);
+    Mask odd = isSet(quadrant, 1);
+    Pair value = choose(odd, -cosine, sine) / choose(odd, sine, cosine);
+    return choose(x == 0.0, x, sumOf(value));
+  };
+  return mostly(x, abs(x) <= kMostTurned, common, libraryCall<math::TanOp>);
+}
+
 //===----------------------------------------------------------------------===//
 // Roots
 //===----------------------------------------------------------------------===//
+
+Num cbrtWide(Num x) {
+  // A third of the upper half of the bits, and two of Halley's steps.
+  Num a = abs(x);
+  Num high = asFloat((a.bits() >> 32) + 0x4330000000000000, x) - 0x1p52;
+  Num third = fma(high, 0x1.5555555555555p-2, x.of(kPairRounder));
+  Num y = asFloat((third.bits() + 0x2A9F7893) << 32, x);
+  for ([[maybe_unused]] int step : {0, 1}) {
+    Num cube = y * y * y;
+    y = fma(y, (a - cube) / fma(cube, 2.0, a), y);
+  }
+  return copySign(y, x);
+}
 
 static Num cbrtDouble(Num x) {
   // One step of Newton's method with the exact residue, among normal numbers.
   Num a = abs(x);
   Mask small = a < 0x1p-900, large = a > 0x1p900;
   Num scaled = choose(small, x * 0x1p300, choose(large, x * 0x1p-300, x));
-  Num y = numOp<math::CbrtOp>(scaled);
+  Num y = cbrtWide(scaled);
   Pair square = exactProduct(y, y);
   Num cube = square.hi * y, lost = fma(square.hi, y, -cube);
   Num rest = (scaled - cube) - fma(square.lo, y, lost);
@@ -154,33 +332,50 @@ static Num rsqrtDouble(Num x) {
 // erf
 //===----------------------------------------------------------------------===//
 
-/// erfc of 0 to 27.5, times 2^100, so that it is a normal number: exp(-a^2)
-/// times a fit of exp(a^2) erfc(a) (1 + 2a) in t = (a - 4) / (a + 4), whose
-/// leading coefficients are pairs. After M. Shepherd, J. Laframboise (1981).
-static Pair erfcPair(Num a) {
-  static constexpr double leading[][2] = {
-      {0x1.3ba5916e9fd7fp+0, -0x1.abc69566ae489p-55},
-      {-0x1.1df1ad154a28fp-3, 0x1.61e2df4538e1fp-57},
-      {0x1.f7f5df66fd7ddp-7, 0x1.56204a6fcd945p-61},
-      {0x1.16ecefcfa53fep-4, -0x1.f6df0e41d65d3p-59},
-      {-0x1.9ddb23c3e920ap-4, 0x1.dfe60d8568cd4p-59},
-      {0x1.7fee004e1141ap-4, -0x1.fb8559350e155p-59},
-      {-0x1.0fb06dfe47343p-4, 0x1.fa99766697406p-59},
-      {0x1.3079edf6acf15p-5, 0x1.d7435cbd14016p-59}};
-  Num t = (a - 4.0) / (a + 4.0);
-  Pair quotient = exactSum(a, a.of(-4)) / exactSum(a, a.of(4));
-  Num tail = polynomial(
-      t, {-0x1.096238858621dp-6, 0x1.49c67277859fep-8, -0x1.8d4a9972b5aeep-11,
-          -0x1.a1df18d801509p-13, 0x1.3be0342679596p-13, -0x1.995b07b93b826p-16,
-          -0x1.7882e45f2a9c9p-17, 0x1.7f3dc844834c2p-18, 0x1.3927eff82535ap-22,
-          -0x1.bc605572dab31p-21, 0x1.4ae8f0f53c4d2p-24, 0x1.e661598721943p-24,
-          -0x1.489b20cb2218dp-26, -0x1.1d24f3de40302p-26, 0x1.d2d16d26cb648p-30,
-          0x1.213f07f3054b1p-29, 0x1.3f804c212d3f0p-32});
-  Pair sum = pairOf(tail);
-  for (const double *c : llvm::reverse(ArrayRef(leading)))
-    sum = sum * quotient + Pair{a.of(c[0]), a.of(c[1])};
-  Pair square = exactProduct(a, a);
-  return sum / exactSum(a.of(1), a * 2.0) * expPair(-square, 100);
+/// erfc of 0 to 27.5: exp(-a^2) v p, v = 1 / (2 + a), p a fit in v of
+/// exp(a^2) erfc(a) / v. What roundings of the factors lose is carried along,
+/// as in f32.
+static Num erfcOf(Num a) {
+  Num square = a * a, squareLost = fma(a, a, -square);
+  Num below = a + 2.0, belowLost = a - (below - 2.0);
+  Num v = 1.0 / below;
+  Num vLost = v * fma(-v, belowLost, fma(-v, below, a.of(1)));
+  Num m = v - 0.25, mLost = (v - (m + 0.25)) + vLost;
+  // p = first + m second + m^2 (...).
+  constexpr double first = 0x1.058671b52c776p+0,
+                   firstLost = -0x1.3a92bbd4daadp-56,
+                   second = 0x1.5fd386754eff9p+1;
+  Num q = polynomial(
+      m,
+      {0x1.1e2deea6b1175p+2,   0x1.2a88e6107d45fp+1,   -0x1.606e41552a513p+2,
+       -0x1.a89eaff857effp+2,  0x1.9517bb7138aafp+3,   0x1.b6fbf98b708f8p+3,
+       -0x1.5ba4388415206p+5,  -0x1.205404e43fa4ap+3,  0x1.2efa32ea8a8a5p+7,
+       -0x1.1e76d068c5bdfp+7,  -0x1.6c0330261d95dp+8,  0x1.0e7d20113518cp+10,
+       -0x1.2d90eb86b6c03p+8,  -0x1.e9bb22f93dd43p+11, 0x1.0c15f8392011ep+13,
+       0x1.445860f3aaaf1p+7,   -0x1.2fa53d40d43a0p+15, 0x1.48cfd6989906ep+16,
+       -0x1.ce7cb1ed979d1p+12, -0x1.85803f16308e2p+18, 0x1.ec0c20af02aebp+19,
+       -0x1.0ed900b70b827p+18, -0x1.1c3cde7a258cep+22, 0x1.395df4ae1a956p+23,
+       0x1.d5ca88a81cdc1p+20,  -0x1.0112d554f9155p+25, 0x1.0607f752c819ap+25});
+  Num squared = m * m, rest = squared * q;
+  Num restLost = fma(fma(m, m, -squared), q, fma(squared, q, -rest));
+  Num sum = fma(m, second, rest),
+      sumLost = (fma(m, second, -sum) + rest) + (restLost + firstLost);
+  Num p = sum + first;
+  Num slope = polynomial(m, {2.767, 8.285, 4.633});
+  Num pLost = fma(mLost, slope, ((first - p) + sum) + sumLost);
+  Num high = p * v;
+  Num low = fma(pLost, v, fma(p, vLost, fma(p, v, -high)));
+  // exp: 1 + r + w.
+  Num shifted = fma(square, -0x1.71547652b82fep+0, a.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  Num most = fma(n, -kLn2High, -square),
+      less = fma(n, a.of(-kLn2Low), -squareLost);
+  Num r = most + less;
+  Num w = fma(r * r, expTail(r), (most - r) + less);
+  Num product = fma(high, r, high), lost = fma(high, r, high - product);
+  Num value = product + (lost + fma(high, w, fma(low, r, low)));
+  // 2^n may be below the normal numbers.
+  return value * powerOfTwo(shifted.bits() + 600, a) * 0x1p-600;
 }
 
 static Num erfDouble(Num x) {
@@ -197,26 +392,26 @@ static Num erfDouble(Num x) {
   Pair first = exactProduct(wide, x.of(0x1.20dd750429b6dp+0));
   Num low = fma(wide, 0x1.1ae3a914fed80p-56, first.lo);
   Num near = (first.hi + fma(wide * square, p, low)) * 0x1p-60;
-  Num far =
-      sumOf(-times(erfcPair(smaller(a, a.of(6.5))), x.of(0x1p-100)) + x.of(1));
+  Num far = 1.0 - erfcOf(smaller(a, a.of(6.5)));
   return copySign(choose(a < 0.75, near, far), x);
 }
 
 static Num erfcDouble(Num x) {
-  Num a = abs(x), back = x.of(0x1p-100);
-  Pair value = erfcPair(smaller(a, a.of(27.5)));
-  Num mirrored = sumOf(-times(value, back) + x.of(2));
-  return choose(x < 0.0, mirrored, sumOf(value) * back);
+  Num value = erfcOf(smaller(abs(x), x.of(27.5)));
+  return choose(x < 0.0, 2.0 - value, value);
 }
 
 const llvm::StringMap<Unary> &doubleFunctions() {
   static const llvm::StringMap<Unary> table = {
-      {"math.expm1", expm1Double}, {"math.log1p", log1pDouble},
-      {"math.tanh", tanhDouble},   {"math.sinh", sinhDouble},
-      {"math.cosh", coshDouble},   {"math.asinh", asinhDouble},
-      {"math.acosh", acoshDouble}, {"math.atanh", atanhDouble},
-      {"math.cbrt", cbrtDouble},   {"math.rsqrt", rsqrtDouble},
-      {"math.erf", erfDouble},     {"math.erfc", erfcDouble},
+      {"math.exp", expDouble},     {"math.log", logDouble},
+      {"math.sin", sinDouble},     {"math.cos", cosDouble},
+      {"math.tan", tanDouble},     {"math.expm1", expm1Double},
+      {"math.log1p", log1pDouble}, {"math.tanh", tanhDouble},
+      {"math.sinh", sinhDouble},   {"math.cosh", coshDouble},
+      {"math.asinh", asinhDouble}, {"math.acosh", acoshDouble},
+      {"math.atanh", atanhDouble}, {"math.cbrt", cbrtDouble},
+      {"math.rsqrt", rsqrtDouble}, {"math.erf", erfDouble},
+      {"math.erfc", erfcDouble},
   };
   return table;
 }

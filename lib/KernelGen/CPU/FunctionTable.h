@@ -9,9 +9,28 @@ namespace shardc::functions {
 
 using Unary = Num (*)(Num);
 
+/// An op that stays a call of libm, which rounds right to less than one unit.
+inline constexpr llvm::StringLiteral kLibrary = "library_call";
+
+template <typename MathOp> Num libraryCall(Num x) {
+  auto op = MathOp::create(*x.b, x.v);
+  op->setAttr(kLibrary, x.b->getUnitAttr());
+  return {x.b, op};
+}
+
+using Formula = llvm::function_ref<Num(Num)>;
+
+/// `common` where `inside` holds, else `rare`, lane by lane; `rare` is computed
+/// only if a lane needs it.
+Num mostly(Num x, Mask inside, Formula common, Formula rare);
+
+/// A polynomial whose coefficients differ lane by lane: products cost more than
+/// choices.
+Num eitherPolynomial(Mask c, Num x, llvm::ArrayRef<double> yes,
+                     llvm::ArrayRef<double> no);
+
 /// By the name of an op of the math dialect. The formulas of f32 use ops of
-/// f64, which have formulas of their own, or are calls of libm that round right
-/// to less than one unit.
+/// f64, which have formulas of their own.
 const llvm::StringMap<Unary> &singleFunctions();
 const llvm::StringMap<Unary> &doubleFunctions();
 
@@ -20,10 +39,15 @@ const llvm::StringMap<Unary> &briefFunctions();
 Num powerSingle(Num x, Num y);
 Num angleSingle(Num y, Num x);
 Num angleBrief(Num y, Num x);
+Num powerDouble(Num x, Num y);
 
 /// 1 / (1 + exp(-x)).
 Num logistic(Num x);
 Num logisticDouble(Num x);
+
+/// The cube root of an f64 that is no zero and finite, to more digits than f32
+/// has; among normal numbers.
+Num cbrtWide(Num x);
 
 /// exp of an f64 within +-700, to more digits than f32 has.
 Num expWide(Num x);

@@ -34,11 +34,7 @@ static Value everywhere(Mask all) {
   return vector::ReductionOp::create(*all.b, vector::CombiningKind::AND, value);
 }
 
-using Formula = llvm::function_ref<Num(Num)>;
-
-/// `common` where `inside` holds, else `rare`, lane by lane; `rare` is computed
-/// only if a lane needs it.
-static Num mostly(Num x, Mask inside, Formula common, Formula rare) {
+Num mostly(Num x, Mask inside, Formula common, Formula rare) {
   auto at = [](OpBuilder &outer, Location loc) {
     ImplicitLocOpBuilder b(loc, outer);
     b.restoreInsertionPoint(outer.saveInsertionPoint());
@@ -123,10 +119,7 @@ static Num expm1Single(Num x) {
   return copySign(choose(abs(x) < 0.34f, near, far), x);
 }
 
-/// A polynomial whose coefficients differ lane by lane: products cost more than
-/// choices.
-static Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes,
-                            ArrayRef<double> no) {
+Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double> no) {
   Num sum = choose(c, x.of(yes.back()), x.of(no.back()));
   for (auto [one, other] :
        llvm::reverse(llvm::zip_equal(yes.drop_back(), no.drop_back())))
@@ -262,6 +255,12 @@ template <typename MathOp> static Num sineOrCosine(Num x) {
 static Num sinSingle(Num x) { return sineOrCosine<math::SinOp>(x); }
 static Num cosSingle(Num x) { return sineOrCosine<math::CosOp>(x); }
 
+static Num cbrtSingle(Num x) {
+  Num wide = widen(x), value = narrow(cbrtWide(wide));
+  return choose((wide == 0.0) | (abs(wide) == kInfinity) | isNan(wide), x,
+                value);
+}
+
 /// Sine, cosine and the quadrant of an f64 within +-kMostReducedWide, to more
 /// digits than f32 has.
 struct WideAngle {
@@ -292,7 +291,7 @@ static Num tanSingle(Num x) {
         choose(odd, -at.cosine, at.sine) / choose(odd, at.sine, at.cosine);
     return choose(x == 0.0, x, narrow(value));
   };
-  auto rare = [](Num x) { return narrow(numOp<math::TanOp>(widen(x))); };
+  auto rare = [](Num x) { return narrow(libraryCall<math::TanOp>(widen(x))); };
   return mostly(x, abs(x) <= kMostReducedWide, common, rare);
 }
 
@@ -305,8 +304,7 @@ template <typename MathOp> static Num sineBrief(Num x) {
     value = choose(isSet(quadrant, 2), -value, value);
     return cosine ? value : choose(x == 0.0, x, value);
   };
-  return mostly(x, abs(x) <= kMostReducedWide, common,
-                [](Num x) { return numOp<MathOp>(x); });
+  return mostly(x, abs(x) <= kMostReducedWide, common, libraryCall<MathOp>);
 }
 
 //===----------------------------------------------------------------------===//
@@ -544,7 +542,7 @@ const llvm::StringMap<Unary> &singleFunctions() {
       {"math.acos", acosSingle},   {"math.sinh", sinhSingle},
       {"math.cosh", coshSingle},   {"math.asinh", asinhSingle},
       {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle},
-      {"math.rsqrt", rsqrtSingle},
+      {"math.rsqrt", rsqrtSingle}, {"math.cbrt", cbrtSingle},
   };
   return table;
 }
