@@ -86,7 +86,11 @@ static shardrt::Formulas collectFormulas(ModuleOp module,
           Formula formula = dim.getFormula().getFormula();
           formulas.borders.push_back({here, formulas.list.add(formula)});
           const std::vector<int64_t> &numbers = formula.numbers();
-          if (formula.kind() == FormulaKind::Given)
+          // What one argument brings may be the boundaries of others too.
+          if (formula.kind() == FormulaKind::Given &&
+              llvm::none_of(formulas.givens, [&](const shardrt::Given &given) {
+                return given.argument == numbers[0] && given.dim == numbers[1];
+              }))
             formulas.givens.push_back(
                 {numbers[0], numbers[1], numbers[2],
                  static_cast<int64_t>(dim.getSizes().size())});

@@ -158,8 +158,10 @@ static std::string nameOf(DictionaryAttr attrs, Location loc) {
   return {};
 }
 
+/// `argument`: its number; none of a result.
 static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
-                                   Location loc) {
+                                   Location loc,
+                                   std::optional<int64_t> argument) {
   ValueMetadata value;
   value.name = nameOf(attrs, loc);
   ShardingAttr sharding = contract::Sharding::in(attrs);
@@ -186,7 +188,14 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     for (StringAttr axis : dim.getAxes())
       placement.axes.push_back(mesh.getAxisIndex(axis.getValue()));
     placement.boundaries = dim.getBoundaries(mesh, size).with({});
-    placement.dynamic = bool(dim.getFormula());
+    if (FormulaAttr formula = dim.getFormula()) {
+      // Sizes of an argument may follow from those of another.
+      const Formula &bound = formula.getFormula();
+      int64_t number = value.dims.size();
+      placement.dynamic = !argument || (bound.kind() == FormulaKind::Given &&
+                                        bound.numbers()[0] == *argument &&
+                                        bound.numbers()[1] == number);
+    }
     value.dims.push_back(std::move(placement));
   }
   for (PartialAxisAttr partial : sharding.getPartial())
@@ -215,11 +224,13 @@ ProgramMetadata shardc::describeProgram(ModuleOp local) {
     metadata.mesh.push_back({name.str(), size});
   auto main = local.lookupSymbol<func::FuncOp>("main");
   for (BlockArgument argument : main.getArguments())
-    metadata.arguments.push_back(describeValue(
-        mesh, main.getArgAttrDict(argument.getArgNumber()), argument.getLoc()));
+    metadata.arguments.push_back(
+        describeValue(mesh, main.getArgAttrDict(argument.getArgNumber()),
+                      argument.getLoc(), argument.getArgNumber()));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    metadata.results.push_back(describeValue(
-        mesh, main.getResultAttrDict(i), UnknownLoc::get(local.getContext())));
+    metadata.results.push_back(
+        describeValue(mesh, main.getResultAttrDict(i),
+                      UnknownLoc::get(local.getContext()), std::nullopt));
   for (CommunicationSite &site : reportCommunication(local))
     metadata.communication.push_back(
         {site.kind, site.axes, site.dims.size() == 1 ? site.dims.front() : -1,

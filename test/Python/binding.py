@@ -140,6 +140,18 @@ def some_dims() -> None:
     check(program, [4, 4, 8, 8], [24, 0, 0, 0])
 
 
+def follows() -> None:
+    """An argument that nobody cuts lies as what it is added to, whatever that brings."""
+    text = STEP.replace(f"%weights: tensor<{ROWS}xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{\"x\"}}]>}}",
+                        f"%weights: tensor<{ROWS}xf32>")
+    program = shardc.compile(text, dynamic="all")
+    for sizes in ([0, 20, 4, 0], random_sizes()):
+        bound = program.bind({(0, 0): sizes})
+        assert bound.in_shardings[1].dims[0].sizes == tuple(sizes)
+        check(program, sizes, sizes)
+    fails(lambda: program.bind({(1, 0): [24, 0, 0, 0]}), "weights, dim 0: its sizes were not left open")
+
+
 def saved(program: Any) -> None:
     program.save("binding.so")
     loaded = shardc.load("binding.so")
@@ -215,6 +227,7 @@ def main() -> None:
     assert compilations == 0, compilations
     mistakes(program)
     some_dims()
+    follows()
     saved(program)
     many_sizes(program)
     of_jax()
