@@ -600,19 +600,16 @@ std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
                                               std::string &error) const {
   std::vector<BoundTable> tables;
   tables.reserve(formulas.size());
-  // Operands by number: a formula's own are found by what it is.
-  std::vector<std::vector<int64_t>> places(formulas.size());
-  for (const auto &[words, number] : known) {
-    size_t operands = words[1] + 3;
-    places[number].assign(words.begin() + static_cast<int64_t>(operands),
-                          words.end());
-  }
+  // Numbers of operands: what is behind kind and numbers in a formula's words.
+  std::vector<const int64_t *> places(formulas.size());
+  for (const auto &[words, number] : known)
+    places[number] = words.data() + words[1] + 3;
   for (size_t f = 0; f < formulas.size(); ++f) {
     const Formula &formula = formulas[f];
     BoundTable result;
     std::vector<const BoundTable *> operands;
-    for (int64_t place : places[f])
-      operands.push_back(&tables[place]);
+    for (size_t i = 0; i < formula.operands().size(); ++i)
+      operands.push_back(&tables[places[f][i]]);
     if (formula.isBoundaries()) {
       std::optional<Boundaries> bounds = boundariesOf(
           formula, operands.empty() ? nullptr : operands[0], binding, error);
@@ -643,16 +640,18 @@ std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
     } else {
       result.axes = axesOf(operands);
       std::vector<BoundTable> expanded;
-      for (const BoundTable *operand : operands)
-        expanded.push_back(
-            expandTable(*operand, result.axes, binding.meshShape));
+      expanded.reserve(operands.size());
+      for (const BoundTable *&operand : operands)
+        if (operand->axes != result.axes)
+          operand = &expanded.emplace_back(
+              expandTable(*operand, result.axes, binding.meshShape));
       int64_t count = 1;
       for (int64_t axis : result.axes)
         count *= binding.meshShape[axis];
-      std::vector<Interval> entries(expanded.size());
+      std::vector<Interval> entries(operands.size());
       for (int64_t i = 0; i < count; ++i) {
-        for (size_t o = 0; o < expanded.size(); ++o)
-          entries[o] = expanded[o].intervals[i];
+        for (size_t o = 0; o < operands.size(); ++o)
+          entries[o] = operands[o]->intervals[i];
         if (formula.isIntervals())
           result.intervals.push_back(intervalOf(formula, entries));
         else

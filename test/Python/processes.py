@@ -109,6 +109,28 @@ def several(job: shardc.Job) -> None:
     assert np.array_equal(y, (X - SUM) * (job.process + 1))
 
 
+def binds(job: shardc.Job) -> None:
+    """One compilation for whatever sizes the processes bring; where they do not agree, both say so, and go on."""
+    cut = shardc.split(0, "x")
+    program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[cut], dynamic="all")
+    for first in (5, 0, 7, 4, 5):
+        rows = X[:first] if job.process == 0 else X[first:]
+        y, total = program(shardc.from_local(rows, cut, mesh={"x": 2}))
+        assert np.array_equal(np.asarray(total), SUM), first
+        [mine] = y.shards
+        assert len(mine.data) == len(rows)
+        assert np.array_equal(mine.data, X[mine.index] - SUM), first
+        assert np.array_equal(np.asarray(y.gather()), X - SUM), first
+    for _ in range(2):
+        sizes = [4, 3] if job.process == 0 else [5, 2]
+        rows = X[:4] if job.process == 0 else X[5:]
+        x = shardc.from_local(rows, shardc.split(0, "x", sizes=sizes), mesh={"x": 2}, shape=(7, 2))
+        fails(program(x)[0].block_until_ready, "argument 0, dim 0: ranks bring different sizes",
+              "rank 0: [4, 3]; rank 1: [5, 2]")
+        y, total = program(X)
+        assert np.array_equal(np.asarray(total), SUM)
+
+
 def dies(job: shardc.Job) -> None:
     program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[shardc.split(0, "x")])
     program(X)
@@ -128,7 +150,8 @@ def raises(job: shardc.Job) -> None:
     fails(lambda: program(X)[1], "rank 1", "has left the job")
 
 
-ROLES: Mapping[str, Callable[[shardc.Job], None]] = {"uneven": uneven, "several": several, "dies": dies, "raises": raises}
+ROLES: Mapping[str, Callable[[shardc.Job], None]] = {
+    "uneven": uneven, "several": several, "binds": binds, "dies": dies, "raises": raises}
 
 
 def free_port() -> int:
@@ -168,6 +191,8 @@ def main() -> None:
         assert start("uneven", how) == [0, 0], how
     assert start("uneven", "said", "tcp") == [0, 0]
     assert start("several", "torchrun", devices=2) == [0, 0]
+    assert start("binds", "said") == [0, 0]
+    assert start("binds", "torchrun", "tcp") == [0, 0]
     assert start("dies", "said") == [0, 3]
     assert start("raises", "said") == [0, 4]
     assert start("raises", "said", "tcp") == [0, 4]

@@ -52,16 +52,19 @@ static std::string collect(const Formulas &formulas, const Sizes &given,
   return {};
 }
 
-/// Writes the boundaries that `formulas` say over those of `metadata`: those of
-/// the n-th dim of arguments and results are the n-th of it.
-static std::string bindMetadata(const Formulas &formulas,
-                                const std::vector<BoundTable> &tables,
-                                std::string &metadata) {
+/// Writes `indices`, one for each border of `formulas`, over the boundaries of
+/// `metadata`: those of the n-th dim of arguments and results are the n-th of
+/// it. An error, or an empty string.
+static std::string
+writeBorders(const Formulas &formulas,
+             const std::vector<std::vector<int64_t>> &indices,
+             std::string &metadata) {
   static constexpr std::string_view key = "\"boundaries\":[";
   std::string text;
   size_t copied = 0, from = 0;
   int64_t place = -1;
-  for (const BoundBorder &border : formulas.borders) {
+  for (size_t n = 0; n < formulas.borders.size(); ++n) {
+    const BoundBorder &border = formulas.borders[n];
     size_t begin = from;
     while (place < border.place) {
       begin = metadata.find(key, from);
@@ -74,14 +77,18 @@ static std::string bindMetadata(const Formulas &formulas,
     if (place != border.place || end == std::string::npos)
       return "has formulas for dims that its metadata has not";
     text.append(metadata, copied, from - copied);
-    const std::vector<int64_t> &indices = tables[border.formula].indices;
-    for (size_t i = 0; i < indices.size(); ++i)
-      text += (i ? "," : "") + std::to_string(indices[i]);
+    for (size_t i = 0; i < indices[n].size(); ++i)
+      text += (i ? "," : "") + std::to_string(indices[n][i]);
     copied = end;
   }
   text.append(metadata, copied);
   metadata = std::move(text);
   return {};
+}
+
+std::string shardrt::checkBorders(const Program &program) {
+  std::string metadata = program.metadata;
+  return writeBorders(*program.formulas, program.borders, metadata);
 }
 
 /// Writes the tables that `formulas` say over those of the sites.
@@ -108,6 +115,82 @@ static std::string bindSites(const Formulas &formulas,
   return {};
 }
 
+std::vector<int64_t> shardrt::wordsOfBinding(const Program &program) {
+  std::vector<int64_t> words;
+  for (const std::vector<int64_t> &indices : program.given)
+    words.insert(words.end(), indices.begin(), indices.end());
+  return words;
+}
+
+std::string
+shardrt::compareBindings(const Program &program,
+                         std::span<const std::vector<int64_t>> byRank) {
+  size_t first = 0;
+  for (size_t i = 0; i < program.given.size(); ++i) {
+    // Ranks by what they bring.
+    std::map<std::vector<int64_t>, std::vector<size_t>> brought;
+    size_t end = first + program.given[i].size();
+    for (size_t rank = 0; rank < byRank.size(); ++rank)
+      brought[{byRank[rank].begin() + static_cast<int64_t>(first),
+               byRank[rank].begin() + static_cast<int64_t>(end)}]
+          .push_back(rank);
+    first = end;
+    if (brought.size() == 1)
+      continue;
+    const Given &open = program.formulas->givens[i];
+    std::string text = "argument " + std::to_string(open.argument) + ", dim " +
+                       std::to_string(open.dim) +
+                       ": ranks bring different sizes: ";
+    // The few that differ are of interest, and one of the others.
+    std::vector<std::pair<std::vector<size_t>, std::string>> lines;
+    for (const auto &[indices, ranks] : brought)
+      lines.push_back({ranks, listSizes(indices)});
+    std::sort(lines.begin(), lines.end());
+    constexpr size_t most = 4;
+    for (size_t line = 0; line < std::min(most, lines.size()); ++line) {
+      const auto &[ranks, sizes] = lines[line];
+      text += (line ? "; " : "") +
+              std::string(ranks.size() > 1 ? "ranks " : "rank ");
+      for (size_t r = 0; r < std::min(most, ranks.size()); ++r)
+        text += (r ? ", " : "") + std::to_string(ranks[r]);
+      text += (ranks.size() > most ? ", …: " : ": ") + sizes;
+    }
+    return text + (lines.size() > most ? "; …" : "");
+  }
+  return {};
+}
+
+/// Appends to `numbers` where the buffers of the arena begin, and its bytes,
+/// where `entryOf` says what a table has. False where these are more than there
+/// can be.
+template <typename EntryOf>
+static bool placeBuffers(const Program &program, EntryOf entryOf,
+                         std::vector<int64_t> &numbers) {
+  const std::vector<BoundBuffer> &buffers = program.formulas->buffers;
+  std::vector<int64_t> ends;
+  int64_t total = 0;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    int64_t bytes = buffers[i].bytes, begin = 0, end = 0;
+    for (const BoundTable &size : program.bufferSizes[i])
+      if (__builtin_mul_overflow(bytes, std::max<int64_t>(0, entryOf(size)),
+                                 &bytes))
+        return false;
+    for (int64_t other : buffers[i].below)
+      begin = std::max(begin, ends[other]);
+    bytes = std::max<int64_t>(bytes, 1);
+    if (bytes > largestArena || begin > largestArena - bytes)
+      return false;
+    end =
+        begin + (bytes + arenaAlignment - 1) / arenaAlignment * arenaAlignment;
+    numbers.push_back(begin);
+    ends.push_back(end);
+    total = std::max(total, end);
+  }
+  if (!buffers.empty())
+    numbers.push_back(total);
+  return true;
+}
+
 std::optional<std::vector<int64_t>>
 shardrt::numbersOfRank(const Program &program, int64_t rank) {
   auto entryOf = [&](const BoundTable &table) {
@@ -117,51 +200,46 @@ shardrt::numbersOfRank(const Program &program, int64_t rank) {
   std::vector<int64_t> numbers;
   for (const BoundTable &table : program.numbers)
     numbers.push_back(entryOf(table));
-  const std::vector<BoundBuffer> &buffers = program.formulas->buffers;
-  size_t first = numbers.size();
-  std::vector<int64_t> ends;
-  int64_t total = 0;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    int64_t bytes = buffers[i].bytes, begin = 0, end = 0;
-    for (const BoundTable &size : program.bufferSizes[i])
-      if (__builtin_mul_overflow(bytes, std::max<int64_t>(0, entryOf(size)),
-                                 &bytes))
-        return std::nullopt;
-    for (int64_t other : buffers[i].below)
-      begin = std::max(begin, ends[other]);
-    bytes = std::max<int64_t>(bytes, 1);
-    if (bytes > largestArena || begin > largestArena - bytes)
-      return std::nullopt;
-    end =
-        begin + (bytes + arenaAlignment - 1) / arenaAlignment * arenaAlignment;
-    numbers.push_back(begin);
-    ends.push_back(end);
-    total = std::max(total, end);
-  }
-  if (numbers.size() > first)
-    numbers.push_back(total);
+  if (!placeBuffers(program, entryOf, numbers))
+    return std::nullopt;
   return numbers;
 }
 
-/// Writes the bytes of the largest rank's arena into `metadata`.
-static std::string bindArena(const Program &program, std::string &metadata) {
-  if (program.formulas->buffers.empty())
-    return {};
-  int64_t most = 0;
-  for (int64_t rank = 0; rank < program.table.numRanks(); ++rank) {
-    std::optional<std::vector<int64_t>> numbers = numbersOfRank(program, rank);
-    if (!numbers)
-      return "its temporaries are larger than any memory";
-    most = std::max(most, numbers->back());
-  }
-  static constexpr std::string_view key = "\"arena_bytes\":";
-  size_t begin = metadata.find(key);
-  if (begin == std::string::npos)
-    return {};
-  begin += key.size();
-  size_t end = metadata.find_first_not_of("0123456789", begin);
-  metadata.replace(begin, end - begin, std::to_string(most));
-  return {};
+/// Whether each rank's arena is one that there can be. One with the largest of
+/// all that ranks have is as large as any; where that is too large, each is
+/// looked at.
+static bool haveArenas(const Program &program) {
+  std::vector<int64_t> unused;
+  auto largest = [](const BoundTable &table) {
+    return *std::max_element(table.numbers.begin(), table.numbers.end());
+  };
+  if (placeBuffers(program, largest, unused))
+    return true;
+  for (int64_t rank = 0; rank < program.table.numRanks(); ++rank)
+    if (!numbersOfRank(program, rank))
+      return false;
+  return true;
+}
+
+const std::string &Program::describeValues() const {
+  if (!formulas)
+    return metadata;
+  std::call_once(described, [&] {
+    std::string text = metadata;
+    writeBorders(*formulas, borders, text);
+    static constexpr std::string_view key = "\"arena_bytes\":";
+    size_t begin = text.find(key);
+    if (begin != std::string::npos && !formulas->buffers.empty()) {
+      int64_t most = 0;
+      for (int64_t rank = 0; rank < table.numRanks(); ++rank)
+        most = std::max(most, numbersOfRank(*this, rank)->back());
+      begin += key.size();
+      size_t end = text.find_first_not_of("0123456789", begin);
+      text.replace(begin, end - begin, std::to_string(most));
+    }
+    ofBinding = std::move(text);
+  });
+  return ofBinding;
 }
 
 std::shared_ptr<Program>
@@ -181,6 +259,8 @@ shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
   if (!error.empty())
     return nullptr;
   auto bound = std::make_shared<Program>();
+  for (const Given &open : formulas.givens)
+    bound->given.push_back(binding.given[{open.argument, open.dim}]);
   bound->main = program->main;
   bound->table = program->table;
   bound->metadata = program->metadata;
@@ -194,11 +274,11 @@ shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
     for (int64_t size : buffer.sizes)
       sizes.push_back(tables[size]);
   }
+  for (const BoundBorder &border : formulas.borders)
+    bound->borders.push_back(tables[border.formula].indices);
   error = bindSites(formulas, tables, bound->table);
-  if (error.empty())
-    error = bindMetadata(formulas, tables, bound->metadata);
-  if (error.empty())
-    error = bindArena(*bound, bound->metadata);
+  if (error.empty() && !haveArenas(*bound))
+    error = "its temporaries are larger than any memory";
   if (error.empty())
     error = checkSites(*bound);
   if (!error.empty())

@@ -243,6 +243,8 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
     loaded->formulas = std::move(read);
     if (why.empty())
       loaded = bindProgram(loaded, {}, why);
+    if (why.empty())
+      why = checkBorders(*loaded);
   }
   if (!why.empty())
     return refuse(SHARDRT_ARTIFACT, why);
@@ -431,7 +433,11 @@ int shardrt_program_bind(const shardrt_program *program,
 void shardrt_program_destroy(shardrt_program *program) { delete program; }
 
 const char *shardrt_program_metadata(const shardrt_program *program) {
-  return program->program->metadata.c_str();
+  try {
+    return program->program->describeValues().c_str();
+  } catch (const std::exception &) {
+    return ""; // No memory for it.
+  }
 }
 
 int64_t shardrt_program_num_ranks(const shardrt_program *program) {

@@ -7,6 +7,7 @@
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,12 +45,23 @@ struct Program {
   /// Of a program that is bound to sizes: its formulas, what the lookups among
   /// them say, and the one that it was bound from, which holds its code.
   std::shared_ptr<const Formulas> formulas;
+  /// What it is bound to: of each dim whose sizes are given its indices.
+  std::vector<std::vector<int64_t>> given;
   std::vector<shardc::BoundTable> numbers;                  ///< by lookup
   std::vector<std::vector<shardc::BoundTable>> bufferSizes; ///< of the arena
   std::shared_ptr<const Program> origin;
+  std::vector<std::vector<int64_t>> borders; ///< of its metadata
+
+  /// Its metadata, with what follows from what it is bound to: written when
+  /// somebody asks for it, as it is about all ranks.
+  const std::string &describeValues() const;
 
   /// `halo_exchange #3`, or, in full, with axes, name and location.
   std::string describe(int64_t site, bool full) const;
+
+private:
+  mutable std::once_flag described;
+  mutable std::string ofBinding;
 };
 
 } // namespace shardrt
@@ -69,11 +81,22 @@ std::shared_ptr<Program> bindProgram(
     const std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> &given,
     std::string &error);
 
+/// What `program` is bound to, as words: as many for every binding.
+std::vector<int64_t> wordsOfBinding(const Program &program);
+/// Where these words of ranks, which are to run `program` together, differ:
+/// argument, dim, and what ranks bring. Empty where they do not.
+std::string compareBindings(const Program &program,
+                            std::span<const std::vector<int64_t>> byRank);
+
 /// What `program`, which is bound, says for `rank`: by lookup, then the offsets
 /// of its arena's buffers, then the arena's bytes. Nothing where these are more
 /// than there can be.
 std::optional<std::vector<int64_t>> numbersOfRank(const Program &program,
                                                   int64_t rank);
+
+/// Whether the places of `formulas` are there in its metadata; an error, or an
+/// empty string.
+std::string checkBorders(const Program &program);
 
 /// Reads sites into a program; an error, or an empty string. Sites are those of
 /// one binding where it has formulas.

@@ -78,7 +78,14 @@ static std::string fingerprint(const Program &program, bool hasMetadata) {
          std::to_string(hash);
 }
 
+/// What `program` was bound from: the same for all processes, whatever each
+/// binds it to.
+static const Program &unboundOf(const Program &program) {
+  return program.origin ? *program.origin : program;
+}
+
 bool World::makeGroup() {
+  bound = wordsOfBinding(*program);
   if (options.team) {
     if (program->device) {
       status = SHARDRT_UNSUPPORTED;
@@ -87,8 +94,15 @@ bool World::makeGroup() {
     }
     teamGroup =
         options.team->find(options.teamRanks, options.group, status, error);
-    number = options.team->enroll(program, fingerprint(*program, false) + "," +
-                                               std::to_string(options.digest));
+    std::string words = fingerprint(unboundOf(*program), false) + "," +
+                        std::to_string(options.digest);
+    number = options.team->enroll(program, words);
+    if (!bound.empty()) {
+      unbound = number;
+      for (int64_t word : bound)
+        words += "," + std::to_string(word);
+      number = options.team->enroll(program, words);
+    }
     return teamGroup != nullptr;
   }
   if (!options.job) {
@@ -110,9 +124,12 @@ bool World::makeGroup() {
   }
   name = std::to_string(options.job->worlds++);
   int why = SHARDRT_OK;
-  group =
-      connectJob(*options.job, options.wire, name, fingerprint(*program, true),
-                 options.group, describeSite, why, error);
+  group = connectJob(*options.job, options.wire, name,
+                     {fingerprint(unboundOf(*program), true), bound,
+                      [this](std::span<const std::vector<int64_t>> byRank) {
+                        return compareBindings(*program, byRank);
+                      }},
+                     options.group, describeSite, why, error);
   if (!group)
     status = why;
   return group != nullptr;
@@ -422,7 +439,7 @@ bool World::join(RunPart &part) {
              "an earlier run of this job failed: " + teamGroup->failure().text);
       return false;
     }
-    return crew->watch(run, &part) && teamGroup->begin(ctx.rank, number);
+    return crew->watch(run, &part) && agree(run, ctx.rank);
   }
   if (numRanks() == 1) {
     LocalGroup &alone = crew->place(part.place).alone;
@@ -436,6 +453,22 @@ bool World::join(RunPart &part) {
   ctx.group = run.group;
   ctx.comm = &run.group->rank(ctx.rank);
   return !run.group->failed();
+}
+
+bool World::agree(Run &run, int64_t rank) {
+  std::vector<std::vector<int64_t>> byRank;
+  if (!teamGroup->begin(rank, {number, unbound, bound}, byRank))
+    return false;
+  std::string why;
+  if (unbound)
+    why = compareBindings(*program, byRank);
+  if (why.empty())
+    return true;
+  // All ranks find the same, and go on with other runs.
+  std::lock_guard lock(mutex);
+  run.refusal = SHARDRT_USAGE;
+  run.whyRefused = why;
+  return false;
 }
 
 void RunPart::begin() {

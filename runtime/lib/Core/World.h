@@ -178,6 +178,9 @@ private:
   /// never ends.
   bool takeGroup(Run &run);
   void refuse(Run &run, int status, const std::string &why);
+  /// The rank tells those of other processes which program it runs, and what it
+  /// is bound to; false, where the run does not happen.
+  bool agree(Run &run, int64_t rank);
   /// The last one to leave ends the run.
   void leave(Run &run, RunPart &part, Outcome &outcome);
   void doWork(shardrt_context &ctx, Work &work, void *const *inputs,
@@ -225,6 +228,8 @@ private:
   /// and its number there.
   TeamGroup *teamGroup = nullptr;
   int64_t number = 0;
+  int64_t unbound = 0; ///< that of what its program was bound from; 0: none
+  std::vector<int64_t> bound; ///< … and to what
   nccl::UniqueId ncclId;
   int64_t ncclIds = 0;          ///< made so far
   bool recordsTogether = false; ///< the first device has begun to record

@@ -37,6 +37,9 @@ public:
 
   bool agreeOnProgram(const std::string &program, int &status,
                       std::string &error);
+  /// Whether all are bound to the same. All find the same.
+  bool agreeOnBinding(const Agreement &agreement, int &status,
+                      std::string &error);
   /// Opens everybody's memory. False, on all ranks alike, where one cannot.
   bool share(LocalGroup::Shared &shared, int64_t timeoutNs, std::string &why,
              std::string &error);
@@ -86,6 +89,36 @@ bool Connector::agreeOnProgram(const std::string &program, int &status,
     return false;
   }
   return store.meet("world/" + world, job.timeoutMs, error) || lost(status);
+}
+
+bool Connector::agreeOnBinding(const Agreement &agreement, int &status,
+                               std::string &error) {
+  const Launch &launch = job.launch;
+  const std::vector<int64_t> &mine = agreement.bound;
+  if (mine.empty())
+    return true;
+  size_t bytes = mine.size() * sizeof(mine[0]);
+  std::string text(reinterpret_cast<const char *>(mine.data()), bytes);
+  if (!store.set(key("binding", launch.rank), text, error))
+    return lost(status);
+  std::vector<std::vector<int64_t>> byRank(launch.size, mine);
+  for (int64_t rank = 0; rank < launch.size; ++rank) {
+    if (rank == launch.rank)
+      continue;
+    if (!store.get(key("binding", rank), job.timeoutMs, text, error))
+      return lost(status);
+    if (text.size() == bytes)
+      std::memcpy(byRank[rank].data(), text.data(), bytes);
+  }
+  std::string why = agreement.compare(byRank);
+  // Who serves the store stays until all have read it.
+  if (!store.meet("bound/" + world, job.timeoutMs, error))
+    return lost(status);
+  if (why.empty())
+    return true;
+  status = SHARDRT_USAGE;
+  error = why;
+  return false;
 }
 
 bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
@@ -181,10 +214,11 @@ bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
 
 std::unique_ptr<Group>
 shardrt::connectJob(Job &job, Wire wire, const std::string &world,
-                    const std::string &program, GroupOptions options,
+                    const Agreement &agreement, GroupOptions options,
                     DescribeSite describe, int &status, std::string &error) {
   Connector connector(job, world);
-  if (!connector.agreeOnProgram(program, status, error))
+  if (!connector.agreeOnProgram(agreement.program, status, error) ||
+      !connector.agreeOnBinding(agreement, status, error))
     return nullptr;
   const Launch &launch = job.launch;
   if (wire == Wire::Auto || wire == Wire::Shared) {

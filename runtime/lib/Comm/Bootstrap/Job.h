@@ -4,8 +4,11 @@
 
 #include "Comm/Bootstrap/Store.h"
 #include "Comm/Comm.h"
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace shardrt {
 
@@ -26,11 +29,20 @@ enum class Wire {
   Mpi     ///< messages of an MPI library
 };
 
-/// Connects the processes of `job` for world number `world`, whose program is
-/// `program` in a few words that must be the same for all. NULL with a status
-/// and a reason, which names ranks that did not come.
+/// What processes agree on before they run a program.
+struct Agreement {
+  std::string program; ///< in a few words, which must be the same for all
+  /// What it is bound to: so many words for all, and the same.
+  std::vector<int64_t> bound = {};
+  /// Says where such words, by rank, differ.
+  std::function<std::string(std::span<const std::vector<int64_t>>)> compare =
+      nullptr;
+};
+
+/// Connects the processes of `job` for world number `world` once they agree.
+/// NULL with a status and a reason, which names ranks that did not come.
 std::unique_ptr<Group> connectJob(Job &job, Wire wire, const std::string &world,
-                                  const std::string &program,
+                                  const Agreement &agreement,
                                   GroupOptions options, DescribeSite describe,
                                   int &status, std::string &error);
 

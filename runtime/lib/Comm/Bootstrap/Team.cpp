@@ -47,25 +47,37 @@ void TeamGroup::patrol(int64_t sinceNs) {
       end->patrol(sinceNs);
 }
 
-bool TeamGroup::begin(int64_t me, int64_t program) {
+bool TeamGroup::begin(int64_t me, const Running &program,
+                      std::vector<std::vector<int64_t>> &byRank) {
   Comm &comm = rank(me);
-  comm.program = program;
-  if (!known[me].insert(program).second)
+  bool isBound = program.unbound != 0;
+  comm.program = isBound ? program.unbound : program.number;
+  if (!known[me].insert(comm.program).second && !isBound)
     return true;
-  // That they meet in the same post is all that is to be known.
+  byRank.assign(size(), {program.bound.begin(), program.bound.end()});
+  // Of others that they meet in the same post is all that is to be known.
   std::vector<int64_t> others;
   for (int64_t i = 0; i < size(); ++i)
     if (i != me)
       others.push_back(i);
   Ticket ticket;
-  bool done = comm.post({-1, 0}, {}, others, ticket);
+  auto bytes = static_cast<int64_t>(program.bound.size_bytes());
+  Posted mine;
+  if (bytes > 0)
+    mine = {program.bound.data(), bytes};
+  bool done = comm.post({-1, 0}, mine, others, ticket);
   for (size_t i = 0; done && i < others.size(); ++i) {
-    const std::byte *nothing = nullptr;
-    done = comm.open(ticket, others[i], nothing);
-    if (done)
-      comm.close(ticket, others[i]);
+    const std::byte *theirs = nullptr;
+    done = comm.open(ticket, others[i], theirs);
+    if (!done)
+      break;
+    if (bytes > 0)
+      std::memcpy(byRank[others[i]].data(), theirs, bytes);
+    comm.close(ticket, others[i]);
   }
-  return done && comm.finish(ticket, others);
+  done = done && comm.finish(ticket, others);
+  comm.program = program.number;
+  return done;
 }
 
 void TeamGroup::leave() {
@@ -317,7 +329,7 @@ Team::Found Team::connect(std::span<const int64_t> ranks,
       int status = SHARDRT_LOST;
       std::string error;
       ends[i] = connectJob(
-          part, wire, world, shardrt_version(), options,
+          part, wire, world, {shardrt_version()}, options,
           [this](int64_t site, bool full) { return describe(site, full); },
           status, error);
       if (status == SHARDRT_ARTIFACT)

@@ -45,9 +45,17 @@ public:
   /// Somebody has been told what it failed with.
   std::atomic<bool> hasToldFailure{false};
 
-  /// The program that rank `i` runs from here on; the first time all ranks find
-  /// out whether it is the same. False: the step has failed.
-  bool begin(int64_t i, int64_t program);
+  /// The program that rank `i` runs from here on.
+  struct Running {
+    int64_t number = 0;
+    int64_t unbound = 0; ///< of what it was bound from; 0: of nothing
+    std::span<const int64_t> bound = {}; ///< to what
+  };
+  /// The first time all ranks find out whether it is the same; of one that is
+  /// bound each time what each is bound to: `byRank`. False: the step has
+  /// failed.
+  bool begin(int64_t i, const Running &program,
+             std::vector<std::vector<int64_t>> &byRank);
 
 private:
   std::vector<std::unique_ptr<Group>> ends;
