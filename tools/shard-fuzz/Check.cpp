@@ -19,7 +19,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <poll.h>
+#include <random>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,11 +99,10 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
 }
 
 /// Compiles and loads; an empty optional with `outcome` set on failure.
-static std::optional<Session> load(mlir::MLIRContext &context, StringRef text,
-                                   bool unsharded, bool optimized,
-                                   StringRef fault, bool *planted,
-                                   Outcome &outcome, StringRef mesh = {},
-                                   int64_t threads = 1) {
+static std::optional<Session>
+load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
+     StringRef fault, bool *planted, Outcome &outcome, StringRef mesh = {},
+     int64_t threads = 1, StringRef dynamic = {}) {
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
@@ -117,6 +118,7 @@ static std::optional<Session> load(mlir::MLIRContext &context, StringRef text,
   options.reproducible = comparesBits;
   options.mesh = mesh;
   options.threads = threads;
+  options.dynamic = dynamic.str();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
   if (module) {
@@ -184,6 +186,15 @@ static std::string otherMesh(const Program &program) {
   return mesh;
 }
 
+/// Arguments for `session`, the same for every way to run a program.
+static std::vector<HostArray> inputsOf(const Session &session, uint64_t seed) {
+  std::vector<HostArray> inputs;
+  for (auto [i, value] : enumerate(session.metadata().arguments))
+    inputs.push_back(randomArray(*shardrt::elementTypeNamed(value.elementType),
+                                 value.shape, seed, i));
+  return inputs;
+}
+
 /// The bytes of all results on several meshes against those of one rank.
 static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
                          bool optimized) {
@@ -197,11 +208,7 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
              outcome, mesh, threads);
     if (!session)
       return std::nullopt;
-    std::vector<HostArray> inputs;
-    for (auto [i, value] : enumerate(session->metadata().arguments))
-      inputs.push_back(
-          randomArray(*shardrt::elementTypeNamed(value.elementType),
-                      value.shape, program.seed, i));
+    std::vector<HostArray> inputs = inputsOf(*session, program.seed);
     Expected<RunResult> result =
         session->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
     if (!result) {
@@ -352,41 +359,11 @@ static Outcome compareWithInterpreter(mlir::MLIRContext &context,
   return {Verdict::Passed, "", 0};
 }
 
-Outcome check(mlir::MLIRContext &context, const Program &program,
-              bool optimized, StringRef fault, bool *planted) {
-  if (comparesBits)
-    return checkBits(context, program, optimized);
-  if (verifiesPartitions)
-    return verify(context, program);
-  Outcome outcome;
-  std::optional<Session> sharded =
-      load(context, program.text(), /*unsharded=*/false, optimized, fault,
-           planted, outcome);
-  if (planted && !*planted && outcome.verdict == Verdict::Pending)
-    return {Verdict::Passed, "no place for the fault", 0};
-  if (!sharded)
-    return outcome;
-  std::optional<Session> whole =
-      load(context, program.text(/*unsharded=*/true), /*unsharded=*/true,
-           optimized, {}, nullptr, outcome);
-  if (!whole)
-    return outcome;
-  std::vector<HostArray> inputs;
-  for (auto [i, value] : enumerate(whole->metadata().arguments))
-    inputs.push_back(randomArray(*shardrt::elementTypeNamed(value.elementType),
-                                 value.shape, program.seed, i));
-  Expected<RunResult> expected =
-      whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
-  if (!expected)
-    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()),
-            0};
-  Expected<RunResult> got =
-      sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
-  if (!got)
-    return {Verdict::Failed, toString(got.takeError()), 0};
-
+/// Compares what ranks have computed with one rank's; passed where they agree.
+static Outcome compareWithWhole(const Program &program, const RunResult &got,
+                                const RunResult &expected) {
   for (auto [i, result] : enumerate(program.results)) {
-    const HostArray &mine = got->outputs[i], &theirs = expected->outputs[i];
+    const HostArray &mine = got.outputs[i], &theirs = expected.outputs[i];
     const Accuracy &accuracy = program.values[result.value].accuracy;
     // What is not a number compares equal to itself and would hide all else.
     if (isFloat(theirs.type))
@@ -412,13 +389,137 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
                   .str(),
               tolerance};
   }
-  if (got->disagreeingOutput >= 0)
+  if (got.disagreeingOutput >= 0)
     return {Verdict::Disagrees,
             formatv("result {0}: rank {1} holds other bits than a rank with "
                     "the same shard",
-                    got->disagreeingOutput, got->disagreeingRank)
+                    got.disagreeingOutput, got.disagreeingRank)
                 .str(),
             0};
+  return {Verdict::Passed, "", 0};
+}
+
+static int64_t timesBound = 0;
+void bindSizes(int64_t times) { timesBound = times; }
+
+/// Sizes of all dims that `session` leaves open, as --sizes gives them: about
+/// every third has an empty shard, and dims of one extent and one number of
+/// shards are cut alike as often as not.
+static std::string randomSizes(const Session &session, std::mt19937_64 &draw) {
+  auto pick = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(draw);
+  };
+  std::map<std::pair<int64_t, int64_t>, std::string> alike;
+  bool areAlike = pick(0, 1);
+  std::string text;
+  for (auto [number, argument] : enumerate(session.metadata().arguments))
+    for (auto [d, dim] : enumerate(argument.dims)) {
+      if (!dim.dynamic)
+        continue;
+      int64_t extent = argument.shape[d], shards = dim.boundaries.numShards();
+      std::vector<int64_t> bounds = {0, extent};
+      for (int64_t i = 1; i < shards; ++i)
+        bounds.push_back(pick(0, 3) ? pick(0, extent) : bounds.back());
+      sort(bounds);
+      std::string sizes;
+      for (int64_t i = 0; i < shards; ++i)
+        sizes += (i ? "," : "") + std::to_string(bounds[i + 1] - bounds[i]);
+      std::string &known = alike[{extent, shards}];
+      if (known.empty() || !areAlike)
+        known = sizes;
+      text += (text.empty() ? "" : ";") + std::to_string(number) + ":" +
+              std::to_string(d) + "=" + known;
+    }
+  return text;
+}
+
+/// The op that `why`, a refusal, is about, or what it says.
+static std::string nameOfRefused(StringRef why) {
+  return (why.starts_with("'") ? why.drop_front().split("'").first
+                               : why.split(",").first)
+      .str();
+}
+
+/// One compilation, bound to sizes again and again, against one rank.
+static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
+                             bool optimized) {
+  Outcome outcome;
+  std::optional<Session> open = load(context, program.text(), false, optimized,
+                                     {}, nullptr, outcome, {}, 1, "all");
+  if (!open) {
+    StringRef why = StringRef(outcome.message).split("unsupported: ").second;
+    if (outcome.verdict == Verdict::Refused && !why.empty())
+      return {Verdict::Passed, (kRefusedByName + nameOfRefused(why)).str(), 0};
+    return outcome;
+  }
+  std::optional<Session> whole =
+      load(context, program.text(/*unsharded=*/true), /*unsharded=*/true,
+           optimized, {}, nullptr, outcome);
+  if (!whole)
+    return outcome;
+  std::vector<HostArray> inputs = inputsOf(*whole, program.seed);
+  Expected<RunResult> expected =
+      whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  if (!expected)
+    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()),
+            0};
+  std::mt19937_64 draw(program.seed);
+  for (int64_t i = 0; i < timesBound; ++i) {
+    std::string sizes = randomSizes(*open, draw);
+    if (sizes.empty())
+      break;
+    auto blame = [&](Outcome found) {
+      found.message = "--sizes='" + sizes + "': " + found.message;
+      return found;
+    };
+    if (Error error = open->bind(sizes))
+      return blame({Verdict::Failed, toString(std::move(error)), 0});
+    Expected<RunResult> got =
+        open->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    if (!got)
+      return blame({Verdict::Failed, toString(got.takeError()), 0});
+    outcome = compareWithWhole(program, *got, *expected);
+    if (outcome.verdict != Verdict::Passed)
+      return blame(outcome);
+  }
+  return {Verdict::Passed, "", 0};
+}
+
+Outcome check(mlir::MLIRContext &context, const Program &program,
+              bool optimized, StringRef fault, bool *planted) {
+  if (timesBound > 0)
+    return checkBindings(context, program, optimized);
+  if (comparesBits)
+    return checkBits(context, program, optimized);
+  if (verifiesPartitions)
+    return verify(context, program);
+  Outcome outcome;
+  std::optional<Session> sharded =
+      load(context, program.text(), /*unsharded=*/false, optimized, fault,
+           planted, outcome);
+  if (planted && !*planted && outcome.verdict == Verdict::Pending)
+    return {Verdict::Passed, "no place for the fault", 0};
+  if (!sharded)
+    return outcome;
+  std::optional<Session> whole =
+      load(context, program.text(/*unsharded=*/true), /*unsharded=*/true,
+           optimized, {}, nullptr, outcome);
+  if (!whole)
+    return outcome;
+  std::vector<HostArray> inputs = inputsOf(*whole, program.seed);
+  Expected<RunResult> expected =
+      whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  if (!expected)
+    return {Verdict::Failed, "on one rank: " + toString(expected.takeError()),
+            0};
+  Expected<RunResult> got =
+      sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  if (!got)
+    return {Verdict::Failed, toString(got.takeError()), 0};
+
+  outcome = compareWithWhole(program, *got, *expected);
+  if (outcome.verdict != Verdict::Passed)
+    return outcome;
   if (isInterpreted(program))
     return compareWithInterpreter(context, program, inputs, got->outputs);
   return {Verdict::Passed, "", 0};

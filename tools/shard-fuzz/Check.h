@@ -64,6 +64,11 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
 void compareBits();
 inline constexpr llvm::StringLiteral kRefusedByName = "refused by name: ";
 
+/// From now on the sizes of all shards are left open, and `check` binds each
+/// program `times` times to random ones, some of them empty, and compares with
+/// one rank. What cannot be left open passes, as with compareBits.
+void bindSizes(int64_t times);
+
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,
                      llvm::StringRef fault = {});

@@ -63,6 +63,11 @@ static cl::opt<bool> reproducibleOption(
     cl::desc("Compile with --reproducible and compare bytes: on the program's "
              "mesh, on another and with more threads"),
     cl::cat(category));
+static NumberOption dynamicOption(
+    "dynamic",
+    cl::desc("Compile with --dynamic=all, and bind each program so often to "
+             "random sizes, empty shards among them"),
+    cl::value_desc("N"), cl::cat(category));
 static cl::opt<bool> verifyOption(
     "verify-partition",
     cl::desc("Compare the local view of each program with its text, by the "
@@ -95,16 +100,27 @@ static cl::opt<std::string>
                          "of how many programs it takes to find each; 'list'"),
                 cl::value_desc("NAME"), cl::cat(category));
 
+/// How shard-run binds a program as the check did that came to `outcome`.
+static std::string boundBy(const Outcome &outcome) {
+  StringRef sizes = outcome.message;
+  std::string options = " --dynamic=all";
+  if (sizes.consume_front("--sizes='"))
+    for (StringRef entry : split(sizes.split('\'').first, ';'))
+      options += (" --sizes=" + entry).str();
+  return options;
+}
+
 /// A lit test of `program`, which fails as `outcome` says.
 static std::string litTest(const Program &program, const Outcome &outcome,
                            uint64_t seed, int64_t index) {
   std::string text =
       formatv("// RUN: shard-run %s --seed={0} --check{6} --rtol=0 "
-              "--atol={1:e}{2}\n// Program {3} of seed {4} {5}:\n",
+              "--atol={1:e}{2}{7}\n// Program {3} of seed {4} {5}:\n",
               program.seed, outcome.tolerance,
               reproducibleOption ? " --reproducible" : "", index, seed,
               nameOf(outcome.verdict),
-              outcome.verdict == Verdict::Misread ? "=interpreter" : "");
+              outcome.verdict == Verdict::Misread ? "=interpreter" : "",
+              dynamicOption.empty() ? std::string() : boundBy(outcome));
   SmallVector<StringRef> lines;
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
@@ -164,12 +180,13 @@ static Error runTool(int argc, char **argv) {
   parseCommandLine(argc, argv, category,
                    "random programs, on ranks and on one\n");
   std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
-                         timeout = 60, jobs;
+                         timeout = 60, bindings = 0, jobs;
   for (auto [option, least, value] :
        {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
         std::tuple(&firstOption, 0, &first),
         std::tuple(&shrinkOption, 0, &attempts),
         std::tuple(&timeoutOption, 1, &timeout),
+        std::tuple(&dynamicOption, 1, &bindings),
         std::tuple(&jobsOption, 1, &jobs)})
     if (Error error = readNumber(*option, least, 1000000000, *value))
       return error;
@@ -187,6 +204,11 @@ static Error runTool(int argc, char **argv) {
   interpretPrograms(interpreterOption);
   if (verifyOption)
     verifyPartitions();
+  if (*bindings && (reproducibleOption || verifyOption || !faultOption.empty()))
+    return toolError(ExitCode::Usage,
+                     "--dynamic runs programs in a way of its own: not with "
+                     "--reproducible, --verify-partition or --fault");
+  bindSizes(*bindings);
   favourKinds({kindsOption.begin(), kindsOption.end()});
   if (reproducibleOption && !faultOption.empty())
     return toolError(ExitCode::Usage,
