@@ -173,17 +173,26 @@ MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
             describe(value, metadata, model.results.emplace_back()))
       return failure;
   }
+  bool isBound = any_of(metadata.arguments, [](const auto &argument) {
+    return any_of(argument.dims, [](const auto &dim) { return dim.dynamic; });
+  });
   for (auto [i, value] : enumerate(metadata.results)) {
     if (!value.inPlace)
       continue;
     ProgramValue &result = model.results[i];
     result.donated = *value.inPlace;
     const ProgramValue &argument = model.arguments[result.donated];
-    for (auto [mine, other] : zip_equal(result.ranks, argument.ranks))
-      if (mine.bytes != other.bytes)
-        return fail(Status::Artifact,
-                    "result " + std::to_string(i) +
-                        " is to be written over an argument of another size");
+    bool hasRoom =
+        all_of(zip_equal(result.ranks, argument.ranks), [](auto two) {
+          return std::get<0>(two).bytes == std::get<1>(two).bytes;
+        });
+    // What is as large in one binding need not be in the next.
+    if (!hasRoom && isBound)
+      result.donated = -1;
+    else if (!hasRoom)
+      return fail(Status::Artifact,
+                  "result " + std::to_string(i) +
+                      " is to be written over an argument of another size");
   }
   Costs &costs = model.costs;
   costs = {};

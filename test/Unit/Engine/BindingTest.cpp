@@ -162,6 +162,54 @@ TEST(Binding, KeepsTheLastOnes) {
   EXPECT_EQ(sum, 4095.f * 4095.f);
 }
 
+TEST(Binding, WritesOverArgumentsWhereTheyAreAsLarge) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), R"mlir(
+module {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                  %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 0 : i32})
+      -> tensor<8xf32> {
+    %0 = stablehlo.add %x, %y : tensor<8xf32>
+    return %0 : tensor<8xf32>
+  }
+})mlir",
+                               "all");
+  ASSERT_TRUE(program);
+  std::vector<int64_t> x = {6, 2}, y = {2, 6};
+  for (bool isSame : {false, true}) {
+    if (isSame)
+      y = x;
+    shardc_sizes given[] = {{0, 0, 2, x.data()}, {1, 0, 2, y.data()}};
+    shardc_binding binding = {};
+    binding.size = sizeof(binding);
+    binding.sizes = given;
+    binding.num_sizes = 2;
+    shardc_program *made = nullptr;
+    ASSERT_GOOD(shardc_program_bind(program.get(), &binding, &made));
+    ProgramPtr bound(made);
+    BufferPtr a = put(engine.get(), 0, {0, 1, 2, 3, 4, 5}, {6}),
+              b = put(engine.get(), 1, {6, 7}, {2}),
+              c = isSame ? put(engine.get(), 0, {9, 8, 7, 6, 5, 4}, {6})
+                         : put(engine.get(), 0, {9, 8}, {2}),
+              d = isSame ? put(engine.get(), 1, {3, 2}, {2})
+                         : put(engine.get(), 1, {7, 6, 5, 4, 3, 2}, {6});
+    shardc_buffer *first[] = {a.get(), c.get()}, *second[] = {b.get(), d.get()};
+    shardc_buffer *const *in[] = {first, second};
+    shardc_buffer *results[2] = {};
+    shardc_buffer **out[] = {&results[0], &results[1]};
+    ASSERT_GOOD(shardc_execute(bound.get(), nullptr, in, out, nullptr));
+    BufferPtr e(results[0]), f(results[1]);
+    std::vector<float> all;
+    for (float value : get(e.get()))
+      all.push_back(value);
+    for (float value : get(f.get()))
+      all.push_back(value);
+    EXPECT_EQ(all, std::vector<float>(8, 9));
+    EXPECT_TRUE(shardc_buffer_is_deleted(c.get()));
+  }
+}
+
 TEST(Binding, SurvivesAnArtifact) {
   EnginePtr engine = makeEngine(2);
   ProgramPtr program = compile(engine.get(), kCentred, "all"), bound;
