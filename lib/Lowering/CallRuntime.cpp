@@ -288,12 +288,20 @@ static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
     return LLVM::PtrToIntOp::create(builder, loc, i64,
                                     pointerTo(builder, loc, buffer));
   };
-  Value source = op.getInputs()[0], result = op.getInits()[0];
+  Value source = op.getInputs()[0], cosines = op.getInputs()[1],
+        result = op.getInits()[0];
   auto type = cast<MemRefType>(source.getType());
+  int64_t real = SHARDRT_TRANSFORM_COMPLEX;
+  if (!isa<ComplexType>(type.getElementType()))
+    real = SHARDRT_TRANSFORM_FROM_REAL;
+  else if (!isa<ComplexType>(
+               cast<MemRefType>(result.getType()).getElementType()))
+    real = SHARDRT_TRANSFORM_TO_REAL;
+  auto table = cast<MemRefType>(cosines.getType());
   Value factor = op.getStarts()[0];
   if (factor.getType() != f64)
     factor = arith::ExtFOp::create(builder, loc, f64, factor);
-  SmallVector<Value> words{word(elementBytes(type.getElementType()) / 2),
+  SmallVector<Value> words{word(elementBytes(table.getElementType())),
                            word(op.getBackward()),
                            arith::BitcastOp::create(builder, loc, i64, factor),
                            word(threads),
@@ -301,8 +309,10 @@ static LogicalResult lowerTransform(LinesOp op, Value context, int64_t threads,
                            word(op.getDim()),
                            address(source),
                            address(result),
-                           address(op.getInputs()[1]),
-                           address(op.getInputs()[2])};
+                           address(cosines),
+                           address(op.getInputs()[2]),
+                           word(table.getDimSize(0)),
+                           word(real)};
   auto ofSource =
       memref::ExtractStridedMetadataOp::create(builder, loc, source);
   auto ofResult =
@@ -380,14 +390,12 @@ static LogicalResult lowerSort(LinesOp op, Value context, int64_t threads,
 
 static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
                                 EntryPoints &entries) {
-  auto type = cast<MemRefType>(op.getInputs().front().getType());
-  if (op.getKind() == LineKind::Fourier &&
-      isa<ComplexType>(type.getElementType()))
+  if (op.getKind() == LineKind::Fourier && op.getInputs().size() == 3)
     return lowerTransform(op, context, threads, entries);
   if (op.getKind() == LineKind::Sort && contract::LineOrder::has(op))
     return lowerSort(op, context, threads, entries);
   return op.emitOpError() << "is for kernels of GPUs: the runtime transforms "
-                             "complex numbers, and sorts lines whose "
+                             "numbers that are whole, and sorts lines whose "
                           << contract::LineOrder::name() << " is said";
 }
 

@@ -204,6 +204,8 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
                                 reinterpret_cast<int64_t>(y.data()),
                                 reinterpret_cast<int64_t>(cosines.data()),
                                 reinterpret_cast<int64_t>(sines.data()),
+                                n,
+                                SHARDRT_TRANSFORM_COMPLEX,
                                 shape.outer,
                                 n,
                                 shape.inner};
@@ -230,6 +232,82 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
   double bound = 4 * std::numeric_limits<T>::epsilon() * std::sqrt(double(n)) *
                  factor * std::log2(double(n) + 1);
   EXPECT_LE(most, bound) << shape.outer << " x " << n << " x " << shape.inner;
+}
+
+/// Lines of real numbers there and back.
+template <typename T>
+static void checkReal(shardrt_context *ctx, Shape shape, int64_t threads) {
+  int64_t n = shape.length, half = n / 2 + 1;
+  std::mt19937 random(static_cast<unsigned>(n));
+  std::uniform_real_distribution<T> numbers(-1, 1);
+  std::vector<T> x(shape.lines() * n), back(x.size());
+  for (T &number : x)
+    number = numbers(random);
+  std::vector<std::complex<T>> y(shape.lines() * half);
+  std::vector<T> cosines(n), sines(n);
+  std::vector<std::complex<double>> turns(n);
+  for (int64_t k = 0; k < n; ++k) {
+    turns[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
+    cosines[k] = T(turns[k].real());
+    sines[k] = T(turns[k].imag());
+  }
+  auto transform = [&](bool isBack, const void *src, const void *dst) {
+    std::vector<int64_t> words = {
+        sizeof(T),
+        isBack,
+        std::bit_cast<int64_t>(isBack ? 1.0 / double(n) : 1.0),
+        threads,
+        3,
+        1,
+        reinterpret_cast<int64_t>(src),
+        reinterpret_cast<int64_t>(dst),
+        reinterpret_cast<int64_t>(cosines.data()),
+        reinterpret_cast<int64_t>(sines.data()),
+        n,
+        isBack ? SHARDRT_TRANSFORM_TO_REAL : SHARDRT_TRANSFORM_FROM_REAL,
+        shape.outer,
+        isBack ? half : n,
+        shape.inner};
+    for (int64_t size : {isBack ? half : n, isBack ? n : half})
+      for (int64_t stride : stridesOf(shape, size))
+        words.push_back(stride);
+    ASSERT_EQ(shardrt_transform_lines(ctx, words.data()), SHARDRT_OK);
+  };
+  transform(false, x.data(), y.data());
+  double bound = 4 * std::numeric_limits<T>::epsilon() * std::sqrt(double(n)) *
+                 std::log2(double(n) + 1);
+  for (int64_t line = 0; line < shape.lines(); ++line)
+    for (int64_t k = 0; k < half; ++k) {
+      std::complex<double> sum = 0;
+      for (int64_t j = 0; j < n; ++j)
+        sum += double(x[shape.at(line, j, n)]) * turns[j * k % n];
+      EXPECT_LE(
+          std::abs(sum - std::complex<double>(y[shape.at(line, k, half)])),
+          bound)
+          << shape.outer << " x " << n << " x " << shape.inner << ": " << k;
+    }
+  // Imaginary parts of what is its own conjugate are not looked at.
+  for (int64_t line = 0; line < shape.lines(); ++line)
+    for (int64_t k = 0; k < half; k += n % 2 == 0 && n > 1 ? n / 2 : n)
+      y[shape.at(line, k, half)] += std::complex<T>(0, 3);
+  transform(true, y.data(), back.data());
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_LE(std::abs(double(back[i]) - double(x[i])), bound) << i;
+}
+
+TEST(Lines, TransformsRealLinesThereAndBack) {
+  TestWorld world(makeTable({1}, {}));
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    for (int64_t threads : {1, 3})
+      for (int64_t n : {1, 2, 3, 4, 5, 6, 8, 9, 15, 16, 22, 30, 64, 98, 343})
+        for (Shape shape :
+             std::initializer_list<Shape>{{17, n, 1}, {3, n, 5}}) {
+          checkReal<float>(ctx, shape, threads);
+          checkReal<double>(ctx, shape, threads);
+        }
+    return 0;
+  }),
+            SHARDRT_OK);
 }
 
 TEST(Lines, TransformsAsTheSumsSay) {
@@ -281,6 +359,8 @@ TEST(Lines, HaveTheSameBitsBesideOthers) {
                          reinterpret_cast<int64_t>(dst),
                          reinterpret_cast<int64_t>(cosines.data()),
                          reinterpret_cast<int64_t>(sines.data()),
+                         n,
+                         SHARDRT_TRANSFORM_COMPLEX,
                          count,
                          n,
                          n,

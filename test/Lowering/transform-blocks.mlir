@@ -4,15 +4,15 @@
 // and eight that are left over. What lies between stages is of one block.
 // CHECK-LABEL: func.func @lines
 //       CHECK:   scf.for %{{.*}} = %c0{{.*}} to %c2
-//       CHECK:     tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<16x64x1xf32>
-//       CHECK:     linalg.generic {{.*}} ins(%{{.*}} : tensor<16x64x1xf32>) outs(%{{.*}} : tensor<64x16x1xf32>)
-//       CHECK:     linalg.generic {{.*}} outs({{.*}} : tensor<4x1x8x16xf32>, tensor<4x1x8x16xf32>)
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<40x134x1xf32> to tensor<16x134x1xf32>
+//       CHECK:     linalg.generic {{.*}} ins(%{{.*}} : tensor<16x134x1xf32>) outs(%{{.*}} : tensor<134x16x1xf32>)
+//       CHECK:     linalg.generic {{.*}} outs({{.*}} : tensor<67x1x1x16xf32>, tensor<67x1x1x16xf32>)
 //   CHECK-NOT:     linalg.generic {{.*}} tensor<40
-//       CHECK:     tensor.insert_slice {{.*}} : tensor<16x33x1xcomplex<f32>> into tensor<40x33x1xcomplex<f32>>
-//       CHECK:   tensor.extract_slice {{.*}} : tensor<40x64x1xf32> to tensor<8x64x1xf32>
-func.func @lines(%x: tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>> {
-  %0 = stablehlo.fft %x, type = RFFT, length = [64] : (tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>>
-  return %0 : tensor<40x33xcomplex<f32>>
+//       CHECK:     tensor.insert_slice {{.*}} : tensor<16x68x1xcomplex<f32>> into tensor<40x68x1xcomplex<f32>>
+//       CHECK:   tensor.extract_slice {{.*}} : tensor<40x134x1xf32> to tensor<8x134x1xf32>
+func.func @lines(%x: tensor<40x134xf32>) -> tensor<40x68xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [134] : (tensor<40x134xf32>) -> tensor<40x68xcomplex<f32>>
+  return %0 : tensor<40x68xcomplex<f32>>
 }
 
 // -----
@@ -21,12 +21,12 @@ func.func @lines(%x: tensor<40x64xf32>) -> tensor<40x33xcomplex<f32>> {
 // CHECK-LABEL: func.func @columns
 //       CHECK:   scf.for %{{.*}} to %c3
 //       CHECK:     scf.for %{{.*}} to %c2
-//       CHECK:       tensor.extract_slice {{.*}} : tensor<3x64x40xf32> to tensor<1x64x16xf32>
+//       CHECK:       tensor.extract_slice {{.*}} : tensor<3x67x40xf32> to tensor<1x67x16xf32>
 //       CHECK:   scf.for %{{.*}} to %c3
-//       CHECK:     tensor.extract_slice {{.*}} : tensor<3x64x40xf32> to tensor<1x64x8xf32>
-func.func @columns(%x: tensor<3x64x78xf32>) -> tensor<3x64x40xcomplex<f32>> {
-  %0 = stablehlo.fft %x, type = RFFT, length = [64, 78] : (tensor<3x64x78xf32>) -> tensor<3x64x40xcomplex<f32>>
-  return %0 : tensor<3x64x40xcomplex<f32>>
+//       CHECK:     tensor.extract_slice {{.*}} : tensor<3x67x40xf32> to tensor<1x67x8xf32>
+func.func @columns(%x: tensor<3x67x78xf32>) -> tensor<3x67x40xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [67, 78] : (tensor<3x67x78xf32>) -> tensor<3x67x40xcomplex<f32>>
+  return %0 : tensor<3x67x40xcomplex<f32>>
 }
 
 // -----
@@ -41,6 +41,30 @@ func.func @columns(%x: tensor<3x64x78xf32>) -> tensor<3x64x40xcomplex<f32>> {
 func.func @complex(%x: tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>> {
   %0 = stablehlo.fft %x, type = IFFT, length = [5, 8] : (tensor<3x5x8xcomplex<f64>>) -> tensor<3x5x8xcomplex<f64>>
   return %0 : tensor<3x5x8xcomplex<f64>>
+}
+
+// -----
+
+// So are real ones that fit in a block, the last dim first, or last; the other side has half of its numbers and one more.
+// CHECK-LABEL: func.func @real
+//       CHECK:   %[[FIRST:.*]] = spmd.lines fourier dim 2 ins(%{{.*}} : tensor<2x4x9xf32>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x5xcomplex<f32>>)
+//       CHECK:   %[[SECOND:.*]] = spmd.lines fourier dim 1 ins(%[[FIRST]],
+//       CHECK:   %[[THIRD:.*]] = spmd.lines fourier dim 1 backward ins(%[[SECOND]],
+//       CHECK:   spmd.lines fourier dim 2 backward ins(%[[THIRD]], %{{.*}} : tensor<2x4x5xcomplex<f32>>, tensor<9xf32>, tensor<9xf32>) starts({{.*}}) outs(%{{.*}} : tensor<2x4x9xf32>)
+func.func @real(%x: tensor<2x4x9xf32>) -> tensor<2x4x9xf32> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [4, 9] : (tensor<2x4x9xf32>) -> tensor<2x4x5xcomplex<f32>>
+  %1 = stablehlo.fft %0, type = IRFFT, length = [4, 9] : (tensor<2x4x5xcomplex<f32>>) -> tensor<2x4x9xf32>
+  return %1 : tensor<2x4x9xf32>
+}
+
+// -----
+
+// Longer real lines are not.
+// CHECK-LABEL: func.func @long
+//   CHECK-NOT:   spmd.lines
+func.func @long(%x: tensor<1x16384xf32>) -> tensor<1x8193xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [16384] : (tensor<1x16384xf32>) -> tensor<1x8193xcomplex<f32>>
+  return %0 : tensor<1x8193xcomplex<f32>>
 }
 
 // -----

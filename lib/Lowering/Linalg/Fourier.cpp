@@ -372,9 +372,13 @@ static bool isSmooth(int64_t n) {
   return n == 1;
 }
 
-Value FourierEmitter::leaveLines(Value input, int64_t dim, int sign,
-                                 double factor) {
-  int64_t n = shapeOf(input)[dim];
+/// A real line that the runtime has in one block, as half as many numbers.
+static bool isShort(int64_t n, FloatType type) {
+  return n * type.getWidth() / 8 <= (n % 2 == 0 ? 32768 : 16384);
+}
+
+Value FourierEmitter::leaveLines(Value input, int64_t dim, int64_t n, Form to,
+                                 int sign, double factor) {
   auto numbers = [&](llvm::function_ref<double(int64_t)> element) {
     Value column =
         table({n, 1}, [&](int64_t i, int64_t) { return element(i); });
@@ -384,7 +388,11 @@ Value FourierEmitter::leaveLines(Value input, int64_t dim, int sign,
   };
   Value cosines = numbers([&](int64_t i) { return cosTurn(i, n); }),
         sines = numbers([&](int64_t i) { return -sinTurn(i, n); });
-  Value out = l.empty(l.sizes(input), ComplexType::get(type));
+  SmallVector<OpFoldResult> sizes = l.sizes(input);
+  bool isComplex = isa<ComplexType>(getElementTypeOrSelf(input.getType()));
+  sizes[dim] = b.getIndexAttr(isComplex ? n : n / 2 + 1);
+  Value out =
+      l.empty(sizes, to == Form::Real ? Type(type) : ComplexType::get(type));
   auto lines = spmd::LinesOp::create(
       b, out.getType(), spmd::LineKind::Fourier, dim, /*backward=*/sign > 0,
       /*positions=*/false, ValueRange{input, cosines, sines},
@@ -420,12 +428,19 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
   if (kind == stablehlo::FftType::RFFT)
     std::rotate(dims.begin(), dims.end() - 1, dims.end());
   SmallVector<Value> values{input};
-  bool isComplex =
-      kind == stablehlo::FftType::FFT || kind == stablehlo::FftType::IFFT;
-  if (isComplex && !l.manyThreads && llvm::all_of(length, isSmooth)) {
-    for (int64_t dim : dims)
-      input =
-          emitter.leaveLines(input, dim, sign, dim == dims.back() ? factor : 1);
+  auto isOurs = [&](int64_t dim) {
+    int64_t n = length[dim - first];
+    bool isReal = dim == last && (kind == stablehlo::FftType::RFFT ||
+                                  kind == stablehlo::FftType::IRFFT);
+    return isSmooth(n) && (!isReal || isShort(n, type));
+  };
+  if (!l.manyThreads && llvm::all_of(dims, isOurs)) {
+    for (int64_t dim : dims) {
+      bool toReal = dim == last && kind == stablehlo::FftType::IRFFT;
+      input = emitter.leaveLines(input, dim, length[dim - first],
+                                 toReal ? Form::Real : Form::Complex, sign,
+                                 dim == dims.back() ? factor : 1);
+    }
     l.set(op, input);
     return success();
   }

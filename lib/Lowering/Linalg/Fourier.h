@@ -41,10 +41,10 @@ struct FourierEmitter {
   /// Real lines of length `n`, unscaled, from elements 0 ... n/2.
   Parts transformToReal(Parts x, int64_t dim, int64_t n);
 
-  /// `factor` times the transform of complex numbers along `dim`, which the
-  /// runtime does.
-  mlir::Value leaveLines(mlir::Value input, int64_t dim, int sign,
-                         double factor);
+  /// `factor` times the transform along `dim`, of length `n`, which the runtime
+  /// does; of real numbers, or to them, where `to` says so.
+  mlir::Value leaveLines(mlir::Value input, int64_t dim, int64_t n, Form to,
+                         int sign, double factor);
 
 private:
   bool hasBlocks(mlir::Value in, int64_t dim);

@@ -2,8 +2,7 @@
 |*
 |* Lines of a tensor along one dim, each by itself: what the host's code writes
 |* for shardrt_sort_lines and shardrt_transform_lines, as i64 words. Addresses
-are words, strides are in
-|* elements.
+|* are words, strides are in elements.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef SHARDRT_LINECALL_H
@@ -48,14 +47,24 @@ enum shardrt_transform_word {
   SHARDRT_TRANSFORM_THREADS = 3, /**< of the rank, at most */
   SHARDRT_TRANSFORM_RANK = 4,    /**< dims of source and result */
   SHARDRT_TRANSFORM_DIM = 5,     /**< along which lines are */
-  SHARDRT_TRANSFORM_SRC = 6,     /**< address of complex numbers */
+  SHARDRT_TRANSFORM_SRC = 6,     /**< address of the source */
   SHARDRT_TRANSFORM_DST = 7,     /**< address of the result, another place */
   /** Addresses of the real and imaginary parts of exp(-2 pi i k / length), in
    * the type of a part, for all k below the length. */
   SHARDRT_TRANSFORM_COSINES = 8,
   SHARDRT_TRANSFORM_SINES = 9,
-  /** Then sizes, strides of the source, strides of the result. */
-  SHARDRT_TRANSFORM_HEAD = 10
+  SHARDRT_TRANSFORM_LENGTH = 10, /**< numbers that a line is transformed as */
+  SHARDRT_TRANSFORM_REAL = 11,   /**< shardrt_transform_real */
+  /** Then sizes of the source, strides of the source, strides of the result. */
+  SHARDRT_TRANSFORM_HEAD = 12
+};
+
+/** Which side is real. The other has the first length / 2 + 1 numbers: the rest
+ * are their conjugates. */
+enum shardrt_transform_real {
+  SHARDRT_TRANSFORM_COMPLEX = 0,
+  SHARDRT_TRANSFORM_FROM_REAL = 1,
+  SHARDRT_TRANSFORM_TO_REAL = 2
 };
 
 #ifdef __cplusplus

@@ -91,3 +91,19 @@ func.func @backward(%x: memref<4xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @whole_length(%x: memref<8xf32>, %y: memref<5xcomplex<f32>>, %t: memref<9xf32>, %f: f32) {
+  // expected-error@+1 {{has init 'memref<5xcomplex<f32>>' for lines of 'memref<8xf32>' and tables of 9}}
+  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<8xf32>, memref<9xf32>, memref<9xf32>) starts(%f : f32) outs(%y : memref<5xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @whole_both_real(%x: memref<8xf32>, %f: f32) {
+  // expected-error@+1 {{has init 'memref<8xf32>' for lines of 'memref<8xf32>' and tables of 8}}
+  spmd.lines fourier dim 0 ins(%x, %x, %x : memref<8xf32>, memref<8xf32>, memref<8xf32>) starts(%f : f32) outs(%x : memref<8xf32>)
+  return
+}

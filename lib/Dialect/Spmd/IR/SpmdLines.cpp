@@ -39,31 +39,45 @@ static LogicalResult verifyBody(LinesOp op, ArrayRef<Type> arguments,
   return success();
 }
 
-/// Transforms of complex numbers are the host's: inputs are the numbers and two
-/// tables, the start is a factor.
-static LogicalResult verifyComplex(LinesOp op) {
+/// Transforms of numbers that are whole are the host's: inputs are the numbers
+/// and two tables, the start is a factor. One side may be real; the other has
+/// then the first half of the numbers and one more.
+static LogicalResult verifyWhole(LinesOp op) {
   auto shape = cast<ShapedType>(op.getInputs()[0].getType());
-  Type part = cast<ComplexType>(shape.getElementType()).getElementType();
   int64_t dim = op.getDim();
-  if (op.getInputs().size() != 3 || op.getInits().size() != 1 ||
-      op.getStarts().size() != 1 || op.getPositions() || !op.getBody().empty())
+  if (op.getInits().size() != 1 || op.getStarts().size() != 1 ||
+      op.getPositions() || !op.getBody().empty())
     return op.emitOpError()
-           << "of complex numbers has " << op.getInputs().size() << " inputs, "
-           << op.getStarts().size() << " starts and " << op.getInits().size()
-           << " inits, expected numbers and two tables, a "
-              "factor and a result";
+           << "of numbers and two tables has " << op.getStarts().size()
+           << " starts and " << op.getInits().size()
+           << " inits, expected a factor and a result";
   if (!shape.hasRank() || dim < 0 || dim >= shape.getRank())
     return op.emitOpError() << "has no dim " << dim << " in " << shape;
   auto init = cast<ShapedType>(op.getInits()[0].getType());
-  if (failed(verifyCompatibleShape(shape.getShape(), init.getShape())) ||
-      init.getElementType() != shape.getElementType())
-    return op.emitOpError() << "has init " << init << " for lines of " << shape;
+  auto partOf = [](Type element) {
+    auto complex = dyn_cast<ComplexType>(element);
+    return complex ? complex.getElementType() : element;
+  };
+  Type part = partOf(shape.getElementType());
+  auto first = cast<ShapedType>(op.getInputs()[1].getType());
+  int64_t length = first.hasRank() && first.getRank() == 1
+                       ? first.getDimSize(0)
+                       : ShapedType::kDynamic;
   for (Value table : op.getInputs().drop_front())
-    if (shape.isDynamicDim(dim) || elementOf(table) != part ||
-        cast<ShapedType>(table.getType()).getShape() !=
-            ArrayRef(shape.getDimSize(dim)))
+    if (ShapedType::isDynamic(length) || elementOf(table) != part ||
+        cast<ShapedType>(table.getType()).getShape() != ArrayRef(length))
       return op.emitOpError() << "has a table of " << table.getType()
                               << " for lines of " << shape;
+  bool fromReal = !isa<ComplexType>(shape.getElementType()),
+       toReal = !isa<ComplexType>(init.getElementType());
+  SmallVector<int64_t> in(shape.getShape()), out(shape.getShape());
+  in[dim] = toReal ? length / 2 + 1 : length;
+  out[dim] = fromReal ? length / 2 + 1 : length;
+  if ((fromReal && toReal) || partOf(init.getElementType()) != part ||
+      shape.getShape() != ArrayRef(in) ||
+      failed(verifyCompatibleShape(out, init.getShape())))
+    return op.emitOpError() << "has init " << init << " for lines of " << shape
+                            << " and tables of " << length;
   if (op.getStarts()[0].getType() != part)
     return op.emitOpError() << "has a factor of " << op.getStarts()[0].getType()
                             << ", expected " << part;
@@ -73,8 +87,8 @@ static LogicalResult verifyComplex(LinesOp op) {
 LogicalResult LinesOp::verify() {
   OperandRange inputs = getInputs(), inits = getInits();
   bool isFourier = getKind() == LineKind::Fourier;
-  if (isFourier && !inputs.empty() && isa<ComplexType>(elementOf(inputs[0])))
-    return verifyComplex(*this);
+  if (isFourier && inputs.size() == 3)
+    return verifyWhole(*this);
   size_t lines = isFourier ? 2 : inputs.size();
   if (inputs.empty() || (isFourier && inputs.size() != 4))
     return emitOpError() << "has " << inputs.size() << " inputs, expected "

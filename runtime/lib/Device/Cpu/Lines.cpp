@@ -199,7 +199,10 @@ bool shardrt::transformLines(const int64_t *words, Pool &pool, Memory &memory,
   call.sizes = words + SHARDRT_TRANSFORM_HEAD;
   call.srcStrides = call.sizes + call.rank;
   call.dstStrides = call.srcStrides + call.rank;
-  call.length = call.sizes[call.dim];
+  call.length = words[SHARDRT_TRANSFORM_LENGTH];
+  call.isFromReal =
+      words[SHARDRT_TRANSFORM_REAL] == SHARDRT_TRANSFORM_FROM_REAL;
+  call.isToReal = words[SHARDRT_TRANSFORM_REAL] == SHARDRT_TRANSFORM_TO_REAL;
   call.lines = 1;
   for (int64_t dim = 0; dim < call.rank; ++dim)
     call.lines *= dim == call.dim ? 1 : call.sizes[dim];

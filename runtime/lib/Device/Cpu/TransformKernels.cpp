@@ -137,13 +137,20 @@ template <typename T>
   __builtin_memcpy(to, &x, sizeof(x));
 }
 
-/// Lines of interleaved complex numbers, one a lane; strides in numbers.
+/// Lines of complex numbers, one a lane; strides in numbers.
 template <typename T> struct Side {
   T *lines[width<T>];
-  int64_t count;  ///< lines
-  int64_t stride; ///< between numbers of a line
-  bool adjacent;  ///< the lines lie side by side, one for each lane
+  int64_t count;    ///< lines
+  int64_t stride;   ///< between numbers of a line
+  bool adjacent;    ///< the lines lie side by side, one for each lane
+  int64_t part = 1; ///< from a real part to the imaginary one; 0: there is none
 };
+
+/// Where number j of a line begins.
+template <typename T>
+[[gnu::always_inline]] inline int64_t numberAt(const Side<T> &side, int64_t j) {
+  return j * side.stride * (side.part == 0 ? 1 : 2);
+}
 
 template <typename T>
 void readBlock(const Side<T> &side, int64_t n, bool swaps, Complex<T> *block) {
@@ -160,7 +167,7 @@ void readBlock(const Side<T> &side, int64_t n, bool swaps, Complex<T> *block) {
     }
     return;
   }
-  if (side.stride == 1 && side.count == w)
+  if (side.stride == 1 && side.part == 1 && side.count == w)
     for (; j + c <= n; j += c) {
       Vector<T> a[c], b[c];
       for (int64_t i = 0; i < c; ++i) {
@@ -175,9 +182,9 @@ void readBlock(const Side<T> &side, int64_t n, bool swaps, Complex<T> *block) {
   for (; j < n; ++j) {
     T both[2][w] = {};
     for (int64_t i = 0; i < side.count; ++i)
-      for (int64_t part = 0; part < 2; ++part)
+      for (int64_t part = 0; part < (side.part ? 2 : 1); ++part)
         both[swaps ? 1 - part : part][i] =
-            side.lines[i][2 * j * side.stride + part];
+            side.lines[i][numberAt(side, j) + part * side.part];
     block[j] = {loadVector(both[0]), loadVector(both[1])};
   }
 }
@@ -200,7 +207,7 @@ void writeBlock(const Side<T> &side, int64_t n, bool swaps, T factor,
     }
     return;
   }
-  if (side.stride == 1 && side.count == w)
+  if (side.stride == 1 && side.part == 1 && side.count == w)
     for (; j + c <= n; j += c) {
       Vector<T> a[c], b[c];
       for (int64_t i = 0; i < c; ++i) {
@@ -218,8 +225,10 @@ void writeBlock(const Side<T> &side, int64_t n, bool swaps, T factor,
   for (; j < n; ++j) {
     Complex<T> x = get(j);
     for (int64_t i = 0; i < side.count; ++i) {
-      side.lines[i][2 * j * side.stride] = x.re[i];
-      side.lines[i][2 * j * side.stride + 1] = x.im[i];
+      T *to = side.lines[i] + numberAt(side, j);
+      to[0] = x.re[i];
+      if (side.part)
+        to[side.part] = x.im[i];
     }
   }
 }
@@ -379,6 +388,8 @@ Complex<T> *transformBlock(Complex<T> *x, Complex<T> *spare, int64_t n,
 /// Rows of the matrix that a line of `n` numbers is; 1: it is a block.
 int64_t rowsOf(const TransformCall &call) {
   int64_t n = call.length, best = 1;
+  if (call.isFromReal || call.isToReal)
+    return 1;
   // Two blocks of a line of this length are what a second-level cache holds.
   if (n * call.partBytes <= 16384)
     return 1;
@@ -396,7 +407,7 @@ int64_t groupOf(const TransformCall &call) {
 int64_t scratchOf(const TransformCall &call) {
   int64_t n = call.length, rows = rowsOf(call);
   if (rows == 1)
-    return 2 * 128 * n;
+    return 2 * 128 * (n + 1);
   // Two blocks of a column or row, turns of the rows, and the matrix.
   return 2 * 128 * (n / rows) + 128 * rows + 2 * call.partBytes * n;
 }
@@ -428,9 +439,102 @@ Side<T> sideOf(const TransformCall &call, const char *base,
   return side;
 }
 
+/// A side of lines of real numbers: an even number of them is half as many
+/// complex ones; of an odd number each is one without an imaginary part.
+template <typename T>
+Side<T> realSideOf(const TransformCall &call, const char *base,
+                   const int64_t *strides, int64_t line, int64_t count) {
+  Side<T> side;
+  side.count = count;
+  side.stride = strides[call.dim];
+  side.part = call.length % 2 == 0 ? side.stride : 0;
+  side.adjacent = false;
+  auto *numbers = reinterpret_cast<T *>(const_cast<char *>(base));
+  for (int64_t i = 0; i < count; ++i)
+    side.lines[i] = numbers + offsetOf(call, strides, line + i);
+  return side;
+}
+
+/// Of z = even + i odd elements and its transform Z, m numbers, what the real
+/// line's is: X[k] = (Z[k] + conj Z[m - k]) / 2 - i w (Z[k] - conj Z[m - k]) /
+/// 2, w the turn by -k / n. In place, m + 1 numbers.
+template <typename T>
+void takeApart(Complex<T> *x, int64_t m, const T *cosines, const T *sines) {
+  x[m] = x[0];
+  for (int64_t k = 0; k <= m / 2; ++k) {
+    Complex<T> a = x[k], b = x[m - k];
+    Complex<T> sum = {(a.re + b.re) * T(0.5), (a.im - b.im) * T(0.5)},
+               rest = {(a.im + b.im) * T(0.5), (b.re - a.re) * T(0.5)};
+    Complex<T> turned = times(rest, cosines[k], sines[k]);
+    x[k] = add(sum, turned);
+    // That of m - k is the conjugate of sum - turned.
+    x[m - k] = {sum.re - turned.re, turned.im - sum.im};
+  }
+}
+
+/// The way back, twice what it was: Z[k] = X[k] + conj X[m - k] + i w* (X[k] -
+/// conj X[m - k]).
+template <typename T>
+void putTogether(Complex<T> *x, int64_t m, const T *cosines, const T *sines) {
+  // Numbers that are their own conjugates have no imaginary part.
+  x[0].im = Vector<T>{};
+  x[m].im = Vector<T>{};
+  for (int64_t k = 0; k <= m / 2; ++k) {
+    Complex<T> a = x[k], b = x[m - k];
+    Complex<T> sum = {a.re + b.re, a.im - b.im},
+               rest = {-(a.im + b.im), a.re - b.re};
+    Complex<T> turned = times(rest, cosines[k], -sines[k]);
+    x[k] = add(sum, turned);
+    x[m - k] = {sum.re - turned.re, turned.im - sum.im};
+  }
+}
+
+template <typename T>
+void transformReal(const TransformCall &call, int64_t first, int64_t last,
+                   char *scratch) {
+  constexpr int64_t w = width<T>;
+  int64_t n = call.length, half = n / 2, isEven = n % 2 == 0;
+  int64_t length = isEven ? half : n;
+  auto *cosines = reinterpret_cast<const T *>(call.cosines);
+  auto *sines = reinterpret_cast<const T *>(call.sines);
+  Turns<T> turns{cosines, sines, isEven ? 2 : 1};
+  // One number more than half a line: each block has it.
+  auto *block = reinterpret_cast<Complex<T> *>(scratch), *spare = block + n + 1;
+  for (int64_t line = first; line < last; line += w) {
+    int64_t count = std::min(w, last - line);
+    if (call.isFromReal) {
+      readBlock<T>(realSideOf<T>(call, call.src, call.srcStrides, line, count),
+                   length, /*swaps=*/false, block);
+      Complex<T> *done = transformBlock<T>(block, spare, length, turns);
+      if (isEven)
+        takeApart<T>(done, half, cosines, sines);
+      writeBlock<T>(sideOf<T>(call, call.dst, call.dstStrides, line, count),
+                    half + 1, /*swaps=*/false, T(call.factor), done);
+      continue;
+    }
+    readBlock<T>(sideOf<T>(call, call.src, call.srcStrides, line, count),
+                 half + 1, /*swaps=*/false, block);
+    if (isEven) {
+      putTogether<T>(block, half, cosines, sines);
+    } else {
+      block[0].im = Vector<T>{};
+      for (int64_t k = 1; k <= half; ++k)
+        block[n - k] = {block[k].re, -block[k].im};
+    }
+    // Backwards: parts change places, before and behind.
+    for (int64_t k = 0; k < length; ++k)
+      std::swap(block[k].re, block[k].im);
+    Complex<T> *done = transformBlock<T>(block, spare, length, turns);
+    writeBlock<T>(realSideOf<T>(call, call.dst, call.dstStrides, line, count),
+                  length, /*swaps=*/true, T(call.factor), done);
+  }
+}
+
 template <typename T>
 void transformLines(const TransformCall &call, int64_t first, int64_t last,
                     char *scratch) {
+  if (call.isFromReal || call.isToReal)
+    return transformReal<T>(call, first, last, scratch);
   constexpr int64_t w = width<T>;
   int64_t n = call.length, rows = rowsOf(call);
   auto *cosines = reinterpret_cast<const T *>(call.cosines);

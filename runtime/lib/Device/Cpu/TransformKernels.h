@@ -10,10 +10,11 @@
 
 namespace shardrt {
 
-/// A transform of lines, taken from its words. Strides count complex elements.
+/// A transform of lines, taken from its words. Strides count elements.
 struct TransformCall {
   int64_t partBytes = 0; ///< 4: complex of f32; 8: of f64
   bool isForward = true;
+  bool isFromReal = false, isToReal = false;
   double factor = 1; ///< of the result
   int64_t rank = 0, dim = 0, length = 0, lines = 0;
   const int64_t *sizes = nullptr;
