@@ -148,17 +148,12 @@ static MaybeFailure describe(const shardc::ValueMetadata &value,
   return nullptr;
 }
 
-MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
-                                          const std::string &json) {
-  Expected<shardc::ProgramMetadata> parsed = shardc::parseMetadata(json);
-  if (!parsed)
-    return fail(Status::Artifact, toString(parsed.takeError()));
-  const shardc::ProgramMetadata &metadata = *parsed;
+/// Fills `model` with what `metadata` say of arguments and results.
+static MaybeFailure fillValues(CompiledModel &model,
+                               const shardc::ProgramMetadata &metadata) {
   model.arguments.clear();
   model.results.clear();
   model.hidden = 0;
-  model.name = metadata.name;
-  model.metadata = json;
   model.numRanks = metadata.numRanks();
   for (const shardc::ValueMetadata &value : metadata.arguments) {
     if (MaybeFailure failure =
@@ -195,9 +190,26 @@ MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
                       " is to be written over an argument of another size");
   }
   Costs &costs = model.costs;
-  costs = {};
+  costs.argumentBytes = costs.resultBytes = 0;
   costs.temporaryBytes = metadata.arenaBytes;
-  auto ranks = static_cast<double>(model.numRanks);
+  for (const ProgramValue &value : model.arguments)
+    costs.argumentBytes += value.ranks[0].bytes;
+  for (size_t i = 0; i + model.hidden < model.results.size(); ++i)
+    costs.resultBytes += model.results[i].ranks[0].bytes;
+  return nullptr;
+}
+
+MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
+                                          const std::string &json) {
+  Expected<shardc::ProgramMetadata> parsed = shardc::parseMetadata(json);
+  if (!parsed)
+    return fail(Status::Artifact, toString(parsed.takeError()));
+  shardc::ProgramMetadata &metadata = *parsed;
+  model.name = metadata.name;
+  model.metadata = json;
+  Costs &costs = model.costs;
+  costs = {};
+  auto ranks = static_cast<double>(metadata.numRanks());
   costs.flops = ranks * static_cast<double>(metadata.work.operations);
   costs.bytesAccessed = ranks * static_cast<double>(metadata.work.bytes);
   costs.transcendentals =
@@ -205,11 +217,50 @@ MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
   for (const shardc::SiteMetadata &site : metadata.communication)
     costs.bytesMoved +=
         static_cast<double>(std::max<int64_t>(site.bytesPerStep, 0));
-  for (const ProgramValue &value : model.arguments)
-    costs.argumentBytes += value.ranks[0].bytes;
-  for (size_t i = 0; i + model.hidden < model.results.size(); ++i)
-    costs.resultBytes += model.results[i].ranks[0].bytes;
-  return nullptr;
+  // Nobody asks for them again.
+  metadata.communication.clear();
+  model.values = std::make_shared<shardc::ProgramMetadata>(metadata);
+  return fillValues(model, metadata);
+}
+
+MaybeFailure shardc::engine::readBinding(const CompiledModel &from,
+                                         std::string_view json,
+                                         CompiledModel &model) {
+  auto metadata = std::make_shared<shardc::ProgramMetadata>(*from.values);
+  auto damaged = [] {
+    return fail(Status::Artifact, "the program's metadata cannot be bound");
+  };
+  // Those of the n-th dim of arguments and results are the n-th of the text.
+  StringRef rest(json.data(), json.size());
+  auto next = [&](StringRef key) {
+    size_t at = rest.find(key);
+    rest =
+        at == StringRef::npos ? StringRef() : rest.drop_front(at + key.size());
+    return at != StringRef::npos;
+  };
+  if (!next("\"arena_bytes\":") ||
+      rest.consumeInteger(10, metadata->arenaBytes))
+    return damaged();
+  for (auto *values : {&metadata->arguments, &metadata->results})
+    for (shardc::ValueMetadata &value : *values)
+      for (shardc::DimPlacement &dim : value.dims) {
+        std::vector<int64_t> indices;
+        if (!next("\"boundaries\":["))
+          return damaged();
+        do {
+          if (rest.consumeInteger(10, indices.emplace_back()))
+            return damaged();
+        } while (rest.consume_front(","));
+        auto bounds = shardc::Boundaries::fromBounds(std::move(indices));
+        if (!bounds)
+          return damaged();
+        dim.boundaries = *bounds;
+      }
+  model.name = from.name;
+  model.metadata = json;
+  model.costs = from.costs;
+  model.values = metadata;
+  return fillValues(model, *metadata);
 }
 
 /// How options that do not come from a tool differ.

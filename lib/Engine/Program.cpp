@@ -124,9 +124,8 @@ MaybeFailure Program::bind(std::span<const GivenSizes> given,
   std::unique_ptr<shardrt_program, DestroyProgram> numbers(made);
   auto lies = std::make_unique<CompiledModel>();
   if (MaybeFailure failure =
-          readMetadata(*lies, shardrt_program_metadata(made)))
+          readBinding(model, shardrt_program_metadata(made), *lies))
     return failure;
-  lies->costs.codeBytes = model.costs.codeBytes;
   auto result =
       Ref<Program>::adopt(new Program(*engine, compiled, std::move(lies)));
   result->callsHost = callsHost;

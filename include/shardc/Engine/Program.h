@@ -17,6 +17,7 @@
 
 namespace shardc {
 struct ModelOptions;
+struct ProgramMetadata;
 } // namespace shardc
 
 namespace shardc::engine {
@@ -54,6 +55,8 @@ struct CompiledModel {
   int64_t numRanks = 1;
   Costs costs;
   std::string code; ///< in place of `object`: a shared object
+  /// What its metadata say of arguments and results.
+  std::shared_ptr<const ProgramMetadata> values;
   // What it was compiled from: its text is in the options.
   std::string path;
   std::shared_ptr<const ModelOptions> source;
@@ -199,6 +202,11 @@ MaybeFailure openArtifact(const Engine &engine, std::string_view bytes,
 MaybeFailure makeArtifact(const CompiledModel &model, std::string &artifact);
 /// Fills `model` with what `json`, a program's metadata, says.
 MaybeFailure readMetadata(CompiledModel &model, const std::string &json);
+/// Fills `model` with what `json` says of a program that was bound from what
+/// `from` says: boundaries and bytes of temporaries are read, all else is as it
+/// was.
+MaybeFailure readBinding(const CompiledModel &from, std::string_view json,
+                         CompiledModel &model);
 /// What each rank does, as StableHLO.
 MaybeFailure printLocal(const Engine &engine, const CompiledModel &model,
                         std::string &text);
