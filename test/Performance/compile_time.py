@@ -35,6 +35,15 @@ def eager_programs() -> dict[str, str]:
     from jax import lax
 
     x, square, key = jnp.ones((8, 16)), jnp.ones((64, 64)), jax.random.key(0)
+    wide, image, filters = jnp.ones((512, 512)), jnp.ones((2, 16, 16, 8)), jnp.ones((3, 3, 8, 16))
+    batch, indices = jnp.ones((4, 32, 32)), jnp.arange(8)
+
+    def convolve(a, b):
+        return lax.conv_general_dilated(a, b, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    def convolve_first(a, b):
+        return lax.conv_general_dilated(a, b, (1, 1), "SAME")
+
     calls = {
         "x + 1": (lambda a: a + 1, x),
         "exp": (jnp.exp, x),
@@ -45,6 +54,25 @@ def eager_programs() -> dict[str, str]:
         "cumsum": (lambda a: jnp.cumsum(a, axis=0), x),
         "softmax": (jax.nn.softmax, x),
         "dot 64": (lambda a, b: a @ b, square, square),
+        "dot 512": (lambda a, b: a @ b, wide, wide),
+        "dot of vectors": (jnp.dot, jnp.ones(1000), jnp.ones(1000)),
+        "dot matrix vector": (jnp.dot, wide, jnp.ones(512)),
+        "dot batched": (lambda a, b: a @ b, batch, batch),
+        "conv": (convolve_first, jnp.ones((2, 8, 16, 16)), jnp.ones((16, 8, 3, 3))),
+        "conv channels last": (convolve, image, filters),
+        "conv gradient": (jax.grad(lambda b, a: convolve(a, b).sum()), filters, image),
+        "max over rows": (lambda a: a.max(1), wide),
+        "sum over columns": (lambda a: a.sum(0), wide),
+        "argmax": (lambda a: jnp.argmax(a, 1), x),
+        "tanh": (jnp.tanh, x),
+        "power": (jnp.power, x, x),
+        "gelu": (jax.nn.gelu, x),
+        "layer norm": (jax.nn.standardize, x),
+        "max pool": (lambda a: lax.reduce_window(a, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), image),
+        "scatter add": (lambda a, i: a.at[i].add(1.0), x, indices),
+        "pad": (lambda a: jnp.pad(a, 1), x),
+        "slice": (lambda a: a[2:4, 3:], x),
+        "fft": (jnp.fft.fft, jnp.ones((8, 64))),
         "transpose": (lambda a: a.T, x),
         "concatenate": (lambda a: jnp.concatenate([a, a]), x),
         "gather": (lambda a, i: a[i], x, jnp.array([1, 2, 3])),
