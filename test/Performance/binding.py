@@ -94,7 +94,7 @@ def main() -> int:
             model = str(corpus / entry["file"])
             subprocess.run([options.shard_translate, model, "--dynamic=all", *meshed, "-o", artifact], check=True)
             begin = time.perf_counter()
-            subprocess.run([options.shard_translate, model, *meshed, "-o", f"{folder}/static.so"], check=True)
+            subprocess.run([options.shard_translate, model, "--no-cache", *meshed, "-o", f"{folder}/static.so"], check=True)
             compiling = time.perf_counter() - begin
             error = ctypes.create_string_buffer(1024)
             program = ctypes.c_void_p()
