@@ -86,12 +86,29 @@ static Num tanhDouble(Num x) {
 }
 
 Num logisticDouble(Num x) {
-  // Below -700 e^x itself: 1 + e^-x would overflow.
-  Num a = clamp(x, -745.2, 745.2);
-  Mask low = x < -700.0;
-  Pair e = expPair(pairOf(choose(low, a, -a)));
-  Pair quotient = pairOf(x.of(1)) / (e + x.of(1));
-  return choose(low, sumOf(e), sumOf(quotient));
+  auto common = [](Num x) {
+    Num shifted = fma(x, -0x1.71547652b82fep+0, x.of(kPairRounder));
+    Num n = shifted - kPairRounder;
+    Num first = fma(n, -kLn2High, -x), r = fma(n, -kLn2Low, first);
+    Num w = r + fma(r * r, expTail(r), fma(n, -kLn2Low, first - r));
+    Num power = powerOfTwo(shifted.bits(), x);
+    // e^-x and 1 + e^-x, with what their roundings lose.
+    Num e = fma(power, w, power), lost = fma(power, w, power - e);
+    Num one = x.of(1);
+    Pair sum = fastSum(larger(one, e), smaller(one, e));
+    Num y = 1.0 / sum.hi;
+    Num rest = fma(-y, sum.lo + lost, fma(-y, sum.hi, one));
+    return fma(rest, y, y);
+  };
+  auto rare = [](Num x) {
+    // Below -700 e^x itself: 1 + e^-x would overflow.
+    Num a = clamp(x, -745.2, 745.2);
+    Mask low = x < -700.0;
+    Pair e = expPair(pairOf(choose(low, a, -a)));
+    Pair quotient = pairOf(x.of(1)) / (e + x.of(1));
+    return choose(low, sumOf(e), sumOf(quotient));
+  };
+  return mostly(x, abs(x) < 700.0, common, rare);
 }
 
 //===----------------------------------------------------------------------===//
