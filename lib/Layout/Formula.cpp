@@ -37,7 +37,7 @@ struct KindInfo {
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 17> infos = {{
+  static constexpr std::array<KindInfo, 18> infos = {{
       {"given", Sort::Boundaries, 3, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
@@ -55,6 +55,7 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"above", Sort::Numbers, 0, 2, Sort::Intervals},
       {"phase", Sort::Numbers, 1, 1, Sort::Intervals},
       {"rotate", Sort::Intervals, -1, 1, Sort::Intervals},
+      {"whole", Sort::Boundaries, 1, 0, Sort::Boundaries},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -80,6 +81,8 @@ static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
   switch (kind) {
   case FormulaKind::Given:
     return numbers[0] >= 0 && numbers[1] >= 0 && isExtent(numbers[2]);
+  case FormulaKind::Whole:
+    return isExtent(numbers[0]);
   case FormulaKind::Fixed:
     return Boundaries::fromBounds(numbers).has_value() &&
            isExtent(numbers.back());
@@ -131,7 +134,7 @@ Formula Formula::make(FormulaKind kind, std::vector<int64_t> numbers,
   for (const Formula &operand : operands)
     if (!operand || infoOf(operand.kind())->sort != info->operands)
       return {};
-  bool isOpen = kind == FormulaKind::Given ||
+  bool isOpen = kind == FormulaKind::Given || kind == FormulaKind::Whole ||
                 std::any_of(operands.begin(), operands.end(),
                             [](const Formula &part) { return part.isOpen(); });
   Formula formula;
@@ -152,6 +155,7 @@ int64_t Formula::extent() const {
   case FormulaKind::Given:
   case FormulaKind::Fixed:
   case FormulaKind::Affine:
+  case FormulaKind::Whole:
     return numbers().back();
   default:
     return operands().front().extent();
@@ -164,6 +168,10 @@ Formula Formula::given(int64_t argument, int64_t dim, int64_t size) {
 
 Formula Formula::fixed(std::vector<int64_t> indices) {
   return make(FormulaKind::Fixed, std::move(indices), {});
+}
+
+Formula Formula::whole(int64_t size) {
+  return make(FormulaKind::Whole, {size}, {});
 }
 
 Formula Formula::affine(Formula boundaries, int64_t multiplier, int64_t addend,
@@ -313,16 +321,6 @@ std::pair<int64_t, int64_t> Formula::range() const {
   default:
     return {0, extent()};
   }
-}
-
-std::vector<std::pair<int64_t, int64_t>> Formula::arguments() const {
-  if (kind() == FormulaKind::Given)
-    return {{numbers()[0], numbers()[1]}};
-  std::set<std::pair<int64_t, int64_t>> found;
-  for (const Formula &operand : operands())
-    for (std::pair<int64_t, int64_t> argument : operand.arguments())
-      found.insert(argument);
-  return {found.begin(), found.end()};
 }
 
 bool shardc::alwaysContains(const Formula &outer, const Formula &inner) {
@@ -554,6 +552,8 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
   std::vector<int64_t> numbers = formula.numbers();
   if (formula.kind() == FormulaKind::Fixed)
     return Boundaries::fromBounds(numbers);
+  if (formula.kind() == FormulaKind::Whole)
+    return Boundaries::whole(numbers[0]);
   if (formula.kind() == FormulaKind::Given) {
     std::string name = "argument " + std::to_string(numbers[0]) + ", dim " +
                        std::to_string(numbers[1]);
@@ -596,6 +596,31 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
   return Boundaries::fromBounds(std::move(indices));
 }
 
+/// `formula` with what is bound in place of placeholders; none where that makes
+/// no sense.
+static Formula resolve(const Formula &formula, const Binding &binding) {
+  size_t first = 0;
+  switch (formula.kind()) {
+  case FormulaKind::Given:
+    first = 2;
+    break;
+  case FormulaKind::Fixed:
+  case FormulaKind::Affine:
+  case FormulaKind::Same:
+  case FormulaKind::Positions:
+  case FormulaKind::Whole:
+    break;
+  default:
+    return formula;
+  }
+  std::vector<int64_t> numbers = formula.numbers();
+  for (size_t i = first; i < numbers.size(); ++i)
+    numbers[i] = binding.extents.resolve(numbers[i], binding.values);
+  if (numbers == formula.numbers())
+    return formula;
+  return Formula::make(formula.kind(), std::move(numbers), formula.operands());
+}
+
 std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
                                               std::string &error) const {
   std::vector<BoundTable> tables;
@@ -605,7 +630,12 @@ std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
   for (const auto &[words, number] : known)
     places[number] = words.data() + words[1] + 3;
   for (size_t f = 0; f < formulas.size(); ++f) {
-    const Formula &formula = formulas[f];
+    Formula formula =
+        binding.values.empty() ? formulas[f] : resolve(formulas[f], binding);
+    if (!formula) {
+      error = "an extent is out of range";
+      return {};
+    }
     BoundTable result;
     std::vector<const BoundTable *> operands;
     for (size_t i = 0; i < formula.operands().size(); ++i)

@@ -73,7 +73,7 @@ void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
   if (axes.empty())
     return;
   target.strength = SizeStrength::Default;
-  target.bounds = Boundaries::balanced(state.shape[dim], shards(axes));
+  target.bounds = balancedOver(&extents, state.shape[dim], shards(axes));
   if (sizes.empty() && !formula)
     return;
   if (!sizes.empty())
@@ -133,7 +133,17 @@ RuleView propagation::viewOf(const Problem &problem, const OpNode &op) {
                            : ArrayRef<int64_t>(problem.tensors[tensor].shape));
     return result;
   };
-  return RuleView(op.rule, shapes(op.operands), shapes(op.results));
+  RuleView view(op.rule, shapes(op.operands), shapes(op.results));
+  view.extents = &problem.extents;
+  return view;
+}
+
+Boundaries propagation::balancedOver(const Extents *extents, int64_t size,
+                                     int64_t shards) {
+  Boundaries whole = Boundaries::whole(size);
+  if (extents && extents->isOpen(size))
+    whole = whole.with(Formula::whole(size));
+  return whole.refine(shards);
 }
 
 RuleView::RuleView(const ShardingRule &rule,
@@ -224,7 +234,7 @@ Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
   bool isFew = kind == MapKind::Window &&
                dim.size() < std::min(dim.numShards(), view.sizes[factor]);
   if (isFew || isLopsided(dim, derived))
-    return Boundaries::balanced(view.sizes[factor], dim.numShards());
+    return balancedOver(view.extents, view.sizes[factor], dim.numShards());
   return derived;
 }
 
@@ -238,7 +248,7 @@ Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
                                      {view.sizes.data(), view.sizes.size()});
   // A merged dim is cut between whole blocks, however long.
   if (kind == MapKind::Window && isLopsided(bounds, derived))
-    return Boundaries::balanced(dimSize, bounds.numShards());
+    return balancedOver(view.extents, dimSize, bounds.numShards());
   return derived;
 }
 

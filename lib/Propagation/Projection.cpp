@@ -45,7 +45,8 @@ TensorState Projection::toState(ShardingAttr sharding,
     for (StringAttr axis : attr.getAxes())
       if (mesh.getAxisSize(axis) > 1)
         dim.axes.push_back(mesh.getAxisIndex(axis));
-    dim.bounds = attr.getBoundaries(mesh, dim.bounds.size());
+    if (!dim.axes.empty())
+      dim.bounds = attr.getBoundaries(mesh, dim.bounds.size());
   }
   return state;
 }
@@ -117,6 +118,7 @@ public:
     p.mesh = mesh.getMesh();
     p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
                                p.mesh.getAxisSizes().end());
+    p.problem.extents = p.mesh.getExtents().getExtents();
     p.problem.cost = costOn(mesh);
   }
   LogicalResult run();

@@ -267,9 +267,12 @@ void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
     return;
   TensorState &tensor = problem.tensors[best->tensor];
   DimState &dim = tensor.dims[best->dim];
-  Boundaries blocks = factorFromDim(view, *best->map, best->view.kind,
-                                    best->view.factor, dim.bounds)
-                          .refine(ranks);
+  Boundaries whole = dim.axes.empty()
+                         ? balancedOver(view.extents, dim.bounds.size(), 1)
+                         : dim.bounds;
+  Boundaries blocks =
+      factorFromDim(view, *best->map, best->view.kind, best->view.factor, whole)
+          .refine(ranks);
   dim.axes.push_back(axis);
   dim.origins.push_back(origin);
   dim.bounds =
@@ -409,6 +412,8 @@ std::optional<Agreement> Propagator::agree(int64_t op, int64_t factor,
       agreed.bounds = other.bounds;
       known = other.axes.size();
     }
+  if (known == 0 && !agreed.axes.empty())
+    agreed.bounds = balancedOver(&problem.extents, agreed.bounds.size(), 1);
   if (known < agreed.axes.size())
     agreed.bounds = agreed.bounds.refine(
         problem.shards(ArrayRef(agreed.axes).drop_front(known)));

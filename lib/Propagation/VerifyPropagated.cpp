@@ -112,12 +112,15 @@ LogicalResult Verifier::verifyRuled(Operation *op, ArrayAttr factors) {
            << (*rule)->factors.size() << ": " << (*rule)->str();
   RuleView view(**rule, shapesOf(op->getOperands()),
                 shapesOf(op->getResults()));
+  view.extents = &p.problem.extents;
   SmallVector<FactorState, 8> states;
   SmallVector<int64_t> used;
   for (auto [i, attr] :
        llvm::enumerate(factors.getAsRange<spmd::DimShardingAttr>())) {
     FactorState &state = states.emplace_back();
-    state.bounds = attr.getBoundaries(p.mesh, view.sizes[i]);
+    state.bounds = attr.getAxes().empty()
+                       ? Boundaries::whole(view.sizes[i])
+                       : attr.getBoundaries(p.mesh, view.sizes[i]);
     for (StringAttr axis : attr.getAxes()) {
       state.axes.push_back(p.mesh.getAxisIndex(axis));
       if ((*rule)->factors[i].travels)

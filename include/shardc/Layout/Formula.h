@@ -18,6 +18,7 @@
 #ifndef SHARDC_LAYOUT_FORMULA_H
 #define SHARDC_LAYOUT_FORMULA_H
 
+#include "shardc/Layout/Extents.h"
 #include "shardc/Layout/Interval.h"
 #include <map>
 #include <memory>
@@ -52,7 +53,9 @@ enum class FormulaKind : int64_t {
   Below = 13,
   Above = 14,
   Phase = 15,
-  Rotate = 16
+  Rotate = 16,
+  // Boundaries again.
+  Whole = 17
 };
 /// "given", "affine" ...; empty for none of them.
 std::string_view formulaName(FormulaKind kind);
@@ -80,6 +83,8 @@ public:
   /// multiplier and divisor >= 1.
   static Formula affine(Formula boundaries, int64_t multiplier, int64_t addend,
                         int64_t divisor, int64_t size);
+  /// One shard of `size` elements, which an open extent says.
+  static Formula whole(int64_t size);
   /// As Boundaries::coarsen and refine.
   static Formula coarsen(Formula boundaries, int64_t step);
   static Formula refine(Formula boundaries, int64_t parts);
@@ -128,9 +133,6 @@ public:
   /// The least and the greatest number that can stand in it, whatever is
   /// bound; of intervals the least begin and the greatest end.
   std::pair<int64_t, int64_t> range() const;
-  /// The dims of arguments, as (argument, dim), that it follows from.
-  std::vector<std::pair<int64_t, int64_t>> arguments() const;
-
   /// True if it follows from what is bound; else its tables are numbers.
   bool isOpen() const { return node && node->isOpen; }
 
@@ -165,6 +167,10 @@ struct Binding {
   std::vector<int64_t> meshShape;
   /// The boundaries in which a dim of an argument arrives, by (argument, dim).
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> given;
+  /// The open extents that numbers of formulas follow from, and what these are;
+  /// without the latter, placeholders are taken for what they stand for.
+  Extents extents = {};
+  std::vector<int64_t> values = {};
 };
 
 /// Many formulas that share parts: each part stands once, behind those that it

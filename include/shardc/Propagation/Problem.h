@@ -75,6 +75,8 @@ struct Problem {
   std::vector<TensorState> tensors;
   std::vector<OpNode> ops;
   std::vector<std::string> origins;
+  /// Sizes that are placeholders.
+  Extents extents = {};
   /// Prices; knows axes by their numbers.
   Cost cost{*machinePreset(kDefaultMachine)};
 
@@ -124,11 +126,16 @@ struct RuleView {
   /// True if one axis may cut both factors: one of them travels, and no tensor
   /// has both.
   bool mayShareAxis(int64_t factor, int64_t other) const;
+  const Extents *extents = nullptr;
   bool isPassThrough = false; ///< nothing is reduced, repeated or shifted
   bool isBroadcast = false;   ///< a result has a factor that no operand has
 };
 
 RuleView viewOf(const Problem &problem, const OpNode &op);
+
+/// Balanced shards of a dim of `size` elements, whatever a placeholder stands
+/// for.
+Boundaries balancedOver(const Extents *extents, int64_t size, int64_t shards);
 
 /// Boundaries for a factor from those of a dim, and back. Balanced where
 /// following the dim would leave the work on few ranks.

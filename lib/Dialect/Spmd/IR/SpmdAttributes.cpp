@@ -36,6 +36,104 @@ static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
 }
 
 //===----------------------------------------------------------------------===//
+// ExtentsAttr
+//===----------------------------------------------------------------------===//
+
+ExtentsAttr ExtentsAttr::get(MLIRContext *context, const Extents &extents) {
+  return extents.empty() ? ExtentsAttr() : get(context, extents.words());
+}
+
+Extents ExtentsAttr::getExtents() const {
+  Extents extents;
+  if (!*this)
+    return extents;
+  std::span<const int64_t> words(getWords().data(), getWords().size());
+  if (!extents.read(words).empty())
+    llvm_unreachable("an attribute has extents that were read");
+  return extents;
+}
+
+Attribute ExtentsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> words = {0};
+  auto parseExtent = [&]() -> ParseResult {
+    StringRef word;
+    SmallVector<int64_t> operands;
+    int64_t placeholder;
+    SMLoc place = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word) ||
+        parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Square,
+            [&] { return parser.parseInteger(operands.emplace_back()); }) ||
+        parser.parseEqual() || parser.parseInteger(placeholder))
+      return failure();
+    std::optional<ExtentKind> kind = extentKind(word);
+    if (!kind)
+      return parser.emitError(place) << "'" << word << "' is no extent";
+    llvm::append_values(words, static_cast<int64_t>(*kind), placeholder,
+                        static_cast<int64_t>(operands.size()));
+    llvm::append_range(words, operands);
+    ++words.front();
+    return success();
+  };
+  // `requires 5 "text" [0, 1]`: extent 5 is not 0.
+  int64_t count = 0;
+  SmallVector<int64_t> conditions;
+  auto parseCondition = [&]() -> ParseResult {
+    int64_t extent;
+    std::string text;
+    SmallVector<int64_t> shown;
+    if (parser.parseInteger(extent) || parser.parseString(&text) ||
+        parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+          return parser.parseInteger(shown.emplace_back());
+        }))
+      return failure();
+    llvm::append_values(conditions, extent, static_cast<int64_t>(shown.size()),
+                        static_cast<int64_t>(text.size()));
+    llvm::append_range(conditions, shown);
+    for (char letter : text)
+      conditions.push_back(static_cast<unsigned char>(letter));
+    ++count;
+    return success();
+  };
+  SMLoc place = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                     parseExtent) ||
+      (succeeded(parser.parseOptionalKeyword("requires")) &&
+       parser.parseCommaSeparatedList(parseCondition)) ||
+      parser.parseGreater())
+    return {};
+  words.push_back(count);
+  llvm::append_range(words, conditions);
+  Extents extents;
+  std::span<const int64_t> rest(words.data(), words.size());
+  if (std::string error = extents.read(rest); !error.empty()) {
+    parser.emitError(place) << "the list " << error;
+    return {};
+  }
+  return get(parser.getContext(), words);
+}
+
+void ExtentsAttr::print(AsmPrinter &printer) const {
+  Extents extents = getExtents();
+  printer << "<[";
+  for (int64_t i = 0; i < extents.size(); ++i) {
+    printer << (i ? ", " : "") << extentName(extents[i].kind) << " [";
+    llvm::interleaveComma(extents[i].operands, printer);
+    printer << "] = " << extents[i].placeholder;
+  }
+  printer << ']';
+  for (auto [i, condition] : llvm::enumerate(extents.conditions)) {
+    printer << (i ? ", " : " requires ") << condition.extent << ' ';
+    printer.printString(condition.message);
+    printer << " [";
+    llvm::interleaveComma(condition.shown, printer);
+    printer << ']';
+  }
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
 // MeshAttr
 //===----------------------------------------------------------------------===//
 
@@ -52,11 +150,15 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
     sizes.push_back(size);
     return success();
   };
+  ExtentsAttr extents;
   if (parser.parseLess() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis) ||
+      (succeeded(parser.parseOptionalComma()) &&
+       parser.parseAttribute(extents)) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes);
+  return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes,
+                                     extents);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -66,7 +168,10 @@ void MeshAttr::print(AsmPrinter &printer) const {
                           printer << '"' << std::get<0>(axis).getValue()
                                   << "\"=" << std::get<1>(axis);
                         });
-  printer << "]>";
+  printer << ']';
+  if (getExtents())
+    printer << ", " << getExtents();
+  printer << '>';
 }
 
 /// Ranks that a mesh may have (docs/Reference, limits).
@@ -74,7 +179,8 @@ static constexpr int64_t kMaxRanks = 65536;
 
 LogicalResult
 MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                 ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
+                 ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes,
+                 ExtentsAttr extents) {
   llvm::SmallSet<StringRef, 4> seen;
   int64_t ranks = 1;
   for (auto [name, size] : llvm::zip(names, sizes)) {
@@ -100,6 +206,11 @@ int64_t MeshAttr::getAxisIndex(StringRef name) const {
 int64_t MeshAttr::getAxisSize(StringRef name) const {
   int64_t index = getAxisIndex(name);
   return index < 0 ? 1 : getAxisSizes()[index];
+}
+
+bool MeshAttr::isOpen(int64_t size) const {
+  return getExtents() && size >= Extents::least / 2 &&
+         getExtents().getExtents().isOpen(size);
 }
 
 int64_t MeshAttr::getNumRanks() const {
@@ -270,11 +381,18 @@ DimShardingAttr DimShardingAttr::get(MLIRContext *context,
                                      ArrayRef<StringAttr> axes,
                                      const Boundaries &bounds) {
   DenseI64ArrayAttr sizes;
-  if (!axes.empty() && !bounds.isBalanced())
+  // Balanced shards of an open extent need not be said either.
+  bool isBalanced =
+      bounds.isBalanced() ||
+      (bounds.formula() &&
+       bounds.formula() ==
+           Formula::refine(Formula::whole(bounds.size()), bounds.numShards()));
+  if (!axes.empty() && !isBalanced)
     sizes = DenseI64ArrayAttr::get(context, bounds.sizes());
-  return get(context, axes, sizes, false, false, -1, false,
-             axes.empty() ? FormulaAttr()
-                          : FormulaAttr::get(context, bounds.formula()));
+  FormulaAttr formula;
+  if (sizes)
+    formula = FormulaAttr::get(context, bounds.formula());
+  return get(context, axes, sizes, false, false, -1, false, formula);
 }
 
 int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
@@ -285,10 +403,19 @@ int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
 }
 
 Boundaries DimShardingAttr::getBoundaries(MeshAttr mesh, int64_t size) const {
-  if (getSizes())
+  // Numbers say nothing about an extent that differs by binding.
+  if (getSizes() && (getFormula() || !mesh.isOpen(size)))
     if (auto bounds = Boundaries::fromSizes(getSizes().asArrayRef()))
       return getFormula() ? bounds->with(getFormula().getFormula()) : *bounds;
-  return Boundaries::balanced(size, getNumShards(mesh));
+  return balancedOver(mesh, size, getNumShards(mesh));
+}
+
+Boundaries DimShardingAttr::balancedOver(MeshAttr mesh, int64_t size,
+                                         int64_t shards) {
+  Boundaries whole = Boundaries::whole(size);
+  if (mesh.isOpen(size))
+    whole = whole.with(Formula::whole(size));
+  return whole.refine(shards);
 }
 
 //===----------------------------------------------------------------------===//
@@ -481,7 +608,7 @@ RankedTensorType ShardingAttr::getLocalType(MeshAttr mesh,
                                             RankedTensorType type) const {
   SmallVector<int64_t> shape(type.getShape());
   for (auto [dim, size] : llvm::zip(getDims(), shape))
-    if (!dim.isWhole() && !ShapedType::isDynamic(size))
+    if (!ShapedType::isDynamic(size))
       size = dim.getBoundaries(mesh, size)
                  .uniformShardSize()
                  .value_or(ShapedType::kDynamic);

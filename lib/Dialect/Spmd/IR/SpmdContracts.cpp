@@ -128,6 +128,7 @@ static Row mark(unsigned places, StringLiteral where,
 
 static std::vector<Row> makeRows() {
   using namespace contract;
+  using Extents = contract::Extents;
   // What an op's body computes with, before and after its lowering.
   const SmallVector<StringRef, 4> arithmetic = {"arith.", "math.", "complex.",
                                                 "vector.", "llvm."};
@@ -173,6 +174,8 @@ static std::vector<Row> makeRows() {
        "a string",
        isOfType<Way>,
        {"spmd.all_pairs", "spmd.attention_backward"}},
+      {Extents::name(), OnModules, ofModules, "#spmd.extents",
+       isOfType<Extents>},
 
       {Factors::name(), OnOps, ofOps, "a list of #spmd.dim_sharding",
        isListOf<DimShardingAttr>},

@@ -1,6 +1,6 @@
 //===- SpmdOps.cpp - Ops of both views ------------------------------------===//
 #include "mlir/IR/Builders.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -91,8 +91,8 @@ OpFoldResult LookupOp::fold(FoldAdaptor) {
 
 void LookupOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
                                  SetIntRangeFn setResultRanges) {
-  if (FormulaAttr formula = getFormulaAttr()) {
-    auto [least, greatest] = formula.getFormula().range();
+  if (getFormulaAttr()) {
+    auto [least, greatest] = rangeOf(*this);
     return setResultRanges(
         getResult(), ConstantIntRanges::fromSigned(APInt(64, least, true),
                                                    APInt(64, greatest, true)));

@@ -20,6 +20,15 @@ OpFoldResult shardc::lookUp(OpBuilder &builder, Location loc, MeshAttr mesh,
       .getResult();
 }
 
+std::pair<int64_t, int64_t> shardc::rangeOf(LookupOp lookup) {
+  auto [least, greatest] = lookup.getFormulaAttr().getFormula().range();
+  // An extent is not bounded by what stands for it while it is open.
+  if (MeshAttr mesh = lookupMesh(lookup, lookup.getMeshAttr());
+      mesh && mesh.getExtents())
+    return {least >= 0 ? 0 : INT64_MIN, INT64_MAX};
+  return {least, greatest};
+}
+
 bool shardc::isBoundLate(ArrayAttr dims) {
   return dims && llvm::any_of(dims.getAsRange<DimExchangeAttr>(),
                               [](DimExchangeAttr dim) {

@@ -23,6 +23,7 @@ def Spmd_Dialect : Dialect {
     "::shardc::spmd::ShardingAttr":$sharding, "::mlir::StringAttr":$name, "::mlir::IntegerAttr":$donated,
     "::mlir::StringAttr":$order, "::mlir::IntegerAttr":$platform, "::mlir::StringAttr":$check,
     "::mlir::IntegerAttr":$group, "::mlir::StringAttr":$direction, "::mlir::StringAttr":$way,
+    "::shardc::spmd::ExtentsAttr":$extents,
 
     "::mlir::ArrayAttr":$shardings, "::mlir::ArrayAttr":$factors, "::mlir::StringAttr":$order_note,
     "::mlir::ArrayAttr":$origins, "::mlir::UnitAttr":$explain, "::mlir::UnitAttr":$whole_sum,
@@ -69,14 +70,39 @@ def Spmd_PaddingMode : I32EnumAttr<"PaddingMode", "what is read outside a tensor
   let cppNamespace = "::shardc::spmd";
 }
 
+def Spmd_ExtentsAttr : Spmd_Attr<"Extents", "extents"> {
+  let summary = "Extents that are known when a program is bound, and the placeholders that stand for them.";
+  let description = [{
+    `#spmd.extents<[dim [0, 0] = 231947, constant [2] = 2, divide [0, 1] = 115973]>`: dim 0 of argument 0 has 231947
+    elements as long as the program is compiled, and what has 115973 has half as many. Operands are earlier extents;
+    `requires 5 "text" [0]`: extent 5 is not 0 (shardc/Layout/Extents.h).
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$words);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// Null where there are none.
+    static ExtentsAttr get(::mlir::MLIRContext *context, const ::shardc::Extents &extents);
+    ::shardc::Extents getExtents() const;
+  }];
+}
+
 def Spmd_MeshAttr : Spmd_Attr<"Mesh", "mesh_shape"> {
-  let summary = "Named axes with sizes, major to minor.";
-  let description = "`<[\"x\"=4, \"y\"=2]>`: rank = x * 2 + y.";
+  let summary = "Named axes with sizes, major to minor; and what else a program is bound to.";
+  let description = [{
+    `<["x"=4, "y"=2]>`: rank = x * 2 + y. `<["x"=4], #spmd.extents<…>>`: numbers of the program follow from extents that
+    are known when it is bound.
+  }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axisNames,
-                        ArrayRefParameter<"int64_t">:$axisSizes);
+                        ArrayRefParameter<"int64_t">:$axisSizes,
+                        OptionalParameter<"::shardc::spmd::ExtentsAttr">:$extents);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axisNames, "::llvm::ArrayRef<int64_t>":$axisSizes),
+      [{ return $_get($_ctxt, axisNames, axisSizes, ExtentsAttr()); }]>];
   let extraClassDeclaration = [{
+    /// True if a dim of `size` elements has more or fewer in another binding.
+    bool isOpen(int64_t size) const;
     /// The axis' place in the mesh, or -1 if the mesh has no such axis.
     int64_t getAxisIndex(::llvm::StringRef name) const;
     /// The axis' size; 1 if the mesh has no such axis.
@@ -139,6 +165,8 @@ def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
     /// The boundaries of a dim of `size` elements. Requires a verified attribute
     /// and no dynamic sizes.
     ::shardc::Boundaries getBoundaries(MeshAttr mesh, int64_t size) const;
+    /// The boundaries of a dim of `size` elements in balanced shards.
+    static ::shardc::Boundaries balancedOver(MeshAttr mesh, int64_t size, int64_t shards);
   }];
 }
 

@@ -94,6 +94,8 @@ using Group = Contract<SpmdDialect::GroupAttrHelper>;
 /// On `spmd.constrain`, where shardings may spread through it: "forward", from
 /// operand to result, "backward" or "none".
 using Direction = Contract<SpmdDialect::DirectionAttrHelper>;
+/// On modules that have no mesh yet: the extents that are left open.
+using Extents = Contract<SpmdDialect::ExtentsAttrHelper>;
 /// On ops on all pairs, which way their blocks go: docs/Rationale/Ring.md.
 using Way = Contract<SpmdDialect::WayAttrHelper>;
 

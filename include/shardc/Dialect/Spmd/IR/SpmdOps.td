@@ -40,6 +40,19 @@ def Spmd_ConstrainOp : Spmd_Op<"constrain", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
 }
 
+def Spmd_ExtentOp : Spmd_Op<"extent", [Pure]> {
+  let summary = "An extent that is known when the program is bound, as a value.";
+  let description = [{
+    The number that follows from the mesh's open extents as `placeholder` does.
+    ```mlir
+    %n = spmd.extent 231947 : tensor<i32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$placeholder);
+  let results = (outs 0DTensorOf<[AnyInteger]>:$result);
+  let assemblyFormat = "$placeholder attr-dict `:` type($result)";
+}
+
 def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "Move a value from one sharding to another.";
   let description = [{

@@ -19,6 +19,9 @@ mlir::OpFoldResult lookUp(mlir::OpBuilder &builder, mlir::Location loc,
                           llvm::ArrayRef<int64_t> axes,
                           const Formula &formula = {});
 
+/// The least and the greatest number that `lookup`, which has a formula, says
+/// in any binding; INT64_MIN and INT64_MAX where there is none.
+std::pair<int64_t, int64_t> rangeOf(spmd::LookupOp lookup);
 /// True if one of `dims` (exchanges of dims; may be null) follows from what is
 /// bound: its tables are those of one binding.
 bool isBoundLate(mlir::ArrayAttr dims);

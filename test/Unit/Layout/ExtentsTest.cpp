@@ -1,0 +1,156 @@
+//===- ExtentsTest.cpp - Numbers that follow from open extents ------------===//
+#include "shardc/Layout/Extents.h"
+#include "shardc/Layout/Formula.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace shardc;
+
+namespace {
+
+using Dims = std::map<std::pair<int64_t, int64_t>, int64_t>;
+
+/// n = dim 0 of argument 0, m = dim 1 of argument 2, n / 2, n + m.
+struct Sample {
+  Extents extents;
+  int64_t n, m, half, sum;
+  Sample() {
+    n = extents.addDim(0, 0, 225383);
+    m = extents.addDim(2, 1, 246713);
+    half = *extents.add(ExtentKind::Divide, {n, extents.addConstant(2)});
+    sum = *extents.add(ExtentKind::Add, {n, m});
+  }
+  int64_t resolve(int64_t number, int64_t nIs, int64_t mIs) const {
+    std::string error;
+    std::vector<int64_t> values =
+        extents.evaluate(Dims{{{0, 0}, nIs}, {{2, 1}, mIs}}, error);
+    EXPECT_EQ(error, "");
+    return extents.resolve(number, values);
+  }
+};
+
+TEST(Extents, NumbersFollowFromPlaceholders) {
+  Sample sample;
+  EXPECT_EQ(sample.resolve(225383, 7, 5), 7);
+  EXPECT_EQ(sample.resolve(225383 - 3, 7, 5), 4);
+  EXPECT_EQ(sample.resolve(-225383 + 1, 7, 5), -6);
+  EXPECT_EQ(sample.resolve(3 * 225383 + 2, 7, 5), 23);
+  EXPECT_EQ(sample.resolve(128 * 246713, 7, 5), 640);
+  EXPECT_EQ(sample.resolve(225383 / 2, 7, 5), 3);
+  EXPECT_EQ(sample.resolve(225383 + 246713, 7, 5), 12);
+  EXPECT_EQ(sample.resolve(225383, 0, 5), 0);
+}
+
+TEST(Extents, OtherNumbersAreWhatTheyAre) {
+  Sample sample;
+  for (int64_t number : {int64_t(0), int64_t(1), int64_t(-7), int64_t(4096),
+                         int64_t(32000), int64_t(50257), int64_t(1) << 20,
+                         int64_t(1) << 40, INT64_MAX, INT64_MIN})
+    EXPECT_EQ(sample.resolve(number, 7, 5), number) << number;
+}
+
+TEST(Extents, ConstantsAreFolded) {
+  Extents extents;
+  int64_t n = extents.addDim(0, 0, 225383), two = extents.addConstant(2);
+  EXPECT_EQ(extents.add(ExtentKind::Add, {n, extents.addConstant(0)}), n);
+  EXPECT_EQ(extents.add(ExtentKind::Multiply, {extents.addConstant(1), n}), n);
+  std::optional<int64_t> four = extents.add(ExtentKind::Multiply, {two, two});
+  ASSERT_TRUE(four);
+  EXPECT_TRUE(extents.isConstant(*four));
+  EXPECT_EQ(extents[*four].placeholder, 4);
+  EXPECT_EQ(extents.add(ExtentKind::Divide, {n, two}),
+            extents.add(ExtentKind::Divide, {n, two}));
+  EXPECT_FALSE(extents.add(ExtentKind::Divide, {n, extents.addConstant(0)}));
+}
+
+TEST(Extents, ConditionsSayWhatIsWrong) {
+  Sample sample;
+  int64_t odd = *sample.extents.add(ExtentKind::Remainder,
+                                    {sample.n, sample.extents.addConstant(2)});
+  int64_t isEven = *sample.extents.add(ExtentKind::Equal,
+                                       {odd, sample.extents.addConstant(0)});
+  sample.extents.conditions.push_back({isEven, "{0} is odd", {sample.n}});
+  std::string error;
+  EXPECT_FALSE(
+      sample.extents.evaluate(Dims{{{0, 0}, 8}, {{2, 1}, 1}}, error).empty());
+  EXPECT_TRUE(
+      sample.extents.evaluate(Dims{{{0, 0}, 9}, {{2, 1}, 1}}, error).empty());
+  EXPECT_EQ(error, "9 is odd");
+  EXPECT_TRUE(sample.extents.evaluate(Dims{{{0, 0}, 8}}, error).empty());
+  EXPECT_EQ(error, "argument 2, dim 1: its extent is not given");
+}
+
+TEST(Extents, NothingOverflows) {
+  Extents extents;
+  int64_t n = extents.addDim(0, 0, 225383);
+  ASSERT_TRUE(extents.add(ExtentKind::Multiply, {n, n}));
+  std::string error;
+  EXPECT_TRUE(extents.evaluate(Dims{{{0, 0}, INT64_MAX / 2}}, error).empty());
+  EXPECT_NE(error.find("overflows"), std::string::npos);
+}
+
+TEST(Extents, WordsComeBack) {
+  Sample sample;
+  sample.extents.conditions.push_back({sample.half, "half {0}", {sample.half}});
+  std::vector<int64_t> words = sample.extents.words();
+  std::span<const int64_t> rest(words);
+  Extents read;
+  EXPECT_EQ(read.read(rest), "");
+  EXPECT_TRUE(rest.empty());
+  EXPECT_EQ(read.words(), words);
+}
+
+/// Words that nobody vouches for are refused, or mean something.
+TEST(Extents, DamagedWordsAreRefusedOrRead) {
+  Sample sample;
+  sample.extents.conditions.push_back({sample.half, "half {0}", {sample.half}});
+  const std::vector<int64_t> words = sample.extents.words();
+  std::mt19937_64 random(3);
+  int64_t refused = 0;
+  for (int64_t i = 0; i < 4000; ++i) {
+    std::vector<int64_t> damaged = words;
+    if (i % 3 == 0)
+      damaged.resize(random() % damaged.size());
+    else
+      damaged[random() % damaged.size()] =
+          i % 2 ? static_cast<int64_t>(random()) : int64_t(random() % 9) - 2;
+    Extents read;
+    std::span<const int64_t> rest(damaged);
+    if (!read.read(rest).empty()) {
+      ++refused;
+      continue;
+    }
+    std::string error;
+    std::vector<int64_t> values =
+        read.evaluate(Dims{{{0, 0}, 3}, {{2, 1}, 4}}, error);
+    if (!values.empty())
+      read.resolve(225383, values);
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+/// A formula for placeholders says what one for the extents themselves does.
+TEST(Extents, FormulasFollow) {
+  Sample sample;
+  Formula window = Formula::size(Formula::positions(
+      -1, {1, 1},
+      {Formula::shards(Formula::refine(Formula::whole(225383), 3), {0}),
+       Formula::same({0, 3})}));
+  for (int64_t n : {0, 1, 2, 7, 100}) {
+    Binding binding{{3}, {}, sample.extents, {}};
+    std::string error;
+    binding.values =
+        sample.extents.evaluate(Dims{{{0, 0}, n}, {{2, 1}, 1}}, error);
+    FormulaList list;
+    int64_t open = list.add(window);
+    std::vector<BoundTable> tables = list.evaluate(binding, error);
+    ASSERT_EQ(error, "");
+    for (int64_t shard = 0; shard < 3; ++shard) {
+      int64_t size = n / 3 + (shard < n % 3 ? 1 : 0);
+      EXPECT_EQ(tables[open].numbers[shard], size ? size + 2 : 0)
+          << n << " " << shard;
+    }
+  }
+}
+
+} // namespace
