@@ -80,6 +80,48 @@ func.func @edges(%x: memref<8x8xf32>) -> memref<10x10xf32> {
   return %p : memref<10x10xf32>
 }
 
+// A result's as well, but not what is written over what the box reads.
+// CHECK-LABEL: func.func @edges_of_result(
+//   CHECK-NOT:   linalg
+//       CHECK:   memref.subview %{{.*}}[0, 0] [1, 10] [1, 1]
+//       CHECK:   memref.subview %{{.*}}[1, 9] [8, 1] [1, 1]
+func.func @edges_of_result(%x: memref<8x8xf32>, %p: memref<10x10xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%p : memref<10x10xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %inside = memref.subview %p[1, 1] [8, 8] [1, 1]
+      : memref<10x10xf32> to memref<8x8xf32, strided<[10, 1], offset: 11>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<8x8xf32>) outs(%inside : memref<8x8xf32, strided<[10, 1], offset: 11>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+// CHECK-LABEL: func.func @reads_the_fill(
+//   CHECK-NOT:   memref.subview %{{.*}}[0, 0] [1, 10] [1, 1]
+func.func @reads_the_fill(%p: memref<10x10xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%p : memref<10x10xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %inside = memref.subview %p[1, 1] [8, 8] [1, 1]
+      : memref<10x10xf32> to memref<8x8xf32, strided<[10, 1], offset: 11>>
+  %behind = memref.subview %p[2, 2] [8, 8] [1, 1]
+      : memref<10x10xf32> to memref<8x8xf32, strided<[10, 1], offset: 22>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%behind : memref<8x8xf32, strided<[10, 1], offset: 22>>) outs(%inside : memref<8x8xf32, strided<[10, 1], offset: 11>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // Rows of the input are read as whole vectors and turned in registers: three
 // exchanges of eight vectors. What tiles leave over is gathered.
 #across = affine_map<(m, n) -> (n, m)>

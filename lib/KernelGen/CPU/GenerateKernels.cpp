@@ -188,7 +188,9 @@ static void narrowFill(linalg::GenericOp fill, ShardSizes &sizes) {
     return;
   Value buffer = fill.getDpsInits()[0];
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !buffer.getDefiningOp<memref::AllocOp>())
+  bool isWhole =
+      buffer.getDefiningOp<memref::AllocOp>() || isa<BlockArgument>(buffer);
+  if (!type || !isWhole)
     return;
   memref::SubViewOp box;
   for (Operation *op = fill->getNextNode(); op; op = op->getNextNode()) {
