@@ -130,7 +130,8 @@ static FailureOr<std::vector<MeshAxis>> findMesh(mlir::ModuleOp module,
                                                  StageOptions options) {
   // These are of the mesh that is to be found.
   options.sizes.clear();
-  options.dynamic.clear();
+  if (!options.dynamic.empty())
+    options.dynamic = "all";
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   mlir::PassManager pm(module.getContext());
   buildImportStage(pm, options);

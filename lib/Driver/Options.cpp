@@ -18,7 +18,8 @@ static constexpr CompileOption kOptions[] = {
      true},
     {"dynamic", "ARG:DIM,..|all",
      "Dims of arguments (all: whatever is cut) whose shards have sizes that "
-     "are said when the program is run; docs/Concepts/Binding.md",
+     "are said when the program is run; extents that its types do not say (?) "
+     "are left open as well; docs/Concepts/Binding.md",
      false},
     {"shapes", "ARG=8x6",
      "The shape of an argument whose type has '?'; may be given several times",

@@ -19,7 +19,7 @@ void shardc::buildImportPipeline(OpPassManager &pm,
   // Early: branches for other platforms call what is not known here.
   pm.addPass(createBindPlatformPass());
   // What follows knows static shapes alone.
-  pm.addPass(createRefineShapesPass({options.shapes}));
+  pm.addPass(createRefineShapesPass({options.shapes, options.openExtents}));
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
   pm.addPass(createCollectChecksPass());

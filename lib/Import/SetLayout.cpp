@@ -92,7 +92,7 @@ LogicalResult LayoutSetter::setMesh() {
   }
   auto changed = spmd::MeshAttr::getChecked(
       [&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
-      attr.getAxisNames(), ArrayRef<int64_t>(sizes));
+      attr.getAxisNames(), ArrayRef<int64_t>(sizes), attr.getExtents());
   if (!changed)
     return failure();
   if (changed != attr &&
@@ -420,7 +420,8 @@ LogicalResult LayoutSetter::dropAll() {
     op->getResult(0).replaceAllUsesWith(op->getOperand(0));
     op->erase();
   }
-  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}));
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {},
+                                       mesh.getMesh().getExtents()));
   return success();
 }
 
@@ -451,7 +452,8 @@ LogicalResult LayoutSetter::shrinkAll() {
   });
   ArrayRef<StringAttr> names = mesh.getMesh().getAxisNames();
   SmallVector<int64_t> ones(names.size(), 1);
-  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones));
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones,
+                                       mesh.getMesh().getExtents()));
   return success();
 }
 
@@ -474,6 +476,14 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
         !module.lookupSymbol<func::FuncOp>("main")) {
       module.emitError("has no spmd.mesh or no @main; run --spmd-import");
       return signalPassFailure();
+    }
+    // Placeholders that shapes have by now are the mesh's from here on.
+    if (auto extents = spmd::contract::Extents::get(module)) {
+      for (auto op : module.getOps<spmd::MeshOp>())
+        op.setMeshAttr(
+            spmd::MeshAttr::get(&getContext(), op.getMesh().getAxisNames(),
+                                op.getMesh().getAxisSizes(), extents));
+      spmd::contract::Extents::remove(module);
     }
     LayoutSetter setter(module, mesh, sizes, dynamic);
     if (failed(!unsharded ? setter.run()

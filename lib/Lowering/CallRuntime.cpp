@@ -77,24 +77,32 @@ static shardrt::Formulas collectFormulas(ModuleOp module,
   int64_t place = 0;
   for (ArrayAttr values : {contract::EntryInputs::get(module),
                            contract::EntryOutputs::get(module)})
-    for (Attribute attrs : values)
-      if (auto sharding = contract::Sharding::in(cast<DictionaryAttr>(attrs)))
-        for (DimShardingAttr dim : sharding.getDims()) {
-          int64_t here = place++;
-          if (!dim.getFormula())
-            continue;
-          Formula formula = dim.getFormula().getFormula();
-          formulas.borders.push_back({here, formulas.list.add(formula)});
-          const std::vector<int64_t> &numbers = formula.numbers();
-          // What one argument brings may be the boundaries of others too.
-          if (formula.kind() == FormulaKind::Given &&
-              llvm::none_of(formulas.givens, [&](const shardrt::Given &given) {
-                return given.argument == numbers[0] && given.dim == numbers[1];
-              }))
-            formulas.givens.push_back(
-                {numbers[0], numbers[1], numbers[2],
-                 static_cast<int64_t>(dim.getSizes().size())});
-        }
+    for (Attribute attr : values) {
+      auto attrs = cast<DictionaryAttr>(attr);
+      auto sharding = contract::Sharding::in(attrs);
+      if (!sharding)
+        continue;
+      MeshAttr mesh = lookupMesh(module, sharding.getMesh());
+      auto type = cast<ShapedType>(contract::GlobalType::in(attrs).getValue());
+      for (auto [dim, size] : llvm::zip(sharding.getDims(), type.getShape())) {
+        int64_t here = place++;
+        Boundaries bounds = dim.getBoundaries(mesh, size);
+        const Formula &formula = bounds.formula();
+        if (!formula)
+          continue;
+        formulas.borders.push_back({here, formulas.list.add(formula)});
+        const std::vector<int64_t> &numbers = formula.numbers();
+        // What one argument brings may be the boundaries of others too.
+        if (formula.kind() == FormulaKind::Given &&
+            llvm::none_of(formulas.givens, [&](const shardrt::Given &given) {
+              return given.argument == numbers[0] && given.dim == numbers[1];
+            }))
+          formulas.givens.push_back(
+              {numbers[0], numbers[1], numbers[2], bounds.numShards()});
+      }
+    }
+  for (auto mesh : module.getOps<MeshOp>())
+    formulas.extents = mesh.getMesh().getExtents().getExtents();
   if (ArrayAttr plan = contract::ArenaPlan::get(module))
     for (auto buffer : plan.getAsRange<ArenaBufferAttr>()) {
       shardrt::BoundBuffer &bound = formulas.buffers.emplace_back();

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 
 using namespace mlir;
@@ -231,10 +231,12 @@ struct LookupBounds
   void
   populateBoundsForIndexValue(Operation *op, Value value,
                               ValueBoundsConstraintSet &constraints) const {
-    if (FormulaAttr formula = cast<LookupOp>(op).getFormulaAttr()) {
-      auto [least, greatest] = formula.getFormula().range();
-      constraints.bound(value) >= least;
-      constraints.bound(value) <= greatest;
+    if (cast<LookupOp>(op).getFormulaAttr()) {
+      auto [least, greatest] = rangeOf(cast<LookupOp>(op));
+      if (least > INT64_MIN)
+        constraints.bound(value) >= least;
+      if (greatest < INT64_MAX)
+        constraints.bound(value) <= greatest;
       return;
     }
     ArrayRef<int64_t> table = cast<LookupOp>(op).getTable();

@@ -92,6 +92,13 @@ IntervalTable shardc::ownedTable(MeshAttr mesh, DimShardingAttr dim,
   return table;
 }
 
+IntervalTable shardc::wholeTable(MeshAttr mesh, int64_t size) {
+  IntervalTable table{{}, {Interval{0, size}}};
+  if (mesh.isOpen(size))
+    table.formula = Formula::shards(Formula::whole(size), {});
+  return table;
+}
+
 /// The place in a table over `axes` of the coordinate that `whole` (row-major
 /// over `allAxes`) has along them.
 static int64_t project(MeshAttr mesh, ArrayRef<int64_t> allAxes, int64_t whole,
@@ -183,6 +190,9 @@ static bool isKeptWhole(const DimExchange &dim) {
   Formula needed = dim.neededFormula;
   const Formula &owned = dim.ownedFormula;
   if (needed == owned)
+    return true;
+  // Every rank has all of it.
+  if (owned.kind() == FormulaKind::Shards && owned.numbers().empty())
     return true;
   if (needed.kind() == FormulaKind::Kept)
     needed = needed.operands()[0];
@@ -291,8 +301,34 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
     fill = stablehlo::ConstantOp::create(
         builder, loc,
         cast<ElementsAttr>(Attribute(zeroScalar(type.getElementType()))));
-  Value scalar = tensor::ExtractOp::create(builder, loc, fill, ValueRange());
-  return tensor::PadOp::create(builder, loc, padded, result, low, high, scalar);
+  if (llvm::none_of(dims, [](const DimExchange &dim) {
+        return dim.ownedFormula && dim.ownedFormula != dim.neededFormula;
+      })) {
+    Value scalar = tensor::ExtractOp::create(builder, loc, fill, ValueRange());
+    return tensor::PadOp::create(builder, loc, padded, result, low, high,
+                                 scalar);
+  }
+  // As large as a formula says, not as a sum of what three say: so whoever
+  // plans memory can tell.
+  SmallVector<Value> wanted;
+  for (int64_t i = 0; i < numDims; ++i) {
+    auto dim = llvm::find_if(
+        dims, [&](const DimExchange &dim) { return dim.dim == i; });
+    OpFoldResult size = tensor::getMixedSize(builder, loc, result, i);
+    if (dim != dims.end())
+      size = dim->neededFormula
+                 ? tables.lookup(Formula::size(dim->neededFormula), dim->axes)
+                 : tables.lookup(sizesOf(dim->needed), dim->axes);
+    wanted.push_back(arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(),
+        getValueOrCreateConstantIndexOp(builder, loc, size)));
+  }
+  Value shape = tensor::FromElementsOp::create(builder, loc, wanted);
+  Value filled = stablehlo::DynamicBroadcastInDimOp::create(
+      builder, loc, padded, fill, shape, ArrayRef<int64_t>());
+  for (int64_t i = 0; i < numDims; ++i)
+    sizes[i] = tensor::getMixedSize(builder, loc, result, i);
+  return putPart(builder, loc, result, filled, low, sizes, strides);
 }
 
 bool shardc::moves(const DimExchange &dim) {

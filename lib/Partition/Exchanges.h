@@ -45,7 +45,9 @@ public:
   std::string takeRefused() { return std::exchange(refused, {}); }
 
   /// True if sizes of arguments are known only when the program is bound.
-  bool isBoundLate() const { return !binding.given.empty(); }
+  bool isBoundLate() const {
+    return !binding.given.empty() || mesh.getExtents();
+  }
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }
   int64_t countCoordinates(llvm::ArrayRef<int64_t> axes) const;
@@ -69,6 +71,9 @@ private:
 /// How each coordinate along `dim`'s axes owns a dim of `size` elements.
 IntervalTable ownedTable(spmd::MeshAttr mesh, spmd::DimShardingAttr dim,
                          int64_t size);
+
+/// A dim of `size` elements that every rank has whole.
+IntervalTable wholeTable(spmd::MeshAttr mesh, int64_t size);
 
 /// The exchange of one dim, over the axes of both tables.
 DimExchange combineTables(RankTables &tables, int64_t dim,

@@ -9,9 +9,9 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
-bool OpLocalizer::usesShardedFactor(const IndexMap &map) const {
+bool OpLocalizer::usesLocalFactor(const IndexMap &map) const {
   return llvm::any_of(map.terms, [&](const IndexTerm &term) {
-    return cuts[term.factor].isSharded();
+    return cuts[term.factor].isLocal();
   });
 }
 
@@ -20,6 +20,19 @@ bool OpLocalizer::isDistributed(const IndexMap &map) const {
     return cuts[term.factor].isSharded() &&
            opRule.factors[term.factor].kind == FactorKind::Distributed;
   });
+}
+
+IntervalTable OpLocalizer::iterationsOf(int64_t factor) const {
+  const FactorCut &cut = cuts[factor];
+  if (!cut.isSharded())
+    return shardc::wholeTable(tables.getMesh(), opRule.factors[factor].size);
+  IntervalTable table{cut.axes, {}};
+  for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
+    table.intervals.push_back(cut.bounds.shard(shard));
+  if (cut.bounds.formula())
+    table.formula = Formula::shards(cut.bounds.formula(),
+                                    {cut.axes.begin(), cut.axes.end()});
+  return table;
 }
 
 IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
@@ -57,15 +70,8 @@ IntervalTable OpLocalizer::neededTable(const IndexMap &map) const {
     std::vector<int64_t> numbers;
     std::vector<Formula> intervals;
     for (auto [factor, coefficient] : coefficients) {
-      const FactorCut &cut = cuts[factor];
       numbers.push_back(coefficient);
-      const Formula &bounds = cut.bounds.formula();
-      intervals.push_back(
-          !cut.isSharded()
-              ? Formula::same({0, opRule.factors[factor].size})
-              : Formula::shards(bounds ? bounds
-                                       : Formula::fixed(cut.bounds.indices()),
-                                {cut.axes.begin(), cut.axes.end()}));
+      intervals.push_back(formulaOf(iterationsOf(factor)));
     }
     table.formula = Formula::positions(map.offset, std::move(numbers),
                                        std::move(intervals));
@@ -165,10 +171,10 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
     for (auto [dim, map] : llvm::enumerate(tensor.dims)) {
       int64_t size = type.getDimSize(dim);
       IntervalTable owned = ownedTable(mesh, sharding.getDims()[dim], size);
-      IntervalTable needed{{}, {Interval{0, size}}};
+      IntervalTable needed = shardc::wholeTable(mesh, size);
       if (isDistributed(map)) {
         needed = owned;
-      } else if (usesShardedFactor(map)) {
+      } else if (usesLocalFactor(map)) {
         needed = neededTable(map);
         if (map.baseDilation > 1)
           dilated.push_back({static_cast<int64_t>(dim), needed});
@@ -183,8 +189,9 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
           auto [least, greatest] = needed.formula.range();
           if ((tensor.fill == Fill::Clip || tensor.fill == Fill::Never) &&
               (least < 0 || greatest > size))
-            needed.formula = Formula::kept(std::move(needed.formula),
-                                           Formula::same({0, size}));
+            needed.formula =
+                Formula::kept(std::move(needed.formula),
+                              formulaOf(shardc::wholeTable(mesh, size)));
         }
       }
       if (isPlanted("needed-one-too-high"))
@@ -224,8 +231,11 @@ RankedTensorType OpLocalizer::resultType(int64_t result) {
   auto type = cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<int64_t> shape(type.getShape());
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    if (usesShardedFactor(map)) {
-      IntervalTable table = neededTable(map);
+    if (usesLocalFactor(map) || tables.getMesh().isOpen(shape[dim])) {
+      IntervalTable table =
+          usesLocalFactor(map)
+              ? neededTable(map)
+              : shardc::wholeTable(tables.getMesh(), shape[dim]);
       shape[dim] = table.formula.isOpen()
                        ? ShapedType::kDynamic
                        : staticSize(sizesOf(table.intervals));
@@ -234,16 +244,16 @@ RankedTensorType OpLocalizer::resultType(int64_t result) {
 }
 
 bool OpLocalizer::isOperandDimLocal(int64_t operand, int64_t dim) {
-  return usesShardedFactor(opRule.operands[operand].dims[dim]);
+  return usesLocalFactor(opRule.operands[operand].dims[dim]);
 }
 
 bool OpLocalizer::isResultDimLocal(int64_t result, int64_t dim) {
-  return usesShardedFactor(opRule.results[result].dims[dim]);
+  return usesLocalFactor(opRule.results[result].dims[dim]);
 }
 
 OpFoldResult OpLocalizer::factorSize(int64_t factor) {
   const FactorCut &cut = cuts[factor];
-  if (!cut.isSharded())
+  if (!cut.isLocal())
     return opBuilder.getIndexAttr(opRule.factors[factor].size);
   if (const Formula &bounds = cut.bounds.formula())
     return tables.lookup(Formula::size(Formula::shards(
@@ -266,15 +276,19 @@ OpFoldResult OpLocalizer::factorOffset(int64_t factor) {
 OpFoldResult OpLocalizer::resultDimSize(int64_t result, int64_t dim) {
   const IndexMap &map = opRule.results[result].dims[dim];
   auto type = cast<RankedTensorType>(global->getResult(result).getType());
-  if (!usesShardedFactor(map))
-    return opBuilder.getIndexAttr(type.getDimSize(dim));
+  if (!usesLocalFactor(map)) {
+    IntervalTable whole =
+        shardc::wholeTable(tables.getMesh(), type.getDimSize(dim));
+    return lookupOf(whole, Formula::size,
+                    [](Interval interval) { return interval.size(); });
+  }
   return lookupOf(neededTable(map), Formula::size,
                   [](Interval interval) { return interval.size(); });
 }
 
 OpFoldResult OpLocalizer::resultDimOffset(int64_t result, int64_t dim) {
   const IndexMap &map = opRule.results[result].dims[dim];
-  if (!usesShardedFactor(map) || isPlanted("result-offset-left-out"))
+  if (!usesLocalFactor(map) || isPlanted("result-offset-left-out"))
     return opBuilder.getIndexAttr(0);
   bool isAtEnd = isPlanted("result-offset-of-the-end");
   return lookupOf(neededTable(map), Formula::begin, [&](Interval interval) {
@@ -319,16 +333,9 @@ Value OpLocalizer::completeReduction(Value partial, int64_t result) {
 }
 
 IntervalTable OpLocalizer::factorTable(int64_t factor) {
-  const FactorCut &cut = cuts[factor];
-  if (!cut.isSharded())
-    return {{}, {Interval{0, opRule.factors[factor].size}}};
-  IntervalTable table{cut.axes, {}};
-  for (int64_t shard = 0; shard < cut.bounds.numShards(); ++shard)
-    table.intervals.push_back(cut.bounds.shard(
-        isPlanted("factor-of-the-first-shard-everywhere") ? 0 : shard));
-  if (cut.bounds.formula())
-    table.formula = Formula::shards(cut.bounds.formula(),
-                                    {cut.axes.begin(), cut.axes.end()});
+  IntervalTable table = iterationsOf(factor);
+  if (isPlanted("factor-of-the-first-shard-everywhere"))
+    table.intervals.assign(table.intervals.size(), table.intervals.front());
   return asNumbers(table);
 }
 
@@ -341,10 +348,10 @@ SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
     if (isDistributed(map))
       result.push_back(asNumbers(ownedTable(
           tables.getMesh(), getSharding(value).getDims()[dim], size)));
-    else if (usesShardedFactor(map))
+    else if (usesLocalFactor(map))
       result.push_back(asNumbers(neededTable(map)));
     else
-      result.push_back({{}, {Interval{0, size}}});
+      result.push_back(asNumbers(shardc::wholeTable(tables.getMesh(), size)));
   }
   return result;
 }
@@ -353,10 +360,10 @@ SmallVector<IntervalTable> OpLocalizer::resultTables(int64_t result) {
   auto type = dyn_cast<RankedTensorType>(global->getResult(result).getType());
   SmallVector<IntervalTable> found;
   for (auto [dim, map] : llvm::enumerate(opRule.results[result].dims))
-    found.push_back(
-        usesShardedFactor(map) && !isPlanted("result-taken-for-whole")
-            ? asNumbers(neededTable(map))
-            : IntervalTable{{}, {Interval{0, type.getDimSize(dim)}}});
+    found.push_back(usesLocalFactor(map) && !isPlanted("result-taken-for-whole")
+                        ? asNumbers(neededTable(map))
+                        : asNumbers(shardc::wholeTable(tables.getMesh(),
+                                                       type.getDimSize(dim))));
   return found;
 }
 

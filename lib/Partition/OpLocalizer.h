@@ -12,6 +12,9 @@ struct FactorCut {
   llvm::SmallVector<int64_t> axes; ///< mesh axis numbers, major to minor
   Boundaries bounds;
   bool isSharded() const { return bounds.numShards() > 1; }
+  /// True if a rank's iterations are not the numbers of the global type: they
+  /// are some of them, or as many as the binding says.
+  bool isLocal() const { return isSharded() || bounds.formula(); }
 };
 
 /// Brings each operand of a global op to what its rule needs on this rank, and
@@ -55,6 +58,9 @@ public:
     return llvm::any_of(
         cuts, [](const FactorCut &cut) { return bool(cut.bounds.formula()); });
   }
+  bool isOpen(int64_t number) override {
+    return tables.getMesh().isOpen(number);
+  }
   void refuse(llvm::StringRef what) override { tables.refuse(what); }
   mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
                             llvm::ArrayRef<int64_t> axes) override {
@@ -87,9 +93,11 @@ private:
   /// Refuses `table` where it follows from what is bound, and who asks takes
   /// its numbers for all there is.
   const IntervalTable &asNumbers(const IntervalTable &table);
+  /// The iterations of `factor` by rank.
+  IntervalTable iterationsOf(int64_t factor) const;
   /// The positions that each coordinate touches of a dim indexed by `map`.
   IntervalTable neededTable(const IndexMap &map) const;
-  bool usesShardedFactor(const IndexMap &map) const;
+  bool usesLocalFactor(const IndexMap &map) const;
   /// True if the local form moves the dim's blocks itself.
   bool isDistributed(const IndexMap &map) const;
   mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type,

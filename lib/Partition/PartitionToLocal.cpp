@@ -52,6 +52,7 @@ private:
   LogicalResult convertControlFlow(Operation &op);
   LogicalResult convertReshard(ReshardOp op);
   LogicalResult convertManual(ManualOp op);
+  Value localizeExtent(ExtentOp op);
   Value combinePartial(ReshardOp op);
   void convertReturn(func::ReturnOp op);
   Value partOf(Value whole, ShardingAttr sharding, Location loc);
@@ -134,6 +135,10 @@ LogicalResult Partitioner::convertOp(Operation &op) {
     return convertReshard(reshard);
   if (auto manual = dyn_cast<ManualOp>(op))
     return convertManual(manual);
+  if (auto extent = dyn_cast<ExtentOp>(op)) {
+    mapping.map(extent.getResult(), localizeExtent(extent));
+    return success();
+  }
   if (isa<stablehlo::WhileOp, stablehlo::CaseOp, stablehlo::IfOp>(op))
     return convertControlFlow(op);
   if (auto returned = dyn_cast<func::ReturnOp>(op)) {
@@ -167,6 +172,22 @@ LogicalResult Partitioner::convertOp(Operation &op) {
              << "has no sharding rule, but result type " << from.getType()
              << " is cut to " << localType(from);
   return success();
+}
+
+/// What the binding says, as a value.
+Value Partitioner::localizeExtent(ExtentOp op) {
+  Location loc = op.getLoc();
+  IntervalTable whole = wholeTable(tables.getMesh(), op.getPlaceholder());
+  Value size = getValueOrCreateConstantIndexOp(
+            builder, loc,
+            whole.formula
+                ? tables.lookup(Formula::size(whole.formula), {})
+                : OpFoldResult(builder.getIndexAttr(op.getPlaceholder()))),
+        number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                            size),
+        scalar = tensor::FromElementsOp::create(
+            builder, loc, RankedTensorType::get({}, number.getType()), number);
+  return stablehlo::ConvertOp::create(builder, loc, op.getType(), scalar);
 }
 
 LogicalResult Partitioner::convertByRule(Operation &op, ShardingRule rule,
@@ -450,7 +471,7 @@ Value Partitioner::tryReduceScatter(ReshardOp op, Value local,
   for (const DimExchange &dim : dims) {
     // Whatever is needed of what is whole is owned.
     if (moves(dim) && dim.ownedFormula &&
-        dim.ownedFormula != Formula::same({0, dim.size()}))
+        dim.ownedFormula != formulaOf(wholeTable(tables.getMesh(), dim.size())))
       return {};
     if (!moves(dim)) {
       if (ShapedType::isDynamic(shape[dim.dim]))
@@ -530,6 +551,7 @@ static LogicalResult checkSharding(func::FuncOp function, ShardingAttr sharding,
 static Binding bindingOf(func::FuncOp global, MeshAttr mesh) {
   Binding binding;
   binding.meshShape = mesh.getAxisSizes().vec();
+  binding.extents = mesh.getExtents().getExtents();
   for (BlockArgument argument : global.getArguments())
     if (ShardingAttr sharding = getSharding(argument))
       for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
@@ -539,6 +561,68 @@ static Binding bindingOf(func::FuncOp global, MeshAttr mesh) {
               dim.getBoundaries(mesh, formula.getFormula().extent()).indices();
       }
   return binding;
+}
+
+/// True if `attr` has a number that follows from an open extent, and no formula
+/// that says how.
+static bool hasPlaceholder(Attribute attr, const Extents &extents) {
+  auto isOpen = [&](int64_t number) { return extents.isOpen(number); };
+  return attr
+      .walk<WalkOrder::PreOrder>([&](Attribute part) {
+        if (isa<FormulaAttr, ShardingAttr, DimShardingAttr>(part))
+          return WalkResult::skip();
+        bool found = false;
+        if (auto exchange = dyn_cast<DimExchangeAttr>(part)) {
+          if (exchange.getOwnedFormula())
+            return WalkResult::skip();
+          found = llvm::any_of(exchange.getOwned(), isOpen) ||
+                  llvm::any_of(exchange.getNeeded(), isOpen);
+        } else if (auto list = dyn_cast<DenseI64ArrayAttr>(part)) {
+          found = llvm::any_of(list.asArrayRef(), isOpen);
+        } else if (auto number = dyn_cast<IntegerAttr>(part)) {
+          found = number.getValue().getSignificantBits() <= 64 &&
+                  isOpen(number.getValue().getSExtValue());
+        } else if (auto dense = dyn_cast<DenseIntElementsAttr>(part);
+                   dense && (dense.isSplat() || dense.getNumElements() <= 64)) {
+          for (const APInt &value : dense.getValues<APInt>())
+            found |= value.getSignificantBits() <= 64 &&
+                     isOpen(value.getSExtValue());
+        }
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// What a placeholder is still taken for a number by would be wrong in another
+/// binding.
+static LogicalResult checkPlaceholders(func::FuncOp local, MeshAttr mesh) {
+  if (!mesh.getExtents())
+    return success();
+  Extents extents = mesh.getExtents().getExtents();
+  WalkResult result = local.walk([&](Operation *op) {
+    if (op == local || (isa<LookupOp>(op) && cast<LookupOp>(op).getFormula()))
+      return WalkResult::advance();
+    bool found = false;
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        for (int64_t size : tensor.getShape())
+          found |= !ShapedType::isDynamic(size) && extents.isOpen(size);
+    for (NamedAttribute attr : op->getAttrs()) {
+      // Binding puts what slices are in their place.
+      bool isBound = isa<RowPlanOp>(op) &&
+                     attr.getName() == cast<RowPlanOp>(op).getSlicesAttrName();
+      found |= !isBound && hasPlaceholder(attr.getValue(), extents);
+    }
+    if (!found)
+      return WalkResult::advance();
+    emitUnsupported(op) << "'" << op->getName() << "' at "
+                        << userLocation(op->getLoc())
+                        << ": its local form asks for extents that are known "
+                           "when the program is compiled; give shapes of the "
+                           "arguments (--shapes)";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 static LogicalResult partitionFunction(func::FuncOp global,
@@ -603,7 +687,8 @@ static LogicalResult partitionFunction(func::FuncOp global,
     partitioner.mapping.map(from, to);
   }
   builder.setInsertionPointToEnd(entry);
-  if (failed(partitioner.convertBlock(body))) {
+  if (failed(partitioner.convertBlock(body)) ||
+      failed(checkPlaceholders(local, mesh))) {
     local.erase();
     return failure();
   }

@@ -188,14 +188,15 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
     for (StringAttr axis : dim.getAxes())
       placement.axes.push_back(mesh.getAxisIndex(axis.getValue()));
     placement.boundaries = dim.getBoundaries(mesh, size).with({});
-    if (FormulaAttr formula = dim.getFormula()) {
+    Formula bound = dim.getBoundaries(mesh, size).formula();
+    if (bound && !dim.isWhole()) {
       // Sizes of an argument may follow from those of another.
-      const Formula &bound = formula.getFormula();
       int64_t number = value.dims.size();
       placement.dynamic = !argument || (bound.kind() == FormulaKind::Given &&
                                         bound.numbers()[0] == *argument &&
                                         bound.numbers()[1] == number);
     }
+    placement.open = mesh.isOpen(size);
     value.dims.push_back(std::move(placement));
   }
   for (PartialAxisAttr partial : sharding.getPartial())

@@ -24,6 +24,7 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.mesh = options.mesh;
   import.sizes = options.sizes;
   import.dynamic = options.dynamic;
+  import.openExtents = !options.dynamic.empty();
   import.machine = options.machine;
   import.unsharded = options.unsharded;
   // Which sums keep their order follows from annotations.

@@ -131,7 +131,7 @@ static FailureOr<ShardingRule> gatherRule(stablehlo::GatherOp op) {
   return rule;
 }
 
-/// Slices of a cut dim are as large as the local dim.
+/// Slices of a dim that is taken whole are as large as the local dim.
 static LocalResults localizeGather(stablehlo::GatherOp op,
                                    Localization &localization) {
   OpBuilder &builder = localization.builder();
@@ -145,14 +145,17 @@ static LocalResults localizeGather(stablehlo::GatherOp op,
         gatherRows(localization, op, *accessOf(op), tables, operand,
                    localization.operands()[1], localization.resultType(0))};
   }
-  ArrayRef<int64_t> batching =
-      op.getDimensionNumbers().getOperandBatchingDims();
+  stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   SmallVector<int64_t> sliceSizes(op.getSliceSizes());
   SmallVector<OpFoldResult> sizes;
   bool isStatic = true;
   for (size_t d = 0; d < sliceSizes.size(); ++d) {
-    sizes.push_back(builder.getIndexAttr(sliceSizes[d]));
-    if (!localization.isOperandDimLocal(0, d) || positionOf(batching, d) >= 0)
+    sizes.push_back(localization.numberOf(sliceSizes[d]));
+    isStatic &= !localization.isOpen(sliceSizes[d]);
+    bool isTakenWhole = sliceSizes[d] == shapeOf(op.getOperand())[d] &&
+                        positionOf(numbers.getCollapsedSliceDims(), d) < 0 &&
+                        positionOf(numbers.getOperandBatchingDims(), d) < 0;
+    if (!localization.isOperandDimLocal(0, d) || !isTakenWhole)
       continue;
     sliceSizes[d] = shapeOf(operand)[d];
     if (ShapedType::isDynamic(sliceSizes[d])) {
@@ -167,7 +170,7 @@ static LocalResults localizeGather(stablehlo::GatherOp op,
   }
   for (size_t d = 0; d < sliceSizes.size(); ++d)
     if (!ShapedType::isDynamic(sliceSizes[d]))
-      sizes[d] = builder.getIndexAttr(sliceSizes[d]);
+      sizes[d] = localization.numberOf(sliceSizes[d]);
   Value local = stablehlo::DynamicGatherOp::create(
       builder, op.getLoc(), localization.resultType(0), operand,
       localization.operands()[1], shapeTensor(builder, op.getLoc(), sizes),

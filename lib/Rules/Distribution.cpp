@@ -193,7 +193,7 @@ bool rules::moveCuts(Localization &localization,
     int64_t size = 0;
     for (Interval interval : tables[dim].intervals)
       size = std::max(size, interval.end);
-    tables[dim] = wholeTable(size);
+    tables[dim] = localization.wholeTable(size);
   }
   bool isBalanced = true;
   for (int64_t axis : moved)

@@ -23,11 +23,15 @@ static bool isCut(Localization &localization, const IndexMap &map) {
 
 /// The start of a slice of `size` of a dim of `extent` elements, clamped, as an
 /// index.
-static Value clampedStart(OpBuilder &builder, Location loc, Value start,
+static Value clampedStart(Localization &localization, Location loc, Value start,
                           int64_t extent, int64_t size) {
+  OpBuilder &builder = localization.builder();
   auto element = cast<IntegerType>(getElementTypeOrSelf(start.getType()));
   // Unsigned numbers above all i64 would be negative.
   if (element.isUnsigned() && element.getWidth() == 64) {
+    if (localization.isOpen(extent) || localization.isOpen(size))
+      localization.refuse(
+          "extents that are known when the program is compiled");
     auto scalar = RankedTensorType::get({}, element);
     Value most = stablehlo::ConstantOp::create(
         builder, loc,
@@ -42,7 +46,12 @@ static Value clampedStart(OpBuilder &builder, Location loc, Value start,
   index =
       arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value last = arith::ConstantIndexOp::create(builder, loc, extent - size);
+  auto bound = [&](int64_t number) {
+    return getValueOrCreateConstantIndexOp(builder, loc,
+                                           localization.numberOf(number));
+  };
+  Value last =
+      builder.createOrFold<arith::SubIOp>(loc, bound(extent), bound(size));
   Value raised = arith::MaxSIOp::create(builder, loc, index, zero);
   return arith::MinSIOp::create(builder, loc, raised, last);
 }
@@ -58,12 +67,12 @@ struct LocalPart {
       sizes.push_back(dimOf(builder, loc, whole, d));
   }
 
-  void cut(OpBuilder &builder, int64_t dim, Value start, int64_t size) {
+  void cut(Localization &localization, int64_t dim, Value start, int64_t size) {
     SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = size;
+    shape[dim] = localization.isOpen(size) ? ShapedType::kDynamic : size;
     type = type.clone(shape);
     offsets[dim] = start;
-    sizes[dim] = builder.getIndexAttr(size);
+    sizes[dim] = localization.numberOf(size);
   }
   bool isEmpty() const { return llvm::is_contained(type.getShape(), 0); }
   Value take(OpBuilder &builder, Location loc) const {
@@ -106,10 +115,6 @@ static RowAccess accessOf(ArrayRef<int64_t> dims, ArrayRef<int64_t> slices) {
     if (!llvm::is_contained(dims, dim))
       access.kept.push_back({dim, dim});
   return access;
-}
-
-static IntervalTable wholeTable(int64_t size) {
-  return {{}, {Interval{0, size}}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,9 +176,10 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
   if (!own.empty()) {
     LocalPart part(builder, loc, local);
     for (int64_t d : own)
-      part.cut(builder, d,
-               clampedStart(builder, loc, starts[d], extents[d], slices[d]),
-               slices[d]);
+      part.cut(
+          localization, d,
+          clampedStart(localization, loc, starts[d], extents[d], slices[d]),
+          slices[d]);
     if (part.isEmpty()) {
       Value zero = neutralElement(builder, loc, spmd::ReductionKind::Sum,
                                   part.type.getElementType());
@@ -186,10 +192,10 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
     return SmallVector<Value>{castTo(builder, loc, local, type)};
   localization.carriesFormulas();
   RowTables tables = {localization.operandTables(0),
-                      {wholeTable(asked.size())},
+                      {localization.wholeTable(asked.size())},
                       localization.resultTables(0)};
   for (int64_t d : own)
-    tables.addressed[d] = wholeTable(slices[d]);
+    tables.addressed[d] = localization.wholeTable(slices[d]);
   Value indices = indexVector(builder, loc, starts, asked);
   return SmallVector<Value>{gatherRows(
       localization, op, accessOf(asked, slices), tables, local, indices, type)};
@@ -255,8 +261,8 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op,
     sizes.push_back(dimOf(builder, loc, update, d));
     if (extent == part)
       continue;
-    Value start = clampedStart(builder, loc, localization.operands()[2 + d],
-                               extent, part);
+    Value start = clampedStart(localization, loc,
+                               localization.operands()[2 + d], extent, part);
     if (!localization.isOperandDimLocal(0, d)) {
       offsets[d] = start;
       continue;
@@ -264,7 +270,7 @@ static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op,
     Value begin = index(localization.resultDimOffset(0, d)),
           size = index(localization.resultDimSize(0, d));
     Value zero = index(builder.getIndexAttr(0)),
-          length = index(builder.getIndexAttr(part));
+          length = index(localization.numberOf(part));
     // In the block's own numbers, cut to the block.
     Value low = arith::SubIOp::create(builder, loc, start, begin);
     Value high = arith::AddIOp::create(builder, loc, low, length);
@@ -311,8 +317,9 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op,
   for (int64_t d = 0; d < rank; ++d) {
     if (extents[d] == parts[d])
       continue;
-    Value start = clampedStart(builder, loc, localization.operands()[2 + d],
-                               extents[d], parts[d]);
+    Value start =
+        clampedStart(localization, loc, localization.operands()[2 + d],
+                     extents[d], parts[d]);
     if (isCut(localization, rule.operands[0].dims[d]) ||
         isCut(localization, rule.operands[1].dims[d])) {
       // Starts are clamped, which those of rows are not.
@@ -322,10 +329,10 @@ static Value sendParts(stablehlo::DynamicUpdateSliceOp op,
       sent.push_back(d);
       continue;
     }
-    part.cut(builder, d, start, parts[d]);
-    tables.addressed[d] = wholeTable(parts[d]);
+    part.cut(localization, d, start, parts[d]);
+    tables.addressed[d] = localization.wholeTable(parts[d]);
   }
-  tables.indices = {wholeTable(sent.size())};
+  tables.indices = {localization.wholeTable(sent.size())};
   bool isPart = part.type != into.getType() && !part.isEmpty();
   Value target = isPart ? part.take(builder, loc) : into;
   Value indices = indexVector(builder, loc, starts, sent);

@@ -180,7 +180,7 @@ void Transformer::transformDim(int64_t dim) {
     value = stablehlo::TransposeOp::create(builder, loc, now.clone(shape),
                                            value, order);
   };
-  IntervalTable after = wholeTable(shapeOf(op.getResult())[dim]);
+  IntervalTable after = localization.wholeTable(shapeOf(op.getResult())[dim]);
   if (dim != last)
     swapped();
   emit(type, length, after);
@@ -194,7 +194,8 @@ void Transformer::transformDim(int64_t dim) {
 /// its order.
 void Transformer::transformAll(ArrayRef<int64_t> dims) {
   if (static_cast<int64_t>(dims.size()) == numDims - first) {
-    IntervalTable after = wholeTable(shapeOf(op.getResult()).back());
+    IntervalTable after =
+        localization.wholeTable(shapeOf(op.getResult()).back());
     emit(op.getFftType(), op.getFftLength(), after);
     tables.back() = after;
     for (int64_t dim : dims)

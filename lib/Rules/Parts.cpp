@@ -54,10 +54,11 @@ static LocalResults localizeSlice(stablehlo::SliceOp op,
     return SmallVector<Value>{local.getResult()};
   }
   SmallVector<OpFoldResult> sizesNow = resultSizes(localization, 0);
-  Value local =
-      takePart(builder, op.getLoc(), type, operand,
-               getAsIndexOpFoldResult(op.getContext(), starts), sizesNow,
-               getAsIndexOpFoldResult(op.getContext(), strides));
+  Value local = takePart(
+      builder, op.getLoc(), type, operand,
+      llvm::map_to_vector(
+          starts, [&](int64_t start) { return localization.numberOf(start); }),
+      sizesNow, getAsIndexOpFoldResult(op.getContext(), strides));
   return SmallVector<Value>{local};
 }
 

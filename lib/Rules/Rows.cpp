@@ -70,13 +70,13 @@ static Value reshaped(OpBuilder &builder, Location loc, Value value,
                                              shapeTensor(builder, loc, sizes));
 }
 
-/// Cut dims of a tensor, numbered in `order`.
+/// Dims of a tensor that differ by rank or by binding, numbered in `order`.
 static ArrayAttr tablesAttr(Localization &localization,
                             ArrayRef<IntervalTable> tables,
                             ArrayRef<int64_t> order) {
   SmallVector<Attribute> attrs;
   for (auto [place, dim] : llvm::enumerate(order))
-    if (!tables[dim].axes.empty())
+    if (!tables[dim].axes.empty() || tables[dim].formula.isOpen())
       attrs.push_back(
           localization.exchangeAttr(place, tables[dim], tables[dim]));
   return localization.builder().getArrayAttr(attrs);

@@ -227,7 +227,34 @@ SmallVector<Value> ScanBuilder::run() {
 LocalResults rules::localizeScan(stablehlo::ReduceWindowOp op, Scan scan,
                                  Localization &localization) {
   // Its windows are as long as the longest block.
-  if (localization.isBoundLate())
-    return runTransposed(op, localization, /*mustBalance=*/false);
+  if (localization.isBoundLate()) {
+    int64_t window = op.getWindowDimensions()[scan.dim];
+    if (!localization.isOpen(window))
+      return runTransposed(op, localization, /*mustBalance=*/false);
+    // As long as the dim, whatever that is.
+    SmallVector<int64_t> windows(op.getWindowDimensions()),
+        padding(2 * windows.size(), 0);
+    windows[scan.dim] = 2;
+    padding[2 * scan.dim + (scan.backward ? 1 : 0)] = 1;
+    OwningOpRef<stablehlo::ReduceWindowOp> running = op.clone();
+    running->setWindowDimensions(windows);
+    running->setPaddingAttr(DenseIntElementsAttr::get(
+        RankedTensorType::get({static_cast<int64_t>(windows.size()), 2},
+                              localization.builder().getI64Type()),
+        ArrayRef<int64_t>(padding)));
+    spmd::contract::Running::set(*running);
+    LocalResults results =
+        runTransposed(*running, localization, /*mustBalance=*/false);
+    if (succeeded(results))
+      for (Value result : *results)
+        for (Operation *made = result.getDefiningOp(); made;
+             made = made->getNumOperands() ? made->getOperand(0).getDefiningOp()
+                                           : nullptr)
+          if (isa<stablehlo::ReduceWindowOp>(made)) {
+            spmd::contract::Running::set(made);
+            break;
+          }
+    return results;
+  }
   return ScanBuilder(op, scan, localization).run();
 }

@@ -80,6 +80,8 @@ static void writeValue(json::OStream &out, const ValueMetadata &value) {
           writeIntegers(out, "axes", dim.axes);
           writeIntegers(out, "boundaries", dim.boundaries.indices());
           out.attribute("dynamic", dim.dynamic);
+          if (dim.open)
+            out.attribute("open", true);
         });
     });
     if (!value.partial.empty())
@@ -243,6 +245,8 @@ static void readDim(Reader &reader, const json::Value &json, const Twine &path,
   std::vector<int64_t> bounds;
   reader.read(*object, "boundaries", path, kMaxRanks + 1, bounds);
   reader.read(*object, "dynamic", path, dim.dynamic);
+  if (object->get("open"))
+    reader.read(*object, "open", path, dim.open);
   if (!reader.ok())
     return;
   int64_t shards = 1;

@@ -166,6 +166,9 @@ shardc::makeInputs(const ProgramMetadata &program, const RunOptions &options,
 
 /// False for text in which no type has a dynamic dim.
 static bool mayBeDynamic(const RunOptions &options) {
+  // Whoever asks has looked.
+  if (options.isArtifact || !options.compile.stages.dynamic.empty())
+    return true;
   if (!options.compile.text && !isStoredFile(options.model))
     return false;
   auto file = options.compile.text

@@ -467,7 +467,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return usage("--interpret reads the model's text, but " + model +
                    " is an artifact; give the model");
     if (const cl::Option *option =
-            compile.findGiven({"ranks", "mesh", "sizes"}))
+            compile.findGiven({"ranks", "mesh", "sizes", "shapes"}))
       return usage("--" + option->ArgStr +
                    " is said when a program is compiled, but " + model +
                    " is an artifact; give it to shard-translate");

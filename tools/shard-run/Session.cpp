@@ -138,8 +138,52 @@ static std::optional<std::vector<int64_t>> parseSizes(StringRef text) {
   return sizes;
 }
 
-Error Session::bind(StringRef text) {
+bool Session::hasOpenExtents() const {
+  return any_of(program.arguments, [](const ValueMetadata &argument) {
+    return any_of(argument.dims,
+                  [](const DimPlacement &dim) { return dim.open; });
+  });
+}
+
+/// Reads "0=8x6;x=4x4" into the shapes of arguments, by number. What does not
+/// name an open dim says nothing new.
+static Error readShapes(const ProgramMetadata &program, StringRef text,
+                        std::map<int64_t, std::vector<int64_t>> &shapes) {
+  for (StringRef entry : split(text, ';')) {
+    if (entry.empty())
+      continue;
+    auto [name, list] = entry.rsplit('=');
+    bool isGuess = name.consume_front("?");
+    int64_t argument = findArgument(program, name.trim());
+    std::vector<int64_t> shape;
+    bool isShape = true;
+    if (list.trim() != "scalar")
+      for (StringRef part : split(list.trim(), 'x')) {
+        int64_t size = 0;
+        isShape &= !part.getAsInteger(10, size) && size >= 0;
+        shape.push_back(size);
+      }
+    bool fits = argument >= 0 && isShape &&
+                shape.size() == program.arguments[argument].shape.size();
+    for (size_t i = 0; fits && i < shape.size(); ++i)
+      fits = program.arguments[argument].dims[i].open ||
+             shape[i] == program.arguments[argument].shape[i];
+    if (fits)
+      shapes[argument] = std::move(shape);
+    else if (!isGuess)
+      return toolError(ExitCode::Usage,
+                       "--shapes=" + entry +
+                           ": the program has no such argument, or one whose "
+                           "other dims differ");
+  }
+  return Error::success();
+}
+
+Error Session::bind(StringRef text, StringRef shapeText) {
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> sizes;
+  std::map<int64_t, std::vector<int64_t>> shapes;
+  if (Error error = readShapes(program, shapeText, shapes))
+    return error;
   std::map<std::string, std::vector<int64_t>> shares;
   for (StringRef entry : split(text, ';')) {
     if (entry.empty())
@@ -177,7 +221,8 @@ Error Session::bind(StringRef text) {
         dim >= static_cast<int64_t>(program.arguments[argument].dims.size()))
       return refuse("argument " + Twine(argument) + " has " +
                     Twine(program.arguments[argument].dims.size()) + " dims");
-    if (!program.arguments[argument].dims[dim].dynamic)
+    if (const DimPlacement &place = program.arguments[argument].dims[dim];
+        !place.dynamic && !place.open)
       return refuse("the program was compiled for the sizes of dim " +
                     Twine(dim) + " of argument " + Twine(argument) +
                     "; leave them open with shard-translate --dynamic=" +
@@ -193,7 +238,11 @@ Error Session::bind(StringRef text) {
         });
         if (!dim.dynamic || !isAsked || sizes.count(place))
           continue;
-        Boundaries cut = Boundaries::whole(argument.shape[i]);
+        auto shape = shapes.find(number);
+        if (dim.open && shape == shapes.end())
+          continue;
+        Boundaries cut =
+            Boundaries::whole(dim.open ? shape->second[i] : argument.shape[i]);
         for (int64_t axis : dim.axes) {
           auto share = shares.find(program.mesh[axis].name);
           cut = share == shares.end() ? cut.refine(program.mesh[axis].size)
@@ -201,6 +250,21 @@ Error Session::bind(StringRef text) {
         }
         sizes[place] = cut.sizes();
       }
+  // What is said of an open dim is at least how many elements it has.
+  for (auto &[argument, shape] : shapes)
+    for (auto [i, dim] : enumerate(program.arguments[argument].dims))
+      if (dim.open)
+        sizes.try_emplace({argument, i}, std::vector<int64_t>{shape[i]});
+  for (auto [number, argument] : enumerate(program.arguments))
+    for (auto [i, dim] : enumerate(argument.dims))
+      if (dim.open && !sizes.count({number, i}))
+        return toolError(
+            ExitCode::Usage,
+            "argument " + Twine(number) + ", dim " + Twine(i) +
+                ": how many elements it has was left open when "
+                "the program was compiled; give inputs, --shapes=" +
+                Twine(number) + "=.. or --sizes=" + Twine(number) + ":" +
+                Twine(i) + "=..");
   std::vector<shardrt_given> given;
   for (auto &[place, list] : sizes)
     given.push_back({place.first, place.second,
@@ -209,7 +273,8 @@ Error Session::bind(StringRef text) {
   shardrt_program *bound = nullptr;
   if (int status = shardrt_program_bind(code.get(), given.data(), given.size(),
                                         &bound, problem, sizeof(problem)))
-    return runtimeError(status, Twine("--sizes: ") + problem);
+    return runtimeError(status,
+                        Twine(text.empty() ? "" : "--sizes: ") + problem);
   code.reset(bound);
   Expected<ProgramMetadata> metadata =
       parseMetadata(shardrt_program_metadata(bound));

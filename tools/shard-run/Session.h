@@ -73,8 +73,11 @@ public:
   static llvm::Expected<Session> loadMade(const PrivateFile &file,
                                           llvm::StringRef name);
 
-  /// Binds the program to sizes, "ARG:DIM=3,2;x=1,3", that it leaves open.
-  llvm::Error bind(llvm::StringRef sizes);
+  /// True if how many elements dims of arguments have is said by a binding.
+  bool hasOpenExtents() const;
+  /// Binds the program to sizes, "ARG:DIM=3,2;x=1,3", and shapes, "0=8x6", that
+  /// it leaves open.
+  llvm::Error bind(llvm::StringRef sizes, llvm::StringRef shapes = "");
 
   const ProgramMetadata &metadata() const { return program; }
   /// What conformance files expect: pairs of values, got and expected. Not

@@ -188,9 +188,13 @@ static Expected<Session> openProgram(const RunOptions &options,
                               : options.isArtifact
                                   ? loadArtifact(options, member)
                                   : compileAndLoad(options, member);
-  if (session && !options.sizes.empty())
-    if (Error error = session->bind(options.sizes))
+  if (session && (!options.sizes.empty() || session->hasOpenExtents())) {
+    std::string shapes = options.compile.stages.shapes;
+    if (shapes.empty() && session->hasOpenExtents())
+      shapes = shapesOfInputs(options);
+    if (Error error = session->bind(options.sizes, shapes))
       return std::move(error);
+  }
   if (!session || !options.isArtifact)
     return session;
   const ProgramMetadata &program = session->metadata();
@@ -550,7 +554,8 @@ static Error runConfined(RunOptions &options, int &code) {
   add(rules.writable, options.reportFile);
   add(rules.writable, options.traceFile);
   auto work = [&] {
-    if (!options.isArtifact && options.compile.stages.shapes.empty())
+    if (!options.isArtifact && options.compile.stages.shapes.empty() &&
+        options.compile.stages.dynamic.empty())
       options.compile.stages.shapes = shapesOfInputs(options);
     return runModel(options, JobMember());
   };
@@ -566,7 +571,8 @@ static Error runTool(int argc, char **argv, int &code) {
   limitMemory(*options);
   if (options->sandbox)
     return runConfined(*options, code);
-  if (!options->isArtifact && options->compile.stages.shapes.empty())
+  if (!options->isArtifact && options->compile.stages.shapes.empty() &&
+      options->compile.stages.dynamic.empty())
     options->compile.stages.shapes = shapesOfInputs(*options);
   if (options->processes > 0 && artifactOfProcesses().empty() &&
       !std::getenv("SHARDRT_RANK")) {

@@ -16,6 +16,8 @@ struct ImportOptions {
   /// Shapes of arguments that have dynamic ones, "0=8x6;x=4x4", by number or
   /// name; empty: there are none.
   std::string shapes;
+  /// Leave extents open that `shapes` does not give.
+  bool openExtents = false;
   /// Axes given another size, "x=3,y=2"; empty: as the file says.
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or

@@ -141,8 +141,11 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
   let description = [{
     Before: @main alone, whose arguments may have `?` dims, as symbolic shapes of jax.export are printed:
     get_dimension_size, dynamic forms, custom calls @shape_assertion, arithmetic on sizes. After: static
-    shapes; sizes are constants; none of these. Programs without `?` stay as they are. Refuses: dynamic arguments
-    without a shape given, shapes that do not fit the argument or an assertion, what cannot be inferred.
+    shapes; sizes are constants; none of these. Programs without `?` stay as they are. With `open`, a dim without a size
+    given gets a placeholder, a prime that stands nowhere else: `spmd.extents` says which numbers follow from it and how,
+    what an assertion asks is asked when the program is bound, and sizes that values are made of are `spmd.extent`.
+    Refuses: dynamic arguments without a shape given, shapes that do not fit the argument or an assertion, what cannot be
+    inferred; with `open`, extents whose placeholders cannot be told apart.
 
     ```mlir
     // before: --spmd-refine-shapes=shapes=0=6x4
@@ -158,8 +161,11 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"shapes", "shapes", "std::string", /*default=*/"",
-                        "Shapes of arguments, by number or name: 0=8x6;x=4x4.">];
-  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::stablehlo::StablehloDialect"];
+                        "Shapes of arguments, by number or name: 0=8x6;x=4x4.">,
+                 Option<"open", "open", "bool", /*default=*/"false",
+                        "Leave extents open that no shape gives.">];
+  let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
+                           "::shardc::stablehlo::StablehloDialect"];
 }
 
 def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::ModuleOp"> {

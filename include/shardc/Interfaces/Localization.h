@@ -79,6 +79,23 @@ public:
   /// True if sizes of the op's tensors are known only when the program is
   /// bound.
   virtual bool isBoundLate() { return false; }
+  /// True if a number of the global program is one that follows from an open
+  /// extent.
+  virtual bool isOpen(int64_t number) { return false; }
+  /// A number of the global program as the binding has it.
+  mlir::OpFoldResult numberOf(int64_t number) {
+    if (!isOpen(number))
+      return builder().getIndexAttr(number);
+    return lookup(Formula::size(Formula::shards(Formula::whole(number), {})),
+                  {});
+  }
+  /// A dim of `size` elements that every rank has whole.
+  IntervalTable wholeTable(int64_t size) {
+    IntervalTable table{{}, {Interval{0, size}}};
+    if (isOpen(size))
+      table.formula = Formula::shards(Formula::whole(size), {});
+    return table;
+  }
   /// Refuses the op: its local form would have to know `what` now.
   virtual void refuse(llvm::StringRef what) {}
   /// The iterations of `factor` that each rank has; no axes where it is whole.

@@ -38,6 +38,9 @@ struct DimPlacement {
   /// The sizes of the shards arrive when the program runs; `boundaries` are
   /// then those to take where nobody says otherwise.
   bool dynamic = false;
+  /// How many elements there are arrives when the program runs; until it is
+  /// bound, a placeholder stands for it.
+  bool open = false;
   friend bool operator==(const DimPlacement &, const DimPlacement &) = default;
 };
 

@@ -26,8 +26,10 @@ SizeFacts factsOf(Value size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return {*number, std::max<int64_t>(*number, 1)};
   if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {
-    if (spmd::FormulaAttr formula = lookup.getFormulaAttr())
-      return {formula.getFormula().range().second};
+    if (lookup.getFormulaAttr()) {
+      int64_t most = rangeOf(lookup).second;
+      return most < INT64_MAX ? SizeFacts{most} : SizeFacts();
+    }
     ArrayRef<int64_t> table = lookup.getTable();
     if (table.empty())
       return {};

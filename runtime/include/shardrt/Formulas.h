@@ -9,7 +9,9 @@
 //     tables    what each coordinate owns or needs, of sites
 //     borders   boundaries of arguments and results, in the metadata
 //
-// Dims of arguments whose sizes are given stand in `givens`.
+// Dims of arguments whose sizes are given stand in `givens`. Numbers of
+// formulas and shapes that are placeholders (shardc/Layout/Extents.h) follow
+// from open extents.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_FORMULAS_H
@@ -24,7 +26,7 @@
 namespace shardrt {
 
 inline constexpr int64_t formulasMagic = 0x414c554d524f4653; // "SFORMULA"
-inline constexpr int64_t formulasVersion = 1;
+inline constexpr int64_t formulasVersion = 2;
 inline constexpr int64_t maxFormulas = int64_t(1) << 24;
 
 /// A table of a site that follows from what is bound.
@@ -66,7 +68,8 @@ struct Formulas {
   std::vector<BoundBorder> borders;
   std::vector<Given> givens;
   std::vector<BoundBuffer> buffers;
-  bool empty() const { return list.size() == 0; }
+  shardc::Extents extents; ///< which numbers follow from those of arguments
+  bool empty() const { return list.size() == 0 && extents.empty(); }
 };
 
 inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
@@ -99,6 +102,8 @@ inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
       words.insert(words.end(), list->begin(), list->end());
     }
   }
+  std::vector<int64_t> extents = formulas.extents.words();
+  words.insert(words.end(), extents.begin(), extents.end());
   words[2] = count(words);
   return words;
 }
@@ -196,7 +201,9 @@ inline std::string decodeFormulas(std::span<const int64_t> words,
     for (int64_t other : buffer.below)
       ended |= other >= i;
   }
-  if (ended || !rest.empty())
+  if (!ended && error.empty())
+    error = formulas.extents.read(rest);
+  if (ended || (error.empty() && !rest.empty()))
     return "has formulas that end elsewhere than they say";
   return error;
 }

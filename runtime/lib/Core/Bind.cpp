@@ -7,6 +7,7 @@
 
 #include "Core/Program.h"
 #include "shardc/Layout/Boundaries.h"
+#include <set>
 
 using namespace shardrt;
 using shardc::Binding;
@@ -26,16 +27,50 @@ static std::string listSizes(const std::vector<int64_t> &boundaries) {
   return text + "]";
 }
 
+/// What open extents are: of each dim as many elements as its sizes add up to.
+static std::string collectExtents(const Formulas &formulas, const Sizes &given,
+                                  Binding &binding) {
+  binding.extents = formulas.extents;
+  std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+  for (const auto &[place, boundaries] : given)
+    dims[place] = boundaries.back();
+  std::string error;
+  binding.values = formulas.extents.evaluate(dims, error);
+  return error;
+}
+
 /// What is bound: `given`, and balanced sizes for all else; or an error.
 static std::string collect(const Formulas &formulas, const Sizes &given,
                            Binding &binding) {
+  std::string error;
+  if (!formulas.extents.empty())
+    error = collectExtents(formulas, given, binding);
+  if (!error.empty())
+    return error;
   for (const Given &open : formulas.givens)
     binding.given[{open.argument, open.dim}] =
-        shardc::Boundaries::balanced(open.size, open.shards).indices();
+        shardc::Boundaries::balanced(
+            formulas.extents.resolve(open.size, binding.values), open.shards)
+            .indices();
+  std::set<std::pair<int64_t, int64_t>> openDims;
+  for (int64_t i = 0; i < formulas.extents.size(); ++i)
+    if (formulas.extents[i].kind == shardc::ExtentKind::Dim)
+      openDims.insert(
+          {formulas.extents[i].operands[0], formulas.extents[i].operands[1]});
   for (const auto &[place, boundaries] : given) {
     std::string where = "argument " + std::to_string(place.first) + ", dim " +
                         std::to_string(place.second) + ": ";
     auto known = binding.given.find(place);
+    // One size of an open extent is the extent; its shards are balanced.
+    if (openDims.count(place) &&
+        (boundaries.size() == 2 || known == binding.given.end())) {
+      if (boundaries.size() == 2)
+        continue;
+      return where + std::to_string(boundaries.size() - 1) + " sizes " +
+             listSizes(boundaries) +
+             " for a dim that is not cut: give its "
+             "extent";
+    }
     if (known == binding.given.end())
       return where + "its sizes were not left open when the program was "
                      "compiled";
@@ -91,10 +126,42 @@ std::string shardrt::checkBorders(const Program &program) {
   return writeBorders(*program.formulas, program.borders, metadata);
 }
 
+/// Writes open extents into the shapes of arguments and results.
+static void bindShapes(const Formulas &formulas,
+                       const std::vector<int64_t> &values,
+                       std::string &metadata) {
+  static constexpr std::string_view key = "\"shape\":[";
+  std::string text;
+  size_t copied = 0;
+  for (size_t begin = 0;
+       (begin = metadata.find(key, begin)) != std::string::npos;) {
+    begin += key.size();
+    size_t end = metadata.find(']', begin);
+    if (end == std::string::npos)
+      break;
+    text.append(metadata, copied, begin - copied);
+    for (size_t at = begin; at < end;) {
+      size_t next = std::min(metadata.find(',', at), end);
+      int64_t size = std::strtoll(metadata.c_str() + at, nullptr, 10);
+      text += (at > begin ? "," : "") +
+              std::to_string(formulas.extents.resolve(size, values));
+      at = next + 1;
+    }
+    copied = begin = end;
+  }
+  text.append(metadata, copied);
+  metadata = std::move(text);
+}
+
 /// Writes the tables that `formulas` say over those of the sites.
-static std::string bindSites(const Formulas &formulas,
+static std::string bindSites(const Formulas &formulas, const Binding &binding,
                              const std::vector<BoundTable> &tables,
                              SiteTable &table) {
+  for (Site &site : table.sites)
+    for (std::vector<int64_t> *shape :
+         {&site.exchange.globalShape, &site.rows.slices})
+      for (int64_t &size : *shape)
+        size = binding.extents.resolve(size, binding.values);
   for (const BoundSide &side : formulas.sides) {
     bool isThere =
         side.site >= 0 && side.site < static_cast<int64_t>(table.sites.size());
@@ -119,6 +186,7 @@ std::vector<int64_t> shardrt::wordsOfBinding(const Program &program) {
   std::vector<int64_t> words;
   for (const std::vector<int64_t> &indices : program.given)
     words.insert(words.end(), indices.begin(), indices.end());
+  words.insert(words.end(), program.extents.begin(), program.extents.end());
   return words;
 }
 
@@ -156,6 +224,19 @@ shardrt::compareBindings(const Program &program,
       text += (ranks.size() > most ? ", …: " : ": ") + sizes;
     }
     return text + (lines.size() > most ? "; …" : "");
+  }
+  for (size_t i = 0; i < program.extents.size(); ++i) {
+    const shardc::ExtentExpr &extent = program.formulas->extents[i];
+    if (extent.kind != shardc::ExtentKind::Dim)
+      continue;
+    for (size_t rank = 1; rank < byRank.size(); ++rank)
+      if (byRank[rank][first + i] != byRank[0][first + i])
+        return "argument " + std::to_string(extent.operands[0]) + ", dim " +
+               std::to_string(extent.operands[1]) +
+               ": ranks bring different extents: rank 0: " +
+               std::to_string(byRank[0][first + i]) + "; rank " +
+               std::to_string(rank) + ": " +
+               std::to_string(byRank[rank][first + i]);
   }
   return {};
 }
@@ -222,11 +303,13 @@ static bool haveArenas(const Program &program) {
 }
 
 const std::string &Program::describeValues() const {
-  if (!formulas)
+  if (!formulas || !isComplete())
     return metadata;
   std::call_once(described, [&] {
     std::string text = metadata;
     writeBorders(*formulas, borders, text);
+    if (!extents.empty())
+      bindShapes(*formulas, extents, text);
     static constexpr std::string_view key = "\"arena_bytes\":";
     size_t begin = text.find(key);
     if (begin != std::string::npos && !formulas->buffers.empty()) {
@@ -249,6 +332,9 @@ shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
     error = "no sizes of this program were left open when it was compiled";
     return nullptr;
   }
+  // Placeholders stand in what was compiled alone.
+  if (program->origin)
+    program = program->origin;
   const Formulas &formulas = *program->formulas;
   Binding binding;
   binding.meshShape = program->table.meshShape;
@@ -274,9 +360,10 @@ shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
     for (int64_t size : buffer.sizes)
       sizes.push_back(tables[size]);
   }
+  bound->extents = binding.values;
   for (const BoundBorder &border : formulas.borders)
     bound->borders.push_back(tables[border.formula].indices);
-  error = bindSites(formulas, tables, bound->table);
+  error = bindSites(formulas, binding, tables, bound->table);
   if (error.empty() && !haveArenas(*bound))
     error = "its temporaries are larger than any memory";
   if (error.empty())

@@ -241,9 +241,10 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
                          static_cast<int64_t>(loaded->table.meshShape.size()),
                          *read);
     loaded->formulas = std::move(read);
-    if (why.empty())
+    // Extents have no default.
+    if (why.empty() && loaded->formulas->extents.empty())
       loaded = bindProgram(loaded, {}, why);
-    if (why.empty())
+    if (why.empty() && loaded->isComplete())
       why = checkBorders(*loaded);
   }
   if (!why.empty())

@@ -51,10 +51,16 @@ struct Program {
   std::vector<std::vector<shardc::BoundTable>> bufferSizes; ///< of the arena
   std::shared_ptr<const Program> origin;
   std::vector<std::vector<int64_t>> borders; ///< of its metadata
+  std::vector<int64_t> extents;              ///< that were open, as bound
 
   /// Its metadata, with what follows from what it is bound to: written when
   /// somebody asks for it, as it is about all ranks.
   const std::string &describeValues() const;
+
+  /// False where extents are still open: it has to be bound before it runs.
+  bool isComplete() const {
+    return origin || !formulas || formulas->extents.empty();
+  }
 
   /// `halo_exchange #3`, or, in full, with axes, name and location.
   std::string describe(int64_t site, bool full) const;

@@ -871,6 +871,11 @@ int shardrt_world_create(const shardrt_program *program,
     options.wire = static_cast<Wire>(asked.wire);
     options.host = asked.host;
     options.hostUser = asked.host_user;
+    if (!program->program->isComplete()) {
+      writeError(error, errorSize,
+                 "extents of the program's arguments are open: bind it first");
+      return SHARDRT_USAGE;
+    }
     auto handle = std::make_unique<shardrt_world>();
     int64_t ranks = program->program->table.numRanks();
     int64_t mine = options.job ? 1 : ranks;

@@ -1,0 +1,353 @@
+"""Compile programs with symbolic extents once, and run each of them on many extents.
+
+    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--draws N] [--seed N] [--keep DIR]
+
+Each program is exported by jax.export with symbolic shapes, cut over a mesh of 1, 2 and 4 ranks, and compiled once with
+``--dynamic=all``. The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
+is compared with what JAX computes for the same arrays. Nothing is compiled between two runs.
+
+Prints a line for each program and number of ranks; at the end how many passed, failed and were refused (code 77). Exits
+1 if one failed.
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import export, lax
+
+UNSUPPORTED = 77
+F32, I32 = jnp.float32, jnp.int32
+
+
+class Program:
+    """A function, the symbolic shapes of its arguments, and along which dim each is cut."""
+
+    def __init__(self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5):
+        self.function = function
+        self.shapes = shapes
+        self.cuts = cuts
+        self.types = types or [F32] * len(shapes)
+        self.least = least
+        self.constraints = constraints
+        self.tolerance = tolerance
+
+
+PROGRAMS = {}
+
+
+def program(shapes, cuts, **options):
+    """Adds a function. ``cuts``: for each argument the dim that "x" cuts, or None."""
+
+    def add(function):
+        PROGRAMS[function.__name__] = Program(function, shapes, cuts, **options)
+        return function
+
+    return add
+
+
+@program(["n, 4", "n, 4"], [0, 0])
+def centred(x, y):
+    return (x + y - (x * y).mean(0)).reshape(-1)
+
+
+@program(["n, 6", "6, 5", "5"], [0, None, None])
+def layer(x, w, b):
+    return jnp.tanh(x @ w + b)
+
+
+@program(["n, 8"], [0])
+def layer_norm(x):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
+
+
+@program(["n, 8"], [0])
+def batch_norm(x):
+    return (x - x.mean(0)) / jnp.sqrt(x.var(0) + 1e-5)
+
+
+@program(["n, 8", "m, 8", "m, 4"], [0, 0, 0])
+def attention(q, k, v):
+    return jax.nn.softmax(q @ k.T / np.sqrt(8), axis=-1) @ v
+
+
+@program(["n, 8", "n, 8", "n, 4"], [0, 0, 0])
+def causal(q, k, v):
+    n = q.shape[0]
+    seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+    return jax.nn.softmax(jnp.where(seen, q @ k.T, -1e30), axis=-1) @ v
+
+
+@program(["b, n, 8", "8, 8", "8, 8"], [1, None, None])
+def block(x, w, o):
+    h = x @ w
+    scores = jnp.einsum("bqd,bkd->bqk", h, x) / np.sqrt(8)
+    return x + jnp.tanh(jax.nn.softmax(scores, -1) @ x) @ o
+
+
+@program(["b, n, 3", "5, 3, 4"], [1, None])
+def convolution(x, w):
+    return lax.conv_general_dilated(x, w, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+@program(["b, 2*n, 3", "4, 3, 4"], [1, None])
+def strided(x, w):
+    return lax.conv_general_dilated(x, w, (2,), [(1, 1)], dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+@program(["b, 2*n, 3"], [1])
+def pooled(x):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 1), (1, 2, 1), "VALID")
+
+
+@program(["n, 3", "m"], [0, 0], types=[F32, I32])
+def rows(x, i):
+    return x[i % x.shape[0]]
+
+
+@program(["n, 3", "n"], [0, 0], types=[F32, I32])
+def segments(x, i):
+    return jax.ops.segment_sum(x, i % 7, 7)
+
+
+@program(["n, 3", "m", "m"], [0, 0, 0], types=[F32, I32, I32])
+def messages(x, senders, receivers):
+    n = x.shape[0]
+    sent = jnp.sin(x[senders % n])
+    return x + jax.ops.segment_sum(sent, receivers % n, n)
+
+
+@program(["n"], [0])
+def ordered(x):
+    return jnp.sort(x)
+
+
+@program(["4, n"], [1])
+def ranked(x):
+    return jnp.argsort(x, axis=1)
+
+
+@program(["n, 3"], [0])
+def accumulated(x):
+    return jnp.cumsum(x, 0)
+
+
+@program(["n, 3", "m, 3"], [0, 0])
+def joined(x, y):
+    return jnp.concatenate([x, y * 2], 0)
+
+
+@program(["b, n, 4"], [1])
+def merged(x):
+    b, n, _ = x.shape
+    return jnp.exp(x).reshape(b * n, 4).sum(1)
+
+
+@program(["b, n, 4"], [0])
+def flattened(x):
+    b, n, _ = x.shape
+    return (x * 2).reshape(b, n * 4)
+
+
+@program(["n, 4"], [0], least=3, constraints=["n >= 3"])
+def shifted(x):
+    return jnp.roll(x, 1, 0) + jnp.roll(x, -2, 0) - 2 * x
+
+
+@program(["n, m"], [0])
+def stencil(x):
+    p = jnp.pad(x, 1, mode="edge")
+    return p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * x
+
+
+@program(["n, 2", "m, 2"], [0, 0])
+def nearest(x, y):
+    return ((x[:, None, :] - y[None, :, :]) ** 2).sum(-1).min(1)
+
+
+@program(["n, 4", "4, 6", "6", "6, 2", "n, 2"], [0, None, None, None, 0])
+def training(x, w, b, o, y):
+    def loss(w, b, o):
+        return ((jax.nn.gelu(x @ w + b) @ o - y) ** 2).mean()
+
+    value, grads = jax.value_and_grad(loss, (0, 1, 2))(w, b, o)
+    return (value, *(p - 0.1 * g for p, g in zip((w, b, o), grads, strict=True)))
+
+
+@program(["n, 4", "4, 4", "4, 4", "m", "m", "n, 4"], [0, None, None, 0, 0, 0], types=[F32, F32, F32, I32, I32, F32])
+def graph_training(x, w, o, senders, receivers, y):
+    n = x.shape[0]
+
+    def loss(w, o):
+        h = jnp.tanh(x @ w)
+        h = h + jax.ops.segment_sum(h[senders % n], receivers % n, n)
+        return ((h @ o - y) ** 2).mean()
+
+    value, grads = jax.value_and_grad(loss, (0, 1))(w, o)
+    return (value, *grads)
+
+
+@program(["n, 4", "n"], [0, 0], types=[F32, I32])
+def cross_entropy(x, labels):
+    return -jnp.take_along_axis(jax.nn.log_softmax(x), (labels % 4)[:, None], 1).mean()
+
+
+@program(["n, 4"], [0], least=6, constraints=["n >= 6"])
+def middle(x):
+    return x[2:-2] * 3
+
+
+@program(["n, 4"], [0], least=2, constraints=["n >= 2"])
+def stepped(x):
+    def body(_, h):
+        return h + 0.1 * jnp.roll(h, 1, 0)
+
+    return lax.fori_loop(0, 5, body, x)
+
+
+@program(["n, 4"], [0])
+def numbered(x):
+    return x * jnp.arange(x.shape[0], dtype=F32)[:, None] / x.shape[0]
+
+
+@program(["n, 4", "n, 4"], [0, 0])
+def kernel_matrix(x, y):
+    return jnp.exp(-((x[:, None] - y[None]) ** 2).sum(-1)) @ y
+
+
+@program(["n, 4"], [0], least=2, constraints=["n >= 2"])
+def split_in_two(x):
+    half = x.shape[0] // 2
+    return x[:half].sum(0), jnp.abs(x[half:]).sum(0)
+
+
+def exported(chosen, ranks):
+    """The text of a program with symbolic shapes, cut over ``ranks`` ranks."""
+    scope = export.SymbolicScope(chosen.constraints)
+    specs = [
+        jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), kind)
+        for shape, kind in zip(chosen.shapes, chosen.types, strict=True)
+    ]
+    text = export.export(jax.jit(chosen.function))(*specs).mlir_module()
+    head = text.index("func.func public @main(")
+    begin = head + len("func.func public @main(")
+    end = text.index(") ->", begin)
+    arguments = text[begin:end].split(", %arg")
+    out = []
+    for number, argument in enumerate(arguments):
+        argument = argument if number == 0 else "%arg" + argument
+        kind = re.search(r"tensor<[^>]*>", argument)
+        cut = chosen.cuts[number]
+        dims = ["{}"] * (kind.group().count("x"))
+        if cut is not None and ranks > 1:
+            dims[cut] = '{"x"}'
+        attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{', '.join(dims)}]>}}"
+        out.append(argument[: kind.end()] + attribute + argument[kind.end() :])
+    mesh = f'  sdy.mesh @mesh = <["x"={ranks}]>\n'
+    line = text.rindex("\n", 0, head) + 1
+    return text[:line] + mesh + text[line:begin] + ", ".join(out) + text[end:]
+
+
+def drawn_extents(chosen, source):
+    """An extent for each symbol."""
+    symbols = sorted({name for shape in chosen.shapes for name in re.findall(r"[a-z]+", shape)})
+    return {
+        name: max(chosen.least, source.choice([1, 2, 3, source.randint(1, 9), source.randint(1, 70), source.randint(30, 300)]))
+        for name in symbols
+    }
+
+
+def arrays_for(chosen, extents, seed):
+    random_numbers = np.random.default_rng(seed)
+    arrays = []
+    for shape, kind in zip(chosen.shapes, chosen.types, strict=True):
+        sizes = [eval(part, {}, dict(extents)) for part in shape.split(",")]
+        if kind == I32:
+            arrays.append(random_numbers.integers(0, 1000, sizes).astype(np.int32))
+        else:
+            arrays.append(random_numbers.standard_normal(sizes).astype(np.float32))
+    return arrays
+
+
+def uneven(size, ranks, source):
+    cuts = sorted(source.randint(0, size) for _ in range(ranks - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, size], strict=True)]
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def says(result):
+    lines = result.stderr.splitlines()
+    return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
+
+
+def check(options, name, ranks):
+    chosen = PROGRAMS[name]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(options.keep or made)
+        model, artifact, data = (folder / f"{name}{ending}" for ending in (".mlir", ".so", ".npz"))
+        model.write_text(exported(chosen, ranks))
+        compiled = run([options.shard_translate, str(model), "--dynamic=all", "-o", str(artifact)])
+        if compiled.returncode:
+            return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
+        source = random.Random(f"{options.seed} {name} {ranks}")
+        for draw in range(options.draws):
+            extents = drawn_extents(chosen, source)
+            arrays = arrays_for(chosen, extents, draw)
+            expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
+            members = {f"in{i}": array for i, array in enumerate(arrays)}
+            members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
+            np.savez(data, **members)
+            sizes = []
+            if draw % 2 and ranks > 1:
+                for number, cut in enumerate(chosen.cuts):
+                    if cut is not None:
+                        parts = uneven(arrays[number].shape[cut], ranks, source)
+                        sizes.append(f"--sizes={number}:{cut}={','.join(map(str, parts))}")
+            tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
+            command = [options.shard_run, str(artifact), f"--inputs=@{data}", f"--expect=@{data}", *tolerance, *sizes]
+            result = run(command)
+            if result.returncode:
+                return "FAILED", f"{extents} {' '.join(sizes)}: code {result.returncode}: {says(result)}"
+    return "passed", f"{options.draws} extents"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--draws", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", help="keeps the last model, artifact and arrays here")
+    parser.add_argument("--shard-translate", default="shard-translate")
+    parser.add_argument("--shard-run", default="shard-run")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(PROGRAMS))
+        return 0
+    counts = {"passed": 0, "FAILED": 0, "refused": 0}
+    for name in options.names or PROGRAMS:
+        for ranks in map(int, options.ranks.split(",")):
+            status, line = check(options, name, ranks)
+            counts[status] += 1
+            print(f"{name}, {ranks} ranks: {status}: {line}", flush=True)
+    print(f"{counts['passed']} passed, {counts['FAILED']} failed, {counts['refused']} refused")
+    return int(counts["FAILED"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

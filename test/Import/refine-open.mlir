@@ -1,0 +1,86 @@
+// RUN: shard-opt %s --spmd-refine-shapes=open -split-input-file | FileCheck %s
+
+// Each open dim has a prime; what is computed of it is noted, and a size that a value is made of stays a value.
+// CHECK: spmd.extents = #spmd.extents<[dim [0, 0] = [[N:[0-9]+]]
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tensor<[[N]]x4xf32>
+func.func @main(%x: tensor<?x4xf32>) -> (tensor<?xf32>, tensor<f32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %c4 = stablehlo.constant dense<4> : tensor<i32>
+  %all = stablehlo.multiply %n, %c4 : tensor<i32>
+  %shape = stablehlo.reshape %all : (tensor<i32>) -> tensor<1xi32>
+  // CHECK-DAG: %[[SIZE:.*]] = spmd.extent [[N]] : tensor<i32>
+  // CHECK-DAG: stablehlo.reshape %{{.*}} : (tensor<[[N]]x4xf32>) -> tensor<{{[0-9]+}}xf32>
+  %flat = stablehlo.dynamic_reshape %x, %shape : (tensor<?x4xf32>, tensor<1xi32>) -> tensor<?xf32>
+  // CHECK-DAG: stablehlo.convert %[[SIZE]] : (tensor<i32>) -> tensor<f32>
+  %f = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  return %flat, %f : tensor<?xf32>, tensor<f32>
+}
+
+// -----
+
+// Dims that the program asserts to be equal have one placeholder; what an assertion asks is asked again at each binding.
+// CHECK: spmd.extents = #spmd.extents<[dim [0, 0] = [[N:[0-9]+]], dim [1, 0] = [[N]]
+// CHECK-SAME: requires {{[0-9]+}} "{0} is not {1}" [1, 0]
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tensor<[[N]]xf32>, %{{.*}}: tensor<[[N]]xf32>
+// CHECK-NOT: shape_assertion
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %same = stablehlo.compare EQ, %m, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%same, %m, %n) {error_message = "{0} is not {1}", has_side_effect = true} : (tensor<i1>, tensor<i32>, tensor<i32>) -> ()
+  %0 = stablehlo.add %x, %y : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// A dim that the program asserts to be even is twice a prime, and what is half of it that prime.
+// CHECK: dim [0, 0] = [[N:[0-9]+]]
+// CHECK-SAME: divide [0, {{[0-9]+}}] = [[HALF:[0-9]+]]
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: tensor<[[N]]xf32>
+func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %odd = stablehlo.remainder %n, %two : tensor<i32>
+  %even = stablehlo.compare EQ, %odd, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%even, %n) {error_message = "{0} is odd", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %half = stablehlo.divide %n, %two : tensor<i32>
+  %shape = stablehlo.reshape %half : (tensor<i32>) -> tensor<1xi32>
+  // CHECK: stablehlo.iota dim = 0 : tensor<[[HALF]]xi32>
+  %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+// -----
+
+// Two extents that one number stands for have to be equal in each binding.
+// CHECK: requires
+// CHECK-SAME: "extents that are {0} and {1} here were compiled as one number
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<?xf32>) -> tensor<?xi32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %five = stablehlo.constant dense<5> : tensor<i32>
+  %least = stablehlo.maximum %n, %five : tensor<i32>
+  %shape = stablehlo.reshape %least : (tensor<i32>) -> tensor<1xi32>
+  %0 = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+// -----
+
+// A gather of one slice, from where shapes say, is that slice: what it reads is known.
+// CHECK-LABEL: func.func @main
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %start = stablehlo.constant dense<2> : tensor<1xi32>
+  %rest = stablehlo.subtract %n, %two : tensor<i32>
+  %sizes = stablehlo.reshape %rest : (tensor<i32>) -> tensor<1xi32>
+  // CHECK: stablehlo.slice %{{.*}} [2:[[N:[0-9]+]]] : (tensor<[[N]]xf32>)
+  %0 = "stablehlo.dynamic_gather"(%x, %start, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], start_index_map = [0], index_vector_dim = 0>}> : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
