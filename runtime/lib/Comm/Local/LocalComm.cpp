@@ -330,18 +330,23 @@ template <typename Done> bool LocalComm::spin(Done done) {
     --crowded;
     return false;
   }
-  int64_t before = nowNs();
+  // Without a core of their own other ranks may have it that long.
+  int64_t usual = group.hasCores ? 20'000 : 1'000'000, before = nowNs();
   for (int i = 0; i < (group.hasCores ? 30 : 4); ++i) {
     std::this_thread::yield();
-    if (done())
-      return true;
-    if (!group.hasCores)
-      continue;
     int64_t now = nowNs();
-    if (now - before > 20'000) {
-      crowded = 64;
-      return false;
+    // Also where it is done meanwhile: all the sooner after so long.
+    if (now - before > usual) {
+      crowded = crowdedNext;
+      crowdedNext = std::min<int64_t>(crowdedNext * 2, 4096);
     }
+    if (done()) {
+      if (crowded == 0)
+        crowdedNext = 64;
+      return true;
+    }
+    if (crowded > 0)
+      return false;
     before = now;
   }
   return false;

@@ -206,8 +206,9 @@ private:
 
   int64_t sequence = 0;
   int64_t barriers = 0;
-  int64_t crowded = 0; ///< waits for which the core belongs to others
-  int64_t numOpen = 0; ///< posts of others that it holds open
+  int64_t crowded = 0;      ///< waits for which the core belongs to others
+  int64_t crowdedNext = 64; ///< so many when they have it the next time
+  int64_t numOpen = 0;      ///< posts of others that it holds open
   uint32_t busySlots = 0;
   /// Copies of buffers that others do not see, by slot.
   std::array<void *, Board::numSlots> staged = {};
