@@ -243,7 +243,7 @@ MaybeFailure shardc::engine::readBinding(const CompiledModel &from,
     return damaged();
   for (auto *values : {&metadata->arguments, &metadata->results})
     for (shardc::ValueMetadata &value : *values)
-      for (shardc::DimPlacement &dim : value.dims) {
+      for (auto [dim, size] : llvm::zip_equal(value.dims, value.shape)) {
         std::vector<int64_t> indices;
         if (!next("\"boundaries\":["))
           return damaged();
@@ -255,6 +255,7 @@ MaybeFailure shardc::engine::readBinding(const CompiledModel &from,
         if (!bounds)
           return damaged();
         dim.boundaries = *bounds;
+        size = bounds->size();
       }
   model.name = from.name;
   model.metadata = json;

@@ -109,8 +109,11 @@ class Executable:
         """From a table of all results' handles to those of each."""
         self._frames: list[_Frame] = []
         self.open_dims = [(number, dim) for number, value in enumerate(self.metadata["arguments"])
-                          for dim, lies in enumerate(value["dims"]) if lies.get("dynamic")]
+                          for dim, lies in enumerate(value["dims"]) if lies.get("dynamic") or lies.get("open")]
         """Arguments and dims whose sizes were left open."""
+        self.open_extents = {(number, dim) for number, value in enumerate(self.metadata["arguments"])
+                             for dim, lies in enumerate(value["dims"]) if lies.get("open")}
+        """Those of which it was left open how many elements there are."""
 
     @staticmethod
     def compile(text: str, options: Sequence[tuple[str, str]], num_ranks: int) -> "Executable":

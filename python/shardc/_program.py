@@ -169,7 +169,8 @@ class Variant:
         Raises: UsageError for sizes that cannot be.
         """
         if sizes:
-            known = {place: self._sizes_of(place) for place in self.executable.open_dims}
+            known = {place: self._sizes_of(place) for place in self.executable.open_dims
+                     if place not in self.executable.open_extents}
             given = {place: tuple(values) for place, values in sizes.items()}
             self.executable = self._bind(tuple({**known, **given}.items()))
 
@@ -203,6 +204,9 @@ class Variant:
         for number, dim in executable.open_dims:
             leaf, wanted = given[number], executable.arguments[number].sharding
             sizes[number, dim] = wanted.dims[dim].sizes
+            if (number, dim) in executable.open_extents:
+                # As many elements as there are, in balanced shards.
+                sizes[number, dim], is_other = (numpy.shape(leaf)[dim],), True
             if isinstance(leaf, Array) and leaf.sharding.mesh == wanted.mesh \
                     and leaf.sharding.dims[dim].axes == wanted.dims[dim].axes:
                 is_other |= leaf.sharding.dims[dim] != wanted.dims[dim]
@@ -293,7 +297,10 @@ class Variant:
                 continue
             shape = tuple(numpy.shape(leaf))
             kind = _type_as_given(leaf, aval.dtype, source.in_avals is not None)
-            if shape != tuple(aval.shape) or kind != aval.dtype:
+            kept = number if self.numbers is None else self.numbers.index(number)
+            wanted = [size for dim, size in enumerate(aval.shape) if (kept, dim) not in self.executable.open_extents]
+            closed = [size for dim, size in enumerate(shape) if (kept, dim) not in self.executable.open_extents]
+            if len(shape) != len(aval.shape) or closed != wanted or kind != aval.dtype:
                 has = describe(numpy.dtype(kind), shape)
                 return (f"{self.labels[number]} is {has}, but the program takes "
                         f"{describe(numpy.dtype(aval.dtype), tuple(aval.shape))}")
