@@ -105,7 +105,8 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
       pointer = {};
   // Against the lanes, element by element, the lanes outermost: reads then run
   // along memory where a reduction dim does.
-  if (!input.coef[s.vec].is(1)) {
+  const Quantity &along = input.coef[s.vec];
+  if (!along.is(1) && !along.is(-1) && (!along.is(2) || mask)) {
     Quantity count =
         mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
              : Quantity::of(vectors * s.lanes);

@@ -13,6 +13,7 @@
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -116,6 +117,8 @@ struct Chooser {
       perVector += load;
     }
     int64_t reductions = reductionCount();
+    // A store across lanes is some four times as many instructions as lanes.
+    double apart = (contraction ? 4.0 : 1.5) * lanes;
     if (reduces) {
       double finish = 2 * std::log2(lanes) + 3;
       perVector += nest.outputs.size() * finish * lanes / reductions;
@@ -123,42 +126,88 @@ struct Chooser {
       for (const Access &store : nest.stores())
         perVector += (store.liesAlong(dim)                      ? 1.0
                       : row >= 0 && liesAcross(store, dim, row) ? turned
-                                                                : 1.5 * lanes) /
+                                                                : apart) /
                      reductions;
       for (const Access &input : nest.epilogueInputs)
         perVector += loadCost(input, dim, lanes) / reductions;
     }
     // Without unit stride in the result, sums cannot be kept in memory by
     // blocks.
-    if (contraction && !reduces && !nest.stores()[0].coef[dim].is(1))
+    if (contraction && !reduces && !nest.stores()[0].coef[dim].is(1) &&
+        outputCount() <= cacheElements())
       perVector += 1;
     double effective = double(count) / llvm::divideCeil(count, lanes);
     return perVector / effective;
   }
 
-  /// A parallel dim that only `reader` steps through, not `other`; the largest.
+  /// Parallel dims that only `reader` steps through, not `other`.
+  SmallVector<int> reuseDims(const Access &reader, const Access &other,
+                             int except) const {
+    SmallVector<int> found;
+    for (auto [i, dim] : llvm::enumerate(nest.dims))
+      if (!dim.reduces && int(i) != except && !dim.size.is(1) &&
+          reader.usesDim(i) && !other.usesDim(i))
+        found.push_back(i);
+    return found;
+  }
+
+  /// The largest of them, or -1.
   int findReuseDim(const Access &reader, const Access &other,
                    int except) const {
     int best = -1;
-    for (auto [i, dim] : llvm::enumerate(nest.dims)) {
-      if (dim.reduces || int(i) == except || dim.size.is(1))
-        continue;
-      if (reader.usesDim(i) && !other.usesDim(i) &&
-          (best < 0 || size(i) > size(best)))
-        best = i;
-    }
+    for (int dim : reuseDims(reader, other, except))
+      if (best < 0 || size(dim) > size(best))
+        best = dim;
     return best;
   }
 
+  /// Bytes from one row to the next, or a number that they are a multiple of.
+  static int64_t rowBytes(const Access &reader, int row) {
+    const Quantity &coef = reader.coef[row];
+    int64_t elements = coef.fixed ? std::abs(*coef.fixed) : coef.multiple();
+    return elements * elementBytes(reader.element);
+  }
+
+  /// How many of `rows` lines, `bytes` apart, belong to one set of a cache
+  /// whose ways are pages: every first-level cache of x86 and ARM.
+  static int64_t linesInSet(int64_t rows, int64_t bytes) {
+    constexpr uint64_t page = 4096, line = 64;
+    if (bytes < int64_t(line) || rows < 2)
+      return 1;
+    uint64_t places = page / std::max(std::gcd(uint64_t(bytes), page), line);
+    return llvm::divideCeil(uint64_t(rows), places);
+  }
+
+  /// Elements of all outputs.
+  int64_t outputCount() const {
+    int64_t count = 1;
+    for (int dim : llvm::seq<int>(nest.dims.size()))
+      if (!nest.dims[dim].reduces)
+        count *= size(dim);
+    return count;
+  }
+
+  /// Elements that the second-level cache has room for beside what else is in
+  /// it.
+  int64_t cacheElements() const {
+    unsigned width =
+        std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
+    return int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width);
+  }
+
   /// Cycles for all tiles of `a` by `b` accumulators over dims (-1: none) of
-  /// `sizeA` by `sizeB`.
+  /// `sizeA` by `sizeB`. With `each`, both operands have an element for each
+  /// lane: no element of a row's is used twice.
   double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
-                  int64_t sizeB) const {
-    auto one = [](int64_t x, int64_t y) {
+                  int64_t sizeB, int64_t bytesA = 0, bool each = false) const {
+    auto one = [&](int64_t x, int64_t y) {
       if (x == 0 || y == 0)
         return 0.0;
-      // Two loads and two multiply-adds a cycle, of four cycles each.
-      return std::max({x * y / 2.0, (x + y) / 2.0, 4.0}) + 1.0;
+      // Two loads and two multiply-adds a cycle, of four cycles each. Lines
+      // that push one another out of a set of eight are read from behind it.
+      double missed = linesInSet(x, bytesA) > 6 ? 0.3 * x : 0;
+      double loads = each ? x * y + y : x + y;
+      return std::max({x * y / 2.0, loads / 2.0, 4.0}) + 1.0 + missed;
     };
     // How many tiles of which extents.
     using Extents = SmallVector<std::pair<int64_t, int64_t>, 4>;
@@ -241,24 +290,84 @@ struct Chooser {
                                       std::max<int64_t>(1, 8 / tile));
       return;
     }
-    bool useA = a.usesDim(s.vec), useB = b.usesDim(s.vec);
-    if (useA != useB)
-      s.row = useA ? findReuseDim(b, a, s.vec) : findReuseDim(a, b, s.vec);
-    int64_t rowSize = s.row < 0 ? 1 : size(s.row);
+    // Who is read once for a vector, the rows', and who for each element.
+    const Access &rowReader = a.usesDim(s.vec) ? b : a;
+    const Access &vecReader = a.usesDim(s.vec) ? a : b;
+    bool each = rowReader.usesDim(s.vec); // channels by themselves
+    SmallVector<int> candidates = reuseDims(rowReader, vecReader, s.vec);
+    if (each)
+      candidates.append(reuseDims(vecReader, rowReader, s.vec));
+    auto apart = [&](int row) {
+      return rowBytes(rowReader.usesDim(row) ? rowReader : vecReader, row);
+    };
+    llvm::stable_sort(candidates,
+                      [&](int x, int y) { return apart(x) < apart(y); });
+    if (candidates.empty())
+      candidates.push_back(-1);
     int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
     double best = 1e300;
-    for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
-         ++vectors)
-      for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
-        if (!fits(rows, vectors))
-          continue;
-        double cost = tileCost(rows, vectors, s.row, -1, rowSize, vecSize);
-        if (cost < best * 0.999) {
-          best = cost;
-          s.rows = rows;
-          s.vectors = vectors;
+    for (int row : candidates) {
+      int64_t rowSize = row < 0 ? 1 : size(row);
+      int64_t bytes = row < 0 || each ? 0 : rowBytes(rowReader, row);
+      for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
+           ++vectors)
+        for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
+          if (each ? (rows + 1) * vectors >= registers : !fits(rows, vectors))
+            continue;
+          double cost =
+              tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes, each) /
+              rowSize;
+          if (cost < best * 0.999) {
+            best = cost;
+            s.row = row;
+            s.rows = rows;
+            s.vectors = vectors;
+          }
         }
-      }
+    }
+  }
+
+  /// How often the loops over tiles read all of `input`.
+  int64_t sweeps(const Schedule &s, const Access &input) const {
+    int64_t count = 1;
+    for (int dim : llvm::seq<int>(nest.dims.size())) {
+      if (nest.dims[dim].reduces || input.usesDim(dim))
+        continue;
+      int64_t extent = dim == s.row      ? s.rows
+                       : dim == s.column ? s.columns
+                       : dim == s.vec    ? s.vectors * s.lanes
+                                         : 1;
+      count *= llvm::divideCeil(size(dim), extent);
+    }
+    return count;
+  }
+
+  /// Sums are added up in the order in which inputs lie in memory, where they
+  /// may be: the last loop over what lies closest together.
+  void orderReductions(Schedule &s) const {
+    if (!contraction ||
+        (exact && !spmd::contract::AnyOrder::has(combinerOf(nest.main, 0))))
+      return;
+    auto stride = [&](int dim) {
+      int64_t total = 0;
+      for (const Access &input : nest.inputs)
+        total += std::abs(input.coef[dim].guess());
+      return total;
+    };
+    llvm::stable_sort(s.reductions,
+                      [&](int x, int y) { return stride(x) > stride(y); });
+    // Rows that overlap from one iteration of the last loop to the next are not
+    // for that loop: LLVM would carry elements along, and run out of registers.
+    size_t count = s.reductions.size();
+    if (count < 2 || s.row < 0 || s.vecReduces)
+      return;
+    const Access &reader = nest.inputs[nest.inputs[0].usesDim(s.row) ? 0 : 1];
+    const Quantity &row = reader.coef[s.row],
+                   &last = reader.coef[s.reductions[count - 1]];
+    if (row.fixed && last.fixed && *last.fixed != 0 &&
+        *row.fixed % *last.fixed == 0 &&
+        std::abs(*row.fixed / *last.fixed) < size(s.reductions[count - 1]))
+      std::swap(s.reductions[count - 1], s.reductions[count - 2]);
   }
 
   void choosePacking(Schedule &s) const {
@@ -297,14 +406,16 @@ struct Chooser {
   /// Elements of the inputs that a tile's loops step over, without `except`.
   int64_t footprint(ArrayRef<int> except) const {
     int64_t total = 0;
-    for (const Access &input : nest.inputs) {
-      int64_t elements = 1;
-      for (int dim : llvm::seq<int>(nest.dims.size()))
-        if (input.usesDim(dim) && !llvm::is_contained(except, dim))
-          elements *= size(dim);
-      total += elements;
-    }
+    for (const Access &input : nest.inputs)
+      total += elementsOf(input, except);
     return total;
+  }
+  int64_t elementsOf(const Access &input, ArrayRef<int> except) const {
+    int64_t elements = 1;
+    for (int dim : llvm::seq<int>(nest.dims.size()))
+      if (input.usesDim(dim) && !llvm::is_contained(except, dim))
+        elements *= size(dim);
+    return elements;
   }
 
   /// Small outputs of large inputs (gradients of weights): the inputs are cut
@@ -314,17 +425,15 @@ struct Chooser {
     if (!contraction || nest.epilogue ||
         (!s.vecReduces && !nest.outputs[0].coef[s.vec].is(1)))
       return;
-    int64_t outputs = 1, tile = s.rows * s.columns *
-                                (s.vecReduces ? 1 : s.vectors * s.lanes);
-    for (int dim : llvm::seq<int>(nest.dims.size()))
-      if (!nest.dims[dim].reduces)
-        outputs *= size(dim);
-    // What is added to and what is read leave a part of it free.
-    unsigned width =
-        std::max(nest.outputs[0].element.getIntOrFloatBitWidth() / 8, 1u);
-    auto cache =
-        int64_t(machineOf(nest.main).cacheBytes * 3 / 8 / width); // elements
+    int64_t outputs = outputCount(), cache = cacheElements();
+    int64_t tile =
+        s.rows * s.columns * (s.vecReduces ? 1 : s.vectors * s.lanes);
     if (outputs > cache || outputs < 2 * tile || footprint({}) < 2 * cache)
+      return;
+    // What is read once, or stays in the cache, is no reason.
+    if (llvm::none_of(nest.inputs, [&](const Access &input) {
+          return sweeps(s, input) > 1 && elementsOf(input, {}) > cache;
+        }))
       return;
     SmallVector<int> reductions(s.reductions);
     if (s.vecReduces)
@@ -414,6 +523,7 @@ struct Chooser {
         s.outer.push_back(dim);
       }
     }
+    orderReductions(s);
     if (s.vecReduces)
       s.reductions.push_back(s.vec);
     if (s.lanes > 1)

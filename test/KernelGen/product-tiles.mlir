@@ -1,0 +1,74 @@
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=512 | FileCheck %s
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#out = affine_map<(m, n, k) -> (m, n)>
+
+// Rows of 4,000 bytes lie in sets of their own: tiles of 14 rows and 2 vectors.
+// CHECK-LABEL: func.func @rows_in_sets_of_their_own(
+//       CHECK:   %{{.*}}:28 = scf.for
+func.func @rows_in_sets_of_their_own(%a: memref<1008x1000xf32>, %b: memref<1000x1024xf32>, %c: memref<1008x1024xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1008x1000xf32>, memref<1000x1024xf32>) outs(%c : memref<1008x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Rows of 4,096 bytes all lie in one set, which has room for eight lines: tiles of 6 rows and 4 vectors.
+// CHECK-LABEL: func.func @rows_in_one_set(
+//       CHECK:   %{{.*}}:24 = scf.for
+func.func @rows_in_one_set(%a: memref<1008x1024xf32>, %b: memref<1024x1024xf32>, %c: memref<1008x1024xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1008x1024xf32>, memref<1024x1024xf32>) outs(%c : memref<1008x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// The long operand is read once whatever is done, the other one stays in the cache: sums stay in registers from the first to
+// the last of the 1,024.
+// CHECK-LABEL: func.func @skinny(
+//       CHECK:   %{{.*}}:6 = scf.for %{{.*}} = %c0{{.*}} to %c1024{{.*}} step %c1{{.*}} iter_args
+func.func @skinny(%a: memref<4096x1024xf32>, %b: memref<1024x16xf32>, %c: memref<4096x16xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<4096x1024xf32>, memref<1024x16xf32>) outs(%c : memref<4096x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Images of 28 by 28, channels first: vectors of features, which are copied to a panel, as vectors of columns would be 12 of 16
+// elements. Channels, which lie furthest apart, are summed up outermost; columns of the window, of which rows of the tile would
+// share elements, not innermost.
+#image = affine_map<(n, f, y, x, h, w, c) -> (n, c, y + h, x + w)>
+#window = affine_map<(n, f, y, x, h, w, c) -> (f, c, h, w)>
+#sums = affine_map<(n, f, y, x, h, w, c) -> (n, f, y, x)>
+// CHECK-LABEL: func.func @narrow_images(
+//       CHECK:   memref.alloc() {{.*}} : memref<589824xi8>
+//       CHECK:   %{{.*}}:28 = scf.for %{{.*}} to %c512
+//       CHECK:     arith.constant 900 : index
+//       CHECK:     %{{.*}}:28 = scf.for %{{.*}} to %c3
+//   CHECK-NOT:       arith.constant 30 : index
+//       CHECK:       %{{.*}}:28 = scf.for %{{.*}} to %c3
+//       CHECK:         arith.constant 30 : index
+func.func @narrow_images(%a: memref<2x512x30x30xf32>, %b: memref<512x512x3x3xf32>, %c: memref<2x512x28x28xf32>) {
+  linalg.generic {indexing_maps = [#image, #window, #sums],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%a, %b : memref<2x512x30x30xf32>, memref<512x512x3x3xf32>) outs(%c : memref<2x512x28x28xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
