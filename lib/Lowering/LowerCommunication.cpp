@@ -293,43 +293,6 @@ static LogicalResult lowerHostCall(HostCallOp op, MeshOp meshOp) {
   return success();
 }
 
-/// Elements at their places in a filled tensor.
-static void lowerDilate(DilateOp op) {
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(op.getType());
-  SmallVector<Value> sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    if (type.isDynamicDim(i))
-      sizes.push_back(
-          i == static_cast<int64_t>(op.getDim())
-              ? op.getSize()
-              : tensor::DimOp::create(builder, loc, op.getInput(), i)
-                    .getResult());
-  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                        type.getElementType(), sizes);
-  // A broadcast of the 0-d fill.
-  AffineMap scalar = AffineMap::get(type.getRank(), 0, builder.getContext());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> parallel(type.getRank(),
-                                            utils::IteratorType::parallel);
-  auto filled = linalg::GenericOp::create(
-      builder, loc, type, op.getFill(), empty, ArrayRef{scalar, identity},
-      parallel, [](OpBuilder &b, Location l, ValueRange args) {
-        linalg::YieldOp::create(b, l, args[0]);
-      });
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      strides(type.getRank(), builder.getIndexAttr(1)), extents;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    extents.push_back(tensor::getMixedSize(builder, loc, op.getInput(), i));
-  offsets[op.getDim()] = op.getFirst();
-  strides[op.getDim()] = builder.getIndexAttr(op.getFactor());
-  Value inserted = putPart(builder, loc, op.getInput(), filled.getResult(0),
-                           offsets, extents, strides);
-  op.replaceAllUsesWith(inserted);
-  op.erase();
-}
-
 //===----------------------------------------------------------------------===//
 // Sizes of what is given
 //===----------------------------------------------------------------------===//
@@ -420,13 +383,10 @@ struct LowerCommunicationPass final
       if (failed(verifyLocalView(function)))
         return signalPassFailure();
     SmallVector<CommunicationOpInterface> ops, plans;
-    SmallVector<DilateOp> dilates;
     SmallVector<HostCallOp> calls;
     module.walk([&](Operation *op) {
       if (auto communication = dyn_cast<CommunicationOpInterface>(op))
         (isa<RowPlanOp>(op) ? plans : ops).push_back(communication);
-      else if (auto dilate = dyn_cast<DilateOp>(op))
-        dilates.push_back(dilate);
       else if (auto call = dyn_cast<HostCallOp>(op))
         calls.push_back(call);
     });
@@ -438,8 +398,6 @@ struct LowerCommunicationPass final
     for (HostCallOp op : calls)
       if (failed(lowerHostCall(op, mesh)))
         return signalPassFailure();
-    for (DilateOp op : dilates)
-      lowerDilate(op);
     resolveDims(module);
     contract::Sites::set(
         module, SiteTableAttr::get(&getContext(), sites.mesh,

@@ -127,3 +127,50 @@ func.func @grouped_convolution(%x: tensor<1x6x8xf32>, %w: tensor<4x3x3xf32>) -> 
       : (tensor<1x6x8xf32>, tensor<4x3x3xf32>) -> tensor<1x4x6xf32>
   return %0 : tensor<1x4x6xf32>
 }
+
+// A transposed convolution goes by phases: each meets the elements of the window that stand where the input has elements, and
+// writes every second result. Of a window of three, phase 0 has two, phase 1 one.
+// CHECK-LABEL: func.func @transposed_convolution(
+//       CHECK:   %[[PADDED:.*]] = tensor.pad %{{.*}} low[0, 0, 0] high[0, 0, 1]
+//   CHECK-NOT:   tensor<1x4x1{{[5-9]}}xf32>
+//       CHECK:   %[[ENDS:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0] [6, 4, 2] [1, 1, 2]
+//       CHECK:   %[[FIRST:.*]] = linalg.generic
+//  CHECK-SAME:     ins(%{{.*}}, %[[ENDS]] : tensor<1x4x9xf32>, tensor<6x4x2xf32>) outs(%{{.*}} : tensor<1x6x8xf32>)
+//       CHECK:   %[[ODD:.*]] = tensor.insert_slice %[[FIRST]] into %{{.*}}[0, 0, 1] [1, 6, 8] [1, 1, 2]
+//       CHECK:   %[[MIDDLE:.*]] = tensor.extract_slice %{{.*}}[0, 0, 1] [6, 4, 1] [1, 1, 2]
+//       CHECK:   %[[SECOND:.*]] = linalg.generic
+//  CHECK-SAME:     outs(%{{.*}} : tensor<1x6x8xf32>)
+//       CHECK:   tensor.insert_slice %[[SECOND]] into %[[ODD]][0, 0, 0] [1, 6, 8] [1, 1, 2]
+func.func @transposed_convolution(%a: tensor<1x4x8xf32>, %b: tensor<6x4x3xf32>) -> tensor<1x6x16xf32> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {pad = [[1, 2]], lhs_dilate = [2]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x8xf32>, tensor<6x4x3xf32>) -> tensor<1x6x16xf32>
+  return %0 : tensor<1x6x16xf32>
+}
+
+// What a rank spreads apart from an element of its own, too: nothing is multiplied with what lies between.
+// CHECK-LABEL: func.func @spread_by_ranks(
+//   CHECK-NOT:   tensor<1x4x17xf32>
+//       CHECK:   linalg.generic
+//       CHECK:   tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 1] [1, 6, 7] [1, 1, 2]
+//       CHECK:   tensor.insert_slice %{{.*}} into %{{.*}}[0, 0, 0] [1, 6, 8] [1, 1, 2]
+func.func @spread_by_ranks(%a: tensor<1x4x8xf32>, %b: tensor<6x4x3xf32>) -> tensor<1x6x15xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = arith.constant 1 : index
+  %size = arith.constant 17 : index
+  %0 = spmd.dilate %a dim 2 by 2 first %one size %size fill %zero : tensor<1x4x8xf32>, tensor<f32> -> tensor<1x4x17xf32>
+  %1 = stablehlo.convolution(%0, %b) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x17xf32>, tensor<6x4x3xf32>) -> tensor<1x6x15xf32>
+  return %1 : tensor<1x6x15xf32>
+}
+
+// Channels by themselves have no dim for the one feature of a group: results are where they are wanted.
+// CHECK-LABEL: func.func @each_channel_by_itself(
+//       CHECK:   %[[SUM:.*]] = linalg.generic
+//  CHECK-SAME:     outs(%{{.*}} : tensor<2x8x16xf32>)
+//   CHECK-NOT:   tensor.collapse_shape
+//       CHECK:   return %[[SUM]]
+func.func @each_channel_by_itself(%a: tensor<2x10x16xf32>, %b: tensor<3x1x16xf32>) -> tensor<2x8x16xf32> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
+      {batch_group_count = 1 : i64, feature_group_count = 16 : i64} : (tensor<2x10x16xf32>, tensor<3x1x16xf32>) -> tensor<2x8x16xf32>
+  return %0 : tensor<2x8x16xf32>
+}

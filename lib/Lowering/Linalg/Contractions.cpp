@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
 #include "Complex.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
@@ -197,40 +198,40 @@ static LogicalResult lowerPlainDot(Lowerer &l, stablehlo::DotOp op) {
 // convolution
 //===----------------------------------------------------------------------===//
 
-// Padding and base dilation make a larger lhs, window reversal a reversed rhs.
-// Groups split dims in (group, rest); the result's are joined again.
-static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
+// How many windows fit in `extent` elements.
+static OpFoldResult windowsIn(Lowerer &l, OpFoldResult extent,
+                              OpFoldResult window, int64_t stride,
+                              int64_t dilation) {
+  AffineExpr s0 = l.b.getAffineSymbolExpr(0), s1 = l.b.getAffineSymbolExpr(1);
+  OpFoldResult count = l.affine(
+      (s0 - (s1 - 1) * dilation - 1).floorDiv(stride) + 1, {extent, window});
+  if (getConstantIntValue(count))
+    return count;
+  return arith::MaxSIOp::create(l.b, l.value(count), l.index(0)).getResult();
+}
+
+// The convolution of a padded lhs, its result of `type`; null after an error.
+// Groups split dims in (group, rest); the result's are joined again, unless
+// each group has one feature.
+static Value sumOfWindows(Lowerer &l, stablehlo::ConvolutionOp op, Value lhs,
+                          Value rhs, RankedTensorType type) {
   ImplicitLocOpBuilder &b = l.b;
   stablehlo::ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
-  auto type = cast<RankedTensorType>(signlessType(op.getType()));
-  Value lhs = l.tensor(op.getLhs()), rhs = l.tensor(op.getRhs());
-  auto lhsType = cast<RankedTensorType>(lhs.getType());
   size_t spatial = dims.getInputSpatialDimensions().size();
   int64_t rank = type.getRank();
-
-  SmallVector<OpFoldResult> low(rank, b.getIndexAttr(0)), high(low);
-  SmallVector<int64_t> interior(rank, 0), reversed;
   SmallVector<int64_t> strides = op.getWindowStridesOrOnes();
   SmallVector<int64_t> dilations = op.getRhsDilationOrOnes();
-  for (size_t i = 0; i < spatial; ++i) {
-    int64_t dim = dims.getInputSpatialDimensions()[i];
-    auto [before, after] = op.getPaddingOrZeros()[i];
-    low[dim] = b.getIndexAttr(before);
-    high[dim] = b.getIndexAttr(after);
-    interior[dim] = op.getLhsDilationOrOnes()[i] - 1;
-    if (op.getWindowReversalOrFalse()[i])
-      reversed.push_back(dims.getKernelSpatialDimensions()[i]);
-  }
-  lhs = l.pad(lhs, l.zero(lhsType.getElementType()), low, high, interior);
-  if (!reversed.empty())
-    rhs = l.reverse(rhs, reversed);
-
   int64_t featureGroups = op.getFeatureGroupCount(),
           batchGroups = op.getBatchGroupCount();
   int64_t groups = featureGroups * batchGroups;
-  bool grouped = groups > 1;
   int64_t outBatch = dims.getOutputBatchDimension(),
           outFeature = dims.getOutputFeatureDimension();
+  bool grouped = groups > 1;
+  // One feature a group: the feature says the group.
+  bool alone =
+      grouped &&
+      cast<RankedTensorType>(rhs.getType())
+              .getDimSize(dims.getKernelOutputFeatureDimension()) == groups;
 
   // Loops: the result's dims in their order, the group before its feature dim;
   // then the window, then input features.
@@ -239,7 +240,7 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
   AffineExpr group;
   unsigned loop = 0;
   for (int64_t dim = 0; dim < rank; ++dim) {
-    if (grouped && dim == outFeature) {
+    if (grouped && !alone && dim == outFeature) {
       group = b.getAffineDimExpr(loop++);
       sizes.push_back(b.getIndexAttr(groups));
     }
@@ -248,13 +249,15 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
                         ? OpFoldResult()
                         : b.getIndexAttr(type.getDimSize(dim)));
   }
+  if (alone)
+    group = outLoops[outFeature];
   unsigned parallel = loop;
   auto setSize = [&](int64_t dim, OpFoldResult size) {
     sizes[cast<AffineDimExpr>(outLoops[dim]).getPosition()] = size;
   };
-  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
   setSize(outFeature,
-          l.affine(s0.floorDiv(groups),
+          l.affine(s0.floorDiv(alone ? 1 : groups),
                    l.size(rhs, dims.getKernelOutputFeatureDimension())));
   if (type.isDynamicDim(outBatch))
     setSize(outBatch, l.affine(s0.floorDiv(batchGroups),
@@ -268,15 +271,9 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
     AffineExpr k = b.getAffineDimExpr(loop++);
     lhsExprs[in] = outLoops[out] * strides[i] + k * dilations[i];
     rhsExprs[window] = k;
-    if (type.isDynamicDim(out)) {
-      OpFoldResult extent =
-          l.affine((s0 - (s1 - 1) * dilations[i] - 1).floorDiv(strides[i]) + 1,
-                   {l.size(lhs, in), l.size(rhs, window)});
-      if (!getConstantIntValue(extent))
-        extent =
-            arith::MaxSIOp::create(b, l.value(extent), l.index(0)).getResult();
-      setSize(out, extent);
-    }
+    if (type.isDynamicDim(out))
+      setSize(out, windowsIn(l, l.size(lhs, in), l.size(rhs, window),
+                             strides[i], dilations[i]));
   }
   AffineExpr feature = b.getAffineDimExpr(loop++);
   lhsExprs[dims.getInputBatchDimension()] = outLoops[outBatch];
@@ -289,6 +286,8 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
                                       : dims.getInputBatchDimension();
     lhs = l.splitDim(lhs, split, groups);
     lhsExprs.insert(lhsExprs.begin() + split, group);
+  }
+  if (grouped && !alone) {
     rhs = l.splitDim(rhs, dims.getKernelOutputFeatureDimension(), groups);
     rhsExprs.insert(rhsExprs.begin() + dims.getKernelOutputFeatureDimension(),
                     group);
@@ -304,18 +303,289 @@ static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
   iterators.append(loop - parallel, utils::IteratorType::reduction);
   Value sum =
       contract(l, op, lhs, rhs, sizes, type.getElementType(), maps, iterators);
-  if (!sum)
-    return failure();
-  if (grouped) {
-    SmallVector<ReassociationIndices> joined;
-    for (int64_t dim = 0, at = 0; dim < rank; ++dim) {
-      joined.push_back({at++});
-      if (dim == outFeature)
-        joined.back().push_back(at++);
-    }
-    sum = tensor::CollapseShapeOp::create(b, sum, joined);
+  if (!sum || !grouped || alone)
+    return sum;
+  SmallVector<ReassociationIndices> joined;
+  for (int64_t dim = 0, at = 0; dim < rank; ++dim) {
+    joined.push_back({at++});
+    if (dim == outFeature)
+      joined.back().push_back(at++);
   }
-  l.set(op, sum);
+  return tensor::CollapseShapeOp::create(b, sum, joined);
+}
+
+namespace {
+/// A spatial dim whose elements lie `factor` apart, the first at `first`, from
+/// where windows begin: in turn, one of `factor` sets of the window's elements
+/// meets elements of the input, the others what is between.
+///
+///   factor 2, first 1, window a b c:   input    . x . y . z
+///                                      result   b x, a x + c y, b y, ...
+///   phase 0, elements a c:  results 1, 3, ...; phase 1, element b: 0, 2, ...
+struct Spread {
+  int64_t factor = 1;
+  OpFoldResult first, results;
+  /// Of each phase.
+  struct Phase {
+    OpFoldResult from, count; ///< results: from, from + factor, ...
+    OpFoldResult begin;       ///< in the padded input
+    int64_t window = 0;       ///< elements, none perhaps
+  };
+  SmallVector<Phase> phases;
+};
+
+/// A convolution of a lhs some dims of which are spread apart, by phases:
+/// nothing is multiplied with what lies between.
+class Phases {
+public:
+  Phases(Lowerer &l, stablehlo::ConvolutionOp op)
+      : l(l), b(l.b), op(op), dims(op.getDimensionNumbers()),
+        type(cast<RankedTensorType>(signlessType(op.getType()))),
+        spreads(dims.getInputSpatialDimensions().size()) {}
+
+  /// Says which dims are spread apart, and by what lhs before that; false if
+  /// none is.
+  bool find();
+  /// True where the convolution's own dilation of spatial dim `i` is done here.
+  bool takes(size_t i) const { return spreads[i].factor > 1; }
+  Value source() const { return lhs; }
+  /// The padding of spatial dim `i`.
+  std::pair<OpFoldResult, OpFoldResult> padding(size_t i);
+  /// The whole, of a padded lhs.
+  Value emit(Value padded, Value rhs);
+
+private:
+  OpFoldResult atLeast(OpFoldResult value, OpFoldResult bound);
+  /// Whether spatial dim `i` can be done by phases, of which there are
+  /// `factor`.
+  bool canTake(size_t i, int64_t factor);
+  Value emitPhase(Value padded, Value rhs, ArrayRef<size_t> phase,
+                  Value result);
+
+  Lowerer &l;
+  ImplicitLocOpBuilder &b;
+  stablehlo::ConvolutionOp op;
+  stablehlo::ConvDimensionNumbersAttr dims;
+  RankedTensorType type;
+  SmallVector<Spread> spreads;
+  Value lhs;
+};
+} // namespace
+
+OpFoldResult Phases::atLeast(OpFoldResult value, OpFoldResult bound) {
+  auto x = getConstantIntValue(value), y = getConstantIntValue(bound);
+  if (x && y)
+    return b.getIndexAttr(std::max(*x, *y));
+  return arith::MaxSIOp::create(b, l.value(value), l.value(bound)).getResult();
+}
+
+bool Phases::canTake(size_t i, int64_t factor) {
+  // Each phase of each dim is a kernel.
+  constexpr int64_t most = 16;
+  for (const Spread &spread : spreads)
+    factor *= spread.factor;
+  auto rhs = cast<RankedTensorType>(op.getRhs().getType());
+  return factor <= most && op.getWindowStridesOrOnes()[i] == 1 &&
+         op.getRhsDilationOrOnes()[i] == 1 &&
+         !rhs.isDynamicDim(dims.getKernelSpatialDimensions()[i]);
+}
+
+bool Phases::find() {
+  Value source = op.getLhs();
+  ArrayRef<int64_t> in = dims.getInputSpatialDimensions();
+  OpFoldResult zero = b.getIndexAttr(0);
+  SmallVector<int64_t> own = op.getLhsDilationOrOnes();
+  for (size_t i : llvm::seq(spreads.size()))
+    if (own[i] > 1 && canTake(i, own[i])) {
+      spreads[i].factor = own[i];
+      spreads[i].first = zero;
+    }
+  // What ranks spread apart, each from an element of its own.
+  SmallVector<OpFoldResult> extents(spreads.size());
+  while (auto dilate = source.getDefiningOp<spmd::DilateOp>()) {
+    size_t i = llvm::find(in, int64_t(dilate.getDim())) - in.begin();
+    if (i == in.size() || own[i] != 1 || takes(i) ||
+        !canTake(i, dilate.getFactor()) ||
+        !matchPattern(dilate.getFill(), m_AnyZeroFloat()))
+      break;
+    auto number = [&](Value value) -> OpFoldResult {
+      APInt known;
+      if (matchPattern(value, m_ConstantInt(&known)))
+        return b.getIndexAttr(known.getSExtValue());
+      return l.tensor(value);
+    };
+    spreads[i].factor = dilate.getFactor();
+    spreads[i].first = number(dilate.getFirst());
+    extents[i] = number(dilate.getSize());
+    source = dilate.getInput();
+  }
+  lhs = l.tensor(source);
+  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
+  bool any = false;
+  for (auto [i, spread] : llvm::enumerate(spreads)) {
+    int64_t factor = spread.factor;
+    if (factor == 1)
+      continue;
+    any = true;
+    auto [before, after] = op.getPaddingOrZeros()[i];
+    int64_t window = cast<RankedTensorType>(op.getRhs().getType())
+                         .getDimSize(dims.getKernelSpatialDimensions()[i]);
+    int64_t out = dims.getOutputSpatialDimensions()[i];
+    spread.first = l.affine(s0 + before, spread.first);
+    spread.results = b.getIndexAttr(type.getDimSize(out));
+    if (type.isDynamicDim(out)) {
+      if (!extents[i])
+        extents[i] =
+            atLeast(l.affine((s0 - 1) * factor + 1, l.size(lhs, in[i])), zero);
+      spread.results = atLeast(
+          l.affine(s0 + (before + after - window + 1), extents[i]), zero);
+    }
+    for (int64_t at : llvm::seq(factor)) {
+      Spread::Phase phase;
+      phase.window =
+          std::max<int64_t>(llvm::divideCeil(window - at, factor), 0);
+      phase.from = l.affine((s0 - at) % factor, spread.first);
+      phase.count =
+          l.affine((s0 - s1).ceilDiv(factor), {spread.results, phase.from});
+      // How far before the input its first window begins.
+      phase.begin = l.affine((s0 - at).floorDiv(factor), spread.first);
+      spread.phases.push_back(phase);
+    }
+  }
+  return any;
+}
+
+std::pair<OpFoldResult, OpFoldResult> Phases::padding(size_t i) {
+  Spread &spread = spreads[i];
+  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1),
+             s2 = b.getAffineSymbolExpr(2);
+  OpFoldResult zero = b.getIndexAttr(0), end = zero;
+  // The first phase begins first.
+  OpFoldResult low = atLeast(spread.phases.front().begin, zero);
+  for (Spread::Phase &phase : spread.phases) {
+    phase.begin = l.affine(s0 - s1, {low, phase.begin});
+    if (phase.window > 0)
+      end = atLeast(
+          l.affine(s0 + s1 + (phase.window - 1), {phase.begin, phase.count}),
+          end);
+  }
+  OpFoldResult size = l.size(lhs, dims.getInputSpatialDimensions()[i]);
+  return {low, atLeast(l.affine(s0 - s1 - s2, {end, low, size}), zero)};
+}
+
+Value Phases::emitPhase(Value padded, Value rhs, ArrayRef<size_t> chosen,
+                        Value result) {
+  int64_t rank = type.getRank();
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> none(rank, zero), ones(rank, one);
+  SmallVector<OpFoldResult> begin(none), extent = l.sizes(padded);
+  SmallVector<OpFoldResult> windowBegin(none), windowStep(ones),
+      window = l.sizes(rhs);
+  SmallVector<OpFoldResult> from(none), step(ones);
+  SmallVector<int64_t> shape(type.getShape());
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  for (auto [i, spread] : llvm::enumerate(spreads)) {
+    if (spread.factor == 1)
+      continue;
+    const Spread::Phase &phase = spread.phases[chosen[i]];
+    auto count = getConstantIntValue(phase.count);
+    if (phase.window == 0 || (count && *count <= 0))
+      return result;
+    int64_t in = dims.getInputSpatialDimensions()[i],
+            out = dims.getOutputSpatialDimensions()[i],
+            kernel = dims.getKernelSpatialDimensions()[i];
+    begin[in] = phase.begin;
+    extent[in] = l.affine(s0 + (phase.window - 1), phase.count);
+    windowBegin[kernel] = b.getIndexAttr(chosen[i]);
+    window[kernel] = b.getIndexAttr(phase.window);
+    windowStep[kernel] = b.getIndexAttr(spread.factor);
+    from[out] = phase.from;
+    step[out] = b.getIndexAttr(spread.factor);
+    shape[out] = count.value_or(ShapedType::kDynamic);
+  }
+  Value sum = sumOfWindows(l, op, l.slice(padded, begin, extent, ones),
+                           l.slice(rhs, windowBegin, window, windowStep),
+                           type.clone(shape));
+  return sum ? l.insert(sum, result, from, l.sizes(sum), step) : Value();
+}
+
+Value Phases::emit(Value padded, Value rhs) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(ShapedType::isDynamic(size) ? OpFoldResult()
+                                                : b.getIndexAttr(size));
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  auto missing = [&](int64_t dim) -> OpFoldResult * {
+    return sizes[dim] ? nullptr : &sizes[dim];
+  };
+  if (OpFoldResult *size = missing(dims.getOutputBatchDimension()))
+    *size = l.affine(s0.floorDiv(int64_t(op.getBatchGroupCount())),
+                     l.size(padded, dims.getInputBatchDimension()));
+  if (OpFoldResult *size = missing(dims.getOutputFeatureDimension()))
+    *size = l.size(rhs, dims.getKernelOutputFeatureDimension());
+  bool whole = true;
+  for (auto [i, spread] : llvm::enumerate(spreads)) {
+    for (const Spread::Phase &phase : spread.phases)
+      whole &= phase.window > 0;
+    OpFoldResult *size = missing(dims.getOutputSpatialDimensions()[i]);
+    if (size && spread.factor > 1)
+      *size = spread.results;
+    else if (size)
+      *size = windowsIn(l, l.size(padded, dims.getInputSpatialDimensions()[i]),
+                        l.size(rhs, dims.getKernelSpatialDimensions()[i]),
+                        op.getWindowStridesOrOnes()[i],
+                        op.getRhsDilationOrOnes()[i]);
+  }
+  Value result = whole ? l.empty(sizes, type.getElementType())
+                       : l.filled(sizes, l.zero(type.getElementType()));
+  SmallVector<size_t> chosen(spreads.size(), 0);
+  while (true) {
+    result = emitPhase(padded, rhs, chosen, result);
+    size_t i = 0;
+    for (; i < chosen.size(); ++i) {
+      if (++chosen[i] < size_t(spreads[i].factor))
+        break;
+      chosen[i] = 0;
+    }
+    if (!result || i == chosen.size())
+      return result;
+  }
+}
+
+// Padding and base dilation make a larger lhs, window reversal a reversed rhs.
+static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
+  ImplicitLocOpBuilder &b = l.b;
+  stablehlo::ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
+  auto type = cast<RankedTensorType>(signlessType(op.getType()));
+  int64_t rank = type.getRank();
+  // Many small kernels are no gain where threads are many.
+  Phases phases(l, op);
+  bool spread = !l.manyThreads && phases.find();
+  Value lhs = spread ? phases.source() : l.tensor(op.getLhs());
+  Value rhs = l.tensor(op.getRhs());
+
+  SmallVector<OpFoldResult> low(rank, b.getIndexAttr(0)), high(low);
+  SmallVector<int64_t> interior(rank, 0), reversed;
+  for (auto [i, dim] : llvm::enumerate(dims.getInputSpatialDimensions())) {
+    if (op.getWindowReversalOrFalse()[i])
+      reversed.push_back(dims.getKernelSpatialDimensions()[i]);
+    if (spread && phases.takes(i)) {
+      std::tie(low[dim], high[dim]) = phases.padding(i);
+      continue;
+    }
+    auto [before, after] = op.getPaddingOrZeros()[i];
+    low[dim] = b.getIndexAttr(before);
+    high[dim] = b.getIndexAttr(after);
+    interior[dim] = op.getLhsDilationOrOnes()[i] - 1;
+  }
+  lhs = l.pad(lhs, l.zero(elementType(lhs.getType())), low, high, interior);
+  if (!reversed.empty())
+    rhs = l.reverse(rhs, reversed);
+  Value result =
+      spread ? phases.emit(lhs, rhs) : sumOfWindows(l, op, lhs, rhs, type);
+  if (!result)
+    return failure();
+  l.set(op, result);
   return success();
 }
 

@@ -1,6 +1,7 @@
 //===- Parts.cpp - Slices, pads, concatenations ---------------------------===//
 #include "StableHLOToLinalg.h"
 
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 
@@ -186,6 +187,23 @@ static LogicalResult lowerPad(Lowerer &l, stablehlo::PadOp op) {
   return success();
 }
 
+// Elements at their places in a filled tensor.
+static LogicalResult lowerDilate(Lowerer &l, spmd::DilateOp op) {
+  Value input = l.tensor(op.getInput());
+  auto type = cast<RankedTensorType>(signlessType(op.getType()));
+  int64_t rank = type.getRank(), dim = op.getDim();
+  SmallVector<OpFoldResult> extents = l.sizes(input), whole(extents),
+                            offsets(rank, l.b.getIndexAttr(0)),
+                            strides(rank, l.b.getIndexAttr(1));
+  whole[dim] = type.isDynamicDim(dim) ? OpFoldResult(l.tensor(op.getSize()))
+                                      : l.b.getIndexAttr(type.getDimSize(dim));
+  offsets[dim] = l.tensor(op.getFirst());
+  strides[dim] = l.b.getIndexAttr(op.getFactor());
+  l.set(op, l.insert(input, l.filled(whole, l.scalar(op.getFill())), offsets,
+                     extents, strides));
+  return success();
+}
+
 static LogicalResult lowerDynamicPad(Lowerer &l, stablehlo::DynamicPadOp op) {
   SmallVector<int64_t> interior;
   for (OpFoldResult width : l.shapeValues(op.getInteriorPadding())) {
@@ -345,6 +363,7 @@ void shardc::lowering::addParts(LoweringTable &table) {
   table.op<stablehlo::SliceOp>(lowerSlice);
   table.op<stablehlo::RealDynamicSliceOp>(lowerRealDynamicSlice);
   table.op<stablehlo::PadOp>(lowerPad);
+  table.op<spmd::DilateOp>(lowerDilate);
   table.op<stablehlo::DynamicPadOp>(lowerDynamicPad);
   table.op<stablehlo::ConcatenateOp>(lowerConcatenate);
   table.op<stablehlo::ReverseOp>(lowerReverse);
