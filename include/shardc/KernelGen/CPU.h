@@ -54,6 +54,9 @@ struct CpuKernelOptions {
 /// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
 unsigned preferredVectorBits(llvm::StringRef arch);
 
+/// Whether `arch` adds products of pairs of bf16 to f32 in one instruction.
+bool hasDotBf16(llvm::StringRef arch);
+
 /// Tensors to buffers, for any target: fused `linalg.generic` on memrefs. In:
 /// as below. Results of `entry` become memref arguments.
 void buildSharedBufferPipeline(mlir::OpPassManager &pm,

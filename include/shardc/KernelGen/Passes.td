@@ -593,6 +593,8 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
            "which touch different outputs.">,
     Option<"exact", "exact", "bool", /*default=*/"false",
            "Round every product and sum by itself, and add floats up in the order of elements where no `spmd.any_order` allows another.">,
+    Option<"dotBf16", "dot-bf16", "bool", /*default=*/"false",
+           "The CPU adds products of pairs of bf16 to f32 in one instruction (AVX512-BF16), with vectors of 512 bits.">,
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "Name of the function that owns the arena.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",

@@ -156,6 +156,11 @@ private:
                                     ArrayRef<Value> accumulators);
   SmallVector<Value> emitLaneReduction(const State &state, const Tile &tile,
                                        ArrayRef<Value> accumulators);
+  /// The last reduction, in pairs of bf16.
+  SmallVector<Value> emitPairs(const State &state, const Tile &tile,
+                               ArrayRef<Value> accumulators);
+  SmallVector<Value> emitPair(const State &state, const Tile &tile,
+                              ArrayRef<Value> accumulators, bool isHalf);
   SmallVector<Value> emitStep(const State &state, const Tile &tile,
                               ArrayRef<Value> accumulators);
   void finish(const State &state, const Tile &tile, int64_t row, int64_t column,
@@ -168,6 +173,11 @@ private:
   /// Gets scratch for one panel (of each part).
   void allocatePanel();
   State pack(const State &state, int64_t vectors, Value mask);
+  /// Iterations of `dim` in a panel.
+  Quantity panelSize(int dim);
+  bool isPaired(int dim) const { return s.pairs && dim == s.reductions.back(); }
+  /// Two elements side by side as one integer; with `isHalf` one, and zero.
+  Value loadPair(Value pointer, bool isHalf);
 
   // Places among `all`.
   size_t inputAt(size_t i) const { return i; }

@@ -11,6 +11,20 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
+Quantity NestEmitter::panelSize(int dim) {
+  Quantity size = dim == blocked ? Quantity::of(s.block) : nest.dims[dim].size;
+  if (isPaired(dim) && size.fixed)
+    return Quantity::of(llvm::alignTo(*size.fixed, 2));
+  return size;
+}
+
+Value NestEmitter::loadPair(Value pointer, bool isHalf) {
+  Type half = b.getI16Type(), whole = b.getI32Type();
+  Value value = LLVM::LoadOp::create(b, loc, isHalf ? half : whole, pointer, 2);
+  return isHalf ? LLVM::ZExtOp::create(b, loc, whole, value).getResult()
+                : value;
+}
+
 /// Gets scratch for one panel.
 void NestEmitter::allocatePanel() {
   const Access &original = nest.inputs[s.packed];
@@ -23,8 +37,7 @@ void NestEmitter::allocatePanel() {
     Quantity elements = Quantity::of(s.vectors * s.lanes);
     for (int dim : s.reductions)
       if (original.usesDim(dim))
-        elements = arith.mul(elements, dim == blocked ? Quantity::of(s.block)
-                                                      : nest.dims[dim].size);
+        elements = arith.mul(elements, panelSize(dim));
     bytes = arith.mul(elements, Quantity::of(elementBytes(original.element)));
     if (partLoop) {
       // A panel for each part, on lines of its own.
@@ -72,11 +85,48 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
   Quantity step = Quantity::of(s.vectors * s.lanes);
   for (int dim : llvm::reverse(dims)) {
     target.coef[dim] = step;
-    step = arith.mul(step, dim == blocked ? Quantity::of(s.block)
-                                          : nest.dims[dim].size);
+    step = arith.mul(step, panelSize(dim));
   }
+  // Steps of two where elements go in pairs; an odd one goes with a zero.
+  bool isHalf = false;
+  auto forEach = [&](int dim, const Quantity &size, const State &from,
+                     const Continue &body) {
+    if (!isPaired(dim))
+      return forSteps(dim, Quantity::of(0), size, 1, from, body);
+    Quantity whole = size.fixed ? Quantity::of(*size.fixed / 2 * 2) : size;
+    forSteps(dim, Quantity::of(0), whole, 2, from, body);
+    if (!size.fixed || *size.fixed % 2 == 0)
+      return;
+    isHalf = true;
+    body(advance(from, dim, whole));
+    isHalf = false;
+  };
   std::function<void(ArrayRef<int>, const State &, Value)> copy =
       [&](ArrayRef<int> rest, const State &from, Value to) {
+        if (rest.empty() && s.pairs) {
+          int dim = s.reductions.back();
+          SmallVector<int64_t> turns;
+          for (int64_t lane : llvm::seq(s.lanes))
+            turns.append({lane, lane + s.lanes});
+          for (int64_t vector : llvm::seq(vectors)) {
+            Value lastMask = vector + 1 == vectors ? mask : Value();
+            Quantity offset = tileOffset(input, 0, 0, vector, s.lanes);
+            Value even = load(input, from.pointers[inputAt(s.packed)], offset,
+                              s.lanes, lastMask);
+            Value odd = isHalf ? arith::ConstantOp::create(
+                                     b, loc, b.getZeroAttr(even.getType()))
+                                     .getResult()
+                               : load(input, from.pointers[inputAt(s.packed)],
+                                      arith.add(offset, input.coef[dim]),
+                                      s.lanes, lastMask);
+            Value both = vector::ShuffleOp::create(b, loc, even, odd, turns);
+            LLVM::StoreOp::create(
+                b, loc, both,
+                pointerAt(target, to, Quantity::of(2 * vector * s.lanes)),
+                elementBytes(input.element));
+          }
+          return;
+        }
         if (rest.empty()) {
           for (int64_t vector : llvm::seq(vectors)) {
             Value lastMask = vector + 1 == vectors ? mask : Value();
@@ -88,10 +138,10 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
           }
           return;
         }
-        forSteps(
-            rest.front(), Quantity::of(0),
+        forEach(
+            rest.front(),
             rest.front() == blocked ? blockSize : nest.dims[rest.front()].size,
-            1, from, [&](const State &inner) {
+            from, [&](const State &inner) {
               Quantity moved = arith.mul(arith.sub(inner.position[rest.front()],
                                                    from.position[rest.front()]),
                                          target.coef[rest.front()]);
@@ -106,12 +156,21 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
   // Against the lanes, element by element, the lanes outermost: reads then run
   // along memory where a reduction dim does.
   const Quantity &along = input.coef[s.vec];
-  if (!along.is(1) && !along.is(-1) && (!along.is(2) || mask)) {
+  if (s.pairs ? !along.is(1)
+              : !along.is(1) && !along.is(-1) && (!along.is(2) || mask)) {
+    if (s.pairs)
+      target.coef[s.vec] = Quantity::of(2);
     Quantity count =
         mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
              : Quantity::of(vectors * s.lanes);
     std::function<void(ArrayRef<int>, const State &, Value)> scalars =
         [&](ArrayRef<int> rest, const State &from, Value to) {
+          if (rest.empty() && s.pairs) {
+            Value both = loadPair(from.pointers[inputAt(s.packed)], isHalf);
+            LLVM::StoreOp::create(b, loc, both, to,
+                                  elementBytes(input.element));
+            return;
+          }
           if (rest.empty()) {
             Value value = load(input, from.pointers[inputAt(s.packed)],
                                Quantity::of(0), 1, {});
@@ -121,14 +180,11 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
           Quantity size = dim == s.vec     ? count
                           : dim == blocked ? blockSize
                                            : nest.dims[dim].size;
-          forSteps(dim, Quantity::of(0), size, 1, from,
-                   [&](const State &inner) {
-                     Quantity steps =
-                         arith.sub(inner.position[dim], from.position[dim]);
-                     scalars(rest.drop_front(), inner,
-                             pointerAt(target, to,
-                                       arith.mul(steps, target.coef[dim])));
-                   });
+          forEach(dim, size, from, [&](const State &inner) {
+            Quantity steps = arith.sub(inner.position[dim], from.position[dim]);
+            scalars(rest.drop_front(), inner,
+                    pointerAt(target, to, arith.mul(steps, target.coef[dim])));
+          });
         };
     SmallVector<int> order{s.vec};
     order.append(dims);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -112,6 +113,8 @@ SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
   int dim = s.reductions[level];
   if (s.vecReduces && dim == s.vec)
     return emitLaneReduction(state, tile, accumulators);
+  if (isPaired(dim))
+    return emitPairs(state, tile, accumulators);
   const Quantity &size = dim == blocked ? blockSize : nest.dims[dim].size;
   if (size.is(1))
     return emitReductions(level + 1, state, tile, accumulators);
@@ -125,6 +128,59 @@ SmallVector<Value> NestEmitter::emitReductions(size_t level, const State &state,
   SmallVector<Value> next = emitReductions(level + 1, inner, tile, carried);
   scf::YieldOp::create(b, loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+SmallVector<Value> NestEmitter::emitPairs(const State &state, const Tile &tile,
+                                          ArrayRef<Value> accumulators) {
+  int dim = s.reductions.back();
+  const Quantity &size = nest.dims[dim].size;
+  Quantity whole = size.fixed ? Quantity::of(*size.fixed / 2 * 2) : size;
+  auto loop = scf::ForOp::create(b, loc, arith.index(0), arith.get(whole),
+                                 arith.index(2), accumulators);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    State inner =
+        advance(state, dim, Quantity{std::nullopt, loop.getInductionVar()});
+    SmallVector<Value> carried(loop.getRegionIterArgs());
+    scf::YieldOp::create(b, loc, emitPair(inner, tile, carried, false));
+  }
+  SmallVector<Value> sums = llvm::to_vector_of<Value>(loop.getResults());
+  if (!size.fixed || *size.fixed % 2 == 0)
+    return sums;
+  return emitPair(advance(state, dim, whole), tile, sums, true);
+}
+
+SmallVector<Value> NestEmitter::emitPair(const State &state, const Tile &tile,
+                                         ArrayRef<Value> accumulators,
+                                         bool isHalf) {
+  size_t rowsAt = inputAt(1 - s.packed), panelAt = inputAt(s.packed);
+  const Access &rows = nest.inputs[1 - s.packed];
+  auto pairs = VectorType::get({2 * s.lanes}, rows.element);
+  auto words = VectorType::get({s.lanes}, b.getI32Type());
+  SmallVector<Value> panels, sums(accumulators);
+  for (int64_t vector : llvm::seq(tile.vectors))
+    panels.push_back(LLVM::LoadOp::create(
+        b, loc, pairs,
+        pointerAt(nest.inputs[s.packed], state.pointers[panelAt],
+                  Quantity::of(2 * vector * s.lanes)),
+        elementBytes(rows.element)));
+  for (int64_t row : llvm::seq(tile.rows)) {
+    Value both = loadPair(pointerAt(rows, state.pointers[rowsAt],
+                                    tileOffset(rows, row, 0, 0, s.lanes)),
+                          isHalf);
+    both = vector::BroadcastOp::create(b, loc, words, both);
+    both = LLVM::BitcastOp::create(b, loc, pairs, both);
+    for (int64_t vector : llvm::seq(tile.vectors)) {
+      Value &sum = sums[row * tile.vectors + vector];
+      sum = LLVM::CallIntrinsicOp::create(
+                b, loc, sum.getType(),
+                b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+                ValueRange{sum, both, panels[vector]})
+                .getResult(0);
+    }
+  }
+  return sums;
 }
 
 /// The innermost reduction, along the lanes.

@@ -374,7 +374,7 @@ static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes) {
 }
 
 static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
-                     bool exact, ShardSizes &sizes) {
+                     bool exact, bool dotBf16, ShardSizes &sizes) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);
@@ -398,7 +398,8 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   if (!op.getNumReductionLoops())
     nest->far = farOutputs(op, sizes);
   cpu::collapseDims(builder, *nest, sizes);
-  cpu::Schedule schedule = cpu::chooseSchedule(*nest, vectorBits, exact);
+  cpu::Schedule schedule =
+      cpu::chooseSchedule(*nest, vectorBits, exact, dotBf16);
   // What is a part already has no parts of its own.
   for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
     if (spmd::contract::Parts::has(loop))
@@ -452,7 +453,7 @@ struct GenerateCpuKernelsPass final
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, vectorBits, threads, exact, sizes);
+        generate(op, vectorBits, threads, exact, dotBf16, sizes);
     }
   }
 };

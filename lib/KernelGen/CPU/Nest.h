@@ -115,6 +115,9 @@ struct Schedule {
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none
+  /// The last reduction dim goes in pairs of bf16: a row's lie side by side,
+  /// and in the panel those of each lane do.
+  bool pairs = false;
   /// Reduction dims looped over outside everything else, with sums kept in
   /// memory; the last of them in steps of `block`, which `reductions` walks.
   llvm::SmallVector<int> hoisted;
@@ -158,8 +161,9 @@ void collapseDims(mlir::OpBuilder &builder, Nest &nest, ShardSizes &sizes);
 
 /// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds
 /// floats in the order of their elements, but for sums that say that they have
-/// none.
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact);
+/// none. With `dotBf16`, sums of products of bf16 may take two at a time.
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
+                        bool dotBf16 = false);
 
 /// Writes the nest at the builder's position; a large one in `parts` parts that
 /// may run at the same time (spmd::contract::Parts). Each element is computed

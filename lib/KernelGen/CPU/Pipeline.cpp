@@ -56,6 +56,15 @@ unsigned preferredVectorBits(llvm::StringRef arch) {
   return 128;
 }
 
+bool hasDotBf16(llvm::StringRef arch) {
+  llvm::StringRef cpu = arch.split(',').first;
+  if (cpu.empty() || cpu == "native")
+    return llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
+  return cpu.starts_with("znver4") || cpu.starts_with("znver5") ||
+         cpu.starts_with("cooperlake") || cpu.starts_with("sapphirerapids") ||
+         arch.contains("+avx512bf16");
+}
+
 static void addBufferization(OpPassManager &pm) {
   // Lets a producer write where its result is inserted or materialised.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -120,6 +129,7 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     kernels.vectorBits = bits;
     kernels.threads = options.threads;
     kernels.exact = options.exact;
+    kernels.dotBf16 = bits == 512 && hasDotBf16(options.arch);
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));

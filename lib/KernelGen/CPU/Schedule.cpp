@@ -26,6 +26,7 @@ struct Chooser {
   bool contraction;
   int64_t fullLanes;
   bool exact = false; // sums of floats keep their order
+  bool dotBf16 = false;
   bool hasLoads = false;
   bool turnable = false; // tiles may be turned in registers
 
@@ -460,6 +461,37 @@ struct Chooser {
       s.packed = -1;
   }
 
+  /// Sums of products of bf16 in f32, two products at a time.
+  void choosePairs(Schedule &s) const {
+    if (!dotBf16 || exact || !contraction || s.vecReduces || s.vec < 0 ||
+        s.lanes != 16 || !s.hoisted.empty() || s.reductions.empty())
+      return;
+    int last = s.reductions.back();
+    const Quantity &count = nest.dims[last].size;
+    bool first = nest.inputs[0].usesDim(s.vec);
+    const Access &panel = nest.inputs[first ? 0 : 1],
+                 &rows = nest.inputs[first ? 1 : 0];
+    if (!llvm::all_of(nest.inputs,
+                      [](const Access &input) {
+                        return input.element.isBF16() && input.pointer &&
+                               input.part < 0;
+                      }) ||
+        !nest.outputs[0].element.isF32() || rows.usesDim(s.vec) ||
+        !rows.liesAlong(last) || !panel.usesDim(last) ||
+        !(panel.liesAlong(s.vec) || panel.liesAlong(last)) ||
+        !(count.fixed || count.multiple() % 2 == 0) || size(last) < 16 ||
+        reuse(panel) < 32)
+      return;
+    // The body is x * y, each widened, and one sum.
+    linalg::GenericOp main = nest.main;
+    if (!llvm::all_of(main.getBody()->without_terminator(), [](Operation &op) {
+          return isa<arith::ExtFOp, arith::MulFOp, arith::AddFOp>(op);
+        }))
+      return;
+    s.pairs = true;
+    s.packed = first ? 0 : 1;
+  }
+
   Schedule choose() {
     Schedule s;
     bool scalarOnly = false;
@@ -528,12 +560,14 @@ struct Chooser {
       s.reductions.push_back(s.vec);
     if (s.lanes > 1)
       chooseBlocking(s);
+    choosePairs(s);
     return s;
   }
 };
 } // namespace
 
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact) {
+Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
+                        bool dotBf16) {
   unsigned width = 32;
   auto widen = [&](const Access &access) {
     width = std::max<unsigned>(width, 8 * elementBytes(access.element));
@@ -541,8 +575,9 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact) {
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
-  Chooser chooser{nest, vectorBits, isContraction(nest.main),
-                  vectorBits / width, exact};
+  Chooser chooser{
+      nest,  vectorBits, isContraction(nest.main), vectorBits / width,
+      exact, dotBf16};
   return chooser.choose();
 }
 

@@ -10,7 +10,7 @@ module {
       %image: tensor<2x9x12x13xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}]>}, %window: tensor<18x9x3x3xf32>,
       %last: tensor<2x13x12x17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}, %each: tensor<5x5x1x17xf32>,
       %small: tensor<2x5x9x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}]>}, %spread: tensor<6x5x3x3xf32>)
-      -> (tensor<37x19xf32>, tensor<2x18x12x13xf32>, tensor<2x18x6x7xf32>, tensor<2x13x12x17xf32>, tensor<2x6x18x14xf32>, tensor<2x6x27x21xf32>) {
+      -> (tensor<37x19xf32>, tensor<2x18x12x13xf32>, tensor<2x18x6x7xf32>, tensor<2x13x12x17xf32>, tensor<2x6x18x14xf32>, tensor<2x6x27x21xf32>, tensor<37x19xf32>, tensor<37x19xbf16>) {
     %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<37x1024xf32>, tensor<1024x19xf32>) -> tensor<37x19xf32>
     %1 = stablehlo.convolution(%image, %window) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]}
         {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x9x12x13xf32>, tensor<18x9x3x3xf32>) -> tensor<2x18x12x13xf32>
@@ -26,6 +26,15 @@ module {
     %part = stablehlo.slice %spread [0:6, 0:5, 0:2, 0:2] : (tensor<6x5x3x3xf32>) -> tensor<6x5x2x2xf32>
     %5 = stablehlo.convolution(%small, %part) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[2, 1], [0, 3]], lhs_dilate = [3, 3]}
         {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x5x9x7xf32>, tensor<6x5x2x2xf32>) -> tensor<2x6x27x21xf32>
-    return %0, %1, %2, %3, %4, %5 : tensor<37x19xf32>, tensor<2x18x12x13xf32>, tensor<2x18x6x7xf32>, tensor<2x13x12x17xf32>, tensor<2x6x18x14xf32>, tensor<2x6x27x21xf32>
+    // bf16, of odd lengths, side by side or not.
+    %half = stablehlo.slice %a [0:37, 0:1023] : (tensor<37x1024xf32>) -> tensor<37x1023xf32>
+    %lhs = stablehlo.convert %half : (tensor<37x1023xf32>) -> tensor<37x1023xbf16>
+    %other = stablehlo.slice %b [0:1023, 0:19] : (tensor<1024x19xf32>) -> tensor<1023x19xf32>
+    %rhs = stablehlo.convert %other : (tensor<1023x19xf32>) -> tensor<1023x19xbf16>
+    %6 = stablehlo.dot_general %lhs, %rhs, contracting_dims = [1] x [0] : (tensor<37x1023xbf16>, tensor<1023x19xbf16>) -> tensor<37x19xf32>
+    %turned = stablehlo.transpose %rhs, dims = [1, 0] : (tensor<1023x19xbf16>) -> tensor<19x1023xbf16>
+    %kept = stablehlo.optimization_barrier %turned : tensor<19x1023xbf16>
+    %7 = stablehlo.dot_general %lhs, %kept, contracting_dims = [1] x [1] : (tensor<37x1023xbf16>, tensor<19x1023xbf16>) -> tensor<37x19xbf16>
+    return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<37x19xf32>, tensor<2x18x12x13xf32>, tensor<2x18x6x7xf32>, tensor<2x13x12x17xf32>, tensor<2x6x18x14xf32>, tensor<2x6x27x21xf32>, tensor<37x19xf32>, tensor<37x19xbf16>
   }
 }
