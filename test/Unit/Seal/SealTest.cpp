@@ -81,12 +81,10 @@ TEST(Seal, SaysWhoSigned) {
 
 TEST(Seal, NamesPartsBesideTheCode) {
   std::string object = smallObject();
-  std::string file =
-      sealArtifact(object,
-                   {{"beside: a", "first"},
-                    {"beside: none", ""},
-                    {"beside: b", "second"}},
-                   &someKey());
+  std::string file = sealArtifact(
+      object,
+      {{"beside: a", "first"}, {"beside: none", ""}, {"beside: b", "second"}},
+      &someKey());
   Seal seal;
   ASSERT_EQ(readSeal(crypto::bytesOf(file), seal), "");
   EXPECT_EQ(seal.codeBytes, object.size());
