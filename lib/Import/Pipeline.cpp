@@ -19,7 +19,8 @@ void shardc::buildImportPipeline(OpPassManager &pm,
   // Early: branches for other platforms call what is not known here.
   pm.addPass(createBindPlatformPass());
   // What follows knows static shapes alone.
-  pm.addPass(createRefineShapesPass({options.shapes, options.openExtents}));
+  pm.addPass(createRefineShapesPass(
+      {options.shapes, options.openExtents, options.otherPlaceholders}));
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
   pm.addPass(createCollectChecksPass());

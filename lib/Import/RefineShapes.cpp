@@ -50,7 +50,22 @@ struct Placeholders {
   /// By argument and dim; those without an entry get the next prime.
   std::map<std::pair<int64_t, int64_t>, int64_t> fixed;
   size_t firstPrime = 0;
+  /// Those near the usual ones instead.
+  bool others = false;
 };
+
+/// A prime not far from `number`.
+int64_t primeNear(int64_t number) {
+  auto isPrime = [](int64_t candidate) {
+    for (int64_t divisor = 2; divisor * divisor <= candidate; ++divisor)
+      if (candidate % divisor == 0)
+        return false;
+    return true;
+  };
+  while (!isPrime(number))
+    ++number;
+  return number;
+}
 
 class Refiner {
 public:
@@ -224,7 +239,8 @@ LogicalResult Refiner::openExtents(BlockArgument argument) {
         return emitUnsupported(main, "has more than ")
                << nextPrime - 1
                << " open extents; give shapes of some arguments";
-      size = kPrimes[place];
+      size = placeholders->others ? primeNear(kPrimes[place] + 200)
+                                  : kPrimes[place];
     }
     extents.addDim(number, dim, size);
   }
@@ -471,8 +487,9 @@ static bool drawExtents(const Extents &extents, std::mt19937_64 &random,
       // As the placeholders: equal ones are equal, multiples are multiples.
       int64_t placeholder = extents[i].placeholder, prime = placeholder;
       for (int64_t known : kPrimes)
-        if (placeholder % known == 0)
-          prime = known;
+        for (int64_t near : {known, primeNear(known + 200)})
+          if (placeholder % near == 0)
+            prime = near;
       auto [value, isNew] = drawn.try_emplace(prime, 0);
       if (isNew)
         value->second =
@@ -1259,6 +1276,7 @@ struct RefineShapesPass final
   FailureOr<func::FuncOp> refineOpen(func::FuncOp main) {
     std::set<int64_t> numbers = numbersOf(main);
     Placeholders placeholders;
+    placeholders.others = others;
     for (int walk = 0; walk < 256; ++walk) {
       OpBuilder builder(main);
       auto copy = cast<func::FuncOp>(builder.clone(*main));

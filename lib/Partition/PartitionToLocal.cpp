@@ -177,12 +177,16 @@ LogicalResult Partitioner::convertOp(Operation &op) {
 /// What the binding says, as a value.
 Value Partitioner::localizeExtent(ExtentOp op) {
   Location loc = op.getLoc();
-  IntervalTable whole = wholeTable(tables.getMesh(), op.getPlaceholder());
+  int64_t placeholder = op.getPlaceholder();
+  if (isPlanted("half-an-extent-as-a-number"))
+    placeholder /= 2;
+  IntervalTable whole = wholeTable(tables.getMesh(), placeholder);
+  if (isPlanted("extent-of-one-binding"))
+    whole.formula = {};
   Value size = getValueOrCreateConstantIndexOp(
             builder, loc,
-            whole.formula
-                ? tables.lookup(Formula::size(whole.formula), {})
-                : OpFoldResult(builder.getIndexAttr(op.getPlaceholder()))),
+            whole.formula ? tables.lookup(Formula::size(whole.formula), {})
+                          : OpFoldResult(builder.getIndexAttr(placeholder))),
         number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
                                             size),
         scalar = tensor::FromElementsOp::create(

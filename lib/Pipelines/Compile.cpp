@@ -1,6 +1,7 @@
 //===- Compile.cpp - A model file to a program
 //-----------------------------===//
 #include "shardc/Pipelines/Compile.h"
+#include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -10,12 +11,14 @@
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/SourceMgr.h"
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -124,10 +127,43 @@ static void dropForeignAttributes(ModuleOp module) {
 LogicalResult shardc::compileToLocal(ModuleOp module,
                                      const StageOptions &options) {
   dropForeignAttributes(module);
-  for (auto build : {buildImportStage, buildRaiseStage, buildPropagateStage,
-                     buildPartitionStage, buildCommunicateStage})
-    if (failed(run(module, [&](OpPassManager &pm) { build(pm, options); })))
-      return failure();
+  auto runAll = [&](ModuleOp on, auto stages) {
+    return success(llvm::all_of(stages, [&](auto build) {
+      return succeeded(run(on, [&](OpPassManager &pm) { build(pm, options); }));
+    }));
+  };
+  std::array local{buildRaiseStage, buildPropagateStage, buildPartitionStage};
+  OwningOpRef<ModuleOp> twin;
+  if (!options.dynamic.empty())
+    twin = module.clone();
+  if (failed(runAll(module, std::array{buildImportStage})))
+    return failure();
+  bool isOpen = llvm::any_of(module.getOps<spmd::MeshOp>(), [](auto mesh) {
+    return bool(mesh.getMesh().getExtents());
+  });
+  if (isOpen && options.reproducible)
+    return emitUnsupported(module)
+           << "--reproducible of a program whose extents are left open: sums "
+              "are cut at places that follow from them; give shapes of the "
+              "arguments (--shapes)";
+  if (failed(runAll(module, local)))
+    return failure();
+  if (isOpen) {
+    // Whatever it has to say has been said.
+    ScopedDiagnosticHandler quiet(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (failed(runAll(*twin, std::array{buildImportStageForTwin})) ||
+        failed(runAll(*twin, local)))
+      twin = {};
+  }
+  if (isOpen && !twin)
+    return emitUnsupported(module)
+           << "extents of the program's arguments cannot be left open; give "
+              "their shapes (--shapes)";
+  if (isOpen && failed(checkOpenExtents(module, *twin)))
+    return failure();
+  if (failed(runAll(module, std::array{buildCommunicateStage})))
+    return failure();
   return options.inspectLocal ? options.inspectLocal(module) : success();
 }
 

@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace shardc;
 
-void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
+static ImportOptions importOptions(const StageOptions &options) {
   ImportOptions import;
   import.shapes = options.shapes;
   import.mesh = options.mesh;
@@ -31,6 +31,17 @@ void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
   import.keepAxes = options.reproducible;
   import.hostCalls = options.hostCalls;
   import.deviceOrder = options.deviceOrder && !options.unsharded;
+  return import;
+}
+
+void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
+  buildImportPipeline(pm, importOptions(options));
+}
+
+void shardc::buildImportStageForTwin(OpPassManager &pm,
+                                     const StageOptions &options) {
+  ImportOptions import = importOptions(options);
+  import.otherPlaceholders = true;
   buildImportPipeline(pm, import);
 }
 

@@ -282,6 +282,15 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   compile.verifyPartition = false;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
+  // What is left open is what the arguments are.
+  if (!compile.stages.dynamic.empty()) {
+    compile.stages.dynamic.clear();
+    raw_string_ostream shapes(compile.stages.shapes);
+    for (auto [i, input] : enumerate(inputs)) {
+      shapes << ";?" << i << "=" << (input.shape.empty() ? "scalar" : "");
+      interleave(input.shape, shapes, "x");
+    }
+  }
   Expected<CompiledProgram> compiled =
       compileLinked("shard-run", options.model, compile, *options.cache);
   if (!compiled)

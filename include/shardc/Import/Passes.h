@@ -18,6 +18,8 @@ struct ImportOptions {
   std::string shapes;
   /// Leave extents open that `shapes` does not give.
   bool openExtents = false;
+  /// With other placeholders than usual.
+  bool otherPlaceholders = false;
   /// Axes given another size, "x=3,y=2"; empty: as the file says.
   std::string mesh;
   /// Sizes in which arguments arrive, "ARG:DIM=300,200,100,424;…", by number or

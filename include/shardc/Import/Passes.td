@@ -163,7 +163,9 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
   let options = [Option<"shapes", "shapes", "std::string", /*default=*/"",
                         "Shapes of arguments, by number or name: 0=8x6;x=4x4.">,
                  Option<"open", "open", "bool", /*default=*/"false",
-                        "Leave extents open that no shape gives.">];
+                        "Leave extents open that no shape gives.">,
+                 Option<"others", "others", "bool", /*default=*/"false",
+                        "Let other placeholders stand for open extents than usual.">];
   let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }

@@ -96,6 +96,9 @@ struct StageOptions {
   bool tf32 = false;
 };
 
+/// The same, with other placeholders for open extents.
+void buildImportStageForTwin(mlir::OpPassManager &pm,
+                             const StageOptions &options);
 void buildImportStage(mlir::OpPassManager &pm, const StageOptions &options);
 /// Patterns of ops to ops that say what they mean.
 void buildRaiseStage(mlir::OpPassManager &pm, const StageOptions &options);
