@@ -443,7 +443,7 @@ bool Phases::find() {
     for (int64_t at : llvm::seq(factor)) {
       Spread::Phase phase;
       phase.window =
-          std::max<int64_t>(llvm::divideCeil(window - at, factor), 0);
+          std::max<int64_t>(llvm::divideCeilSigned(window - at, factor), 0);
       phase.from = l.affine((s0 - at) % factor, spread.first);
       phase.count =
           l.affine((s0 - s1).ceilDiv(factor), {spread.results, phase.from});
