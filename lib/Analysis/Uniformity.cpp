@@ -87,6 +87,23 @@ static void forEachDim(
     visit(dim, dim.getExchange(mesh));
 }
 
+/// True if what `formula` says differs along `axis` in some binding.
+static bool varies(const Formula &formula, int64_t axis) {
+  return (formula.kind() == FormulaKind::Shards &&
+          llvm::is_contained(formula.numbers(), axis)) ||
+         llvm::any_of(formula.operands(), [&](const Formula &operand) {
+           return varies(operand, axis);
+         });
+}
+
+/// True if `table`, of coordinates along the axes of `dim`, differs along
+/// `axis`; in some binding where it has a formula.
+static bool varies(ArrayRef<Interval> table, const Formula &formula,
+                   DimExchangeAttr dim, MeshAttr mesh, StringAttr axis) {
+  return formula ? varies(formula, mesh.getAxisIndex(axis))
+                 : tableVaries(table, dim.getAxes(), mesh, axis);
+}
+
 /// The axes along which results of `op`, whose regions do not decide who does
 /// what, may differ.
 Uniformity::Axes Uniformity::ofResults(Operation *op) const {
@@ -94,8 +111,7 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
                        MeshAttr mesh) {
     forEachDim(dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
       for (StringAttr axis : dim.getAxes())
-        if (tables.neededFormula ||
-            tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis))
+        if (varies(tables.needed, tables.neededFormula, dim, mesh, axis))
           set(to, meshName, axis);
     });
   };
@@ -112,8 +128,10 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
     MeshAttr mesh = lookupMesh(op, lookup.getMeshAttr());
     auto names = llvm::to_vector(lookup.getAxes().getAsRange<StringAttr>());
     for (StringAttr axis : names)
-      if (mesh && (lookup.getFormula() ||
-                   tableVaries(lookup.getTable(), names, mesh, axis)))
+      if (mesh && (lookup.getFormulaAttr()
+                       ? varies(lookup.getFormulaAttr().getFormula(),
+                                mesh.getAxisIndex(axis))
+                       : tableVaries(lookup.getTable(), names, mesh, axis)))
         set(result, lookup.getMeshAttr(), axis);
     return result;
   }
@@ -125,13 +143,13 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
       return allAxes();
     Axes result = get(communication.getSource());
     if (auto exchange = dyn_cast<ExchangeOpInterface>(op)) {
-      forEachDim(exchange.getDimExchanges(), mesh,
-                 [&](DimExchangeAttr dim, const DimExchange &tables) {
-                   for (StringAttr axis : dim.getAxes())
-                     if (tableVaries(ArrayRef(tables.owned), dim.getAxes(),
-                                     mesh, axis))
-                       remove(result, meshName, axis);
-                 });
+      forEachDim(
+          exchange.getDimExchanges(), mesh,
+          [&](DimExchangeAttr dim, const DimExchange &tables) {
+            for (StringAttr axis : dim.getAxes())
+              if (varies(tables.owned, tables.ownedFormula, dim, mesh, axis))
+                remove(result, meshName, axis);
+          });
       addNeeded(result, exchange.getDimExchanges(), meshName, mesh);
       if (Value fill = exchange.getFillValue())
         result |= get(fill);
@@ -151,13 +169,12 @@ Uniformity::Axes Uniformity::ofResults(Operation *op) const {
     // not.
     auto cuttingAxes = [&](ArrayAttr dims) {
       SmallVector<StringAttr> cutting;
-      forEachDim(dims, mesh,
-                 [&](DimExchangeAttr dim, const DimExchange &tables) {
-                   for (StringAttr axis : dim.getAxes())
-                     if (tableVaries(ArrayRef(tables.owned), dim.getAxes(),
-                                     mesh, axis))
-                       cutting.push_back(axis);
-                 });
+      forEachDim(
+          dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
+            for (StringAttr axis : dim.getAxes())
+              if (varies(tables.owned, tables.ownedFormula, dim, mesh, axis))
+                cutting.push_back(axis);
+          });
       return cutting;
     };
     if (auto plan = dyn_cast<RowPlanOp>(op)) {
@@ -296,8 +313,7 @@ static bool makesDifference(Operation *op, FlatSymbolRefAttr meshName,
       forEachDim(
           dims, mesh, [&](DimExchangeAttr dim, const DimExchange &tables) {
             found |=
-                tables.neededFormula ||
-                tableVaries(ArrayRef(tables.needed), dim.getAxes(), mesh, axis);
+                varies(tables.needed, tables.neededFormula, dim, mesh, axis);
           });
     return found;
   }

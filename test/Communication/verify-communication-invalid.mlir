@@ -45,6 +45,28 @@ func.func @only_the_first_rank(
 
 // -----
 
+spmd.mesh @mesh = <["x"=2, "y"=2]>
+
+func.func @only_where_a_binding_says(
+    %x: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32>
+    attributes {spmd.local_view} {
+  %zero = arith.constant 0 : index
+  // expected-note @+1 {{the difference along "x" comes from here}}
+  %place = spmd.lookup [4, 4] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>)>
+  // expected-note @+1 {{make this condition the same on all ranks}}
+  %first = arith.cmpi eq, %place, %zero : index
+  %r = scf.if %first -> tensor<8xf32> {
+    // expected-error @+1 {{communicates along "x" inside 'scf.if', whose condition may differ along "x"}}
+    %sum = spmd.all_reduce sum %x along ["x", "y"] on @mesh : tensor<8xf32>
+    scf.yield %sum : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
 spmd.mesh @mesh = <["x"=2]>
 
 // A rank's own trip count decides through a value that the loop carries.
