@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace shardc::pjrt {
@@ -472,8 +473,24 @@ Error *Buffer_IsDeleted(Buffer_IsDeleted_Args *args) {
   return nullptr;
 }
 
+/// Whether callers copy what they read, though it lies in the host's memory.
+static std::atomic<bool> isEachReadACopy = false;
+static thread_local bool isEachReadOfThisThreadACopy = false;
+
+/// Callers look into arrays of the host's memory, and watch over copies alone.
+/// With `yes` they are told that arrays lie elsewhere: on the calling thread,
+/// or `everywhere`.
+extern "C" SHARDC_EXPORT void shardc_pjrt_copy_reads(bool everywhere,
+                                                     bool yes) {
+  if (everywhere)
+    isEachReadACopy = yes;
+  else
+    isEachReadOfThisThreadACopy = yes;
+}
+
 Error *Buffer_IsOnCpu(Buffer_IsOnCpu_Args *args) {
-  args->is_on_cpu = args->buffer->device->client->onHost;
+  args->is_on_cpu = args->buffer->device->client->onHost && !isEachReadACopy &&
+                    !isEachReadOfThisThreadACopy;
   return nullptr;
 }
 

@@ -54,6 +54,32 @@ def of_a_token() -> None:
     print("tokens good")
 
 
+def of_guards() -> None:
+    """What a transfer guard does not allow the host to read; what it asks for by name is allowed, and what it has read."""
+    mesh = jax.make_mesh((2,), ("x",))
+    rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    for make in (lambda: jnp.ones(4) + 1, lambda: jax.device_put(jnp.full(4, 2.0), rows)):
+        array, other, read = make(), make(), make()
+        np.asarray(jax.jit(jnp.sum)(array))
+        with jax.transfer_guard("allow"):
+            str(read)
+        for level, get in (("disallow", np.asarray), ("disallow", str), ("disallow_explicit", jax.device_get),
+                           ("disallow", lambda array: array.copy_to_host_async())):
+            with jax.transfer_guard_device_to_host(level):
+                np.testing.assert_array_equal(read, np.full(4, 2))
+                try:
+                    get(array)
+                except jax.errors.JaxRuntimeError as error:
+                    assert "Disallowed device-to-host transfer: shape=(" in str(error), error
+                else:
+                    raise AssertionError(f"{level}: {get} was allowed")
+        with jax.transfer_guard_device_to_host("disallow"):
+            np.testing.assert_array_equal(jax.device_get(other), np.full(4, 2))
+        np.testing.assert_array_equal(array, np.full(4, 2))
+    print("guards good")
+
+
 of_a_callback()
+of_guards()
 of_a_token()
 of_options()

@@ -59,6 +59,8 @@ class Table:
         self._entry: Any = None
         self.leave: Callable[[], Any] = lambda: None
         """Tells other processes of jax.distributed that this one runs nothing with them any more."""
+        self.copy_reads: Callable[[bool, bool], Any] = lambda everywhere, yes: None
+        """Whether JAX copies what it reads of arrays, ``everywhere`` or on this thread."""
 
     def add(self, function: Callable[..., Any]) -> tuple[int, object]:
         """Give ``function`` a number. Returns it, and an object whose end ends the number."""
@@ -90,6 +92,8 @@ class Table:
                 self._kinds[code] = numpy.dtype(getattr(ml_dtypes, kind) if name in _EXTENDED else kind)
         self._entry = _HostFunction(self._enter)
         self.leave = plugin.shardc_pjrt_leave
+        plugin.shardc_pjrt_copy_reads.argtypes, plugin.shardc_pjrt_copy_reads.restype = [ctypes.c_bool, ctypes.c_bool], None
+        self.copy_reads = plugin.shardc_pjrt_copy_reads
         plugin.shardc_pjrt_set_host.argtypes = [_HostFunction]
         plugin.shardc_pjrt_set_host.restype = None
         plugin.shardc_pjrt_set_host(self._entry)

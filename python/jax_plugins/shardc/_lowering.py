@@ -28,6 +28,7 @@ def register_platform(path: Path) -> None:
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
+    _try(_guard_reads)
 
 
 def _try(part: Callable[[], None]) -> None:
@@ -253,6 +254,24 @@ def _import_dlpack() -> None:
         return jax.device_put(external_array if is_host else original(external_array), target)
 
     dlpack.from_dlpack = jax.dlpack.from_dlpack = from_dlpack
+
+
+def _guard_reads() -> None:
+    """``jax.transfer_guard`` for what the host reads, which JAX copies while a guard is set: it asks the guard for copies."""
+    from jax._src import config
+
+    state: Any = config.transfer_guard_device_to_host
+    of_all, of_thread = state._update_global_hook, state._update_thread_local_hook
+
+    def hook(original: Callable[[Any], None], everywhere: bool) -> Callable[[Any], None]:
+        def update(level: Any) -> None:
+            original(level)
+            table.copy_reads(everywhere, isinstance(level, str))
+
+        return update
+
+    state._update_global_hook, state._update_thread_local_hook = hook(of_all, True), hook(of_thread, False)
+    table.copy_reads(True, state.get_global() is not None)
 
 
 _ASK_FOR_PLATFORM = frozenset({"pure_callback", "io_callback", "buffer_callback"})
