@@ -8,7 +8,7 @@ import jax
 import jax.extend
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import export, lax
 from jax.experimental import sparse
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
@@ -145,6 +145,27 @@ def fours() -> None:
     print("fours good")
 
 
+def exported() -> None:
+    """What was exported for CPUs among others runs here; what was for one other platform does not, as JAX says."""
+    square = np.array([[4, 1], [1, 3]], "f4")
+    f = jax.jit(lambda a: (lax.platform_dependent(a, cpu=jnp.cos, default=jnp.sin), jnp.linalg.cholesky(a)))
+    for platforms in (["tpu", "cpu"], ["cpu", "cuda"]):
+        artifact = export.export(f, platforms=platforms)(jax.ShapeDtypeStruct((2, 2), "f4"))
+        branch, factor = jax.jit(export.deserialize(artifact.serialize()).call)(square)
+        np.testing.assert_allclose(branch, np.cos(square), rtol=1e-6)
+        np.testing.assert_allclose(factor, np.linalg.cholesky(square), rtol=1e-6)
+    both = export.export(f, platforms=["cpu", "shardc"])(jax.ShapeDtypeStruct((2, 2), "f4"))
+    np.testing.assert_allclose(both.call(square)[0], np.sin(square), rtol=1e-6)
+    for platforms in (["cpu"], ["tpu"], ["tpu", "cuda"]):
+        try:
+            export.export(jax.jit(jnp.sin), platforms=platforms)(1.0).call(1.0)
+        except ValueError as error:
+            assert "exported for platforms" in str(error), error
+        else:
+            raise AssertionError("a program for others was taken")
+    print("exported good")
+
+
 branches()
 sparse_products()
 partitioned()
@@ -153,3 +174,4 @@ inspected()
 foreign()
 used()
 fours()
+exported()

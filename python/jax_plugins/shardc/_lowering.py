@@ -24,7 +24,7 @@ def register_platform(path: Path) -> None:
     from jax._src import xla_bridge
 
     for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back, _inline_partitioned,
-                 _inspect_shardings, _export_dlpack, _import_dlpack):
+                 _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
@@ -191,6 +191,22 @@ def _inspect_shardings() -> None:
         return []
 
     _set_rule(debugging.inspect_sharding_p, lower)
+
+
+def _call_exported() -> None:
+    """Programs that were exported for several platforms, CPUs among them. Those for CPUs alone JAX refuses elsewhere."""
+    from jax._src.export import _export
+    from jax._src.interpreters import mlir
+
+    original = mlir._lowerings[_export.call_exported_p].rule
+    as_for_cpu = _as_for_cpu(original)
+
+    def lower(context: Any, *arguments: Any, exported: Any, **parameters: Any) -> Any:
+        platforms = exported.platforms
+        call = as_for_cpu if PLATFORM not in platforms and "cpu" in platforms and len(platforms) > 1 else original
+        return call(context, *arguments, exported=exported, **parameters)
+
+    _set_rule(_export.call_exported_p, lower)
 
 
 def _set_rule(primitive: Any, rule: Callable[..., Any]) -> None:
