@@ -92,7 +92,8 @@ class Table:
                 self._kinds[code] = numpy.dtype(getattr(ml_dtypes, kind) if name in _EXTENDED else kind)
         self._entry = _HostFunction(self._enter)
         self.leave = plugin.shardc_pjrt_leave
-        plugin.shardc_pjrt_copy_reads.argtypes, plugin.shardc_pjrt_copy_reads.restype = [ctypes.c_bool, ctypes.c_bool], None
+        plugin.shardc_pjrt_copy_reads.argtypes = [ctypes.c_bool, ctypes.c_bool]
+        plugin.shardc_pjrt_copy_reads.restype = None
         self.copy_reads = plugin.shardc_pjrt_copy_reads
         plugin.shardc_pjrt_set_host.argtypes = [_HostFunction]
         plugin.shardc_pjrt_set_host.restype = None

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy
 
+from . import _packages
 from ._callbacks import table
 
 PLATFORM = "shardc"
@@ -29,6 +30,7 @@ def register_platform(path: Path) -> None:
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     table.connect(path)
     _try(_guard_reads)
+    _packages.teach(PLATFORM)
 
 
 def _try(part: Callable[[], None]) -> None:
@@ -194,7 +196,7 @@ def _inspect_shardings() -> None:
 
 
 def _call_exported() -> None:
-    """Programs that were exported for several platforms, CPUs among them. Those for CPUs alone JAX refuses elsewhere."""
+    """Programs that were exported for several platforms, CPUs among them. Those for one other JAX refuses."""
     from jax._src.export import _export
     from jax._src.interpreters import mlir
 
@@ -273,7 +275,7 @@ def _import_dlpack() -> None:
 
 
 def _guard_reads() -> None:
-    """``jax.transfer_guard`` for what the host reads, which JAX copies while a guard is set: it asks the guard for copies."""
+    """``jax.transfer_guard`` for what the host reads: JAX asks it for copies, and makes them while one is set."""
     from jax._src import config
 
     state: Any = config.transfer_guard_device_to_host
