@@ -152,6 +152,35 @@ TEST(World, CountsBytesAndTime) {
   EXPECT_EQ(shardrt_world_site_stats(world.world, 4, 0, &none), SHARDRT_USAGE);
 }
 
+TEST(World, SaysWhatARankTookAndWhatOfThatItWaited) {
+  TestWorld world(oneHalo(3));
+  auto step = [](shardrt_context *ctx) {
+    std::vector<float> src(32), dst(48);
+    if (shardrt_rank(ctx) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return shardrt_exchange(ctx, 0, src.data(), dst.data(), nullptr);
+  };
+  EXPECT_EQ(world.run(step, 3), SHARDRT_OK);
+  shardrt_rank_stats slow, next;
+  ASSERT_EQ(shardrt_world_rank_stats(world.world, 0, &slow), SHARDRT_OK);
+  ASSERT_EQ(shardrt_world_rank_stats(world.world, 1, &next), SHARDRT_OK);
+  EXPECT_EQ(slow.steps, 3);
+  EXPECT_EQ(next.steps, 3);
+  // Rank 1 needs what rank 0 shows late; what is left is its own.
+  EXPECT_GE(slow.total_ns - slow.wait_ns, 3 * 30'000'000);
+  EXPECT_GE(next.wait_ns, 3 * 10'000'000);
+  EXPECT_LT(next.total_ns - next.wait_ns, slow.total_ns - slow.wait_ns);
+  // Steps that fail do not count.
+  EXPECT_EQ(world.run([](shardrt_context *) { return 1; }), SHARDRT_REFUSED);
+  ASSERT_EQ(shardrt_world_rank_stats(world.world, 1, &next), SHARDRT_OK);
+  EXPECT_EQ(next.steps, 3);
+  shardrt_world_reset_stats(world.world);
+  ASSERT_EQ(shardrt_world_rank_stats(world.world, 1, &next), SHARDRT_OK);
+  EXPECT_EQ(next.steps + next.total_ns + next.wait_ns, 0);
+  EXPECT_EQ(shardrt_world_rank_stats(world.world, 3, &next), SHARDRT_USAGE);
+  EXPECT_EQ(shardrt_world_rank_stats(world.world, 0, nullptr), SHARDRT_USAGE);
+}
+
 TEST(Memory, ArenaAndPoolAreKept) {
   TestWorld world(oneHalo(2));
   std::vector<std::vector<void *>> seen(2);

@@ -663,6 +663,19 @@ typedef struct shardrt_site_stats {
 SHARDRT_EXPORT int shardrt_world_site_stats(const shardrt_world *world,
                                             int64_t rank, int64_t site,
                                             shardrt_site_stats *stats);
+/** What a rank of a program of several ranks did in the same time: its steps,
+ * but for those that a device has replayed from a recording. */
+typedef struct shardrt_rank_stats {
+  int64_t steps;    /**< that went well */
+  int64_t total_ns; /**< nanoseconds inside them */
+  int64_t wait_ns;  /**< … of which it waited for other ranks */
+} shardrt_rank_stats;
+
+/** Statistics of `rank`; SHARDRT_USAGE if this process has no such rank. May be
+ * called during runs: they say what has ended. */
+SHARDRT_EXPORT int shardrt_world_rank_stats(const shardrt_world *world,
+                                            int64_t rank,
+                                            shardrt_rank_stats *stats);
 SHARDRT_EXPORT void shardrt_world_reset_stats(shardrt_world *world);
 /** Most bytes that `rank` ever held at a time in arena and pool, with a crew:
  * had in use there; -1 if there is no such rank. Not during a run. */

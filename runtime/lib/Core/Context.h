@@ -80,6 +80,7 @@ struct shardrt_context {
   std::vector<shardrt::SitePlan> plans;   ///< by site
   std::vector<shardrt::RowPlan> rowPlans; ///< by site; kept from step to step
   std::vector<shardrt_site_stats> stats;
+  shardrt_rank_stats steps = {};
   std::vector<int64_t> recordedCounts; ///< executions in a recorded step
   std::array<Pending, maxPending> pending;
   std::array<Shown, readsMark> shown;      ///< by mark

@@ -185,11 +185,19 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
                     void *const *outputs) {
   int status = SHARDRT_LOST;
   std::string why;
+  bool isTimed = ctx.numRanks > 1;
+  int64_t began = isTimed ? nowNs() : 0;
+  int64_t waitedBefore = isTimed ? ctx.comm->waited() : 0;
   try {
     if (ctx.nccl && !ctx.nccl->connect(ctx))
       status = ctx.comm->status();
     else
       status = program->main(&ctx, inputs, outputs);
+    if (isTimed && status == SHARDRT_OK) {
+      tally(ctx.steps.steps, 1);
+      tally(ctx.steps.total_ns, nowNs() - began);
+      tally(ctx.steps.wait_ns, ctx.comm->waited() - waitedBefore);
+    }
     if (status != SHARDRT_OK)
       why = "left its step with status " + std::to_string(status);
   } catch (const std::exception &e) {

@@ -1053,9 +1053,21 @@ int shardrt_world_site_stats(const shardrt_world *world, int64_t rank,
   return SHARDRT_OK;
 }
 
+int shardrt_world_rank_stats(const shardrt_world *world, int64_t rank,
+                             shardrt_rank_stats *stats) {
+  const shardrt_context *ctx = world->world->find(rank);
+  if (!stats || !ctx)
+    return SHARDRT_USAGE;
+  *stats = {readTally(ctx->steps.steps), readTally(ctx->steps.total_ns),
+            readTally(ctx->steps.wait_ns)};
+  return SHARDRT_OK;
+}
+
 void shardrt_world_reset_stats(shardrt_world *world) {
-  for (auto &ctx : world->world->contexts)
+  for (auto &ctx : world->world->contexts) {
     std::fill(ctx->stats.begin(), ctx->stats.end(), shardrt_site_stats{});
+    ctx->steps = {};
+  }
   for (auto &ctx : world->world->contexts)
     if (ctx->trace)
       ctx->trace->clear();
