@@ -6,6 +6,7 @@ What a picture shows as data is computed here, or read from the tree.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from canvas import PLAIN, QUIET, RANKS, SOLID, Canvas
 from check_layers import read_layers
@@ -180,6 +181,28 @@ def binding() -> str:
         12,
         anchor="start",
     )
+    return canvas.svg()
+
+
+def balance() -> str:
+    """Rows whose work grows, in equal shards and in those of equal work, and how long each rank takes."""
+    ranks, rows, unit, left = 4, 24, 14.0, 120
+    ends = [sum(range(end)) for end in range(rows + 1)]
+    equal_work = [min(range(rows + 1), key=lambda row: abs(ends[row] - ends[-1] * cut / ranks))
+                  for cut in range(ranks + 1)]
+    canvas = Canvas(760, 296, "Equal shards, and shards of equal work")
+    canvas.text(left + rows * unit / 2, 20, "rows of causal attention: the later, the more work", 12)
+    canvas.text(620, 20, "own time of each rank", 12)
+    for number, (what, bounds) in enumerate((("equal shards", balanced(rows, ranks)), ("balanced", equal_work))):
+        y = 40 + 124 * number
+        canvas.text(20, y + 17, what, 12, anchor="start")
+        times = [ends[end] - ends[begin] for begin, end in pairwise(bounds)]
+        for rank, (begin, end) in enumerate(pairwise(bounds)):
+            canvas.box(left + begin * unit, y, (end - begin) * unit, 26, f"rank {rank}", fill=RANKS[rank], size=11)
+            canvas.box(490, y + 22 * rank, 480 * times[rank] / ends[-1], 18, fill=RANKS[rank])
+        imbalance = max(times) * ranks / sum(times)
+        canvas.text(left, y + 56, f"imbalance {imbalance:.2f}: slowest / mean", 12, anchor="start")
+    canvas.text(20, 284, "Between: times of steps, boundaries that follow from them, a binding.", 12, anchor="start")
     return canvas.svg()
 
 
@@ -668,6 +691,7 @@ def raising() -> str:
 
 PICTURES = {
     "attention": attention,
+    "balance": balance,
     "binding": binding,
     "checkpoints": checkpoints,
     "communication": communication,

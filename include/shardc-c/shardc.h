@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 5
+#define SHARDC_API_VERSION 6
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -526,6 +526,68 @@ SHARDC_EXPORT int64_t shardc_program_num_sites(const shardc_program *program);
 SHARDC_EXPORT shardc_error *
 shardc_program_site_stats(const shardc_program *program, int64_t site,
                           shardc_site_stats *stats);
+
+/** What a rank did in executions of a program of several ranks, since that was
+ * made. */
+typedef struct shardc_rank_stats {
+  size_t size;
+  int64_t steps;             /**< executions that went well */
+  int64_t total_ns, wait_ns; /**< in them; of these, waiting for other ranks */
+} shardc_rank_stats;
+/** SHARDC_USAGE where `rank` is none of this process'; zeros before the first
+ * execution. */
+SHARDC_EXPORT shardc_error *
+shardc_program_rank_stats(const shardc_program *program, int64_t rank,
+                          shardc_rank_stats *stats);
+
+/* Balance ------------------------------------------------------------------*/
+
+/** Chooses sizes by which all ranks of a program finish together, from what
+ * they took with others (docs/Concepts/Balance.md). It knows no clock, binds
+ * nothing and moves nothing: those who use it do, and, of several processes,
+ * tell it the same. One thread at a time. */
+typedef struct shardc_balance shardc_balance;
+
+/** For what `program` leaves open; it begins with the sizes that it is bound
+ * to. SHARDC_USAGE where there is nothing to choose: one rank, or no dim that
+ * is open and cut. */
+SHARDC_EXPORT shardc_error *shardc_balance_create(const shardc_program *program,
+                                                  shardc_balance **balance);
+SHARDC_EXPORT void shardc_balance_destroy(shardc_balance *balance);
+/** Takes how many nanoseconds each rank was at work itself, without waiting for
+ * others, in one step with the sizes of now. The first step with new sizes is
+ * not counted. `*moved`: other sizes are to be bound before the next step.
+ * SHARDC_USAGE: another number of times than ranks, one that is negative or not
+ * finite. */
+SHARDC_EXPORT shardc_error *shardc_balance_add(shardc_balance *balance,
+                                               const double *times_ns,
+                                               int64_t num_ranks, bool *moved);
+/** The sizes of now cannot be bound: goes back to the fastest that could, for
+ * good. */
+SHARDC_EXPORT void shardc_balance_refuse(shardc_balance *balance);
+/** No step comes after this one: goes to the fastest sizes. `*moved` as above.
+ */
+SHARDC_EXPORT void shardc_balance_settle(shardc_balance *balance, bool *moved);
+/** The sizes of now, of each dim that is open: so many entries, for
+ * shardc_program_bind. What an entry points to stays until the balance changes.
+ */
+SHARDC_EXPORT int64_t shardc_balance_num_sizes(const shardc_balance *balance);
+SHARDC_EXPORT shardc_error *shardc_balance_sizes(const shardc_balance *balance,
+                                                 int64_t index,
+                                                 shardc_sizes *sizes);
+
+typedef struct shardc_balance_state {
+  size_t size;
+  int64_t moves; /**< how often other sizes were taken */
+  bool settled;  /**< nothing is tried any more, unless the work changes */
+  bool refused;
+  /** The slowest rank's time over the mean of all, with the first sizes and
+   * with the fastest; 1 before anything is known. */
+  double first_imbalance, imbalance;
+} shardc_balance_state;
+SHARDC_EXPORT shardc_error *
+shardc_balance_get_state(const shardc_balance *balance,
+                         shardc_balance_state *state);
 
 #ifdef __cplusplus
 } /* extern "C" */

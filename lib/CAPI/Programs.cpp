@@ -375,4 +375,22 @@ shardc_error *shardc_program_site_stats(const shardc_program *program,
   });
 }
 
+shardc_error *shardc_program_rank_stats(const shardc_program *program,
+                                        int64_t rank,
+                                        shardc_rank_stats *stats) {
+  return guarded([&]() -> MaybeFailure {
+    if (!program || !stats)
+      return nullArgument(program ? "stats" : "program");
+    shardrt_rank_stats from;
+    if (MaybeFailure failure =
+            const_cast<Program *>(unwrap(program))->rankStats(rank, from))
+      return failure;
+    shardc_rank_stats read = {};
+    read.steps = from.steps;
+    read.total_ns = from.total_ns;
+    read.wait_ns = from.wait_ns;
+    return writeStruct(read, stats) ? nullptr : withoutSize("stats");
+  });
+}
+
 } // extern "C"

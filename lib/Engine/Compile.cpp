@@ -1,6 +1,7 @@
 //===- Compile.cpp - Models in memory to programs -------------------------===//
 
 #include "mlir/IR/Diagnostics.h"
+#include "shardc/Driver/Balance.h"
 #include "shardc/Driver/Cache.h"
 #include "shardc/Driver/Carried.h"
 #include "shardc/Driver/Options.h"
@@ -221,6 +222,16 @@ MaybeFailure shardc::engine::readMetadata(CompiledModel &model,
   metadata.communication.clear();
   model.values = std::make_shared<shardc::ProgramMetadata>(metadata);
   return fillValues(model, metadata);
+}
+
+MaybeFailure
+shardc::engine::makeBalance(const CompiledModel &model,
+                            std::unique_ptr<shardc::Balance> &balance) {
+  llvm::Expected<shardc::Balance> made = shardc::makeBalance(*model.values);
+  if (!made)
+    return usage(llvm::toString(made.takeError()));
+  balance = std::make_unique<shardc::Balance>(std::move(*made));
+  return nullptr;
 }
 
 MaybeFailure shardc::engine::readBinding(const CompiledModel &from,

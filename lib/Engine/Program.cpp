@@ -303,6 +303,26 @@ MaybeFailure Program::siteStats(int64_t site, shardrt_site_info &info,
   return nullptr;
 }
 
+MaybeFailure Program::rankStats(int64_t rank, shardrt_rank_stats &stats) {
+  stats = {};
+  if (rank < 0 || rank >= model.numRanks)
+    return usage("there is no rank " + std::to_string(rank) +
+                 ": the program has " + std::to_string(model.numRanks));
+  std::lock_guard lock(mutex);
+  for (const auto &[places, world] : worlds) {
+    shardrt_rank_stats part;
+    if (!world)
+      continue;
+    if (shardrt_world_rank_stats(world->world.get(), rank, &part) != SHARDRT_OK)
+      return usage("rank " + std::to_string(rank) +
+                   " is one of another process");
+    stats.steps += part.steps;
+    stats.total_ns += part.total_ns;
+    stats.wait_ns += part.wait_ns;
+  }
+  return nullptr;
+}
+
 MaybeFailure Program::localText(const std::string *&text) {
   if (!compiled->localText.empty()) {
     text = &compiled->localText;

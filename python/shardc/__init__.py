@@ -13,6 +13,7 @@ from typing import Any
 
 from shardc._annotate import Split, split
 from shardc._array import Array, Shard, array
+from shardc._balance import Balanced, balance
 from shardc._checkpoint import Checkpoint, restore, save
 from shardc._distributed import Job, from_local, init_distributed
 from shardc._errors import (
@@ -30,6 +31,7 @@ from shardc._text import to_text
 
 __all__ = [
     "Array",
+    "Balanced",
     "Checkpoint",
     "DifferenceError",
     "Dim",
@@ -45,6 +47,7 @@ __all__ = [
     "UnsupportedError",
     "UsageError",
     "array",
+    "balance",
     "compile",
     "from_local",
     "init_distributed",

@@ -94,7 +94,7 @@ def from_local(shards: Any, sharding: Any, *, mesh: Any = None, shape: Sequence[
     if any(part.dtype != kind or part.ndim != ndim for part in parts):
         raise UsageError(2, "the shards of this process differ in type, or in the number of dims")
     if shape is None and not isinstance(sharding, Sharding):
-        shapes = _exchange(engine, ranks, [part.shape for part in parts])
+        shapes = tell_all(engine, ranks, [part.shape for part in parts])
         lies = _fit(shapes, axes, cuts_of_leaf(sharding, ndim) or [])
     else:
         lies = sharding_for(tuple(shape) if shape is not None else sharding.shape, sharding, axes)
@@ -110,18 +110,18 @@ def from_local(shards: Any, sharding: Any, *, mesh: Any = None, shape: Sequence[
     return Array._make(engine, lies, layout, handles, None)
 
 
-def _exchange(engine: Engine, ranks: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The shapes that all ranks bring."""
-    ndim = len(shapes[0])
-    if len(shapes) == ranks or ndim == 0:
-        return list(shapes) if len(shapes) == ranks else [()] * ranks
-    lies = Sharding((("ranks", ranks),), (Dim(("ranks",), tuple(range(ranks + 1))), Dim((), (0, ndim))))
+def tell_all(engine: Engine, ranks: int, mine: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """What all ranks say: as many integers each. ``mine`` are those of the ranks of this process."""
+    count = len(mine[0])
+    if len(mine) == ranks or count == 0:
+        return list(mine) if len(mine) == ranks else [()] * ranks
+    lies = Sharding((("ranks", ranks),), (Dim(("ranks",), tuple(range(ranks + 1))), Dim((), (0, count))))
     layout = engine.layout_of(lies, numpy.dtype("int64"))
-    mine = iter(shapes)
-    handles = [engine.buffer_of(numpy.array([next(mine)], "int64"), device, borrow=False)
+    rows = iter(mine)
+    handles = [engine.buffer_of(numpy.array([next(rows)], "int64"), device, borrow=False)
                if engine.is_here(device) else None for device in engine.devices_of(ranks)]
-    rows = numpy.asarray(gather(Array._make(engine, lies, layout, handles, None)))
-    return [tuple(map(int, row)) for row in rows]
+    table = numpy.asarray(gather(Array._make(engine, lies, layout, handles, None)))
+    return [tuple(map(int, row)) for row in table]
 
 
 def _fit(shapes: Sequence[tuple[int, ...]], mesh: Mapping[str, int], cuts: Sequence[Any]) -> Sharding:

@@ -172,6 +172,13 @@ class Executable:
                                                        ctypes.byref(bound)))
         return Executable(self.engine, bound.value or 0, self._donated)
 
+    def lending(self) -> "Executable":
+        """The same, of which no argument is given up by a run."""
+        sizes = {(number, dim): self.arguments[number].sharding.dims[dim].sizes for number, dim in self.open_dims}
+        lent = self.bind(sizes)
+        ctypes.memset(lent._flags, 0, ctypes.sizeof(lent._flags))
+        return lent
+
     def serialize(self) -> bytes:
         """The artifact."""
         artifact = Bytes()

@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 5
+API_VERSION = 6
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -125,13 +125,23 @@ class SiteStats(Sized):
                 ("count", _int64), ("bytes_received", _int64), ("total_ns", _int64), ("wait_ns", _int64)]
 
 
+class RankStats(Sized):
+    _fields_ = [("size", _size), ("steps", _int64), ("total_ns", _int64), ("wait_ns", _int64)]
+
+
+class BalanceState(Sized):
+    _fields_ = [("size", _size), ("moves", _int64), ("settled", _flag), ("refused", _flag),
+                ("first_imbalance", ctypes.c_double), ("imbalance", ctypes.c_double)]
+
+
 STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
     "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
     "shardc_memory_stats": MemoryStats, "shardc_trace_event": TraceEvent, "shardc_bytes": Bytes,
     "shardc_sizes": GivenSizes, "shardc_binding": Binding, "shardc_value": Value,
     "shardc_program_costs": ProgramCosts, "shardc_host_data": HostData,
-    "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats,
+    "shardc_execute_options": ExecuteOptions, "shardc_site_stats": SiteStats, "shardc_rank_stats": RankStats,
+    "shardc_balance_state": BalanceState,
 }
 
 COPY, BORROW = 0, 1
@@ -181,6 +191,15 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "shardc_program_get_costs": (_error, [_pointer, ctypes.POINTER(ProgramCosts)]),
     "shardc_program_num_sites": (_int64, [_pointer]),
     "shardc_program_site_stats": (_error, [_pointer, _int64, ctypes.POINTER(SiteStats)]),
+    "shardc_program_rank_stats": (_error, [_pointer, _int64, ctypes.POINTER(RankStats)]),
+    "shardc_balance_create": (_error, [_pointer, _pointers]),
+    "shardc_balance_destroy": (None, [_pointer]),
+    "shardc_balance_add": (_error, [_pointer, _pointer, _int64, _pointer]),
+    "shardc_balance_refuse": (None, [_pointer]),
+    "shardc_balance_settle": (None, [_pointer, _pointer]),
+    "shardc_balance_num_sizes": (_int64, [_pointer]),
+    "shardc_balance_sizes": (_error, [_pointer, _int64, ctypes.POINTER(GivenSizes)]),
+    "shardc_balance_get_state": (_error, [_pointer, ctypes.POINTER(BalanceState)]),
     "shardc_event_destroy": (None, [_pointer]),
     "shardc_event_is_ready": (_flag, [_pointer]),
     "shardc_event_await": (_error, [_pointer]),

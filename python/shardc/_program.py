@@ -737,9 +737,15 @@ class Program:
         stay = any(isinstance(leaf, Array) for leaf in given) if self._gather is None else not self._gather
         return self._shaped(variant, self._run(variant, given, stay))
 
-    def _run(self, variant: Variant, given: Sequence[Any], stay: bool) -> Sequence[Any]:
-        """Results of one step on the arguments that the program has: arrays that stay on the devices, or of NumPy."""
-        executable, functions = variant.executable_for(given), variant.source.host_functions
+    def _run(self, variant: Variant, given: Sequence[Any], stay: bool,
+             executable: Executable | None = None) -> Sequence[Any]:
+        """Results of one step on the arguments that the program has: arrays that stay on the devices, or of NumPy.
+
+        ``executable``: what runs it, if not the program for the sizes in which they lie.
+        """
+        functions = variant.source.host_functions
+        if executable is None:
+            executable = variant.executable_for(given)
         labels = variant.kept_labels()
         arrays: list[Array] = []
         handles: list[bytes] = []

@@ -16,6 +16,7 @@
 #include <string_view>
 
 namespace shardc {
+class Balance;
 struct ModelOptions;
 struct ProgramMetadata;
 } // namespace shardc
@@ -113,6 +114,8 @@ public:
 
   MaybeFailure siteStats(int64_t site, shardrt_site_info &info,
                          shardrt_site_stats &stats);
+  /// What `rank` did, if it is one of this process.
+  MaybeFailure rankStats(int64_t rank, shardrt_rank_stats &stats);
   int64_t numSites() const { return shardrt_program_num_sites(loaded.get()); }
   /// What each rank does, as text; of a loaded program compiled once more.
   MaybeFailure localText(const std::string *&text);
@@ -198,6 +201,9 @@ MaybeFailure compileModel(const Engine &engine, std::string_view text,
 /// else what it carries is compiled.
 MaybeFailure openArtifact(const Engine &engine, std::string_view bytes,
                           CompiledModel &model);
+/// What chooses sizes of dims that the program leaves open (Layout/Balance.h).
+MaybeFailure makeBalance(const CompiledModel &model,
+                         std::unique_ptr<Balance> &balance);
 /// An artifact of `model`.
 MaybeFailure makeArtifact(const CompiledModel &model, std::string &artifact);
 /// Fills `model` with what `json`, a program's metadata, says.

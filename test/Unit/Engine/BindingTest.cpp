@@ -2,6 +2,7 @@
 
 #include "Handles.h"
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sys/resource.h>
@@ -231,6 +232,62 @@ int64_t residentBytes() {
   int64_t total = 0, resident = 0;
   file >> total >> resident;
   return resident * 4096;
+}
+
+TEST(Balance, ChoosesSizesThatCanBeBound) {
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kPairs, "0:0");
+  ASSERT_TRUE(program);
+  shardc_rank_stats stats = {};
+  stats.size = sizeof(stats);
+  ASSERT_GOOD(shardc_program_rank_stats(program.get(), 1, &stats));
+  EXPECT_EQ(stats.steps, 0);
+  EXPECT_FAILS(shardc_program_rank_stats(program.get(), 2, &stats),
+               SHARDC_USAGE, "there is no rank 2: the program has 2");
+  shardc_balance *balance = nullptr;
+  ASSERT_GOOD(shardc_balance_create(program.get(), &balance));
+  double slow[] = {1e8, 3e8};
+  bool moved = true;
+  ASSERT_GOOD(shardc_balance_add(balance, slow, 2, &moved));
+  EXPECT_FALSE(moved);
+  ASSERT_GOOD(shardc_balance_add(balance, slow, 2, &moved));
+  EXPECT_TRUE(moved);
+  ASSERT_EQ(shardc_balance_num_sizes(balance), 1);
+  shardc_sizes sizes;
+  ASSERT_GOOD(shardc_balance_sizes(balance, 0, &sizes));
+  EXPECT_EQ(sizes.argument, 0);
+  EXPECT_EQ(sizes.num_shards, 2);
+  EXPECT_GT(sizes.sizes[0], 2600);
+  EXPECT_EQ(sizes.sizes[0] + sizes.sizes[1], 4096);
+  shardc_binding binding = {sizeof(binding), &sizes, 1};
+  shardc_program *made = nullptr;
+  ASSERT_GOOD(shardc_program_bind(program.get(), &binding, &made));
+  shardc_program_destroy(made);
+  shardc_balance_state state = {};
+  state.size = sizeof(state);
+  ASSERT_GOOD(shardc_balance_get_state(balance, &state));
+  EXPECT_EQ(state.moves, 1);
+  EXPECT_FALSE(state.settled);
+  EXPECT_DOUBLE_EQ(state.first_imbalance, 1.5);
+  // Faster with the first sizes than with these.
+  double worse[] = {9e8, 9e8};
+  ASSERT_GOOD(shardc_balance_add(balance, worse, 2, &moved));
+  ASSERT_GOOD(shardc_balance_add(balance, worse, 2, &moved));
+  shardc_balance_settle(balance, &moved);
+  ASSERT_GOOD(shardc_balance_sizes(balance, 0, &sizes));
+  EXPECT_EQ(sizes.sizes[0], 2048);
+  EXPECT_FAILS(shardc_balance_add(balance, slow, 3, nullptr), SHARDC_USAGE,
+               "times of 3 ranks: the program has 2");
+  double none[] = {1, NAN};
+  EXPECT_FAILS(shardc_balance_add(balance, none, 2, nullptr), SHARDC_USAGE,
+               "times of ranks are numbers of nanoseconds");
+  EXPECT_FAILS(shardc_balance_sizes(balance, 1, &sizes), SHARDC_USAGE,
+               "there are no sizes 1");
+  shardc_balance_destroy(balance);
+  ProgramPtr closed = compile(engine.get(), kPairs, nullptr);
+  EXPECT_FAILS(shardc_balance_create(closed.get(), &balance), SHARDC_USAGE,
+               "no dim that is cut was left open");
+  EXPECT_EQ(balance, nullptr);
 }
 
 TEST(Binding, LeavesMemoryFlatAndTouchesNoFile) {
