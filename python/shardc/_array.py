@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -125,16 +126,13 @@ class Array:
         return array
 
     @staticmethod
-    def _make_all(kinds: Iterable[tuple[Kind, Layout]], handles: Iterable[bytes], pending: Pending) -> list["Array"]:
+    def _make_all(kinds: Sequence[Kind], layouts: Sequence[Layout], handles: Iterable[bytes],
+                  pending: Pending) -> list["Array"]:
         """Make many at once: a call for each would be a tenth of what a call of a program takes."""
-        made, new, cls = [], _new, Array
-        for (kind, layout), shards in zip(kinds, handles):
-            array = new(cls)
-            array._kind = kind
-            array._layout = layout
-            array._packed = shards
+        array: Array
+        made: list[Array] = list(map(_new, itertools.repeat(Array, len(kinds))))
+        for array, array._kind, array._layout, array._packed in zip(made, kinds, layouts, handles):
             array._pending = pending
-            made.append(array)
         return made
 
     def __del__(self) -> None:

@@ -103,8 +103,8 @@ class Executable:
         if engine.is_member:
             self._options.devices = ctypes.addressof(self._devices)
         self.layouts = [place.layout for place in self.arguments]
-        self._kinds = [((engine, place.sharding, engine.taker_of(place.layout)), place.layout)
-                       for place in self.results]
+        self._kinds = [(engine, place.sharding, engine.taker_of(place.layout)) for place in self.results]
+        self._layouts = [place.layout for place in self.results]
         self._cut = struct.Struct(f"{HANDLE_BYTES * self.num_ranks}s" * len(self.results)).unpack
         """From a table of all results' handles to those of each."""
         self._frames: list[_Frame] = []
@@ -236,7 +236,7 @@ class Executable:
             host.pending = pending
         if self.engine.dead:
             self.engine.release_dead()
-        results = Array._make_all(self._kinds, self._cut(handles), pending)
+        results = Array._make_all(self._kinds, self._layouts, self._cut(handles), pending)
         if not results:
             # Somebody has to see what failed.
             pending.wait()
