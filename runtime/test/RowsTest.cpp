@@ -35,10 +35,26 @@ int64_t sliceCount(const RowCase &c) {
   return count;
 }
 
+int64_t vectorsOf(const RowCase &c) {
+  int64_t vectors = 1;
+  for (size_t i = 0; i + 1 < c.indexShape.size(); ++i)
+    vectors *= c.indexShape[i];
+  return vectors;
+}
+
+/// Indices of steps 0 and 1 are the same, step 2 has some others, so that some
+/// ranks have what they had, and step 3 has none of them.
+constexpr int64_t numSteps = 4;
+
 /// Starts: mostly inside, some far outside.
-int64_t startOf(const RowCase &c, int64_t vector, int64_t component) {
+int64_t startOf(const RowCase &c, int64_t vector, int64_t component,
+                int64_t step) {
   int64_t size = c.shape[c.first + component];
-  uint64_t hash = hashOf(vector * 7 + component + 3);
+  int64_t version = step < 2                     ? 0
+                    : step == 3                  ? 2
+                    : 2 * vector >= vectorsOf(c) ? 1
+                                                 : 0;
+  uint64_t hash = hashOf(vector * 7 + component + 3 + 1000 * version);
   if (hash % 11 == 0)
     return hash % 2 ? -3 : size + 5;
   return size == 0 ? 0 : static_cast<int64_t>((hash >> 8) % size);
@@ -74,22 +90,22 @@ public:
     set.reduction = Reduction::None;
   }
 
-  void check(int64_t steps, uint64_t seed) {
+  void check(uint64_t seed) {
     int64_t ranks = 1;
     for (int64_t size : c.mesh)
       ranks *= size;
     if (mpiJob() && canGo(Way::Mpi, ranks))
-      check(steps, seed, Way::Mpi);
+      check(seed, Way::Mpi);
     if (mpiJob())
       return;
     for (Way way :
          {Way::Host, Way::Shared, Way::Sockets, Way::Direct, Way::CudaDirect,
           Way::Nccl, Way::CudaNccl, Way::SocketsNccl})
-      check(steps, seed, way);
+      check(seed, way);
   }
 
 private:
-  void check(int64_t steps, uint64_t seed, Way way);
+  void check(uint64_t seed, Way way);
   /// Calls `body(number of the position in the whole, its place here, batch
   /// index)` for each of a rank's positions.
   template <typename Body> void forEachPosition(int64_t rank, Body body) const;
@@ -116,22 +132,19 @@ void RowsRun::forEachPosition(int64_t rank, Body body) const {
   });
 }
 
-void RowsRun::check(int64_t steps, uint64_t seed, Way way) {
+void RowsRun::check(uint64_t seed, Way way) {
   TestWorld world(makeTable(c.mesh, {plan, gather, scatter, set}), seed, 60'000,
                   0, false, way);
   ASSERT_NE(world.world, nullptr);
-  int64_t vectors = 1;
-  for (size_t i = 0; i + 1 < c.indexShape.size(); ++i)
-    vectors *= c.indexShape[i];
   // The whole, on one rank: element by element, updates in their order.
-  std::vector<double> sums, last;
+  std::vector<double> start;
   int64_t elements = 1;
   for (int64_t size : c.shape)
     elements *= size;
-  for (int64_t i = 0; i < elements; ++i) {
-    sums.push_back(1e-3 * valueOf(i));
-    last.push_back(sums.back());
-  }
+  for (int64_t i = 0; i < elements; ++i)
+    start.push_back(1e-3 * valueOf(i));
+  std::vector<std::vector<double>> sumsOf(numSteps, start),
+      lastOf(numSteps, start);
   auto updateOf = [&](int64_t position, int64_t around) {
     return 1e-3 * valueOf(position * 131 + around + 7);
   };
@@ -150,32 +163,35 @@ void RowsRun::check(int64_t steps, uint64_t seed, Way way) {
   Box sliceBox;
   for (int64_t slice : c.slices)
     sliceBox.push_back({0, slice});
-  for (int64_t vector = 0; vector < vectors; ++vector)
-    forEachElement(sliceBox, [&](const auto &offset, int64_t s) {
-      forEachElement(around, [&](std::vector<int64_t> index, int64_t a) {
-        for (int64_t i = 0; i < c.numRowDims; ++i)
-          index[c.first + i] = startOf(c, vector, i) + offset[i];
-        int64_t at = isInside(index);
-        if (at < 0)
-          return;
-        double update = updateOf(vector * sliceCount(c) + s, a);
-        sums[at] += update;
-        last[at] = update;
+  for (int64_t step = 0; step < numSteps; ++step)
+    for (int64_t vector = 0; vector < vectorsOf(c); ++vector)
+      forEachElement(sliceBox, [&](const auto &offset, int64_t s) {
+        forEachElement(around, [&](std::vector<int64_t> index, int64_t a) {
+          for (int64_t i = 0; i < c.numRowDims; ++i)
+            index[c.first + i] = startOf(c, vector, i, step) + offset[i];
+          int64_t at = isInside(index);
+          if (at < 0)
+            return;
+          double update = updateOf(vector * sliceCount(c) + s, a);
+          sumsOf[step][at] += update;
+          lastOf[step][at] = update;
+        });
       });
-    });
 
   std::atomic<int64_t> wrong{0};
+  std::vector<int64_t> stepOf(world.ranks, 0);
   int status = world.run(
       [&](shardrt_context *ctx) -> int {
-        int64_t rank = shardrt_rank(ctx);
+        int64_t rank = shardrt_rank(ctx), step = stepOf[rank]++;
+        const std::vector<double> &sums = sumsOf[step], &last = lastOf[step];
         std::vector<int32_t> indices;
         forEachElement(shardc::ownedBox(plan.exchange, rank),
                        [&](const auto &at, int64_t) {
                          std::vector<int64_t> batch(at.begin(), at.end() - 1);
                          std::vector<int64_t> shape(c.indexShape.begin(),
                                                     c.indexShape.end() - 1);
-                         indices.push_back(static_cast<int32_t>(
-                             startOf(c, linearIndex(batch, shape), at.back())));
+                         indices.push_back(static_cast<int32_t>(startOf(
+                             c, linearIndex(batch, shape), at.back(), step)));
                        });
         Box box = shardc::ownedBox(gather.exchange, rank), mine = box;
         for (int64_t i = 0; i < c.numRowDims; ++i)
@@ -233,7 +249,7 @@ void RowsRun::check(int64_t steps, uint64_t seed, Way way) {
             for (int64_t i = 0; i < c.numRowDims; ++i) {
               int64_t most = c.shape[c.first + i] - c.slices[i];
               index[c.first + i] =
-                  std::clamp<int64_t>(startOf(c, vector, i), 0, most) +
+                  std::clamp<int64_t>(startOf(c, vector, i, step), 0, most) +
                   offset[i];
             }
             bad += got[at] != 1e-3 * valueOf(linearIndex(index, c.shape));
@@ -247,7 +263,7 @@ void RowsRun::check(int64_t steps, uint64_t seed, Way way) {
         wrong += bad;
         return 0;
       },
-      steps);
+      numSteps);
   EXPECT_EQ(status, SHARDRT_OK) << world.error();
   EXPECT_EQ(wrong.load(), 0) << world.ranks << " ranks";
 }
@@ -347,7 +363,7 @@ TEST(Rows, RandomTensorsIndicesAndMeshes) {
   for (int i = 0; i < 400; ++i) {
     SCOPED_TRACE("case " + std::to_string(i));
     RowCase c = randomCase(random);
-    RowsRun(c).check(2, i % 3);
+    RowsRun(c).check(i % 3);
     if (HasFailure())
       break;
   }
@@ -378,21 +394,78 @@ static SiteTable smallTable(bool areSame = true) {
 }
 
 TEST(Rows, EachRowTravelsOnce) {
-  for (bool areSame : {true, false}) {
-    TestWorld world(smallTable(areSame));
-    int status = world.run([](shardrt_context *ctx) {
-      int64_t indices[] = {0, 0, 7};
-      float block[10], rows[15];
-      return shardrt_gather_rows(ctx, 1, shardrt_plan_rows(ctx, 0, indices),
-                                 block, rows);
-    });
-    EXPECT_EQ(status, SHARDRT_OK) << world.error();
-    // Rows 0 and 7 to three other ranks each.
-    EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
-    // Ranks with the same indices know what the others ask for; of others each
-    // tells three how many rows, and two ranks have one each.
-    EXPECT_EQ(world.stats(0).bytes_received, areSame ? 0 : 4 * 3 * 8 + 6 * 8);
-  }
+  for (bool areSame : {true, false})
+    for (Way way : {Way::Host, Way::Sockets}) {
+      TestWorld world(smallTable(areSame), 0, 60'000, 0, false, way);
+      auto run = [&](int64_t changed) {
+        int status = world.run([&](shardrt_context *ctx) {
+          int64_t indices[] = {0, 0, 7};
+          if (shardrt_rank(ctx) == changed)
+            indices[1] = 7;
+          float block[10], rows[15];
+          return shardrt_gather_rows(ctx, 1, shardrt_plan_rows(ctx, 0, indices),
+                                     block, rows);
+        });
+        EXPECT_EQ(status, SHARDRT_OK) << world.error();
+      };
+      run(-1);
+      // Rows 0 and 7 to three other ranks each.
+      EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
+      // Ranks with the same indices know what the others ask for; of others
+      // each tells three how many rows, and two ranks have one each, which
+      // where they travel have to know which.
+      int64_t lists = way == Way::Host ? 0 : 6 * 8;
+      int64_t told = areSame ? 0 : 4 * 3 * 8 + lists;
+      EXPECT_EQ(world.stats(0).bytes_received, told);
+      // A rank whose indices are those of the step before says so.
+      run(-1);
+      told += areSame ? 0 : 4 * 3 * 8;
+      EXPECT_EQ(world.stats(0).bytes_received, told);
+      if (areSame)
+        continue;
+      // Where one has others, the rest have to tell theirs again.
+      run(2);
+      told += 4 * 3 * 8 + lists + 3 * 3 * 8;
+      EXPECT_EQ(world.stats(0).bytes_received, told);
+    }
+}
+
+/// After a step that failed, ranks know different plans of one another.
+TEST(Rows, PlansAfterFailures) {
+  for (Way way : {Way::Host, Way::Crew})
+    for (int64_t failing = 0; failing < 4; ++failing)
+      for (bool isLate : {false, true}) {
+        TestWorld world(smallTable(/*areSame=*/false), 0, 60'000, 0, false,
+                        way);
+        auto run = [&](int64_t shift, bool fails) {
+          return world.run([&](shardrt_context *ctx) -> int {
+            int64_t rank = shardrt_rank(ctx);
+            // Ranks 2 and 3 ask for the same rows in every step.
+            int64_t indices[] = {0, 3, (rank < 2 ? rank + shift : rank) % 8};
+            bool isFailing = fails && rank == failing;
+            if (isFailing && !isLate)
+              return SHARDRT_REFUSED;
+            float block[10], rows[15];
+            for (int64_t i = 0; i < 10; ++i)
+              block[i] = static_cast<float>(10 * rank + i);
+            int64_t plan = shardrt_plan_rows(ctx, 0, indices);
+            if (isFailing)
+              return SHARDRT_REFUSED;
+            if (int status = shardrt_gather_rows(ctx, 1, plan, block, rows))
+              return status;
+            for (int64_t i = 0; i < 15; ++i)
+              if (rows[i] != static_cast<float>(5 * indices[i / 5] + i % 5))
+                return SHARDRT_REFUSED;
+            return SHARDRT_OK;
+          });
+        };
+        EXPECT_EQ(run(0, false), SHARDRT_OK) << world.error();
+        EXPECT_NE(run(4, true), SHARDRT_OK);
+        EXPECT_EQ(run(4, false), SHARDRT_OK) << world.error();
+        EXPECT_NE(run(1, true), SHARDRT_OK);
+        EXPECT_EQ(run(4, false), SHARDRT_OK) << world.error();
+        EXPECT_EQ(run(4, false), SHARDRT_OK) << world.error();
+      }
 }
 
 TEST(Rows, APlanForSomethingElseIsRefused) {

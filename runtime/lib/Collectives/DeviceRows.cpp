@@ -4,6 +4,7 @@
 #include "Collectives/Collectives.h"
 #include "Collectives/RowCall.h"
 #include <algorithm>
+#include <utility>
 
 using namespace shardrt;
 
@@ -30,9 +31,10 @@ private:
 } // namespace
 
 /// Who takes `rows` of this rank's gets them one behind the other.
-static std::vector<List>
-listMessages(const std::vector<int64_t> &peers,
-             const std::vector<std::vector<int64_t>> &rows, Writer &writer) {
+template <typename Rows>
+static std::vector<List> listMessages(const std::vector<int64_t> &peers,
+                                      const std::vector<Rows> &rows,
+                                      Writer &writer) {
   std::vector<List> lists;
   for (size_t i = 0; i < peers.size(); ++i) {
     auto count = static_cast<int64_t>(rows[i].size());
@@ -51,15 +53,21 @@ static void listGather(const shardrt_context &ctx, const RowPlan &plan,
     bool comes = travel && ask.peer != ctx.rank;
     // Where the host's transport packs as well, pairs number rows so already.
     bool isNumbered = ctx.comm->packs() && ask.peer != ctx.rank;
-    writer.begin(ask.peer);
-    int64_t last = -1, numRows = 0;
-    for (const RowPlan::Pair &pair : ask.pairs) {
-      numRows += numRows == 0 || pair.row != last;
-      last = pair.row;
-      writer.add({comes && !isNumbered ? numRows - 1 : pair.row, pair.at});
+    std::vector<RowPlan::Pair> pairs = plan.reads[ask.place];
+    if (comes && !isNumbered) {
+      std::stable_sort(
+          pairs.begin(), pairs.end(),
+          [](const auto &a, const auto &b) { return a.row < b.row; });
+      int64_t row = -1, number = -1;
+      for (RowPlan::Pair &pair : pairs) {
+        number += pair.row != row;
+        row = std::exchange(pair.row, number);
+      }
     }
+    writer.begin(ask.peer, comes ? ask.numRows : 0);
+    for (const RowPlan::Pair &pair : pairs)
+      writer.add({pair.row, pair.at});
     rows.reads.push_back(writer.end());
-    rows.reads.back().messageRows = comes ? numRows : 0;
   }
   rows.sends.clear();
   if (travel)
@@ -69,22 +77,26 @@ static void listGather(const shardrt_context &ctx, const RowPlan &plan,
 static void listScatter(const shardrt_context &ctx, const RowPlan &plan,
                         bool travel, DeviceRows &rows, Writer &writer) {
   size_t sources = plan.sources.size();
-  // Takes by rows, each row's in their order.
-  std::vector<std::pair<int64_t, size_t>> order;
-  for (size_t i = 0; i < plan.takes.size(); ++i)
-    order.push_back({plan.takes[i].row, i});
-  std::sort(order.begin(), order.end());
-  std::vector<RowPlan::Take> takes;
-  for (auto [row, i] : order)
-    takes.push_back(plan.takes[i]);
+  struct Take {
+    int64_t source, at, row;
+  };
+  std::vector<Take> takes;
+  for (const RowPlan::Run &run : plan.runs)
+    for (int64_t i = run.begin; i < run.end; ++i) {
+      auto [at, row] = plan.takes[plan.sources[run.source].place][i];
+      takes.push_back({run.source, at, row});
+    }
+  // By rows, each row's in their order.
+  std::stable_sort(takes.begin(), takes.end(),
+                   [](const Take &a, const Take &b) { return a.row < b.row; });
   if (travel && !ctx.comm->packs()) {
     // A message holds them in the order of their positions.
     std::vector<std::vector<int64_t>> positions(sources);
-    for (const RowPlan::Take &take : takes)
+    for (const Take &take : takes)
       positions[take.source].push_back(take.at);
     for (std::vector<int64_t> &list : positions)
       std::sort(list.begin(), list.end());
-    for (RowPlan::Take &take : takes) {
+    for (Take &take : takes) {
       const std::vector<int64_t> &list = positions[take.source];
       if (plan.sources[take.source].peer != ctx.rank)
         take.at =

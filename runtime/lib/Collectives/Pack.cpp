@@ -78,7 +78,7 @@ void shardrt::packPlan(const Site &site, int64_t rank, SitePlan &plan) {
   }
 }
 
-void shardrt::packRows(const std::vector<std::vector<int64_t>> &lists,
+void shardrt::packRows(const std::vector<std::span<const int64_t>> &lists,
                        int64_t outer, int64_t blockRows, int64_t rowBytes,
                        std::vector<std::vector<BoxCopy>> &boxes,
                        std::vector<Piece> &pieces) {

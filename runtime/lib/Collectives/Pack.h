@@ -23,7 +23,7 @@ void packPlan(const Site &site, int64_t rank, SitePlan &plan);
 
 /// The pieces of a buffer that hold `rows` of each list, of `rowBytes` bytes,
 /// in each of `outer` blocks of `blockRows` rows.
-void packRows(const std::vector<std::vector<int64_t>> &lists, int64_t outer,
+void packRows(const std::vector<std::span<const int64_t>> &lists, int64_t outer,
               int64_t blockRows, int64_t rowBytes,
               std::vector<std::vector<BoxCopy>> &boxes,
               std::vector<Piece> &pieces);

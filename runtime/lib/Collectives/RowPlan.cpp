@@ -7,13 +7,20 @@
 //
 // What a rank posts for a plan are the lists that a transport without common
 // memory needs to pack rows: for a gather the rows that it asks each owner for,
-// for a scatter its positions and their rows.
+// for a scatter its positions and their rows. Where nothing packs, a gather's
+// readers say only how many rows they read of whom.
+//
+// Indices are often those of the step before: a graph or a mesh that stays. A
+// rank whose indices are the same says so in place of its lists; where all say
+// so, the plan stays.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
 #include "Collectives/RowPositions.h"
-#include <utility>
+#include <bit>
+#include <cstring>
+#include <queue>
 
 using namespace shardrt;
 
@@ -31,42 +38,146 @@ struct SettleOnFailure {
     ctx.comm->settle();
   }
 };
-} // namespace
 
-/// Shows each rank of the group its part of `words`, and calls `read(i, list)`
-/// with what rank `group[i]` has for this one. `words` are a header (where each
-/// list begins, and where the last ends), then the lists; entries are of
-/// `width` words.
-template <typename Read>
-static bool
-tellGroup(shardrt_context &ctx, int64_t site, std::span<const int64_t> group,
-          const std::vector<int64_t> &words, int64_t width, Read read) {
-  std::vector<int64_t> others(group.begin(), group.end());
-  std::erase(others, ctx.rank);
-  size_t me = std::find(group.begin(), group.end(), ctx.rank) - group.begin();
-  SettleOnFailure guard{ctx};
-  Ticket ticket;
-  if (!ctx.comm->post(
-          {site, 0},
-          {words.data(), static_cast<int64_t>(words.size() * sizeof(int64_t))},
-          others, ticket))
-    return false;
-  for (size_t step = 0; step < group.size(); ++step) {
-    // In any order of arrival would do as well: `read` sorts.
-    size_t i = (me + step) % group.size();
-    const std::byte *data = reinterpret_cast<const std::byte *>(words.data());
-    if (i != me && !ctx.comm->open(ticket, group[i], data))
-      return false;
-    auto *begins = reinterpret_cast<const int64_t *>(data);
-    const int64_t *entries = begins + group.size() + 1;
-    read(i, std::span<const int64_t>(entries + begins[me] * width,
-                                     (begins[me + 1] - begins[me]) * width));
-    if (i != me)
-      ctx.comm->close(ticket, group[i]);
+/// The different rows among those of `pairs`, ascending.
+class RowSet {
+public:
+  explicit RowSet(std::span<const RowPlan::Pair> pairs) {
+    int64_t most = -1;
+    for (const RowPlan::Pair &pair : pairs)
+      most = std::max(most, pair.row);
+    // A bit a row, unless that is more memory than the rows themselves.
+    if (most / 64 <= static_cast<int64_t>(pairs.size())) {
+      bits.assign(most / 64 + 1, 0);
+      for (const RowPlan::Pair &pair : pairs)
+        bits[pair.row / 64] |= uint64_t(1) << pair.row % 64;
+      before.reserve(bits.size());
+      for (uint64_t word : bits) {
+        before.push_back(count);
+        count += std::popcount(word);
+      }
+      return;
+    }
+    for (const RowPlan::Pair &pair : pairs)
+      rows.push_back(pair.row);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    count = static_cast<int64_t>(rows.size());
   }
-  guard.isDone = ctx.comm->finish(ticket, others);
-  return guard.isDone;
-}
+
+  int64_t size() const { return count; }
+  /// The number of `row`, which is one of them.
+  int64_t numberOf(int64_t row) const {
+    if (bits.empty())
+      return std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+    uint64_t below = (uint64_t(1) << row % 64) - 1;
+    return before[row / 64] + std::popcount(bits[row / 64] & below);
+  }
+  void appendTo(std::vector<int64_t> &list) const {
+    list.insert(list.end(), rows.begin(), rows.end());
+    for (size_t i = 0; i < bits.size(); ++i)
+      for (uint64_t word = bits[i]; word != 0; word &= word - 1)
+        list.push_back(static_cast<int64_t>(i) * 64 + std::countr_zero(word));
+  }
+
+private:
+  std::vector<uint64_t> bits;
+  std::vector<int64_t> before; ///< rows before each word
+  std::vector<int64_t> rows;   ///< instead of bits
+  int64_t count = 0;
+};
+
+/// What one rank tells each of its group: a list of words for each. It is shown
+/// as one buffer, in which a list has its length in front, or `asBefore`.
+class Telling {
+public:
+  static constexpr int64_t asBefore = -1;
+
+  Telling(shardrt_context &ctx, int64_t site, std::span<const int64_t> group,
+          RowPlan &plan, int64_t &bytes)
+      : ctx(ctx), site(site), group(group), words(plan.words), bytes(bytes) {
+    me = std::find(group.begin(), group.end(), ctx.rank) - group.begin();
+    others.assign(group.begin(), group.end());
+    std::erase(others, ctx.rank);
+    clear();
+  }
+
+  void clear() {
+    words.clear();
+    begins.clear();
+    if (!ctx.comm->packs())
+      words.resize(group.size());
+  }
+  /// The list for the next of the group; `length` is what the reader is told.
+  void add(std::span<const int64_t> list, int64_t length) {
+    size_t i = begins.size();
+    begins.push_back(words.size());
+    if (!ctx.comm->packs())
+      words[i] = static_cast<int64_t>(words.size());
+    words.push_back(length);
+    words.insert(words.end(), list.begin(), list.end());
+  }
+
+  /// Shows each rank of the group its list, and calls `read(i, length, list)`
+  /// with what rank `group[i]`, another one, has for this one. A rank that has
+  /// nothing (more) to say shows nothing, and is not `heard`.
+  template <typename Read>
+  bool meet(const std::vector<bool> &heard, bool tells, Read read) {
+    std::vector<std::vector<BoxCopy>> boxes;
+    std::vector<Piece> pieces;
+    if (tells && ctx.comm->packs())
+      for (size_t i = 0; i < group.size(); ++i) {
+        size_t end = i + 1 < group.size() ? begins[i + 1] : words.size();
+        if (i != me) {
+          BoxCopy copy;
+          copy.srcOffset = bytesOf(begins[i]);
+          copy.run = bytesOf(end - begins[i]);
+          boxes.push_back({copy});
+        }
+      }
+    for (std::vector<BoxCopy> &copies : boxes)
+      pieces.push_back({0, copies[0].run, &copies});
+    SettleOnFailure guard{ctx};
+    Ticket ticket;
+    if (!ctx.comm->post({site, 0},
+                        {tells ? words.data() : nullptr,
+                         tells ? bytesOf(words.size()) : 0, pieces},
+                        others, ticket))
+      return false;
+    for (size_t step = 1; step < group.size(); ++step) {
+      size_t i = (me + step) % group.size();
+      const std::byte *data = nullptr;
+      if (!ctx.comm->open(ticket, group[i], data))
+        return false;
+      if (heard[i]) {
+        auto *theirs = reinterpret_cast<const int64_t *>(data);
+        if (!ctx.comm->packs())
+          theirs += theirs[me];
+        bytes += sizeof(int64_t);
+        read(i, theirs[0], theirs + 1);
+      }
+      ctx.comm->close(ticket, group[i]);
+    }
+    guard.isDone = ctx.comm->finish(ticket, others);
+    return guard.isDone;
+  }
+
+  size_t myPlace() const { return me; }
+
+private:
+  static int64_t bytesOf(size_t count) {
+    return static_cast<int64_t>(count * sizeof(int64_t));
+  }
+
+  shardrt_context &ctx;
+  int64_t site;
+  std::span<const int64_t> group;
+  std::vector<int64_t> &words, others;
+  std::vector<size_t> begins;
+  int64_t &bytes; ///< received
+  size_t me;
+};
+} // namespace
 
 /// Whether ranks that differ along `axes` hold the same indices and want the
 /// same of each slice. Then each knows what the others ask for.
@@ -81,106 +192,165 @@ static bool wantTheSame(const Site &info, std::span<const int64_t> axes) {
          !meets(cuttingAxes(info.rows.dims, mesh, /*ofParts=*/true));
 }
 
-/// Asks: the pairs of each owner, sorted by row.
+/// Whether rows travel in lists, so that owners have to know which.
+static bool needsLists(const shardrt_context &ctx) {
+  return ctx.comm->packs() || ctx.device;
+}
+
+/// Ranks that are `isNew`, or whose group has one that is, tell their lists,
+/// which `fill` makes; `read(i, length, list)` is called with those of each
+/// other rank. `staysTheSame` where nobody is. A rank that fails on the way has
+/// no plan, and is new the next time: so plans of a group are of one meeting.
+template <typename Fill, typename Read>
+static bool agree(shardrt_context &ctx, Telling &telling, size_t groupSize,
+                  bool isNew, bool &staysTheSame, Fill fill, Read read) {
+  std::vector<bool> all(groupSize, true), late(groupSize, false);
+  if (isNew)
+    fill();
+  else
+    for (size_t i = 0; i < groupSize; ++i)
+      telling.add({}, Telling::asBefore);
+  bool anyLate = !isNew, anyNew = isNew;
+  if (!telling.meet(all, /*tells=*/true,
+                    [&](size_t i, int64_t length, const int64_t *list) {
+                      late[i] = length == Telling::asBefore;
+                      anyLate |= late[i];
+                      anyNew |= !late[i];
+                      if (!late[i])
+                        read(i, length, list);
+                    }))
+    return false;
+  staysTheSame = !anyNew;
+  if (!anyNew || !anyLate) {
+    // In another group it may be otherwise.
+    ctx.comm->skip();
+    return true;
+  }
+  if (!isNew) {
+    telling.clear();
+    fill();
+  }
+  return telling.meet(late, /*tells=*/!isNew, read);
+}
+
+/// Asks: the pairs of each owner, by position.
 static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
-                       const Positions &positions, const void *indices,
-                       RowPlan &plan, int64_t &bytes) {
+                       const void *indices, RowPlan &plan, bool isSame,
+                       int64_t &bytes) {
   std::span<const int64_t> mesh = info.exchange.meshShape;
   std::vector<int64_t> axes = cuttingAxes(info.rows.dims, mesh);
   std::vector<int64_t> group = shardc::groupAlong(mesh, axes, ctx.rank);
-  std::vector<int64_t> place(ctx.numRanks, -1);
-  for (size_t i = 0; i < group.size(); ++i)
-    place[group[i]] = static_cast<int64_t>(i);
-  std::vector<RowPlan::Ask> asks(group.size());
-  std::vector<int64_t> most(group.size(), -1);
-  positions.forEach(indices, /*drops=*/false,
-                    [&](int64_t at, int64_t owner, int64_t row) {
-                      int64_t i = place[owner];
-                      asks[i].pairs.push_back({row, at});
-                      most[i] = std::max(most[i], row);
-                    });
-  plan.asks.clear();
+  bool isKnown = wantTheSame(info, axes), lists = needsLists(ctx);
+  if (isKnown && isSame)
+    return true;
+  Telling telling(ctx, site, group, plan, bytes);
+  size_t me = telling.myPlace();
+  std::vector<int64_t> mine, told;
+  plan.heardAsks.resize(group.size());
+  plan.reads.resize(group.size());
+  std::vector<bool> reads(group.size(), false);
+
+  auto fill = [&] {
+    plan.isBuilt = false;
+    plan.asks.clear();
+    plan.rowsReceived = 0;
+    std::vector<int64_t> place(ctx.numRanks, -1);
+    for (size_t i = 0; i < group.size(); ++i) {
+      place[group[i]] = static_cast<int64_t>(i);
+      plan.reads[i].clear();
+    }
+    Positions(info, ctx.rank)
+        .forEach(indices, /*drops=*/false,
+                 [&](int64_t at, int64_t owner, int64_t row) {
+                   plan.reads[place[owner]].push_back({row, at});
+                 });
+    for (size_t i = 0; i < group.size(); ++i) {
+      std::vector<RowPlan::Pair> &pairs = plan.reads[i];
+      RowSet rows(pairs);
+      told.clear();
+      if (lists)
+        rows.appendTo(told);
+      if (i == me)
+        mine = told;
+      else
+        plan.rowsReceived += rows.size();
+      telling.add(i == me ? std::span<const int64_t>() : told,
+                  i == me ? 0 : rows.size());
+      if (pairs.empty())
+        continue;
+      plan.asks.push_back({group[i], static_cast<int64_t>(i), rows.size()});
+      // Rows come one behind the other, in the order of their numbers.
+      if (ctx.comm->packs() && i != me)
+        for (RowPlan::Pair &pair : pairs)
+          pair.row = rows.numberOf(pair.row);
+    }
+    // Starting with itself, not all ranks read the same one first.
+    auto above = std::find_if(
+        plan.asks.begin(), plan.asks.end(),
+        [&](const RowPlan::Ask &ask) { return ask.place >= int64_t(me); });
+    std::rotate(plan.asks.begin(), above, plan.asks.end());
+  };
+
+  if (isKnown) {
+    // What this rank reads of its own block all others read of it.
+    fill();
+    plan.heardAsks[me] = mine;
+    reads.assign(group.size(), !plan.reads[me].empty());
+  } else {
+    bool stays = false;
+    if (!agree(ctx, telling, group.size(), !isSame, stays, fill,
+               [&](size_t i, int64_t length, const int64_t *list) {
+                 int64_t listed = lists ? length : 0;
+                 bytes += listed * 8;
+                 plan.heardAsks[i].assign(list, list + listed);
+                 reads[i] = length > 0;
+               }))
+      return false;
+    if (stays)
+      return true;
+  }
   plan.askers.clear();
   plan.asked.clear();
-  plan.rowsReceived = 0;
-  std::vector<int64_t> words = {0}, rows;
-  std::vector<RowPlan::Pair> sorted;
-  for (size_t i = 0; i < group.size(); ++i) {
-    std::vector<RowPlan::Pair> &pairs = asks[i].pairs;
-    asks[i].peer = group[i];
-    int64_t range = most[i] + 1, count = static_cast<int64_t>(pairs.size());
-    if (range <= 8 * count) {
-      // By counting: the same order as of a stable sort.
-      std::vector<int64_t> starts(range + 1, 0);
-      for (const RowPlan::Pair &pair : pairs)
-        ++starts[pair.row + 1];
-      for (int64_t row = 0; row < range; ++row)
-        starts[row + 1] += starts[row];
-      sorted.resize(count);
-      for (const RowPlan::Pair &pair : pairs)
-        sorted[starts[pair.row]++] = pair;
-      pairs.swap(sorted);
-    } else {
-      std::sort(pairs.begin(), pairs.end(),
-                [](const RowPlan::Pair &a, const RowPlan::Pair &b) {
-                  return a.row < b.row || (a.row == b.row && a.at < b.at);
-                });
+  for (size_t i = 0; i < group.size(); ++i)
+    if (i != me && reads[i]) {
+      plan.askers.push_back(group[i]);
+      plan.asked.push_back(plan.heardAsks[isKnown ? me : i]);
     }
-    size_t before = rows.size();
-    if (group[i] != ctx.rank)
-      for (size_t p = 0; p < pairs.size(); ++p)
-        if (p == 0 || pairs[p].row != pairs[p - 1].row)
-          rows.push_back(pairs[p].row);
-    plan.rowsReceived += static_cast<int64_t>(rows.size() - before);
-    words.push_back(static_cast<int64_t>(rows.size()));
-  }
-  words.insert(words.end(), rows.begin(), rows.end());
-  if (wantTheSame(info, axes)) {
-    // What this rank reads of its own block all others read of it.
-    std::vector<int64_t> mine;
-    for (const RowPlan::Pair &pair : asks[place[ctx.rank]].pairs)
-      if (mine.empty() || mine.back() != pair.row)
-        mine.push_back(pair.row);
-    for (int64_t peer : group)
-      if (peer != ctx.rank && !mine.empty()) {
-        plan.askers.push_back(peer);
-        plan.asked.push_back(mine);
-      }
-  } else if (!tellGroup(ctx, site, group, words, /*width=*/1,
-                        [&](size_t i, std::span<const int64_t> list) {
-                          if (group[i] == ctx.rank)
-                            return;
-                          bytes += static_cast<int64_t>((list.size() + 1) * 8);
-                          if (list.empty())
-                            return;
-                          plan.askers.push_back(group[i]);
-                          plan.asked.emplace_back(list.begin(), list.end());
-                        }))
-    return false;
-  // Starting with the next rank above, not all ranks read the same one first.
-  for (size_t step = 0; step < group.size(); ++step) {
-    size_t i = (place[ctx.rank] + step) % group.size();
-    if (asks[i].pairs.empty())
-      continue;
-    plan.asks.push_back(std::move(asks[i]));
-    RowPlan::Ask &ask = plan.asks.back();
-    if (!ctx.comm->packs() || ask.peer == ctx.rank)
-      continue;
-    // Rows come one behind the other, in the order of their numbers.
-    int64_t row = -1, number = -1;
-    for (RowPlan::Pair &pair : ask.pairs) {
-      number += pair.row != row;
-      row = std::exchange(pair.row, number);
-    }
-    ask.numRows = number + 1;
-  }
   return true;
+}
+
+/// The order in which updates of several sources are applied, where each source
+/// has its own in order but they are not one behind the other.
+static void mergeTakes(const Site &info, std::span<const int64_t> group,
+                       RowPlan &plan) {
+  std::vector<Positions> theirs;
+  for (const RowPlan::Source &source : plan.sources)
+    theirs.emplace_back(info, group[source.place]);
+  using Head = std::pair<int64_t, int64_t>; // number, source
+  std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+  std::vector<int64_t> next(plan.sources.size(), 0);
+  auto push = [&](int64_t source) {
+    const auto &takes = plan.takes[plan.sources[source].place];
+    if (next[source] < static_cast<int64_t>(takes.size()))
+      heads.push({theirs[source].globalNumber(takes[next[source]].at), source});
+  };
+  for (size_t i = 0; i < plan.sources.size(); ++i)
+    push(static_cast<int64_t>(i));
+  while (!heads.empty()) {
+    int64_t source = heads.top().second, at = next[source]++;
+    heads.pop();
+    if (!plan.runs.empty() && plan.runs.back().source == source)
+      ++plan.runs.back().end;
+    else
+      plan.runs.push_back({source, at, at + 1});
+    push(source);
+  }
 }
 
 /// Takes: what other ranks' indices name of this rank's block.
 static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
-                        const Positions &positions, const void *indices,
-                        RowPlan &plan, int64_t &bytes) {
+                        const void *indices, RowPlan &plan, bool isSame,
+                        int64_t &bytes) {
   std::span<const int64_t> mesh = info.exchange.meshShape;
   std::vector<int64_t> axes = cuttingAxes(info.exchange.dims, mesh),
                        partAxes =
@@ -191,87 +361,93 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
   std::vector<int64_t> group = shardc::groupAlong(mesh, axes, ctx.rank);
   // Several members may own one block, and rows that no member owns are of
   // no interest to them: another group has the same indices.
-  std::vector<std::pair<int64_t, int64_t>> owners; // canonical owner, place
   std::vector<int64_t> rowAxes = cuttingAxes(info.rows.dims, mesh);
-  auto ownerKey = [&](int64_t rank) {
+  auto keyOf = [&](int64_t rank) {
     return shardc::coordinateAlong(mesh, rowAxes, rank);
   };
-  for (size_t i = 0; i < group.size(); ++i)
-    owners.push_back({ownerKey(group[i]), static_cast<int64_t>(i)});
   int64_t keys = 1;
   for (int64_t axis : rowAxes)
     keys *= mesh[axis];
-  std::vector<std::vector<int64_t>> byKey(keys);
-  positions.forEach(indices, /*drops=*/true,
-                    [&](int64_t at, int64_t owner, int64_t row) {
-                      std::vector<int64_t> &list = byKey[ownerKey(owner)];
-                      list.push_back(at);
-                      list.push_back(row);
-                    });
-  std::vector<int64_t> words = {0}, entries;
-  for (auto [key, place] : owners) {
-    entries.insert(entries.end(), byKey[key].begin(), byKey[key].end());
-    words.push_back(static_cast<int64_t>(entries.size()) / 2);
-  }
-  words.insert(words.end(), entries.begin(), entries.end());
-  plan.takers.clear();
-  plan.taken.clear();
-  for (auto [key, place] : owners)
-    if (!byKey[key].empty() && group[place] != ctx.rank) {
-      plan.takers.push_back(group[place]);
-      std::vector<int64_t> &taken = plan.taken.emplace_back();
-      for (size_t e = 0; e < byKey[key].size(); e += 2)
-        taken.push_back(byKey[key][e]);
-    }
+  Telling telling(ctx, site, group, plan, bytes);
+  size_t me = telling.myPlace();
+  plan.takes.resize(group.size());
 
-  plan.sources.clear();
-  plan.takes.clear();
-  plan.updatesReceived = 0;
-  struct Part {
-    int64_t begin, place;
-    std::vector<int64_t> pairs;
-  };
-  std::vector<Part> parts;
-  if (!tellGroup(
-          ctx, site, group, words, /*width=*/2,
-          [&](size_t i, std::span<const int64_t> list) {
-            if (group[i] != ctx.rank) {
-              bytes += static_cast<int64_t>((list.size() + 1) * 8);
-              plan.updatesReceived += static_cast<int64_t>(list.size()) / 2;
-            }
-            if (!list.empty())
-              parts.push_back(
-                  {0, static_cast<int64_t>(i), {list.begin(), list.end()}});
-          }))
-    return false;
-  bool inOrder = positions.isInOrder() && partAxes.empty();
-  std::vector<std::pair<int64_t, RowPlan::Take>> numbered;
-  for (Part &part : parts)
-    part.begin = Positions(info, group[part.place]).begin();
-  std::sort(parts.begin(), parts.end(),
-            [](const Part &a, const Part &b) { return a.begin < b.begin; });
-  for (const Part &part : parts) {
-    Positions theirs(info, group[part.place]);
-    int64_t source = static_cast<int64_t>(plan.sources.size());
-    bool travels = ctx.comm->packs() && group[part.place] != ctx.rank;
-    plan.sources.push_back(
-        {group[part.place], travels
-                                ? static_cast<int64_t>(part.pairs.size()) / 2
-                                : theirs.count()});
-    for (size_t e = 0; e < part.pairs.size(); e += 2) {
-      int64_t at = part.pairs[e];
-      RowPlan::Take take = {source, travels ? static_cast<int64_t>(e) / 2 : at,
-                            part.pairs[e + 1]};
-      if (inOrder || parts.size() == 1)
-        plan.takes.push_back(take);
-      else
-        numbered.push_back({theirs.globalNumber(at), take});
+  auto fill = [&] {
+    plan.isBuilt = false;
+    plan.gives.resize(keys);
+    for (std::vector<RowPlan::Take> &list : plan.gives)
+      list.clear();
+    std::vector<int64_t> keyOfRank(ctx.numRanks);
+    for (int64_t rank = 0; rank < ctx.numRanks; ++rank)
+      keyOfRank[rank] = keyOf(rank);
+    Positions(info, ctx.rank)
+        .forEach(indices, /*drops=*/true,
+                 [&](int64_t at, int64_t owner, int64_t row) {
+                   plan.gives[keyOfRank[owner]].push_back({at, row});
+                 });
+    plan.takers.clear();
+    plan.taken.clear();
+    for (size_t i = 0; i < group.size(); ++i) {
+      const std::vector<RowPlan::Take> &gives = plan.gives[keyOfRank[group[i]]];
+      auto count = static_cast<int64_t>(gives.size());
+      if (i == me) {
+        plan.takes[me] = gives;
+        telling.add({}, 0);
+        continue;
+      }
+      static_assert(sizeof(RowPlan::Take) == 2 * sizeof(int64_t));
+      telling.add(
+          {reinterpret_cast<const int64_t *>(gives.data()), 2 * gives.size()},
+          count);
+      if (gives.empty())
+        continue;
+      plan.takers.push_back(group[i]);
+      if (!needsLists(ctx))
+        continue;
+      std::vector<int64_t> &taken = plan.taken.emplace_back();
+      for (const RowPlan::Take &give : gives)
+        taken.push_back(give.at);
     }
+  };
+
+  bool stays = false;
+  if (!agree(ctx, telling, group.size(), !isSame, stays, fill,
+             [&](size_t i, int64_t length, const int64_t *list) {
+               bytes += 2 * length * 8;
+               auto *theirs = reinterpret_cast<const RowPlan::Take *>(list);
+               plan.takes[i].assign(theirs, theirs + length);
+             }))
+    return false;
+  if (stays)
+    return true;
+  plan.sources.clear();
+  plan.runs.clear();
+  plan.updatesReceived = 0;
+  std::vector<std::pair<int64_t, int64_t>> order; // first position, place
+  for (size_t i = 0; i < group.size(); ++i)
+    if (!plan.takes[i].empty())
+      order.push_back({Positions(info, group[i]).begin(), i});
+  std::sort(order.begin(), order.end());
+  for (auto [begin, place] : order) {
+    auto count = static_cast<int64_t>(plan.takes[place].size());
+    bool isOwn = place == static_cast<int64_t>(me);
+    bool travels = ctx.comm->packs() && !isOwn;
+    plan.updatesReceived += isOwn ? 0 : count;
+    plan.sources.push_back(
+        {group[place], place,
+         travels ? count : Positions(info, group[place]).count()});
+    plan.runs.push_back(
+        {static_cast<int64_t>(plan.sources.size()) - 1, 0, count});
   }
-  std::sort(numbered.begin(), numbered.end(),
-            [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (const auto &[number, take] : numbered)
-    plan.takes.push_back(take);
+  bool isInOrder = Positions(info, ctx.rank).isInOrder() && partAxes.empty();
+  if (!isInOrder && plan.sources.size() > 1) {
+    plan.runs.clear();
+    mergeTakes(info, group, plan);
+  }
+  if (ctx.comm->packs())
+    for (const RowPlan::Source &source : plan.sources)
+      for (int64_t i = 0; source.peer != ctx.rank && i < source.positions; ++i)
+        plan.takes[source.place][i].at = i;
   return true;
 }
 
@@ -283,19 +459,26 @@ int64_t shardrt::planRows(shardrt_context &ctx, int64_t site,
   if (ctx.rowPlans.size() < ctx.plans.size())
     ctx.rowPlans.resize(ctx.plans.size());
   RowPlan &plan = ctx.rowPlans[site];
-  plan.isBuilt = false;
-  Positions positions(info, ctx.rank);
-  if (!checkBuffers(ctx, site, indices, ctx.plans[site].srcBytes, nullptr, 0,
-                    false))
+  int64_t size = ctx.plans[site].srcBytes;
+  if (!checkBuffers(ctx, site, indices, size, nullptr, 0, false))
     return 0;
   SiteTimer timer(ctx, site);
-  plan.positions = positions.count();
-  if (info.rows.gathers && !planGather(ctx, site, info, positions, indices,
-                                       plan, timer.bytesReceived))
+  bool isSame =
+      plan.isBuilt && plan.indices.size() == static_cast<size_t>(size) &&
+      (size == 0 || std::memcmp(plan.indices.data(), indices, size) == 0);
+  if (!plan.isBuilt)
+    plan.positions = Positions(info, ctx.rank).count();
+  if ((info.rows.gathers && !planGather(ctx, site, info, indices, plan, isSame,
+                                        timer.bytesReceived)) ||
+      (info.rows.scatters && !planScatter(ctx, site, info, indices, plan,
+                                          isSame, timer.bytesReceived))) {
+    plan.isBuilt = false;
     return 0;
-  if (info.rows.scatters && !planScatter(ctx, site, info, positions, indices,
-                                         plan, timer.bytesReceived))
-    return 0;
+  }
+  if (!isSame) {
+    auto *begin = static_cast<const std::byte *>(indices);
+    plan.indices.assign(begin, begin + size);
+  }
   plan.isBuilt = true;
   return site + 1;
 }

@@ -158,6 +158,12 @@ Positions::Positions(const Site &site, int64_t rank) : site(site), rank(rank) {
               });
   }
   total = batchCount * sliceCount;
+  bool isEven = dims.size() == 1 && dims[0].component >= 0 && sliceCount == 1 &&
+                dims[0].slice == 1 && dims[0].size > 0;
+  for (size_t i = 0; i + 1 < batch.size(); ++i)
+    isEven &= batchStride[i] == batchStride[i + 1] * extentOf(batch[i + 1]);
+  if (isEven)
+    flatStride = batchStride.empty() ? 1 : batchStride.back();
 }
 
 int64_t Positions::globalNumber(int64_t position) const {

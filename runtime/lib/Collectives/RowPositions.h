@@ -34,6 +34,14 @@ struct RowDim {
   int64_t component;     ///< of the index vectors, or -1
   int64_t batch = -1;
   int64_t batchBegin = 0;
+
+  /// The block that `index`, which is inside, lies in.
+  const Block &blockOf(int64_t index) const {
+    return *--std::upper_bound(blocks.begin(), blocks.end(), index,
+                               [](int64_t value, const Block &candidate) {
+                                 return value < candidate.rows.begin;
+                               });
+  }
 };
 
 /// The indices of one rank.
@@ -65,6 +73,9 @@ private:
   std::vector<int64_t> batchStride;    ///< in the local indices
   std::vector<bool> isCut;             ///< of batch dims
   int64_t vectorStride = 1;
+  /// From one index to the next, where there is one of a row for each position
+  /// and they lie evenly; else 0.
+  int64_t flatStride = 0;
   std::vector<RowDim> dims;
   int64_t batchCount = 1, sliceCount = 1, total = 0;
 };
@@ -75,6 +86,26 @@ void Positions::walk(const Index *indices, bool drops, Body body) const {
   if (total == 0)
     return;
   size_t numDims = dims.size();
+  if (flatStride > 0) {
+    const RowDim &dim = dims[0];
+    const Index *value = indices + dim.component * vectorStride;
+    RowDim::Block block = {{0, 0}, 0};
+    for (int64_t b = 0; b < batchCount; ++b, value += flatStride) {
+      int64_t index =
+          std::is_unsigned_v<Index> &&
+                  static_cast<uint64_t>(*value) > static_cast<uint64_t>(far)
+              ? far
+              : static_cast<int64_t>(*value);
+      if (!drops)
+        index = std::clamp<int64_t>(index, 0, dim.size - 1);
+      else if (index < 0 || index >= dim.size)
+        continue;
+      if (index < block.rows.begin || index >= block.rows.end)
+        block = dim.blockOf(index);
+      body(b, rank + block.rankOffset, index - block.rows.begin);
+    }
+    return;
+  }
   std::vector<int64_t> at(batch.size(), 0), start(numDims), offset(numDims);
   std::vector<size_t> last(numDims, 0); // the block found last: often again
   int64_t position = 0;
@@ -112,13 +143,8 @@ void Positions::walk(const Index *indices, bool drops, Body body) const {
         }
         const RowDim::Block *block = &dim.blocks[last[i]];
         if (index < block->rows.begin || index >= block->rows.end) {
-          auto above = std::upper_bound(
-              dim.blocks.begin(), dim.blocks.end(), index,
-              [](int64_t value, const RowDim::Block &candidate) {
-                return value < candidate.rows.begin;
-              });
-          last[i] = above - dim.blocks.begin() - 1;
-          block = &dim.blocks[last[i]];
+          block = &dim.blockOf(index);
+          last[i] = block - dim.blocks.data();
         }
         row = row * block->rows.size() + index - block->rows.begin;
         owner += block->rankOffset;

@@ -65,36 +65,44 @@ bool shardrt::prepareRowCall(shardrt_context &ctx, int64_t site, int64_t handle,
   return true;
 }
 
-template <typename Word>
-static void copyWords(std::span<const RowPlan::Pair> pairs,
-                      const std::byte *src, std::byte *dst) {
-  auto *from = reinterpret_cast<const Word *>(src);
-  auto *to = reinterpret_cast<Word *>(dst);
-  for (const RowPlan::Pair &pair : pairs)
-    to[pair.at] = from[pair.row];
+/// Copies rows of `Bytes` bytes, or, if that is 0, of `bytes`, to their
+/// positions. Rows lie anywhere: those after the next are on their way already.
+template <int64_t Bytes>
+static void copyRowsOf(std::span<const RowPlan::Pair> pairs,
+                       const std::byte *src, std::byte *dst, int64_t bytes) {
+  constexpr size_t ahead = 8;
+  if constexpr (Bytes > 0)
+    bytes = Bytes;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (i + ahead < pairs.size())
+      __builtin_prefetch(src + pairs[i + ahead].row * bytes);
+    std::memcpy(dst + pairs[i].at * bytes, src + pairs[i].row * bytes, bytes);
+  }
 }
 
-/// Copies each row to its positions; a row that has several is read once.
 static void copyRows(std::span<const RowPlan::Pair> pairs, const std::byte *src,
                      std::byte *dst, int64_t bytes) {
   switch (bytes) {
   case 1:
-    return copyWords<uint8_t>(pairs, src, dst);
+    return copyRowsOf<1>(pairs, src, dst, bytes);
   case 2:
-    return copyWords<uint16_t>(pairs, src, dst);
+    return copyRowsOf<2>(pairs, src, dst, bytes);
   case 4:
-    return copyWords<uint32_t>(pairs, src, dst);
+    return copyRowsOf<4>(pairs, src, dst, bytes);
   case 8:
-    return copyWords<uint64_t>(pairs, src, dst);
+    return copyRowsOf<8>(pairs, src, dst, bytes);
+  case 16:
+    return copyRowsOf<16>(pairs, src, dst, bytes);
+  case 32:
+    return copyRowsOf<32>(pairs, src, dst, bytes);
+  case 64:
+    return copyRowsOf<64>(pairs, src, dst, bytes);
+  case 128:
+    return copyRowsOf<128>(pairs, src, dst, bytes);
+  case 256:
+    return copyRowsOf<256>(pairs, src, dst, bytes);
   }
-  const std::byte *known = nullptr;
-  int64_t row = -1;
-  for (const RowPlan::Pair &pair : pairs) {
-    std::byte *to = dst + pair.at * bytes;
-    std::memcpy(to, pair.row == row ? known : src + pair.row * bytes, bytes);
-    row = pair.row;
-    known = to;
-  }
+  copyRowsOf<0>(pairs, src, dst, bytes);
 }
 
 int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
@@ -127,7 +135,7 @@ int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
                    : ctx.comm->packs() ? ask.numRows
                                        : shapeOf(*info, rowDims, ask.peer).rows;
     for (int64_t o = 0; o < mine.outer && bytes > 0; ++o)
-      copyRows(ask.pairs, from + o * rows * bytes,
+      copyRows(plan->reads[ask.place], from + o * rows * bytes,
                to + o * plan->positions * bytes, bytes);
     if (!isOwn)
       ctx.comm->close(ticket, ask.peer);
@@ -136,44 +144,72 @@ int shardrt::gatherRows(shardrt_context &ctx, int64_t site, int64_t handle,
                                                 : ctx.comm->status();
 }
 
-/// Combines a row of `count` elements with an update of it.
-using RowCombiner = void (*)(const Combiner &combiner, std::byte *row,
-                             const std::byte *update, int64_t count,
-                             int64_t bytes);
+/// Combines rows of `count` elements, of `bytes` bytes, of the block at `dst`
+/// with the updates at `src` that `takes` name, in their order.
+using RowCombiner = void (*)(const Combiner &combiner,
+                             std::span<const RowPlan::Take> takes,
+                             const std::byte *src, std::byte *dst,
+                             int64_t count, int64_t bytes);
+
+/// Calls `body(row, update)` for each of `takes`. Rows lie anywhere: the one
+/// after the next is on its way already.
+template <typename Body>
+static void forEachTake(std::span<const RowPlan::Take> takes,
+                        const std::byte *src, std::byte *dst, int64_t bytes,
+                        Body body) {
+  for (size_t i = 0; i < takes.size(); ++i) {
+    if (i + 2 < takes.size())
+      __builtin_prefetch(dst + takes[i + 2].row * bytes, 1);
+    body(dst + takes[i].row * bytes, src + takes[i].at * bytes);
+  }
+}
 
 template <typename Element>
-static void addRow(const Combiner &, std::byte *row, const std::byte *update,
-                   int64_t count, int64_t) {
-  auto *to = reinterpret_cast<Element *>(row);
-  auto *from = reinterpret_cast<const Element *>(update);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] += from[i];
+static void addRows(const Combiner &, std::span<const RowPlan::Take> takes,
+                    const std::byte *src, std::byte *dst, int64_t count,
+                    int64_t bytes) {
+  forEachTake(takes, src, dst, bytes,
+              [&](std::byte *row, const std::byte *update) {
+                auto *to = reinterpret_cast<Element *>(row);
+                auto *from = reinterpret_cast<const Element *>(update);
+                for (int64_t i = 0; i < count; ++i)
+                  to[i] += from[i];
+              });
 }
 
-static void replaceRow(const Combiner &, std::byte *row,
-                       const std::byte *update, int64_t, int64_t bytes) {
-  std::memcpy(row, update, bytes);
+static void replaceRows(const Combiner &, std::span<const RowPlan::Take> takes,
+                        const std::byte *src, std::byte *dst, int64_t,
+                        int64_t bytes) {
+  forEachTake(takes, src, dst, bytes,
+              [&](std::byte *row, const std::byte *update) {
+                std::memcpy(row, update, bytes);
+              });
 }
 
-static void combineRow(const Combiner &combiner, std::byte *row,
-                       const std::byte *update, int64_t count, int64_t) {
-  const std::byte *parts[] = {row, update};
-  combiner.function(parts, row, count);
+static void combineRows(const Combiner &combiner,
+                        std::span<const RowPlan::Take> takes,
+                        const std::byte *src, std::byte *dst, int64_t count,
+                        int64_t bytes) {
+  forEachTake(takes, src, dst, bytes,
+              [&](std::byte *row, const std::byte *update) {
+                const std::byte *parts[] = {row, update};
+                combiner.function(parts, row, count);
+              });
 }
 
 /// Sums of plain numbers are worth a loop of their own.
 static RowCombiner rowCombiner(const Site &info, const Combiner &combiner) {
   if (!combiner)
-    return replaceRow;
+    return replaceRows;
   if (info.reduction == Reduction::Sum) {
     if (info.type == ElementType::F32)
-      return addRow<float>;
+      return addRows<float>;
     if (info.type == ElementType::F64)
-      return addRow<double>;
+      return addRows<double>;
     if (info.type == ElementType::I32 || info.type == ElementType::UI32)
-      return addRow<uint32_t>;
+      return addRows<uint32_t>;
   }
-  return combineRow;
+  return combineRows;
 }
 
 int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
@@ -191,7 +227,8 @@ int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
   std::vector<std::vector<BoxCopy>> boxes;
   std::vector<Piece> pieces;
   if (ctx.comm->packs())
-    packRows(plan->taken, mine.outer, plan->positions, bytes, boxes, pieces);
+    packRows({plan->taken.begin(), plan->taken.end()}, mine.outer,
+             plan->positions, bytes, boxes, pieces);
   if (!ctx.comm->post({site, 0},
                       {updates, mine.outer * plan->positions * bytes, pieces},
                       plan->takers, ticket))
@@ -206,17 +243,12 @@ int shardrt::scatterRows(shardrt_context &ctx, int64_t site, int64_t handle,
   auto *to = static_cast<std::byte *>(dst);
   RowCombiner combine = rowCombiner(*info, sitePlan->combiner);
   for (int64_t o = 0; o < mine.outer && bytes > 0; ++o)
-    for (size_t i = 0; i < plan->takes.size(); ++i) {
-      auto rowOf = [&](const RowPlan::Take &take) {
-        return to + (o * mine.rows + take.row) * bytes;
-      };
-      // Rows lie anywhere: the one after the next is on its way already.
-      if (i + 2 < plan->takes.size())
-        __builtin_prefetch(rowOf(plan->takes[i + 2]), 1);
-      const RowPlan::Take &take = plan->takes[i];
-      int64_t position = o * plan->sources[take.source].positions + take.at;
-      combine(sitePlan->combiner, rowOf(take),
-              sources[take.source] + position * bytes, mine.inner, bytes);
+    for (const RowPlan::Run &run : plan->runs) {
+      const RowPlan::Source &source = plan->sources[run.source];
+      std::span<const RowPlan::Take> takes = plan->takes[source.place];
+      combine(sitePlan->combiner, takes.subspan(run.begin, run.end - run.begin),
+              sources[run.source] + o * source.positions * bytes,
+              to + o * mine.rows * bytes, mine.inner, bytes);
     }
   for (const RowPlan::Source &source : plan->sources)
     if (source.peer != ctx.rank)
