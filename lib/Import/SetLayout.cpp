@@ -40,6 +40,8 @@ private:
   LogicalResult checkNoManual(StringRef what);
   FailureOr<unsigned> findArgument(StringRef text, StringRef option);
   LogicalResult setDynamic();
+  LogicalResult leaveOpen();
+  void meetFirst();
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
   LogicalResult parseShares(StringRef name, StringRef list);
@@ -131,8 +133,49 @@ FailureOr<unsigned> LayoutSetter::findArgument(StringRef text,
   return number;
 }
 
-/// Leaves sizes of arguments to who binds the program.
 LogicalResult LayoutSetter::setDynamic() {
+  if (failed(leaveOpen()))
+    return failure();
+  meetFirst();
+  return success();
+}
+
+/// What has one open extent by its type, and is cut alike, mostly comes in the
+/// same shards: points, their features, their labels. All are asked to lie as
+/// the first of them does, as soon as they come: then nothing that is made of
+/// several moves, whatever is bound, and they themselves where they differ.
+void LayoutSetter::meetFirst() {
+  DenseSet<std::pair<int64_t, Attribute>> known;
+  Block &body = main.getBody().front();
+  auto builder = OpBuilder::atBlockBegin(&body);
+  for (BlockArgument argument : main.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
+        number, spmd::kShardingAttrName);
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!sharding || !type)
+      continue;
+    bool follows = false, isDealt = false;
+    for (auto [size, dim] : llvm::zip(type.getShape(), sharding.getDims())) {
+      isDealt |= dim.getZigzag();
+      if (!dim.getDynamicSizes() || !mesh.getMesh().isOpen(size))
+        continue;
+      SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+      Attribute cut = builder.getArrayAttr(axes);
+      follows |= !known.insert({size, cut}).second;
+    }
+    // A manual region says itself in which blocks it takes them.
+    if (!follows || isDealt ||
+        llvm::all_of(argument.getUsers(), llvm::IsaPred<spmd::ManualOp>))
+      continue;
+    auto asked = spmd::ConstrainOp::create(builder, argument.getLoc(), argument,
+                                           sharding);
+    argument.replaceAllUsesExcept(asked, asked);
+  }
+}
+
+/// Leaves sizes of arguments to who binds the program.
+LogicalResult LayoutSetter::leaveOpen() {
   MLIRContext *context = module.getContext();
   // What free axes cut in a region has the sizes of its text's blocks.
   WalkResult partial = main.walk([&](spmd::ManualOp op) {

@@ -128,7 +128,7 @@ private:
   LogicalResult addTensor(Value value, Location loc);
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
                          const Twine &origin, bool mayBePartial,
-                         int64_t argument = -1);
+                         int64_t argument = -1, bool isAtBorder = true);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -141,6 +141,11 @@ private:
 
   /// What the members of a sharding group are.
   DenseMap<int64_t, int64_t> tensorOfGroup;
+  /// By open extent and axes: the first argument's dim, of those whose sizes
+  /// are left open, that has it. Constraints of later ones ask for its shards.
+  std::map<std::pair<int64_t, std::vector<int64_t>>,
+           std::pair<int64_t, int64_t>>
+      firsts;
 };
 
 } // namespace
@@ -169,17 +174,13 @@ void Projector::lock(int64_t tensor, StringAttr axis) {
 
 LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
                                   Location loc, const Twine &origin,
-                                  bool mayBePartial, int64_t argument) {
+                                  bool mayBePartial, int64_t argument,
+                                  bool isAtBorder) {
   if (sharding.getMesh() != p.meshName)
     return emitError(loc) << "sharding is over mesh " << sharding.getMesh()
                           << ", expected " << p.meshName;
   int64_t originNumber = p.problem.addOrigin(origin.str());
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
-    // Sizes that only a binding knows; of values other than arguments they
-    // follow from those.
-    Formula formula;
-    if (dim.getDynamicSizes() && argument >= 0)
-      formula = Formula::given(argument, i, p.problem.tensors[tensor].shape[i]);
     if (dim.getZigzag())
       return emitError(loc)
              << "sharding has dim " << i
@@ -188,6 +189,20 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
     for (StringAttr axis : dim.getAxes())
       if (p.mesh.getAxisSize(axis) > 1)
         axes.push_back(p.mesh.getAxisIndex(axis));
+    // Sizes that only a binding knows; of values other than arguments they
+    // follow from those.
+    Formula formula;
+    if (dim.getDynamicSizes() && argument >= 0) {
+      int64_t size = p.problem.tensors[tensor].shape[i];
+      std::pair<int64_t, int64_t> place(argument, i);
+      if (p.mesh.isOpen(size)) {
+        auto first = firsts.insert(
+            {{size, std::vector<int64_t>(axes.begin(), axes.end())}, place});
+        if (!isAtBorder)
+          place = first.first->second;
+      }
+      formula = Formula::given(place.first, place.second, size);
+    }
     ArrayRef<int64_t> sizes;
     if (dim.getSizes())
       sizes = dim.getSizes().asArrayRef();
@@ -351,10 +366,15 @@ LogicalResult Projector::addOp(Operation *op) {
         llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
           return dim.getOpen() && dim.getAxes().empty();
         });
+    auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
+    bool isOfArgument =
+        argument && argument.getOwner()->getParentOp() == p.function;
     if (!isSilent &&
-        failed(annotate(tensor, sharding, op->getLoc(),
-                        "the constraint at " + userLocation(op->getLoc()),
-                        false)))
+        failed(annotate(
+            tensor, sharding, op->getLoc(),
+            "the constraint at " + userLocation(op->getLoc()), false,
+            isOfArgument ? int64_t(argument.getArgNumber()) : int64_t(-1),
+            /*isAtBorder=*/false)))
       return failure();
     StringAttr direction = spmd::contract::Direction::get(op);
     if (!direction)

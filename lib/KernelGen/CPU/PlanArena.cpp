@@ -394,6 +394,8 @@ std::optional<Extent> Planner::extentOf(Value size) {
 
 std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {
   Extent extent{elementBytes(alloc.getType().getElementType()), {}, 0};
+  if (extent.unit == 0 || !alloc.getType().getLayout().isIdentity())
+    return std::nullopt;
   extent.ofOneBinding = extent.unit;
   auto times = [&](const Extent &size) {
     extent.sizes.append(size.sizes);
@@ -628,14 +630,16 @@ FailureOr<int64_t> Planner::run() {
     Buffer buffer;
     buffer.alloc = alloc;
     bool single = lifetime(buffer);
-    std::optional<int64_t> bytes = bytesOf(alloc);
+    // What follows from the binding is known there, bounded or not.
+    std::optional<Extent> extent = single ? extentOf(alloc) : std::nullopt;
+    std::optional<int64_t> bytes =
+        extent ? extent->ofOneBinding : bytesOf(alloc);
     if (!bytes || !single) {
       releaseBy(buffer, buffer.lastUse);
       return freeAfterUse(buffer, !single);
     }
-    if (std::optional<Extent> extent = extentOf(alloc)) {
+    if (extent) {
       buffer.extent = std::move(*extent);
-      bytes = buffer.extent.ofOneBinding;
       followsBinding = true;
     }
     buffer.bytes = llvm::alignTo(std::max<int64_t>(*bytes, 1), kAlignment);
