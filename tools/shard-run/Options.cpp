@@ -113,6 +113,12 @@ static NumberOption repeat("repeat", cl::desc("Steps to run (default 1)"),
 static NumberOption
     stepCount("steps", cl::desc("Run N steps that keep state: see --carry"),
               cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string> balance(
+    "balance",
+    cl::desc("Find sizes of open dims by which all ranks finish together: over "
+             "N steps before those that are asked for (default 10), or, with "
+             "--steps, over the first N of these (default: all)"),
+    cl::value_desc("N"), cl::ValueOptional, cl::cat(category));
 static cl::list<std::string> carries(
     "carry",
     cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
@@ -290,10 +296,16 @@ static Error checkOptions() {
           std::pair("--report", !report.empty()),
           std::pair("--trace", trace.getNumOccurrences() > 0),
           std::pair("--repeat", repeat.getNumOccurrences() > 0),
+          std::pair("--balance", balance.getNumOccurrences() > 0),
           std::pair("--processes", processes.getNumOccurrences() > 0)})
       if (given)
         return usage("--interpret compiles and runs nothing; leave out " +
                      Twine(name));
+  if (int64_t least = 1; balance.getNumOccurrences() && !balance.empty() &&
+                         (StringRef(balance).getAsInteger(10, least) ||
+                          least < 1 || least > 1000000000))
+    return usage("--balance=" + balance +
+                 ": expected a number of steps, from 1 to 1000000000");
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
   if (hostCalls.getNumOccurrences() && !hostCallFiles())
@@ -531,6 +543,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
         "the interpreter does one step, not --steps: compare them with "
         "--check");
   options.repeat = steps.value_or(1);
+  options.balances = balance.getNumOccurrences() > 0;
+  if (options.balances)
+    // Checked above.
+    (void)StringRef(balance).getAsInteger(10, options.balanceSteps);
   for (const std::string &format : report)
     if (format == "json")
       options.reportJSON = true;

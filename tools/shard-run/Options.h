@@ -45,6 +45,8 @@ struct RunOptions {
   std::string outputsFile;
   int64_t repeat = 1;
   StepOptions steps;
+  bool balances = false;    ///< finds sizes by which ranks finish together
+  int64_t balanceSteps = 0; ///< over so many steps; 0: not said
   bool reportJSON = false;
   std::string reportFile; ///< a page to read
   std::string traceFile;

@@ -127,6 +127,9 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
   json::Array libraries;
   for (const std::string &line : run.libraries)
     libraries.push_back(json::fixUTF8(line));
+  json::Array ofRanks;
+  for (double ms : run.rankMs)
+    ofRanks.push_back(ms);
   json::Object report{
       {"schema", 1},
       {"program", json::fixUTF8(program.name)},
@@ -139,6 +142,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                       run.stepMs.size()},
       {"compile_ms", session.compileMs()},
       {"compiled_models", numCompiledModels()},
+      {"rank_ms", std::move(ofRanks)},
       {"peak_bytes", integers(run.peakBytes)},
       {"threads", program.threads},
       {"reproducible", program.reproducible},
@@ -155,6 +159,12 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
       {"arguments", std::move(arguments)},
       {"results", std::move(results)},
       {"comparisons", std::move(comparisons)}};
+  if (run.balance)
+    report["balance"] =
+        json::Object{{"moves", run.balance->moves},
+                     {"first_imbalance", run.balance->firstImbalance},
+                     {"imbalance", run.balance->imbalance},
+                     {"refused", json::fixUTF8(run.balance->refused)}};
   out << json::Value(std::move(report)) << "\n";
 }
 
@@ -191,6 +201,19 @@ void shardc::writeSummary(raw_ostream &out, const Session &session,
     out << formatv(" in {0:f3} ms, {1:f0} % of that time hidden", total.ms,
                    100 * total.hidden());
   out << "\n";
+  if (run.balance) {
+    out << formatv("balance: imbalance {0:f2} at the beginning, {1:f2} in the "
+                   "end, after {2} other sizes; now",
+                   run.balance->firstImbalance, run.balance->imbalance,
+                   run.balance->moves);
+    for (auto [number, argument] : enumerate(program.arguments))
+      for (auto [i, dim] : enumerate(argument.dims))
+        if (dim.dynamic && !dim.axes.empty()) {
+          out << " --sizes=" << number << ":" << i << "=";
+          interleave(dim.boundaries.sizes(), out, ",");
+        }
+    out << "\n";
+  }
   writePlan(out, session);
   for (const Verdict &verdict : verdicts)
     for (auto [i, output] : enumerate(verdict.outputs)) {

@@ -2,9 +2,11 @@
 
 #include "Session.h"
 #include "../Common/Start.h"
+#include "shardc/Driver/Balance.h"
 #include "shardc/Layout/Shares.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 
 using namespace llvm;
 using namespace shardc;
@@ -269,12 +271,15 @@ Error Session::bind(StringRef text, StringRef shapeText) {
   for (auto &[place, list] : sizes)
     given.push_back({place.first, place.second,
                      static_cast<int64_t>(list.size()), list.data()});
+  return bindTo(given, text.empty() ? "" : "--sizes: ");
+}
+
+Error Session::bindTo(ArrayRef<shardrt_given> given, StringRef option) {
   char problem[1024] = "";
   shardrt_program *bound = nullptr;
   if (int status = shardrt_program_bind(code.get(), given.data(), given.size(),
                                         &bound, problem, sizeof(problem)))
-    return runtimeError(status,
-                        Twine(text.empty() ? "" : "--sizes: ") + problem);
+    return runtimeError(status, option + problem);
   code.reset(bound);
   Expected<ProgramMetadata> metadata =
       parseMetadata(shardrt_program_metadata(bound));
@@ -431,10 +436,13 @@ static int gatherTrace(shardrt_world *world, int64_t me, TraceReport &trace) {
   return SHARDRT_OK;
 }
 
-Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
-                                 int64_t timeoutMs,
-                                 const StepPlan *plan) const {
-  Activity activity("running the program");
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+Expected<Running> Session::begin(ArrayRef<HostArray> inputs,
+                                 const StepPlan *plan, int64_t timeoutMs,
+                                 ArrayRef<size_t> carried) const {
   int64_t ranks = program.numRanks();
   std::vector<int64_t> mesh = program.meshShape();
   std::vector<ValueMetadata> results = program.results;
@@ -442,15 +450,15 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   // A process of a job holds the shards of its rank; the first one holds those
   // of all for the results, in the end.
   int64_t me = job ? shardrt_job_rank(job) : -1;
-  ShardBuffers in(program.arguments, mesh, ranks, me),
-      out(results, mesh, ranks, me == 0 ? -1 : me);
+  Running running{nullptr, ShardBuffers(program.arguments, mesh, ranks, me),
+                  ShardBuffers(results, mesh, ranks, me == 0 ? -1 : me)};
   for (size_t i = 0; i < program.arguments.size(); ++i)
-    if (plan && plan->gives(i))
+    if ((plan && plan->gives(i)) || is_contained(carried, i))
       continue;
     else if (makeInput && inputs.empty())
-      in.scatter(i, makeInput(i));
+      running.in.scatter(i, makeInput(i));
     else
-      in.scatter(i, inputs[i]);
+      running.in.scatter(i, inputs[i]);
 
   shardrt_world_options options = {};
   options.size = sizeof(options);
@@ -470,28 +478,177 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                                     sizeof(problem));
   if (status != SHARDRT_OK)
     return runtimeError(status, problem);
-  std::unique_ptr<shardrt_world, decltype(&shardrt_world_destroy)> world(
-      created, &shardrt_world_destroy);
+  running.world.reset(created);
+  return std::move(running);
+}
+
+/// Changes sizes between steps until all ranks finish together.
+class Session::Balancing final : public Rebinding {
+public:
+  Balancing(Session &session, Balance balance, ArrayRef<HostArray> inputs,
+            const StepPlan *plan, int64_t steps, int64_t timeoutMs)
+      : session(session), balance(std::move(balance)), inputs(inputs),
+        plan(plan), left(steps), timeoutMs(timeoutMs),
+        me(session.job ? shardrt_job_rank(session.job) : -1) {}
+
+  Expected<bool> look(shardrt_world *world) override {
+    if (left == 0)
+      return false;
+    std::vector<double> times(session.program.numRanks());
+    for (auto [rank, time] : enumerate(times)) {
+      shardrt_rank_stats stats;
+      if (shardrt_world_rank_stats(world, rank, &stats) != SHARDRT_OK)
+        continue; // of another process
+      seen.resize(times.size());
+      int64_t own = stats.total_ns - stats.wait_ns;
+      time = static_cast<double>(own - std::exchange(seen[rank], own));
+    }
+    if (me >= 0)
+      if (Error error = tellAll(world, times))
+        return std::move(error);
+    isPending = balance.add(times);
+    if (--left == 0)
+      isPending |= balance.settle();
+    return isPending;
+  }
+
+  /// Whether the last look asked for other sizes, which nobody has bound.
+  bool hasPending() const { return isPending; }
+
+  Error bind() override {
+    seen.clear();
+    isPending = false;
+    Error error = bindToDims();
+    if (!error)
+      return error;
+    refused = toString(std::move(error));
+    if (me <= 0)
+      errs() << "shard-run: warning: balance: sizes are refused, so the last "
+                "ones stay: "
+             << refused << "\n";
+    balance.refuse();
+    return bindToDims();
+  }
+
+  Expected<Running> begin(ArrayRef<size_t> carried) const override {
+    return session.begin(inputs, plan, timeoutMs, carried);
+  }
+
+  BalanceReport report() const {
+    return {balance.moves(), balance.firstImbalance(), balance.imbalance(),
+            refused};
+  }
+
+private:
+  Error bindToDims() {
+    std::vector<shardrt_given> given;
+    for (const FreeDim &dim : balance.dims())
+      given.push_back({dim.argument, dim.dim,
+                       static_cast<int64_t>(dim.sizes.size()),
+                       dim.sizes.data()});
+    return session.bindTo(given, "");
+  }
+
+  /// Each process has the time of its rank; all get those of all.
+  Error tellAll(shardrt_world *world, std::vector<double> &times) const {
+    struct Call {
+      std::vector<double> &times;
+      double mine;
+      SmallVector<int64_t> others;
+    } call{times, times[me], {}};
+    for (int64_t rank = 0; rank < static_cast<int64_t>(times.size()); ++rank)
+      if (rank != me)
+        call.others.push_back(rank);
+    int status = shardrt_world_call(
+        world,
+        [](shardrt_context *ctx, void *user) {
+          auto &call = *static_cast<Call *>(user);
+          return shardrt_show(
+              ctx, &call.mine, sizeof(call.mine), call.others.data(),
+              call.others.size(), call.others.data(), call.others.size(),
+              [](void *user, int64_t source, const void *data) {
+                std::memcpy(&static_cast<Call *>(user)->times[source], data,
+                            sizeof(double));
+              },
+              &call);
+        },
+        &call);
+    return status == SHARDRT_OK
+               ? Error::success()
+               : runtimeError(status, shardrt_world_error(world));
+  }
+
+  Session &session;
+  Balance balance;
+  ArrayRef<HostArray> inputs;
+  const StepPlan *plan;
+  int64_t left; ///< steps that are looked at
+  int64_t timeoutMs;
+  int64_t me;
+  std::vector<int64_t> seen; ///< own nanoseconds of the world's ranks so far
+  bool isPending = false;
+  std::string refused;
+};
+
+Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
+                                 int64_t timeoutMs, const StepPlan *plan) {
+  Activity activity("running the program");
+  int64_t ranks = program.numRanks();
+  std::vector<int64_t> mesh = program.meshShape();
+  int64_t me = job ? shardrt_job_rank(job) : -1;
+  RunResult result;
+  std::optional<Balancing> balancing;
+  // Steps before those that are asked for.
+  StepPlan trials;
+  trials.steps = balanceSteps.value_or(0) ? *balanceSteps : 10;
+  if (balanceSteps) {
+    Expected<Balance> balance = makeBalance(program);
+    if (!balance)
+      return toolError(ExitCode::Usage, "--" + toString(balance.takeError()));
+    int64_t looks = !plan ? trials.steps : *balanceSteps ? *balanceSteps : -1;
+    balancing.emplace(*this, std::move(*balance), inputs, plan, looks,
+                      timeoutMs);
+  }
+  Expected<Running> begun = begin(inputs, plan, timeoutMs, {});
+  if (!begun)
+    return begun.takeError();
+  Running running = std::move(*begun);
+  ShardBuffers &in = running.in, &out = running.out;
   auto check = [&](int status) {
     return status == SHARDRT_OK
                ? Error::success()
-               : runtimeError(status, shardrt_world_error(world.get()));
+               : runtimeError(status, shardrt_world_error(running.world.get()));
   };
-  RunResult result;
-  if (plan) {
+  if (plan || balancing) {
     if (Error error =
-            runSteps(world.get(), program, *plan, in, out, me, result.stepMs))
+            runSteps(running, program, plan ? *plan : trials, me,
+                     balancing ? &*balancing : nullptr, result.stepMs))
       return std::move(error);
+    if (!plan && balancing->hasPending()) {
+      if (Error error = balancing->bind())
+        return std::move(error);
+      Expected<Running> last = balancing->begin({});
+      if (!last)
+        return last.takeError();
+      running = std::move(*last);
+    }
+    if (balancing)
+      result.balance = balancing->report();
+  }
+  if (plan) {
     if (result.stepMs.empty())
       return result;
-    steps = result.stepMs.size();
+    steps = running.steps;
+  } else {
+    result.stepMs.clear();
   }
+  shardrt_world *world = running.world.get();
   if (steps > 1 && !plan)
-    if (Error error = check(
-            shardrt_world_run(world.get(), in.addresses(), out.addresses())))
+    if (Error error =
+            check(shardrt_world_run(world, in.addresses(), out.addresses())))
       return std::move(error);
   if (!plan) {
-    shardrt_world_reset_stats(world.get());
+    shardrt_world_reset_stats(world);
     // Of very many steps they are not touched before there is a time to be
     // written: the run begins at once, and takes memory as it goes. Else it
     // takes all at once.
@@ -499,14 +656,19 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                      ? std::make_unique_for_overwrite<double[]>(steps)
                      : std::make_unique<double[]>(steps);
     if (Error error = check(shardrt_world_run_repeated(
-            world.get(), in.addresses(), out.addresses(), steps, times.get())))
+            world, in.addresses(), out.addresses(), steps, times.get())))
       return std::move(error);
     result.stepMs.assign(times.get(), times.get() + steps);
   }
 
-  int64_t peak = job ? shardrt_world_peak_bytes(world.get(), me) : 0;
+  std::vector<ValueMetadata> results = program.results;
+  results.insert(results.end(), expectations.begin(), expectations.end());
+  int64_t peak = job ? shardrt_world_peak_bytes(world, me) : 0;
   std::vector<int64_t> peaks;
-  std::vector<shardrt_site_stats> stats = readStats(code.get(), world.get());
+  std::vector<shardrt_site_stats> stats = readStats(code.get(), world);
+  std::vector<shardrt_rank_stats> ofRanks(ranks);
+  for (auto [rank, mine] : enumerate(ofRanks))
+    shardrt_world_rank_stats(world, rank, &mine);
   if (job) {
     for (size_t i = 0; i < results.size(); ++i) {
       std::vector<void *> parts;
@@ -520,21 +682,23 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       if (me == 0)
         mine.assign(static_cast<char *>(parts[0]),
                     static_cast<char *>(parts[0]) + bytes[0]);
-      if (Error error = check(shardrt_world_gather(
-              world.get(), 0, me == 0 ? mine.data() : parts[me], bytes[me],
-              parts.data(), bytes.data())))
+      if (Error error = check(
+              shardrt_world_gather(world, 0, me == 0 ? mine.data() : parts[me],
+                                   bytes[me], parts.data(), bytes.data())))
         return std::move(error);
     }
     std::vector<shardrt_site_stats> all;
     auto sites = static_cast<int64_t>(stats.size());
-    if (Error error = check(gatherAll(world.get(), &peak, 1, ranks, peaks)))
+    if (Error error = check(gatherAll(world, &peak, 1, ranks, peaks)))
       return std::move(error);
-    if (Error error =
-            check(gatherAll(world.get(), stats.data(), sites, ranks, all)))
+    shardrt_rank_stats mine = ofRanks[me];
+    if (Error error = check(gatherAll(world, &mine, 1, ranks, ofRanks)))
+      return std::move(error);
+    if (Error error = check(gatherAll(world, stats.data(), sites, ranks, all)))
       return std::move(error);
     if (traces) {
-      result.trace = readTrace(code.get(), world.get(), ranks);
-      if (Error error = check(gatherTrace(world.get(), me, result.trace)))
+      result.trace = readTrace(code.get(), world, ranks);
+      if (Error error = check(gatherTrace(world, me, result.trace)))
         return std::move(error);
     }
     if (me != 0)
@@ -558,14 +722,13 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   }
   for (size_t i = program.results.size(); i < results.size(); ++i)
     result.checked.push_back(out.gather(i));
-  result.transport = shardrt_world_transport(world.get());
-  if (const char *asked = shardrt_world_libraries(world.get(), job ? me : 0))
+  result.transport = shardrt_world_transport(world);
+  if (const char *asked = shardrt_world_libraries(world, job ? me : 0))
     for (StringRef line : split(asked, '\n'))
       if (!line.empty())
         result.libraries.push_back(line.str());
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    int64_t bytes =
-        job ? peaks[rank] : shardrt_world_peak_bytes(world.get(), rank);
+    int64_t bytes = job ? peaks[rank] : shardrt_world_peak_bytes(world, rank);
     for (const std::vector<ValueMetadata> *list :
          {&program.arguments, &program.results})
       for (const ValueMetadata &value : *list) {
@@ -577,8 +740,13 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       }
     result.peakBytes.push_back(bytes);
   }
+  for (const shardrt_rank_stats &rank : ofRanks)
+    result.rankMs.push_back(
+        rank.steps == 0 ? 0
+                        : static_cast<double>(rank.total_ns - rank.wait_ns) /
+                              static_cast<double>(rank.steps) / 1e6);
   result.sites = readSites(code.get(), stats, steps, ranks);
   if (traces && !job)
-    result.trace = readTrace(code.get(), world.get(), ranks);
+    result.trace = readTrace(code.get(), world, ranks);
   return result;
 }

@@ -41,6 +41,15 @@ struct TraceReport {
   std::vector<Rank> ranks;
 };
 
+/// What looking for sizes came to.
+struct BalanceReport {
+  int64_t moves = 0; ///< how often other sizes were taken
+  /// The slowest rank's own time over the mean, with the first sizes and with
+  /// the fastest.
+  double firstImbalance = 1, imbalance = 1;
+  std::string refused; ///< why better sizes cannot be
+};
+
 /// What one run came to.
 struct RunResult {
   std::vector<HostArray> outputs;
@@ -52,7 +61,9 @@ struct RunResult {
       libraries; ///< what was asked of vendors' libraries (the first rank here)
   std::string transport;         ///< between devices, and why that one
   std::vector<SiteReport> sites; ///< by number
-  TraceReport trace;             ///< empty unless it was asked for
+  std::vector<double> rankMs;    ///< a step of each rank, without waiting
+  std::optional<BalanceReport> balance;
+  TraceReport trace; ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,
   /// and one of these ranks; -1 if there is none.
   int64_t disagreeingOutput = -1, disagreeingRank = -1;
@@ -92,13 +103,13 @@ public:
   /// more than one. In a job the process of rank 0 gets all outputs and
   /// figures, the others none.
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
-                                int64_t timeoutMs) const {
+                                int64_t timeoutMs) {
     return run(inputs, steps, timeoutMs, nullptr);
   }
   /// Runs the steps of `plan`, which gives some of the inputs itself. Without
   /// outputs where none is left to do.
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs,
-                                const StepPlan &plan, int64_t timeoutMs) const {
+                                const StepPlan &plan, int64_t timeoutMs) {
     return run(inputs, 1, timeoutMs, &plan);
   }
 
@@ -130,6 +141,11 @@ public:
   /// Whether elements are combined in one order over NCCL too.
   void setDeterministic(bool asked) { deterministic = asked; }
 
+  /// Runs find sizes by which all ranks finish together, and leave the program
+  /// bound to them: over the first `steps` of a plan (0: all), or so many
+  /// before the steps of others (0: ten).
+  void setBalance(int64_t steps) { balanceSteps = steps; }
+
   /// Whether runs note what ranks do.
   void setTrace(bool asked) { traces = asked; }
 
@@ -141,7 +157,14 @@ private:
   };
   Session(ProgramMetadata program, double compileTime);
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
-                                int64_t timeoutMs, const StepPlan *plan) const;
+                                int64_t timeoutMs, const StepPlan *plan);
+  class Balancing;
+  /// What a run of the program, as it is bound now, needs.
+  llvm::Expected<Running> begin(llvm::ArrayRef<HostArray> inputs,
+                                const StepPlan *plan, int64_t timeoutMs,
+                                llvm::ArrayRef<size_t> carried) const;
+  llvm::Error bindTo(llvm::ArrayRef<shardrt_given> given,
+                     llvm::StringRef option);
   /// Takes what conformance files expect out of the results.
   void describe(ProgramMetadata metadata);
   llvm::Error loadCode(const PrivateFile &file, llvm::StringRef name);
@@ -155,6 +178,7 @@ private:
   int wire = 0;
   int transport = 0;
   bool traces = false;
+  std::optional<int64_t> balanceSteps;
   bool deterministic = false;
   std::function<HostArray(size_t)> makeInput;
   int kernelSchedule = 0;

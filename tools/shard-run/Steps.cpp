@@ -282,10 +282,11 @@ shardc::makeStepPlan(const ProgramMetadata &program,
 namespace {
 class Runner {
 public:
-  Runner(shardrt_world *world, const ProgramMetadata &program,
-         const StepPlan &plan, ShardBuffers &in, ShardBuffers &out, int64_t me)
-      : world(world), program(program), plan(plan), in(in), out(out), me(me),
-        ranks(program.numRanks()) {}
+  Runner(Running &running, const ProgramMetadata &program, const StepPlan &plan,
+         int64_t me, Rebinding *rebinding)
+      : running(running), program(program), plan(plan), in(running.in),
+        out(running.out), me(me), ranks(program.numRanks()),
+        rebinding(rebinding) {}
   ~Runner() { shardrt_checkpoints_close(checkpoints); }
 
   Error run(std::vector<double> &milliseconds);
@@ -296,9 +297,10 @@ private:
   /// Does `task` on every rank.
   Error together(Task task);
   Error check(int status) const {
-    return status == SHARDRT_OK ? Error::success()
-                                : toolError(static_cast<ExitCode>(status),
-                                            shardrt_world_error(world));
+    return status == SHARDRT_OK
+               ? Error::success()
+               : toolError(static_cast<ExitCode>(status),
+                           shardrt_world_error(running.world.get()));
   }
   /// Shows `mine` of rank 0 to the others, which take it to `theirs`.
   int announce(shardrt_context *ctx, int64_t rank, const int64_t *mine,
@@ -312,12 +314,13 @@ private:
   Error readState();
   Error writeState(int64_t step);
   Error carry();
+  Error rebind();
   void give(int64_t step);
   Error log(int64_t step) const;
   /// The boxes of a value, as the runtime takes them.
   std::vector<int64_t> boxesOf(const ShardBuffers &buffers, size_t index) const;
 
-  shardrt_world *world;
+  Running &running;
   const ProgramMetadata &program;
   const StepPlan &plan;
   ShardBuffers &in, &out;
@@ -327,7 +330,9 @@ private:
   shardrt_restore *restored = nullptr;
   std::vector<int64_t> restoredValues; ///< by carry: which one
   shardrt_save *saved = nullptr;
+  Rebinding *rebinding;
   std::vector<const StepPlan::Carry *> resharded;
+  ShardBuffers *reshardedTo = nullptr; ///< arguments of the next step
 };
 } // namespace
 
@@ -337,7 +342,7 @@ Error Runner::together(Task task) {
     Task task;
   } call{this, task};
   return check(shardrt_world_call(
-      world,
+      running.world.get(),
       [](shardrt_context *ctx, void *user) {
         auto *call = static_cast<Call *>(user);
         return (call->runner->*call->task)(ctx, shardrt_rank(ctx));
@@ -569,12 +574,13 @@ Error Runner::writeState(int64_t step) {
 }
 
 int Runner::reshard(shardrt_context *ctx, int64_t rank) {
+  ShardBuffers &to = *reshardedTo;
   for (const StepPlan::Carry *carry : resharded) {
     int64_t width = elementBytes(out.type(carry->output));
     // Who gives which box: the reader itself, or else the lowest that has it.
     auto sourcesOf = [&](int64_t reader) {
       SmallVector<int64_t> sources;
-      const Box &wanted = in.box(carry->input, reader);
+      const Box &wanted = to.box(carry->input, reader);
       for (int64_t rank = 0; rank < ranks; ++rank) {
         const Box &box = out.box(carry->output, rank);
         bool meets = all_of(zip_equal(wanted, box), [](auto pair) {
@@ -595,8 +601,8 @@ int Runner::reshard(shardrt_context *ctx, int64_t rank) {
     for (int64_t other = 0; other < ranks; ++other)
       if (other != rank && is_contained(sourcesOf(other), rank))
         readers.push_back(other);
-    const Box &wanted = in.box(carry->input, rank);
-    char *target = in.data(carry->input, rank);
+    const Box &wanted = to.box(carry->input, rank);
+    char *target = to.data(carry->input, rank);
     auto take = [&](int64_t source, const void *data) {
       copyCommon(out.box(carry->output, source),
                  static_cast<const char *>(data), wanted, target, width);
@@ -631,11 +637,33 @@ Error Runner::carry() {
     else
       swapped.push_back(&carry);
   }
+  reshardedTo = &in;
   if (!resharded.empty())
     if (Error error = together(&Runner::reshard))
       return error;
   for (const StepPlan::Carry *carry : swapped)
     in.swap(carry->input, out, carry->output);
+  return Error::success();
+}
+
+/// Goes on with other sizes: what is carried moves to where these want it.
+Error Runner::rebind() {
+  if (Error error = rebinding->bind())
+    return error;
+  SmallVector<size_t> carried;
+  resharded.clear();
+  for (const StepPlan::Carry &carry : plan.carries) {
+    carried.push_back(carry.input);
+    resharded.push_back(&carry);
+  }
+  Expected<Running> next = rebinding->begin(carried);
+  if (!next)
+    return next.takeError();
+  reshardedTo = &next->in;
+  if (!resharded.empty())
+    if (Error error = together(&Runner::reshard))
+      return error;
+  running = std::move(*next);
   return Error::success();
 }
 
@@ -695,13 +723,14 @@ Error Runner::run(std::vector<double> &milliseconds) {
   if (begins > 0)
     if (Error error = readState())
       return error;
-  shardrt_world_reset_stats(world);
+  shardrt_world_reset_stats(running.world.get());
   for (int64_t step = begins; step < plan.steps; ++step) {
     give(step);
     auto began = std::chrono::steady_clock::now();
-    if (Error error =
-            check(shardrt_world_run(world, in.addresses(), out.addresses())))
+    if (Error error = check(shardrt_world_run(running.world.get(),
+                                              in.addresses(), out.addresses())))
       return error;
+    ++running.steps;
     milliseconds.push_back(std::chrono::duration<double, std::milli>(
                                std::chrono::steady_clock::now() - began)
                                .count());
@@ -711,16 +740,22 @@ Error Runner::run(std::vector<double> &milliseconds) {
     if (plan.saveEvery > 0 && (isLast || (step + 1) % plan.saveEvery == 0))
       if (Error error = writeState(step + 1))
         return error;
+    bool isMoved = false;
+    if (rebinding) {
+      Expected<bool> moves = rebinding->look(running.world.get());
+      if (!moves)
+        return moves.takeError();
+      isMoved = *moves;
+    }
     if (!isLast)
-      if (Error error = carry())
+      if (Error error = isMoved ? rebind() : carry())
         return error;
   }
   return Error::success();
 }
 
-Error shardc::runSteps(shardrt_world *world, const ProgramMetadata &program,
-                       const StepPlan &plan, ShardBuffers &in,
-                       ShardBuffers &out, int64_t me,
+Error shardc::runSteps(Running &running, const ProgramMetadata &program,
+                       const StepPlan &plan, int64_t me, Rebinding *rebinding,
                        std::vector<double> &milliseconds) {
-  return Runner(world, program, plan, in, out, me).run(milliseconds);
+  return Runner(running, program, plan, me, rebinding).run(milliseconds);
 }

@@ -12,6 +12,7 @@
 #include "Options.h"
 #include "Shards.h"
 #include "shardrt/shardrt.h"
+#include <memory>
 
 namespace shardc {
 
@@ -47,6 +48,31 @@ struct StepPlan {
   bool gives(size_t input) const;
 };
 
+/// A program at work. With other sizes all of it becomes another.
+struct Running {
+  struct Destroy {
+    void operator()(shardrt_world *world) const {
+      shardrt_world_destroy(world);
+    }
+  };
+  std::unique_ptr<shardrt_world, Destroy> world;
+  ShardBuffers in, out;
+  int64_t steps = 0; ///< that the world has made since its statistics began
+};
+
+/// What may change sizes between steps. All processes of a job ask it alike.
+class Rebinding {
+public:
+  virtual ~Rebinding() = default;
+  /// Looks at the step that `world` has made: whether other sizes come next.
+  virtual llvm::Expected<bool> look(shardrt_world *world) = 0;
+  /// Binds the program to them: its metadata are those of the new one.
+  virtual llvm::Error bind() = 0;
+  /// A world for that, and buffers, with all arguments but `carried`.
+  virtual llvm::Expected<Running>
+  begin(llvm::ArrayRef<size_t> carried) const = 0;
+};
+
 /// What `options` ask for, in terms of `program`'s arguments and results.
 /// Nothing where they say no --steps.
 llvm::Expected<std::optional<StepPlan>>
@@ -54,9 +80,10 @@ makeStepPlan(const ProgramMetadata &program, const RunOptions &options);
 
 /// Runs the steps of `plan` that are left. `me`: the rank of this process in
 /// its job; -1: it has all. Appends the time of each step to `milliseconds`.
-llvm::Error runSteps(shardrt_world *world, const ProgramMetadata &program,
-                     const StepPlan &plan, ShardBuffers &in, ShardBuffers &out,
-                     int64_t me, std::vector<double> &milliseconds);
+/// Sizes change as `rebinding` says; none: never.
+llvm::Error runSteps(Running &running, const ProgramMetadata &program,
+                     const StepPlan &plan, int64_t me, Rebinding *rebinding,
+                     std::vector<double> &milliseconds);
 
 } // namespace shardc
 

@@ -381,6 +381,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   session->setDeterministic(options->deterministic);
   session->setJob(member.get(), options->wire);
   session->setTrace(!options->traceFile.empty());
+  if (options->balances)
+    session->setBalance(options->balanceSteps);
   std::optional<HostCalls> calls;
   if (options->hostCalls) {
     // Writing to somebody who is gone is an error like others.
