@@ -113,7 +113,15 @@ class _Steps:
         self.executable = executable.lending()
         for number, place in enumerate(executable.arguments):
             if place.neutral is None:
-                self.arrays[number] = self.program._put(executable, self.arrays[number], place, None)
+                self.put(executable, number)
+
+    def put(self, executable: Executable, number: int) -> None:
+        """Have an argument lie as this takes it."""
+        value, place = self.arrays[number], executable.arguments[number]
+        if isinstance(value, Array) and not value.is_addressable and value._layout is not place.layout:
+            # Other processes have parts of what this one needs.
+            value = value.gather()
+        self.arrays[number] = self.program._put(executable, value, place, None)
 
     def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]]) -> None:
         """Take these sizes. Raises: ShardcError where they cannot be."""
@@ -128,8 +136,7 @@ class _Steps:
         for result, argument in self.carry:
             self.arrays[argument] = results[result]
         for _, argument in self.carry:
-            place = self.executable.arguments[argument]
-            self.arrays[argument] = self.program._put(self.executable, self.arrays[argument], place, None)
+            self.put(self.executable, argument)
         return _times(self.executable, before)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import shardc
+from shardc import _balance
 
 CENTRED = """
 module @centre {
@@ -131,6 +132,34 @@ def binds(job: shardc.Job) -> None:
         assert np.array_equal(np.asarray(total), SUM)
 
 
+def balances(job: shardc.Job) -> None:
+    """All processes choose the same sizes, from what each has measured; state moves between them."""
+    taken = calls = 0
+
+    def own_ns(executable: Any) -> list[int]:
+        # The second rank is three times as slow. Asked before and after each step.
+        nonlocal taken, calls
+        calls += 1
+        if calls % 2 == 0:
+            taken += int(1e8) * (1 + 2 * job.process) * executable.arguments[0].sharding.dims[0].sizes[job.process]
+        return [taken]
+
+    _balance._own_ns = own_ns
+    program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[shardc.split(0, "x")], dynamic="all")
+    found = shardc.balance(program, X, steps=6, carry={0: 0})
+    assert found.sizes == {(0, 0): (5, 2)}, found
+    assert abs(found.first_imbalance - 9 / 6.5) < 1e-9, found
+    assert abs(found.imbalance - 6 / 5.5) < 1e-9, found
+    expected = X
+    for _ in range(6):
+        expected = expected - expected.sum(axis=0)
+    [state] = found.arguments
+    assert state.sharding.dims[0].sizes == (5, 2)
+    assert np.array_equal(np.asarray(state.gather()), expected)
+    y, _ = found.program(state)
+    assert np.array_equal(np.asarray(y.gather()), expected - expected.sum(axis=0))
+
+
 def dies(job: shardc.Job) -> None:
     program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[shardc.split(0, "x")])
     program(X)
@@ -151,7 +180,7 @@ def raises(job: shardc.Job) -> None:
 
 
 ROLES: Mapping[str, Callable[[shardc.Job], None]] = {
-    "uneven": uneven, "several": several, "binds": binds, "dies": dies, "raises": raises}
+    "uneven": uneven, "several": several, "binds": binds, "balances": balances, "dies": dies, "raises": raises}
 
 
 def free_port() -> int:
@@ -193,6 +222,7 @@ def main() -> None:
     assert start("several", "torchrun", devices=2) == [0, 0]
     assert start("binds", "said") == [0, 0]
     assert start("binds", "torchrun", "tcp") == [0, 0]
+    assert start("balances", "said") == [0, 0]
     assert start("dies", "said") == [0, 3]
     assert start("raises", "said") == [0, 4]
     assert start("raises", "said", "tcp") == [0, 4]
