@@ -140,3 +140,40 @@ func.func @behind_a_sum(%x: tensor<64x8xf32>, %start: tensor<64xf32>) -> (tensor
   } -> tensor<64xf32>
   return %m, %p : tensor<64xf32>, tensor<64xf32>
 }
+
+// A scale by channels, read as groups of channels by two sums: both read what
+// is scaled, and nothing keeps the product.
+// CHECK-LABEL: func.func @scale_of_groups(
+//  CHECK-SAME:   %[[X:.*]]: tensor<4x6x32xf32>, %[[G:.*]]: tensor<6xf32>
+//   CHECK-DAG:   %[[XG:.*]] = tensor.expand_shape %[[X]]
+//   CHECK-DAG:   %[[GG:.*]] = tensor.expand_shape %[[G]]
+//       CHECK:   linalg.generic {{.*}} ins(%[[XG]], %[[GG]] :
+//       CHECK:   linalg.generic {{.*}} ins(%[[XG]], %[[GG]] :
+//   CHECK-NOT:   linalg.generic
+#c3 = affine_map<(n, c, i) -> (n, c, i)>
+#ch = affine_map<(n, c, i) -> (c)>
+#p4 = affine_map<(n, g, c, i) -> (n, g, c, i)>
+#ng = affine_map<(n, g, c, i) -> (n, g)>
+func.func @scale_of_groups(%x: tensor<4x6x32xf32>, %g: tensor<6xf32>, %a: tensor<4x2xf32>, %b: tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %e = tensor.empty() : tensor<4x6x32xf32>
+  %s = linalg.generic {indexing_maps = [#c3, #ch, #c3], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %g : tensor<4x6x32xf32>, tensor<6xf32>) outs(%e : tensor<4x6x32xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %0 = arith.mulf %u, %v : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x6x32xf32>
+  %p = tensor.expand_shape %s [[0], [1, 2], [3]] output_shape [4, 2, 3, 32] : tensor<4x6x32xf32> into tensor<4x2x3x32xf32>
+  %sum = linalg.generic {indexing_maps = [#p4, #ng], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%p : tensor<4x2x3x32xf32>) outs(%a : tensor<4x2xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %0 = arith.addf %o, %u : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x2xf32>
+  %most = linalg.generic {indexing_maps = [#p4, #ng], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%p : tensor<4x2x3x32xf32>) outs(%b : tensor<4x2xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %0 = arith.maximumf %o, %u : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x2xf32>
+  return %sum, %most : tensor<4x2xf32>, tensor<4x2xf32>
+}

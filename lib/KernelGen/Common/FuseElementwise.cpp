@@ -49,13 +49,28 @@ static bool readsOnce(OpOperand *operand) {
          map.getNumResults() == op.getNumLoops();
 }
 
+/// True if no iteration of `op` reads an element that another one reads too.
+static bool readsEachOnce(linalg::GenericOp op) {
+  return llvm::all_of(op.getDpsInputOperands(), readsOnce);
+}
+
+/// True if `op` may be repeated for each of its readers: a little arithmetic on
+/// one value of full size costs less than to keep its result.
+static bool isRepeatable(linalg::GenericOp op) {
+  return bodyCost(op) <= 4 &&
+         llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return op.getMatchingIndexingMap(input).getNumResults() ==
+                  op.getNumLoops();
+         }) <= 1;
+}
+
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer)
     return false;
   unsigned cost = bodyCost(producer);
-  if (isContraction(consumer)) {
+  if (isContraction(consumer) && !readsEachOnce(consumer)) {
     // Reading through a broadcast or transpose only changes strides.
     return cost == 0 && producer.getNumDpsInputs() <= 1 &&
            producer.getMatchingIndexingMap(producer.getDpsInitOperand(0))
@@ -78,14 +93,7 @@ static bool shouldFuse(OpOperand *operand) {
     return true;
   // Repeating a little arithmetic is cheaper than a pass over memory, as long
   // as it does not read more than it saves.
-  unsigned reads = 0;
-  for (OpOperand *input : producer.getDpsInputOperands()) {
-    AffineMap map = producer.getMatchingIndexingMap(input);
-    reads += map.getNumResults() == producer.getNumLoops();
-  }
-  if (users == 1)
-    return cost <= 4;
-  return cost <= 4 && reads <= 1 && once;
+  return users == 1 ? cost <= 4 : once && isRepeatable(producer);
 }
 
 /// True for an op of one result whose iterations are its elements, each made
@@ -268,22 +276,35 @@ static void mergeCones(func::FuncOp function) {
       merge(*cone);
 }
 
-/// Work on elements whose operand is other such work under another shape: the
-/// second takes the shape of the first, so that both are one pass. `operand` is
-/// the second's, of a tensor.collapse_shape.
+/// Work on elements that is other such work's, or a sum's, under another shape:
+/// the one takes the shape of the other, so that both are one pass. `operand`
+/// is of a tensor.collapse_shape, which the second reads, or that of a
+/// tensor.expand_shape.
 static bool shouldReshape(OpOperand *operand) {
-  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!collapse || !consumer || !collapse->hasOneUse())
-    return false;
-  auto producer = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
   auto isPlain = [](linalg::GenericOp op) {
     return isElementwise(op) && !op.hasIndexSemantics() &&
            op.getBody()->getOps<tensor::ExtractOp>().empty();
   };
-  return producer && producer->hasOneUse() && isPlain(producer) &&
-         isPlain(consumer) && collapse.getSrcType().hasStaticShape() &&
-         readsOnce(operand) &&
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
+    return producer && producer->hasOneUse() && isPlain(producer) &&
+           llvm::any_of(expand->getUsers(), llvm::IsaPred<linalg::GenericOp>) &&
+           // Dims of one element are folded away elsewhere.
+           llvm::none_of(expand.getResultType().getShape(),
+                         [](int64_t size) { return size == 1; });
+  auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!collapse || !consumer || !collapse->hasOneUse())
+    return false;
+  producer = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+  auto isSum = [](linalg::GenericOp op) {
+    return op.getNumReductionLoops() > 0 && op->getNumResults() == 1 &&
+           !op.hasIndexSemantics() && readsEachOnce(op);
+  };
+  return producer && isPlain(producer) &&
+         (producer->hasOneUse() || isRepeatable(producer)) &&
+         (isPlain(consumer) || isSum(consumer)) &&
+         collapse.getSrcType().hasStaticShape() && readsOnce(operand) &&
          // Dims of one element are folded away elsewhere.
          llvm::none_of(collapse.getSrcType().getShape(),
                        [](int64_t size) { return size == 1; });
