@@ -287,3 +287,84 @@ func.func @filled_later(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %z
   }
   return
 }
+
+// -----
+
+// Sums of the same elements are one loop with two accumulators, also behind a
+// site that only reads what the first sum gave.
+// CHECK-LABEL: func @sums_of_the_same(
+//       CHECK:   scf.for
+//       CHECK:     linalg.generic {{.*}}["parallel", "reduction"]{{.*}} outs(%{{[^,]*}} : memref<
+//       CHECK:     linalg.generic {{.*}}["parallel", "reduction"]{{.*}} outs(%{{.*}}, %{{.*}} : memref<
+//  CHECK-NEXT:     ^bb0(%[[X:.*]]: f32, %[[M:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32):
+//   CHECK-NOT:     linalg.generic {{.*}}"reduction"
+//       CHECK:   spmd.run_site 0
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#one = affine_map<(i) -> (i)>
+module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
+func.func @sums_of_the_same(%x: memref<8192x1024xf32>, %s: memref<8192xf32>, %all: memref<8192xf32>, %d: memref<8192xf32>, %q: memref<8192xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 1024.0 : f32
+  %c = memref.alloc() : memref<8192xf32>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%s : memref<8192xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<8192x1024xf32>) outs(%s : memref<8192xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  spmd.run_site 0 ins(%s : memref<8192xf32>) outs(%all : memref<8192xf32>)
+  linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%s : memref<8192xf32>) outs(%c : memref<8192xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.divf %a, %n : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%d : memref<8192xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %c : memref<8192x1024xf32>, memref<8192xf32>) outs(%d : memref<8192xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %0 = arith.subf %a, %m : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%q : memref<8192xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %c : memref<8192x1024xf32>, memref<8192xf32>) outs(%q : memref<8192xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %0 = arith.subf %a, %m : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.addf %o, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+}
+
+// -----
+
+// A sum that another one waits for stays before it.
+// CHECK-LABEL: func @one_waits(
+// CHECK-COUNT-2: linalg.generic {{.*}}["parallel", "reduction"]{{.*}} outs(%{{[^,]*}} : memref<
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+func.func @one_waits(%x: memref<4x8xf32>, %s: memref<4xf32>, %q: memref<4xf32>) {
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<4x8xf32>) outs(%s : memref<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]} ins(%x, %s : memref<4x8xf32>, memref<4xf32>) outs(%q : memref<4xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %0 = arith.subf %a, %m : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}

@@ -6,6 +6,7 @@
 // and what none but them touches needs no memory but a block's.
 //
 //===----------------------------------------------------------------------===//
+#include "MergeSums.h"
 #include "RowGroup.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -146,12 +147,13 @@ static Touches touchesOf(Operation *op) {
     touch.count = 1;
   };
   op->walk([&](Operation *inner) {
-    auto generic = dyn_cast<linalg::GenericOp>(inner);
+    auto to = dyn_cast<DestinationStyleOpInterface>(inner);
     for (OpOperand &operand : inner->getOpOperands()) {
       if (!isa<MemRefType>(operand.get().getType()))
         continue;
+      // Sites, too, only read what they do not give.
       bool reads = isa<memref::LoadOp>(inner) || isMemoryEffectFree(inner) ||
-                   (generic && generic.isDpsInput(&operand));
+                   (to && to.isDpsInput(&operand));
       add(operand.get(), !reads);
     }
   });
@@ -845,6 +847,7 @@ struct FuseRowsPass final : shardc::impl::FuseRowsPassBase<FuseRowsPass> {
   }
 
   void fuseIn(func::FuncOp function) {
+    mergeSums(function);
     ShardSizes sizes(function);
     SmallVector<linalg::GenericOp> seeds;
     function.walk([&](linalg::GenericOp op) {

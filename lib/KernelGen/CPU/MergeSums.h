@@ -1,0 +1,16 @@
+//===- MergeSums.h - Sums of the same elements in one pass ------*- C++ -*-===//
+#ifndef SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
+#define SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
+
+#include "Nest.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace shardc::cpu {
+
+/// Makes one op of sums in `function` whose loops are alike and that read an
+/// array in common.
+void mergeSums(mlir::func::FuncOp function);
+
+} // namespace shardc::cpu
+
+#endif // SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
