@@ -106,6 +106,11 @@ void shardc::buildCommunicateStage(OpPassManager &pm,
                                    const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
   pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
+  // Sums of many elements do not wait for other sums.
+  if (!options.reproducible) {
+    pm.addNestedPass<func::FuncOp>(createDetachSumsPass());
+    pm.addPass(createCSEPass());
+  }
   // Partial values are combined once, late, and together.
   SinkReductionsPassOptions sink;
   sink.keepSums = options.reproducible;
