@@ -110,7 +110,7 @@ class _Steps:
 
     def move(self, executable: Executable) -> None:
         """From here on arguments lie as this takes them."""
-        self.executable = executable.lending()
+        self.executable = executable
         for number, place in enumerate(executable.arguments):
             if place.neutral is None:
                 self.put(executable, number)
@@ -130,7 +130,7 @@ class _Steps:
     def step(self) -> list[float]:
         """Make one; what each rank took."""
         before = _own_ns(self.executable)
-        results = self.program._run(self.variant, self.arrays, True, self.executable)
+        results = self.program._run(self.variant, self.arrays, True, self.executable, lends=True)
         for result in results:
             result.block_until_ready()
         for result, argument in self.carry:

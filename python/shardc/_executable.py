@@ -100,8 +100,10 @@ class Executable:
         self._flags = (ctypes.c_uint8 * count)(*given_up)
         self._devices = (ctypes.c_int64 * self.num_ranks)(*engine.devices_of(self.num_ranks))
         self._options = ExecuteOptions(donated=ctypes.addressof(self._flags), host=host_fn)
+        self._nothing = (ctypes.c_uint8 * count)()
+        self._lending = ExecuteOptions(donated=ctypes.addressof(self._nothing), host=host_fn)
         if engine.is_member:
-            self._options.devices = ctypes.addressof(self._devices)
+            self._options.devices = self._lending.devices = ctypes.addressof(self._devices)
         self.layouts = [place.layout for place in self.arguments]
         self._kinds = [(engine, place.sharding, engine.taker_of(place.layout)) for place in self.results]
         self._layouts = [place.layout for place in self.results]
@@ -172,13 +174,6 @@ class Executable:
                                                        ctypes.byref(bound)))
         return Executable(self.engine, bound.value or 0, self._donated)
 
-    def lending(self) -> "Executable":
-        """The same, of which no argument is given up by a run."""
-        sizes = {(number, dim): self.arguments[number].sharding.dims[dim].sizes for number, dim in self.open_dims}
-        lent = self.bind(sizes)
-        ctypes.memset(lent._flags, 0, ctypes.sizeof(lent._flags))
-        return lent
-
     def serialize(self) -> bytes:
         """The artifact."""
         artifact = Bytes()
@@ -209,8 +204,10 @@ class Executable:
                 return _NEUTRAL[part["kind"]]
         return None
 
-    def run(self, arguments: Iterable[bytes], host: HostContext | None = None) -> list[Array]:
+    def run(self, arguments: Iterable[bytes], host: HostContext | None = None, lends: bool = False) -> list[Array]:
         """Run once: the shards of each argument, packed, in; arrays that may still be computed out.
+
+        With ``lends`` no argument is given up.
 
         Raises: ShardcError for what is wrong before it begins.
         """
@@ -220,7 +217,7 @@ class Executable:
         except IndexError:
             frame = _Frame(self.num_ranks, len(self.arguments), len(self.results))
         frame.fill(arguments)
-        options = self._options
+        options = self._lending if lends else self._options
         if host is not None:
             options = ExecuteOptions(devices=options.devices, donated=options.donated, host=host_fn,
                                      host_user=host.number)

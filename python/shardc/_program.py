@@ -23,6 +23,7 @@ from shardc._executable import Executable, Place
 from shardc._host import HostContext
 from shardc._native import Handle
 from shardc._sharding import Layout, describe_dims, whole
+from shardc._specialize import Specials, same_bits
 from shardc._specs import Cuts, Tree, axes_of, cuts_of_leaf, is_leaf, loaded_jax, meshes_in
 from shardc._text import Model
 from shardc._tools import run_program
@@ -43,6 +44,7 @@ def compile(
     out_shardings: Any = None,
     sizes: Sizes | None = None,
     dynamic: Dims | None = None,
+    specialize: int = 0,
     arch: str = "native",
     machine: str | None = None,
     no_fallback: bool = False,
@@ -75,6 +77,9 @@ def compile(
         dynamic: (flat argument, dim) pairs whose sizes are left open, or "all" for whatever is cut: a call has the
             sizes in which its arrays lie, and nothing is compiled for others (docs/Concepts/Binding.md). ``sizes`` are
             then those of arguments that are not ``shardc.Array``.
+        specialize: with ``dynamic``: sizes that come again and again are compiled for in the background, this many at
+            most at a time. The next call with them runs both programs; where these give the same bits, that one is run
+            from then on (docs/Concepts/Binding.md). Not in several processes, nor with callbacks (code 77).
         arch: what code is generated for.
         machine: whose figures decide what pays: a preset such as "h100", figures that differ after it, or a file of
             them that ends in ".json" (docs/Reference/machine.md).
@@ -102,9 +107,11 @@ def compile(
     options += [(name, "true") for name, is_on in switches.items() if is_on]
     if threads is not None:
         options.append(("threads", str(threads)))
+    if specialize < 0:
+        raise UsageError(2, f"specialize={specialize}: expected a number of programs, from 0 on")
     left_open = dynamic if dynamic is None or isinstance(dynamic, str) else [*dynamic]
     asked = _Asked(_one_mesh(axes_of(mesh), in_shardings, out_shardings), in_shardings, out_shardings, sizes or {},
-                   left_open, options, memory_limit)
+                   left_open, options, memory_limit, specialize)
     return Program._of(Variant.compile(Model.read(model, *example), asked), asked, gather)
 
 
@@ -139,9 +146,11 @@ class _Asked:
     """What a user asked of compile(), for all shapes."""
 
     def __init__(self, mesh: dict[str, int] | None, in_shardings: Any, out_shardings: Any, sizes: Sizes,
-                 dynamic: str | list[tuple[int, int]] | None, options: Options, memory_limit: int | None) -> None:
+                 dynamic: str | list[tuple[int, int]] | None, options: Options, memory_limit: int | None,
+                 specialize: int) -> None:
         self.mesh, self.in_shardings, self.out_shardings = mesh, in_shardings, out_shardings
         self.sizes, self.dynamic, self.options, self.memory_limit = sizes, dynamic, options, memory_limit
+        self.specialize = specialize
 
 
 class Variant:
@@ -162,6 +171,34 @@ class Variant:
         self.by_layouts: dict[tuple[Layout, ...], tuple[Bound, Executable]] = {}
         """What it is bound to, by the layouts of arguments that need not be moved."""
         self._binding = threading.Lock()
+        self.specials: Specials | None = None
+        """Static versions; none unless asked for."""
+
+    def specialize(self, most: int) -> None:
+        """From here on bindings that are used often are compiled, so many at most.
+
+        Raises: UnsupportedError where that cannot be.
+        """
+        if most and self.executable.open_dims:
+            if self.executable.engine.is_member:
+                raise error_for(77, "unsupported: specialize: the program runs in several processes, which would have "
+                                    "to change over at the same step; leave it out")
+            if self.source.host_functions:
+                raise error_for(77, "unsupported: specialize: the program calls Python, which a comparison would do "
+                                    "twice; leave it out")
+            self.specials = Specials(most, self._compile_for)
+
+    def _compile_for(self, executable: Executable) -> Executable:
+        """The static version of a bound program. Raises: as compile()."""
+        options = [option for option in self.options if option[0] != "dynamic"]
+        for number in sorted({number for number, _ in executable.open_extents}):
+            extents = "x".join(map(str, executable.arguments[number].shape))
+            options.append(("shapes", f"{number}={extents}"))
+        for number, dim in executable.open_dims:
+            lies = executable.arguments[number].sharding.dims[dim]
+            if lies.axes:
+                options.append(("sizes", f"{number}:{dim}={','.join(map(str, lies.sizes))}"))
+        return Executable.compile(self.text, options, executable.num_ranks)
 
     def take_sizes(self, sizes: Mapping[tuple[int, int], Sequence[int]]) -> None:
         """From here on dims that are open have these where the arguments do not say.
@@ -227,6 +264,8 @@ class Variant:
 
     def known_for(self, layouts: list[Layout]) -> Executable | None:
         """The program that takes such arguments as they lie; None if it was not bound to them lately."""
+        if self.specials is not None:
+            return self.specials.known_for(layouts)
         if layouts == self.executable.layouts:
             return self.executable
         if (known := self.by_layouts.get(tuple(layouts))) is None:
@@ -268,6 +307,7 @@ class Variant:
                 warnings.warn(line, ShardcWarning, stacklevel=_outside())
         variant = Variant(source, text, [*options, *more], executable)
         variant.take_sizes(open_sizes)
+        variant.specialize(asked.specialize)
         return variant
 
     def flags(self, leave: Sequence[str] = ()) -> list[str]:
@@ -527,6 +567,16 @@ class Program:
             return variant.source.out_tree.unflatten(shardings)
         return shardings[0] if len(shardings) == 1 else tuple(shardings)
 
+    @property
+    def specialized(self) -> dict[str, int]:
+        """Of ``specialize``: how many static programs were ``compiled``, are ``taken``, and were ``refused``, as they
+        gave other bits or could not be compiled.
+        """
+        specials = [variant.specials for variant in self._variants if variant.specials is not None]
+        return {"compiled": sum(special.num_compiled for special in specials),
+                "taken": sum(len(special.taken) for special in specials),
+                "refused": sum(special.num_refused for special in specials)}
+
     def costs(self) -> dict[str, Any]:
         """Estimates for a step of all ranks (flops, bytes moved …) and bytes of one rank's memory."""
         return self._variants[0].executable.costs()
@@ -613,6 +663,7 @@ class Program:
         bound = Variant(variant.source, variant.text, variant.options, variant.executable)
         bound.take_sizes({(new, dim): tuple(values) for (number, dim), values in sizes.items()
                           if (new := place_of(number)) is not None})
+        bound.specials = variant.specials
         return Program._of(bound, self._asked, self._gather)
 
     def report(self, *arguments: Any, repeat: int = 1, trace: str | os.PathLike[str] | None = None,
@@ -738,14 +789,20 @@ class Program:
         return self._shaped(variant, self._run(variant, given, stay))
 
     def _run(self, variant: Variant, given: Sequence[Any], stay: bool,
-             executable: Executable | None = None) -> Sequence[Any]:
+             executable: Executable | None = None, lends: bool = False) -> Sequence[Any]:
         """Results of one step on the arguments that the program has: arrays that stay on the devices, or of NumPy.
 
-        ``executable``: what runs it, if not the program for the sizes in which they lie.
+        ``executable``: what runs it, if not the program for the sizes in which they lie. With ``lends`` no argument is
+        given up.
         """
         functions = variant.source.host_functions
         if executable is None:
             executable = variant.executable_for(given)
+            if (specials := variant.specials) is not None:
+                if (known := specials.known_for(executable.layouts)) is not None:
+                    executable = known
+                elif (made := specials.candidate_for(executable)) is not None:
+                    return self._compare(variant, given, stay, executable, made)
         labels = variant.kept_labels()
         arrays: list[Array] = []
         handles: list[bytes] = []
@@ -765,7 +822,7 @@ class Program:
                 handles.append(array._packed)
             host = HostContext(functions) if functions else None
             try:
-                results: Sequence[Any] = executable.run(handles, host)
+                results: Sequence[Any] = executable.run(handles, host, lends)
             except UsageError as error:
                 self._name_deleted(variant, given, error)
                 raise
@@ -788,6 +845,18 @@ class Program:
                 results = [result.gather() for result in results]
             results = [result._to_numpy() if result.is_addressable else result for result in results]
         return results
+
+    def _compare(self, variant: Variant, given: Sequence[Any], stay: bool, executable: Executable,
+                 made: Executable) -> Sequence[Any]:
+        """Results of one step, which a static version does as well, on the same arguments."""
+        expected = self._run(variant, given, True, executable, lends=True)
+        are_equal = same_bits(self._run(variant, given, True, made, lends=True), expected)
+        if variant.specials is not None:
+            variant.specials.take(made, are_equal)
+        for leaf, place_ in zip(given, executable.arguments):
+            if place_.donated and isinstance(leaf, Array):
+                leaf.delete()
+        return expected if stay else [result._to_numpy() for result in expected]
 
     def _parts(self, executable: Executable, leaf: Any, place_: Place) -> list[Handle | None]:
         """An argument that arrives in parts, of which the first is all of it."""

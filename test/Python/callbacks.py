@@ -190,6 +190,19 @@ def elsewhere() -> None:
     print("elsewhere good")
 
 
+def specialized() -> None:
+    """A comparison with a static program would call twice."""
+    for asked in (0, 1):
+        try:
+            program = shardc.compile(pure, x, mesh={"x": 3}, in_shardings=LAYOUTS[1][1], dynamic="all", specialize=asked)
+            np.testing.assert_allclose(program(x)[0], np.sin(x * 2) + x, rtol=1e-6)
+            assert not asked
+        except shardc.UnsupportedError as error:
+            assert asked and error.code == 77, error
+            assert "unsupported: specialize: the program calls Python" in str(error), error
+    print("specialized good")
+
+
 def long() -> None:
     """More bytes than a pipe holds, there and back."""
     v = np.random.default_rng(0).random((700, 300), np.float32)
@@ -210,5 +223,6 @@ manual()
 partitioned()
 raised()
 elsewhere()
+specialized()
 long()
 print("all good")

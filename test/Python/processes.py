@@ -114,6 +114,11 @@ def binds(job: shardc.Job) -> None:
     """One compilation for whatever sizes the processes bring; where they do not agree, both say so, and go on."""
     cut = shardc.split(0, "x")
     program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[cut], dynamic="all")
+    try:
+        shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[cut], dynamic="all", specialize=1)
+        raise AssertionError("processes change over to a static program at different steps")
+    except shardc.UnsupportedError as error:
+        assert "unsupported: specialize: the program runs in several processes" in str(error), error
     for first in (5, 0, 7, 4, 5):
         rows = X[:first] if job.process == 0 else X[first:]
         y, total = program(shardc.from_local(rows, cut, mesh={"x": 2}))
