@@ -135,8 +135,13 @@ def _call_back() -> None:
 
     @functools.wraps(original)
     def emit_python_callback(ctx: Any, *arguments: Any, **parameters: Any) -> Any:
-        emit = as_for_cpu if PLATFORM in ctx.module_context.platforms else original
-        return emit(ctx, *arguments, **parameters)
+        module = ctx.module_context
+        if PLATFORM in module.platforms:
+            return as_for_cpu(ctx, *arguments, **parameters)
+        if tuple(module.platforms) == ("cpu",) and getattr(module.backend, "platform", "") == PLATFORM:
+            # What is on these devices is printed for CPUs, as shardc.compile() wants it.
+            ctx = ctx.replace(module_context=module.replace(backend=_AsCpu(module.backend)))
+        return original(ctx, *arguments, **parameters)
 
     callback.emit_python_callback = jax.interpreters.mlir.emit_python_callback = emit_python_callback
 
@@ -353,6 +358,7 @@ def _with_platform(rule: Callable[..., Any]) -> Callable[..., Any]:
 def _in_f32(rule: Callable[..., Any]) -> Callable[..., Any]:
     """``rule``, which computes floats of 16 bits in f32."""
     from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
     from jax._src.lib.mlir.dialects import hlo
 
     def is_half(aval: Any) -> bool:
@@ -367,8 +373,8 @@ def _in_f32(rule: Callable[..., Any]) -> Callable[..., Any]:
             return rule(context, *arguments, **parameters)
 
         def converted(values: Any, avals: Any, only: Any) -> list[Any]:
-            return [hlo.convert(mlir.aval_to_ir_type(context.module_context, aval), value) if is_half(one) else value
-                    for value, aval, one in zip(values, avals, only)]
+            return [hlo.convert(ir.RankedTensorType.get(value.type.shape, mlir.dtype_to_ir_type(aval.dtype)), value)
+                    if is_half(one) else value for value, aval, one in zip(values, avals, only)]
 
         wide = context.replace(avals_in=[*map(widened, context.avals_in)], avals_out=[*map(widened, context.avals_out)])
         results = rule(wide, *converted(arguments, wide.avals_in, context.avals_in), **parameters)
