@@ -2,6 +2,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/Canonicalize.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -37,7 +38,7 @@ void shardc::buildImportPipeline(OpPassManager &pm,
                                   options.unsharded, options.keepAxes}));
   // Identity broadcasts and repeated constants would only cost propagation
   // time.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyImportedPass());
 }

@@ -13,6 +13,7 @@
 #include "shardc/Partition/Passes.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Raise/Passes.h"
+#include "shardc/Support/Canonicalize.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
@@ -79,7 +80,7 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
   // What loops are left are no rings, and their ops keep their sums.
   pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
 }
 
@@ -98,7 +99,7 @@ void shardc::buildPropagateStage(OpPassManager &pm,
 void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
   pm.addPass(createPartitionToLocalPass());
   // Equal exchanges of one value become one; slices of slices fold.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
 }
 
@@ -143,13 +144,13 @@ static void addLowerToLinalg(OpPassManager &pm, bool names,
   // lines by now.
   if (names)
     pm.addPass(createNameLocationsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   LowerToLinalgPassOptions linalg;
   linalg.blockTransforms = blockTransforms;
   linalg.manyThreads = manyThreads;
   linalg.libraries = libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
 }
 

@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Raise/Passes.h"
+#include "shardc/Support/Canonicalize.h"
 #include <set>
 
 namespace shardc {
@@ -493,6 +494,6 @@ void shardc::buildRaisePipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createRaiseRingsPass());
   pm.addPass(createRaiseAllPairsPass());
   // Reshapes of what was cut differently, and what is left over.
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
 }

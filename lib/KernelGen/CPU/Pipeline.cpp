@@ -28,6 +28,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/Canonicalize.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -74,7 +75,7 @@ static void addBufferization(OpPassManager &pm) {
       bufferization::LayoutMapOption::IdentityLayoutMap;
   oneShot.allowReturnAllocsFromLoops = true;
   pm.addPass(bufferization::createOneShotBufferizePass(oneShot));
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
 }
 
@@ -147,7 +148,7 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     marks.entry = options.entry;
     pm.addPass(createMarkKernelsPass(marks));
   }
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
   if (options.optimize) {
     OutlineLoopsPassOptions outline;

@@ -33,6 +33,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/Canonicalize.h"
 #include "shardrt/TensorMap.h"
 
 using namespace mlir;
@@ -178,7 +179,7 @@ void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
   pm.addPass(createPlanArenaPass(arena));
   // What serial kernels hold.
   pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
   // What GPUs have units for; the rest are the CPU's formulas.
   pm.addNestedPass<func::FuncOp>(createUseGpuFunctionsPass());
@@ -191,7 +192,7 @@ void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createExpandUnknownShapesPass());
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
-  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCanonicalizePass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createExactExtremaPass());

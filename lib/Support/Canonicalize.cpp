@@ -1,0 +1,16 @@
+//===- Canonicalize.cpp - Canonical forms of the same numbers -------------===//
+#include "shardc/Support/Canonicalize.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+std::unique_ptr<Pass> shardc::createCanonicalizePass() {
+  // An integer that is made a float and rounded to a narrower one is rounded
+  // twice. Patterns have the names of their classes, as the compiler of MLIR
+  // writes them.
+  static const std::string disabled[] = {
+      "(anonymous namespace)::TruncFSIToFPToSIToFP",
+      "(anonymous namespace)::TruncFUIToFPToUIToFP",
+      "{anonymous}::TruncFSIToFPToSIToFP", "{anonymous}::TruncFUIToFPToUIToFP"};
+  return createCanonicalizerPass(GreedyRewriteConfig(), disabled);
+}
