@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Common/LinalgToLoops.h"
+#include "BFloatBits.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
@@ -186,6 +187,7 @@ void buildCpuToLLVMPipeline(OpPassManager &pm,
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createBFloatBitsPass());
   pm.addPass(createCSEPass());
 }
 

@@ -1,0 +1,108 @@
+//===- BFloatBits.cpp - bf16 as words of 16 bits --------------------------===//
+#include "BFloatBits.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+
+/// `type`, with words for elements of bf16.
+static Type asBits(Type type) {
+  Type word = IntegerType::get(type.getContext(), 16);
+  if (type.isBF16())
+    return word;
+  if (auto vector = dyn_cast<VectorType>(type);
+      vector && vector.getElementType().isBF16())
+    return vector.clone(word);
+  return type;
+}
+
+/// True if `op` treats values as bits, whatever their types.
+static bool movesBits(Operation &op) {
+  return isa<LLVM::BitcastOp, LLVM::BrOp, LLVM::CondBrOp,
+             LLVM::ExtractElementOp, LLVM::FreezeOp, LLVM::InsertElementOp,
+             LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::MaskedStoreOp,
+             LLVM::PoisonOp, LLVM::SelectOp, LLVM::ShuffleVectorOp,
+             LLVM::StoreOp, LLVM::SwitchOp, LLVM::UndefOp, LLVM::ZeroOp,
+             LLVM::masked_compressstore, LLVM::masked_expandload,
+             LLVM::masked_gather, LLVM::masked_scatter, LLVM::vector_extract,
+             LLVM::vector_insert>(op);
+}
+
+/// Makes a constant of bf16 one of words. False if it is of another form.
+static bool makeWords(LLVM::ConstantOp constant) {
+  Attribute value = constant.getValue();
+  Type word = IntegerType::get(constant.getContext(), 16);
+  if (auto number = dyn_cast<FloatAttr>(value))
+    constant.setValueAttr(
+        IntegerAttr::get(word, number.getValue().bitcastToAPInt()));
+  else if (auto numbers = dyn_cast<DenseElementsAttr>(value))
+    constant.setValueAttr(numbers.bitcast(word));
+  else
+    return false;
+  return true;
+}
+
+namespace {
+struct BFloatBits final : PassWrapper<BFloatBits, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BFloatBits)
+  StringRef getArgument() const override { return "spmd-bfloat-bits"; }
+  StringRef getDescription() const override {
+    return "Move bf16 as words of 16 bits.";
+  }
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      run(function);
+  }
+
+  static void run(LLVM::LLVMFuncOp function) {
+    // What computes with numbers of bf16 keeps its types.
+    SmallVector<std::pair<OpOperand *, Type>> numbers;
+    SmallVector<Value> given, moved;
+    SmallVector<Operation *> casts;
+    function.walk([&](Operation *op) {
+      if (op == function)
+        return;
+      bool isBits = movesBits(*op);
+      for (OpOperand &operand : op->getOpOperands())
+        if (Type type = operand.get().getType();
+            !isBits && asBits(type) != type)
+          numbers.push_back({&operand, type});
+      auto constant = dyn_cast<LLVM::ConstantOp>(op);
+      for (OpResult result : op->getResults())
+        if (asBits(result.getType()) != result.getType())
+          (isBits || (constant && makeWords(constant)) ? moved : given)
+              .push_back(result);
+      if (isa<LLVM::BitcastOp>(op))
+        casts.push_back(op);
+    });
+    for (Value value : moved)
+      value.setType(asBits(value.getType()));
+    for (Block &block : function.getBody())
+      for (BlockArgument argument : block.getArguments())
+        if (Type bits = asBits(argument.getType()); !block.isEntryBlock())
+          argument.setType(bits);
+        else if (bits != argument.getType())
+          given.push_back(argument);
+    for (Value value : given) {
+      OpBuilder b(value.getContext());
+      b.setInsertionPointAfterValue(value);
+      Value bits = LLVM::BitcastOp::create(b, value.getLoc(),
+                                           asBits(value.getType()), value);
+      value.replaceAllUsesExcept(bits, bits.getDefiningOp());
+    }
+    for (auto [operand, type] : numbers) {
+      OpBuilder b(operand->getOwner());
+      operand->set(LLVM::BitcastOp::create(b, operand->getOwner()->getLoc(),
+                                           type, operand->get()));
+    }
+    for (Operation *cast : casts)
+      if (cast->getOperand(0).getType() == cast->getResult(0).getType()) {
+        cast->getResult(0).replaceAllUsesWith(cast->getOperand(0));
+        cast->erase();
+      }
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> shardc::createBFloatBitsPass() {
+  return std::make_unique<BFloatBits>();
+}
