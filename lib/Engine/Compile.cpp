@@ -372,10 +372,11 @@ MaybeFailure shardc::engine::openArtifact(const Engine &engine,
     return failureOf(carried.takeError(), Keeper());
   shardc::UserKey key;
   bool hasKey = shardc::readUserKey("", /*make=*/false, key).empty();
-  if (!hasKey || !key.trusts(seal.signer))
+  std::string_view code = bytes.substr(0, seal.codeBytes);
+  if (!hasKey || !key.trusts(seal.signer) ||
+      !shardc::checkArtifactInterface({code.data(), code.size()}).empty())
     return compileFrom(engine, carried->path, std::move(carried->options),
                        model);
-  std::string_view code = bytes.substr(0, seal.codeBytes);
   Expected<shardc::ProgramMetadata> metadata =
       shardc::readArtifactMetadata({code.data(), code.size()});
   if (!metadata)

@@ -3,6 +3,7 @@
 #include "shardc/Translation/Artifact.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Seal/Interface.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Support/InputFile.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -202,7 +203,8 @@ static Expected<StringRef> textOf(const object::ELFSymbolRef &symbol) {
   return text.take_front(end);
 }
 
-static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
+/// The text of the metadata, a part of `buffer`.
+static Expected<StringRef> findMetadata(MemoryBufferRef buffer) {
   Expected<std::unique_ptr<object::ObjectFile>> file =
       object::ObjectFile::createELFObjectFile(buffer);
   if (!file)
@@ -240,10 +242,7 @@ static Expected<ProgramMetadata> readMetadata(MemoryBufferRef buffer) {
   if (!metadata || found != std::size(kSymbols))
     return createStringError("not a shardc artifact: it must export " +
                              join(ArrayRef(kSymbols), ", "));
-  Expected<StringRef> text = textOf(*metadata);
-  if (!text)
-    return text.takeError();
-  return parseMetadata(*text);
+  return textOf(*metadata);
 }
 
 bool shardc::isLinked(StringRef code) {
@@ -253,5 +252,17 @@ bool shardc::isLinked(StringRef code) {
 Expected<ProgramMetadata> shardc::readArtifactMetadata(StringRef code) {
   // The reader of ELF files asks for an aligned one.
   std::unique_ptr<MemoryBuffer> buffer = MemoryBuffer::getMemBufferCopy(code);
-  return readMetadata(buffer->getMemBufferRef());
+  Expected<StringRef> text = findMetadata(buffer->getMemBufferRef());
+  if (!text)
+    return text.takeError();
+  return parseMetadata(*text);
+}
+
+std::string shardc::checkArtifactInterface(StringRef code) {
+  std::unique_ptr<MemoryBuffer> buffer = MemoryBuffer::getMemBufferCopy(code);
+  Expected<StringRef> text = findMetadata(buffer->getMemBufferRef());
+  if (text)
+    return checkInterface(*text);
+  consumeError(text.takeError());
+  return {};
 }

@@ -1,6 +1,7 @@
 //===- Metadata.cpp - What an artifact says about itself ------------------===//
 
 #include "shardc/Translation/Metadata.h"
+#include "shardc/Seal/Interface.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -101,6 +102,7 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
   json::OStream out(stream);
   out.object([&] {
     out.attribute("format", metadata.format);
+    out.attribute("interface", StringRef(runtimeInterface()));
     out.attribute("name", json::fixUTF8(metadata.name));
     out.attribute("compiler", json::fixUTF8(metadata.compiler));
     out.attribute("arch", json::fixUTF8(metadata.arch));

@@ -36,7 +36,8 @@ const int64_t shardc_sites[] = {
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
 
-const char shardc_metadata[] = "{\"version\": 1}";
+const char shardc_metadata[] =
+    "{\"version\":1,\"interface\":\"" SHARDC_INTERFACE "\"}";
 
 int shardc_main(shardrt_context *ctx, void *const *inputs,
                 void *const *outputs) {

@@ -36,7 +36,8 @@ const int64_t shardc_sites[] = {
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
 const char shardc_metadata[] =
-    "{\"version\": 1, \"arch\": \"native;cuda:sm_100a,sm_103a\"}";
+    "{\"version\":1,\"interface\":\"" SHARDC_INTERFACE
+    "\",\"arch\": \"native;cuda:sm_100a,sm_103a\"}";
 
 const int64_t shardc_kernel_table[] = {2, 1, 32, 0, 0, 0};
 const char shardc_kernel_names[] = "twice\0double.py:7\0";

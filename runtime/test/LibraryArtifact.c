@@ -38,7 +38,8 @@ const int64_t shardc_sites[] = {
 };
 const int64_t shardc_sites_length = sizeof(shardc_sites) / sizeof(int64_t);
 const char shardc_metadata[] =
-    "{\"version\": 1, \"arch\": \"native;cuda:sm_80\"}";
+    "{\"version\":1,\"interface\":\"" SHARDC_INTERFACE
+    "\",\"arch\": \"native;cuda:sm_80\"}";
 
 const int64_t shardc_kernel_table[] = {2, 1, 32, 0, 0, 0};
 const char shardc_kernel_names[] = "none\0model.py:7\0";

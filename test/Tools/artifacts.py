@@ -11,6 +11,14 @@ signal, no result. The parts are read from the seal here, by the text of docs/Re
     artifacts.py --make-format=N ARTIFACT OUT
 
 writes an artifact as another version would: with another number and digests that hold; 1: without a seal, as before format 2.
+
+    artifacts.py --other-interface ARTIFACT OUT
+
+writes it as a compiler would that knew another runtime; it is not signed.
+
+    artifacts.py --load ARTIFACT --library PATH
+
+gives it to the runtime's loader, and prints the status and what that says.
 """
 
 import argparse
@@ -65,6 +73,25 @@ def make_format(number: int, data: bytes) -> bytes:
     return data[:begin] + bytes(seal)
 
 
+def other_interface(data: bytes) -> bytes:
+    """The artifact with another interface in its metadata, and digests that hold."""
+    key = b'"interface":"'
+    at = data.index(key, data.index(b'{"format":')) + len(key)
+    changed = bytearray(data)
+    changed[at : at + 16] = b"0123456789abcdef"
+    *parts, (_, begin, _) = parts_of(data)
+    seal = changed[begin:]
+    place = len(BEGIN) + 12
+    for name, start, end in parts:
+        place += 18 + len(name)
+        seal[place : place + 32] = hashlib.sha256(changed[start:end]).digest()
+        place += 32
+    struct.pack_into("<I", seal, len(BEGIN) + 4, 0)
+    seal[place : place + 96] = bytes(96)
+    seal[-TRAILER : 32 - TRAILER] = hashlib.sha256(seal[:-TRAILER]).digest()
+    return bytes(changed[:begin] + seal)
+
+
 def load_changed(library: str, data: bytes, changes: list[tuple[int, int | None]], answers: multiprocessing.Queue) -> None:
     """Load ``data`` with each of ``changes``: one bit of a byte turned, or (None) cut off at a byte."""
     runtime = ctypes.CDLL(library)
@@ -91,6 +118,8 @@ def main() -> int:
     parser.add_argument("artifact", type=Path)
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--make-format", type=int)
+    parser.add_argument("--other-interface", action="store_true")
+    parser.add_argument("--load", action="store_true")
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--library", help="libshardrt.so")
     parser.add_argument("--every", type=int, default=1)
@@ -98,6 +127,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     data = options.artifact.read_bytes()
+    if options.load:
+        program, said = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
+        status = ctypes.CDLL(options.library, mode=ctypes.RTLD_GLOBAL).shardrt_program_load_trusted(bytes(options.artifact), ctypes.byref(program), said, len(said))
+        print(f"{status}: {said.value.decode()}")
+        return 0
+    if options.other_interface:
+        options.out.write_bytes(other_interface(data))
+        return 0
     if options.make_format is not None:
         options.out.write_bytes(make_format(options.make_format, data))
         return 0

@@ -96,8 +96,10 @@ static Expected<OpenedArtifact> readArtifact(StringRef path,
   if (std::string why = readSeal(artifact.file.bytes(), artifact.seal);
       !why.empty())
     return toolError(ExitCode::Artifact, path + ": refused: " + why);
-  if (trust.trust) {
-    artifact.isTrusted = true;
+  artifact.whyNot = checkArtifactInterface(artifact.code());
+  artifact.isOther = !artifact.whyNot.empty();
+  if (artifact.isOther || trust.trust) {
+    artifact.isTrusted = !artifact.isOther;
     return artifact;
   }
   UserKey key;
@@ -135,17 +137,19 @@ Expected<CompiledProgram> shardc::rebuild(StringRef tool,
     });
   };
   if (artifact.program().empty())
-    return toolError(ExitCode::Artifact,
-                     artifact.path + ": refused: " + artifact.whyNot +
-                         ", and it carries no program to compile instead; "
-                         "--trust loads its machine code");
+    return toolError(
+        ExitCode::Artifact,
+        artifact.path + ": refused: " + artifact.whyNot +
+            ", and it carries no program to compile instead" +
+            (artifact.isOther ? "" : "; --trust loads its machine code"));
   Expected<CarriedProgram> carried = unpackProgram(artifact.program());
   if (!carried)
     return refuse(carried.takeError());
   if (!tool.empty())
     errs() << tool << ": " << artifact.path << ": " << artifact.whyNot
            << ": its machine code is not used, the program that it carries is "
-              "compiled (--trust loads the code)\n";
+              "compiled"
+           << (artifact.isOther ? "" : " (--trust loads the code)") << '\n';
   carried->options.stages.memoryLimitOf = options.stages.memoryLimitOf;
   return compileModel(carried->path, std::move(carried->options));
 }

@@ -42,8 +42,10 @@ struct OpenedArtifact {
   std::string path;
   PrivateFile file; ///< what was checked
   Seal seal;
-  bool isTrusted = false; ///< signed with the user's key, or --trust
-  std::string whyNot;     ///< where it is not
+  /// Signed with the user's key, or --trust, and for this build's runtime.
+  bool isTrusted = false;
+  bool isOther = false; ///< for another one
+  std::string whyNot;   ///< where it is not trusted
 
   llvm::StringRef code() const;
   llvm::StringRef program() const;

@@ -119,7 +119,7 @@ static Error takeOver(const std::optional<OpenedArtifact> &artifact) {
     return writeFile(output,
                      [&](raw_ostream &out) { emitHeader(*metadata, out); });
   }
-  if (trust.trust)
+  if (trust.trust && !artifact->isOther)
     return writeArtifact(
         sealCode(artifact->code(), artifact->program(), trust));
   if (artifact->isTrusted)

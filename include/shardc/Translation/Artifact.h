@@ -66,6 +66,10 @@ bool isLinked(llvm::StringRef code);
 /// symbols that a program has, or whose metadata parseMetadata refuses.
 llvm::Expected<ProgramMetadata> readArtifactMetadata(llvm::StringRef code);
 
+/// Why the runtime of this build cannot run `code`, as what follows "it"; empty
+/// if it can, and if readArtifactMetadata says what is wrong.
+std::string checkArtifactInterface(llvm::StringRef code);
+
 /// Writes a C header: the entry point with the shapes of what it takes, and, as
 /// constants, the numbers of ranks, inputs and outputs and the boundaries of
 /// every dim that is cut.

@@ -7,6 +7,7 @@
 
 #include "Core/Program.h"
 #include "Collectives/Plan.h"
+#include "shardc/Seal/Interface.h"
 #include "shardc/Seal/PrivateFile.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
@@ -223,6 +224,8 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
       *stringsLength > limit)
     return refuse(SHARDRT_ARTIFACT, "lengths of its tables make no sense");
   loaded->metadata = metadata;
+  if (std::string why = shardc::checkInterface(metadata); !why.empty())
+    return refuse(SHARDRT_ARTIFACT, why + ": compile the program again");
   std::string why =
       readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
                  {strings, static_cast<size_t>(*stringsLength)});
