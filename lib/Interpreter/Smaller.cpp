@@ -1,10 +1,12 @@
 //===- Smaller.cpp - The same program on smaller dims ---------------------===//
 //
-// Dims that ops keep equal are one class (union-find over dims of values). A
-// class is free unless an op's text binds its size: windows, offsets, constants
-// whose elements differ, reshapes that split or join, dims that a region's
-// author cut. A free class of n elements becomes one of m < n, with m = n
-// modulo the number of devices, so that what was cut unevenly still is.
+// Dims that lose elements together are one class (union-find over dims of
+// values, with the ratio of what they lose): those that ops keep equal, those
+// on both sides of a window, which loses what its stride goes, and of a slice
+// that is most of its source. A class is free unless an op's text binds its
+// size: constants whose elements differ, reshapes that split in other places,
+// dims that a region's author cut. Each dim of a free class loses a multiple of
+// the number of devices, so that what was cut unevenly still is.
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
@@ -12,8 +14,9 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "llvm/ADT/IntEqClasses.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace shardc;
@@ -42,6 +45,61 @@ int64_t shardc::interpreter::countElements(ModuleOp module) {
 
 namespace {
 
+/// Dims that lose elements together.
+class Classes {
+public:
+  void grow(unsigned count) {
+    parent.resize(count);
+    std::iota(parent.begin(), parent.end(), 0u);
+    ratio.resize(count);
+  }
+
+  /// False if numbers have become too large: then nothing holds.
+  bool hold() const { return !isTooLarge; }
+
+  /// A dim loses `times / parts` of what the root of its class does.
+  struct Ratio {
+    int64_t times = 1, parts = 1;
+  };
+  std::pair<unsigned, Ratio> find(unsigned id) const {
+    Ratio all;
+    while (parent[id] != id) {
+      all = product(all, ratio[id]);
+      id = parent[id];
+    }
+    return {id, all};
+  }
+
+  /// `p` times what `a` loses is `q` times what `b` loses. False if that is so
+  /// for nothing alone.
+  bool join(unsigned a, int64_t p, unsigned b, int64_t q) {
+    auto [rootA, ofA] = find(a);
+    auto [rootB, ofB] = find(b);
+    Ratio left = product(ofA, {p, 1}), right = product(ofB, {q, 1});
+    if (rootA == rootB)
+      return left.times == right.times && left.parts == right.parts;
+    parent[rootA] = rootB;
+    ratio[rootA] = product(right, {left.parts, left.times});
+    return true;
+  }
+
+private:
+  Ratio product(Ratio a, Ratio b) const {
+    int64_t times = a.times * b.times, parts = a.parts * b.parts;
+    int64_t common = std::gcd(times, parts);
+    Ratio result{times / common, parts / common};
+    if (result.times <= mostRatio && result.parts <= mostRatio)
+      return result;
+    isTooLarge = true;
+    return {};
+  }
+
+  static constexpr int64_t mostRatio = int64_t(1) << 30;
+  mutable bool isTooLarge = false;
+  std::vector<unsigned> parent;
+  std::vector<Ratio> ratio;
+};
+
 class Shrinker {
 public:
   explicit Shrinker(ModuleOp module);
@@ -50,10 +108,18 @@ public:
   bool shrink(int64_t most);
 
 private:
-  unsigned idOf(Value value, size_t dim) { return first.lookup(value) + dim; }
+  unsigned idOf(Value value, size_t dim) const {
+    return first.lookup(value) + dim;
+  }
+  /// `p` times what the one dim loses is `q` times what the other does.
+  void tie(Value a, size_t i, Value b, size_t j, int64_t p = 1, int64_t q = 1) {
+    if (p < 1 || q < 1 || p > largestRatio || q > largestRatio ||
+        !classes.join(idOf(a, i), p, idOf(b, j), q))
+      freeze(a, i), freeze(b, j);
+  }
   void join(Value a, size_t i, Value b, size_t j) {
     if (shapeOf(a)[i] == shapeOf(b)[j])
-      classes.join(idOf(a, i), idOf(b, j));
+      tie(a, i, b, j);
     else
       freeze(a, i), freeze(b, j);
   }
@@ -71,17 +137,53 @@ private:
     for (size_t i = 0; i < shapeOf(value).size(); ++i)
       freeze(value, i);
   }
+  /// No fewer elements than these.
+  void keep(Value value, size_t dim, int64_t least) {
+    int64_t &known = floors[idOf(value, dim)];
+    known = std::max(known, least);
+  }
+  /// A part that is most of a dim loses what that does; another one stays, and
+  /// the dim has room for it.
+  void part(Value whole, size_t i, Value part, size_t j) {
+    int64_t size = shapeOf(part)[j];
+    if (2 * size > shapeOf(whole)[i])
+      return tie(whole, i, part, j);
+    freeze(part, j);
+    keep(whole, i, size);
+  }
   void visit(Operation *op);
   void visitReshape(Value from, Value to);
   void visitGather(stablehlo::GatherOp op);
   void visitScatter(stablehlo::ScatterOp op);
+  void visitSlice(stablehlo::SliceOp op);
+  void visitPad(stablehlo::PadOp op);
+  void visitConcatenate(stablehlo::ConcatenateOp op);
+  void visitConvolution(stablehlo::ConvolutionOp op);
+  void visitWindows(stablehlo::ReduceWindowOp op);
   void bindSharding(Value value, spmd::ShardingAttr sharding);
 
+  /// What `id` loses, once that is known.
+  int64_t lossOf(unsigned id) const {
+    auto [root, ratio] = classes.find(id);
+    return losses.lookup(root) * ratio.times / ratio.parts;
+  }
+  int64_t lossOf(Value value, size_t dim) const {
+    return lossOf(idOf(value, dim));
+  }
+  bool findLosses(int64_t most);
+
+  static constexpr int64_t largestRatio = int64_t(1) << 16;
+  static constexpr int64_t largestStep = int64_t(1) << 30;
+  static constexpr int64_t mostShares = 16; ///< of a dim that is cut evenly
   ModuleOp module;
   llvm::DenseMap<Value, unsigned> first;
   std::vector<Value> values;
-  llvm::IntEqClasses classes;
+  Classes classes;
   std::vector<unsigned> frozen;
+  llvm::DenseMap<unsigned, int64_t> floors; ///< by dim
+  llvm::DenseMap<unsigned, int64_t> losses; ///< by root
+  /// What ops say of their dims, for those that are left.
+  std::vector<std::function<void()>> rewrites;
   int64_t devices = 1;
 };
 
@@ -130,7 +232,6 @@ Shrinker::Shrinker(ModuleOp module) : module(module) {
   });
   classes.grow(count);
   module.walk([&](Operation *op) { visit(op); });
-  classes.compress();
 }
 
 /// A dim stands for itself where the dims before it hold as many elements on
@@ -152,6 +253,23 @@ void Shrinker::visitReshape(Value from, Value to) {
       left < right ? left *= a[i++] : right *= b[j++];
     if (left == right && i == firstA + 1 && j == firstB + 1 && left > 0) {
       join(from, firstA, to, firstB);
+      continue;
+    }
+    // One dim as several, or several as one: the largest of them goes on, the
+    // others stay.
+    if (left == right && left > 0 && (i == firstA + 1 || j == firstB + 1)) {
+      auto largest = [](ArrayRef<int64_t> shape, size_t begin, size_t end) {
+        return std::max_element(shape.begin() + begin, shape.begin() + end) -
+               shape.begin();
+      };
+      size_t ofA = largest(a, firstA, i), ofB = largest(b, firstB, j);
+      for (size_t k = firstA; k < i; ++k)
+        if (k != ofA)
+          freeze(from, k);
+      for (size_t k = firstB; k < j; ++k)
+        if (k != ofB)
+          freeze(to, k);
+      tie(from, ofA, to, ofB, left / a[ofA], left / b[ofB]);
       continue;
     }
     while (firstA < i)
@@ -182,10 +300,18 @@ void Shrinker::visitGather(stablehlo::GatherOp op) {
     if (llvm::is_contained(dims.getOperandBatchingDims(), i))
       freeze(operand, i);
     else if (!llvm::is_contained(dims.getCollapsedSliceDims(), i))
-      join(operand, i, result,
-           dims.getOffsetDims()[nextOffset++]); // parts are of other sizes:
-                                                // bound
+      part(operand, i, result, dims.getOffsetDims()[nextOffset++]);
   }
+  rewrites.push_back([this, op, result]() mutable {
+    auto dims = op.getDimensionNumbers();
+    auto sizes = llvm::to_vector(op.getSliceSizes());
+    size_t next = 0;
+    for (int64_t i = 0, e = sizes.size(); i < e; ++i)
+      if (!llvm::is_contained(dims.getOperandBatchingDims(), i) &&
+          !llvm::is_contained(dims.getCollapsedSliceDims(), i))
+        sizes[i] -= lossOf(result, dims.getOffsetDims()[next++]);
+    op.setSliceSizes(sizes);
+  });
   SmallVector<size_t> batch;
   for (int64_t i = 0, e = shapeOf(result).size(); i < e; ++i)
     if (!llvm::is_contained(dims.getOffsetDims(), i))
@@ -216,7 +342,7 @@ void Shrinker::visitScatter(stablehlo::ScatterOp op) {
       if (llvm::is_contained(dims.getInputBatchingDims(), i))
         freeze(input, i);
       else if (!llvm::is_contained(dims.getInsertedWindowDims(), i))
-        join(input, i, updates, dims.getUpdateWindowDims()[nextWindow++]);
+        part(input, i, updates, dims.getUpdateWindowDims()[nextWindow++]);
     }
     SmallVector<size_t> batch;
     for (int64_t i = 0, e = shapeOf(updates).size(); i < e; ++i)
@@ -231,6 +357,170 @@ void Shrinker::visitScatter(stablehlo::ScatterOp op) {
       if (llvm::is_contained(dims.getScatterIndicesBatchingDims(), i))
         freeze(indices, i);
       ++next;
+    }
+  }
+}
+
+void Shrinker::visitSlice(stablehlo::SliceOp op) {
+  Value from = op.getOperand(), to = op.getResult();
+  enum class Kind { Most, Share, Begin, End };
+  SmallVector<Kind> kinds;
+  for (auto [i, size] : llvm::enumerate(shapeOf(from))) {
+    int64_t start = op.getStartIndices()[i], stride = op.getStrides()[i],
+            count = shapeOf(to)[i];
+    if (2 * count * stride > size) {
+      // What is behind it stays.
+      kinds.push_back(Kind::Most);
+      tie(from, i, to, i, 1, stride);
+    } else if (stride == 1 && count > 0 && size % count == 0 &&
+               start % count == 0 && size / count <= mostShares) {
+      kinds.push_back(Kind::Share);
+      tie(from, i, to, i, 1, size / count);
+    } else {
+      bool isEnd = 2 * start >= size;
+      kinds.push_back(isEnd ? Kind::End : Kind::Begin);
+      freeze(to, i);
+      keep(from, i, isEnd ? size - start : op.getLimitIndices()[i]);
+    }
+  }
+  rewrites.push_back([this, op, from, to, kinds]() mutable {
+    auto starts = llvm::to_vector(op.getStartIndices());
+    auto limits = llvm::to_vector(op.getLimitIndices());
+    for (auto [i, kind] : llvm::enumerate(kinds)) {
+      int64_t loss = lossOf(from, i);
+      if (kind == Kind::Share) {
+        int64_t before = shapeOf(to)[i], after = before - lossOf(to, i);
+        starts[i] = starts[i] / before * after;
+        limits[i] = starts[i] + after;
+      } else {
+        starts[i] -= kind == Kind::End ? loss : 0;
+        limits[i] -= kind != Kind::Begin ? loss : 0;
+      }
+    }
+    op.setStartIndices(starts);
+    op.setLimitIndices(limits);
+  });
+}
+
+void Shrinker::visitPad(stablehlo::PadOp op) {
+  Value from = op->getOperand(0), to = op.getResult();
+  enum class Kind { Most, Share, Begin, End };
+  SmallVector<Kind> kinds;
+  for (auto [i, size] : llvm::enumerate(shapeOf(to))) {
+    int64_t low = op.getEdgePaddingLow()[i], high = op.getEdgePaddingHigh()[i],
+            apart = op.getInteriorPadding()[i] + 1, count = shapeOf(from)[i];
+    if (2 * count * apart > size) {
+      kinds.push_back(Kind::Most);
+      tie(to, i, from, i, 1, apart);
+    } else if (apart == 1 && count > 0 && low >= 0 && high >= 0 &&
+               size % count == 0 && low % count == 0 &&
+               size / count <= mostShares) {
+      kinds.push_back(Kind::Share);
+      tie(to, i, from, i, 1, size / count);
+    } else {
+      kinds.push_back(low > high ? Kind::End : Kind::Begin);
+      freeze(from, i);
+      keep(to, i, size - std::max(low, high));
+    }
+  }
+  rewrites.push_back([this, op, from, to, kinds]() mutable {
+    auto lows = llvm::to_vector(op.getEdgePaddingLow());
+    auto highs = llvm::to_vector(op.getEdgePaddingHigh());
+    for (auto [i, kind] : llvm::enumerate(kinds)) {
+      int64_t loss = lossOf(to, i), before = shapeOf(from)[i];
+      if (kind == Kind::Share) {
+        int64_t after = before - lossOf(from, i);
+        lows[i] = lows[i] / before * after;
+        highs[i] = highs[i] / before * after;
+      } else if (kind != Kind::Most) {
+        (kind == Kind::End ? lows : highs)[i] -= loss;
+      }
+    }
+    op.setEdgePaddingLow(lows);
+    op.setEdgePaddingHigh(highs);
+  });
+}
+
+/// Equal parts lose alike; of others, one that is most of the result loses what
+/// that does, and the rest stay.
+void Shrinker::visitConcatenate(stablehlo::ConcatenateOp op) {
+  Value to = op.getResult();
+  int64_t dim = op.getDimension(), size = shapeOf(to)[dim];
+  bool areEqual = true;
+  for (Value part : op->getOperands()) {
+    areEqual &= shapeOf(part)[dim] == shapeOf(op->getOperand(0))[dim];
+    for (int64_t i = 0, e = shapeOf(part).size(); i < e; ++i)
+      if (i != dim)
+        join(part, i, to, i);
+  }
+  bool isMost = false;
+  for (Value part : op->getOperands())
+    if (areEqual) {
+      tie(part, dim, to, dim, op->getNumOperands(), 1);
+    } else if (2 * shapeOf(part)[dim] > size) {
+      tie(part, dim, to, dim);
+      isMost = true;
+    } else {
+      freeze(part, dim);
+    }
+  if (!areEqual && !isMost)
+    freeze(to, dim);
+}
+
+/// A result loses an element where its operand loses a stride. Of a kernel that
+/// is larger than its result (that of a gradient) both sides lose alike, and
+/// the result stays.
+void Shrinker::visitConvolution(stablehlo::ConvolutionOp op) {
+  auto dims = op.getDimensionNumbers();
+  Value lhs = op.getLhs(), rhs = op.getRhs(), result = op.getResult();
+  int64_t batch = dims.getInputBatchDimension(),
+          feature = dims.getInputFeatureDimension();
+  if (op.getBatchGroupCount() == 1) {
+    join(lhs, batch, result, dims.getOutputBatchDimension());
+  } else {
+    freeze(lhs, batch);
+    freeze(result, dims.getOutputBatchDimension());
+  }
+  if (op.getBatchGroupCount() == 1 && op.getFeatureGroupCount() == 1) {
+    join(lhs, feature, rhs, dims.getKernelInputFeatureDimension());
+    join(rhs, dims.getKernelOutputFeatureDimension(), result,
+         dims.getOutputFeatureDimension());
+  } else {
+    freeze(lhs, feature);
+    freeze(rhs, dims.getKernelInputFeatureDimension());
+    freeze(rhs, dims.getKernelOutputFeatureDimension());
+    freeze(result, dims.getOutputFeatureDimension());
+  }
+  for (auto [i, from, kernel, to] : llvm::enumerate(
+           dims.getInputSpatialDimensions(), dims.getKernelSpatialDimensions(),
+           dims.getOutputSpatialDimensions())) {
+    int64_t apart = op.getLhsDilationOrOnes()[i],
+            kernelApart = op.getRhsDilationOrOnes()[i];
+    if (shapeOf(rhs)[kernel] > shapeOf(result)[to]) {
+      freeze(result, to);
+      tie(lhs, from, rhs, kernel, apart, kernelApart);
+    } else {
+      freeze(rhs, kernel);
+      tie(lhs, from, result, to, apart, op.getWindowStridesOrOnes()[i]);
+    }
+  }
+}
+
+void Shrinker::visitWindows(stablehlo::ReduceWindowOp op) {
+  size_t count = op->getNumResults();
+  for (size_t n = 0; n < count; ++n) {
+    Value from = op->getOperand(n), to = op->getResult(n);
+    join(op->getOperand(0), from);
+    for (size_t i = 0; i < shapeOf(from).size(); ++i) {
+      int64_t window = op.getWindowDimensions()[i];
+      // A window over all, as of cumulative sums, is of this size.
+      if (window > 1 && 2 * window > shapeOf(from)[i]) {
+        freeze(from, i);
+        freeze(to, i);
+      } else {
+        tie(from, i, to, i, op.getBaseDilationsOrOnes()[i],
+            op.getWindowStridesOrOnes()[i]);
+      }
     }
   }
 }
@@ -350,67 +640,43 @@ void Shrinker::visit(Operation *op) {
              dims.getRhsContractingDimensions());
     return;
   }
-  if (auto conv = dyn_cast<stablehlo::ConvolutionOp>(op)) {
-    auto dims = conv.getDimensionNumbers();
-    Value lhs = conv.getLhs(), rhs = conv.getRhs(), result = conv.getResult();
-    if (conv.getBatchGroupCount() == 1) {
-      join(lhs, dims.getInputBatchDimension(), result,
-           dims.getOutputBatchDimension());
-      bool isWhole = conv.getFeatureGroupCount() == 1;
-      if (isWhole) {
-        join(lhs, dims.getInputFeatureDimension(), rhs,
-             dims.getKernelInputFeatureDimension());
-        join(rhs, dims.getKernelOutputFeatureDimension(), result,
-             dims.getOutputFeatureDimension());
-      } else {
-        freeze(lhs, dims.getInputFeatureDimension());
-        freeze(rhs, dims.getKernelInputFeatureDimension());
-        freeze(rhs, dims.getKernelOutputFeatureDimension());
-        freeze(result, dims.getOutputFeatureDimension());
-      }
-      for (int64_t dim : dims.getInputSpatialDimensions())
-        freeze(lhs, dim);
-      for (int64_t dim : dims.getKernelSpatialDimensions())
-        freeze(rhs, dim);
-      for (int64_t dim : dims.getOutputSpatialDimensions())
-        freeze(result, dim);
-      return;
-    }
-  }
-  if (auto slice = dyn_cast<stablehlo::SliceOp>(op)) {
-    Value from = slice.getOperand(), to = slice.getResult();
-    for (size_t i = 0; i < shapeOf(from).size(); ++i)
-      join(from, i, to, i); // parts are of other sizes: bound
-    return;
-  }
+  if (auto conv = dyn_cast<stablehlo::ConvolutionOp>(op))
+    return visitConvolution(conv);
+  if (auto slice = dyn_cast<stablehlo::SliceOp>(op))
+    return visitSlice(slice);
   if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    for (size_t i = 0; i < shapeOf(slice.getResult()).size(); ++i)
-      join(slice.getOperand(), i, slice.getResult(), i);
+    Value from = slice.getOperand(), to = slice.getResult();
+    for (size_t i = 0; i < shapeOf(to).size(); ++i)
+      part(from, i, to, i);
+    rewrites.push_back([this, slice, to]() mutable {
+      auto sizes = llvm::to_vector(slice.getSliceSizes());
+      for (size_t i = 0; i < sizes.size(); ++i)
+        sizes[i] -= lossOf(to, i);
+      slice.setSliceSizes(sizes);
+    });
     return;
   }
   if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op)) {
     join(op->getOperand(0), update.getResult());
     for (size_t i = 0; i < shapeOf(op->getOperand(1)).size(); ++i)
-      join(op->getOperand(1), i, update.getResult(), i);
+      part(update.getResult(), i, op->getOperand(1), i);
     return;
   }
-  if (auto pad = dyn_cast<stablehlo::PadOp>(op)) {
-    for (size_t i = 0; i < shapeOf(pad.getResult()).size(); ++i) {
-      join(op->getOperand(0), i, pad.getResult(), i);
-      if (pad.getEdgePaddingLow()[i] != 0 || pad.getEdgePaddingHigh()[i] != 0 ||
-          pad.getInteriorPadding()[i] != 0)
-        freeze(pad.getResult(), i);
-    }
+  if (auto pad = dyn_cast<stablehlo::PadOp>(op))
+    return visitPad(pad);
+  if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op))
+    return visitConcatenate(concatenate);
+  if (auto windows = dyn_cast<stablehlo::ReduceWindowOp>(op))
+    return visitWindows(windows);
+  if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op)) {
+    Value operand = op->getOperand(0), source = op->getOperand(1);
+    join(operand, op->getResult(0));
+    for (size_t i = 0; i < shapeOf(operand).size(); ++i)
+      tie(operand, i, source, i, 1, scatter.getWindowStridesOrOnes()[i]);
     return;
   }
-  if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op)) {
-    for (Value operand : op->getOperands())
-      for (size_t i = 0; i < shapeOf(operand).size(); ++i)
-        i == concatenate.getDimension() ? freeze(operand, i)
-                                        : join(operand, i, op->getResult(0), i);
-    freeze(op->getResult(0), concatenate.getDimension());
-    return;
-  }
+  if (isa<stablehlo::ReverseOp>(op))
+    return join(op->getOperands(), op->getResults());
   if (auto gather = dyn_cast<stablehlo::GatherOp>(op))
     return visitGather(gather);
   if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
@@ -432,49 +698,67 @@ void Shrinker::visit(Operation *op) {
   });
 }
 
-bool Shrinker::shrink(int64_t most) {
+/// Finds what each class loses. False if none does.
+bool Shrinker::findLosses(int64_t most) {
+  if (!classes.hold())
+    return false;
   llvm::DenseSet<unsigned> bound;
   for (unsigned id : frozen)
-    bound.insert(classes[id]);
-  bool isChanged = false;
+    bound.insert(classes.find(id).first);
+  // What the root of each class may lose, in steps that are whole and multiples
+  // of the number of devices for all.
+  struct Class {
+    int64_t step = 1;           ///< of which all dims lose whole ones
+    std::vector<unsigned> dims; ///< of it
+    std::vector<int64_t> sizes;
+  };
+  llvm::MapVector<unsigned, Class> found;
+  for (Value value : values)
+    for (auto [i, size] : llvm::enumerate(shapeOf(value))) {
+      auto [root, ratio] = classes.find(idOf(value, i));
+      if (bound.contains(root) || ShapedType::isDynamic(size))
+        continue;
+      Class &known = found[root];
+      if (known.step <= largestStep)
+        known.step = std::lcm(known.step, ratio.parts);
+      known.dims.push_back(idOf(value, i));
+      known.sizes.push_back(size);
+    }
+  for (auto &[root, known] : found) {
+    if (known.step > largestStep)
+      continue;
+    int64_t step = known.step * devices, wanted = 0, allowed = INT64_MAX;
+    for (auto [id, size] : llvm::zip_equal(known.dims, known.sizes)) {
+      Classes::Ratio ratio = classes.find(id).second;
+      int64_t loss = step / ratio.parts * ratio.times;
+      // An element a device, of dims that have them.
+      int64_t least =
+          std::max({floors.lookup(id), std::min(size, devices), int64_t(2)});
+      allowed = std::min(allowed, std::max<int64_t>(size - least, 0) / loss);
+      if (size > most)
+        wanted = std::max(wanted, (size - most + loss - 1) / loss);
+    }
+    losses[root] = std::min(wanted, allowed) * step;
+  }
+  return llvm::any_of(losses, [](auto &loss) { return loss.second > 0; });
+}
+
+bool Shrinker::shrink(int64_t most) {
+  if (!findLosses(most))
+    return false;
   auto shapeNow = [&](Value value) {
     Shape shape(shapeOf(value));
-    for (size_t i = 0; i < shape.size(); ++i) {
-      int64_t &size = shape[i];
-      if (bound.contains(classes[idOf(value, i)]) || size <= most ||
-          size <= 2 * devices)
-        continue;
-      int64_t smaller = size % devices;
-      while (smaller + devices <= most || smaller < 2)
-        smaller += devices;
-      if (smaller >= size)
-        continue;
-      isChanged = true;
-      size = smaller;
-    }
+    for (size_t i = 0; i < shape.size(); ++i)
+      shape[i] -= lossOf(value, i);
     return shape;
   };
-  // Sizes that ops say themselves are of dims that they keep whole: their
-  // operands' and results'.
-  module.walk([&](Operation *op) {
-    auto update = [&](StringRef name, Value of) {
-      auto sizes = llvm::to_vector(
-          op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef());
-      Shape before(shapeOf(of)), after = shapeNow(of);
-      for (size_t i = 0; i < sizes.size(); ++i)
-        if (sizes[i] == before[i])
-          sizes[i] = after[i];
-      op->setAttr(name, DenseI64ArrayAttr::get(op->getContext(), sizes));
-    };
-    if (isa<stablehlo::SliceOp>(op))
-      update("limit_indices", op->getOperand(0));
-    if (isa<stablehlo::DynamicSliceOp, stablehlo::GatherOp>(op))
-      update("slice_sizes", op->getOperand(0));
-    if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
-      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-          dense && dense.isSplat())
-        op->setAttr("value", dense.resizeSplat(dense.getType().clone(
-                                 shapeNow(op->getResult(0)))));
+  for (auto &rewrite : rewrites)
+    rewrite();
+  module.walk([&](stablehlo::ConstantOp constant) {
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+        dense && dense.isSplat())
+      constant->setAttr("value", dense.resizeSplat(dense.getType().clone(
+                                     shapeNow(constant.getResult()))));
   });
   std::vector<std::pair<Value, Type>> types;
   for (Value value : values)
@@ -488,7 +772,7 @@ bool Shrinker::shrink(int64_t most) {
           module.getContext(), function.getBody().getArgumentTypes(),
           function.getBody().front().getTerminator()->getOperandTypes()));
   });
-  return isChanged;
+  return true;
 }
 
 OwningOpRef<ModuleOp> shardc::interpreter::smaller(ModuleOp module,
