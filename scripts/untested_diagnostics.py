@@ -49,7 +49,7 @@ def statement(text: str, begin: int) -> str:
 
 def pieces(source: str) -> list[str]:
     """What a statement prints, cut where values stand; literals that follow one another are one."""
-    joined = re.sub(r'"\s*\n?\s*"', "", source)
+    joined = re.sub(r'(?<!\\)"\s*\n?\s*"', "", source)
     found = []
     for match in STRING.finditer(joined):
         words = match[1]

@@ -105,8 +105,6 @@ static LogicalResult checkOp(Operation *op) {
                       {"stablehlo", "chlo", "sdy", "solver", "spmd", "func"},
                       dialect->getNamespace()))
     return unsupported(op) << ": expected ops of stablehlo, chlo, sdy and spmd";
-  if (isa<func::FuncOp>(op))
-    return op->emitOpError() << "is inside a function";
   if (op->getName().getDialectNamespace() == "func" && !isa<func::ReturnOp>(op))
     return unsupported(op) << ": only calls by name are known";
   for (auto [i, type] : llvm::enumerate(op->getResultTypes()))

@@ -52,3 +52,27 @@ func.func @main(%a: tensor<5x3xf32>) -> tensor<5x3xf32> {
   %0 = stablehlo.custom_call @ragged_all_to_all(%a, %a) : (tensor<5x3xf32>, tensor<5x3xf32>) -> tensor<5x3xf32>
   return %0 : tensor<5x3xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<5x48xf32>) -> (tensor<5x3xf32>, tensor<5x3xi32>) {
+  // expected-error @+1 {{custom call @mhlo.topk expects one operand, two results, k, and the largest asked for}}
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 3 : i64, largest = false}} : (tensor<5x48xf32>) -> (tensor<5x3xf32>, tensor<5x3xi32>)
+  return %0#0, %0#1 : tensor<5x3xf32>, tensor<5x3xi32>
+}
+
+// -----
+
+func.func @main(%x: tensor<5xf32>) {
+  // expected-error @+1 {{custom call @dce_sink expects one tensor}}
+  stablehlo.custom_call @dce_sink(%x, %x) {has_side_effect = true} : (tensor<5xf32>, tensor<5xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  // expected-error @+1 {{custom call @dce_sink has results, expected none}}
+  %0:2 = stablehlo.custom_call @dce_sink(%x) {has_side_effect = true} : (tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>)
+  return %0#0, %0#1 : tensor<5xf32>, tensor<5xf32>
+}

@@ -45,3 +45,11 @@ func.func @main(%a: tensor<5x5xf32>, %j: tensor<4xi32>) -> tensor<5x5xf32> {
   %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %j) : (tensor<5x5xf32>, tensor<4xi32>) -> (tensor<5x5xf32>, tensor<5xi32>, tensor<5xf32>)
   return %0#0 : tensor<5x5xf32>
 }
+
+// -----
+
+func.func @pivots(%p: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
+  // expected-error @below {{custom call @cu_lu_pivots_to_permutation expects one operand and one result}}
+  %0:2 = stablehlo.custom_call @cu_lu_pivots_to_permutation(%p) : (tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>)
+  return %0#0, %0#1 : tensor<3xi32>, tensor<3xi32>
+}

@@ -37,3 +37,19 @@ func.func @main(%q: tensor<2x32x4x64xbf16>) {
   %1:2 = stablehlo.custom_call @__cudnn$fmhaSoftmaxF8(%q, %q, %q) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22fmha_scale\22: 0.125, \22mask_type\22: \22NO_MASK\22, \22dropout_rate\22: 0.0}}"} : (tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>) -> (tensor<2x4x32x64xbf16>, tensor<0xui8>)
   return
 }
+
+// -----
+
+func.func @main(%q: tensor<2x32x4x64xbf16>) {
+  // expected-error @below {{custom call @__cudnn$fmhaSoftmax has no cudnn_fmha_backend_config with fmha_scale and mask_type}}
+  %1:2 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %q, %q) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22mask_type\22: \22NO_MASK\22}}"} : (tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>) -> (tensor<2x4x32x64xbf16>, tensor<0xui8>)
+  return
+}
+
+// -----
+
+func.func @main(%q: tensor<2x32x4x64xbf16>) {
+  // expected-error @below {{custom call @__cudnn$fmhaSoftmax has 1 results, expected 2, or one more for the log-sum-exp}}
+  %1 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %q, %q) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22fmha_scale\22: 0.125, \22mask_type\22: \22NO_MASK\22, \22dropout_rate\22: 0.0}}"} : (tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>) -> tensor<2x4x32x64xbf16>
+  return
+}

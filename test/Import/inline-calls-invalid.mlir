@@ -47,3 +47,17 @@ func.func @main(%x: tensor<2xf32>) -> !stablehlo.future<tensor<1xf32>> {
   // expected-error @below {{unsupported: hands on '!stablehlo.future<tensor<1xf32>>'; await it with async_done where it is begun}}
   return %0 : !stablehlo.future<tensor<1xf32>>
 }
+
+// -----
+
+// expected-error @below {{function @main has no body}}
+func.func private @main(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// expected-error @below {{function @main has 2 blocks, expected one; StableHLO branches with regions}}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  cf.br ^bb1
+^bb1:
+  return %x : tensor<4xf32>
+}

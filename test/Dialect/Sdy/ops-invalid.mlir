@@ -240,3 +240,43 @@ sdy.mesh @m = <["x"=2]>
 func.func @priority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}p-1]>}) {
   return
 }
+
+// -----
+
+func.func @factor_name(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected factors named i to z or z_1, z_2, ..., got 'a'}}
+  %0 = stablehlo.custom_call @f(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([a])->([i]) {i=8}>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @reduction(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected sum, max or min, got 'mean'}}
+  %0 = sdy.all_reduce mean {"x"} %a out_sharding=<@m, [{}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @manual_arguments(%a: tensor<8xf32>) {
+  // expected-error @+1 {{region takes 0 arguments, but there are 1 operands}}
+  %0 = "sdy.manual_computation"(%a) <{in_shardings = #sdy.sharding_per_value<[<@m, [{}]>]>, out_shardings = #sdy.sharding_per_value<[<@m, [{}]>]>, manual_axes = #sdy<manual_axes{"x"}>}> ({
+    sdy.return %a : tensor<8xf32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @m = <["x"=2]>
+func.func @manual_end(%a: tensor<8xf32>) {
+  // expected-error @+1 {{region must end in sdy.return}}
+  %0 = "sdy.manual_computation"(%a) <{in_shardings = #sdy.sharding_per_value<[<@m, [{}]>]>, out_shardings = #sdy.sharding_per_value<[<@m, [{}]>]>, manual_axes = #sdy<manual_axes{"x"}>}> ({
+  ^bb0(%x: tensor<8xf32>):
+    stablehlo.return %x : tensor<8xf32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

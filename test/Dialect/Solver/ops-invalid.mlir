@@ -61,3 +61,19 @@ func.func @fixed(%a: tensor<6x6xf32>, %f: tensor<5xi32>) {
   %0:3 = solver.pivoted_qr %a, %f : (tensor<6x6xf32>, tensor<5xi32>) -> (tensor<6x6xf32>, tensor<6xi32>, tensor<6xf32>)
   return
 }
+
+// -----
+
+func.func @more_pivots_than_rows(%p: tensor<4x7xi32>) -> tensor<4x6xi32> {
+  // expected-error @below {{turns 'tensor<4x7xi32>' into 'tensor<4x6xi32>', expected no more pivots than rows, in equal batches}}
+  %0 = solver.permutation %p : (tensor<4x7xi32>) -> tensor<4x6xi32>
+  return %0 : tensor<4x6xi32>
+}
+
+// -----
+
+func.func @more_taus_than_columns(%a: tensor<6x4xf32>, %t: tensor<5xf32>) -> tensor<6x4xf32> {
+  // expected-error @below {{has 'tensor<6x4xf32>' and taus of type 'tensor<5xf32>', expected no more taus than columns and no more columns than rows}}
+  %0 = solver.householder_product %a, %t : (tensor<6x4xf32>, tensor<5xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}

@@ -115,3 +115,60 @@ func.func @order_of_the_best(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   } : (tensor<8x4xf32>, tensor<6x4xf32>) -> (tensor<8x3xf32>, tensor<8x3xi32>)
   return
 }
+
+// -----
+
+#q = affine_map<(q, k, d) -> (q, d)>
+#k = affine_map<(q, k, d) -> (k, d)>
+#row = affine_map<(q, k, d) -> (q)>
+func.func @too_few(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op has maps over 3 dims, expected at least query, key, depth and feature}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(b, q, k, d, e) -> (b, q, d)>
+#k = affine_map<(b, q, k, d, e) -> (b, k, d)>
+#row = affine_map<(b, q, k, d, e) -> (q)>
+func.func @batch(%q: tensor<2x8x4xf32>, %k: tensor<2x6x4xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op result 0 lacks batch dim d0}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] score {
+  ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<2x8x4xf32>, tensor<2x6x4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#v = affine_map<(q, k, d, e) -> (k, e)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @weighed_maximum(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x3xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op has a value, which 'max' cannot weigh}}
+  %out = spmd.all_pairs max %q, %k, %v maps [#q, #k, #v, #row] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>, tensor<6x3xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @no_yield(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op region 'score' must end in 'spmd.yield'}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    stablehlo.return %raw : tensor<f32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
+  return
+}

@@ -107,3 +107,81 @@ func.func @whole_both_real(%x: memref<8xf32>, %f: f32) {
   spmd.lines fourier dim 0 ins(%x, %x, %x : memref<8xf32>, memref<8xf32>, memref<8xf32>) starts(%f : f32) outs(%x : memref<8xf32>)
   return
 }
+
+// -----
+
+func.func @blocks(%x: memref<4xf32>) {
+  // expected-error@+1 {{expected a body of one block}}
+  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @body(%x: memref<4xf32>) {
+  // expected-error@+1 {{has a body of ('f32'), expected ('f32', 'f32')}}
+  spmd.lines sort dim 0 ins(%x : memref<4xf32>) outs(%x : memref<4xf32>) body {
+  ^bb0(%a: f32):
+    %l = arith.cmpf olt, %a, %a : f32
+    spmd.yield %l : i1
+  }
+  return
+}
+
+// -----
+
+func.func @scan_with_positions(%x: memref<4xf32>, %p: memref<4xi32>, %s: f32) {
+  // expected-error@+1 {{has positions, which sorts alone give}}
+  spmd.lines scan dim 0 positions ins(%x : memref<4xf32>) starts(%s : f32) outs(%x, %p : memref<4xf32>, memref<4xi32>) body {
+  ^bb0(%a: f32, %b: f32):
+    spmd.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @sort_with_starts(%x: memref<4xf32>, %s: f32) {
+  // expected-error@+1 {{has starts, which scans alone have}}
+  spmd.lines sort dim 0 ins(%x : memref<4xf32>) starts(%s : f32) outs(%x : memref<4xf32>) body {
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.cmpf olt, %a, %b : f32
+    spmd.yield %l : i1
+  }
+  return
+}
+
+// -----
+
+func.func @transform_with_body(%x: memref<4xf32>) {
+  // expected-error@+1 {{has a body, which a transform has not}}
+  spmd.lines fourier dim 0 ins(%x, %x, %x, %x : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(%x, %x : memref<4xf32>, memref<4xf32>) body {
+  ^bb0(%a: f32):
+    spmd.yield %a : f32
+  }
+  return
+}
+
+// -----
+
+func.func @parts(%x: memref<4xf32>, %y: memref<4xf64>) {
+  // expected-error@+1 {{has parts and tables of 'f32', 'f64', expected one float type}}
+  spmd.lines fourier dim 0 ins(%x, %y, %x, %x : memref<4xf32>, memref<4xf64>, memref<4xf32>, memref<4xf32>) outs(%x, %y : memref<4xf32>, memref<4xf64>)
+  return
+}
+
+// -----
+
+func.func @whole_without_factor(%x: memref<4xcomplex<f32>>, %t: memref<4xf32>) {
+  // expected-error@+1 {{of numbers and two tables has 0 starts and 1 inits, expected a factor and a result}}
+  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) outs(%x : memref<4xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @factor(%x: memref<4xcomplex<f32>>, %t: memref<4xf32>, %s: f64) {
+  // expected-error@+1 {{has a factor of 'f64', expected 'f32'}}
+  spmd.lines fourier dim 0 ins(%x, %t, %t : memref<4xcomplex<f32>>, memref<4xf32>, memref<4xf32>) starts(%s : f64) outs(%x : memref<4xcomplex<f32>>)
+  return
+}

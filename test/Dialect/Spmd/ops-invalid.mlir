@@ -165,3 +165,26 @@ func.func @dealt_negative() -> tensor<8xi32> {
 func.func @order(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" order snake}]>}) {
   return
 }
+
+// -----
+
+func.func @amounts(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{has 1 low and 2 high amounts for 2 dims}}
+  %0 = spmd.pad edge %x low = [0] high = [0, 0] : tensor<4x3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @nothing_to_read(%x: tensor<0xf32>) {
+  // expected-error@+1 {{which has no elements to read}}
+  %0 = spmd.pad edge %x low = [1] high = [0] : tensor<0xf32> -> tensor<1xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'sum' with 2 numbers and 0 operands is no formula}}
+func.func @formula() attributes {f = #spmd.formula<sum[1, 2]>} {
+  return
+}

@@ -47,3 +47,16 @@ func.func @plan(%table: tensor<50x16xf32>, %plan: i64) -> tensor<4x16xf32> {
   %0 = spmd.gather_rows %plan of %table first 0 [] on @mesh : tensor<50x16xf32> -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @twice(%table: tensor<50x16xf32>, %indices: tensor<4x1xi32>) -> tensor<4x16xf32> {
+  %plan = spmd.row_plan %indices vector 1 components [0] slices [1]
+      rows [<dim 0 along ["x"] : [0:50, 50:100] -> [0:1, 0:1]>] batch [] on @mesh : tensor<4x1xi32>
+  // expected-error@+1 {{lists dim 0 of the operand, which has 2 dims, each listed once at most}}
+  %0 = spmd.gather_rows %plan of %table first 0
+      [<dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>, <dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>]
+      on @mesh : tensor<50x16xf32> -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

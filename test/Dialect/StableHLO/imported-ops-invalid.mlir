@@ -142,3 +142,41 @@ func.func @done(%f: !stablehlo.future<tensor<2xf32>>) {
   %0 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2xf32>>) -> tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @accuracy(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected atol, rtol, ulps or mode, got 'digits'}}
+  %0 = stablehlo.cbrt %x {result_accuracy = #stablehlo.result_accuracy<digits = 3>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @axes(%x: tensor<2xi64>) {
+  // expected-error @+1 {{expected #stablehlo.axis_ref, got "a"}}
+  %0 = "stablehlo.collective_broadcast"(%x) {replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>]>, axes = ["a"]>} : (tensor<2xi64>) -> tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @scan_types(%x: tensor<4x3xf32>, %c: tensor<4xf32>) {
+  %0:2 = chlo.scan(%x) inits(%c) dimension=1 {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    stablehlo.return %b, %b : tensor<4xf32>, tensor<4xf32>
+  // expected-error @+1 {{expected types of 1 inputs and 1 values that are carried, got '(tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)'}}
+  } : (tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @scan_end(%x: tensor<4x3xf32>, %c: tensor<4xf32>) {
+  // expected-error @+1 {{has a body without stablehlo.return}}
+  %0:2 = chlo.scan(%x) inits(%c) dimension=1 {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    func.return %b, %b : tensor<4xf32>, tensor<4xf32>
+  } : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)
+  return
+}

@@ -561,3 +561,27 @@ func.func @update_of_another_kind(%a: tensor<6xf32>, %i: tensor<2x1xi32>, %u: te
   }) : (tensor<6xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+func.func @two_algorithms(%a: tensor<4x4xf32>) {
+  // expected-error @+1 {{expected nothing more after 'algorithm'}}
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, rhs_precision_type = f32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false>, precision = [DEFAULT, DEFAULT] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @spatial_twice(%a: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x4xf32>) {
+  // expected-error @+1 {{expected spatial dims 0 to 1, each once}}
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 0, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @applies_to_two(%a: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{'applies' is for one operand, got 2; give a reducer}}
+  %0:2 = stablehlo.reduce(%a init: %z), (%a init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return
+}

@@ -52,27 +52,14 @@ static StringRef nameOfDim(AllPairsOpInterface op, int64_t dim) {
       {"query", "key", "depth", "feature"})[dim - op.getNumBatchDims()];
 }
 
-/// Checks the map of one tensor, and its sizes against those of others.
+/// Checks which dims one tensor has, and their sizes against those of others.
 static LogicalResult verifyTensor(AllPairsOpInterface op, const Role &role,
                                   Type type, AffineMap map,
                                   ArrayRef<int64_t> sizes) {
   auto tensor = cast<RankedTensorType>(type);
-  if (map.getNumDims() != sizes.size() || map.getNumSymbols() != 0)
-    return op->emitOpError()
-           << role.name << " has map " << AffineMapAttr::get(map)
-           << ", expected one over " << sizes.size() << " dims as the first";
-  if (map.getNumResults() != tensor.getRank())
-    return op->emitOpError()
-           << role.name << " has " << tensor.getRank()
-           << " dims, but its map gives " << map.getNumResults();
   llvm::SmallBitVector seen(sizes.size());
-  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
-    auto dimExpr = dyn_cast<AffineDimExpr>(expr);
-    if (!dimExpr || seen.test(dimExpr.getPosition()))
-      return op->emitOpError()
-             << role.name << " has map " << AffineMapAttr::get(map)
-             << ", expected each result to be a dim of its own";
-    int64_t dim = dimExpr.getPosition();
+  for (int64_t i = 0, e = tensor.getRank(); i < e; ++i) {
+    int64_t dim = map.getDimPosition(i);
     seen.set(dim);
     if (dim >= op.getNumBatchDims() &&
         !llvm::is_contained(role.required, dim) &&
@@ -114,9 +101,6 @@ static LogicalResult verifyRegion(AllPairsOpInterface op, StringRef name,
     arguments.append(op.getNumBatchDims() + 2,
                      RankedTensorType::get({}, IntegerType::get(context, 32)));
   }
-  if (!region.hasOneBlock())
-    return op->emitOpError()
-           << "region '" << name << "' has several blocks, expected one";
   Block &block = region.front();
   if (block.getArgumentTypes() != TypeRange(arguments))
     return op->emitOpError()

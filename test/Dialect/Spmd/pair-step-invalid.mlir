@@ -1,0 +1,29 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics
+
+#q = affine_map<(q, k, d) -> (q, d)>
+#k = affine_map<(q, k, d) -> (k, d)>
+#row = affine_map<(q, k, d) -> (q)>
+func.func @too_few(%q: tensor<4x3xf32>, %k: tensor<6x3xf32>, %at: index, %m: tensor<4xf32>) {
+  // expected-error @below {{'spmd.pair_step' op has maps over 3 dims, expected at least query, key, depth and feature}}
+  %0 = spmd.pair_step max ins(%q, %k : tensor<4x3xf32>, tensor<6x3xf32>) at (%at)
+      outs(%m : tensor<4xf32>) maps [#q, #k, #row] score {
+  ^bb0(%raw: f32, %i: index, %j: index):
+    spmd.yield %raw : f32
+  } -> tensor<4xf32>
+  return
+}
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @states(%q: tensor<4x3xf32>, %k: tensor<6x3xf32>, %at: index, %m: tensor<4xf32>) {
+  // expected-error @below {{'spmd.pair_step' op has 2 states and 0 rows, which do not belong to it}}
+  %0:2 = spmd.pair_step max ins(%q, %k : tensor<4x3xf32>, tensor<6x3xf32>) at (%at, %at)
+      outs(%m, %m : tensor<4xf32>, tensor<4xf32>) maps [#q, #k, #row, #row] score {
+  ^bb0(%raw: f32, %i: index, %j: index):
+    spmd.yield %raw : f32
+  } -> tensor<4xf32>, tensor<4xf32>
+  return
+}
