@@ -414,7 +414,11 @@ def main() -> int:
             print(f"FAILED {case.name}: {problem}", flush=True)
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(attempt, waiting))
+        try:
+            list(pool.map(attempt, waiting))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            return 130
     families: dict[str, list[dict[str, object]]] = collections.defaultdict(list)
     for case in cases:
         words = case.name.split()

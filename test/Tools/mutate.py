@@ -24,6 +24,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,8 +36,8 @@ CORPUS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
 PORTABLE = Path(__file__).parents[1] / "Dialect" / "Vhlo" / "Inputs"
 COUNTER = Path(__file__).parent / "shard-run" / "Inputs" / "counter.mlir"
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 77}
-SECONDS = 60
-"""By the clock, on a machine that does other things; what is read may take four seconds of a core."""
+SECONDS, WAIT = 60, 900
+"""Of a core, where what is read may take four; and by the clock: a busy machine fails no mutant, but what waits for nothing ends too."""
 MEMORY = 3 << 30
 LARGEST = 40_000
 """Bytes of the largest program taken: parsing and compiling it must not take most of the time."""
@@ -252,14 +253,19 @@ def limit() -> None:
     """Run in the child: what a mutant may take."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 def run(command: list[str]) -> tuple[int | None, str]:
     """The exit code, and what went wrong, if anything did."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False, preexec_fn=limit)
+        done = subprocess.run(command, capture_output=True, timeout=WAIT, check=False, preexec_fn=limit)
     except subprocess.TimeoutExpired:
-        return None, f"no end within {SECONDS} s"
+        return None, f"no end within {WAIT} s"
+    if done.returncode == -signal.SIGKILL:
+        return None, f"no end within {SECONDS} s of a core"
+    if done.returncode == -signal.SIGINT:
+        raise KeyboardInterrupt  # of the campaign: this mutant is run again
     said = done.stderr.decode(errors="replace").strip()
     if "sandbox:" in said:
         return done.returncode, f"a forbidden call: {said[-600:]}"
@@ -362,7 +368,11 @@ def main() -> int:
 
     numbers = range(options.first, options.first + options.count)
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(attempt, [number for number in numbers if number not in known]))
+        try:
+            list(pool.map(attempt, [number for number in numbers if number not in known]))
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            return 130
     entries = [known[number] for number in numbers]
     for kind in (".mlir", ".mlirbc", ".npz", ".so", ".checkpoint"):
         counts = collections.Counter(str(entry["code"]) for entry in entries if entry["kind"] == kind)
