@@ -52,3 +52,30 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]
   // expected-error @below {{operand 0 has #spmd.sharding<@mesh, [{"x"}]>: it is cut along "x" in dim 0, but is needed whole}}
   return %a : tensor<8xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{has 2 factor shardings, but its rule has 1}}
+  %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{}>, #spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{}]>]} : tensor<8xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{has 'spmd.factors', but no sharding rule}}
+  %0 = stablehlo.custom_call @f(%a) {spmd.factors = [#spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{}]>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>}) {
+  // expected-error @below {{is partial: #spmd.sharding<@mesh, [{}], partial = {"x" = sum}>; expected a reshard before}}
+  %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{}]>]} : tensor<8xf32>
+  return
+}

@@ -48,6 +48,22 @@ TEST(Artifact, RefusesWhatIsNone) {
   sys::fs::remove(path);
 }
 
+TEST(Artifact, RefusesSharedObjectsOfOthers) {
+  // A header of 64 bytes, and nothing that it points to.
+  std::string header("\x7f"
+                     "ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\x3e\0\1\0\0\0",
+                     24);
+  header.resize(52);
+  header += std::string("\x40\0\x38\0\0\0\x40\0\0\0\0\0", 12);
+  Expected<ProgramMetadata> metadata = readArtifactMetadata(header);
+  ASSERT_FALSE(bool(metadata));
+  EXPECT_EQ(toString(metadata.takeError()),
+            "not a shardc artifact: it must export shardc_main, shardc_sites, "
+            "shardc_sites_length, shardc_strings, shardc_strings_length, "
+            "shardc_metadata");
+  EXPECT_EQ(checkArtifactInterface(header), "");
+}
+
 TEST(Artifact, LinkerSaysWhatIsWrong) {
   Expected<std::string> linked = linkSharedObject("no object file");
   ASSERT_FALSE(bool(linked));

@@ -133,6 +133,15 @@ TEST(Metadata, NamesTheFieldThatIsWrong) {
   EXPECT_EQ(refusal(std::string(100000, '[')),
             "metadata: nested deeper than 32");
   EXPECT_EQ(refusal("[]"), "metadata: root: expected an object");
+  const std::string begin = "{\"format\":3,\"name\":\"\",\"compiler\":\"\","
+                            "\"arch\":\"\",\"arena_bytes\":0,\"mesh\":";
+  EXPECT_EQ(refusal(begin + "3}"), "metadata: .mesh: expected an array");
+  std::string many = "[0";
+  for (int i = 0; i < 999; ++i)
+    many += ",0";
+  EXPECT_EQ(refusal(begin + many + "]}")
+                .find("metadata: .mesh: 1000 entries, at most "),
+            0u);
 }
 
 TEST(Metadata, DamagedTextNeverCrashes) {
