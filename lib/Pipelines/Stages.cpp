@@ -208,6 +208,8 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
 
 void shardc::buildCpuBuffersStage(OpPassManager &pm,
                                   const StageOptions &options) {
+  // The same products in the same order, without those that are zero.
+  pm.addNestedPass<func::FuncOp>(createSplitBandsPass());
   // Threads share whole stages.
   addLowerToLinalg(pm, options.trace, /*blockTransforms=*/options.threads == 1,
                    /*manyThreads=*/false);
