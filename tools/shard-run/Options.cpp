@@ -119,6 +119,12 @@ static cl::opt<std::string> balance(
              "N steps before those that are asked for (default 10), or, with "
              "--steps, over the first N of these (default: all)"),
     cl::value_desc("N"), cl::ValueOptional, cl::cat(category));
+static cl::opt<bool> specialize(
+    "specialize",
+    cl::desc("With --dynamic and --steps: compile for the sizes of now in the "
+             "background, and go on with that program where it gives the same "
+             "bits"),
+    cl::cat(category));
 static cl::list<std::string> carries(
     "carry",
     cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
@@ -301,6 +307,19 @@ static Error checkOptions() {
       if (given)
         return usage("--interpret compiles and runs nothing; leave out " +
                      Twine(name));
+  if (specialize && !stepCount.getNumOccurrences())
+    return usage("--specialize changes over between steps: say how many with "
+                 "--steps=N");
+  if (specialize && !compile.isGiven("dynamic"))
+    return usage("--specialize is about sizes that are left open, but no "
+                 "--dynamic leaves any (of an artifact there is no model to "
+                 "compile once more)");
+  if (specialize && balance.getNumOccurrences())
+    return usage("--specialize is for sizes that stay, --balance changes them: "
+                 "give --sizes as it found them");
+  if (specialize && hostCalls.getNumOccurrences())
+    return usage("--specialize runs a step twice, with its calls of Python: "
+                 "leave out --host-calls");
   if (int64_t least = 1; balance.getNumOccurrences() && !balance.empty() &&
                          (StringRef(balance).getAsInteger(10, least) ||
                           least < 1 || least > 1000000000))
@@ -543,6 +562,7 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
         "the interpreter does one step, not --steps: compare them with "
         "--check");
   options.repeat = steps.value_or(1);
+  options.specializes = specialize;
   options.balances = balance.getNumOccurrences() > 0;
   if (options.balances)
     // Checked above.

@@ -45,6 +45,7 @@ struct RunOptions {
   std::string outputsFile;
   int64_t repeat = 1;
   StepOptions steps;
+  bool specializes = false; ///< to a static program, between steps
   bool balances = false;    ///< finds sizes by which ranks finish together
   int64_t balanceSteps = 0; ///< over so many steps; 0: not said
   bool reportJSON = false;

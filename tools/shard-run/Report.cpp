@@ -165,6 +165,9 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
                      {"first_imbalance", run.balance->firstImbalance},
                      {"imbalance", run.balance->imbalance},
                      {"refused", json::fixUTF8(run.balance->refused)}};
+  if (run.special)
+    report["specialize"] = json::Object{
+        {"step", run.special->step}, {"why", json::fixUTF8(run.special->why)}};
   out << json::Value(std::move(report)) << "\n";
 }
 
@@ -214,6 +217,11 @@ void shardc::writeSummary(raw_ostream &out, const Session &session,
         }
     out << "\n";
   }
+  if (run.special && run.special->step >= 0)
+    out << "specialize: from step " << run.special->step
+        << " on with the static program\n";
+  else if (run.special)
+    out << "specialize: no static program: " << run.special->why << "\n";
   writePlan(out, session);
   for (const Verdict &verdict : verdicts)
     for (auto [i, output] : enumerate(verdict.outputs)) {

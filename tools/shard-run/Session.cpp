@@ -6,7 +6,10 @@
 #include "shardc/Layout/Shares.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <cstring>
+#include <numeric>
+#include <thread>
 
 using namespace llvm;
 using namespace shardc;
@@ -491,7 +494,8 @@ public:
         plan(plan), left(steps), timeoutMs(timeoutMs),
         me(session.job ? shardrt_job_rank(session.job) : -1) {}
 
-  Expected<bool> look(shardrt_world *world) override {
+  Expected<bool> look(const Running &running) override {
+    shardrt_world *world = running.world.get();
     if (left == 0)
       return false;
     std::vector<double> times(session.program.numRanks());
@@ -590,6 +594,129 @@ private:
   std::string refused;
 };
 
+/// Compiles for the sizes of now while steps are made, and takes that program
+/// between two of them.
+class Session::Specializing final : public Rebinding {
+public:
+  Specializing(Session &session, ArrayRef<HostArray> inputs,
+               const StepPlan *plan, int64_t timeoutMs)
+      : session(session), inputs(inputs), plan(plan), timeoutMs(timeoutMs) {
+    std::string sizes, shapes;
+    for (auto [number, argument] : enumerate(session.program.arguments)) {
+      bool isOpen = false;
+      for (auto [i, dim] : enumerate(argument.dims)) {
+        isOpen |= dim.open;
+        if (!dim.dynamic || dim.axes.empty())
+          continue;
+        raw_string_ostream out(sizes);
+        out << (sizes.empty() ? "" : ";") << number << ":" << i << "=";
+        interleave(dim.boundaries.sizes(), out, ",");
+      }
+      if (isOpen) {
+        raw_string_ostream out(shapes);
+        out << (shapes.empty() ? "" : ";") << number << "=";
+        interleave(argument.shape, out, "x");
+      }
+    }
+    thread = std::thread([this, sizes, shapes] {
+      Expected<CompiledProgram> made =
+          this->session.compileStatic(sizes, shapes);
+      if (made)
+        compiled = std::move(*made);
+      else
+        taken.why = toString(made.takeError());
+      isDone = true;
+    });
+  }
+  ~Specializing() { thread.join(); }
+
+  Expected<bool> look(const Running &running) override {
+    ++steps;
+    if (isOver || !isDone)
+      return false;
+    isOver = true;
+    if (!compiled)
+      return false;
+    Expected<Session> made = Session::load(std::move(*compiled));
+    if (!made) {
+      taken.why = toString(made.takeError());
+      return false;
+    }
+    taken.why = difference(running, *made);
+    if (!taken.why.empty())
+      return false;
+    taken.step = steps;
+    std::swap(session.code, made->code);
+    std::swap(session.program, made->program);
+    std::swap(session.expectations, made->expectations);
+    return true;
+  }
+
+  Error bind() override { return Error::success(); }
+
+  Expected<Running> begin(ArrayRef<size_t> carried) const override {
+    return session.begin(inputs, plan, timeoutMs, carried);
+  }
+
+  SpecialReport report() const {
+    // It is still at work.
+    return isOver ? taken : SpecialReport{-1, "the steps were over before"};
+  }
+
+private:
+  /// Why the step that was made is another one with `other`; "" where not.
+  std::string difference(const Running &running, Session &other) const {
+    auto lieAlike = [](ArrayRef<ValueMetadata> mine,
+                       ArrayRef<ValueMetadata> theirs) {
+      return all_equal({mine.size(), theirs.size()}) &&
+             all_of(zip_equal(mine, theirs), [](auto pair) {
+               auto &[a, b] = pair;
+               return a.shape == b.shape && a.elementType == b.elementType &&
+                      all_of(zip_equal(a.dims, b.dims), [](auto dims) {
+                        auto &[c, d] = dims;
+                        return c.axes == d.axes &&
+                               c.boundaries.indices() == d.boundaries.indices();
+                      });
+             });
+    };
+    if (!lieAlike(session.program.arguments, other.program.arguments) ||
+        !lieAlike(session.program.results, other.program.results) ||
+        !lieAlike(session.expectations, other.expectations))
+      return "arguments or results lie otherwise";
+    other.kernelSchedule = session.kernelSchedule;
+    other.kernelSeed = session.kernelSeed;
+    other.transport = session.transport;
+    other.deterministic = session.deterministic;
+    std::vector<size_t> all(other.program.arguments.size());
+    std::iota(all.begin(), all.end(), size_t(0));
+    Expected<Running> trial = other.begin({}, nullptr, timeoutMs, all);
+    if (!trial)
+      return toString(trial.takeError());
+    if (shardrt_world_run(trial->world.get(), running.in.addresses(),
+                          trial->out.addresses()))
+      return shardrt_world_error(trial->world.get());
+    size_t count = session.program.results.size() + session.expectations.size();
+    for (size_t i = 0; i < count; ++i)
+      for (int64_t rank = 0; rank < session.program.numRanks(); ++rank)
+        if (std::memcmp(running.out.data(i, rank), trial->out.data(i, rank),
+                        running.out.bytesOf(i, rank)) != 0)
+          return "result " + std::to_string(i) + " has other bits on rank " +
+                 std::to_string(rank);
+    return "";
+  }
+
+  Session &session;
+  ArrayRef<HostArray> inputs;
+  const StepPlan *plan;
+  int64_t timeoutMs;
+  int64_t steps = 0;
+  bool isOver = false; ///< there is nothing to wait for
+  SpecialReport taken;
+  std::optional<CompiledProgram> compiled;
+  std::atomic<bool> isDone{false}; ///< … the thread, with what it made
+  std::thread thread;
+};
+
 Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                                  int64_t timeoutMs, const StepPlan *plan) {
   Activity activity("running the program");
@@ -619,11 +746,20 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
                ? Error::success()
                : runtimeError(status, shardrt_world_error(running.world.get()));
   };
+  std::optional<Specializing> special;
+  if (plan && compileStatic)
+    special.emplace(*this, inputs, plan, timeoutMs);
+  Rebinding *rebinding = nullptr;
+  if (balancing)
+    rebinding = &*balancing;
+  else if (special)
+    rebinding = &*special;
   if (plan || balancing) {
-    if (Error error =
-            runSteps(running, program, plan ? *plan : trials, me,
-                     balancing ? &*balancing : nullptr, result.stepMs))
+    if (Error error = runSteps(running, program, plan ? *plan : trials, me,
+                               rebinding, result.stepMs))
       return std::move(error);
+    if (special)
+      result.special = special->report();
     if (!plan && balancing->hasPending()) {
       if (Error error = balancing->bind())
         return std::move(error);

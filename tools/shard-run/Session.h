@@ -50,6 +50,12 @@ struct BalanceReport {
   std::string refused; ///< why better sizes cannot be
 };
 
+/// What a static version of a bound program came to.
+struct SpecialReport {
+  int64_t step = -1; ///< the first that it made; -1: none
+  std::string why;   ///< … and why not
+};
+
 /// What one run came to.
 struct RunResult {
   std::vector<HostArray> outputs;
@@ -63,6 +69,7 @@ struct RunResult {
   std::vector<SiteReport> sites; ///< by number
   std::vector<double> rankMs;    ///< a step of each rank, without waiting
   std::optional<BalanceReport> balance;
+  std::optional<SpecialReport> special;
   TraceReport trace; ///< empty unless it was asked for
   /// The first result on which two ranks that should hold the same disagree,
   /// and one of these ranks; -1 if there is none.
@@ -146,6 +153,15 @@ public:
   /// before the steps of others (0: ten).
   void setBalance(int64_t steps) { balanceSteps = steps; }
 
+  /// Steps go on with what `compile` makes of the same model for the sizes of
+  /// now, "ARG:DIM=3,2", and shapes, "0=8x6", where that gives the same bits.
+  /// It is called on a thread of its own.
+  using CompileStatic = std::function<llvm::Expected<CompiledProgram>(
+      std::string sizes, std::string shapes)>;
+  void setSpecialize(CompileStatic compile) {
+    compileStatic = std::move(compile);
+  }
+
   /// Whether runs note what ranks do.
   void setTrace(bool asked) { traces = asked; }
 
@@ -159,6 +175,7 @@ private:
   llvm::Expected<RunResult> run(llvm::ArrayRef<HostArray> inputs, int64_t steps,
                                 int64_t timeoutMs, const StepPlan *plan);
   class Balancing;
+  class Specializing;
   /// What a run of the program, as it is bound now, needs.
   llvm::Expected<Running> begin(llvm::ArrayRef<HostArray> inputs,
                                 const StepPlan *plan, int64_t timeoutMs,
@@ -179,6 +196,7 @@ private:
   int transport = 0;
   bool traces = false;
   std::optional<int64_t> balanceSteps;
+  CompileStatic compileStatic;
   bool deterministic = false;
   std::function<HostArray(size_t)> makeInput;
   int kernelSchedule = 0;

@@ -742,7 +742,7 @@ Error Runner::run(std::vector<double> &milliseconds) {
         return error;
     bool isMoved = false;
     if (rebinding) {
-      Expected<bool> moves = rebinding->look(running.world.get());
+      Expected<bool> moves = rebinding->look(running);
       if (!moves)
         return moves.takeError();
       isMoved = *moves;

@@ -64,9 +64,10 @@ struct Running {
 class Rebinding {
 public:
   virtual ~Rebinding() = default;
-  /// Looks at the step that `world` has made: whether other sizes come next.
-  virtual llvm::Expected<bool> look(shardrt_world *world) = 0;
-  /// Binds the program to them: its metadata are those of the new one.
+  /// Looks at the step that was made: whether another program, or other sizes,
+  /// come next.
+  virtual llvm::Expected<bool> look(const Running &running) = 0;
+  /// Takes them: the program's metadata are those of the new one.
   virtual llvm::Error bind() = 0;
   /// A world for that, and buffers, with all arguments but `carried`.
   virtual llvm::Expected<Running>

@@ -383,6 +383,21 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   session->setTrace(!options->traceFile.empty());
   if (options->balances)
     session->setBalance(options->balanceSteps);
+  if (options->specializes && member.get())
+    return toolError(ExitCode::Unsupported,
+                     "unsupported: --specialize where ranks are processes, "
+                     "which would have to change over at the same step");
+  if (options->specializes)
+    session->setSpecialize([options](std::string sizes, std::string shapes) {
+      ModelOptions compile = options->compile;
+      compile.stages.dynamic.clear();
+      compile.stages.sizes = std::move(sizes);
+      if (!shapes.empty())
+        compile.stages.shapes = std::move(shapes);
+      compile.verifyPartition = false;
+      return compileLinked("shard-run", options->model, std::move(compile),
+                           *options->cache);
+    });
   std::optional<HostCalls> calls;
   if (options->hostCalls) {
     // Writing to somebody who is gone is an error like others.
