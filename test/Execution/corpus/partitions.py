@@ -1,11 +1,12 @@
 """Verify the partitions of a corpus' programs by the interpreter, and measure what that takes.
 
-    partitions.py [NAME...] [--corpus DIR] [--shard-opt PROGRAM] [--most SECONDS]
+    partitions.py [NAME...] [--corpus DIR] [--shard-opt PROGRAM] [--most SECONDS] [--smaller N]
 
 Each program is brought to its local view on the mesh in its file (``shard-opt``), which is compared with its text
 (``--spmd-verify-partition``). Prints a line a program: ops of the text, processor time of the verification (reading
 both texts included), the same for 500 ops, and what it said. Exits 1 where a partition is refused, or where one of
-``--most`` seconds for 500 ops is exceeded; what is not verified says why and fails nothing.
+``--most`` seconds for 500 ops is exceeded; what is not verified says why and fails nothing. With ``--smaller``, of each
+program the copy that programs of many elements are verified by: dims of N elements at most, where ops let them.
 """
 
 import argparse
@@ -41,13 +42,14 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=HERE)
     parser.add_argument("--shard-opt", default="shard-opt")
     parser.add_argument("--most", type=float, default=2.0)
+    parser.add_argument("--smaller", type=int)
     options = parser.parse_args()
     entries = json.loads((options.corpus / "manifest.json").read_text())
     entries = entries["entries"] if isinstance(entries, dict) else entries
     verified = unknown = wrong = slow = 0
     print(f"{'program':36} {'ops':>5} {'s':>6} {'s/500':>6}")
     with tempfile.TemporaryDirectory() as scratch:
-        local = Path(scratch) / "local.mlir"
+        local, small = Path(scratch) / "local.mlir", Path(scratch) / "small.mlir"
         for entry in entries:
             text = options.corpus / entry.get("file", f"Inputs/{entry['name']}.mlir")
             has_data = "file" not in entry or "data" in entry
@@ -57,6 +59,14 @@ def main() -> int:
                 print(f"{entry['name']:36} has open sizes")
                 unknown += 1
                 continue
+            if options.smaller:
+                subprocess.run([options.shard_opt, text, f"--spmd-shrink=most={options.smaller}", "-o", small], check=True)
+                whole = subprocess.run([options.shard_opt, text], capture_output=True, text=True, check=True).stdout
+                if small.read_text() == whole:
+                    print(f"{entry['name']:36} has no smaller copy")
+                    unknown += 1
+                    continue
+                text = small
             made = subprocess.run([options.shard_opt, text, *STAGES, "-o", local], capture_output=True, text=True, check=False)
             if made.returncode != 0:
                 said = first_line(made.stderr, "error") or first_line(made.stderr, "unsupported")
