@@ -151,15 +151,23 @@ using RowCombiner = void (*)(const Combiner &combiner,
                              const std::byte *src, std::byte *dst,
                              int64_t count, int64_t bytes);
 
-/// Calls `body(row, update)` for each of `takes`. Rows lie anywhere: the one
-/// after the next is on its way already.
+/// Calls `body(row, update)` for each of `takes`. Rows lie anywhere, and
+/// updates with gaps: the lines of some are on their way while others are
+/// combined.
 template <typename Body>
 static void forEachTake(std::span<const RowPlan::Take> takes,
                         const std::byte *src, std::byte *dst, int64_t bytes,
                         Body body) {
+  constexpr int64_t line = 64, most = 8 * line;
+  constexpr size_t ahead = 6;
   for (size_t i = 0; i < takes.size(); ++i) {
-    if (i + 2 < takes.size())
-      __builtin_prefetch(dst + takes[i + 2].row * bytes, 1);
+    if (i + ahead < takes.size()) {
+      const RowPlan::Take &later = takes[i + ahead];
+      for (int64_t at = 0; at < std::min(bytes, most); at += line) {
+        __builtin_prefetch(dst + later.row * bytes + at, 1);
+        __builtin_prefetch(src + later.at * bytes + at, 0);
+      }
+    }
     body(dst + takes[i].row * bytes, src + takes[i].at * bytes);
   }
 }
