@@ -129,6 +129,7 @@ static Exchange withDimsOf(Exchange exchange, const Exchange &other) {
       continue;
     DimExchange &added = exchange.dims.emplace_back(dim);
     added.needed = added.owned;
+    added.neededFormula = added.ownedFormula;
     added.padding = Padding::Constant;
     exchange.globalShape[dim.dim] = other.globalShape[dim.dim];
     for (Tables &part : exchange.parts)
@@ -165,6 +166,13 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
       return std::nullopt;
     if (reachesOut(other, size))
       dim.padding = other.padding;
+    if (dim.ownedFormula || other.ownedFormula) {
+      if (!(dim.ownedFormula == other.ownedFormula))
+        return std::nullopt;
+      dim.neededFormula = hullOf(dim.neededFormula, other.neededFormula);
+      if (!dim.neededFormula)
+        return std::nullopt;
+    }
     if (!isPlanted("merged-needs-of-the-first-alone"))
       dim.needed = hullOf(dim.needed, other.needed);
   }
@@ -177,6 +185,7 @@ static Exchange ownedOnly(Exchange exchange) {
   Tables own;
   for (DimExchange &dim : exchange.dims) {
     dim.needed = dim.owned;
+    dim.neededFormula = dim.ownedFormula;
     dim.padding = Padding::Constant;
     own.push_back(dim.owned);
   }
@@ -261,6 +270,13 @@ static std::optional<Tables> uniteExactly(const Exchange &exchange,
 /// the last part is the own block.
 static void simplifyParts(Exchange &exchange, bool hasOwn) {
   std::vector<Tables> &parts = exchange.parts;
+  // Parts are numbers of one binding: in others all of the hull arrives.
+  if (llvm::any_of(exchange.dims, [](const DimExchange &dim) {
+        return bool(dim.ownedFormula);
+      })) {
+    parts.clear();
+    return;
+  }
   if (hasOwn) {
     // Each margin with the block that it lies at.
     Tables own = std::move(parts.back());
@@ -348,7 +364,7 @@ public:
 
 private:
   OpFoldResult lookup(HaloExchangeOp op, ArrayRef<int64_t> table,
-                      ArrayRef<int64_t> axes);
+                      ArrayRef<int64_t> axes, const Formula &formula);
 
   Block *entry;
   OpBuilder builder;
@@ -356,11 +372,11 @@ private:
 } // namespace
 
 OpFoldResult Merger::lookup(HaloExchangeOp op, ArrayRef<int64_t> table,
-                            ArrayRef<int64_t> axes) {
+                            ArrayRef<int64_t> axes, const Formula &formula) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
   return lookUp(builder, op.getLoc(), lookupMesh(op, op.getMeshAttr()),
-                op.getMeshAttr(), table, axes);
+                op.getMeshAttr(), table, axes, formula);
 }
 
 void Merger::merge(Group &group) {
@@ -370,7 +386,9 @@ void Merger::merge(Group &group) {
   SmallVector<int64_t> shape(type.getShape());
   SmallVector<Attribute> dims;
   for (const DimExchange &dim : group.hull.dims) {
-    shape[dim.dim] = staticSize(sizesOf(dim.needed));
+    shape[dim.dim] = dim.neededFormula.isOpen()
+                         ? ShapedType::kDynamic
+                         : staticSize(sizesOf(dim.needed));
     dims.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }
   SmallVector<Attribute> parts;
@@ -406,15 +424,21 @@ void Merger::merge(Group &group) {
       const DimExchange *part = findDim(exchange, whole.dim);
       ArrayRef<Interval> intervals = part ? ArrayRef<Interval>(part->needed)
                                           : ArrayRef<Interval>(whole.owned);
+      Formula formula, offset, size;
+      if (whole.ownedFormula) {
+        formula = part ? part->neededFormula : whole.ownedFormula;
+        offset = Formula::offset(formula, whole.neededFormula);
+        size = Formula::size(formula);
+      }
       SmallVector<int64_t> first;
       for (auto [mine, all] : llvm::zip_equal(intervals, whole.needed))
         first.push_back(mine.empty() ||
                                 isPlanted("merged-part-from-the-first-element")
                             ? 0
                             : mine.begin - all.begin);
-      offsets[whole.dim] = lookup(op, first, whole.axes);
+      offsets[whole.dim] = lookup(op, first, whole.axes, offset);
       if (result.isDynamicDim(whole.dim))
-        sizes[whole.dim] = lookup(op, sizesOf(intervals), whole.axes);
+        sizes[whole.dim] = lookup(op, sizesOf(intervals), whole.axes, size);
     }
     for (auto [i, size] : llvm::enumerate(sizes))
       if (!size)
@@ -435,9 +459,6 @@ struct MergeHalosPass final : shardc::impl::MergeHalosPassBase<MergeHalosPass> {
     getOperation().walk([&](Block *block) {
       llvm::MapVector<Value, SmallVector<Group>> bySource;
       for (HaloExchangeOp op : block->getOps<HaloExchangeOp>()) {
-        // What the hull holds differs by binding.
-        if (isBoundLate(op.getDims()))
-          continue;
         SmallVector<Group> &known = bySource[op.getInput()];
         if (llvm::any_of(known, [&](Group &group) { return join(group, op); }))
           continue;

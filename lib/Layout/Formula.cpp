@@ -323,6 +323,40 @@ std::pair<int64_t, int64_t> Formula::range() const {
   }
 }
 
+namespace {
+/// coefficient * (what is in `around`) + first ... last, both among them.
+struct Window {
+  Formula around;
+  int64_t coefficient = 1;
+  Wide first = 0, last = 0;
+};
+} // namespace
+
+/// `intervals` as a window; nothing where it is none.
+static std::optional<Window> windowOf(const Formula &intervals) {
+  if (intervals.kind() == FormulaKind::Shards)
+    return Window{intervals, 1, 0, 0};
+  if (intervals.kind() != FormulaKind::Positions)
+    return std::nullopt;
+  Window window;
+  window.first = window.last = intervals.numbers()[0];
+  for (size_t i = 0; i < intervals.operands().size(); ++i) {
+    const Formula &operand = intervals.operands()[i];
+    int64_t coefficient = intervals.numbers()[i + 1];
+    if (operand.kind() == FormulaKind::Same && coefficient >= 0 &&
+        operand.numbers()[0] < operand.numbers()[1]) {
+      window.first += Wide(coefficient) * operand.numbers()[0];
+      window.last += Wide(coefficient) * (operand.numbers()[1] - 1);
+    } else if (!window.around && coefficient > 0) {
+      window.around = operand;
+      window.coefficient = coefficient;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return window.around ? std::optional(window) : std::nullopt;
+}
+
 bool shardc::alwaysContains(const Formula &outer, const Formula &inner) {
   if (outer == inner)
     return true;
@@ -330,24 +364,26 @@ bool shardc::alwaysContains(const Formula &outer, const Formula &inner) {
     auto [least, greatest] = inner.range();
     return outer.numbers()[0] <= least && greatest <= outer.numbers()[1];
   }
-  if (outer.kind() != FormulaKind::Positions)
-    return false;
-  Wide first = outer.numbers()[0], last = first;
-  bool found = false;
-  for (size_t i = 0; i < outer.operands().size(); ++i) {
-    const Formula &operand = outer.operands()[i];
-    int64_t coefficient = outer.numbers()[i + 1];
-    if (operand == inner && coefficient == 1 && !found) {
-      found = true;
-    } else if (operand.kind() == FormulaKind::Same && coefficient >= 0 &&
-               operand.numbers()[0] < operand.numbers()[1]) {
-      first += Wide(coefficient) * operand.numbers()[0];
-      last += Wide(coefficient) * (operand.numbers()[1] - 1);
-    } else {
-      return false;
-    }
-  }
-  return found && first <= 0 && last >= 0;
+  std::optional<Window> a = windowOf(outer), b = windowOf(inner);
+  return a && b && a->around == b->around && a->coefficient == b->coefficient &&
+         a->first <= b->first && a->last >= b->last;
+}
+
+Formula shardc::hullOf(const Formula &a, const Formula &b) {
+  if (alwaysContains(a, b))
+    return a;
+  if (alwaysContains(b, a))
+    return b;
+  std::optional<Window> x = windowOf(a), y = windowOf(b);
+  if (!x || !y || !(x->around == y->around) || x->coefficient != y->coefficient)
+    return {};
+  Wide first = std::min(x->first, y->first), last = std::max(x->last, y->last);
+  constexpr Wide most = int64_t(1) << 48;
+  if (first < -most || last > most)
+    return {};
+  return Formula::positions(
+      static_cast<int64_t>(first), {x->coefficient, 1},
+      {x->around, Formula::same({0, static_cast<int64_t>(last - first + 1)})});
 }
 
 //===----------------------------------------------------------------------===//

@@ -90,7 +90,9 @@ void shardc::buildPropagateStage(OpPassManager &pm,
   propagation.noFallback = options.noFallback;
   propagation.explain = options.explain;
   propagation.origins = options.origins;
-  propagation.keepOrder = options.keepOrder || options.reproducible;
+  // To put blocks in zigzag order takes numbers that open sizes do not have.
+  propagation.keepOrder =
+      options.keepOrder || options.reproducible || !options.dynamic.empty();
   propagation.evenBorders = options.evenBorders;
   propagation.partialResults = options.partialResults;
   buildPropagationPipeline(pm, propagation);

@@ -139,3 +139,35 @@ func.func @small_turns(%x: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
   %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:12, 0:0, 0:0]>] on @mesh : tensor<4xf32> -> tensor<?xf32>
   return %a, %b : tensor<?xf32>, tensor<?xf32>
 }
+
+// -----
+
+// Sizes that are said when the program is bound: windows around the same shards
+// have a hull that is one too, and where slices begin follows from both. It
+// holds the own block.
+// CHECK-LABEL: func @open
+// CHECK-DAG: %[[NORTH:.*]] = spmd.lookup [2, 2] along ["i"] on @mesh by <offset (#spmd.formula<positions [1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)>, #spmd.formula<positions [-1, 1, 1] (
+// CHECK-DAG: %[[SOUTH:.*]] = spmd.lookup [0, 0] along ["i"] on @mesh by <offset (#spmd.formula<positions [-1, 1] (
+// CHECK: %[[H:.*]] = spmd.halo_exchange %{{.*}} [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)> wrap>]
+// CHECK-SAME: tensor<?x4xf32> -> tensor<?x4xf32>
+// CHECK-DAG: tensor.extract_slice %[[H]][%[[NORTH]], 0]
+// CHECK-DAG: tensor.extract_slice %[[H]][%[[SOUTH]], 0]
+// CHECK-NOT: halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @open(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)> wrap>] reason "north" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:7, 7:15] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)> wrap>] reason "south" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %n, %s : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+// Shards of another argument: what both need no formula shows.
+// CHECK-LABEL: func @others
+// CHECK-COUNT-2: spmd.halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @others(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %n = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [1:9, 9:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)> wrap>] reason "north" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>] reason "as the other" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %n, %s : tensor<?x4xf32>, tensor<?x4xf32>
+}

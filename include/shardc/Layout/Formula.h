@@ -152,6 +152,8 @@ private:
 /// True if the intervals `outer` contain those of `inner`, whatever is bound,
 /// as far as formulas show it: a whole dim, or a window around each element.
 bool alwaysContains(const Formula &outer, const Formula &inner);
+/// The least intervals that contain both; none where formulas do not show them.
+Formula hullOf(const Formula &a, const Formula &b);
 
 /// What a formula says for one binding. Boundaries have `indices`; intervals
 /// and numbers have one entry for each coordinate along `axes`.

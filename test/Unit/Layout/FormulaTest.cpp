@@ -8,6 +8,7 @@
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/IndexMap.h"
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <random>
 
 using namespace shardc;
@@ -195,6 +196,54 @@ TEST(Formula, OneIntervalInAnother) {
   EXPECT_TRUE(alwaysContains(Formula::same({0, 16}), owned));
   EXPECT_FALSE(alwaysContains(Formula::same({1, 16}), owned));
   EXPECT_FALSE(alwaysContains(owned, Formula::same({0, 16})));
+}
+
+TEST(Formula, OneWindowForSeveral) {
+  Formula owned = Formula::shards(Formula::given(0, 0, 24), {0}),
+          other = Formula::shards(Formula::given(1, 0, 24), {0});
+  auto window = [&](int64_t offset, int64_t size, int64_t stride = 1) {
+    return Formula::positions(offset, {stride, 1},
+                              {owned, Formula::same({0, size})});
+  };
+  std::vector<Formula> all = {
+      owned,        window(-1, 1),   window(1, 1),     window(-2, 5),
+      window(3, 2), window(0, 3, 2), window(-1, 1, 2), window(5, 1, 2)};
+  std::mt19937 random(7);
+  for (const Formula &a : all)
+    for (const Formula &b : all) {
+      Formula hull = hullOf(a, b);
+      bool sameStride = a.numbers()[1 % a.numbers().size()] ==
+                        b.numbers()[1 % b.numbers().size()];
+      if (!hull) {
+        EXPECT_FALSE(sameStride && a.kind() == b.kind());
+        continue;
+      }
+      // Against intervals, for random shards, empty ones among them.
+      for (int round = 0; round < 20; ++round) {
+        std::vector<int64_t> bounds = {0, 24};
+        for (int i = 0; i < 3; ++i)
+          bounds.push_back(random() % 25);
+        std::sort(bounds.begin(), bounds.end());
+        FormulaList list;
+        int64_t x = list.add(a), y = list.add(b), z = list.add(hull);
+        std::string error;
+        std::vector<BoundTable> tables =
+            list.evaluate({{4}, {{{0, 0}, bounds}}}, error);
+        ASSERT_EQ(error, "");
+        for (int64_t rank = 0; rank < 4; ++rank) {
+          Interval i = tables[x].intervals[rank], j = tables[y].intervals[rank],
+                   all = tables[z].intervals[rank];
+          if (i.empty() && j.empty()) {
+            EXPECT_TRUE(all.empty());
+            continue;
+          }
+          EXPECT_EQ(all.begin, std::min(i.begin, j.begin));
+          EXPECT_EQ(all.end, std::max(i.end, j.end));
+        }
+      }
+    }
+  EXPECT_FALSE(hullOf(owned, other));
+  EXPECT_FALSE(hullOf(window(-1, 3), other));
 }
 
 TEST(Formula, AsWordsAndBack) {
