@@ -41,7 +41,7 @@ private:
   FailureOr<unsigned> findArgument(StringRef text, StringRef option);
   LogicalResult setDynamic();
   LogicalResult leaveOpen();
-  void meetFirst();
+  void askToMeet();
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
   LogicalResult parseShares(StringRef name, StringRef list);
@@ -136,40 +136,47 @@ FailureOr<unsigned> LayoutSetter::findArgument(StringRef text,
 LogicalResult LayoutSetter::setDynamic() {
   if (failed(leaveOpen()))
     return failure();
-  meetFirst();
+  askToMeet();
   return success();
 }
 
-/// What has one open extent by its type, and is cut alike, mostly comes in the
-/// same shards: points, their features, their labels. All are asked to lie as
-/// the first of them does, as soon as they come: then nothing that is made of
-/// several moves, whatever is bound, and they themselves where they differ.
-void LayoutSetter::meetFirst() {
-  DenseSet<std::pair<int64_t, Attribute>> known;
-  Block &body = main.getBody().front();
-  auto builder = OpBuilder::atBlockBegin(&body);
+/// Arguments that meet in ops mostly come in the same shards: points, their
+/// features, their labels; a state's fields. All of them are asked to lie as
+/// the first does, as soon as they come (propagation finds out which meet):
+/// then nothing that is made of several moves, whatever is bound, and they
+/// themselves where they differ.
+void LayoutSetter::askToMeet() {
+  using Cut = std::pair<int64_t, Attribute>; // elements, axes
+  Builder builder(module.getContext());
+  DenseMap<Cut, unsigned> arguments;
+  SmallVector<SmallVector<Cut>> cuts(main.getNumArguments());
   for (BlockArgument argument : main.getArguments()) {
     unsigned number = argument.getArgNumber();
     auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
         number, spmd::kShardingAttrName);
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!sharding || !type)
-      continue;
-    bool follows = false, isDealt = false;
-    for (auto [size, dim] : llvm::zip(type.getShape(), sharding.getDims())) {
-      isDealt |= dim.getZigzag();
-      if (!dim.getDynamicSizes() || !mesh.getMesh().isOpen(size))
-        continue;
-      SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
-      Attribute cut = builder.getArrayAttr(axes);
-      follows |= !known.insert({size, cut}).second;
-    }
     // A manual region says itself in which blocks it takes them.
-    if (!follows || isDealt ||
-        llvm::all_of(argument.getUsers(), llvm::IsaPred<spmd::ManualOp>))
+    if (!sharding || !type ||
+        llvm::all_of(argument.getUsers(), llvm::IsaPred<spmd::ManualOp>) ||
+        llvm::any_of(sharding.getDims(),
+                     [](spmd::DimShardingAttr dim) { return dim.getZigzag(); }))
       continue;
-    auto asked = spmd::ConstrainOp::create(builder, argument.getLoc(), argument,
-                                           sharding);
+    for (auto [size, dim] : llvm::zip(type.getShape(), sharding.getDims()))
+      if (dim.getDynamicSizes()) {
+        SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+        cuts[number].push_back({size, builder.getArrayAttr(axes)});
+        ++arguments[cuts[number].back()];
+      }
+  }
+  auto at = OpBuilder::atBlockBegin(&main.getBody().front());
+  for (BlockArgument argument : main.getArguments()) {
+    if (llvm::none_of(cuts[argument.getArgNumber()],
+                      [&](const Cut &cut) { return arguments[cut] > 1; }))
+      continue;
+    auto asked = spmd::ConstrainOp::create(
+        at, argument.getLoc(), argument,
+        main.getArgAttrOfType<spmd::ShardingAttr>(argument.getArgNumber(),
+                                                  spmd::kShardingAttrName));
     argument.replaceAllUsesExcept(asked, asked);
   }
 }

@@ -17,6 +17,7 @@
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -128,7 +129,8 @@ private:
   LogicalResult addTensor(Value value, Location loc);
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
                          const Twine &origin, bool mayBePartial,
-                         int64_t argument = -1, bool isAtBorder = true);
+                         llvm::function_ref<Formula(unsigned)> late = {});
+  LogicalResult annotateMeeting();
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -141,11 +143,9 @@ private:
 
   /// What the members of a sharding group are.
   DenseMap<int64_t, int64_t> tensorOfGroup;
-  /// By open extent and axes: the first argument's dim, of those whose sizes
-  /// are left open, that has it. Constraints of later ones ask for its shards.
-  std::map<std::pair<int64_t, std::vector<int64_t>>,
-           std::pair<int64_t, int64_t>>
-      firsts;
+  /// Constraints of arguments whose sizes are left open: they ask for the
+  /// shards of the first of those that meet.
+  SmallVector<spmd::ConstrainOp> meeting;
 };
 
 } // namespace
@@ -174,8 +174,8 @@ void Projector::lock(int64_t tensor, StringAttr axis) {
 
 LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
                                   Location loc, const Twine &origin,
-                                  bool mayBePartial, int64_t argument,
-                                  bool isAtBorder) {
+                                  bool mayBePartial,
+                                  llvm::function_ref<Formula(unsigned)> late) {
   if (sharding.getMesh() != p.meshName)
     return emitError(loc) << "sharding is over mesh " << sharding.getMesh()
                           << ", expected " << p.meshName;
@@ -192,17 +192,8 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
     // Sizes that only a binding knows; of values other than arguments they
     // follow from those.
     Formula formula;
-    if (dim.getDynamicSizes() && argument >= 0) {
-      int64_t size = p.problem.tensors[tensor].shape[i];
-      std::pair<int64_t, int64_t> place(argument, i);
-      if (p.mesh.isOpen(size)) {
-        auto first = firsts.insert(
-            {{size, std::vector<int64_t>(axes.begin(), axes.end())}, place});
-        if (!isAtBorder)
-          place = first.first->second;
-      }
-      formula = Formula::given(place.first, place.second, size);
-    }
+    if (dim.getDynamicSizes() && late)
+      formula = late(i);
     ArrayRef<int64_t> sizes;
     if (dim.getSizes())
       sizes = dim.getSizes().asArrayRef();
@@ -366,15 +357,18 @@ LogicalResult Projector::addOp(Operation *op) {
         llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
           return dim.getOpen() && dim.getAxes().empty();
         });
-    auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-    bool isOfArgument =
-        argument && argument.getOwner()->getParentOp() == p.function;
-    if (!isSilent &&
-        failed(annotate(
-            tensor, sharding, op->getLoc(),
-            "the constraint at " + userLocation(op->getLoc()), false,
-            isOfArgument ? int64_t(argument.getArgNumber()) : int64_t(-1),
-            /*isAtBorder=*/false)))
+    bool isMeeting =
+        constrain &&
+        llvm::is_contained(p.function.getArguments(), op->getOperand(0)) &&
+        llvm::any_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
+          return dim.getDynamicSizes();
+        });
+    if (isMeeting)
+      meeting.push_back(constrain);
+    else if (!isSilent &&
+             failed(annotate(tensor, sharding, op->getLoc(),
+                             "the constraint at " + userLocation(op->getLoc()),
+                             false)))
       return failure();
     StringAttr direction = spmd::contract::Direction::get(op);
     if (!direction)
@@ -417,8 +411,13 @@ LogicalResult Projector::run() {
     auto sharding = function.getArgAttrOfType<ShardingAttr>(
         number, spmd::kShardingAttrName);
     if (sharding && p.tensorOf.contains(argument) &&
-        failed(annotate(p.tensorOf[argument], sharding, argument.getLoc(),
-                        describeArgument(function, number), true, number)))
+        failed(annotate(
+            p.tensorOf[argument], sharding, argument.getLoc(),
+            describeArgument(function, number), true, [&](unsigned dim) {
+              return Formula::given(
+                  number, dim,
+                  cast<ShapedType>(argument.getType()).getDimSize(dim));
+            })))
       return failure();
     if (sharding && p.tensorOf.contains(argument))
       for (DimState &dim : p.problem.tensors[p.tensorOf[argument]].dims)
@@ -469,6 +468,69 @@ LogicalResult Projector::run() {
   for (Operation *op : p.ops)
     if (failed(addOp(op)))
       return failure();
+  return annotateMeeting();
+}
+
+/// Dims of tensors that ops cut alike, by sets: what one factor of one size
+/// indexes.
+static llvm::IntEqClasses meetingDims(const Problem &problem,
+                                      ArrayRef<unsigned> firstDims) {
+  llvm::IntEqClasses dims(firstDims.back());
+  for (const OpNode &node : problem.ops) {
+    SmallVector<int64_t> known(node.rule.factors.size(), -1);
+    auto join = [&](ArrayRef<TensorRule> rules, ArrayRef<int64_t> tensors) {
+      for (auto [rule, tensor] : llvm::zip(rules, tensors)) {
+        if (tensor < 0)
+          continue;
+        for (auto [i, map] : llvm::enumerate(rule.dims)) {
+          std::optional<int64_t> factor = shardingFactorOf(node.rule, map);
+          if (!factor || node.rule.factors[*factor].size !=
+                             problem.tensors[tensor].shape[i])
+            continue;
+          unsigned dim = firstDims[tensor] + i;
+          if (known[*factor] >= 0)
+            dims.join(known[*factor], dim);
+          known[*factor] = dim;
+        }
+      }
+    };
+    join(node.rule.operands, node.operands);
+    join(node.rule.results, node.results);
+  }
+  dims.compress();
+  return dims;
+}
+
+LogicalResult Projector::annotateMeeting() {
+  if (meeting.empty())
+    return success();
+  SmallVector<unsigned> firstDims{0};
+  for (const TensorState &tensor : p.problem.tensors)
+    firstDims.push_back(firstDims.back() + tensor.shape.size());
+  llvm::IntEqClasses classes = meetingDims(p.problem, firstDims);
+  llvm::sort(meeting, [](spmd::ConstrainOp a, spmd::ConstrainOp b) {
+    return cast<BlockArgument>(a.getInput()).getArgNumber() <
+           cast<BlockArgument>(b.getInput()).getArgNumber();
+  });
+  std::map<std::pair<unsigned, std::vector<StringRef>>, Formula> firsts;
+  for (spmd::ConstrainOp op : meeting) {
+    int64_t number = cast<BlockArgument>(op.getInput()).getArgNumber();
+    int64_t tensor = p.tensorOf.lookup(op.getResult());
+    auto formulaOf = [&](unsigned dim) {
+      std::vector<StringRef> axes;
+      for (StringAttr axis : op.getSharding().getDims()[dim].getAxes())
+        axes.push_back(axis.getValue());
+      return firsts
+          .try_emplace(
+              {classes[firstDims[tensor] + dim], std::move(axes)},
+              Formula::given(number, dim, op.getType().getDimSize(dim)))
+          .first->second;
+    };
+    if (failed(annotate(tensor, op.getSharding(), op.getLoc(),
+                        "the constraint at " + userLocation(op.getLoc()), false,
+                        formulaOf)))
+      return failure();
+  }
   return success();
 }
 
