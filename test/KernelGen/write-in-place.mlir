@@ -221,3 +221,26 @@ module @updates attributes {spmd.entry_inputs = [{spmd.donated = 0 : i64}, {spmd
     return
   }
 }
+
+// -----
+
+// With sizes that are said when the program is bound, results that are halves in
+// balanced shards may be cut in other ways: the one that is cut as the argument
+// arrives is taken.
+// CHECK-LABEL: module @open
+//  CHECK-SAME:   spmd.written_in_place = array<i64: -1, 0>
+#same = affine_map<(i) -> (i)>
+module @open attributes {
+    spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [0, 0, 8]>}]>}],
+    spmd.entry_outputs = [{spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [1, 0, 8]>}]>},
+                          {spmd.global_type = tensor<8xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [4, 4] by #spmd.formula<given [0, 0, 8]>}]>}]} {
+  spmd.mesh @mesh = <["x"=2]>
+  func.func @main(%a: memref<?xf32>, %o: memref<?xf32>, %p: memref<?xf32>) {
+    linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%a : memref<?xf32>) outs(%p : memref<?xf32>) {
+    ^bb0(%in: f32, %old: f32):
+      %0 = arith.negf %in : f32
+      linalg.yield %0 : f32
+    }
+    return
+  }
+}

@@ -100,6 +100,13 @@ struct Uses {
   }
 };
 
+/// What ranks hold of an argument or result.
+struct Held {
+  SmallVector<int64_t> bytes; ///< by rank, or one for all; empty: not known
+  /// How cut dims follow from what is bound; `bytes` are those of one binding.
+  SmallVector<spmd::FormulaAttr> formulas;
+};
+
 /// Pairs a function's donated arguments with its results.
 class InPlace {
 public:
@@ -108,7 +115,7 @@ public:
   void run();
 
 private:
-  SmallVector<int64_t> bytesByRank(unsigned position, Attribute attrs);
+  Held heldByRank(unsigned position, Attribute attrs);
   bool tryPair(unsigned input, unsigned output);
   bool isInOrder(Block *block, Value argument, const Uses &reads, Value result,
                  const Uses &writes);
@@ -164,14 +171,13 @@ Uses::Uses(Value buffer) {
   }
 }
 
-/// The bytes that each rank holds; empty where that is not known.
-SmallVector<int64_t> InPlace::bytesByRank(unsigned position, Attribute attr) {
+Held InPlace::heldByRank(unsigned position, Attribute attr) {
   auto type = dyn_cast<MemRefType>(function.getArgument(position).getType());
   int64_t bytes = type ? elementBytes(type.getElementType()) : 0;
   if (bytes == 0 || !type.getLayout().isIdentity())
     return {};
   if (type.hasStaticShape())
-    return {bytes * type.getNumElements()};
+    return {{bytes * type.getNumElements()}, {}};
   auto attrs = dyn_cast<DictionaryAttr>(attr);
   spmd::ShardingAttr sharding = spmd::contract::Sharding::in(attrs);
   TypeAttr global = spmd::contract::GlobalType::in(attrs);
@@ -180,19 +186,40 @@ SmallVector<int64_t> InPlace::bytesByRank(unsigned position, Attribute attr) {
                             : spmd::MeshAttr();
   if (!mesh || !global)
     return {};
-  SmallVector<int64_t> sizes(mesh.getNumRanks(), bytes);
+  Held held;
+  held.bytes.assign(mesh.getNumRanks(), bytes);
   for (auto [dim, size] :
        llvm::zip_equal(sharding.getDims(),
                        cast<ShapedType>(global.getValue()).getShape())) {
     Boundaries boundaries = dim.getBoundaries(mesh, size);
+    if (spmd::FormulaAttr cut =
+            spmd::FormulaAttr::get(mesh.getContext(), boundaries.formula()))
+      held.formulas.push_back(cut);
     SmallVector<int64_t> axes;
     for (StringAttr axis : dim.getAxes())
       axes.push_back(mesh.getAxisIndex(axis.getValue()));
     for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-      sizes[rank] *=
+      held.bytes[rank] *=
           boundaries.sizes()[coordinateAlong(mesh.getAxisSizes(), axes, rank)];
   }
-  return sizes;
+  // Of nothing in this binding no factor can be told.
+  if (!held.formulas.empty() && llvm::is_contained(held.bytes, 0))
+    return {};
+  return held;
+}
+
+/// True if both hold as many bytes, on every rank and in every binding.
+static bool sameBytes(const Held &a, const Held &b) {
+  if (a.formulas != b.formulas)
+    return false;
+  if (a.bytes.size() == b.bytes.size())
+    return !a.bytes.empty() && a.bytes == b.bytes;
+  // One number stands for all ranks.
+  ArrayRef<int64_t> longer = a.bytes.size() > 1 ? a.bytes : b.bytes,
+                    shorter = a.bytes.size() > 1 ? b.bytes : a.bytes;
+  return !shorter.empty() && llvm::all_of(longer, [&](int64_t size) {
+    return size == shorter.front();
+  });
 }
 
 /// Whether `op` reads each element of `argument` before it writes that of
@@ -446,35 +473,27 @@ void InPlace::writeEarly() {
 
 void InPlace::run() {
   taken.assign(outputs.size(), false);
-  SmallVector<SmallVector<int64_t>> sizes;
+  SmallVector<Held> sizes;
   for (auto [i, attrs] : llvm::enumerate(outputs))
-    sizes.push_back(bytesByRank(inputs.size() + i, attrs));
-  auto fits = [&](ArrayRef<int64_t> bytes, int64_t output) {
-    ArrayRef<int64_t> others = sizes[output];
-    if (bytes.size() == others.size())
-      return !bytes.empty() && bytes == others;
-    // One number stands for all ranks.
-    ArrayRef<int64_t> longer = bytes.size() > 1 ? bytes : others;
-    ArrayRef<int64_t> shorter = bytes.size() > 1 ? others : bytes;
-    return !shorter.empty() && llvm::all_of(longer, [&](int64_t size) {
-      return size == shorter.front();
-    });
+    sizes.push_back(heldByRank(inputs.size() + i, attrs));
+  auto fits = [&](const Held &held, int64_t output) {
+    return sameBytes(held, sizes[output]);
   };
   // Those that are meant for a result come first.
-  SmallVector<std::pair<unsigned, SmallVector<int64_t>>> others;
+  SmallVector<std::pair<unsigned, Held>> others;
   for (auto [i, attr] : llvm::enumerate(inputs)) {
     auto donated = spmd::contract::Donated::in(cast<DictionaryAttr>(attr));
     if (!donated)
       continue;
-    SmallVector<int64_t> bytes = bytesByRank(i, attr);
+    Held held = heldByRank(i, attr);
     int64_t meant = donated.getInt();
     if (meant >= 0 && meant < static_cast<int64_t>(taken.size()) &&
-        !taken[meant] && fits(bytes, meant) && tryPair(i, meant))
+        !taken[meant] && fits(held, meant) && tryPair(i, meant))
       continue;
-    if (!bytes.empty())
-      others.emplace_back(i, std::move(bytes));
+    if (!held.bytes.empty())
+      others.emplace_back(i, std::move(held));
   }
-  for (auto &[i, bytes] : others) {
+  for (auto &[i, held] : others) {
     Type type = function.getArgument(i).getType();
     int left = kMostCandidates;
     bool isPaired = false;
@@ -483,7 +502,7 @@ void InPlace::run() {
            ++output) {
         bool isSame =
             function.getArgument(inputs.size() + output).getType() == type;
-        if (taken[output] || isSame != sameType || !fits(bytes, output))
+        if (taken[output] || isSame != sameType || !fits(held, output))
           continue;
         --left;
         isPaired = tryPair(i, output);
