@@ -473,7 +473,9 @@ bool Sinker::dropUniform(AllReduceOp op) {
   MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
   int64_t times = 1;
   for (auto axis : op.getAxes().getAsRange<StringAttr>()) {
-    bool varies = llvm::is_contained(varying, axis);
+    // How often equal terms count is not known along some axes.
+    bool varies = llvm::is_contained(varying, axis) ||
+                  mesh.isSymbolic(mesh.getAxisIndex(axis));
     (varies ? kept : gone).push_back(axis);
     if (!varies)
       times *= mesh.getAxisSize(axis.getValue());

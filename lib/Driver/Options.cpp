@@ -4,6 +4,7 @@
 #include "shardc/Driver/MachineFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 using namespace shardc;
@@ -20,6 +21,12 @@ static constexpr CompileOption kOptions[] = {
      "Dims of arguments (all: whatever is cut) whose shards have sizes that "
      "are said when the program is run; extents that its types do not say (?) "
      "are left open as well; docs/Concepts/Binding.md",
+     false},
+    {"symbolic-mesh", "x,y",
+     "Axes of the mesh whose sizes are said when the program is run, by "
+     "--ranks "
+     "or --mesh; all that is cut has sizes that are said then too; "
+     "docs/Concepts/Binding.md",
      false},
     {"shapes", "ARG=8x6",
      "The shape of an argument whose type has '?'; may be given several times",
@@ -97,6 +104,26 @@ static constexpr CompileOption kOptions[] = {
 };
 
 ArrayRef<CompileOption> shardc::compileOptions() { return kOptions; }
+
+/// `mesh` with what says that the sizes of `axes` are open: `x=?`, or `x=4?`.
+static std::string withSymbolic(StringRef mesh, StringRef axes) {
+  SmallVector<std::string> entries;
+  for (StringRef entry : split(mesh, ','))
+    if (!entry.trim().empty())
+      entries.push_back(entry.str());
+  for (StringRef axis : split(axes, ',')) {
+    if (axis.trim().empty())
+      continue;
+    auto known = find_if(entries, [&](StringRef entry) {
+      return entry.split('=').first.trim() == axis.trim();
+    });
+    if (known == entries.end())
+      entries.push_back(axis.trim().str() + "=?");
+    else
+      *known += '?';
+  }
+  return join(entries, ",");
+}
 
 static Error usage(const Twine &message) {
   return toolError(ExitCode::Usage, message);
@@ -212,6 +239,15 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
     if (std::string problem = checkGpuArchs(arch); !problem.empty())
       return usage("--arch=" + arch + ": " + problem);
   }
+  StringSet<> symbolic;
+  for (StringRef axis : split(given.get("symbolic-mesh"), ','))
+    if (!symbolic.insert(axis.trim()).second)
+      return usage("--symbolic-mesh=" + given.get("symbolic-mesh") +
+                   ": axis '" + axis.trim() + "' is given twice");
+  if (given.has("symbolic-mesh") && given.flag("even-borders"))
+    return usage("--even-borders cuts what divides by the ranks, and "
+                 "--symbolic-mesh leaves their number open; leave one of the "
+                 "two out");
   if (given.has("mesh"))
     if (Error error = checkMeshOption(given.get("mesh")))
       return std::move(error);
@@ -227,7 +263,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
           joinErrors(given.number("threads", 1, 1024, threads),
                      given.number("memory-limit", 1, INT64_MAX, memoryLimit))))
     return std::move(error);
-  stages.mesh = given.get("mesh");
+  stages.mesh = withSymbolic(given.get("mesh"), given.get("symbolic-mesh"));
   stages.sizes = join(given.list("sizes"), ";");
   stages.dynamic = given.get("dynamic").str();
   stages.shapes = join(given.list("shapes"), ";");

@@ -30,13 +30,17 @@ public:
   LayoutSetter(ModuleOp module, StringRef meshText, StringRef sizesText,
                StringRef dynamicText)
       : module(module), main(module.lookupSymbol<func::FuncOp>("main")),
-        meshText(meshText), sizesText(sizesText), dynamicText(dynamicText) {}
+        meshText(meshText), sizesText(sizesText),
+        // Sizes go with the number of shards.
+        dynamicText(meshText.contains('?') ? "all" : dynamicText) {}
   LogicalResult run();
   LogicalResult dropAll();
   LogicalResult shrinkAll();
 
 private:
   LogicalResult setMesh();
+  LogicalResult checkSymbolic(spmd::ShardingAttr sharding, Operation *op,
+                              const Twine &what);
   LogicalResult checkNoManual(StringRef what);
   FailureOr<unsigned> findArgument(StringRef text, StringRef option);
   LogicalResult setDynamic();
@@ -68,39 +72,66 @@ static std::string listAxes(spmd::MeshAttr mesh) {
   return text;
 }
 
+/// Gives axes other sizes, or leaves them to who binds the program: `x=?`, or
+/// `x=4?`, where costs are estimated with another number of ranks than two.
 LogicalResult LayoutSetter::setMesh() {
   spmd::MeshAttr attr = mesh.getMesh();
-  SmallVector<int64_t> sizes(attr.getAxisSizes());
+  SmallVector<int64_t> sizes(attr.getAxisSizes()), symbolic;
   SmallVector<bool> given(sizes.size(), false);
   SmallVector<StringRef> entries;
   meshText.split(entries, ',', -1, /*KeepEmpty=*/false);
   for (StringRef entry : entries) {
     auto [name, value] = entry.split('=');
     name = name.trim();
-    int64_t size;
-    if (value.trim().getAsInteger(10, size) || size < 1)
+    value = value.trim();
+    bool isSymbolic = value.consume_back("?");
+    int64_t size = 2;
+    if (!(isSymbolic && value.empty()) &&
+        (value.getAsInteger(10, size) || size < 1))
       return mesh.emitError("mesh option has '")
              << entry
              << "', expected an axis and a size of at least 1, such as x=3";
     int64_t axis = attr.getAxisIndex(name);
     if (axis < 0)
-      return mesh.emitError("mesh option names axis \"")
+      return mesh.emitError(isSymbolic ? "symbolic-mesh option names axis \""
+                                       : "mesh option names axis \"")
              << name << "\", but mesh @" << mesh.getSymName() << " has "
              << listAxes(attr);
     if (given[axis])
       return mesh.emitError("mesh option gives axis \"") << name << "\" twice";
     given[axis] = true;
     sizes[axis] = size;
+    if (isSymbolic)
+      symbolic.push_back(axis);
   }
+  llvm::sort(symbolic);
   auto changed = spmd::MeshAttr::getChecked(
       [&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
-      attr.getAxisNames(), ArrayRef<int64_t>(sizes), attr.getExtents());
+      attr.getAxisNames(), ArrayRef<int64_t>(sizes),
+      ArrayRef<int64_t>(symbolic), attr.getExtents());
   if (!changed)
     return failure();
   if (changed != attr &&
-      failed(checkNoManual("mesh option changes the sizes of axes")))
+      failed(checkNoManual(symbolic.empty()
+                               ? "mesh option changes the sizes of axes"
+                               : "symbolic-mesh option leaves sizes of axes "
+                                 "open")))
     return failure();
   mesh.setMeshAttr(changed);
+  return success();
+}
+
+/// Refuses what `sharding` says of a number of shards that is not known.
+LogicalResult LayoutSetter::checkSymbolic(spmd::ShardingAttr sharding,
+                                          Operation *op, const Twine &what) {
+  for (auto [i, dim] : llvm::enumerate(sharding.getDims()))
+    if (dim.countShards(mesh.getMesh()).isOpen() &&
+        (dim.getSizes() || dim.getZigzag()))
+      return emitUnsupported(op)
+             << what << " has " << (dim.getZigzag() ? "zigzag order" : "sizes")
+             << " in dim " << i
+             << ", along an axis that is symbolic; leave the axis out of "
+                "--symbolic-mesh, or them out of the program";
   return success();
 }
 
@@ -414,6 +445,7 @@ void LayoutSetter::setShares() {
 
 /// All sizes against the mesh as it is now.
 LogicalResult LayoutSetter::checkShardings() {
+  Operation *on = main;
   auto check = [&](spmd::ShardingAttr sharding, Type type, Location loc,
                    const Twine &what) -> LogicalResult {
     if (!sharding)
@@ -426,6 +458,8 @@ LogicalResult LayoutSetter::checkShardings() {
                << i << ", but with mesh option '" << meshText << "' it has "
                << dim.getNumShards(mesh.getMesh())
                << " shards; give sizes that fit with the sizes option";
+    if (failed(checkSymbolic(sharding, on, what)))
+      return failure();
     return sharding.verifyFor(mesh.getMesh(),
                               cast<RankedTensorType>(type).getShape(),
                               [&] { return emitError(loc) << what << ": "; });
@@ -443,6 +477,7 @@ LogicalResult LayoutSetter::checkShardings() {
                      "result " + Twine(i))))
       return failure();
   WalkResult result = main.walk([&](spmd::ConstrainOp op) {
+    on = op;
     return WalkResult(check(op.getSharding(), op.getType(), op.getLoc(),
                             "'spmd.constrain' op"));
   });
@@ -470,7 +505,7 @@ LogicalResult LayoutSetter::dropAll() {
     op->getResult(0).replaceAllUsesWith(op->getOperand(0));
     op->erase();
   }
-  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {},
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), {}, {}, {},
                                        mesh.getMesh().getExtents()));
   return success();
 }
@@ -502,7 +537,7 @@ LogicalResult LayoutSetter::shrinkAll() {
   });
   ArrayRef<StringAttr> names = mesh.getMesh().getAxisNames();
   SmallVector<int64_t> ones(names.size(), 1);
-  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones,
+  mesh.setMeshAttr(spmd::MeshAttr::get(module.getContext(), names, ones, {},
                                        mesh.getMesh().getExtents()));
   return success();
 }
@@ -532,7 +567,8 @@ struct SetLayoutPass final : shardc::impl::SetLayoutPassBase<SetLayoutPass> {
       for (auto op : module.getOps<spmd::MeshOp>())
         op.setMeshAttr(
             spmd::MeshAttr::get(&getContext(), op.getMesh().getAxisNames(),
-                                op.getMesh().getAxisSizes(), extents));
+                                op.getMesh().getAxisSizes(),
+                                op.getMesh().getSymbolicAxes(), extents));
       spmd::contract::Extents::remove(module);
     }
     LayoutSetter setter(module, mesh, sizes, dynamic);

@@ -3,6 +3,7 @@
 #include "shardc/Interfaces/TurnLoop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
@@ -45,7 +46,22 @@ SmallVector<Value> shardc::buildTurnLoop(
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   if (first >= last)
     return llvm::to_vector(carried);
+  return buildTurnLoop(builder, loc, first,
+                       arith::ConstantIndexOp::create(builder, loc, last),
+                       carried, body);
+}
+
+SmallVector<Value> shardc::buildTurnLoop(
+    OpBuilder &builder, Location loc, int64_t first, Value last,
+    ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto i64 = RankedTensorType::get({}, builder.getI64Type());
+  Value end;
+  if (!getConstantIntValue(last))
+    end = tensor::FromElementsOp::create(
+        builder, loc, i64,
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), last)
+            .getResult());
   auto number = [&](int64_t value) -> Value {
     return stablehlo::ConstantOp::create(
         builder, loc,
@@ -60,7 +76,8 @@ SmallVector<Value> shardc::buildTurnLoop(
   OpBuilder::InsertionGuard guard(builder);
   Block *condition = builder.createBlock(&loop.getCond(), {}, types, locs);
   Value goesOn = stablehlo::CompareOp::create(
-      builder, loc, condition->getArgument(0), number(last),
+      builder, loc, condition->getArgument(0),
+      end ? end : number(*getConstantIntValue(last)),
       stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
   stablehlo::ReturnOp::create(builder, loc, goesOn);
   Block *block = builder.createBlock(&loop.getBody(), {}, types, locs);

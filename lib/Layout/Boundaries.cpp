@@ -10,13 +10,30 @@ static int64_t balancedBegin(int64_t size, int64_t shards, int64_t i) {
   return i * (size / shards) + std::min(i, size % shards);
 }
 
-Boundaries Boundaries::balanced(int64_t size, int64_t shards) {
+Boundaries Boundaries::balanced(int64_t size, const ShardCount &shards) {
   assert(size >= 0 && shards >= 1 && "nothing to cut, or into nothing");
   std::vector<int64_t> bounds;
   bounds.reserve(shards + 1);
   for (int64_t i = 0; i <= shards; ++i)
     bounds.push_back(balancedBegin(size, shards, i));
-  return Boundaries(std::move(bounds));
+  Boundaries result(std::move(bounds));
+  return shards.isOpen() ? result.with(Formula::balanced(size, shards))
+                         : result;
+}
+
+ShardCount Boundaries::countShards() const {
+  int64_t number = 1;
+  std::vector<int64_t> axes;
+  for (int64_t factor :
+       boundFormula ? boundFormula.factors() : std::vector<int64_t>()) {
+    if (factor < 0)
+      axes.push_back(~factor);
+    else
+      number *= factor;
+  }
+  if (axes.empty())
+    return numShards();
+  return ShardCount::along(number, std::move(axes), numShards() / number);
 }
 
 std::optional<Boundaries>
@@ -74,17 +91,22 @@ std::vector<int64_t> Boundaries::sizes() const {
   return result;
 }
 
-Boundaries Boundaries::coarsen(int64_t step) const {
+Boundaries Boundaries::coarsen(const ShardCount &step) const {
   assert(step >= 1 && numShards() % step == 0 && "runs of unequal length");
+  if (step == 1 && !step.isOpen())
+    return *this;
   std::vector<int64_t> result;
   for (int64_t i = 0; i <= numShards(); i += step)
     result.push_back(bounds[i]);
   Boundaries coarse(std::move(result));
-  return boundFormula ? coarse.with(Formula::coarsen(boundFormula, step))
-                      : coarse;
+  // All that there is in one shard, whatever is bound.
+  bool isWhole = coarse.numShards() == 1;
+  return boundFormula && !isWhole
+             ? coarse.with(Formula::coarsen(boundFormula, step))
+             : coarse;
 }
 
-Boundaries Boundaries::refine(int64_t parts) const {
+Boundaries Boundaries::refine(const ShardCount &parts) const {
   assert(parts >= 1 && "a shard cannot be cut into nothing");
   std::vector<int64_t> result = {0};
   result.reserve(numShards() * parts + 1);
@@ -92,5 +114,8 @@ Boundaries Boundaries::refine(int64_t parts) const {
     for (int64_t part = 1; part <= parts; ++part)
       result.push_back(bounds[i] + balancedBegin(shardSize(i), parts, part));
   Boundaries fine(std::move(result));
-  return boundFormula ? fine.with(Formula::refine(boundFormula, parts)) : fine;
+  if (!boundFormula && !parts.isOpen())
+    return fine;
+  return fine.with(Formula::refine(
+      boundFormula ? boundFormula : Formula::fixed(bounds), parts));
 }

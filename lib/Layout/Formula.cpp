@@ -37,12 +37,12 @@ struct KindInfo {
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 18> infos = {{
-      {"given", Sort::Boundaries, 3, 0, Sort::Boundaries},
+  static constexpr std::array<KindInfo, 23> infos = {{
+      {"given", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
-      {"coarsen", Sort::Boundaries, 1, 1, Sort::Boundaries},
-      {"refine", Sort::Boundaries, 1, 1, Sort::Boundaries},
+      {"coarsen", Sort::Boundaries, -1, 1, Sort::Boundaries},
+      {"refine", Sort::Boundaries, -1, 1, Sort::Boundaries},
       {"shards", Sort::Intervals, -1, 1, Sort::Boundaries},
       {"same", Sort::Intervals, 2, 0, Sort::Intervals},
       {"positions", Sort::Intervals, -1, -1, Sort::Intervals},
@@ -56,6 +56,11 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"phase", Sort::Numbers, 1, 1, Sort::Intervals},
       {"rotate", Sort::Intervals, -1, 1, Sort::Intervals},
       {"whole", Sort::Boundaries, 1, 0, Sort::Boundaries},
+      {"balanced", Sort::Boundaries, -1, 0, Sort::Boundaries},
+      {"ranks", Sort::Boundaries, -1, 0, Sort::Boundaries},
+      {"blocks", Sort::Boundaries, 0, 1, Sort::Boundaries},
+      {"domain", Sort::Intervals, 0, 1, Sort::Boundaries},
+      {"longest", Sort::Intervals, 0, 1, Sort::Boundaries},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -78,11 +83,24 @@ static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
   auto isExtent = [](int64_t size) {
     return size >= 0 && size <= largestIndex;
   };
+  // Counts of shards: numbers of at least 1, and ~axis.
+  auto areFactors = [&](size_t from) {
+    return numbers.size() > from &&
+           std::all_of(numbers.begin() + int64_t(from), numbers.end(),
+                       [](int64_t factor) {
+                         return factor != 0 && factor <= mostShards;
+                       });
+  };
   switch (kind) {
   case FormulaKind::Given:
-    return numbers[0] >= 0 && numbers[1] >= 0 && isExtent(numbers[2]);
+    return numbers.size() >= 3 && numbers[0] >= 0 && numbers[1] >= 0 &&
+           isExtent(numbers[2]) && (numbers.size() == 3 || areFactors(3));
   case FormulaKind::Whole:
     return isExtent(numbers[0]);
+  case FormulaKind::Balanced:
+    return areFactors(1) && isExtent(numbers[0]);
+  case FormulaKind::Ranks:
+    return areFactors(0);
   case FormulaKind::Fixed:
     return Boundaries::fromBounds(numbers).has_value() &&
            isExtent(numbers.back());
@@ -90,6 +108,7 @@ static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
     return numbers[0] >= 1 && numbers[2] >= 1 && isExtent(numbers[3]);
   case FormulaKind::Coarsen:
   case FormulaKind::Refine:
+    return areFactors(0);
   case FormulaKind::Elements:
   case FormulaKind::Phase:
     return numbers[0] >= 1;
@@ -134,9 +153,15 @@ Formula Formula::make(FormulaKind kind, std::vector<int64_t> numbers,
   for (const Formula &operand : operands)
     if (!operand || infoOf(operand.kind())->sort != info->operands)
       return {};
-  bool isOpen = kind == FormulaKind::Given || kind == FormulaKind::Whole ||
-                std::any_of(operands.begin(), operands.end(),
-                            [](const Formula &part) { return part.isOpen(); });
+  auto isAxis = [](int64_t factor) { return factor < 0; };
+  bool countsAxes = kind == FormulaKind::Balanced ||
+                    kind == FormulaKind::Ranks ||
+                    kind == FormulaKind::Coarsen || kind == FormulaKind::Refine;
+  bool isOpen =
+      kind == FormulaKind::Given || kind == FormulaKind::Whole ||
+      (countsAxes && std::any_of(numbers.begin(), numbers.end(), isAxis)) ||
+      std::any_of(operands.begin(), operands.end(),
+                  [](const Formula &part) { return part.isOpen(); });
   Formula formula;
   formula.node = std::make_shared<const Node>(
       Node{kind, std::move(numbers), std::move(operands), isOpen});
@@ -150,9 +175,98 @@ bool Formula::isIntervals() const {
   return infoOf(kind())->sort == Sort::Intervals;
 }
 
+ShardCount ShardCount::along(int64_t number, std::vector<int64_t> axes,
+                             int64_t size) {
+  ShardCount count(number * size);
+  count.number = number;
+  std::sort(axes.begin(), axes.end());
+  count.axes = std::move(axes);
+  return count;
+}
+
+std::vector<int64_t> ShardCount::factors() const {
+  std::vector<int64_t> factors;
+  if (number != 1 || axes.empty())
+    factors.push_back(number);
+  for (int64_t axis : axes)
+    factors.push_back(~axis);
+  return factors;
+}
+
+namespace {
+/// Factors, sorted out: what they multiply to, and which axes.
+struct Factors {
+  explicit Factors(std::span<const int64_t> factors) {
+    for (int64_t factor : factors)
+      if (factor < 0)
+        axes.insert(factor);
+      else
+        number *= factor;
+  }
+  /// Takes `other` out; false where it is not in it.
+  bool divide(const Factors &other) {
+    if (number % other.number != 0)
+      return false;
+    number /= other.number;
+    for (int64_t axis : other.axes) {
+      auto found = axes.find(axis);
+      if (found == axes.end())
+        return false;
+      axes.erase(found);
+    }
+    return true;
+  }
+  std::vector<int64_t> list() const {
+    std::vector<int64_t> result;
+    if (number != 1 || axes.empty())
+      result.push_back(number);
+    // Axes ascend: ~axis descends.
+    result.insert(result.end(), axes.rbegin(), axes.rend());
+    return result;
+  }
+  bool isOne() const { return number == 1 && axes.empty(); }
+  Wide number = 1;
+  std::multiset<int64_t> axes;
+};
+} // namespace
+
+std::vector<int64_t> Formula::factors() const {
+  switch (kind()) {
+  case FormulaKind::Given:
+    return {numbers().begin() + 3, numbers().end()};
+  case FormulaKind::Balanced:
+    return {numbers().begin() + 1, numbers().end()};
+  case FormulaKind::Ranks:
+    return numbers();
+  case FormulaKind::Fixed:
+    return {static_cast<int64_t>(numbers().size()) - 1};
+  case FormulaKind::Refine: {
+    std::vector<int64_t> all = operands()[0].factors();
+    if (all.empty())
+      return {};
+    all.insert(all.end(), numbers().begin(), numbers().end());
+    return Factors(all).list();
+  }
+  case FormulaKind::Coarsen: {
+    Factors all(operands()[0].factors());
+    return all.divide(Factors(numbers())) ? all.list() : std::vector<int64_t>();
+  }
+  default:
+    return operands().empty() ? std::vector<int64_t>()
+                              : operands()[0].factors();
+  }
+}
+
 int64_t Formula::extent() const {
   switch (kind()) {
   case FormulaKind::Given:
+    return numbers()[2];
+  case FormulaKind::Balanced:
+    return numbers()[0];
+  case FormulaKind::Ranks:
+    return mostShards;
+  case FormulaKind::Blocks:
+    return saturate(Wide(operands()[0].extent()) * mostShards);
   case FormulaKind::Fixed:
   case FormulaKind::Affine:
   case FormulaKind::Whole:
@@ -162,8 +276,32 @@ int64_t Formula::extent() const {
   }
 }
 
-Formula Formula::given(int64_t argument, int64_t dim, int64_t size) {
-  return make(FormulaKind::Given, {argument, dim, size}, {});
+Formula Formula::given(int64_t argument, int64_t dim, int64_t size,
+                       std::vector<int64_t> factors) {
+  factors.insert(factors.begin(), {argument, dim, size});
+  return make(FormulaKind::Given, std::move(factors), {});
+}
+
+Formula Formula::balanced(int64_t size, const ShardCount &shards) {
+  std::vector<int64_t> numbers = shards.factors();
+  numbers.insert(numbers.begin(), size);
+  return make(FormulaKind::Balanced, std::move(numbers), {});
+}
+
+Formula Formula::ranks(const ShardCount &shards) {
+  return make(FormulaKind::Ranks, shards.factors(), {});
+}
+
+Formula Formula::blocks(Formula boundaries) {
+  return make(FormulaKind::Blocks, {}, {std::move(boundaries)});
+}
+
+Formula Formula::domain(Formula boundaries) {
+  return make(FormulaKind::Domain, {}, {std::move(boundaries)});
+}
+
+Formula Formula::longest(Formula boundaries) {
+  return make(FormulaKind::Longest, {}, {std::move(boundaries)});
 }
 
 Formula Formula::fixed(std::vector<int64_t> indices) {
@@ -207,24 +345,38 @@ Formula Formula::affine(Formula boundaries, int64_t multiplier, int64_t addend,
               {std::move(boundaries)});
 }
 
-Formula Formula::coarsen(Formula boundaries, int64_t step) {
-  if (step == 1)
+/// `boundaries` along fewer axes, by `step` shards each.
+static Formula coarsenBy(Formula boundaries, const Factors &step) {
+  if (step.isOne())
     return boundaries;
-  if (boundaries.kind() == FormulaKind::Refine &&
-      step % boundaries.numbers()[0] == 0)
-    return coarsen(boundaries.operands()[0], step / boundaries.numbers()[0]);
+  if (boundaries.kind() == FormulaKind::Refine) {
+    Factors rest = step;
+    if (rest.divide(Factors(boundaries.numbers())))
+      return coarsenBy(boundaries.operands()[0], rest);
+  }
   if (boundaries.kind() == FormulaKind::Affine) {
     const std::vector<int64_t> &numbers = boundaries.numbers();
-    return affine(coarsen(boundaries.operands()[0], step), numbers[0],
-                  numbers[1], numbers[2], numbers[3]);
+    return Formula::affine(coarsenBy(boundaries.operands()[0], step),
+                           numbers[0], numbers[1], numbers[2], numbers[3]);
   }
-  return make(FormulaKind::Coarsen, {step}, {std::move(boundaries)});
+  return Formula::make(FormulaKind::Coarsen, step.list(),
+                       {std::move(boundaries)});
 }
 
-Formula Formula::refine(Formula boundaries, int64_t parts) {
-  if (parts == 1)
+Formula Formula::coarsen(Formula boundaries, const ShardCount &step) {
+  return coarsenBy(std::move(boundaries), Factors(step.factors()));
+}
+
+Formula Formula::refine(Formula boundaries, const ShardCount &parts) {
+  if (!parts.isOpen() && parts == 1)
     return boundaries;
-  return make(FormulaKind::Refine, {parts}, {std::move(boundaries)});
+  // All of a dim, cut anew.
+  if ((boundaries.kind() == FormulaKind::Fixed &&
+       boundaries.numbers().size() == 2) ||
+      (boundaries.kind() == FormulaKind::Whole && parts.isOpen()))
+    return balanced(boundaries.extent(), parts);
+  return make(FormulaKind::Refine, Factors(parts.factors()).list(),
+              {std::move(boundaries)});
 }
 
 Formula Formula::shards(Formula boundaries, std::vector<int64_t> axes) {
@@ -317,6 +469,8 @@ std::pair<int64_t, int64_t> Formula::range() const {
   case FormulaKind::Above:
     return lengthOf(operands()[1]);
   case FormulaKind::Shards:
+  case FormulaKind::Domain:
+  case FormulaKind::Longest:
     return operands()[0].range();
   default:
     return {0, extent()};
@@ -447,6 +601,13 @@ std::string FormulaList::read(std::span<const int64_t> &words, int64_t count,
     Formula formula = Formula::make(kind, numbers, std::move(operands));
     if (!formula)
       return where + " makes no sense";
+    bool hasFactors =
+        kind == FormulaKind::Given || kind == FormulaKind::Balanced ||
+        kind == FormulaKind::Ranks || kind == FormulaKind::Coarsen ||
+        kind == FormulaKind::Refine;
+    for (int64_t number : numbers)
+      if (hasFactors && number < 0 && ~number >= numAxes)
+        return where + " names an axis that the mesh has not";
     size_t firstAxis = kind == FormulaKind::Shards   ? 0
                        : kind == FormulaKind::Rotate ? 1
                                                      : numbers.size();
@@ -586,10 +747,30 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
                                               const Binding &binding,
                                               std::string &error) {
   std::vector<int64_t> numbers = formula.numbers();
+  // What factors multiply to, up to one more than there can be.
+  auto count = [&](size_t from) {
+    Wide product = 1;
+    for (size_t i = from; i < numbers.size(); ++i)
+      product = std::min<Wide>(product * (numbers[i] < 0
+                                              ? binding.meshShape[~numbers[i]]
+                                              : numbers[i]),
+                               mostShards + 1);
+    return static_cast<int64_t>(product);
+  };
   if (formula.kind() == FormulaKind::Fixed)
     return Boundaries::fromBounds(numbers);
   if (formula.kind() == FormulaKind::Whole)
     return Boundaries::whole(numbers[0]);
+  if (formula.kind() == FormulaKind::Balanced ||
+      formula.kind() == FormulaKind::Ranks) {
+    bool isRanks = formula.kind() == FormulaKind::Ranks;
+    int64_t shards = count(isRanks ? 0 : 1);
+    if (shards > mostShards) {
+      error = "more shards than there can be ranks";
+      return std::nullopt;
+    }
+    return Boundaries::balanced(isRanks ? shards : numbers[0], shards);
+  }
   if (formula.kind() == FormulaKind::Given) {
     std::string name = "argument " + std::to_string(numbers[0]) + ", dim " +
                        std::to_string(numbers[1]);
@@ -608,20 +789,28 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
     return given;
   }
   Boundaries inner = *Boundaries::fromBounds(operand->indices);
+  if (formula.kind() == FormulaKind::Blocks) {
+    std::vector<int64_t> indices = {0};
+    for (int64_t i = 0; i < inner.numShards(); ++i)
+      indices.push_back(saturate(Wide(indices.back()) + inner.maxShardSize()));
+    return Boundaries::fromBounds(std::move(indices));
+  }
   if (formula.kind() == FormulaKind::Refine) {
-    if (numbers[0] > mostShards / inner.numShards()) {
+    int64_t parts = count(0);
+    if (parts > mostShards / inner.numShards()) {
       error = "more shards than there can be ranks";
       return std::nullopt;
     }
-    return inner.refine(numbers[0]);
+    return inner.refine(parts);
   }
   if (formula.kind() == FormulaKind::Coarsen) {
-    if (inner.numShards() % numbers[0] != 0) {
-      error = "runs of " + std::to_string(numbers[0]) + " shards do not fit " +
+    int64_t step = count(0);
+    if (inner.numShards() % step != 0) {
+      error = "runs of " + std::to_string(step) + " shards do not fit " +
               std::to_string(inner.numShards());
       return std::nullopt;
     }
-    return inner.coarsen(numbers[0]);
+    return inner.coarsen(step);
   }
   std::vector<int64_t> indices = {0};
   for (int64_t i = 1; i < inner.numShards(); ++i)
@@ -635,10 +824,15 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
 /// `formula` with what is bound in place of placeholders; none where that makes
 /// no sense.
 static Formula resolve(const Formula &formula, const Binding &binding) {
-  size_t first = 0;
+  // Which of its numbers are sizes, or indices.
+  size_t first = 0, last = formula.numbers().size();
   switch (formula.kind()) {
   case FormulaKind::Given:
     first = 2;
+    last = 3;
+    break;
+  case FormulaKind::Balanced:
+    last = 1;
     break;
   case FormulaKind::Fixed:
   case FormulaKind::Affine:
@@ -650,7 +844,7 @@ static Formula resolve(const Formula &formula, const Binding &binding) {
     return formula;
   }
   std::vector<int64_t> numbers = formula.numbers();
-  for (size_t i = first; i < numbers.size(); ++i)
+  for (size_t i = first; i < last; ++i)
     numbers[i] = binding.extents.resolve(numbers[i], binding.values);
   if (numbers == formula.numbers())
     return formula;
@@ -701,6 +895,11 @@ std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
         error = "a ring goes along an axis that its blocks do not lie along";
         return {};
       }
+    } else if (formula.kind() == FormulaKind::Domain) {
+      result.intervals = {{0, operands[0]->indices.back()}};
+    } else if (formula.kind() == FormulaKind::Longest) {
+      result.intervals = {
+          {0, Boundaries::fromBounds(operands[0]->indices)->maxShardSize()}};
     } else if (formula.kind() == FormulaKind::Same) {
       result.intervals = {{formula.numbers()[0], formula.numbers()[1]}};
     } else {

@@ -96,13 +96,21 @@ static shardrt::Formulas collectFormulas(ModuleOp module,
         if (formula.kind() == FormulaKind::Given &&
             llvm::none_of(formulas.givens, [&](const shardrt::Given &given) {
               return given.argument == numbers[0] && given.dim == numbers[1];
-            }))
+            })) {
+          std::vector<int64_t> factors = formula.factors();
+          if (factors.empty())
+            factors = {bounds.numShards()};
           formulas.givens.push_back(
-              {numbers[0], numbers[1], numbers[2], bounds.numShards()});
+              {numbers[0], numbers[1], numbers[2], std::move(factors)});
+        }
       }
     }
-  for (auto mesh : module.getOps<MeshOp>())
-    formulas.extents = mesh.getMesh().getExtents().getExtents();
+  for (auto op : module.getOps<MeshOp>()) {
+    MeshAttr mesh = op.getMesh();
+    formulas.symbolicAxes.assign(mesh.getSymbolicAxes().begin(),
+                                 mesh.getSymbolicAxes().end());
+    formulas.extents = mesh.getExtents().getExtents();
+  }
   if (ArrayAttr plan = contract::ArenaPlan::get(module))
     for (auto buffer : plan.getAsRange<ArenaBufferAttr>()) {
       shardrt::BoundBuffer &bound = formulas.buffers.emplace_back();

@@ -42,6 +42,7 @@ OpFoldResult RankTables::lookup(const Formula &formula,
 
 OpFoldResult RankTables::lookup(ArrayRef<int64_t> table,
                                 ArrayRef<int64_t> axes) {
+  requireKnown(axes);
   return lookup(table, axes, Formula());
 }
 
@@ -138,6 +139,9 @@ DimExchange shardc::combineTables(RankTables &tables, int64_t dim,
   for (int64_t axis : needed.axes)
     if (!llvm::is_contained(exchange.axes, axis))
       exchange.axes.push_back(axis);
+  if ((mesh.isSymbolic(owned.axes) && !owned.formula.isOpen()) ||
+      (mesh.isSymbolic(needed.axes) && !needed.formula.isOpen()))
+    tables.requireKnown(exchange.axes);
   int64_t count = 1;
   for (int64_t axis : exchange.axes)
     count *= mesh.getAxisSizes()[axis];

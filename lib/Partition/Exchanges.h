@@ -44,9 +44,17 @@ public:
   /// What was refused since the last call; empty for nothing.
   std::string takeRefused() { return std::exchange(refused, {}); }
 
-  /// True if sizes of arguments are known only when the program is bound.
+  /// True if sizes of arguments, extents, or sizes of axes, are known only when
+  /// the program is bound.
   bool isBoundLate() const {
-    return !binding.given.empty() || mesh.getExtents();
+    return !binding.given.empty() || mesh.getExtents() ||
+           !mesh.getSymbolicAxes().empty();
+  }
+  /// Refuses what is said in numbers for each coordinate along `axes`, if there
+  /// may be another number of them.
+  void requireKnown(llvm::ArrayRef<int64_t> axes) {
+    if (mesh.isSymbolic(axes))
+      refuse("the number of ranks along its axes");
   }
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }

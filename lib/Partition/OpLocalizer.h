@@ -53,6 +53,9 @@ public:
   llvm::ArrayRef<int64_t> meshSizes() override {
     return tables.getMesh().getAxisSizes();
   }
+  ShardCount countCoordinates(llvm::ArrayRef<int64_t> axes) override {
+    return tables.getMesh().countCoordinates(axes);
+  }
   void carriesFormulas() override { carries = true; }
   bool isBoundLate() override {
     return llvm::any_of(

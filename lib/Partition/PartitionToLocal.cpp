@@ -122,7 +122,10 @@ LogicalResult Partitioner::convertBlock(Block &block) {
       return emitUnsupported(&op)
              << "'" << op.getName() << "' at " << userLocation(op.getLoc())
              << ": its local form asks for " << refused
-             << "; give sizes with --sizes instead of leaving them open";
+             << (tables.getMesh().getSymbolicAxes().empty()
+                     ? "; give sizes with --sizes instead of leaving them open"
+                     : "; leave its axes out of --symbolic-mesh, and give "
+                       "sizes with --sizes");
     if (explains && !isa<ReshardOp, ManualOp, stablehlo::WhileOp,
                          stablehlo::CaseOp, stablehlo::IfOp>(op))
       explainCommunication(op, mapping, target, before);
@@ -429,7 +432,15 @@ Value Partitioner::partOf(Value whole, ShardingAttr sharding, Location loc) {
                                         partOf(add.getRhs(), sharding, loc));
   SmallVector<int64_t> isFirst(tables.countCoordinates(axes), 0);
   isFirst.front() = 1;
-  auto number = cast<Value>(tables.lookup(isFirst, axes));
+  ShardCount count = mesh.countCoordinates(axes);
+  auto number = cast<Value>(
+      count.isOpen()
+          ? tables.lookup(Formula::size(Formula::kept(
+                              Formula::shards(Formula::ranks(count),
+                                              {axes.begin(), axes.end()}),
+                              Formula::same({0, 1}))),
+                          axes)
+          : tables.lookup(isFirst, axes));
   Value bit = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
                                          number),
         scalar = tensor::FromElementsOp::create(

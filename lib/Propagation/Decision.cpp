@@ -390,7 +390,7 @@ SmallVector<FactorState, 8> Decider::run() {
       if (state.axes.size() < 2)
         continue;
       Boundaries coarser =
-          state.bounds.coarsen(problem.meshSizes[state.axes.back()]);
+          state.bounds.coarsen(problem.shards(state.axes.back()));
       state.axes.pop_back();
       if (!evenOnly || coarser.uniformShardSize())
         addOption(factor, state.axes, coarser, list[i].isExact);

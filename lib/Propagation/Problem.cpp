@@ -50,11 +50,18 @@ void Problem::addEdge(int64_t from, int64_t to, Flow flow) {
   edge.flow = flow;
 }
 
-int64_t Problem::shards(ArrayRef<int64_t> axes) const {
-  int64_t result = 1;
-  for (int64_t axis : axes)
-    result *= meshSizes[axis];
-  return result;
+ShardCount Problem::shards(ArrayRef<int64_t> axes) const {
+  int64_t number = 1, size = 1;
+  std::vector<int64_t> symbolic;
+  for (int64_t axis : axes) {
+    bool isSymbolic = llvm::is_contained(symbolicAxes, axis);
+    (isSymbolic ? size : number) *= meshSizes[axis];
+    if (isSymbolic)
+      symbolic.push_back(axis);
+  }
+  return symbolic.empty()
+             ? ShardCount(number)
+             : ShardCount::along(number, std::move(symbolic), size);
 }
 
 SmallVector<int64_t, 4> Problem::allAxes() const {
@@ -139,7 +146,7 @@ RuleView propagation::viewOf(const Problem &problem, const OpNode &op) {
 }
 
 Boundaries propagation::balancedOver(const Extents *extents, int64_t size,
-                                     int64_t shards) {
+                                     const ShardCount &shards) {
   Boundaries whole = Boundaries::whole(size);
   if (extents && extents->isOpen(size))
     whole = whole.with(Formula::whole(size));
@@ -234,7 +241,7 @@ Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
   bool isFew = kind == MapKind::Window &&
                dim.size() < std::min(dim.numShards(), view.sizes[factor]);
   if (isFew || isLopsided(dim, derived))
-    return balancedOver(view.extents, view.sizes[factor], dim.numShards());
+    return balancedOver(view.extents, view.sizes[factor], dim.countShards());
   return derived;
 }
 
@@ -248,7 +255,7 @@ Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
                                      {view.sizes.data(), view.sizes.size()});
   // A merged dim is cut between whole blocks, however long.
   if (kind == MapKind::Window && isLopsided(bounds, derived))
-    return balancedOver(view.extents, dimSize, bounds.numShards());
+    return balancedOver(view.extents, dimSize, bounds.countShards());
   return derived;
 }
 

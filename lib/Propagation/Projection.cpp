@@ -120,6 +120,8 @@ public:
     p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
                                p.mesh.getAxisSizes().end());
     p.problem.extents = p.mesh.getExtents().getExtents();
+    p.problem.symbolicAxes.assign(p.mesh.getSymbolicAxes().begin(),
+                                  p.mesh.getSymbolicAxes().end());
     p.problem.cost = costOn(mesh);
   }
   LogicalResult run();
@@ -131,6 +133,8 @@ private:
                          const Twine &origin, bool mayBePartial,
                          llvm::function_ref<Formula(unsigned)> late = {});
   LogicalResult annotateMeeting();
+  Formula given(int64_t argument, int64_t i, int64_t size,
+                spmd::DimShardingAttr dim);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -214,6 +218,16 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
     p.partial[tensor].push_back(partial);
   }
   return success();
+}
+
+/// The boundaries in which dim `i` of an argument, of `size` elements and cut
+/// as `dim`, arrives.
+Formula Projector::given(int64_t argument, int64_t i, int64_t size,
+                         spmd::DimShardingAttr dim) {
+  return Formula::given(argument, i, size,
+                        p.mesh.getSymbolicAxes().empty()
+                            ? std::vector<int64_t>()
+                            : dim.countShards(p.mesh).factors());
 }
 
 void Projector::addEdge(Value from, int64_t to, Flow flow) {
@@ -414,9 +428,9 @@ LogicalResult Projector::run() {
         failed(annotate(
             p.tensorOf[argument], sharding, argument.getLoc(),
             describeArgument(function, number), true, [&](unsigned dim) {
-              return Formula::given(
-                  number, dim,
-                  cast<ShapedType>(argument.getType()).getDimSize(dim));
+              return given(number, dim,
+                           cast<ShapedType>(argument.getType()).getDimSize(dim),
+                           sharding.getDims()[dim]);
             })))
       return failure();
     if (sharding && p.tensorOf.contains(argument))
@@ -521,9 +535,9 @@ LogicalResult Projector::annotateMeeting() {
       for (StringAttr axis : op.getSharding().getDims()[dim].getAxes())
         axes.push_back(axis.getValue());
       return firsts
-          .try_emplace(
-              {classes[firstDims[tensor] + dim], std::move(axes)},
-              Formula::given(number, dim, op.getType().getDimSize(dim)))
+          .try_emplace({classes[firstDims[tensor] + dim], std::move(axes)},
+                       given(number, dim, op.getType().getDimSize(dim),
+                             op.getSharding().getDims()[dim]))
           .first->second;
     };
     if (failed(annotate(tensor, op.getSharding(), op.getLoc(),

@@ -241,7 +241,7 @@ void Propagator::carry(int64_t op) {
 void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
                            bool toResults, int64_t axis, int64_t origin) {
   const RuleView &view = views[op];
-  int64_t ranks = problem.meshSizes[axis];
+  ShardCount ranks = problem.shards(axis);
   // The first dim that gives every rank something; else the one that gives
   // most.
   const Slot *best = nullptr;
@@ -255,9 +255,9 @@ void Propagator::carryAxis(int64_t op, ArrayRef<int64_t> carriers,
           slot.view.kind == MapKind::Window ||
           llvm::is_contained(tensor.locked, axis))
         continue;
-      int64_t length =
-          std::min(ranks, view.sizes[carrier] /
-                              std::max<int64_t>(1, dim.bounds.numShards()));
+      int64_t length = std::min<int64_t>(
+          ranks,
+          view.sizes[carrier] / std::max<int64_t>(1, dim.bounds.numShards()));
       if (length > bestLength) {
         best = &slot;
         bestLength = length;
@@ -306,7 +306,7 @@ SmallVector<Source, 4> Propagator::sourcesOf(int64_t op, int64_t factor) const {
                                 bounds.size()) == bounds;
         if (isExact || view.sizes[factor] >= bounds.numShards())
           break;
-        bounds = bounds.coarsen(problem.meshSizes[axes.back()]);
+        bounds = bounds.coarsen(problem.shards(axes.back()));
         axes = axes.drop_back();
       }
       if (axes.empty())
@@ -469,7 +469,7 @@ bool Propagator::update(const RuleView &view, const Slot &slot,
                               : agreed.strength;
 
   if (length > old) {
-    int64_t parts =
+    ShardCount parts =
         problem.shards(ArrayRef(agreed.axes).slice(old, length - old));
     if (old > 0 && dim.strength > strength &&
         bounds.coarsen(parts) != dim.bounds)

@@ -24,6 +24,8 @@ public:
     p.mesh = mesh.getMesh();
     p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
                                p.mesh.getAxisSizes().end());
+    p.problem.symbolicAxes.assign(p.mesh.getSymbolicAxes().begin(),
+                                  p.mesh.getSymbolicAxes().end());
   }
   LogicalResult run();
 

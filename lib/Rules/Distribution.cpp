@@ -33,12 +33,24 @@ IntervalTable rules::tableOf(ArrayRef<int64_t> axes, const Boundaries &bounds) {
   return table;
 }
 
-IntervalTable rules::onePerRank(ArrayRef<int64_t> axes,
-                                ArrayRef<int64_t> meshSizes) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= meshSizes[axis];
-  return tableOf(axes, Boundaries::balanced(count, count));
+IntervalTable rules::onePerRank(Localization &localization,
+                                ArrayRef<int64_t> axes) {
+  ShardCount count = localization.countCoordinates(axes);
+  IntervalTable table =
+      tableOf(axes, Boundaries::balanced(count, int64_t(count)));
+  if (count.isOpen())
+    table.formula =
+        Formula::shards(Formula::ranks(count), {axes.begin(), axes.end()});
+  return table;
+}
+
+IntervalTable rules::allRanks(Localization &localization,
+                              ArrayRef<int64_t> axes) {
+  ShardCount count = localization.countCoordinates(axes);
+  IntervalTable table = wholeTable(count);
+  if (count.isOpen())
+    table.formula = Formula::domain(Formula::ranks(count));
+  return table;
 }
 
 RankedTensorType rules::blockType(ArrayRef<IntervalTable> tables,
@@ -143,14 +155,21 @@ Value rules::partOf(Localization &localization, Value block, unsigned dim,
 
 /// Cuts each interval in balanced parts along one more, minor, axis.
 static IntervalTable refine(Localization &localization,
-                            const IntervalTable &table, int64_t axis,
-                            int64_t ranks) {
+                            const IntervalTable &table, int64_t axis) {
+  ShardCount ranks = localization.countCoordinates(axis);
   IntervalTable refined{table.axes, {}};
   refined.axes.push_back(axis);
-  if (table.formula.isOpen()) {
-    if (table.formula.kind() == FormulaKind::Shards)
+  if (table.formula.isOpen() || ranks.isOpen()) {
+    Formula cut = formulaOf(table);
+    if (cut && cut.kind() == FormulaKind::Shards)
+      cut = cut.operands()[0];
+    else if (cut && cut.kind() == FormulaKind::Same && cut.numbers()[0] == 0)
+      cut = Formula::fixed({0, cut.numbers()[1]});
+    else
+      cut = {};
+    if (cut)
       refined.formula =
-          Formula::shards(Formula::refine(table.formula.operands()[0], ranks),
+          Formula::shards(Formula::refine(cut, ranks),
                           {refined.axes.begin(), refined.axes.end()});
     else
       localization.refuse("parts of windows");
@@ -167,19 +186,19 @@ static IntervalTable refine(Localization &localization,
 double rules::placeAxis(Localization &localization,
                         MutableArrayRef<IntervalTable> tables, int64_t axis,
                         ArrayRef<int64_t> carriers) {
-  int64_t ranks = localization.meshSizes()[axis], best = -1;
+  int64_t best = -1;
   double bestShare = 1;
   for (int64_t carrier : carriers) {
     double before = double(longestBlock(tables[carrier]));
-    double after = double(
-        longestBlock(refine(localization, tables[carrier], axis, ranks)));
+    double after =
+        double(longestBlock(refine(localization, tables[carrier], axis)));
     if (before > 0 && after / before < bestShare) {
       best = carrier;
       bestShare = after / before;
     }
   }
   if (best >= 0)
-    tables[best] = refine(localization, tables[best], axis, ranks);
+    tables[best] = refine(localization, tables[best], axis);
   return bestShare;
 }
 
@@ -301,8 +320,7 @@ Value rules::gatherPartials(Localization &localization, Value local,
                             StringRef why) {
   OpBuilder &builder = localization.builder();
   Location loc = local.getLoc();
-  SmallVector<IntervalTable> own{onePerRank(axes, localization.meshSizes())},
-      all{needed};
+  SmallVector<IntervalTable> own{onePerRank(localization, axes)}, all{needed};
   own.append(tables.begin(), tables.end());
   all.append(tables.begin(), tables.end());
   auto type = cast<RankedTensorType>(local.getType());

@@ -18,10 +18,13 @@ IntervalTable wholeTable(int64_t size);
 int64_t longestBlock(const IntervalTable &table);
 /// One shard a coordinate along `axes`.
 IntervalTable tableOf(llvm::ArrayRef<int64_t> axes, const Boundaries &bounds);
-/// Intervals {i, i + 1} for the coordinates along `axes` of the mesh `sizes`: a
-/// dim with one element a rank.
-IntervalTable onePerRank(llvm::ArrayRef<int64_t> axes,
-                         llvm::ArrayRef<int64_t> meshSizes);
+/// Intervals {i, i + 1} for the coordinates along `axes`: a dim with one
+/// element a rank.
+IntervalTable onePerRank(Localization &localization,
+                         llvm::ArrayRef<int64_t> axes);
+/// All of that dim, at every rank.
+IntervalTable allRanks(Localization &localization,
+                       llvm::ArrayRef<int64_t> axes);
 
 /// The local type of a tensor whose dims lie so: static where all ranks agree.
 mlir::RankedTensorType blockType(llvm::ArrayRef<IntervalTable> tables,

@@ -299,7 +299,7 @@ bool Transformer::transformLine() {
     all.append({rows, columns});
     return all;
   };
-  IntervalTable one = onePerRank(line.axes, localization.meshSizes()),
+  IntervalTable one = onePerRank(localization, line.axes),
                 parts = tableOf(line.axes, Boundaries::balanced(block, ranks));
   IntervalTable wholeBlock = wholeTable(block), wholeRanks = wholeTable(ranks);
   Type element = getElementTypeOrSelf(value.getType());

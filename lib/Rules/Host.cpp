@@ -72,6 +72,8 @@ static LocalResults localizeHostCall(HostCallOp op,
   SmallVector<int64_t> axes;
   if (!op.getShards())
     axes = freeAxes(op, localization);
+  if (localization.countCoordinates(axes).isOpen())
+    localization.refuse("the number of ranks, of which one calls");
   SmallVector<Attribute> types;
   for (Value value : op->getOperands())
     types.push_back(TypeAttr::get(value.getType()));

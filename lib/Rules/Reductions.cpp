@@ -179,18 +179,16 @@ static LocalResults combinePartials(stablehlo::ReduceOp op,
   Operation *partial = build(operands, types, op.getDimensions());
 
   // Of all ranks.
-  ArrayRef<int64_t> meshSizes = localization.meshSizes();
-  int64_t ranks = 1;
-  for (int64_t axis : axes)
-    ranks *= meshSizes[axis];
-  SmallVector<IntervalTable> leading{wholeTable(1)},
-      joined{wholeTable(ranks + 1)};
+  IntervalTable ranks = allRanks(localization, axes), withInit = ranks;
+  // One more: of a type, where the number of ranks is open.
+  ++withInit.intervals.front().end;
+  SmallVector<IntervalTable> leading{wholeTable(1)}, joined{withInit};
   leading.append(tables.begin(), tables.end());
   joined.append(tables.begin(), tables.end());
   operands.clear();
   for (auto [i, value] : llvm::enumerate(partial->getResults())) {
-    Value all = gatherPartials(localization, value, tables, axes,
-                               wholeTable(ranks), "combines one value a rank");
+    Value all = gatherPartials(localization, value, tables, axes, ranks,
+                               "combines one value a rank");
     if (isOptional) {
       Type element = getElementTypeOrSelf(value.getType());
       Value init = broadcastScalar(builder, loc, i < count ? inits[i] : yes,

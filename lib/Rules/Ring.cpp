@@ -192,6 +192,9 @@ Value Ring::ofKeys(Value block, AffineMap map, const Here &here,
   std::optional<unsigned> dim = keyOf(map);
   if (dim && here.isPassed) {
     // In a buffer that any block fits in.
+    if (plan.isOpen)
+      return slice(block, *dim, b.getIndexAttr(0), sizeOf(here.owner),
+                   ShapedType::kDynamic, into);
     const TablePart &part = ownedParts[keyPart];
     SmallVector<int64_t> begins, sizes = sizesOf(part.held.intervals);
     for (auto [whole, mine] :
@@ -328,7 +331,9 @@ SmallVector<Value> Ring::positions(const Here &here, int64_t part,
   result.push_back(getValueOrCreateConstantIndexOp(
       b, loc, beginAt(localization, plan.parts[part])));
   OpFoldResult key;
-  if (here.isPassed)
+  if (here.isPassed && plan.isOpen)
+    key = beginOf(here.owner);
+  else if (here.isPassed)
     key =
         pickEntry(b, loc,
                   llvm::map_to_vector(ownedParts[keyPart].natural.intervals,
@@ -345,11 +350,11 @@ SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, const Here &here,
   SmallVector<IntervalTable> tables;
   for (AffineExpr expr : map.getResults()) {
     int64_t dim = cast<AffineDimExpr>(expr).getPosition();
-    tables.push_back(dim == keyDim
-                         ? (here.isPassed ? wholeTable(bufferSize())
-                                          : plan.turns[here.turn].keys)
-                     : dim == queryDim ? plan.parts[part]
-                                       : plan.cuts[dim]);
+    tables.push_back(
+        dim == keyDim
+            ? (here.isPassed ? bufferTable() : plan.turns[here.turn].keys)
+        : dim == queryDim ? plan.parts[part]
+                          : plan.cuts[dim]);
   }
   return tables;
 }
@@ -762,8 +767,8 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps,
     unflatten(ArrayRef(last).drop_front(2));
     for (unsigned i : {1u, 2u}) {
       Value home = ring.fromBuffer(
-          ring.pass(last[i - 1], gradients[i - 1], -run.last, why), maps[i],
-          gradients[i - 1].tables);
+          ring.pass(last[i - 1], gradients[i - 1], ring.shiftHome(run), why),
+          maps[i], gradients[i - 1].tables);
       if (total[i].empty())
         total[i] = {home};
       else

@@ -117,6 +117,11 @@ public:
   // Of a ring that is a loop.
 
   llvm::ArrayRef<Run> runs() const { return plan.runs; }
+  /// How far what travelled with blocks is from home after the last turn of
+  /// `run`: once round, and so one place, where their number is known late.
+  int64_t shiftHome(const Run &run) const {
+    return plan.isOpen ? 1 : -run.last;
+  }
   /// `piece`, this rank's block, in a buffer that any block fits in.
   Piece inBuffer(const Piece &piece);
   /// `buffer`, which lies as `piece` does, from the place that many further on.
@@ -168,6 +173,15 @@ private:
                     mlir::OpFoldResult size, int64_t staticSize,
                     mlir::Value into = {});
   int64_t bufferSize() const { return longestBlock(owned); }
+  /// The keys of a buffer that any block fits in, as every rank has one.
+  IntervalTable bufferTable() const;
+  /// Of a ring whose number of ranks is known late: where the block of place
+  /// `owner` begins, and how many keys it has.
+  mlir::OpFoldResult beginOf(mlir::Value owner) { return blockAt(owner, 0); }
+  mlir::OpFoldResult sizeOf(mlir::Value owner) { return blockAt(owner, 1); }
+  mlir::OpFoldResult blockAt(mlir::Value owner, int64_t what);
+  /// Places of the ring, an index.
+  mlir::Value countPlaces();
   bool areKeysDealt() const { return !plan.keyParts.empty(); }
   /// Part of the last dim.
   mlir::Value columns(mlir::Value block, int64_t from, int64_t size);
@@ -198,6 +212,8 @@ private:
   std::string why(int64_t turn);
 
   RingPlan plan;
+  /// Of such a ring: begins and sizes of the blocks of all places.
+  mlir::Value blocks;
   IntervalTable owned; ///< the keys of each rank while the op runs
   llvm::SmallVector<TablePart, 0>
       ownedParts; ///< the same, in parts that lie together where keys are dealt

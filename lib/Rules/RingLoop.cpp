@@ -26,8 +26,10 @@ using namespace shardc::rules;
 
 std::string Ring::whyPassed(bool isGradient) {
   if (isGradient)
-    return "passes gradients of blocks round a ring of " +
-           std::to_string(plan.length);
+    return "passes gradients of blocks round a ring" +
+           (plan.isOpen ? "" : " of " + std::to_string(plan.length));
+  if (plan.isOpen)
+    return "passes blocks round a ring";
   std::string text =
       "passes blocks round a ring of " + std::to_string(plan.length);
   return plan.way == PairWay::Ring ? explain(text) : text;
@@ -37,7 +39,56 @@ std::string Ring::whyPassed(bool isGradient) {
 // Whose block is here
 //===----------------------------------------------------------------------===//
 
+IntervalTable Ring::bufferTable() const {
+  IntervalTable table = wholeTable(bufferSize());
+  if (plan.isOpen)
+    table.formula = Formula::longest(owned.formula.operands()[0]);
+  return table;
+}
+
+Value Ring::countPlaces() {
+  Formula all = Formula::domain(
+      Formula::ranks(localization.countCoordinates(plan.places)));
+  return getValueOrCreateConstantIndexOp(
+      b, loc, localization.lookup(Formula::size(all), {}));
+}
+
+/// Every rank says where its block is, once: two numbers.
+OpFoldResult Ring::blockAt(Value owner, int64_t what) {
+  Type i64 = b.getI64Type();
+  if (!blocks) {
+    SmallVector<Value> own;
+    for (OpFoldResult number :
+         {beginAt(localization, owned), sizeAt(localization, owned)})
+      own.push_back(arith::IndexCastOp::create(
+          b, loc, i64, getValueOrCreateConstantIndexOp(b, loc, number)));
+    Value mine = tensor::FromElementsOp::create(
+        b, loc, RankedTensorType::get({1, 2}, i64), own);
+    blocks = localization.exchange(
+        mine, {onePerRank(localization, plan.places), wholeTable(2)},
+        {allRanks(localization, plan.places), wholeTable(2)}, {},
+        "learns how long the blocks of a ring are");
+  }
+  Value column = arith::ConstantIndexOp::create(b, loc, what);
+  Value number =
+      tensor::ExtractOp::create(b, loc, blocks, ValueRange{owner, column});
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), number)
+      .getResult();
+}
+
 Here Ring::passedAt(Value turn) {
+  if (plan.isOpen) {
+    Formula place = Formula::begin(Formula::shards(
+        Formula::ranks(localization.countCoordinates(plan.places)),
+        {plan.places.begin(), plan.places.end()}));
+    Value further = arith::AddIOp::create(
+        b, loc,
+        getValueOrCreateConstantIndexOp(
+            b, loc, localization.lookup(place, plan.places)),
+        turn);
+    return {0, /*isPassed=*/true,
+            arith::RemUIOp::create(b, loc, further, countPlaces())};
+  }
   PlacesOf along = placesOf(owned.axes, plan.places, localization.meshSizes());
   auto index = [&](OpFoldResult value) {
     return getValueOrCreateConstantIndexOp(b, loc, value);
@@ -72,6 +123,9 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
   std::optional<unsigned> dim = keyOf(piece.map);
   if (!dim)
     return piece.value;
+  if (plan.isOpen)
+    return slice(piece.value, *dim, beginOf(here.owner), sizeOf(here.owner),
+                 ShapedType::kDynamic);
   auto columns = [&](const IntervalTable &keys) {
     // A slice of nothing may start at a dim's end, where none may be taken.
     SmallVector<int64_t> begins, sizes = sizesOf(keys.intervals);
@@ -117,7 +171,7 @@ Piece Ring::inBuffer(const Piece &given) {
   if (type.getDimSize(dim) == bufferSize())
     return piece;
   SmallVector<IntervalTable> tables(piece.tables);
-  tables[dim] = wholeTable(bufferSize());
+  tables[dim] = bufferTable();
   auto scalar = RankedTensorType::get({}, type.getElementType());
   Value zero = stablehlo::ConstantOp::create(
       b, loc,
@@ -136,7 +190,8 @@ Piece Ring::inBuffer(const Piece &given) {
 Value Ring::fromBuffer(Value buffer, AffineMap map,
                        ArrayRef<IntervalTable> tables) {
   unsigned dim = *keyOf(map);
-  int64_t size = staticSize(sizesOf(owned.intervals));
+  int64_t size =
+      plan.isOpen ? ShapedType::kDynamic : staticSize(sizesOf(owned.intervals));
   if (!areKeysDealt())
     return size == bufferSize() ? buffer
                                 : slice(buffer, dim, b.getIndexAttr(0),
@@ -177,6 +232,13 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift,
   for (int64_t number :
        turnPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
     to[dim].intervals.push_back(from[dim].intervals[number]);
+  if (plan.isOpen) {
+    from[dim].formula =
+        Formula::shards(Formula::blocks(owned.formula.operands()[0]),
+                        {owned.axes.begin(), owned.axes.end()});
+    to[dim].formula = Formula::rotate(from[dim].formula, shift,
+                                      {plan.places.begin(), plan.places.end()});
+  }
   Value come = localization.exchange(buffer, from, to, {}, why);
   return castTo(b, loc, come, cast<RankedTensorType>(buffer.getType()));
 }
@@ -203,14 +265,22 @@ SmallVector<Value> Ring::runTurns(
     carried = passAll(carried, run.first);
   llvm::append_range(carried, state);
   // All turns but the last, after which nothing is passed.
-  carried = buildTurnLoop(
-      b, loc, run.first, run.last, carried, [&](Value turn, ValueRange now) {
-        SmallVector<Value> next = passAll(now.take_front(count), 1);
-        llvm::append_range(next, meet(passedAt(turn), now.take_front(count),
-                                      now.drop_front(count)));
-        return next;
-      });
-  ValueRange now(carried);
   Value last = arith::ConstantIndexOp::create(b, loc, run.last);
+  auto body = [&](Value turn, ValueRange now) {
+    SmallVector<Value> next = passAll(now.take_front(count), 1);
+    llvm::append_range(next, meet(passedAt(turn), now.take_front(count),
+                                  now.drop_front(count)));
+    return next;
+  };
+  if (plan.isOpen) {
+    last = arith::SubIOp::create(b, loc, countPlaces(),
+                                 arith::ConstantIndexOp::create(b, loc, 1));
+    // Asked for before the loop.
+    (void)beginOf(last);
+    carried = buildTurnLoop(b, loc, run.first, last, carried, body);
+  } else {
+    carried = buildTurnLoop(b, loc, run.first, run.last, carried, body);
+  }
+  ValueRange now(carried);
   return meet(passedAt(last), now.take_front(count), now.drop_front(count));
 }

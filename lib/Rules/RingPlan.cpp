@@ -214,7 +214,7 @@ public:
         isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
-  RingPlan meetAll();
+  RingPlan meetAll(bool isOpen);
 
 private:
   RingPlan asItLies();
@@ -682,9 +682,15 @@ static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
 
 /// Of a ring whose blocks have sizes that are known late: at each
 /// step every rank meets another block, and all of it.
-RingPlan Planner::meetAll() {
+RingPlan Planner::meetAll(bool isOpen) {
   RingPlan plan = asItLies();
   const IntervalTable &owned = plan.cuts[key];
+  if (isOpen) {
+    plan.isOpen = true;
+    plan.turns.push_back({0, owned, {{owned, owned}}});
+    plan.runs.push_back({0, plan.length - 1});
+    return plan;
+  }
   for (int64_t shift = 0; shift < plan.length; ++shift) {
     Turn turn{shift, {owned.axes, {}}, {}};
     for (int64_t number : turnPlaces(owned.axes, plan.places, mesh, shift))
@@ -708,8 +714,20 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
     else
       localization.carriesFormulas();
     SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-    RingPlan plan =
-        Planner(op, localization.meshSizes(), cuts, {}, {}).meetAll();
+    RingPlan loop = Planner(op, localization.meshSizes(), cuts, {}, {})
+                        .meetAll(/*isOpen=*/true);
+    if (loop.isRecut &&
+        localization.countCoordinates(loop.cuts[op.getQueryDim()].axes)
+            .isOpen())
+      localization.refuse("the number of ranks, to cut queries anew");
+    if (localization.countCoordinates(loop.places).isOpen()) {
+      if (!loop.merged.empty())
+        localization.refuse("a ring whose number of ranks is not known, beside "
+                            "axes along which keys are cut as well");
+      return loop;
+    }
+    RingPlan plan = Planner(op, localization.meshSizes(), cuts, {}, {})
+                        .meetAll(/*isOpen=*/false);
     if (plan.length > kLongestRing)
       localization.refuse("the blocks of a ring of more than " +
                           std::to_string(kLongestRing) + " ranks");

@@ -54,6 +54,8 @@ struct RingPlan {
   /// which states are merged.
   llvm::SmallVector<int64_t> places, merged;
   int64_t length = 1; ///< ranks of one ring
+  /// How many these are is said when the program is bound: it is a loop.
+  bool isOpen = false;
   /// Operands and results lie otherwise than `cuts` and `parts`.
   bool isRecut = false;
   /// The estimates that decided, in words; empty where there was no choice.

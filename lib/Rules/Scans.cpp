@@ -146,7 +146,7 @@ SmallVector<Value> ScanBuilder::run() {
 
   // One total a rank, to those behind it.
   SmallVector<int64_t> axes = tables[dim].axes;
-  IntervalTable before = onePerRank(axes, localization.meshSizes());
+  IntervalTable before = onePerRank(localization, axes);
   int64_t ranks = before.intervals.size();
   for (Interval &interval : before.intervals)
     interval = scan.backward ? Interval{interval.end, ranks}

@@ -472,7 +472,7 @@ static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
       found.message = "--sizes='" + sizes + "': " + found.message;
       return found;
     };
-    if (Error error = open->bind(sizes))
+    if (Error error = open->bind("the program", sizes))
       return blame({Verdict::Failed, toString(std::move(error)), 0});
     Expected<RunResult> got =
         open->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);

@@ -504,8 +504,23 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                    " is an artifact; give it to shard-translate");
   }
   // Sizes that the program leaves open are said when it is loaded.
-  if (options.isArtifact || !stages.dynamic.empty())
+  bool isSymbolic = StringRef(stages.mesh).contains('?');
+  if (options.isArtifact || !stages.dynamic.empty() || isSymbolic)
     options.sizes = std::exchange(stages.sizes, "");
+  if (options.isArtifact || isSymbolic) {
+    options.ranks = std::exchange(options.compile.ranks, std::nullopt);
+    // What is said of an axis of open size is what it is bound to.
+    std::vector<std::string> bound, compiled;
+    for (StringRef entry : split(stages.mesh, ',')) {
+      auto [name, size] = entry.trim().split('=');
+      bool isOpen = size.consume_back("?");
+      if (!size.empty())
+        bound.push_back((name + "=" + size).str());
+      compiled.push_back(isOpen ? (name + "=?").str() : entry.str());
+    }
+    options.mesh = join(bound, ",");
+    stages.mesh = join(compiled, ",");
+  }
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
   options.deterministic = deterministic;

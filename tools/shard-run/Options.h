@@ -32,6 +32,10 @@ struct RunOptions {
   std::shared_ptr<const CompileCache> cache; ///< never null
   ModelOptions compile;
   std::string sizes; ///< to which the program is bound: "ARG:DIM=3,2;x=1,3"
+  /// The sizes of axes, "x=3,y=2", or the number of ranks, to which it is bound
+  /// where it leaves them open.
+  std::string mesh;
+  std::optional<int64_t> ranks;
   std::vector<std::string>
       inputs;             ///< one for each argument: an array, or "@file.npy"
   std::string inputsFile; ///< the .npz file with in0, in1, …

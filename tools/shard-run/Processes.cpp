@@ -78,7 +78,10 @@ static Expected<PrivateFile> prepare(const RunOptions &options,
     return compiled.takeError();
   int64_t ranks = compiled->metadata.numRanks();
   mesh = compiled->metadata.mesh;
-  if (ranks != options.processes)
+  // Where the number of ranks is open, each binds the program to theirs.
+  bool isOpen =
+      artifact || StringRef(options.compile.stages.mesh).contains('?');
+  if (ranks != options.processes && !isOpen)
     return toolError(ExitCode::Usage,
                      "--processes gives " + Twine(options.processes) +
                          ", but the program's mesh " +

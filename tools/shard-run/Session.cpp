@@ -184,7 +184,78 @@ static Error readShapes(const ProgramMetadata &program, StringRef text,
   return Error::success();
 }
 
-Error Session::bind(StringRef text, StringRef shapeText) {
+/// The sizes of axes that `text` says, or that make up `ranks`; those that were
+/// not left open must be as they were compiled.
+Expected<std::vector<int64_t>>
+Session::readMesh(StringRef model, StringRef text,
+                  std::optional<int64_t> ranks) const {
+  auto refuse = [&](const Twine &asked) {
+    return toolError(ExitCode::Usage,
+                     model + ": was compiled for the mesh " +
+                         printMesh(program.mesh) + ", but " + asked +
+                         "; compile it again with shard-translate --mesh, or "
+                         "once for any number of ranks with --symbolic-mesh");
+  };
+  std::vector<int64_t> sizes = program.meshShape();
+  std::vector<size_t> unsaid;
+  int64_t known = 1;
+  for (auto [i, axis] : enumerate(program.mesh)) {
+    bool isSaid = false,
+         isOpen = shardrt_program_mesh_axis_is_open(code.get(), i);
+    for (StringRef entry : split(text, ',')) {
+      auto [name, value] = entry.split('=');
+      if (name.trim() != axis.name)
+        continue;
+      int64_t size = 0;
+      if (value.trim().getAsInteger(10, size) || size < 1 || size > 65536)
+        return toolError(ExitCode::Usage,
+                         "--mesh=" + entry +
+                             ": expected an axis and its size, 1 to 65536");
+      if (!isOpen && size != axis.size)
+        return refuse("--mesh gives " + entry);
+      isSaid = true;
+      sizes[i] = size;
+    }
+    if (isOpen && !isSaid)
+      unsaid.push_back(i);
+    else
+      known = std::min<int64_t>(known * sizes[i], int64_t(1) << 32);
+  }
+  for (StringRef entry : split(text, ','))
+    if (StringRef name = entry.split('=').first.trim();
+        !name.empty() && none_of(program.mesh, [&](const MeshAxis &axis) {
+          return axis.name == name;
+        }))
+      return refuse("--mesh gives " + entry);
+  if (ranks && unsaid.size() == 1) {
+    if (*ranks % known != 0)
+      return refuse("--ranks gives " + Twine(*ranks) +
+                    ", which its other axes do not divide");
+    sizes[unsaid.front()] = *ranks / known;
+  } else if (int64_t all = std::accumulate(
+                 sizes.begin(), sizes.end(), int64_t(1),
+                 [](int64_t a, int64_t b) {
+                   return std::min<int64_t>(a * b, int64_t(1) << 32);
+                 });
+             ranks && all != *ranks) {
+    if (unsaid.size() > 1)
+      return toolError(ExitCode::Usage,
+                       "--ranks gives " + Twine(*ranks) + ", but the mesh " +
+                           printMesh(program.mesh) +
+                           " has several axes of open size; say them with "
+                           "--mesh");
+    return refuse("--ranks gives " + Twine(*ranks));
+  }
+  return sizes;
+}
+
+Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
+                    StringRef meshText, std::optional<int64_t> ranks) {
+  Expected<std::vector<int64_t>> mesh = readMesh(model, meshText, ranks);
+  if (!mesh)
+    return mesh.takeError();
+  if (text.empty() && *mesh == program.meshShape() && !hasOpenExtents())
+    return Error::success();
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> sizes;
   std::map<int64_t, std::vector<int64_t>> shapes;
   if (Error error = readShapes(program, shapeText, shapes))
@@ -211,9 +282,10 @@ Error Session::bind(StringRef text, StringRef shapeText) {
       for (int64_t share : *numbers)
         total = std::min<int64_t>(total + std::min<int64_t>(share, INT32_MAX),
                                   INT64_C(1) << 40);
-      if (static_cast<int64_t>(numbers->size()) != axis->size || total == 0 ||
+      int64_t size = (*mesh)[axis - program.mesh.begin()];
+      if (static_cast<int64_t>(numbers->size()) != size || total == 0 ||
           total > INT32_MAX)
-        return refuse("expected a share for each of " + Twine(axis->size) +
+        return refuse("expected a share for each of " + Twine(size) +
                       " coordinates, not all 0");
       shares[axis->name] = std::move(*numbers);
       continue;
@@ -250,7 +322,7 @@ Error Session::bind(StringRef text, StringRef shapeText) {
             Boundaries::whole(dim.open ? shape->second[i] : argument.shape[i]);
         for (int64_t axis : dim.axes) {
           auto share = shares.find(program.mesh[axis].name);
-          cut = share == shares.end() ? cut.refine(program.mesh[axis].size)
+          cut = share == shares.end() ? cut.refine((*mesh)[axis])
                                       : refineInShares(cut, share->second);
         }
         sizes[place] = cut.sizes();
@@ -274,14 +346,17 @@ Error Session::bind(StringRef text, StringRef shapeText) {
   for (auto &[place, list] : sizes)
     given.push_back({place.first, place.second,
                      static_cast<int64_t>(list.size()), list.data()});
-  return bindTo(given, text.empty() ? "" : "--sizes: ");
+  return bindTo(*mesh, given, text.empty() ? "" : "--sizes: ");
 }
 
-Error Session::bindTo(ArrayRef<shardrt_given> given, StringRef option) {
+Error Session::bindTo(ArrayRef<int64_t> mesh, ArrayRef<shardrt_given> given,
+                      StringRef option) {
   char problem[1024] = "";
   shardrt_program *bound = nullptr;
-  if (int status = shardrt_program_bind(code.get(), given.data(), given.size(),
-                                        &bound, problem, sizeof(problem)))
+  if (int status = shardrt_program_bind_mesh(
+          code.get(), mesh.data(), static_cast<int64_t>(mesh.size()),
+          given.data(), static_cast<int64_t>(given.size()), &bound, problem,
+          sizeof(problem)))
     return runtimeError(status, option + problem);
   code.reset(bound);
   Expected<ProgramMetadata> metadata =
@@ -550,7 +625,7 @@ private:
       given.push_back({dim.argument, dim.dim,
                        static_cast<int64_t>(dim.sizes.size()),
                        dim.sizes.data()});
-    return session.bindTo(given, "");
+    return session.bindTo(session.program.meshShape(), given, "");
   }
 
   /// Each process has the time of its rank; all get those of all.

@@ -10,6 +10,7 @@
 #include "shardrt/shardrt.h"
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace shardc {
 
@@ -93,9 +94,12 @@ public:
 
   /// True if how many elements dims of arguments have is said by a binding.
   bool hasOpenExtents() const;
-  /// Binds the program to sizes, "ARG:DIM=3,2;x=1,3", and shapes, "0=8x6", that
-  /// it leaves open.
-  llvm::Error bind(llvm::StringRef sizes, llvm::StringRef shapes = "");
+  /// Binds the program to sizes, "ARG:DIM=3,2;x=1,3", to shapes, "0=8x6", and
+  /// to sizes of axes of its mesh, "x=3", or a number of ranks, that it leaves
+  /// open. `name` is for messages.
+  llvm::Error bind(llvm::StringRef name, llvm::StringRef sizes,
+                   llvm::StringRef shapes = "", llvm::StringRef mesh = "",
+                   std::optional<int64_t> ranks = std::nullopt);
 
   const ProgramMetadata &metadata() const { return program; }
   /// What conformance files expect: pairs of values, got and expected. Not
@@ -166,6 +170,9 @@ public:
   void setTrace(bool asked) { traces = asked; }
 
 private:
+  llvm::Expected<std::vector<int64_t>>
+  readMesh(llvm::StringRef name, llvm::StringRef mesh,
+           std::optional<int64_t> ranks) const;
   struct Destroy {
     void operator()(shardrt_program *program) const {
       shardrt_program_destroy(program);
@@ -180,7 +187,8 @@ private:
   llvm::Expected<Running> begin(llvm::ArrayRef<HostArray> inputs,
                                 const StepPlan *plan, int64_t timeoutMs,
                                 llvm::ArrayRef<size_t> carried) const;
-  llvm::Error bindTo(llvm::ArrayRef<shardrt_given> given,
+  llvm::Error bindTo(llvm::ArrayRef<int64_t> mesh,
+                     llvm::ArrayRef<shardrt_given> given,
                      llvm::StringRef option);
   /// Takes what conformance files expect out of the results.
   void describe(ProgramMetadata metadata);

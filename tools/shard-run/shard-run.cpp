@@ -179,8 +179,8 @@ static Expected<Session> loadArtifact(const RunOptions &options,
   return Session::load(std::move(*compiled));
 }
 
-/// Compiles the model or loads the artifact, and checks that its mesh is the
-/// one that was asked for.
+/// Compiles the model or loads the artifact, and binds what is said of its
+/// sizes and of its mesh.
 static Expected<Session> openProgram(const RunOptions &options,
                                      const JobMember &member) {
   std::string made = artifactOfProcesses();
@@ -188,34 +188,13 @@ static Expected<Session> openProgram(const RunOptions &options,
                               : options.isArtifact
                                   ? loadArtifact(options, member)
                                   : compileAndLoad(options, member);
-  if (session && (!options.sizes.empty() || session->hasOpenExtents())) {
+  if (session) {
     std::string shapes = options.compile.stages.shapes;
     if (shapes.empty() && session->hasOpenExtents())
       shapes = shapesOfInputs(options);
-    if (Error error = session->bind(options.sizes, shapes))
+    if (Error error = session->bind(options.model, options.sizes, shapes,
+                                    options.mesh, options.ranks))
       return std::move(error);
-  }
-  if (!session || !options.isArtifact)
-    return session;
-  const ProgramMetadata &program = session->metadata();
-  auto refuse = [&](const Twine &asked) {
-    return toolError(ExitCode::Usage,
-                     options.model + ": was compiled for the mesh " +
-                         printMesh(program.mesh) + ", but " + asked +
-                         "; compile it again with shard-translate --mesh");
-  };
-  if (options.compile.ranks && *options.compile.ranks != program.numRanks())
-    return refuse("--ranks gives " + Twine(*options.compile.ranks));
-  for (StringRef axis : split(options.compile.stages.mesh, ',')) {
-    if (axis.empty())
-      continue;
-    auto [name, size] = axis.split('=');
-    bool found = any_of(program.mesh, [&](const MeshAxis &known) {
-      return known.name == name.trim() &&
-             std::to_string(known.size) == size.trim();
-    });
-    if (!found)
-      return refuse("--mesh gives " + axis);
   }
   return session;
 }

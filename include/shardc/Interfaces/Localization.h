@@ -107,7 +107,8 @@ public:
   /// How the dims of a local operand or result lie over the ranks.
   virtual llvm::SmallVector<IntervalTable> operandTables(int64_t operand) = 0;
   virtual llvm::SmallVector<IntervalTable> resultTables(int64_t result) = 0;
-  /// The number of ranks along each mesh axis.
+  /// The number of ranks along each mesh axis; in one binding, where that is
+  /// said when the program is bound.
   virtual llvm::ArrayRef<int64_t> meshSizes() = 0;
   /// This rank's entry of `table`, one for each coordinate along `axes`.
   virtual mlir::OpFoldResult lookup(llvm::ArrayRef<int64_t> table,
@@ -136,6 +137,13 @@ public:
                                              const IntervalTable &owned,
                                              const IntervalTable &needed) {
     return {};
+  }
+  /// How many coordinates there are along `axes`, whatever is bound.
+  virtual ShardCount countCoordinates(llvm::ArrayRef<int64_t> axes) {
+    int64_t count = 1;
+    for (int64_t axis : axes)
+      count *= meshSizes()[axis];
+    return count;
   }
 };
 

@@ -34,6 +34,14 @@ llvm::SmallVector<mlir::Value> buildTurnLoop(
                                                       mlir::ValueRange carried)>
         body);
 
+/// The same up to a number that a rank knows when it runs: `last`, an index.
+llvm::SmallVector<mlir::Value> buildTurnLoop(
+    mlir::OpBuilder &builder, mlir::Location loc, int64_t first,
+    mlir::Value last, mlir::ValueRange carried,
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value turn,
+                                                      mlir::ValueRange carried)>
+        body);
+
 /// Buffers of `count` ranks one behind the other, each of `size` elements.
 std::vector<Interval> buffersOf(int64_t count, int64_t size);
 

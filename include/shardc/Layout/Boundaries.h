@@ -28,7 +28,7 @@ public:
 
   /// Cuts `size` elements into `shards` parts; the first size mod shards hold
   /// one element more. Requires size >= 0 and shards >= 1.
-  static Boundaries balanced(int64_t size, int64_t shards);
+  static Boundaries balanced(int64_t size, const ShardCount &shards);
   /// One shard that holds everything.
   static Boundaries whole(int64_t size) { return balanced(size, 1); }
   /// From the k sizes of the shards; nullopt if there is none, one is negative,
@@ -39,6 +39,8 @@ public:
 
   int64_t size() const { return bounds.back(); }
   int64_t numShards() const { return static_cast<int64_t>(bounds.size()) - 1; }
+  /// The same, as it follows from what is bound.
+  ShardCount countShards() const;
   Interval shard(int64_t i) const { return {bounds[i], bounds[i + 1]}; }
   int64_t shardSize(int64_t i) const { return bounds[i + 1] - bounds[i]; }
   int64_t maxShardSize() const;
@@ -62,10 +64,10 @@ public:
 
   /// Merges each run of `step` neighbouring shards into one: the partition over
   /// the major axes alone. Requires step >= 1 to divide numShards().
-  Boundaries coarsen(int64_t step) const;
+  Boundaries coarsen(const ShardCount &step) const;
   /// Cuts each shard into `parts` balanced ones: the partition over one more,
   /// minor, axis.
-  Boundaries refine(int64_t parts) const;
+  Boundaries refine(const ShardCount &parts) const;
 
   /// The same whatever is bound.
   friend bool operator==(const Boundaries &, const Boundaries &) = default;

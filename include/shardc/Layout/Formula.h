@@ -53,13 +53,42 @@ enum class FormulaKind : int64_t {
   Below = 13,
   Above = 14,
   Phase = 15,
-  Rotate = 16,
+  Rotate = 16, ///< intervals
   // Boundaries again.
-  Whole = 17
+  Whole = 17,
+  // Boundaries over axes whose sizes are known only when a program is bound.
+  Balanced = 18,
+  Ranks = 19,
+  Blocks = 20,
+  // Intervals of boundaries whose extent is one of these numbers.
+  Domain = 21,
+  Longest = 22
 };
 /// "given", "affine" ...; empty for none of them.
 std::string_view formulaName(FormulaKind kind);
 std::optional<FormulaKind> formulaKind(std::string_view name);
+
+/// How many shards a dim is cut into: a number times the sizes of mesh axes
+/// that are known only when a program is bound. It converts to the number of
+/// one binding, by which costs are estimated.
+class ShardCount {
+public:
+  ShardCount(int64_t value = 1) : value(value), number(value) {}
+  /// `number` times the sizes of `axes`, whose product is `size` in that
+  /// binding.
+  static ShardCount along(int64_t number, std::vector<int64_t> axes,
+                          int64_t size);
+  operator int64_t() const { return value; }
+  /// True if it differs by binding.
+  bool isOpen() const { return !axes.empty(); }
+  /// As a formula says it: the number, unless it is 1 and there are others, and
+  /// ~axis for each axis.
+  std::vector<int64_t> factors() const;
+
+private:
+  int64_t value, number;
+  std::vector<int64_t> axes;
+};
 
 class Formula {
 public:
@@ -74,8 +103,10 @@ public:
 
   // Boundaries.
 
-  /// In which dim `dim`, of `size` elements, of argument `argument` arrives.
-  static Formula given(int64_t argument, int64_t dim, int64_t size);
+  /// In which dim `dim`, of `size` elements, of argument `argument` arrives; as
+  /// many shards as `factors` say, where that differs by binding.
+  static Formula given(int64_t argument, int64_t dim, int64_t size,
+                       std::vector<int64_t> factors = {});
   /// These indices.
   static Formula fixed(std::vector<int64_t> indices);
   /// Each inner index b becomes ceil((multiplier * b + addend) / divisor),
@@ -85,9 +116,14 @@ public:
                         int64_t divisor, int64_t size);
   /// One shard of `size` elements, which an open extent says.
   static Formula whole(int64_t size);
-  /// As Boundaries::coarsen and refine.
-  static Formula coarsen(Formula boundaries, int64_t step);
-  static Formula refine(Formula boundaries, int64_t parts);
+  /// As Boundaries::coarsen, refine and balanced.
+  static Formula coarsen(Formula boundaries, const ShardCount &step);
+  static Formula refine(Formula boundaries, const ShardCount &parts);
+  static Formula balanced(int64_t size, const ShardCount &shards);
+  /// One element a shard.
+  static Formula ranks(const ShardCount &shards);
+  /// Shards side by side, each as long as the longest of `boundaries`.
+  static Formula blocks(Formula boundaries);
 
   // Intervals.
 
@@ -95,6 +131,10 @@ public:
   static Formula shards(Formula boundaries, std::vector<int64_t> axes);
   /// The same at every coordinate.
   static Formula same(Interval interval);
+  /// At every coordinate all that `boundaries` cut, or as much as the longest
+  /// shard, from 0 on.
+  static Formula domain(Formula boundaries);
+  static Formula longest(Formula boundaries);
   /// offset + the sum of coefficient i times what is in interval i: the hull.
   /// {offset, offset} where one of them is empty.
   static Formula positions(int64_t offset, std::vector<int64_t> coefficients,
@@ -128,8 +168,12 @@ public:
   const std::vector<Formula> &operands() const { return node->operands; }
   bool isBoundaries() const;
   bool isIntervals() const;
-  /// The number of elements that boundaries cut.
+  /// The number of elements that boundaries cut; the most, where it differs by
+  /// binding.
   int64_t extent() const;
+  /// How many shards boundaries have, as factors; none where that is one number
+  /// that formulas do not say.
+  std::vector<int64_t> factors() const;
   /// The least and the greatest number that can stand in it, whatever is
   /// bound; of intervals the least begin and the greatest end.
   std::pair<int64_t, int64_t> range() const;

@@ -72,6 +72,8 @@ struct OpNode {
 
 struct Problem {
   llvm::SmallVector<int64_t, 4> meshSizes;
+  /// Axes whose sizes are said when the program is bound.
+  llvm::SmallVector<int64_t, 2> symbolicAxes;
   std::vector<TensorState> tensors;
   std::vector<OpNode> ops;
   std::vector<std::string> origins;
@@ -84,7 +86,7 @@ struct Problem {
   int64_t addOrigin(llvm::StringRef text);
   /// Ties two tensors of one shape together dim by dim.
   void addEdge(int64_t from, int64_t to, Flow flow = Flow::Both);
-  int64_t shards(llvm::ArrayRef<int64_t> axes) const;
+  ShardCount shards(llvm::ArrayRef<int64_t> axes) const;
   int64_t numRanks() const { return shards(allAxes()); }
   llvm::SmallVector<int64_t, 4> allAxes() const;
   /// Cuts a dim as an annotation asks; `sizes` empty: balanced. Requires
@@ -135,7 +137,8 @@ RuleView viewOf(const Problem &problem, const OpNode &op);
 
 /// Balanced shards of a dim of `size` elements, whatever a placeholder stands
 /// for.
-Boundaries balancedOver(const Extents *extents, int64_t size, int64_t shards);
+Boundaries balancedOver(const Extents *extents, int64_t size,
+                        const ShardCount &shards);
 
 /// Boundaries for a factor from those of a dim, and back. Balanced where
 /// following the dim would leave the work on few ranks.

@@ -26,7 +26,7 @@
 namespace shardrt {
 
 inline constexpr int64_t formulasMagic = 0x414c554d524f4653; // "SFORMULA"
-inline constexpr int64_t formulasVersion = 2;
+inline constexpr int64_t formulasVersion = 3;
 inline constexpr int64_t maxFormulas = int64_t(1) << 24;
 
 /// A table of a site that follows from what is bound.
@@ -44,12 +44,13 @@ struct BoundBorder {
   int64_t formula = 0;
 };
 
-/// A dim of an argument whose sizes are given.
+/// A dim of an argument whose sizes are given, and what its number of shards is
+/// a product of: numbers, and ~axis for the size of an axis of the mesh.
 struct Given {
   int64_t argument = 0;
   int64_t dim = 0;
   int64_t size = 0;
-  int64_t shards = 0;
+  std::vector<int64_t> factors;
 };
 
 /// A buffer of the arena: `bytes` times what the formulas say for a rank, above
@@ -68,8 +69,12 @@ struct Formulas {
   std::vector<BoundBorder> borders;
   std::vector<Given> givens;
   std::vector<BoundBuffer> buffers;
+  /// Axes of the mesh whose sizes are given too.
+  std::vector<int64_t> symbolicAxes;
   shardc::Extents extents; ///< which numbers follow from those of arguments
-  bool empty() const { return list.size() == 0 && extents.empty(); }
+  bool empty() const {
+    return list.size() == 0 && symbolicAxes.empty() && extents.empty();
+  }
 };
 
 inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
@@ -84,7 +89,8 @@ inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
                                 count(formulas.sides),
                                 count(formulas.borders),
                                 count(formulas.givens),
-                                count(formulas.buffers)};
+                                count(formulas.buffers),
+                                count(formulas.symbolicAxes)};
   formulas.list.append(words);
   words.insert(words.end(), formulas.lookups.begin(), formulas.lookups.end());
   for (const BoundSide &side : formulas.sides)
@@ -92,16 +98,21 @@ inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
                                side.formula});
   for (const BoundBorder &border : formulas.borders)
     words.insert(words.end(), {border.place, border.formula});
-  for (const Given &given : formulas.givens)
-    words.insert(words.end(),
-                 {given.argument, given.dim, given.size, given.shards});
+  auto append = [&](const std::vector<int64_t> &list) {
+    words.push_back(count(list));
+    words.insert(words.end(), list.begin(), list.end());
+  };
+  for (const Given &given : formulas.givens) {
+    words.insert(words.end(), {given.argument, given.dim, given.size});
+    append(given.factors);
+  }
   for (const BoundBuffer &buffer : formulas.buffers) {
     words.push_back(buffer.bytes);
-    for (const std::vector<int64_t> *list : {&buffer.sizes, &buffer.below}) {
-      words.push_back(count(*list));
-      words.insert(words.end(), list->begin(), list->end());
-    }
+    append(buffer.sizes);
+    append(buffer.below);
   }
+  words.insert(words.end(), formulas.symbolicAxes.begin(),
+               formulas.symbolicAxes.end());
   std::vector<int64_t> extents = formulas.extents.words();
   words.insert(words.end(), extents.begin(), extents.end());
   words[2] = count(words);
@@ -113,7 +124,7 @@ inline std::vector<int64_t> encodeFormulas(const Formulas &formulas) {
 inline std::string decodeFormulas(std::span<const int64_t> words,
                                   int64_t numAxes, Formulas &formulas) {
   formulas = Formulas();
-  if (words.size() < 9 || words[0] != formulasMagic)
+  if (words.size() < 10 || words[0] != formulasMagic)
     return "is no table of formulas";
   if (words[1] != formulasVersion)
     return "has formulas of version " + std::to_string(words[1]) +
@@ -121,18 +132,19 @@ inline std::string decodeFormulas(std::span<const int64_t> words,
            ": compile the program again";
   if (words[2] != static_cast<int64_t>(words.size()))
     return "has formulas that end elsewhere than they say";
-  int64_t counts[6];
-  for (int i = 0; i < 6; ++i) {
+  int64_t counts[7];
+  for (int i = 0; i < 7; ++i) {
     counts[i] = words[3 + i];
     if (counts[i] < 0 || counts[i] > maxFormulas)
       return "has too many formulas";
   }
-  std::span<const int64_t> rest = words.subspan(9);
+  std::span<const int64_t> rest = words.subspan(10);
   if (std::string error = formulas.list.read(rest, counts[0], numAxes);
       !error.empty())
     return error;
-  if (static_cast<int64_t>(rest.size()) <
-      counts[1] + 5 * counts[2] + 2 * counts[3] + 4 * counts[4] + 3 * counts[5])
+  if (static_cast<int64_t>(rest.size()) < counts[1] + 5 * counts[2] +
+                                              2 * counts[3] + 4 * counts[4] +
+                                              3 * counts[5] + counts[6])
     return "has formulas that end elsewhere than they say";
   auto next = [&] {
     int64_t word = rest.front();
@@ -173,22 +185,27 @@ inline std::string decodeFormulas(std::span<const int64_t> words,
     border.formula = formula(isBoundaries);
     formulas.borders.push_back(border);
   }
-  for (int64_t i = 0; i < counts[4]; ++i) {
-    Given given;
-    given.argument = next();
-    given.dim = next();
-    given.size = next();
-    given.shards = next();
-    if (given.size < 0 || given.shards < 1 || given.shards > (1 << 16))
-      error = "has sizes to be given that make no sense";
-    formulas.givens.push_back(given);
-  }
   bool ended = false;
   auto nextOf = [&](int64_t least) {
     if (rest.empty() || rest.front() < least)
       ended = true;
     return ended ? 0 : next();
   };
+  for (int64_t i = 0; i < counts[4] && !ended; ++i) {
+    Given &given = formulas.givens.emplace_back();
+    given.argument = nextOf(0);
+    given.dim = nextOf(0);
+    given.size = nextOf(0);
+    int64_t length = nextOf(0);
+    ended |= length > static_cast<int64_t>(rest.size());
+    for (int64_t n = 0; n < length && !ended; ++n) {
+      int64_t factor = nextOf(INT64_MIN);
+      if (factor == 0 || factor > (1 << 16) ||
+          (factor < 0 && ~factor >= numAxes))
+        error = "has sizes to be given that make no sense";
+      given.factors.push_back(factor);
+    }
+  }
   for (int64_t i = 0; i < counts[5] && !ended; ++i) {
     BoundBuffer &buffer = formulas.buffers.emplace_back();
     buffer.bytes = nextOf(0);
@@ -200,6 +217,11 @@ inline std::string decodeFormulas(std::span<const int64_t> words,
     }
     for (int64_t other : buffer.below)
       ended |= other >= i;
+  }
+  for (int64_t i = 0; i < counts[6] && !ended; ++i) {
+    int64_t axis = nextOf(0);
+    ended |= axis >= numAxes;
+    formulas.symbolicAxes.push_back(axis);
   }
   if (!ended && error.empty())
     error = formulas.extents.read(rest);

@@ -253,6 +253,16 @@ SHARDRT_EXPORT int shardrt_program_bind(const shardrt_program *program,
                                         const shardrt_given *given,
                                         int64_t count, shardrt_program **bound,
                                         char *error, size_t error_size);
+/** The same for another number of ranks: `mesh` has the size of each axis of
+ * the mesh, and only those that were left open (--symbolic-mesh) may be others
+ * than those of `program`. SHARDRT_USAGE too: another number of axes, a size
+ * below 1, more ranks than there can be.
+ */
+SHARDRT_EXPORT int
+shardrt_program_bind_mesh(const shardrt_program *program, const int64_t *mesh,
+                          int64_t num_axes, const shardrt_given *given,
+                          int64_t count, shardrt_program **bound, char *error,
+                          size_t error_size);
 /** Worlds keep what they use: a program may go before them. */
 SHARDRT_EXPORT void shardrt_program_destroy(shardrt_program *program);
 
@@ -267,6 +277,9 @@ shardrt_program_num_mesh_axes(const shardrt_program *program);
 /** Size and name of a mesh axis; 0 and "" where there is none. */
 SHARDRT_EXPORT int64_t
 shardrt_program_mesh_axis_size(const shardrt_program *program, int64_t axis);
+/** 1 if its size may be another: shardrt_program_bind_mesh. */
+SHARDRT_EXPORT int
+shardrt_program_mesh_axis_is_open(const shardrt_program *program, int64_t axis);
 SHARDRT_EXPORT const char *
 shardrt_program_mesh_axis_name(const shardrt_program *program, int64_t axis);
 /** The number of its communication sites. */

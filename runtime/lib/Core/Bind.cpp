@@ -39,6 +39,36 @@ static std::string collectExtents(const Formulas &formulas, const Sizes &given,
   return error;
 }
 
+/// The mesh that is bound: `mesh`, if it differs from that of `program` in axes
+/// alone whose sizes are open; or an error.
+static std::string collectMesh(const Program &program,
+                               std::span<const int64_t> mesh,
+                               Binding &binding) {
+  const SiteTable &table = program.table;
+  const std::vector<int64_t> &open = program.formulas->symbolicAxes;
+  if (mesh.size() != table.meshShape.size())
+    return "a mesh of " + std::to_string(mesh.size()) +
+           " axes for a program whose mesh has " +
+           std::to_string(table.meshShape.size());
+  int64_t ranks = 1;
+  for (size_t axis = 0; axis < mesh.size(); ++axis) {
+    std::string where = "axis \"" + table.axisNames[axis] + "\": ";
+    if (mesh[axis] < 1)
+      return where + std::to_string(mesh[axis]) + " ranks, expected at least 1";
+    bool isOpen = std::find(open.begin(), open.end(),
+                            static_cast<int64_t>(axis)) != open.end();
+    if (mesh[axis] != table.meshShape[axis] && !isOpen)
+      return where + std::to_string(mesh[axis]) +
+             " ranks, but the program was compiled for " +
+             std::to_string(table.meshShape[axis]);
+    if (mesh[axis] > maxRanks / ranks)
+      return "more than " + std::to_string(maxRanks) + " ranks";
+    ranks *= mesh[axis];
+  }
+  binding.meshShape.assign(mesh.begin(), mesh.end());
+  return {};
+}
+
 /// What is bound: `given`, and balanced sizes for all else; or an error.
 static std::string collect(const Formulas &formulas, const Sizes &given,
                            Binding &binding) {
@@ -47,11 +77,23 @@ static std::string collect(const Formulas &formulas, const Sizes &given,
     error = collectExtents(formulas, given, binding);
   if (!error.empty())
     return error;
-  for (const Given &open : formulas.givens)
+  for (const Given &open : formulas.givens) {
+    // Axes cut a dim once, so that there are no more shards than ranks; tables
+    // that nobody vouches for may say otherwise.
+    int64_t shards = 1;
+    for (int64_t factor : open.factors)
+      if (__builtin_mul_overflow(
+              shards, factor < 0 ? binding.meshShape[~factor] : factor,
+              &shards) ||
+          shards > maxRanks)
+        return "argument " + std::to_string(open.argument) + ", dim " +
+               std::to_string(open.dim) + ": more than " +
+               std::to_string(maxRanks) + " shards";
     binding.given[{open.argument, open.dim}] =
         shardc::Boundaries::balanced(
-            formulas.extents.resolve(open.size, binding.values), open.shards)
+            formulas.extents.resolve(open.size, binding.values), shards)
             .indices();
+  }
   std::set<std::pair<int64_t, int64_t>> openDims;
   for (int64_t i = 0; i < formulas.extents.size(); ++i)
     if (formulas.extents[i].kind == shardc::ExtentKind::Dim)
@@ -121,11 +163,6 @@ writeBorders(const Formulas &formulas,
   return {};
 }
 
-std::string shardrt::checkBorders(const Program &program) {
-  std::string metadata = program.metadata;
-  return writeBorders(*program.formulas, program.borders, metadata);
-}
-
 /// Writes open extents into the shapes of arguments and results.
 static void bindShapes(const Formulas &formulas,
                        const std::vector<int64_t> &values,
@@ -153,15 +190,46 @@ static void bindShapes(const Formulas &formulas,
   metadata = std::move(text);
 }
 
+/// Writes the sizes of the mesh's axes into `metadata`.
+static std::string writeMesh(const std::vector<int64_t> &meshShape,
+                             std::string &metadata) {
+  // Quotes within names are escaped: these are keys.
+  static constexpr std::string_view list = "\"mesh\":[", key = "\"size\":";
+  size_t at = metadata.find(list);
+  if (at == std::string::npos)
+    return metadata.empty() ? "" : "has metadata without a mesh";
+  for (int64_t size : meshShape) {
+    at = metadata.find(key, at);
+    if (at == std::string::npos)
+      return "has metadata with fewer axes than its mesh has";
+    at += key.size();
+    size_t end = metadata.find_first_not_of("0123456789", at);
+    if (end == std::string::npos)
+      return "has metadata that ends in its mesh";
+    metadata.replace(at, end - at, std::to_string(size));
+  }
+  return {};
+}
+
+std::string shardrt::checkBorders(const Program &program) {
+  std::string metadata = program.metadata;
+  std::string error =
+      writeBorders(*program.formulas, program.borders, metadata);
+  return error.empty() ? writeMesh(program.table.meshShape, metadata) : error;
+}
+
 /// Writes the tables that `formulas` say over those of the sites.
 static std::string bindSites(const Formulas &formulas, const Binding &binding,
                              const std::vector<BoundTable> &tables,
                              SiteTable &table) {
-  for (Site &site : table.sites)
+  table.meshShape = binding.meshShape;
+  for (Site &site : table.sites) {
+    site.exchange.meshShape = binding.meshShape;
     for (std::vector<int64_t> *shape :
          {&site.exchange.globalShape, &site.rows.slices})
       for (int64_t &size : *shape)
         size = binding.extents.resolve(size, binding.values);
+  }
   for (const BoundSide &side : formulas.sides) {
     bool isThere =
         side.site >= 0 && side.site < static_cast<int64_t>(table.sites.size());
@@ -178,6 +246,11 @@ static std::string bindSites(const Formulas &formulas, const Binding &binding,
         return "has formulas along axes that a site has not";
     (side.isNeeded ? dim.needed : dim.owned) =
         shardc::expandTable(bound, dim.axes, table.meshShape).intervals;
+    // What there is one of for each rank is as long as there are ranks.
+    shardc::Exchange &exchange = table.sites[side.site].exchange;
+    if (!side.isRow && !side.isNeeded && dim.dim >= 0 &&
+        dim.dim < static_cast<int64_t>(exchange.globalShape.size()))
+      exchange.globalShape[dim.dim] = dim.size();
   }
   return {};
 }
@@ -308,6 +381,7 @@ const std::string &Program::describeValues() const {
   std::call_once(described, [&] {
     std::string text = metadata;
     writeBorders(*formulas, borders, text);
+    writeMesh(table.meshShape, text);
     if (!extents.empty())
       bindShapes(*formulas, extents, text);
     static constexpr std::string_view key = "\"arena_bytes\":";
@@ -326,7 +400,8 @@ const std::string &Program::describeValues() const {
 }
 
 std::shared_ptr<Program>
-shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
+shardrt::bindProgram(std::shared_ptr<const Program> program,
+                     std::span<const int64_t> mesh, const Sizes &given,
                      std::string &error) {
   if (!program->formulas) {
     error = "no sizes of this program were left open when it was compiled";
@@ -337,8 +412,9 @@ shardrt::bindProgram(std::shared_ptr<const Program> program, const Sizes &given,
     program = program->origin;
   const Formulas &formulas = *program->formulas;
   Binding binding;
-  binding.meshShape = program->table.meshShape;
-  error = collect(formulas, given, binding);
+  error = collectMesh(*program, mesh, binding);
+  if (error.empty())
+    error = collect(formulas, given, binding);
   if (!error.empty())
     return nullptr;
   std::vector<BoundTable> tables = formulas.list.evaluate(binding, error);

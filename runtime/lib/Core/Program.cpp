@@ -246,7 +246,7 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
     loaded->formulas = std::move(read);
     // Extents have no default.
     if (why.empty() && loaded->formulas->extents.empty())
-      loaded = bindProgram(loaded, {}, why);
+      loaded = bindProgram(loaded, loaded->table.meshShape, {}, why);
     if (why.empty() && loaded->isComplete())
       why = checkBorders(*loaded);
   }
@@ -394,8 +394,24 @@ int shardrt_program_bind(const shardrt_program *program,
                          const shardrt_given *given, int64_t count,
                          shardrt_program **bound, char *error,
                          size_t errorSize) {
+  if (!program) {
+    writeError(error, errorSize, "a NULL or negative argument");
+    return SHARDRT_USAGE;
+  }
+  const std::vector<int64_t> &mesh = program->program->table.meshShape;
+  return shardrt_program_bind_mesh(program, mesh.data(),
+                                   static_cast<int64_t>(mesh.size()), given,
+                                   count, bound, error, errorSize);
+}
+
+int shardrt_program_bind_mesh(const shardrt_program *program,
+                              const int64_t *mesh, int64_t numAxes,
+                              const shardrt_given *given, int64_t count,
+                              shardrt_program **bound, char *error,
+                              size_t errorSize) {
   return guarded(error, errorSize, [&]() -> int {
-    if (!program || count < 0 || (count > 0 && !given) || !bound) {
+    if (!program || count < 0 || (count > 0 && !given) || !bound ||
+        numAxes < 0 || (numAxes > 0 && !mesh)) {
       writeError(error, errorSize, "a NULL or negative argument");
       return SHARDRT_USAGE;
     }
@@ -424,7 +440,8 @@ int shardrt_program_bind(const shardrt_program *program,
     }
     std::string why;
     std::shared_ptr<Program> result =
-        bindProgram(program->program, boundaries, why);
+        bindProgram(program->program, {mesh, static_cast<size_t>(numAxes)},
+                    boundaries, why);
     if (!result) {
       writeError(error, errorSize, why);
       return SHARDRT_USAGE;
@@ -457,6 +474,14 @@ int64_t shardrt_program_mesh_axis_size(const shardrt_program *program,
   if (axis < 0 || axis >= shardrt_program_num_mesh_axes(program))
     return 0;
   return program->program->table.meshShape[axis];
+}
+
+int shardrt_program_mesh_axis_is_open(const shardrt_program *program,
+                                      int64_t axis) {
+  const std::shared_ptr<const Formulas> &formulas = program->program->formulas;
+  return formulas &&
+         std::find(formulas->symbolicAxes.begin(), formulas->symbolicAxes.end(),
+                   axis) != formulas->symbolicAxes.end();
 }
 
 const char *shardrt_program_mesh_axis_name(const shardrt_program *program,

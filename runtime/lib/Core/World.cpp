@@ -84,6 +84,17 @@ static const Program &unboundOf(const Program &program) {
   return program.origin ? *program.origin : program;
 }
 
+/// The mesh that it was bound to, where that may be another: ranks that bind it
+/// to different ones have different numbers of sizes.
+static std::string meshOf(const Program &program) {
+  if (!program.formulas || program.formulas->symbolicAxes.empty())
+    return {};
+  std::string text = ", mesh";
+  for (int64_t size : program.table.meshShape)
+    text += " " + std::to_string(size);
+  return text;
+}
+
 bool World::makeGroup() {
   bound = wordsOfBinding(*program);
   if (options.team) {
@@ -94,8 +105,8 @@ bool World::makeGroup() {
     }
     teamGroup =
         options.team->find(options.teamRanks, options.group, status, error);
-    std::string words = fingerprint(unboundOf(*program), false) + "," +
-                        std::to_string(options.digest);
+    std::string words = fingerprint(unboundOf(*program), false) +
+                        meshOf(*program) + "," + std::to_string(options.digest);
     number = options.team->enroll(program, words);
     if (!bound.empty()) {
       unbound = number;
@@ -125,7 +136,8 @@ bool World::makeGroup() {
   name = std::to_string(options.job->worlds++);
   int why = SHARDRT_OK;
   group = connectJob(*options.job, options.wire, name,
-                     {fingerprint(unboundOf(*program), true), bound,
+                     {fingerprint(unboundOf(*program), true) + meshOf(*program),
+                      bound,
                       [this](std::span<const std::vector<int64_t>> byRank) {
                         return compareBindings(*program, byRank);
                       }},

@@ -1,11 +1,17 @@
 """Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
 
     binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs]
+    binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
 
 Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
 2). What comes out is run on N vectors of random sizes, empty shards among them, without compiling again, and compared
 with JAX's stored outputs, which no partitioner has touched. ``--costs`` compiles the program for each of these sizes
 as well, and compares communication ops, bytes moved and peak memory with it.
+
+With ``--symbolic-mesh`` the number of ranks is left open too: each program is compiled once for each set of axes of its
+mesh, with ``--symbolic-mesh=AXES``, and runs on 1, 2, 3, 4, 5, 7 and 8 ranks, and where two axes are open on 1 by 2, 3 by 2 and
+so on: in balanced shards, then in N vectors of random sizes. Costs of ways are estimated with 2 ranks along an axis, or with
+``--estimate`` others; results are the same.
 
 Prints a line for each program and mesh; at the end how many passed, failed and were refused. Exits 1 if one failed.
 """
@@ -62,6 +68,48 @@ def says(result: subprocess.CompletedProcess) -> str:
     return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
 
 
+def check_mesh(options: argparse.Namespace, entry: dict, axes: tuple[str, ...]) -> tuple[str, str]:
+    """How one program came out that was compiled once for any number of ranks along ``axes``."""
+    data = options.corpus / entry["data"]
+    compared = [f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}"]
+    own = dict(map(tuple, entry["mesh"]))
+    counts = [int(count) for count in options.ranks.split(",")]
+    if len(axes) == 1:
+        # The other axes are as they were compiled: with two ranks, or one.
+        rest = {axis: min(size, 2) for axis, size in own.items() if axis not in axes}
+        meshes = [{**rest, axes[0]: count} for count in counts if count * math.prod(rest.values()) <= 12]
+    else:
+        rest = {axis: 1 for axis in own if axis not in axes[:2]}
+        pairs = [(a, b) for a in counts for b in counts if a <= 3 and b <= 3 and a * b <= 8]
+        meshes = [{**rest, axes[0]: a, axes[1]: b} for a, b in pairs]
+    rest = {axis: size for axis, size in meshes[0].items() if axis not in axes}
+    compiled_for = {**rest, **{axis: options.estimate for axis in axes}}
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = f"{folder}/program.so"
+        command = [options.shard_translate, str(options.corpus / entry["file"]), f"--symbolic-mesh={','.join(axes)}"]
+        command += [f"--mesh={print_mesh(compiled_for)}", "-o", artifact]
+        compiled = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+        if compiled.returncode == UNSUPPORTED:
+            return "refused", says(compiled)
+        if compiled.returncode:
+            return "FAILED", f"{' '.join(command)}: code {compiled.returncode}: {says(compiled)}"
+        source = random.Random(f"{options.seed} {entry['name']}")
+        runs = 0
+        for mesh in meshes:
+            for number in range(options.sizes + 1):
+                sizes = draw(entry, {axis: mesh.get(axis, 1) for axis in own}, source) if number else []
+                command = [options.shard_run, artifact, f"--mesh={print_mesh(mesh)}", *sizes, *compared]
+                ran = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+                if ran.returncode:
+                    return "FAILED", f"{' '.join(command[2:])}: code {ran.returncode}: {says(ran)}"
+                runs += 1
+    return "equal", f"{runs} runs on {len(meshes)} meshes, {min(map(count_ranks, meshes))} to {max(map(count_ranks, meshes))} ranks"
+
+
+def count_ranks(mesh: dict[str, int]) -> int:
+    return math.prod(mesh.values())
+
+
 def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tuple[str, str]:
     """How one program on one mesh came out: its status and a line about it."""
     data = options.corpus / entry["data"]
@@ -103,6 +151,12 @@ def meshes_of(entry: dict, which: str) -> list[dict[str, int]]:
     return [own, *(mesh for mesh in others if mesh != own)]
 
 
+def axes_of(entry: dict) -> list[tuple[str, ...]]:
+    """Each axis of its mesh alone, and the first two."""
+    own = [axis for axis, _ in entry["mesh"]]
+    return [(axis,) for axis in own] + ([tuple(own[:2])] if len(own) > 1 else [])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -110,6 +164,9 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
     parser.add_argument("--sizes", type=int, default=10, help="size vectors for each program and mesh")
     parser.add_argument("--meshes", choices=("all", "short", "own"), default="all")
+    parser.add_argument("--symbolic-mesh", action="store_true", help="leave numbers of ranks open too")
+    parser.add_argument("--ranks", default="1,2,3,4,5,7,8", help="sizes of an open axis")
+    parser.add_argument("--estimate", type=int, default=2, help="ranks along an open axis for estimates")
     parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
@@ -126,11 +183,22 @@ def main() -> int:
     begin = time.monotonic()
     counts = {"equal": 0, "refused": 0, "FAILED": 0}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(entry, mesh, pool.submit(check, options, entry, mesh)) for entry in entries for mesh in meshes_of(entry, options.meshes)]
+        if options.symbolic_mesh:
+            runs = [
+                (entry, f"{','.join(axes)}=?", pool.submit(check_mesh, options, entry, axes))
+                for entry in entries
+                for axes in axes_of(entry)
+            ]
+        else:
+            runs = [
+                (entry, print_mesh(mesh), pool.submit(check, options, entry, mesh))
+                for entry in entries
+                for mesh in meshes_of(entry, options.meshes)
+            ]
         for entry, mesh, run in runs:
             status, line = run.result()
             counts[status] += 1
-            print(f"{entry['name']:29} {print_mesh(mesh):16} {status:8} {line}", flush=True)
+            print(f"{entry['name']:29} {mesh:16} {status:8} {line}", flush=True)
     print(f"{counts['equal']} passed, {counts['FAILED']} failed, {counts['refused']} refused, {time.monotonic() - begin:.0f} s")
     return 1 if counts["FAILED"] else 0
 

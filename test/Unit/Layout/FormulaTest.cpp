@@ -246,6 +246,87 @@ TEST(Formula, OneWindowForSeveral) {
   EXPECT_FALSE(hullOf(window(-1, 3), other));
 }
 
+/// What `formula` says on a mesh, with dim 0 of argument 0 cut as `given`.
+BoundTable on(std::vector<int64_t> mesh, const Formula &formula,
+              std::vector<int64_t> given = {}) {
+  FormulaList list;
+  int64_t number = list.add(formula);
+  // As an artifact has it.
+  std::vector<int64_t> words;
+  list.append(words);
+  std::span<const int64_t> rest = words;
+  FormulaList read;
+  EXPECT_EQ(read.read(rest, list.size(), static_cast<int64_t>(mesh.size())),
+            "");
+  Binding binding;
+  binding.meshShape = std::move(mesh);
+  if (!given.empty())
+    binding.given[{0, 0}] = std::move(given);
+  std::string error;
+  std::vector<BoundTable> tables = read.evaluate(binding, error);
+  EXPECT_EQ(error, "");
+  return error.empty() ? tables[number] : BoundTable();
+}
+
+TEST(Formula, AlongAxesOfOpenSize) {
+  // What is derived with two ranks along either axis says for any numbers what
+  // is derived with these.
+  ShardCount x = ShardCount::along(1, {0}, 2), y = ShardCount::along(1, {1}, 2),
+             both = ShardCount::along(1, {0, 1}, 4);
+  Boundaries flat = Boundaries::balanced(23, both),
+             fine = Boundaries::balanced(23, x).refine(y),
+             mixed = Boundaries::balanced(23, 3).refine(x),
+             open = Boundaries::balanced(23, 2).with(
+                 Formula::given(0, 0, 23, x.factors()));
+  EXPECT_EQ(flat.countShards(), 4);
+  EXPECT_TRUE(flat.countShards().isOpen());
+  for (int64_t a = 1; a <= 6; ++a)
+    for (int64_t b = 1; b <= 6; ++b) {
+      auto indices = [&](const Boundaries &bounds) {
+        return on({a, b}, bounds.formula(),
+                  Boundaries::balanced(23, a).indices())
+            .indices;
+      };
+      EXPECT_EQ(indices(flat), Boundaries::balanced(23, a * b).indices());
+      EXPECT_EQ(indices(flat.coarsen(y)),
+                Boundaries::balanced(23, a * b).coarsen(b).indices());
+      EXPECT_EQ(indices(fine), Boundaries::balanced(23, a).refine(b).indices());
+      EXPECT_EQ(indices(mixed),
+                Boundaries::balanced(23, 3).refine(a).indices());
+      EXPECT_EQ(indices(open.refine(y)),
+                Boundaries::balanced(23, a).refine(b).indices());
+      EXPECT_EQ(on({a, b}, Formula::ranks(both)).indices,
+                Boundaries::balanced(a * b, a * b).indices());
+      EXPECT_EQ(on({a, b}, Formula::domain(Formula::ranks(both))).intervals,
+                (std::vector<Interval>{{0, a * b}}));
+      int64_t longest = (23 + a - 1) / a;
+      EXPECT_EQ(
+          on({a, b}, Formula::longest(Formula::balanced(23, x))).intervals,
+          (std::vector<Interval>{{0, longest}}));
+      EXPECT_EQ(
+          on({a, b}, Formula::blocks(Formula::balanced(23, x))).indices.back(),
+          a * longest);
+    }
+  // The same cut, whatever the sizes.
+  EXPECT_EQ(fine.coarsen(y), Boundaries::balanced(23, x));
+  EXPECT_EQ(open.refine(y).coarsen(y), open);
+  EXPECT_EQ(Boundaries::whole(23).refine(x), Boundaries::balanced(23, x));
+  EXPECT_EQ(flat.coarsen(both), Boundaries::whole(23));
+  // Not the same: shards that a balanced cut makes beside those of its parts.
+  EXPECT_NE(fine, flat);
+  EXPECT_NE(flat.coarsen(y), Boundaries::balanced(23, x));
+}
+
+TEST(Formula, AxesThatAMeshHasNot) {
+  FormulaList list, read;
+  list.add(Formula::balanced(8, ShardCount::along(1, {2}, 2)));
+  std::vector<int64_t> words;
+  list.append(words);
+  std::span<const int64_t> rest = words;
+  EXPECT_EQ(read.read(rest, 1, 2),
+            "formula 0 names an axis that the mesh has not");
+}
+
 TEST(Formula, AsWordsAndBack) {
   Formula owned = Formula::shards(Formula::given(1, 2, 30), {0, 1}),
           needed =

@@ -139,13 +139,15 @@ void ExtentsAttr::print(AsmPrinter &printer) const {
 
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> names;
-  SmallVector<int64_t> sizes;
+  SmallVector<int64_t> sizes, symbolic;
   auto parseAxis = [&]() -> ParseResult {
     StringAttr name;
     int64_t size;
     if (parseAxisName(parser, name) || parser.parseEqual() ||
         parser.parseInteger(size))
       return failure();
+    if (succeeded(parser.parseOptionalKeyword("symbolic")))
+      symbolic.push_back(names.size());
     names.push_back(name);
     sizes.push_back(size);
     return success();
@@ -158,15 +160,17 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
       parser.parseGreater())
     return {};
   return parser.getChecked<MeshAttr>(parser.getContext(), names, sizes,
-                                     extents);
+                                     symbolic, extents);
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(llvm::zip(getAxisNames(), getAxisSizes()), printer,
-                        [&](auto axis) {
-                          printer << '"' << std::get<0>(axis).getValue()
-                                  << "\"=" << std::get<1>(axis);
+  llvm::interleaveComma(llvm::seq<int64_t>(0, getAxisNames().size()), printer,
+                        [&](int64_t axis) {
+                          printer << '"' << getAxisNames()[axis].getValue()
+                                  << "\"=" << getAxisSizes()[axis];
+                          if (isSymbolic(axis))
+                            printer << " symbolic";
                         });
   printer << ']';
   if (getExtents())
@@ -180,8 +184,14 @@ static constexpr int64_t kMaxRanks = 65536;
 LogicalResult
 MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                  ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes,
-                 ExtentsAttr extents) {
+                 ArrayRef<int64_t> symbolic, ExtentsAttr extents) {
   llvm::SmallSet<StringRef, 4> seen;
+  for (int64_t axis : symbolic)
+    // With one coordinate nothing would be cut.
+    if (sizes[axis] < 2)
+      return emitError() << "mesh axis \"" << names[axis].getValue()
+                         << "\" is symbolic and has size " << sizes[axis]
+                         << " for estimates, expected at least 2";
   int64_t ranks = 1;
   for (auto [name, size] : llvm::zip(names, sizes)) {
     if (!seen.insert(name.getValue()).second)
@@ -211,6 +221,27 @@ int64_t MeshAttr::getAxisSize(StringRef name) const {
 bool MeshAttr::isOpen(int64_t size) const {
   return getExtents() && size >= Extents::least / 2 &&
          getExtents().getExtents().isOpen(size);
+}
+
+bool MeshAttr::isSymbolic(int64_t axis) const {
+  return llvm::is_contained(getSymbolicAxes(), axis);
+}
+
+bool MeshAttr::isSymbolic(ArrayRef<int64_t> axes) const {
+  return llvm::any_of(axes, [&](int64_t axis) { return isSymbolic(axis); });
+}
+
+ShardCount MeshAttr::countCoordinates(ArrayRef<int64_t> axes) const {
+  int64_t number = 1, size = 1;
+  std::vector<int64_t> symbolic;
+  for (int64_t axis : axes) {
+    (isSymbolic(axis) ? size : number) *= getAxisSizes()[axis];
+    if (isSymbolic(axis))
+      symbolic.push_back(axis);
+  }
+  return symbolic.empty()
+             ? ShardCount(number)
+             : ShardCount::along(number, std::move(symbolic), size);
 }
 
 int64_t MeshAttr::getNumRanks() const {
@@ -381,12 +412,13 @@ DimShardingAttr DimShardingAttr::get(MLIRContext *context,
                                      ArrayRef<StringAttr> axes,
                                      const Boundaries &bounds) {
   DenseI64ArrayAttr sizes;
-  // Balanced shards of an open extent need not be said either.
+  // Balanced shards of an open extent, or as many as an axis of open size has
+  // ranks, need not be said either.
   bool isBalanced =
       bounds.isBalanced() ||
       (bounds.formula() &&
-       bounds.formula() ==
-           Formula::refine(Formula::whole(bounds.size()), bounds.numShards()));
+       bounds.formula() == Formula::refine(Formula::whole(bounds.size()),
+                                           bounds.countShards()));
   if (!axes.empty() && !isBalanced)
     sizes = DenseI64ArrayAttr::get(context, bounds.sizes());
   FormulaAttr formula;
@@ -396,10 +428,15 @@ DimShardingAttr DimShardingAttr::get(MLIRContext *context,
 }
 
 int64_t DimShardingAttr::getNumShards(MeshAttr mesh) const {
-  int64_t shards = 1;
+  return countShards(mesh);
+}
+
+ShardCount DimShardingAttr::countShards(MeshAttr mesh) const {
+  SmallVector<int64_t> axes;
   for (StringAttr axis : getAxes())
-    shards *= mesh.getAxisSize(axis.getValue());
-  return shards;
+    if (int64_t number = mesh.getAxisIndex(axis.getValue()); number >= 0)
+      axes.push_back(number);
+  return mesh.countCoordinates(axes);
 }
 
 Boundaries DimShardingAttr::getBoundaries(MeshAttr mesh, int64_t size) const {
@@ -407,11 +444,11 @@ Boundaries DimShardingAttr::getBoundaries(MeshAttr mesh, int64_t size) const {
   if (getSizes() && (getFormula() || !mesh.isOpen(size)))
     if (auto bounds = Boundaries::fromSizes(getSizes().asArrayRef()))
       return getFormula() ? bounds->with(getFormula().getFormula()) : *bounds;
-  return balancedOver(mesh, size, getNumShards(mesh));
+  return balancedOver(mesh, size, countShards(mesh));
 }
 
 Boundaries DimShardingAttr::balancedOver(MeshAttr mesh, int64_t size,
-                                         int64_t shards) {
+                                         const ShardCount &shards) {
   Boundaries whole = Boundaries::whole(size);
   if (mesh.isOpen(size))
     whole = whole.with(Formula::whole(size));

@@ -89,20 +89,28 @@ def Spmd_ExtentsAttr : Spmd_Attr<"Extents", "extents"> {
 def Spmd_MeshAttr : Spmd_Attr<"Mesh", "mesh_shape"> {
   let summary = "Named axes with sizes, major to minor; and what else a program is bound to.";
   let description = [{
-    `<["x"=4, "y"=2]>`: rank = x * 2 + y. `<["x"=4], #spmd.extents<…>>`: numbers of the program follow from extents that
-    are known when it is bound.
+    `<["x"=4, "y"=2]>`: rank = x * 2 + y. `<["x"=2 symbolic]>`: the size of x is said when the program is bound; 2 is the
+    one by which costs are estimated, and no decision holds for it alone. `<["x"=4], #spmd.extents<…>>`: numbers of the
+    program follow from extents that are known when it is bound.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$axisNames,
                         ArrayRefParameter<"int64_t">:$axisSizes,
+                        ArrayRefParameter<"int64_t">:$symbolicAxes,
                         OptionalParameter<"::shardc::spmd::ExtentsAttr">:$extents);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let builders = [
     AttrBuilder<(ins "::llvm::ArrayRef<::mlir::StringAttr>":$axisNames, "::llvm::ArrayRef<int64_t>":$axisSizes),
-      [{ return $_get($_ctxt, axisNames, axisSizes, ExtentsAttr()); }]>];
+      [{ return $_get($_ctxt, axisNames, axisSizes, ::llvm::ArrayRef<int64_t>(), ExtentsAttr()); }]>];
   let extraClassDeclaration = [{
     /// True if a dim of `size` elements has more or fewer in another binding.
     bool isOpen(int64_t size) const;
+    /// True if the size of axis number `axis`, or of one of `axes`, is said when
+    /// the program is bound.
+    bool isSymbolic(int64_t axis) const;
+    bool isSymbolic(::llvm::ArrayRef<int64_t> axes) const;
+    /// How many coordinates there are along `axes`, whatever is bound.
+    ::shardc::ShardCount countCoordinates(::llvm::ArrayRef<int64_t> axes) const;
     /// The axis' place in the mesh, or -1 if the mesh has no such axis.
     int64_t getAxisIndex(::llvm::StringRef name) const;
     /// The axis' size; 1 if the mesh has no such axis.
@@ -160,13 +168,14 @@ def Spmd_DimShardingAttr : Spmd_Attr<"DimSharding", "dim_sharding"> {
     /// A formula of `bounds` is kept.
     static DimShardingAttr get(::mlir::MLIRContext *context, ::llvm::ArrayRef<::mlir::StringAttr> axes,
                                const ::shardc::Boundaries &bounds);
-    /// The number of shards on `mesh`.
+    /// The number of shards on `mesh`, and how it follows from what is bound.
     int64_t getNumShards(MeshAttr mesh) const;
+    ::shardc::ShardCount countShards(MeshAttr mesh) const;
     /// The boundaries of a dim of `size` elements. Requires a verified attribute
     /// and no dynamic sizes.
     ::shardc::Boundaries getBoundaries(MeshAttr mesh, int64_t size) const;
     /// The boundaries of a dim of `size` elements in balanced shards.
-    static ::shardc::Boundaries balancedOver(MeshAttr mesh, int64_t size, int64_t shards);
+    static ::shardc::Boundaries balancedOver(MeshAttr mesh, int64_t size, const ::shardc::ShardCount &shards);
   }];
 }
 
