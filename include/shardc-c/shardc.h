@@ -296,16 +296,22 @@ typedef struct shardc_binding {
    * given. */
   const shardc_sizes *sizes;
   size_t num_sizes;
+  /** How many ranks there are along each axis of the mesh, where the option
+   * "symbolic-mesh" left some open; NULL: as many as `program` has. */
+  const int64_t *mesh;
+  size_t num_axes;
 } shardc_binding;
 
-/** Binds a program that was compiled with the option "dynamic" ("0:0,2:1", or
- * "all": docs/Concepts/Binding.md): `*bound` is a program like any other, for
- * what `binding` says, and shares its code. Nothing is compiled, no process
- * started and no file read. `program` stays what it is, of balanced sizes. The
- * last 64 bindings of a program are kept, and are found again when they are
- * asked for with the same values in the same order. SHARDC_USAGE, with
- * argument, dim and values: sizes of a dim that was not left open, another
- * number of them than it has shards, or that do not add up. */
+/** Binds a program that was compiled with the options "dynamic" ("0:0,2:1", or
+ * "all") or "symbolic-mesh" ("x,y"; docs/Concepts/Binding.md): `*bound` is a
+ * program like any other, for what `binding` says, and shares its code. Nothing
+ * is compiled, no process started and no file read. `program` stays what it is,
+ * of balanced sizes. The last 64 bindings of a program are kept, and are found
+ * again when they are asked for with the same values in the same order.
+ * SHARDC_USAGE, with argument, dim and values: sizes of a dim that was not left
+ * open, another number of them than it has shards, or that do not add up; with
+ * the axis: another size of one that was not left open; more ranks than the
+ * engine has devices. */
 SHARDC_EXPORT shardc_error *shardc_program_bind(shardc_program *program,
                                                 const shardc_binding *binding,
                                                 shardc_program **bound);

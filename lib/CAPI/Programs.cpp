@@ -199,6 +199,8 @@ shardc_error *shardc_program_bind(shardc_program *program,
       return withoutSize("binding");
     if (asked.num_sizes > 0 && !asked.sizes)
       return nullArgument("sizes");
+    if (asked.num_axes > 0 && !asked.mesh)
+      return nullArgument("mesh");
     std::vector<GivenSizes> given;
     for (const shardc_sizes &sizes : std::span(asked.sizes, asked.num_sizes)) {
       if (!sizes.sizes || sizes.num_shards < 1)
@@ -209,7 +211,8 @@ shardc_error *shardc_program_bind(shardc_program *program,
                        {sizes.sizes, static_cast<size_t>(sizes.num_shards)}});
     }
     Ref<Program> made;
-    if (MaybeFailure failure = unwrap(program)->bind(given, made))
+    if (MaybeFailure failure =
+            unwrap(program)->bind(given, {asked.mesh, asked.num_axes}, made))
       return failure;
     *bound = wrap(made.take());
     return nullptr;

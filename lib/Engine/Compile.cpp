@@ -170,7 +170,8 @@ static MaybeFailure fillValues(CompiledModel &model,
       return failure;
   }
   bool isBound = any_of(metadata.arguments, [](const auto &argument) {
-    return any_of(argument.dims, [](const auto &dim) { return dim.dynamic; });
+    return any_of(argument.dims,
+                  [](const auto &dim) { return dim.dynamic || dim.open; });
   });
   for (auto [i, value] : enumerate(metadata.results)) {
     if (!value.inPlace)
@@ -235,9 +236,12 @@ shardc::engine::makeBalance(const CompiledModel &model,
 }
 
 MaybeFailure shardc::engine::readBinding(const CompiledModel &from,
+                                         std::span<const int64_t> mesh,
                                          std::string_view json,
                                          CompiledModel &model) {
   auto metadata = std::make_shared<shardc::ProgramMetadata>(*from.values);
+  for (auto [axis, size] : zip_equal(metadata->mesh, mesh))
+    axis.size = size;
   auto damaged = [] {
     return fail(Status::Artifact, "the program's metadata cannot be bound");
   };

@@ -79,18 +79,30 @@ MaybeFailure Program::serialize(std::string &artifact) const {
 
 MaybeFailure Program::make(Engine &engine, CompiledModel model,
                            Ref<Program> &program) {
-  auto count = static_cast<int64_t>(engine.devices.size());
-  if (model.numRanks > count)
-    return usage("the program has " + std::to_string(model.numRanks) +
-                 " ranks, but the engine has " + std::to_string(count) +
-                 " devices; make one with more, or give the mesh other sizes "
-                 "(option \"mesh\")");
   auto made = Ref<Program>::adopt(new Program(
       engine, std::make_shared<CompiledModel>(std::move(model)), nullptr));
   if (MaybeFailure failure = made->load())
     return failure;
+  // What is still to be bound may have fewer.
+  bool isOpen = false;
+  for (int64_t axis = 0;
+       axis < shardrt_program_num_mesh_axes(made->loaded.get()); ++axis)
+    isOpen |= shardrt_program_mesh_axis_is_open(made->loaded.get(), axis) != 0;
+  if (!isOpen)
+    if (MaybeFailure failure = made->checkRanks())
+      return failure;
   program = std::move(made);
   return nullptr;
+}
+
+MaybeFailure Program::checkRanks() const {
+  auto count = static_cast<int64_t>(engine->devices.size());
+  if (model.numRanks <= count)
+    return nullptr;
+  return usage("the program has " + std::to_string(model.numRanks) +
+               " ranks, but the engine has " + std::to_string(count) +
+               " devices; make one with more, or give the mesh other sizes "
+               "(option \"mesh\")");
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,10 +110,11 @@ MaybeFailure Program::make(Engine &engine, CompiledModel model,
 //===----------------------------------------------------------------------===//
 
 MaybeFailure Program::bind(std::span<const GivenSizes> given,
-                           Ref<Program> &bound) {
+                           std::span<const int64_t> mesh, Ref<Program> &bound) {
   if (MaybeFailure failure = engine->checkUsable())
     return failure;
-  std::vector<int64_t> key;
+  std::vector<int64_t> key = {static_cast<int64_t>(mesh.size())};
+  key.insert(key.end(), mesh.begin(), mesh.end());
   for (const GivenSizes &sizes : given) {
     key.insert(key.end(), {sizes.argument, sizes.dim,
                            static_cast<int64_t>(sizes.sizes.size())});
@@ -109,6 +122,11 @@ MaybeFailure Program::bind(std::span<const GivenSizes> given,
   }
   if ((bound = bindings.find(key)))
     return nullptr;
+  std::vector<int64_t> sizesOfAxes(mesh.begin(), mesh.end());
+  if (mesh.empty())
+    for (int64_t axis = 0; axis < shardrt_program_num_mesh_axes(loaded.get());
+         ++axis)
+      sizesOfAxes.push_back(shardrt_program_mesh_axis_size(loaded.get(), axis));
   std::vector<shardrt_given> list;
   for (const GivenSizes &sizes : given)
     list.push_back({sizes.argument, sizes.dim,
@@ -116,18 +134,21 @@ MaybeFailure Program::bind(std::span<const GivenSizes> given,
                     sizes.sizes.data()});
   char problem[1024] = "";
   shardrt_program *made = nullptr;
-  int status = shardrt_program_bind(loaded.get(), list.data(),
-                                    static_cast<int64_t>(list.size()), &made,
-                                    problem, sizeof(problem));
+  int status = shardrt_program_bind_mesh(
+      loaded.get(), sizesOfAxes.data(),
+      static_cast<int64_t>(sizesOfAxes.size()), list.data(),
+      static_cast<int64_t>(list.size()), &made, problem, sizeof(problem));
   if (status != SHARDRT_OK)
     return fail(static_cast<Status>(status), problem);
   std::unique_ptr<shardrt_program, DestroyProgram> numbers(made);
   auto lies = std::make_unique<CompiledModel>();
-  if (MaybeFailure failure =
-          readBinding(model, shardrt_program_metadata(made), *lies))
+  if (MaybeFailure failure = readBinding(model, sizesOfAxes,
+                                         shardrt_program_metadata(made), *lies))
     return failure;
   auto result =
       Ref<Program>::adopt(new Program(*engine, compiled, std::move(lies)));
+  if (MaybeFailure failure = result->checkRanks())
+    return failure;
   result->callsHost = callsHost;
   result->digest = digest;
   result->code = code;

@@ -157,11 +157,23 @@ class Executable:
                 return made
             engine = engine_for(made.num_ranks)
 
-    def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]]) -> "Executable":
+    def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]], mesh: Mapping[str, int] | None = None) -> "Executable":
         """The same for these sizes, by argument and dim, of dims that were left open; balanced ones for the others.
 
-        Raises: UsageError with argument, dim and sizes.
+        ``mesh`` has sizes of axes, which may be others than those of the program where they were left open.
+
+        Raises: UsageError with argument, dim and sizes, or with the axis.
         """
+        axes = {axis["name"]: axis["size"] for axis in self.metadata["mesh"]}
+        if unknown := [axis for axis in mesh or {} if axis not in axes]:
+            raise UsageError(2, f"the program's mesh is {axes}, and has no axis {unknown[0]!r}")
+        axes.update(mesh or {})
+        if (ranks := math.prod(axes.values())) > self.engine.num_devices:
+            # As many devices as that are those of another engine: its code goes there.
+            artifact = self.serialize()
+            return Executable._made(lambda engine, program: engine.library.program_load(
+                engine.handle, artifact, len(artifact), program), ranks, self._donated).bind(sizes, mesh)
+        along = (ctypes.c_int64 * len(axes))(*axes.values())
         given = (GivenSizes * len(sizes))()
         kept = []
         for place, ((argument, dim), values) in zip(given, sizes.items()):
@@ -170,8 +182,8 @@ class Executable:
             place.argument, place.dim = argument, dim
             place.num_shards, place.sizes = len(values), ctypes.addressof(numbers)
         bound = ctypes.c_void_p()
-        self._library.check(self._library.program_bind(self.handle, ctypes.byref(Binding(given, len(sizes))),
-                                                       ctypes.byref(bound)))
+        binding = Binding(given, len(sizes), ctypes.addressof(along), len(along))
+        self._library.check(self._library.program_bind(self.handle, ctypes.byref(binding), ctypes.byref(bound)))
         return Executable(self.engine, bound.value or 0, self._donated)
 
     def serialize(self) -> bytes:

@@ -96,7 +96,8 @@ class GivenSizes(ctypes.Structure):
 
 
 class Binding(Sized):
-    _fields_ = [("size", _size), ("sizes", ctypes.POINTER(GivenSizes)), ("num_sizes", _size)]
+    _fields_ = [("size", _size), ("sizes", ctypes.POINTER(GivenSizes)), ("num_sizes", _size), ("mesh", _int64s),
+                ("num_axes", _size)]
 
 
 class Value(Sized):

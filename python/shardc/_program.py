@@ -44,6 +44,7 @@ def compile(
     out_shardings: Any = None,
     sizes: Sizes | None = None,
     dynamic: Dims | None = None,
+    symbolic_mesh: str | Sequence[str] | None = None,
     specialize: int = 0,
     arch: str = "native",
     machine: str | None = None,
@@ -77,6 +78,9 @@ def compile(
         dynamic: (flat argument, dim) pairs whose sizes are left open, or "all" for whatever is cut: a call has the
             sizes in which its arrays lie, and nothing is compiled for others (docs/Concepts/Binding.md). ``sizes`` are
             then those of arguments that are not ``shardc.Array``.
+        symbolic_mesh: axes of the mesh whose sizes are left open, with those of all that is cut: ``bind(mesh={"x": 3})``
+            says them, and nothing is compiled. Until then they are those of ``mesh``, by which costs are estimated; two
+            each where there is none.
         specialize: with ``dynamic``: sizes that come again and again are compiled for in the background, this many at
             most at a time. The next call with them runs both programs; where these give the same bits, that one is run
             from then on (docs/Concepts/Binding.md). Not in several processes, nor with callbacks (code 77).
@@ -112,6 +116,9 @@ def compile(
     left_open = dynamic if dynamic is None or isinstance(dynamic, str) else [*dynamic]
     asked = _Asked(_one_mesh(axes_of(mesh), in_shardings, out_shardings), in_shardings, out_shardings, sizes or {},
                    left_open, options, memory_limit, specialize)
+    axes = [symbolic_mesh] if isinstance(symbolic_mesh, str) else [*(symbolic_mesh or ())]
+    if axes:
+        asked.symbolic = [("symbolic-mesh", ",".join(axes))]
     return Program._of(Variant.compile(Model.read(model, *example), asked), asked, gather)
 
 
@@ -151,6 +158,12 @@ class _Asked:
         self.mesh, self.in_shardings, self.out_shardings = mesh, in_shardings, out_shardings
         self.sizes, self.dynamic, self.options, self.memory_limit = sizes, dynamic, options, memory_limit
         self.specialize = specialize
+        self.symbolic: Options = []
+
+    def on(self, mesh: dict[str, int]) -> "_Asked":
+        """The same on this mesh, whose axes are no longer open."""
+        return _Asked(mesh, self.in_shardings, self.out_shardings, self.sizes, self.dynamic, self.options,
+                      self.memory_limit, self.specialize)
 
 
 class Variant:
@@ -210,6 +223,17 @@ class Variant:
                      if place not in self.executable.open_extents}
             given = {place: tuple(values) for place, values in sizes.items()}
             self.executable = self._bind(tuple({**known, **given}.items()))
+
+    def take_mesh(self, mesh: Mapping[str, int]) -> None:
+        """From here on these axes have these sizes, and dims that are cut along them balanced ones.
+
+        Raises: UsageError for sizes that cannot be.
+        """
+        # Extents that a call will say are those for which it was compiled until then.
+        extents = {(number, dim): (self.executable.arguments[number].shape[dim],)
+                   for number, dim in self.executable.open_extents}
+        self.executable = self.executable.bind(
+            extents, {axis: operator.index(size) for axis, size in mesh.items()})
 
     def _sizes_of(self, place_: tuple[int, int]) -> tuple[int, ...]:
         """In which a dim of an argument arrives that does not say."""
@@ -282,7 +306,7 @@ class Variant:
         cuts = {new: cut for number, cut in resolve_arguments(source, asked.in_shardings).items()
                 if (new := place_of(number)) is not None}
         out_cuts = _resolve_results(source, asked.out_shardings)
-        options = list(asked.options)
+        options = [*asked.options, *asked.symbolic]
         if asked.mesh:
             options.append(("mesh", ",".join(f"{axis}={size}" for axis, size in asked.mesh.items())))
         sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
@@ -294,6 +318,8 @@ class Variant:
             named = [(new, dim) for number, dim in _dims_of(asked.dynamic) if (new := place_of(number)) is not None]
             options.append(("dynamic", ",".join(f"{number}:{dim}" for number, dim in named) if named else "all"))
             open_sizes = {place_: sizes.pop(place_) for place_ in list(sizes) if not named or place_ in named}
+        elif asked.symbolic:
+            open_sizes, sizes = sizes, {}
         for number, dim in {**sizes, **orders}:
             parts = [*map(str, sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
             options.append(("sizes", f"{number}:{dim}={','.join(parts)}"))
@@ -648,23 +674,31 @@ class Program:
         positional = variant.source.in_tree.unflatten(put)[0]
         return positional[0] if len(positional) == 1 else positional
 
-    def bind(self, sizes: Sizes) -> "Program":
+    def bind(self, sizes: Sizes | None = None, mesh: Mapping[str, int] | None = None) -> "Program":
         """The same program, of which arguments arrive in these sizes where they do not say: put() cuts them so.
 
         Nothing is compiled. A call with arrays of other sizes binds to theirs.
 
         Args:
             sizes: by (flat argument, dim), of dims that compile() was told to leave open.
+            mesh: sizes of axes that it was told to leave open (``symbolic_mesh``); others are as they are. Derivatives
+                of what is bound are compiled for this mesh.
 
-        Raises: UsageError, with argument, dim and sizes, for what cannot be.
+        Raises: UsageError, with argument, dim and sizes, or with the axis, for what cannot be.
         """
         variant = self._variants[0]
         place_of = _numbering(variant.source)
         bound = Variant(variant.source, variant.text, variant.options, variant.executable)
-        bound.take_sizes({(new, dim): tuple(values) for (number, dim), values in sizes.items()
+        asked = self._asked
+        if mesh:
+            bound.take_mesh(mesh)
+            asked = asked.on({axis["name"]: axis["size"] for axis in bound.executable.metadata["mesh"]}) if asked else None
+        bound.take_sizes({(new, dim): tuple(values) for (number, dim), values in (sizes or {}).items()
                           if (new := place_of(number)) is not None})
-        bound.specials = variant.specials
-        return Program._of(bound, self._asked, self._gather)
+        if not mesh:
+            # What was compiled for sizes was compiled for the ranks that there were.
+            bound.specials = variant.specials
+        return Program._of(bound, asked, self._gather)
 
     def report(self, *arguments: Any, repeat: int = 1, trace: str | os.PathLike[str] | None = None,
                page: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -907,11 +941,15 @@ class Program:
         for number, dim in executable.open_dims:
             sizes = executable.arguments[number].sharding.dims[dim].sizes
             options = [*options, f"--sizes={number}:{dim}={','.join(map(str, sizes))}"]
+        leave = ["memory-limit"]
+        if not of_model or "symbolic-mesh" in dict(variant.options):
+            axes = [f"{axis['name']}={axis['size']}" for axis in executable.metadata["mesh"]]
+            leave, options = [*leave, "mesh"], [*options, *([f"--mesh={','.join(axes)}"] if axes else [])]
         with tempfile.TemporaryDirectory(prefix="shardc-") as folder:
             if of_model:
                 program = Path(folder) / "program.mlir"
                 program.write_text(variant.text)
-                options = [*options, *variant.flags(leave=["memory-limit"])]
+                options = [*options, *variant.flags(leave)]
             else:
                 program = Path(folder) / "program.so"
                 program.write_bytes(variant.executable.serialize())

@@ -105,8 +105,10 @@ public:
                                    Ref<Program> &program);
   ~Program();
 
-  /// The same program for these sizes of dims that were left open.
-  MaybeFailure bind(std::span<const GivenSizes> given, Ref<Program> &bound);
+  /// The same program for these sizes of dims that were left open, and these of
+  /// all axes of its mesh; none: as they are.
+  MaybeFailure bind(std::span<const GivenSizes> given,
+                    std::span<const int64_t> mesh, Ref<Program> &bound);
   /// The program, with whatever is left open, as an artifact.
   MaybeFailure serialize(std::string &artifact) const;
   /// Runs it once. `done` (null: nobody) is ready when the results are.
@@ -158,6 +160,8 @@ private:
                            Ref<Program> &program);
   /// Links the code and reads its tables.
   MaybeFailure load();
+  /// Refuses more ranks than the engine has devices.
+  MaybeFailure checkRanks() const;
   MaybeFailure findWorld(const int64_t *devices, World *&world);
   /// Whether a caller's thread may run it: no rank waits for another, or for
   /// the host.
@@ -209,9 +213,10 @@ MaybeFailure makeArtifact(const CompiledModel &model, std::string &artifact);
 /// Fills `model` with what `json`, a program's metadata, says.
 MaybeFailure readMetadata(CompiledModel &model, const std::string &json);
 /// Fills `model` with what `json` says of a program that was bound from what
-/// `from` says: boundaries and bytes of temporaries are read, all else is as it
-/// was.
-MaybeFailure readBinding(const CompiledModel &from, std::string_view json,
+/// `from` says, to a mesh of these sizes: boundaries and bytes of temporaries
+/// are read, all else is as it was.
+MaybeFailure readBinding(const CompiledModel &from,
+                         std::span<const int64_t> mesh, std::string_view json,
                          CompiledModel &model);
 /// What each rank does, as StableHLO.
 MaybeFailure printLocal(const Engine &engine, const CompiledModel &model,

@@ -27,11 +27,13 @@ module {
   }
 })mlir";
 
-ProgramPtr compile(shardc_engine *engine, const char *text,
-                   const char *dynamic) {
+ProgramPtr compile(shardc_engine *engine, const char *text, const char *dynamic,
+                   const char *symbolic = nullptr) {
   std::vector<shardc_option> options;
   if (dynamic)
     options.push_back({"dynamic", dynamic});
+  if (symbolic)
+    options.push_back({"symbolic-mesh", symbolic});
   shardc_program *made = nullptr;
   EXPECT_GOOD(shardc_compile(engine, text, std::strlen(text), "model.mlir",
                              options.data(), options.size(), &made));
@@ -209,6 +211,83 @@ module {
     EXPECT_EQ(all, std::vector<float>(8, 9));
     EXPECT_TRUE(shardc_buffer_is_deleted(c.get()));
   }
+}
+
+/// Binds `program` to a mesh, and dim 0 of argument 0 to `sizes`, if any.
+shardc_error *tryMesh(shardc_program *program, const std::vector<int64_t> &mesh,
+                      const std::vector<int64_t> &sizes, ProgramPtr &bound) {
+  shardc_sizes given = {0, 0, static_cast<int64_t>(sizes.size()), sizes.data()};
+  shardc_binding binding = {};
+  binding.size = sizeof(binding);
+  binding.mesh = mesh.data();
+  binding.num_axes = mesh.size();
+  binding.sizes = &given;
+  binding.num_sizes = sizes.empty() ? 0 : 1;
+  shardc_program *made = nullptr;
+  shardc_error *error = shardc_program_bind(program, &binding, &made);
+  bound.reset(made);
+  return error;
+}
+
+TEST(Binding, RunsOneCompilationOnAnyNumberOfRanks) {
+  EnginePtr engine = makeEngine(5);
+  ProgramPtr program = compile(engine.get(), kPairs, nullptr, "x"), bound;
+  ASSERT_TRUE(program);
+  EXPECT_EQ(shardc_program_num_ranks(program.get()), 2);
+  for (const std::vector<int64_t> &sizes :
+       std::vector<std::vector<int64_t>>{{4096},
+                                         {1366, 1365, 1365},
+                                         {0, 4000, 0, 0, 96},
+                                         {1024, 1024, 1024, 1024},
+                                         {2048, 2048}}) {
+    auto ranks = static_cast<int64_t>(sizes.size());
+    // Balanced sizes need not be said.
+    bool isBalanced = sizes[0] - sizes.back() <= 1 && sizes[0] > 0;
+    ASSERT_GOOD(tryMesh(program.get(), {ranks},
+                        isBalanced ? std::vector<int64_t>() : sizes, bound));
+    EXPECT_EQ(shardc_program_num_ranks(bound.get()), ranks);
+    float sum = 0;
+    std::vector<float> pairs = run(engine.get(), bound.get(), sizes, sum);
+    ASSERT_EQ(pairs.size(), 4096u);
+    for (size_t i = 0; i < pairs.size(); ++i)
+      ASSERT_EQ(pairs[i], i == 0 ? 0.f : static_cast<float>(2 * i - 1))
+          << "element " << i << " of " << ranks << " ranks";
+    EXPECT_EQ(sum, 4095.f * 4095.f);
+    // Sizes alone leave the mesh as it is.
+    ProgramPtr other;
+    std::vector<int64_t> all(sizes.size(), 0);
+    all.back() = 4096;
+    ASSERT_GOOD(tryBind(bound.get(), 0, 0, all, other));
+    EXPECT_EQ(run(engine.get(), other.get(), all, sum)[4095], 4095 + 4094);
+  }
+}
+
+TEST(Binding, SaysWhatIsWrongWithAMesh) {
+  EnginePtr engine = makeEngine(3);
+  ProgramPtr program = compile(engine.get(), kPairs, nullptr, "x"), bound;
+  ASSERT_TRUE(program);
+  EXPECT_FAILS(tryMesh(program.get(), {0}, {}, bound), SHARDC_USAGE,
+               "axis \"x\": 0 ranks, expected at least 1");
+  EXPECT_FAILS(tryMesh(program.get(), {3, 1}, {}, bound), SHARDC_USAGE,
+               "a mesh of 2 axes for a program whose mesh has 1");
+  EXPECT_FAILS(tryMesh(program.get(), {INT64_MAX}, {}, bound), SHARDC_USAGE,
+               "more than 65536 ranks");
+  EXPECT_FAILS(tryMesh(program.get(), {4}, {}, bound), SHARDC_USAGE,
+               "the program has 4 ranks, but the engine has 3 devices");
+  EXPECT_FAILS(tryMesh(program.get(), {3}, {4000, 96}, bound), SHARDC_USAGE,
+               "argument 0, dim 0: 2 sizes [4000, 96] for 3 shards");
+  EXPECT_FALSE(bound);
+  ProgramPtr closed = compile(engine.get(), kPairs, "all");
+  EXPECT_FAILS(tryMesh(closed.get(), {3}, {}, bound), SHARDC_USAGE,
+               "axis \"x\": 3 ranks, but the program was compiled for 2");
+  // It was compiled with two in mind, and runs where there is one.
+  EnginePtr small = makeEngine(1);
+  ProgramPtr one = compile(small.get(), kPairs, nullptr, "x");
+  ASSERT_TRUE(one);
+  ASSERT_GOOD(tryMesh(one.get(), {1}, {}, bound));
+  float sum = 0;
+  EXPECT_EQ(run(small.get(), bound.get(), {4096}, sum).size(), 4096u);
+  EXPECT_EQ(sum, 4095.f * 4095.f);
 }
 
 TEST(Binding, SurvivesAnArtifact) {
