@@ -1,16 +1,18 @@
 """Compile programs with symbolic extents once, and run each of them on many extents.
 
-    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--draws N] [--seed N] [--keep DIR]
+    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--draws N] [--seed N] [--keep DIR]
 
 Each program is exported by jax.export with symbolic shapes, cut over a mesh of 1, 2 and 4 ranks, and compiled once with
 ``--dynamic=all``. The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
-is compared with what JAX computes for the same arrays. Nothing is compiled between two runs.
+is compared with what JAX computes for the same arrays. Nothing is compiled between two runs. With ``--symbolic-mesh``
+the number of ranks is left open too: there is one artifact, which runs on all of ``--ranks``.
 
 Prints a line for each program and number of ranks; at the end how many passed, failed and were refused (code 77). Exits
 1 if one failed.
 """
 
 import argparse
+import itertools
 import os
 import random
 import re
@@ -294,17 +296,19 @@ def says(result):
     return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
 
 
-def check(options, name, ranks):
+def check(options, name, counts):
+    """Compiles a program once and runs it on each number of ranks; where the mesh is closed there is one number."""
     chosen = PROGRAMS[name]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(options.keep or made)
         model, artifact, data = (folder / f"{name}{ending}" for ending in (".mlir", ".so", ".npz"))
-        model.write_text(exported(chosen, ranks))
-        compiled = run([options.shard_translate, str(model), "--dynamic=all", "-o", str(artifact)])
+        model.write_text(exported(chosen, 2 if options.symbolic_mesh else counts[0]))
+        left_open = ["--dynamic=all", *(["--symbolic-mesh=x"] if options.symbolic_mesh else [])]
+        compiled = run([options.shard_translate, str(model), *left_open, "-o", str(artifact)])
         if compiled.returncode:
             return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
-        source = random.Random(f"{options.seed} {name} {ranks}")
-        for draw in range(options.draws):
+        source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
+        for ranks, draw in itertools.product(counts, range(options.draws)):
             extents = drawn_extents(chosen, source)
             arrays = arrays_for(chosen, extents, draw)
             expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
@@ -318,6 +322,7 @@ def check(options, name, ranks):
                         parts = uneven(arrays[number].shape[cut], ranks, source)
                         sizes.append(f"--sizes={number}:{cut}={','.join(map(str, parts))}")
             tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
+            sizes += [f"--ranks={ranks}"] if options.symbolic_mesh else []
             command = [options.shard_run, str(artifact), f"--inputs=@{data}", f"--expect=@{data}", *tolerance, *sizes]
             result = run(command)
             if result.returncode:
@@ -330,6 +335,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--symbolic-mesh", action="store_true", help="one artifact for all numbers of ranks")
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="keeps the last model, artifact and arrays here")
@@ -340,11 +346,12 @@ def main():
         print("\n".join(PROGRAMS))
         return 0
     counts = {"passed": 0, "FAILED": 0, "refused": 0}
+    numbers = [int(ranks) for ranks in options.ranks.split(",")]
     for name in options.names or PROGRAMS:
-        for ranks in map(int, options.ranks.split(",")):
+        for ranks in [numbers] if options.symbolic_mesh else [[number] for number in numbers]:
             status, line = check(options, name, ranks)
             counts[status] += 1
-            print(f"{name}, {ranks} ranks: {status}: {line}", flush=True)
+            print(f"{name}, {','.join(map(str, ranks))} ranks: {status}: {line}", flush=True)
     print(f"{counts['passed']} passed, {counts['FAILED']} failed, {counts['refused']} refused")
     return int(counts["FAILED"] > 0)
 
