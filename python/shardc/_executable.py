@@ -14,6 +14,7 @@ import numpy
 from shardc._annotate import donated_arguments
 from shardc._array import Array
 from shardc._engine import HANDLE_BYTES, Engine, Pending, check_process, engine_for, is_child
+from shardc._errors import UsageError
 from shardc._host import HostContext, host_fn
 from shardc._native import (
     Binding,
@@ -157,7 +158,8 @@ class Executable:
                 return made
             engine = engine_for(made.num_ranks)
 
-    def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]], mesh: Mapping[str, int] | None = None) -> "Executable":
+    def bind(self, sizes: Mapping[tuple[int, int], Sequence[int]],
+             mesh: Mapping[str, int] | None = None) -> "Executable":
         """The same for these sizes, by argument and dim, of dims that were left open; balanced ones for the others.
 
         ``mesh`` has sizes of axes, which may be others than those of the program where they were left open.

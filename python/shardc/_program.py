@@ -78,9 +78,9 @@ def compile(
         dynamic: (flat argument, dim) pairs whose sizes are left open, or "all" for whatever is cut: a call has the
             sizes in which its arrays lie, and nothing is compiled for others (docs/Concepts/Binding.md). ``sizes`` are
             then those of arguments that are not ``shardc.Array``.
-        symbolic_mesh: axes of the mesh whose sizes are left open, with those of all that is cut: ``bind(mesh={"x": 3})``
-            says them, and nothing is compiled. Until then they are those of ``mesh``, by which costs are estimated; two
-            each where there is none.
+        symbolic_mesh: axes of the mesh whose sizes are left open, with those of all that is cut:
+            ``bind(mesh={"x": 3})`` says them, and nothing is compiled. Until then they are those of ``mesh``, by which
+            costs are estimated; two each where there is none.
         specialize: with ``dynamic``: sizes that come again and again are compiled for in the background, this many at
             most at a time. The next call with them runs both programs; where these give the same bits, that one is run
             from then on (docs/Concepts/Binding.md). Not in several processes, nor with callbacks (code 77).
@@ -692,7 +692,8 @@ class Program:
         asked = self._asked
         if mesh:
             bound.take_mesh(mesh)
-            asked = asked.on({axis["name"]: axis["size"] for axis in bound.executable.metadata["mesh"]}) if asked else None
+            axes = {axis["name"]: axis["size"] for axis in bound.executable.metadata["mesh"]}
+            asked = asked.on(axes) if asked else None
         bound.take_sizes({(new, dim): tuple(values) for (number, dim), values in (sizes or {}).items()
                           if (new := place_of(number)) is not None})
         if not mesh:
