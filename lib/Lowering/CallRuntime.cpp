@@ -16,6 +16,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "shardrt/Formulas.h"
 #include "shardrt/LineCall.h"
@@ -58,6 +59,66 @@ tableByRank(ModuleOp module, LookupOp op,
         MemRefType::get(type.getShape(), type.getElementType()), data,
         /*constant=*/true, IntegerAttr());
   return global;
+}
+
+/// A formula of the numbers of `op`, less `least`, the least of them: sizes of
+/// shards side by side. None where they are too large for that.
+static Formula formulaOfTable(LookupOp op, MeshAttr mesh, int64_t &least) {
+  least = *llvm::min_element(op.getTable());
+  std::vector<int64_t> indices = {0}, axes;
+  for (int64_t number : op.getTable()) {
+    int64_t above = 0, &next = indices.emplace_back();
+    if (__builtin_sub_overflow(number, least, &above) ||
+        __builtin_add_overflow(indices.end()[-2], above, &next))
+      return {};
+  }
+  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+    axes.push_back(mesh.getAxisIndex(axis));
+  Formula bounds = Formula::fixed(std::move(indices));
+  return bounds ? Formula::size(Formula::shards(bounds, std::move(axes)))
+                : Formula();
+}
+
+/// Gives lookups in tables formulas where the number of ranks is open: what is
+/// said rank by rank would be of one binding, though it differs along other
+/// axes alone.
+static LogicalResult boundLookups(ModuleOp module) {
+  SmallVector<LookupOp> lookups;
+  module.walk([&](LookupOp op) {
+    MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
+    if (!op.getFormulaAttr() && mesh && !mesh.getSymbolicAxes().empty())
+      lookups.push_back(op);
+  });
+  for (LookupOp op : lookups) {
+    MeshAttr mesh = lookupMesh(op, op.getMeshAttr());
+    int64_t least = 0;
+    Formula formula = formulaOfTable(op, mesh, least);
+    bool isKnown =
+        llvm::none_of(op.getAxes().getAsRange<StringAttr>(), [&](auto axis) {
+          return mesh.isSymbolic(mesh.getAxisIndex(axis));
+        });
+    if (!isKnown || !formula)
+      return emitUnsupported(op)
+             << "'" << op->getName() << "' at " << userLocation(op->getLoc())
+             << ": the number of ranks along its axes is part of the program; "
+                "leave them out of --symbolic-mesh";
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    SmallVector<int64_t> above;
+    for (int64_t number : op.getTable())
+      above.push_back(number - least);
+    Value number = LookupOp::create(
+        builder, loc, builder.getIndexType(),
+        builder.getDenseI64ArrayAttr(above), op.getAxesAttr(), op.getMeshAttr(),
+        FormulaAttr::get(module.getContext(), formula));
+    if (least != 0)
+      number = arith::AddIOp::create(
+          builder, loc, number,
+          arith::ConstantIndexOp::create(builder, loc, least));
+    op.replaceAllUsesWith(number);
+    op.erase();
+  }
+  return success();
 }
 
 /// What of sites, arguments and results follows from what is bound.
@@ -597,6 +658,8 @@ struct CallRuntimePass final
 
     usePool(main, contextValue, entries);
 
+    if (failed(boundLookups(module)))
+      return signalPassFailure();
     shardrt::Formulas formulas = collectFormulas(module, table);
     llvm::DenseMap<Attribute, int64_t> numbers;
     llvm::DenseMap<Attribute, memref::GlobalOp> tables;
