@@ -12,5 +12,8 @@ std::unique_ptr<Pass> shardc::createCanonicalizePass() {
       "(anonymous namespace)::TruncFSIToFPToSIToFP",
       "(anonymous namespace)::TruncFUIToFPToUIToFP",
       "{anonymous}::TruncFSIToFPToSIToFP", "{anonymous}::TruncFUIToFPToUIToFP"};
-  return createCanonicalizerPass(GreedyRewriteConfig(), disabled);
+  // Structured code has no blocks to merge, and none that nobody reaches.
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return createCanonicalizerPass(config, disabled);
 }

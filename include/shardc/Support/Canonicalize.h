@@ -7,7 +7,8 @@
 namespace shardc {
 
 /// MLIR's canonicalizer without the patterns that change numbers: those that
-/// make one rounding of two.
+/// make one rounding of two. Of code whose regions have one block each: blocks
+/// stay as they are.
 std::unique_ptr<mlir::Pass> createCanonicalizePass();
 
 } // namespace shardc

@@ -149,13 +149,14 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     marks.entry = options.entry;
     pm.addPass(createMarkKernelsPass(marks));
   }
-  pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
+  // Before constants of equal loops become one: then they would be arguments.
   if (options.optimize) {
     OutlineLoopsPassOptions outline;
     outline.entry = options.entry;
     pm.addPass(createOutlineLoopsPass(outline));
   }
+  pm.addPass(createCanonicalizePass());
+  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
 }
 
