@@ -16,6 +16,10 @@ using namespace shardc::raise;
 /// Below it, whole numbers are exact in f32.
 static constexpr int64_t kExact = int64_t(1) << 24;
 
+/// A score has one product. Whoever reads more than these reads what the layers
+/// of a network add up, of which there may be hundreds.
+static constexpr size_t kMostProducts = 16;
+
 /// The direction in which `sort` puts elements, if its comparator is one
 /// comparison of its two arguments.
 static std::optional<bool> isAscending(stablehlo::SortOp sort) {
@@ -309,8 +313,9 @@ raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
                                           bit(pairs.key), rowDims);
   Algebra &algebra = *pairs.algebra;
   pairs.reader->seesRowSums = false;
+  pairs.reader->mostProducts = kMostProducts;
   pairs.score = pairs.reader->read(pairs.scores, layout);
-  if (pairs.reader->split)
+  if (pairs.reader->split || pairs.reader->hasTooManyProducts())
     return std::nullopt;
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op);
       dot && !readValue(dot, scoreSide, layout, pairs))

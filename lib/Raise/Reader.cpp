@@ -298,7 +298,9 @@ PolyId Reader::dot(Value lhs, const Layout &lhsLayout, Value rhs,
   term.layouts = {first.layout, second.layout};
   term.dims = (dimsIn(first.layout) | dimsIn(second.layout)) &
               ((DimSet(1) << kFirstBoundDim) - 1);
-  return algebra.term(std::move(term));
+  PolyId product = algebra.term(std::move(term));
+  products.insert(product);
+  return product;
 }
 
 //===----------------------------------------------------------------------===//
@@ -327,6 +329,8 @@ PolyId Reader::leaf(Value value, const Layout &layout) {
 }
 
 PolyId Reader::read(Value value, const Layout &layout) {
+  if (hasTooManyProducts())
+    return algebra.number(0);
   std::string key = std::to_string(numbering.of(value)) +
                     (verbatim ? '=' : ':') + keyOf(layout, true);
   if (auto it = known.find(key); it != known.end())
@@ -553,6 +557,8 @@ PolyId Reader::readElementwise(Operation *op, const Layout &layout) {
       return leaf(op->getResult(0), layout);
     bool isScalar = operandType.getRank() == 0 && !layout.empty();
     arguments.push_back(read(operand, isScalar ? Layout() : layout));
+    if (hasTooManyProducts())
+      return arguments.back();
   }
   auto constant = [&](unsigned i) { return algebra.constantOf(arguments[i]); };
   auto function = [&]() {

@@ -91,6 +91,12 @@ public:
 
   /// Sums and maxima of rows are what they are of, not numbers that are given.
   bool seesRowSums = true;
+  /// From more products than these on nothing is read any more: what is asked
+  /// for has fewer.
+  std::optional<size_t> mostProducts;
+  bool hasTooManyProducts() const {
+    return mostProducts && products.size() > *mostProducts;
+  }
   /// A dim that must be two, and the size of the first.
   std::optional<std::pair<unsigned, int64_t>> split;
 
@@ -112,6 +118,8 @@ private:
   bool isWorthFollowing(mlir::Value value, const Layout &layout) const;
 
   std::map<std::string, PolyId> known;
+  /// Each product that is part of what was read.
+  llvm::DenseSet<PolyId> products;
   unsigned depth = 0;
   /// Set while what is summed over depth is read: differences stay differences.
   bool verbatim = false;
