@@ -95,38 +95,54 @@ struct ApproximateMathPass final
     : shardc::impl::ApproximateMathPassBase<ApproximateMathPass> {
   using Base::Base;
   void runOnOperation() override {
-    {
-      // These expand into other functions first.
-      RewritePatternSet patterns(&getContext());
+    if (functionsOfNumbers().empty())
+      return;
+    // These expand into other functions first.
+    rewriteFunctions([](RewritePatternSet &patterns) {
       math::populateExpansionPatterns(
           patterns, {"exp2", "fpowi", "ipowi", "roundeven", "ctlz"});
-      if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-        return signalPassFailure();
-    }
-    {
-      RewritePatternSet patterns(&getContext());
+    });
+    rewriteFunctions([](RewritePatternSet &patterns) {
       populateMathF32ExpansionPatterns(patterns,
                                        [](StringRef) { return true; });
-      if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-        return signalPassFailure();
-    }
+    });
     SmallVector<arith::DivFOp> quotients;
     getOperation().walk([&](arith::DivFOp op) { quotients.push_back(op); });
     llvm::for_each(quotients, expandLogistic);
     // Formulas of f32 use functions of f64.
-    for ([[maybe_unused]] int round : {0, 1}) {
-      SmallVector<Operation *> ops;
-      getOperation().walk([&](Operation *op) {
-        if (isa<math::MathDialect>(op->getDialect()) &&
-            op->getNumResults() == 1)
-          ops.push_back(op);
-      });
-      llvm::for_each(ops, expandFunction);
-    }
+    for ([[maybe_unused]] int round : {0, 1})
+      llvm::for_each(functionsOfNumbers(), expandFunction);
+    // Of all ops: the formulas' constants become one of each.
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(
         patterns, [](StringRef name) { return name == "math.log2"; });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+
+private:
+  SmallVector<Operation *> functionsOfNumbers() {
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+          op->getNumResults() == 1)
+        ops.push_back(op);
+    });
+    return ops;
+  }
+
+  /// Applies what `populate` adds to functions and to what they become. Other
+  /// ops, of which there are many more, are not visited.
+  void
+  rewriteFunctions(llvm::function_ref<void(RewritePatternSet &)> populate) {
+    SmallVector<Operation *> ops = functionsOfNumbers();
+    if (ops.empty())
+      return;
+    RewritePatternSet patterns(&getContext());
+    populate(patterns);
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    if (failed(applyOpPatternsGreedily(ops, std::move(patterns), config)))
       signalPassFailure();
   }
 };
