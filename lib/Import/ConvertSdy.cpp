@@ -4,6 +4,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/Refusal.h"
 
 using namespace mlir;
@@ -342,42 +343,46 @@ void Converter::convertSignature() {
       return convert(sharding);
     return {};
   };
+  BoundaryAttributes boundary(main);
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    NamedAttrList &attributes = boundary.ofArgument(i);
     auto asked = pick(main.getArgAttr(i, spmd::kShardingAttrName),
                       main.getArgAttr(i, sdy::kShardingAttr));
     if (auto sharding = withOrder(asked, main.getArgAttrDict(i),
                                   main.getArgument(i).getLoc()))
-      main.setArgAttr(i, spmd::kShardingAttrName, sharding);
-    spmd::contract::Order::removeOfArgument(main, i);
+      attributes.set(spmd::kShardingAttrName, sharding);
+    attributes.erase(spmd::contract::Order::name());
     // What JAX says of donated arguments.
     if (auto result =
             main.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output"))
-      spmd::contract::Donated::setOfArgument(
-          main, i, OpBuilder(context).getI64IntegerAttr(result.getInt()));
+      attributes.set(spmd::contract::Donated::name(),
+                     OpBuilder(context).getI64IntegerAttr(result.getInt()));
     else if (auto flag = main.getArgAttrOfType<BoolAttr>(i, "jax.buffer_donor");
              flag && flag.getValue())
-      spmd::contract::Donated::setOfArgument(
-          main, i, OpBuilder(context).getI64IntegerAttr(-1));
+      attributes.set(spmd::contract::Donated::name(),
+                     OpBuilder(context).getI64IntegerAttr(-1));
     if (auto memory = main.getArgAttrOfType<StringAttr>(i, "mhlo.memory_kind"))
-      spmd::contract::MemoryKind::setOfArgument(main, i, memory);
+      attributes.set(spmd::contract::MemoryKind::name(), memory);
     if (auto name = dyn_cast<NameLoc>(main.getArgument(i).getLoc());
         name && !spmd::contract::Name::ofArgument(main, i))
-      spmd::contract::Name::setOfArgument(main, i, name.getName());
+      attributes.set(spmd::contract::Name::name(), name.getName());
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    NamedAttrList &attributes = boundary.ofResult(i);
     auto asked = pick(main.getResultAttr(i, spmd::kShardingAttrName),
                       main.getResultAttr(i, sdy::kShardingAttr));
     if (auto sharding =
             withOrder(asked, main.getResultAttrDict(i), main.getLoc()))
-      main.setResultAttr(i, spmd::kShardingAttrName, sharding);
+      attributes.set(spmd::kShardingAttrName, sharding);
     if (auto memory =
             main.getResultAttrOfType<StringAttr>(i, "mhlo.memory_kind"))
-      spmd::contract::MemoryKind::setOfResult(main, i, memory);
-    spmd::contract::Order::removeOfResult(main, i);
+      attributes.set(spmd::contract::MemoryKind::name(), memory);
+    attributes.erase(spmd::contract::Order::name());
     if (auto name = main.getResultAttrOfType<StringAttr>(i, "jax.result_info");
         name && !spmd::contract::Name::ofResult(main, i))
-      spmd::contract::Name::setOfResult(main, i, name);
+      attributes.set(spmd::contract::Name::name(), name);
   }
+  boundary.write();
 }
 
 /// The sharding that `value` was given where it comes from; null if none.
@@ -838,12 +843,14 @@ void Converter::dropAttributes() {
           names.push_back(attr.getName());
     return names;
   };
+  BoundaryAttributes boundary(main);
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     for (StringAttr name : foreignIn(main.getArgAttrDict(i)))
-      main.removeArgAttr(i, name);
+      boundary.ofArgument(i).erase(name);
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     for (StringAttr name : foreignIn(main.getResultAttrDict(i)))
-      main.removeResultAttr(i, name);
+      boundary.ofResult(i).erase(name);
+  boundary.write();
 }
 
 LogicalResult Converter::run() {

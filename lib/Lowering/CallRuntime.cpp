@@ -731,8 +731,7 @@ struct CallRuntimePass final
     for (auto mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
       mesh.erase();
     contract::LocalView::remove(main);
-    for (unsigned i = 0; i < main.getNumArguments(); ++i)
-      main.setArgAttrs(i, DictionaryAttr());
+    main.removeArgAttrsAttr();
   }
 };
 } // namespace

@@ -17,6 +17,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Partition/Passes.h"
+#include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
@@ -683,12 +684,14 @@ static LogicalResult partitionFunction(func::FuncOp global,
   local->setDiscardableAttrs(global->getDiscardableAttrDictionary());
   contract::LocalView::set(local);
   local.setVisibility(global.getVisibility());
-  for (auto [i, attrs] : llvm::enumerate(argumentAttrs))
-    local.setArgAttrs(i, attrs);
-  for (BlockArgument argument : global.getArguments())
-    contract::Origins::removeOfArgument(local, argument.getArgNumber());
+  BoundaryAttributes boundary(local);
+  for (auto [i, attrs] : llvm::enumerate(argumentAttrs)) {
+    boundary.ofArgument(i) = attrs;
+    boundary.ofArgument(i).erase(contract::Origins::name());
+  }
   for (auto [i, attrs] : llvm::enumerate(resultAttrs))
-    local.setResultAttrs(i, attrs);
+    boundary.ofResult(i) = attrs;
+  boundary.write();
 
   Block *entry = local.addEntryBlock();
   builder.setInsertionPointToStart(entry);

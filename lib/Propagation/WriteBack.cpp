@@ -12,6 +12,7 @@
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -56,7 +57,9 @@ private:
   /// The number of the annotation that `axis` came from in `value`, or -1.
   int64_t originIn(const TensorState &state, int64_t axis) const;
   int64_t originAround(Value value, int64_t axis) const;
-  void noteOrigins(Value value);
+  /// Where the axes of each dim of `value` came from; null where it has no
+  /// sharding.
+  ArrayAttr originsOf(Value value);
   void noteWhatAvoids(spmd::ReshardOp op);
 
   bool hasTensor(Value value) const { return p.tensorOf.contains(value); }
@@ -375,6 +378,7 @@ void Writer::writeConstraint(Operation *op) {
 }
 
 void Writer::writeReturn(func::ReturnOp op) {
+  BoundaryAttributes boundary(p.function);
   for (OpOperand &operand : op->getOpOperands()) {
     int64_t tensor = p.resultTensors[operand.getOperandNumber()];
     if (tensor < 0)
@@ -389,9 +393,10 @@ void Writer::writeReturn(func::ReturnOp op) {
     if (partialResults && asked)
       sharding = ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
                                    sharding.getDims(), {}, asked.getPartial());
-    p.function.setResultAttr(operand.getOperandNumber(),
-                             spmd::kShardingAttrName, sharding);
+    boundary.ofResult(operand.getOperandNumber())
+        .set(spmd::kShardingAttrName, sharding);
   }
+  boundary.write();
 }
 
 /// Says, of each operand that is addressed along a cut dim, whether its rows
@@ -566,10 +571,10 @@ int64_t Writer::originAround(Value value, int64_t axis) const {
   return -1;
 }
 
-void Writer::noteOrigins(Value value) {
+ArrayAttr Writer::originsOf(Value value) {
   ShardingAttr sharding = spmd::getSharding(value);
   if (!sharding)
-    return;
+    return {};
   SmallVector<Attribute> dims;
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     SmallVector<NamedAttribute> known;
@@ -586,7 +591,7 @@ void Writer::noteOrigins(Value value) {
           kSizesOrigin, builder.getStringAttr(p.problem.origins[origin])));
     dims.push_back(builder.getDictionaryAttr(known));
   }
-  setOrigins(value, builder.getArrayAttr(dims));
+  return builder.getArrayAttr(dims);
 }
 
 /// Names the annotations without which both sides would agree.
@@ -638,10 +643,12 @@ void Writer::noteWhatAvoids(spmd::ReshardOp op) {
 LogicalResult Writer::run() {
   if (explain)
     explainArguments();
+  BoundaryAttributes boundary(p.function);
   for (BlockArgument argument : p.function.getArguments())
     if (hasTensor(argument))
-      p.function.setArgAttr(argument.getArgNumber(), spmd::kShardingAttrName,
-                            shardingOf(argument));
+      boundary.ofArgument(argument.getArgNumber())
+          .set(spmd::kShardingAttrName, shardingOf(argument));
+  boundary.write();
   SmallVector<Operation *> gone;
   for (Operation *op : p.ops) {
     if (auto manual = dyn_cast<spmd::ManualOp>(op)) {
@@ -670,13 +677,18 @@ LogicalResult Writer::run() {
   planAllReshards();
   if (origins) {
     spmd::contract::Explain::set(p.function);
+    BoundaryAttributes known(p.function);
     for (BlockArgument argument : p.function.getArguments())
-      noteOrigins(argument);
+      if (ArrayAttr origins = originsOf(argument))
+        known.ofArgument(argument.getArgNumber())
+            .set(spmd::contract::Origins::name(), origins);
+    known.write();
     p.function.walk([&](Operation *op) {
       if (auto reshard = dyn_cast<spmd::ReshardOp>(op))
         noteWhatAvoids(reshard);
       for (Value result : op->getResults())
-        noteOrigins(result);
+        if (ArrayAttr origins = originsOf(result))
+          setOrigins(result, origins);
     });
   }
   return success();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/BoundaryAttributes.h"
 
 using namespace mlir;
 
@@ -14,11 +15,13 @@ namespace shardc {
 
 static void markArgumentsReadOnly(func::FuncOp function) {
   Builder builder(function.getContext());
+  BoundaryAttributes boundary(function);
   for (unsigned i : llvm::seq(function.getNumArguments()))
     if (isa<TensorType>(function.getArgument(i).getType()))
-      function.setArgAttr(
-          i, bufferization::BufferizationDialect::kWritableAttrName,
+      boundary.ofArgument(i).set(
+          bufferization::BufferizationDialect::kWritableAttrName,
           builder.getBoolAttr(false));
+  boundary.write();
 }
 
 namespace {
@@ -47,14 +50,23 @@ struct ResultsToArgumentsPass final
     auto terminator =
         cast<func::ReturnOp>(function.getBody().front().getTerminator());
     OpBuilder builder(terminator);
+    unsigned first = function.getNumArguments(),
+             count = terminator.getNumOperands();
+    SmallVector<Type> buffers;
+    SmallVector<Location> locations;
     for (Value result : terminator.getOperands()) {
       auto type = cast<RankedTensorType>(result.getType());
-      auto buffer = MemRefType::get(type.getShape(), type.getElementType());
-      (void)function.insertArgument(function.getNumArguments(), buffer, {},
-                                    result.getLoc());
+      buffers.push_back(
+          MemRefType::get(type.getShape(), type.getElementType()));
+      locations.push_back(result.getLoc());
+    }
+    (void)function.insertArguments(SmallVector<unsigned>(count, first), buffers,
+                                   SmallVector<DictionaryAttr>(count),
+                                   locations);
+    for (auto [i, result] : llvm::enumerate(terminator.getOperands())) {
       auto store = bufferization::MaterializeInDestinationOp::create(
           builder, terminator.getLoc(), result,
-          function.getArgument(function.getNumArguments() - 1));
+          function.getArgument(first + i));
       store.setRestrict(true);
       store.setWritable(true);
     }
