@@ -1,10 +1,10 @@
 //===- SplitEntry.cpp - Long straight lines as several functions ----------===//
 //
-// The step of a long program is a line of calls: kernels, and the runtime.
+// The entry of a long program is a line of calls: kernels, and the runtime.
 // LLVM's allocation of registers, and what it knows of a call's arguments, take
 // quadratic time in the length of such a line. Cut into functions of a few
 // hundred ops it is linear. Addresses and constants are made again in each
-// part; what else one part gives to another lies in a slot of the step.
+// part; what else one part gives to another lies in a slot of the entry.
 //
 //===----------------------------------------------------------------------===//
 #include "SplitEntry.h"
@@ -15,41 +15,12 @@
 using namespace mlir;
 using namespace shardc;
 
-/// Steps of fewer ops stay as they are.
+/// Entries of fewer ops stay as they are.
 static constexpr int64_t kLeastOps = 3000;
 /// Ops of one part.
 static constexpr size_t kPartOps = 512;
 /// Ops behind one another that a part makes again rather than asks for.
 static constexpr unsigned kMostAgain = 12;
-
-/// Makes one function of the artifact's entry and the step that it calls, so
-/// that no call has thousands of arguments; false where they are not of that
-/// form.
-static bool mergeStep(ModuleOp module, LLVM::LLVMFuncOp main) {
-  auto step = module.lookupSymbol<LLVM::LLVMFuncOp>("shardc_step");
-  if (!step || step.isExternal() || !main.getBody().hasOneBlock())
-    return false;
-  Block &outer = main.getBody().front();
-  auto ret = dyn_cast<LLVM::ReturnOp>(outer.getTerminator());
-  auto call =
-      dyn_cast_or_null<LLVM::CallOp>(ret ? ret->getPrevNode() : nullptr);
-  if (!call || call.getCallee() != step.getSymName() ||
-      ret.getNumOperands() != 1 || ret.getOperand(0) != call.getResult())
-    return false;
-  Block &inner = step.getBody().front();
-  for (auto [argument, value] :
-       llvm::zip_equal(inner.getArguments(), call.getArgOperands()))
-    argument.replaceAllUsesWith(value);
-  inner.eraseArguments(0, inner.getNumArguments());
-  ret.erase();
-  call.erase();
-  outer.getOperations().splice(outer.end(), inner.getOperations());
-  auto &blocks = main.getBody().getBlocks();
-  blocks.splice(blocks.end(), step.getBody().getBlocks(),
-                std::next(step.getBody().begin()), step.getBody().end());
-  step.erase();
-  return true;
-}
 
 /// Reads fields of descriptors from where they were put in, and drops what is
 /// then of no use.
@@ -82,7 +53,7 @@ static void dropDead(LLVM::LLVMFuncOp function) {
         op.erase();
 }
 
-/// Fixed places on the stack are the step's.
+/// Fixed places on the stack are the entry's.
 static void hoistPlaces(LLVM::LLVMFuncOp function) {
   Block &first = function.getBody().front();
   for (auto place :
@@ -248,19 +219,18 @@ private:
 
 void shardc::splitEntry(ModuleOp module) {
   auto main = module.lookupSymbol<LLVM::LLVMFuncOp>("shardc_main");
-  auto step = module.lookupSymbol<LLVM::LLVMFuncOp>("shardc_step");
   bool isHosts = llvm::all_of(module.getOps(), [](Operation &op) {
     return isa<LLVM::LLVMDialect>(op.getDialect());
   });
-  if (!main || !step || main.isExternal() || step.isExternal() || !isHosts)
-    return;
-  int64_t ops = 0;
-  for (Block &block : step.getBody())
-    ops += std::distance(block.begin(), block.end());
-  if (ops < kLeastOps || !mergeStep(module, main))
+  if (!main || main.isExternal() || !isHosts)
     return;
   foldDescriptors(main);
   dropDead(main);
+  int64_t ops = 0;
+  for (Block &block : main.getBody())
+    ops += std::distance(block.begin(), block.end());
+  if (ops < kLeastOps)
+    return;
   hoistPlaces(main);
   int64_t count = 0;
   Splitter splitter(main, count);

@@ -11,7 +11,7 @@ namespace shardc {
 /// runtime do.
 constexpr llvm::StringLiteral kPartPrefix = "__shardc_part_";
 
-/// Puts the blocks of a long step into functions of a few hundred ops each;
+/// Puts the blocks of a long entry into functions of a few hundred ops each;
 /// does nothing to others. In: the LLVM dialect, before statuses are checked.
 void splitEntry(mlir::ModuleOp module);
 

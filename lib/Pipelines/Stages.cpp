@@ -226,6 +226,7 @@ void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
     pm.addPass(createShareLoopsPass());
   if (options.trace)
     pm.addPass(createCallMarksPass());
+  pm.addPass(createMergeStepPass());
   buildCpuToLLVMPipeline(pm, kernelOptions(options));
   pm.addPass(createCheckStatusPass());
 }

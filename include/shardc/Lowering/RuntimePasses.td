@@ -281,6 +281,37 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
 }
 
+def MergeStepPass : Pass<"spmd-merge-step", "::mlir::ModuleOp"> {
+  let summary = "Make one function of the artifact's entry and the step that it calls.";
+  let description = [{
+    Before: `@shardc_main` calls `@shardc_step`, once. After: its ops stand where the call was. Does nothing where one of them has
+    several blocks.
+
+    ```mlir
+    // before
+    func.func @shardc_main(%context: !llvm.ptr, %inputs: !llvm.ptr, %outputs: !llvm.ptr) -> i32 {
+      %a = builtin.unrealized_conversion_cast %inputs : !llvm.ptr to memref<f32>
+      %0 = call @shardc_step(%context, %a) : (!llvm.ptr, memref<f32>) -> i32
+      return %0 : i32
+    }
+    func.func private @shardc_step(%context: !llvm.ptr, %a: memref<f32>) -> i32 {
+      %x = arith.constant 1.0 : f32
+      %fine = arith.constant 0 : i32
+      memref.store %x, %a[] : memref<f32>
+      return %fine : i32
+    }
+    // after
+    func.func @shardc_main(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr) -> i32 {
+      %0 = builtin.unrealized_conversion_cast %arg1 : !llvm.ptr to memref<f32>
+      %cst = arith.constant 1.000000e+00 : f32
+      %c0_i32 = arith.constant 0 : i32
+      memref.store %cst, %0[] : memref<f32>
+      return %c0_i32 : i32
+    }
+    ```
+  }];
+}
+
 def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let summary = "Return at once where the runtime reports a failure; write the site tables.";
   let description = [{
