@@ -1,6 +1,7 @@
 //===- compile-time.cpp - How long programs take to compile ---------------===//
 //
-// compile-time [--repeat=N] [--mesh=X] [--rank-threads=N] FILE...
+// compile-time [--repeat=N] [--mesh=X] [--rank-threads=N] [--shapes=X]
+//              [--dynamic=X] FILE...
 //
 // Compiles each file N times in this process and prints a line of JSON for it:
 // milliseconds of processor time of the first compilation and of the median of
@@ -27,6 +28,10 @@ static cl::list<std::string> inputs(cl::Positional, cl::desc("FILE..."));
 static cl::opt<unsigned> repeat("repeat", cl::desc("Times each is compiled"),
                                 cl::init(5));
 static cl::opt<std::string> mesh("mesh", cl::desc("Axes given another size"));
+static cl::opt<std::string> shapes("shapes",
+                                   cl::desc("Shapes of arguments: 0=8x6;1=4"));
+static cl::opt<std::string> dynamic("dynamic",
+                                    cl::desc("Dims left open, or all"));
 static cl::opt<int64_t> threads("rank-threads", cl::desc("Threads of a rank"),
                                 cl::init(1));
 
@@ -45,6 +50,8 @@ static size_t compileOnce(mlir::MLIRContext &context, StringRef path) {
     return 0;
   StageOptions options;
   options.mesh = mesh;
+  options.shapes = shapes;
+  options.dynamic = dynamic;
   options.threads = threads;
   mlir::FailureOr<CompiledProgram> program = compileProgram(*module, options);
   return failed(program) ? 0 : program->object.size();
