@@ -408,6 +408,10 @@ static void formKernels(Block &block, const Ways &ways) {
   Plan plan;
   plan.ways = ways;
   planProducts(block, plan);
+  for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
+    if (!plan.taken.contains(op) && !plan.products.contains(op) &&
+        isParallel(op))
+      foldFills(op);
   launchRowGroups(block, [&](Operation *op) {
     return plan.taken.contains(op) || plan.products.contains(op);
   });

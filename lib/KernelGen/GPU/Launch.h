@@ -77,6 +77,14 @@ Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
 /// The buffer that `memref` is a view of.
 Value rootOf(Value memref);
+/// What `memref` shows, if it shows all of it in order.
+Value wholeBehind(Value memref);
+/// True if two views of one buffer are known to have no element in common.
+bool areDisjoint(Value a, Value b);
+
+/// On a generic that reduces: what each output starts from, where no buffer
+/// says it.
+inline constexpr StringLiteral kStarts = "starts";
 
 /// Emits one generic's work at one point of its parallel dims.
 class PointEmitter {
@@ -87,7 +95,14 @@ public:
   /// Where the op stands along each of its dims.
   MutableArrayRef<Value> at() { return point; }
 
-  Value loadOutput(OpOperand &output) { return load(output); }
+  /// What `output` holds before, or starts from (kStarts).
+  Value loadOutput(OpOperand &output) {
+    if (auto starts = op->getAttrOfType<ArrayAttr>(kStarts))
+      if (auto number = dyn_cast<TypedAttr>(
+              starts[output.getOperandNumber() - op.getNumDpsInputs()]))
+        return arith::ConstantOp::create(b, loc, number);
+    return load(output);
+  }
   void storeOutput(OpOperand &output, Value value) {
     memref::StoreOp::create(b, loc, value, output.get(), subscripts(output));
   }

@@ -25,6 +25,10 @@ bool launchVectors(linalg::GenericOp op);
 /// places, each in the loop's order.
 bool launchScatter(scf::ForOp loop);
 
+/// Takes away ops that set `op`'s outputs to numbers which it reduces into: it
+/// starts from these (kStarts).
+void foldFills(linalg::GenericOp op);
+
 /// Makes one kernel each of ops of `block` that follow one another on the same
 /// rows, a reduction among them; not of those that `isTaken` says are others'.
 void launchRowGroups(Block &block,

@@ -6,8 +6,10 @@
 // these buffers on the way.
 //
 //===----------------------------------------------------------------------===//
+#include "Points.h"
 #include "Product.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -37,7 +39,8 @@ static bool touches(linalg::GenericOp op, Value root, bool writes) {
 /// The number that `op` sets all of `memref` to; null if it does something
 /// else.
 static Value filledWith(linalg::GenericOp op, Value memref) {
-  if (op.getNumDpsInits() != 1 || op.getDpsInitOperand(0)->get() != memref ||
+  if (op.getNumDpsInits() != 1 ||
+      wholeBehind(op.getDpsInitOperand(0)->get()) != wholeBehind(memref) ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() ||
       llvm::any_of(op.getDpsInputOperands(), isMemref) ||
       !llvm::hasSingleElement(*op.getBody()))
@@ -97,29 +100,86 @@ static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
   return true;
 }
 
-/// The op before `op` that sets all its results to the number `start`, and
-/// nothing else touches them in between; null if there is none.
-static linalg::GenericOp findFill(linalg::GenericOp op, Value &start) {
-  Value memref = op.getDpsInitOperand(0)->get(), root = rootOf(memref);
+/// True if `op`, or what is in it, may touch what `memref` shows of `root`, a
+/// buffer that no other name is known for.
+static bool mayTouch(Operation *op, Value memref, Value root) {
+  if (isHarmless(op))
+    return false;
+  if (isa<CallOpInterface>(op))
+    return true;
+  WalkResult walked = op->walk([&](Operation *inner) {
+    if (isa<ViewLikeOpInterface>(inner))
+      return WalkResult::advance();
+    bool touches = llvm::any_of(inner->getOperands(), [&](Value operand) {
+      return isa<BaseMemRefType>(operand.getType()) &&
+             rootOf(operand) == root && !areDisjoint(operand, memref);
+    });
+    return touches ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return walked.wasInterrupted();
+}
+
+/// The op before `op` that sets all that `output` shows to the number `start`,
+/// and nothing else touches it in between; null if there is none.
+static linalg::GenericOp findFill(linalg::GenericOp op, OpOperand &output,
+                                  Value &start) {
+  Value memref = output.get(), root = rootOf(memref);
+  auto argument = dyn_cast<BlockArgument>(root);
+  bool isOwn = argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
+                        : root.getDefiningOp<memref::AllocOp>() != nullptr;
+  if (!isOwn)
+    return {};
   int64_t looked = 0;
   for (Operation *before = op->getPrevNode(); before && looked < kMostOps;
-       before = before->getPrevNode(), ++looked) {
+       before = before->getPrevNode()) {
     if (isHarmless(before))
       continue;
-    auto generic = dyn_cast<linalg::GenericOp>(before);
-    if (!generic)
-      break;
-    if ((start = filledWith(generic, memref)))
-      return generic;
-    if (touches(generic, root, /*writes=*/false))
+    ++looked;
+    if (auto generic = dyn_cast<linalg::GenericOp>(before))
+      if ((start = filledWith(generic, memref)))
+        return generic;
+    if (mayTouch(before, memref, root))
       break;
   }
   return {};
 }
 
+void gpukernels::foldFills(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return;
+  SmallVector<Attribute> starts;
+  SmallVector<linalg::GenericOp> fills;
+  for (OpOperand &output : op.getDpsInitsMutable()) {
+    Value start;
+    TypedAttr number;
+    linalg::GenericOp fill;
+    // All of it is written.
+    if (isMemref(&output) &&
+        op.getMatchingIndexingMap(&output).isProjectedPermutation())
+      fill = findFill(op, output, start);
+    bool isNumber = fill && matchPattern(start, m_Constant(&number)) &&
+                    isa<FloatAttr, IntegerAttr>(number);
+    starts.push_back(isNumber ? Attribute(number)
+                              : UnitAttr::get(op.getContext()));
+    if (isNumber)
+      fills.push_back(fill);
+  }
+  // An op that reads what it writes sees the number in one of them alone.
+  for (OpOperand *input : op.getDpsInputOperands())
+    for (OpOperand &output : op.getDpsInitsMutable())
+      if (isMemref(input) && rootOf(input->get()) == rootOf(output.get()))
+        return;
+  if (fills.empty())
+    return;
+  for (linalg::GenericOp fill : fills)
+    fill.erase();
+  op->setAttr(kStarts, ArrayAttr::get(op.getContext(), starts));
+}
+
 bool gpukernels::mayStartFromNegativeZero(linalg::GenericOp op) {
   Value start;
-  if (!findFill(op, start) || !isa<FloatType>(start.getType()))
+  if (!findFill(op, *op.getDpsInitOperand(0), start) ||
+      !isa<FloatType>(start.getType()))
     return false;
   FloatAttr number;
   return !matchPattern(start, m_Constant(&number)) ||
@@ -134,7 +194,7 @@ Fusion gpukernels::fuseAround(linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(output);
   if (!map.isProjectedPermutation())
     return fusion;
-  if (linalg::GenericOp fill = findFill(op, fusion.start)) {
+  if (linalg::GenericOp fill = findFill(op, *output, fusion.start)) {
     fusion.done.push_back(fill);
     taken.insert(fill);
   }
