@@ -2,6 +2,7 @@
 
     gauge.py PROGRAM.mlir... [--machine a100|h100|b200] [--arch sm_90a] [--work FLOPS] [--elements N] [--loops]
     gauge.py --counted [NAME...] [--small] [--machine h100]
+    gauge.py --launches PROGRAM.mlir... [--most N]
 
 Compiles a program, disassembles its kernels (nvdisasm), finds what is launched with which arguments (a driver that
 only writes launches down, test/Gpu/LaunchRecorder.c), and walks warps of each launch (sass.py). So the whole launch
@@ -463,6 +464,39 @@ def build_recorder(folder: Path, tools: Path) -> Path:
     return library
 
 
+def record_launches(
+    model: Path, gpu: Gpu, arch: str, tools: Path, flags: tuple[str, ...], folder: Path, rank: int = 0
+) -> tuple[list[Launch], Counter[str]]:
+    """What one rank of a program launches in a step, and what it moves without a kernel."""
+    record = folder / "launches"
+    environment = dict(
+        os.environ,
+        SHARDRT_LAUNCHES=str(record),
+        SHARDRT_CUDA_LIBRARY=str(build_recorder(folder, tools)),
+        LAUNCH_RECORDER_CAPABILITY=re.sub(r"\D", "", arch),
+        LAUNCH_RECORDER_MULTIPROCESSORS=str(gpu.multiprocessors),
+    )
+    subprocess.run(
+        [tools / "shard-run", model, "--device=cuda", f"--arch={arch}", f"--machine={gpu.name}", *flags],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return sass.read_launches(record, rank)
+
+
+def count_launches(model: Path, gpu: Gpu, tools: Path, flags: tuple[str, ...], most: int) -> int:
+    """Prints how many kernels a step of a program launches; 1 where these are more than ``most`` (0: any number)."""
+    with tempfile.TemporaryDirectory() as folder:
+        launches, moved = record_launches(model, gpu, gpu.arch, tools, flags, Path(folder))
+    print(f"{model.stem}: {len(launches)} launches, {moved['copys']} copies and {moved['fills']} fills without a kernel")
+    if most and len(launches) > most:
+        print(f"expected at most {most} launches")
+        return 1
+    return 0
+
+
 def measure(
     model: Path,
     gpu: Gpu,
@@ -476,28 +510,13 @@ def measure(
     arch = arch or gpu.arch
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        cubin, record = folder / "kernels.cubin", folder / "launches"
+        cubin = folder / "kernels.cubin"
         common = [f"--arch={arch}", f"--machine={gpu.name}", *flags]
         subprocess.run(
             [tools / "shard-translate", model, "--target=cuda", *common, "--emit=cubin", "-o", cubin], check=True
         )
-        capability = re.sub(r"\D", "", arch)
-        environment = dict(
-            os.environ,
-            SHARDRT_LAUNCHES=str(record),
-            SHARDRT_CUDA_LIBRARY=str(build_recorder(folder, tools)),
-            LAUNCH_RECORDER_CAPABILITY=capability,
-            LAUNCH_RECORDER_MULTIPROCESSORS=str(gpu.multiprocessors),
-        )
-        subprocess.run(
-            [tools / "shard-run", model, "--device=cuda", *common],
-            check=True,
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
         kernels = sass.read_cubin(cubin)
-        launches, moved = sass.read_launches(record, rank)
+        launches, moved = record_launches(model, gpu, arch, tools, flags, folder, rank)
     plans: dict[str, Plan] = {}
     done: dict[tuple[object, ...], Figures] = {}
     figures = []
@@ -681,8 +700,16 @@ def main() -> int:
     parser.add_argument("--elements", type=float, default=0, help="what slots are counted by")
     parser.add_argument("--flag", action="append", default=[], help="of shard-run and shard-translate")
     parser.add_argument("--loops", action="store_true", help="what is in the kernels' loops")
+    parser.add_argument("--launches", action="store_true", help="count launches alone: needs no nvdisasm")
+    parser.add_argument("--most", type=int, default=0, help="with --launches: 1 where there are more")
     parser.add_argument("--tools", type=Path, default=ROOT / "build/bin")
     options = parser.parse_args()
+    if options.launches:
+        gpu = gpus()[(options.machine or ["h100"])[0]]
+        return max(
+            count_launches(Path(model), gpu, options.tools, tuple(options.flag), options.most)
+            for model in options.programs
+        )
     if not sass.find_nvdisasm():
         print(
             "gauge: error: no nvdisasm: install NVIDIA's CUDA toolkit or the package nvidia-cuda-nvdisasm",

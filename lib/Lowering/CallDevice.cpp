@@ -282,6 +282,23 @@ static std::string originOf(Location loc) {
                           : (name + " at " + origin).str();
 }
 
+/// Adds what a kernel at `loc` is made from: of one that several launches have
+/// become (spmd-merge-launches), the first few of these.
+static void noteOrigins(Location loc, SmallVectorImpl<std::string> &origins) {
+  constexpr size_t kMostMerged = 6;
+  auto fused = dyn_cast<FusedLoc>(loc);
+  bool isMerged = fused && isa_and_nonnull<StringAttr>(fused.getMetadata());
+  SmallVector<Location> parts = {loc};
+  if (isMerged)
+    parts.assign(fused.getLocations().begin(), fused.getLocations().end());
+  for (Location part : parts) {
+    std::string origin = originOf(part);
+    if (!origin.empty() && !llvm::is_contained(origins, origin) &&
+        (!isMerged || origins.size() < kMostMerged))
+      origins.push_back(origin);
+  }
+}
+
 namespace {
 class DeviceCalls {
 public:
@@ -495,9 +512,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
                {context, word(which), asI64(launch.getGridSizeX()),
                 asI64(launch.getGridSizeY()), asI64(launch.getGridSizeZ()),
                 area, word(count)});
-  if (std::string origin = originOf(loc);
-      !origin.empty() && !llvm::is_contained(made[number].origins, origin))
-    made[number].origins.push_back(origin);
+  noteOrigins(loc, made[number].origins);
   launch.erase();
   for (UnrealizedConversionCastOp cast : tensors)
     cast.erase();

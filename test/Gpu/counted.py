@@ -77,6 +77,19 @@ def layer_norm(rows: int, columns: int) -> str:
             f"  %yg = stablehlo.multiply %y, %gb : {full}\n  %z = stablehlo.add %yg, %hb : {full}\n  return %z : {full}\n}}\n")
 
 
+def updates(count: int, size: int) -> str:
+    """m = 0.9 m + g, p = p - 0.1 m, for each of ``count`` parameters, of ``size`` and a few elements."""
+    types = [f"tensor<{size + 4 * i}xf32>" for i in range(count)]
+    arguments = ", ".join(f"%{name}{i}: {t}" for i, t in enumerate(types) for name in "pmg")
+    body = "".join(
+        f"  %k{i} = stablehlo.constant dense<0.9> : {t}\n  %r{i} = stablehlo.constant dense<0.1> : {t}\n  %s{i} = stablehlo.multiply %m{i}, %k{i} : {t}\n"
+        f"  %n{i} = stablehlo.add %s{i}, %g{i} : {t}\n  %d{i} = stablehlo.multiply %n{i}, %r{i} : {t}\n  %q{i} = stablehlo.subtract %p{i}, %d{i} : {t}\n"
+        for i, t in enumerate(types)
+    )
+    results = ", ".join(f"%{name}{i}" for i in range(count) for name in "nq")
+    return f"func.func @main({arguments}) -> ({', '.join(t for t in types for _ in 'nq')}) {{\n{body}  return {results} : {', '.join(t for t in types for _ in 'nq')}\n}}\n"
+
+
 def transpose(kind: str, n: int) -> str:
     t = f"tensor<{n}x{n}x{kind}>"
     return f"func.func @main(%a: {t}) -> {t} {{\n  %0 = stablehlo.transpose %a, dims = [1, 0] : ({t}) -> {t}\n  return %0 : {t}\n}}\n"
@@ -118,7 +131,7 @@ def programs() -> list[Counted]:
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763),
         Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=31),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=135),
-        Counted("attention forward, 16-bit weights", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, flags=("--precision=tf32",)),
+        Counted("attention forward, 16-bit weights", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3, flags=("--precision=tf32",)),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape)),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), lambda batch, size, channels: float(batch * size**2 * channels),
                 lambda batch, size, channels: 2.0 * 9 * batch * size**2 * channels**2),
@@ -127,6 +140,7 @@ def programs() -> list[Counted]:
         Counted("exponential, f32", "h100", lambda n: unary("exponential", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=13, launches=1),
         Counted("hyperbolic tangent, f32", "h100", lambda n: unary("tanh", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=51, launches=1),
         Counted("logarithm, f32", "h100", lambda n: unary("log", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, launches=1),
+        Counted("updates of 24 parameters", "h100", updates, (24, 1 << 20), (24, 1 << 12), plane, traffic=lambda count, size: 20.0 * count * size, slots=49, launches=1),
         Counted("softmax of rows, f32", "h100", softmax, (16384, 4096), (512, 4096), plane, traffic=lambda rows, columns: 8.0 * rows * columns, slots=37),
         Counted("layer norm, keepdims, f32", "h100", layer_norm, (16384, 4096), (512, 4096), plane, traffic=lambda rows, columns: 8.0 * rows * columns, slots=26, launches=1),
         Counted("transpose, f32", "h100", lambda n: transpose("f32", n), (8192,), (512,), square, traffic=lambda n: 8.0 * n * n, launches=1),

@@ -103,6 +103,45 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
                            "shardc::spmd::SpmdDialect"];
 }
 
+def MergeLaunchesPass : Pass<"spmd-merge-launches", "mlir::func::FuncOp"> {
+  let summary = "Make one launch of several that do not depend on one another.";
+  let description = [{
+    Before: `gpu.launch` of elementwise work and its like, whose threads do not meet. After: one for those of which none touches what
+    another one writes, with as many blocks as these have; a block finds by its number whose work is its own. A launch goes to the place of
+    an earlier one, over whatever has nothing to do with it; if it is the first to write more than 1 MiB, over such launches alone. At
+    most 128 launches, and 320 words of arguments, are one.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<1xf32>, %y: memref<1xf32>, %a: f32) {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+                 threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+        memref.store %a, %x[%c0] : memref<1xf32>
+        gpu.terminator
+      }
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %one, %gy = %one, %gz = %one)
+                 threads(%tx, %ty, %tz) in (%sx = %one, %sy = %one, %sz = %one) {
+        memref.store %a, %y[%c0] : memref<1xf32>
+        gpu.terminator
+      }
+      return
+    }
+    // after, among others
+    gpu.launch blocks(%arg3, %arg4, %arg5) in (%arg9 = %c2, %arg10 = %c1_2, %arg11 = %c1_2) threads(%arg6, %arg7, %arg8) in (%arg12 = %c1_3, %arg13 = %c1_2, %arg14 = %c1_2) {
+    %0 = arith.cmpi ult, %arg3, %c1_1 : index
+    scf.if %0 {
+    ...
+    memref.store %arg2, %arg0[%c0] : memref<1xf32>
+    } else {
+    ...
+    memref.store %arg2, %arg1[%c0] : memref<1xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect"];
+}
+
 def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModuleOp"> {
   let summary = "Convert kernels to the NVVM and LLVM dialects.";
   let description = [{

@@ -173,6 +173,9 @@ void buildGpuBufferPipeline(OpPassManager &pm, const CpuKernelOptions &options,
                    : gpu.libraries == LibraryUse::Auto  ? "auto"
                                                         : "generated";
   pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass(form));
+  // Sizes of grids are folded; then what is independent is one launch.
+  pm.addPass(createCanonicalizePass());
+  pm.addNestedPass<func::FuncOp>(createMergeLaunchesPass());
   // Scratch of kernels is planned like any buffer.
   PlanArenaPassOptions arena;
   arena.entry = options.entry;

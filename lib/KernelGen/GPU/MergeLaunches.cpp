@@ -1,0 +1,512 @@
+//===- MergeLaunches.cpp - Launches that can be one -----------------------===//
+//
+// A step of training has hundreds of short kernels that do not depend on one
+// another: an optimiser's updates, fills, casts, packing. A launch costs a
+// microsecond, whatever is in it. Launches of which none touches what another
+// one writes are one: the first blocks do the first one's work, the next ones
+// the second's.
+//
+// A launch goes to the place of an earlier one, if nothing in between touches
+// what it touches. Buffers that it is the first to write then live longer, so
+// that large ones keep it near.
+//
+// Threads that meet, and shared memory, cost the other launches registers and
+// blocks: so such launches are one with others only where all of them together
+// leave multiprocessors idle.
+//
+//===----------------------------------------------------------------------===//
+#include "Launch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/KernelGen/Common.h"
+#include "shardc/KernelGen/GPU.h"
+#include "shardc/Support/ElementBytes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+namespace shardc {
+#define GEN_PASS_DEF_MERGELAUNCHESPASS
+#include "shardc/KernelGen/GpuPasses.h.inc"
+} // namespace shardc
+
+/// Ops of a block that are looked back at, and what one kernel may hold: words
+/// of arguments (drivers take 512), launches, ops, declared shared memory.
+static constexpr size_t kMostSteps = 512, kMostWords = 480, kMostMembers = 128,
+                        kMostOps = 8192;
+static constexpr int64_t kMostShared = 32 << 10;
+/// Bytes of buffers that may live longer for a launch's sake.
+static constexpr int64_t kHeldBytes = 1 << 20;
+
+namespace {
+/// A buffer under the name that an op has for it.
+struct Place {
+  Value memref, root;
+  bool isOwn; ///< no other root is the same memory, but for what is in place
+};
+
+/// What an op touches; `all`: perhaps any buffer.
+struct Touched {
+  SmallVector<Place, 4> reads, writes;
+  bool all = false;
+
+  void add(const Touched &other) {
+    reads.append(other.reads);
+    writes.append(other.writes);
+    all |= other.all;
+  }
+  bool isNone() const { return !all && reads.empty() && writes.empty(); }
+};
+
+/// What a kernel takes.
+struct Weight {
+  size_t words = 0, ops = 0;
+  int64_t threads = 0, shared = 0;
+  std::optional<int64_t> blocks = 0; ///< nothing: not known
+  /// Of launches whose threads meet: of a block; 0: there are none.
+  int64_t meeting = 0;
+
+  Weight operator+(const Weight &other) const {
+    Weight sum = *this;
+    sum.words += other.words;
+    sum.ops += other.ops;
+    sum.threads = std::max(threads, other.threads);
+    sum.shared += other.shared;
+    sum.blocks = blocks && other.blocks
+                     ? std::optional<int64_t>(*blocks + *other.blocks)
+                     : std::nullopt;
+    sum.meeting = std::max(meeting, other.meeting);
+    return sum;
+  }
+};
+
+/// An op that touches buffers, in its block's order; a launch that goes to an
+/// earlier one is of that one's group.
+struct Step {
+  Operation *op;
+  Touched touched;           ///< by the group, of its first launch
+  int64_t joined = -1;       ///< the step that it has gone to
+  bool isPlain = false;      ///< a launch that may be one with others
+  SmallVector<size_t> group; ///< steps, itself first
+  Weight weight;             ///< of the group
+};
+} // namespace
+
+static Place placeOf(Value memref) {
+  Value root = rootOf(memref);
+  auto argument = dyn_cast<BlockArgument>(root);
+  bool isOwn =
+      argument
+          ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
+          : isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
+  return {memref, root, isOwn};
+}
+
+static bool mayMeet(const Place &a, const Place &b) {
+  if (a.root == b.root)
+    return !areDisjoint(a.memref, b.memref);
+  return !a.isOwn || !b.isOwn || areOneInPlace(a.root, b.root);
+}
+
+static bool meet(ArrayRef<Place> some, ArrayRef<Place> others) {
+  return llvm::any_of(some, [&](const Place &a) {
+    return llvm::any_of(others, [&](const Place &b) { return mayMeet(a, b); });
+  });
+}
+
+/// True if the order of the two matters.
+static bool conflict(const Touched &a, const Touched &b) {
+  if (a.isNone() || b.isNone())
+    return false;
+  return a.all || b.all || meet(a.writes, b.writes) ||
+         meet(a.writes, b.reads) || meet(a.reads, b.writes);
+}
+
+/// Adds what `op` touches, what is in it too.
+static void note(Operation *op, Touched &touched, bool inKernel) {
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      note(&inner, touched, inKernel || isa<gpu::LaunchOp>(op));
+  auto isBuffer = [](Value value) {
+    return isa<BaseMemRefType>(value.getType());
+  };
+  auto add = [](SmallVectorImpl<Place> &places, Value memref) {
+    // Shared memory is a block's own.
+    auto argument = dyn_cast<BlockArgument>(rootOf(memref));
+    if (argument && isa<gpu::LaunchOp>(argument.getOwner()->getParentOp()))
+      return;
+    if (llvm::none_of(
+            places, [&](const Place &place) { return place.memref == memref; }))
+      places.push_back(placeOf(memref));
+  };
+  auto both = [&](Value memref) {
+    add(touched.reads, memref);
+    add(touched.writes, memref);
+  };
+  // Where an address goes nobody says.
+  if (isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(
+          op)) {
+    for (Value operand : op->getOperands())
+      if (isBuffer(operand))
+        both(operand);
+    return;
+  }
+  if (isa<memref::AllocOp>(op) || isMemoryEffectFree(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return;
+  if (isa<memref::LoadOp, memref::StoreOp, memref::CopyOp, vector::LoadOp,
+          vector::StoreOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (isBuffer(operand)) {
+        bool isWritten = isa<memref::StoreOp, vector::StoreOp>(op) ||
+                         (isa<memref::CopyOp>(op) &&
+                          operand == cast<memref::CopyOp>(op).getTarget());
+        add(isWritten ? touched.writes : touched.reads, operand);
+      }
+    return;
+  }
+  // Sites touch what they are given; their order among themselves stays. In
+  // kernels nothing is touched but what somebody names.
+  if (inKernel ||
+      isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(op) ||
+      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+      isa<gpu::LaunchOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (isBuffer(operand))
+        both(operand);
+    return;
+  }
+  touched.all = true;
+}
+
+/// True for a launch of one dim, of no particular GPU, that says all about
+/// itself.
+static bool isPlain(gpu::LaunchOp launch) {
+  for (Value size : {launch.getGridSizeY(), launch.getGridSizeZ(),
+                     launch.getBlockSizeY(), launch.getBlockSizeZ()})
+    if (getConstantIntValue(size) != 1)
+      return false;
+  if (!getConstantIntValue(launch.getBlockSizeX()) ||
+      !launch.getPrivateAttributions().empty() ||
+      !launch.getBody().hasOneBlock() || launch->getNumResults() != 0 ||
+      spmd::contract::Gpu::has(launch) ||
+      spmd::contract::Otherwise::has(launch) ||
+      spmd::contract::Persistent::has(launch))
+    return false;
+  WalkResult walked = launch.getBody().walk([](Operation *op) {
+    bool isKnown =
+        llvm::is_contained({"arith", "math", "memref", "vector", "scf",
+                            "complex", "affine", "gpu", "nvvm", "llvm"},
+                           op->getDialect()->getNamespace());
+    return isKnown && !isa<memref::AllocaOp>(op) ? WalkResult::advance()
+                                                 : WalkResult::interrupt();
+  });
+  return !walked.wasInterrupted();
+}
+
+/// Words of arguments that `launch` takes.
+static size_t wordsOf(gpu::LaunchOp launch) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  size_t words = 2; // where its blocks begin, and how many there are
+  for (size_t i = 0; i < captured.size(); ++i) {
+    Operation *op = captured[i].getDefiningOp();
+    if (op && op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    // Views are made in the kernel.
+    if (op && isa<ViewLikeOpInterface>(op)) {
+      captured.insert(op->operand_begin(), op->operand_end());
+      continue;
+    }
+    ++words;
+    auto type = dyn_cast<MemRefType>(captured[i].getType());
+    SmallVector<int64_t> strides;
+    int64_t offset = 0;
+    if (type && succeeded(type.getStridesAndOffset(strides, offset)))
+      words += ShapedType::isDynamic(offset) +
+               llvm::count_if(strides, ShapedType::isDynamic) +
+               llvm::count_if(type.getShape(), ShapedType::isDynamic);
+  }
+  return words;
+}
+
+static Weight weightOf(gpu::LaunchOp launch) {
+  Weight weight;
+  weight.words = wordsOf(launch);
+  weight.threads = *getConstantIntValue(launch.getBlockSizeX());
+  weight.blocks = getConstantIntValue(launch.getGridSizeX());
+  for (BlockArgument area : launch.getWorkgroupAttributions()) {
+    auto type = cast<MemRefType>(area.getType());
+    weight.shared += llvm::alignTo(
+        type.getNumElements() * elementBytes(type.getElementType()), 128);
+  }
+  bool meets = weight.shared != 0;
+  launch.getBody().walk([&](Operation *op) {
+    ++weight.ops;
+    meets |= llvm::is_contained({"gpu", "nvvm", "llvm"},
+                                op->getDialect()->getNamespace()) &&
+             !isa<gpu::TerminatorOp>(op);
+  });
+  weight.meeting = meets ? weight.threads : 0;
+  return weight;
+}
+
+/// True if one kernel may be of this weight.
+static bool fits(const Weight &weight, int64_t multiprocessors) {
+  if (weight.words > kMostWords || weight.ops > kMostOps)
+    return false;
+  return weight.meeting == 0 ||
+         (weight.meeting == weight.threads && weight.shared <= kMostShared &&
+          weight.blocks && *weight.blocks <= multiprocessors);
+}
+
+//===----------------------------------------------------------------------===//
+// Which
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Merger {
+public:
+  explicit Merger(Block &block) : block(block) {}
+  void run();
+
+private:
+  /// Ops before `launch`, in its block, that its operands come from; those that
+  /// may not be moved bound from below how early it may be.
+  bool findSources(gpu::LaunchOp launch, Operation *&floor,
+                   SmallVectorImpl<Operation *> &sources);
+  /// Bytes that `step` is the first to write; nothing where not known.
+  std::optional<int64_t> freshBytes(const Step &step);
+  void place(size_t number);
+  void emit(const Step &first);
+
+  Block &block;
+  SmallVector<Step, 0> steps;
+  llvm::DenseSet<Value> written;
+};
+} // namespace
+
+bool Merger::findSources(gpu::LaunchOp launch, Operation *&floor,
+                         SmallVectorImpl<Operation *> &sources) {
+  floor = nullptr;
+  llvm::SmallSetVector<Operation *, 16> found;
+  auto add = [&](Value value) {
+    if (Operation *op = value.getDefiningOp(); op && op->getBlock() == &block)
+      found.insert(op);
+  };
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(launch.getBody(), captured);
+  llvm::for_each(captured, add);
+  llvm::for_each(launch->getOperands(), add);
+  for (size_t i = 0; i < found.size(); ++i) {
+    Operation *op = found[i];
+    if (op->getNumRegions() == 0 &&
+        (isMemoryEffectFree(op) || isa<memref::AllocOp>(op)))
+      llvm::for_each(op->getOperands(), add);
+    else if (!floor || floor->isBeforeInBlock(op))
+      floor = op;
+    if (found.size() > kMostSteps)
+      return false;
+  }
+  for (Operation *op : found)
+    if (op->getNumRegions() == 0 &&
+        (isMemoryEffectFree(op) || isa<memref::AllocOp>(op)))
+      sources.push_back(op);
+  llvm::sort(sources,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return true;
+}
+
+std::optional<int64_t> Merger::freshBytes(const Step &step) {
+  int64_t bytes = 0;
+  llvm::SmallDenseSet<Value, 4> seen;
+  for (const Place &place : step.touched.writes) {
+    Value root = place.root;
+    if (!seen.insert(root).second || !root.getDefiningOp<memref::AllocOp>() ||
+        written.contains(root))
+      continue;
+    auto type = cast<MemRefType>(root.getType());
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    bytes += type.getNumElements() * elementBytes(type.getElementType());
+  }
+  return bytes;
+}
+
+/// Finds the earliest launch that this one can be one with.
+void Merger::place(size_t number) {
+  Step &step = steps[number];
+  auto launch = cast<gpu::LaunchOp>(step.op);
+  step.group = {number};
+  step.weight = weightOf(launch);
+  int64_t multiprocessors = blocksOfGpu(launch);
+  Operation *floor = nullptr;
+  SmallVector<Operation *> sources;
+  if (!findSources(launch, floor, sources))
+    return;
+  std::optional<int64_t> fresh = freshBytes(step);
+  bool isNear = !fresh || *fresh > kHeldBytes;
+  int64_t best = -1;
+  for (size_t i = number; i-- > 0 && number - i <= kMostSteps;) {
+    Step &other = steps[i];
+    if (other.joined >= 0)
+      continue;
+    if ((floor && !floor->isBeforeInBlock(other.op)) ||
+        conflict(step.touched, other.touched))
+      break;
+    bool sameMeeting = step.weight.meeting == 0 || other.weight.meeting == 0 ||
+                       step.weight.meeting == other.weight.meeting;
+    if (other.isPlain && other.group.size() < kMostMembers && sameMeeting &&
+        fits(other.weight + step.weight, multiprocessors))
+      best = static_cast<int64_t>(i);
+    else if (isNear)
+      break;
+  }
+  if (best < 0)
+    return;
+  Step &first = steps[best];
+  for (Operation *source : sources)
+    if (first.op->isBeforeInBlock(source))
+      source->moveBefore(first.op);
+  step.joined = best;
+  first.group.push_back(number);
+  first.touched.add(step.touched);
+  first.weight = first.weight + step.weight;
+}
+
+//===----------------------------------------------------------------------===//
+// One launch of several
+//===----------------------------------------------------------------------===//
+
+/// Emits the body of `launch` for the block and thread numbers given.
+static void emitBody(OpBuilder &b, gpu::LaunchOp launch, Value block,
+                     Value thread) {
+  Location loc = launch.getLoc();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  auto replace = [](gpu::KernelDim3 dims, Value x, Value y, Value z) {
+    dims.x.replaceAllUsesWith(x);
+    dims.y.replaceAllUsesWith(y);
+    dims.z.replaceAllUsesWith(z);
+  };
+  replace(launch.getBlockIds(), block, zero, zero);
+  replace(launch.getThreadIds(), thread, zero, zero);
+  replace(launch.getGridSize(), launch.getGridSizeX(), launch.getGridSizeY(),
+          launch.getGridSizeZ());
+  replace(launch.getBlockSize(), launch.getBlockSizeX(), launch.getBlockSizeY(),
+          launch.getBlockSizeZ());
+  Block &body = launch.getBody().front();
+  body.getTerminator()->erase();
+  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
+                                                body.getOperations());
+}
+
+void Merger::emit(const Step &first) {
+  SmallVector<gpu::LaunchOp> launches;
+  SmallVector<Location> locations;
+  int64_t threads = 0;
+  for (size_t number : first.group) {
+    auto launch = cast<gpu::LaunchOp>(steps[number].op);
+    launches.push_back(launch);
+    locations.push_back(launch.getLoc());
+    threads = std::max(threads, *getConstantIntValue(launch.getBlockSizeX()));
+  }
+  MLIRContext *ctx = block.front().getContext();
+  // Its parts have names of their own.
+  Location loc =
+      FusedLoc::get(locations, StringAttr::get(ctx, "launches"), ctx);
+  OpBuilder b(first.op);
+  SmallVector<Value> areas;
+  SmallVector<Value> starts = {arith::ConstantIndexOp::create(b, loc, 0)};
+  for (gpu::LaunchOp launch : launches)
+    starts.push_back(b.createOrFold<arith::AddIOp>(loc, starts.back(),
+                                                   launch.getGridSizeX()));
+  gpu::LaunchOp merged = beginLaunch(b, loc, starts.back(), threads);
+  for (gpu::LaunchOp launch : launches)
+    for (BlockArgument area : launch.getWorkgroupAttributions())
+      areas.push_back(
+          merged.addWorkgroupAttribution(area.getType(), area.getLoc()));
+  Value block = merged.getBlockIds().x, thread = merged.getThreadIds().x;
+  size_t moved = 0;
+  for (gpu::LaunchOp launch : launches)
+    for (BlockArgument area : launch.getWorkgroupAttributions())
+      area.replaceAllUsesWith(areas[moved++]);
+  // The one that a block is of is found by halves.
+  std::function<void(size_t, size_t)> between = [&](size_t low, size_t high) {
+    OpBuilder::InsertionGuard guard(b);
+    if (high - low > 1) {
+      size_t middle = (low + high) / 2;
+      Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                          block, starts[middle]);
+      auto branch = scf::IfOp::create(b, loc, isLow, /*withElseRegion=*/true);
+      b.setInsertionPoint(branch.thenBlock(), branch.thenBlock()->begin());
+      between(low, middle);
+      b.setInsertionPoint(branch.elseBlock(), branch.elseBlock()->begin());
+      return between(middle, high);
+    }
+    gpu::LaunchOp launch = launches[low];
+    Value own = b.createOrFold<arith::SubIOp>(loc, block, starts[low]);
+    if (getConstantIntValue(launch.getBlockSizeX()) != threads) {
+      Value isThread = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                             thread, launch.getBlockSizeX());
+      auto branch =
+          scf::IfOp::create(b, loc, isThread, /*withElseRegion=*/false);
+      b.setInsertionPoint(branch.thenBlock(), branch.thenBlock()->begin());
+    }
+    emitBody(b, launch, own, thread);
+  };
+  between(0, launches.size());
+  for (gpu::LaunchOp launch : launches)
+    launch.erase();
+}
+
+void Merger::run() {
+  for (Operation &op : block.without_terminator()) {
+    Step step;
+    step.op = &op;
+    note(&op, step.touched, /*inKernel=*/false);
+    auto launch = dyn_cast<gpu::LaunchOp>(op);
+    step.isPlain = launch && isPlain(launch);
+    if (!step.touched.isNone() || launch)
+      steps.push_back(std::move(step));
+  }
+  // Ops move while they are looked at; steps keep their order.
+  for (size_t number = 0; number < steps.size(); ++number) {
+    if (steps[number].isPlain)
+      place(number);
+    for (const Place &place : steps[number].touched.writes)
+      written.insert(place.root);
+  }
+  for (const Step &step : steps)
+    if (step.joined < 0 && step.group.size() > 1)
+      emit(step);
+}
+
+namespace {
+struct MergeLaunchesPass final
+    : shardc::impl::MergeLaunchesPassBase<MergeLaunchesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<Block *> blocks;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<gpu::LaunchOp>(op))
+        return WalkResult::skip();
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          if (!block.getOps<gpu::LaunchOp>().empty())
+            blocks.push_back(&block);
+      return WalkResult::advance();
+    });
+    for (Block *inner : blocks)
+      Merger(*inner).run();
+  }
+};
+} // namespace
