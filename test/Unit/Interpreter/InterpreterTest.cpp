@@ -319,11 +319,14 @@ TEST_F(InterpreterTest, BlocksOfOlderExporters) {
 }
 
 TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
-  // Two devices: 101 stays odd. Windows, the parts of a concatenation and
-  // constants that differ keep their sizes.
+  // Two devices: 101 stays odd. What is padded loses what its result loses;
+  // a result of two parts loses twice what each part does, so that 80 becomes
+  // 8 where 40 becomes 4. Elements that differ keep their sizes.
   module = parseSourceString<ModuleOp>(R"mlir(
     sdy.mesh @mesh = <["x"=2]>
-    func.func @main(%a: tensor<101x64xf32>, %b: tensor<64x50xf32>, %c: tensor<40x30xf32>) -> (tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>) {
+    func.func @main(%a: tensor<101x64xf32>, %b: tensor<64x50xf32>, %c: tensor<40x30xf32>, %e: tensor<12xi32>) -> (tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>, tensor<12xi32>) {
+      %f = stablehlo.constant dense<[1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]> : tensor<12xi32>
+      %g = stablehlo.add %e, %f : tensor<12xi32>
       %d = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<101x64xf32>, tensor<64x50xf32>) -> tensor<101x50xf32>
       %one = stablehlo.constant dense<1.0> : tensor<101x50xf32>
       %s = stablehlo.add %d, %one : tensor<101x50xf32>
@@ -331,7 +334,7 @@ TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
       %z = stablehlo.constant dense<0.0> : tensor<f32>
       %p = stablehlo.pad %c, %z, low = [0, 1], high = [0, -1], interior = [0, 0] : (tensor<40x30xf32>, tensor<f32>) -> tensor<40x30xf32>
       %k = stablehlo.concatenate %c, %p, dim = 0 : (tensor<40x30xf32>, tensor<40x30xf32>) -> tensor<80x30xf32>
-      return %r, %p, %k : tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>
+      return %r, %p, %k, %g : tensor<101x1x50xf32>, tensor<40x30xf32>, tensor<80x30xf32>, tensor<12xi32>
     })mlir",
                                        &context);
   ASSERT_TRUE(module);
@@ -340,9 +343,9 @@ TEST_F(InterpreterTest, SmallerDimsAreThoseThatNothingBinds) {
   std::string type;
   llvm::raw_string_ostream(type)
       << small->lookupSymbol<func::FuncOp>("main").getFunctionType();
-  EXPECT_EQ(type, "(tensor<7x8xf32>, tensor<8x8xf32>, tensor<40x30xf32>) -> "
-                  "(tensor<7x1x8xf32>, tensor<40x30xf32>, "
-                  "tensor<80x30xf32>)");
+  EXPECT_EQ(type, "(tensor<7x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>, "
+                  "tensor<12xi32>) -> (tensor<7x1x8xf32>, tensor<4x8xf32>, "
+                  "tensor<8x8xf32>, tensor<12xi32>)");
   EXPECT_FALSE(smaller(*small, 8));
 }
 
