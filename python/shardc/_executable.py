@@ -2,6 +2,7 @@
 
 import ctypes
 import dataclasses
+import enum
 import functools
 import math
 import re
@@ -27,11 +28,19 @@ from shardc._native import (
     SiteStats,
     json_of,
 )
-from shardc._sharding import Layout, Sharding
-from shardc._types import DType, extended_type, type_of
+from shardc._sharding import Layout, Sharding, describe_dim
+from shardc._types import DType, describe, extended_type, type_of
 
 _NEUTRAL: dict[str, Any] = {"sum": 0, "product": 1, "xor": 0}
 """Of what is given in parts: the value of all parts but the first. Where it is not named, all parts are alike."""
+
+
+class Unsaid(enum.Enum):
+    """What a binding says of a dim that is not known before."""
+
+    NOTHING = enum.auto()
+    SIZES = enum.auto()
+    EXTENT = enum.auto()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +55,19 @@ class Place:
     """Given up by a call, if it is an argument."""
     neutral: tuple[Any, ...] | None
     """Of an argument that arrives in parts: by rank, None where the rank gives its own, else the value it gives."""
+    unsaid: tuple[Unsaid, ...] = ()
+    """What is still open of each dim."""
+
+    def __str__(self) -> str:
+        """``f32[8,4] [x 5|3, :]``; ``f32[?,4] [x ?, :]`` of what nothing is bound to yet."""
+        open_of = self.unsaid or (Unsaid.NOTHING,) * len(self.shape)
+        shape = ["?" if open_ is Unsaid.EXTENT else size for size, open_ in zip(self.shape, open_of)]
+        text = describe(self.dtype, shape)
+        if not any(dim.axes for dim in self.sharding.dims):
+            return text
+        cut = [describe_dim(dim.axes, ["?"] if open_ is not Unsaid.NOTHING else dim.sizes)
+               for dim, open_ in zip(self.sharding.dims, open_of)]
+        return f"{text} [{', '.join(cut)}]"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,9 +109,10 @@ def _rows(table: Any) -> Any:
 class Executable:
     """A program on an engine."""
 
-    def __init__(self, engine: Engine, handle: Handle, donated: Sequence[bool]) -> None:
+    def __init__(self, engine: Engine, handle: Handle, donated: Sequence[bool], is_bound: bool = False) -> None:
         """Takes over the handle; ``donated``: which arguments a call gives up."""
         self.engine = engine
+        self.is_bound = is_bound
         self._library = library = engine.library
         self.handle = handle
         self.metadata: dict[str, Any] = json_of(library.program_metadata(handle))
@@ -186,7 +209,7 @@ class Executable:
         bound = ctypes.c_void_p()
         binding = Binding(given, len(sizes), ctypes.addressof(along), len(along))
         self._library.check(self._library.program_bind(self.handle, ctypes.byref(binding), ctypes.byref(bound)))
-        return Executable(self.engine, bound.value or 0, self._donated)
+        return Executable(self.engine, bound.value or 0, self._donated, is_bound=True)
 
     def serialize(self) -> bytes:
         """The artifact."""
@@ -207,8 +230,11 @@ class Executable:
         neutral = None
         if partial := value.get("partial"):
             neutral = tuple(self._neutral(sharding, partial, rank) for rank in range(sharding.num_ranks))
+        unsaid = () if self.is_bound else tuple(
+            Unsaid.EXTENT if lies.get("open") else Unsaid.SIZES if lies.get("dynamic") else Unsaid.NOTHING
+            for lies in value["dims"])
         return Place(value["name"], sharding, self.engine.layout_of(sharding, dtype),
-                     donated, neutral)
+                     donated, neutral, unsaid)
 
     @staticmethod
     def _neutral(sharding: Sharding, partial: list[dict[str, Any]], rank: int) -> Any:

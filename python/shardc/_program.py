@@ -963,10 +963,7 @@ class Program:
 
 def _listed(places: Sequence[Place]) -> str:
     """``x f32[8,4] [x 4|4, :], …``: the first few."""
-    parts = []
-    for place_ in places[:4]:
-        cut = f" {describe_dims(place_.sharding.dims)}" if any(dim.axes for dim in place_.sharding.dims) else ""
-        parts.append(f"{describe(place_.dtype, place_.shape)}{cut}")
+    parts = [str(place_) for place_ in places[:4]]
     if len(places) > 4:
         parts.append(f"… {len(places)} in all")
     return ", ".join(parts)

@@ -124,11 +124,13 @@ class Sharding:
 
 def describe_dims(dims: Iterable[Dim]) -> str:
     """``[x 3|3|2|2, :]``: the axes and sizes of each dim, ``:`` for one that is whole."""
-    parts = []
-    for dim in dims:
-        sizes = "|".join(map(str, dim.sizes[:8])) + ("|…" if len(dim.sizes) > 8 else "")
-        parts.append(f"{','.join(dim.axes)} {sizes}" if dim.axes else ":")
-    return f"[{', '.join(parts)}]"
+    return f"[{', '.join(describe_dim(dim.axes, dim.sizes) for dim in dims)}]"
+
+
+def describe_dim(axes: Sequence[str], sizes: Sequence[object]) -> str:
+    """``x 3|3|2|2``, or ``:`` of a dim that is whole."""
+    shown = "|".join(map(str, sizes[:8])) + ("|…" if len(sizes) > 8 else "")
+    return f"{','.join(axes)} {shown}" if axes else ":"
 
 
 def whole(shape: Sequence[int]) -> Box:

@@ -1,6 +1,7 @@
 """Types of elements, as MLIR spells them and as NumPy has them."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -54,7 +55,7 @@ def name_of(kind: DType) -> str:
     return name
 
 
-def describe(kind: DType, shape: tuple[int, ...]) -> str:
+def describe(kind: DType, shape: Sequence[object]) -> str:
     """As JAX prints a type: ``f32[8,4]``."""
     name = _NAMES.get(kind.name, kind.name)
     name = {"complex<f32>": "c64", "complex<f64>": "c128", "i1": "bool"}.get(name, name)

@@ -28,6 +28,10 @@ def main():
     program = shardc.compile(
         exported, mesh={"x": 3}, in_shardings=[shardc.split(0, "x"), None, shardc.split(0, "x"), shardc.split(0, "x")],
         dynamic="all")
+    # What is not bound yet is open, and what is bound has numbers.
+    assert "f32[?,4] [x ?, :]" in repr(program) and "f32[4,3]," in repr(program), program
+    bound = program.bind(sizes={(0, 0): [4, 0, 1], (2, 0): [1, 1, 1], (3, 0): [1, 2, 0]})
+    assert "f32[5,4] [x 4|0|1, :]" in repr(bound), bound
     library = _native.library()
     compile_, compilations = library.compile, []
     library.compile = lambda *arguments: compilations.append(1) or compile_(*arguments)
