@@ -171,7 +171,7 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
   fields.field("path", carried.path);
   StageOptions &stages = carried.options.stages;
   if (fields.problem.empty() && !stages.mesh.empty())
-    if (Error error = checkMeshOption(stages.mesh))
+    if (Error error = checkMeshOption(stages.mesh, /*mayBeOpen=*/true))
       fields.problem = toString(std::move(error));
   for (StringRef sizes : split(stages.sizes, ';'))
     if (fields.problem.empty() && !sizes.empty())

@@ -65,12 +65,16 @@ void ContextPool::give(std::unique_ptr<mlir::MLIRContext> context) {
     state->uses.erase(context.get());
 }
 
-Error shardc::checkMeshOption(StringRef mesh) {
+Error shardc::checkMeshOption(StringRef mesh, bool mayBeOpen) {
   StringSet<> names;
   for (StringRef axis : split(mesh, ',')) {
     auto [name, size] = axis.split('=');
-    int64_t value;
-    if (name.trim().empty() || size.trim().getAsInteger(10, value) || value < 1)
+    size = size.trim();
+    int64_t value = 1;
+    bool isOpen = mayBeOpen && size.consume_back("?");
+    if (name.trim().empty() ||
+        (!(isOpen && size.empty()) && size.getAsInteger(10, value)) ||
+        value < 1)
       return toolError(ExitCode::Usage,
                        "--mesh=" + mesh + ": '" + axis +
                            "' is not an axis and a size of at least 1; "

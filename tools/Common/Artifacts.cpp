@@ -87,6 +87,14 @@ static Error linkCode(OpenedArtifact &artifact) {
   return Error::success();
 }
 
+static Error withPath(StringRef path, Error error) {
+  return handleErrors(std::move(error), [&](const ToolError &known) -> Error {
+    return toolError(known.code, known.message.empty()
+                                     ? ""
+                                     : path + ": refused: " + known.message);
+  });
+}
+
 static Expected<OpenedArtifact> readArtifact(StringRef path,
                                              const TrustOptions &trust) {
   OpenedArtifact artifact;
@@ -125,17 +133,22 @@ Expected<OpenedArtifact> shardc::openArtifact(StringRef path,
   return artifact;
 }
 
+Expected<CarriedProgram> shardc::readCarried(StringRef path,
+                                             const TrustOptions &trust) {
+  Expected<OpenedArtifact> artifact = readArtifact(path, trust);
+  if (!artifact)
+    return artifact.takeError();
+  if (artifact->program().empty())
+    return toolError(ExitCode::Artifact, path + ": carries no program");
+  Expected<CarriedProgram> carried = unpackProgram(artifact->program());
+  if (!carried)
+    return withPath(path, carried.takeError());
+  return carried;
+}
+
 Expected<CompiledProgram> shardc::rebuild(StringRef tool,
                                           const OpenedArtifact &artifact,
                                           ModelOptions options) {
-  auto refuse = [&](Error error) {
-    return handleErrors(std::move(error), [&](const ToolError &known) -> Error {
-      return toolError(known.code,
-                       known.message.empty()
-                           ? ""
-                           : artifact.path + ": refused: " + known.message);
-    });
-  };
   if (artifact.program().empty())
     return toolError(
         ExitCode::Artifact,
@@ -144,7 +157,7 @@ Expected<CompiledProgram> shardc::rebuild(StringRef tool,
             (artifact.isOther ? "" : "; --trust loads its machine code"));
   Expected<CarriedProgram> carried = unpackProgram(artifact.program());
   if (!carried)
-    return refuse(carried.takeError());
+    return withPath(artifact.path, carried.takeError());
   if (!tool.empty())
     errs() << tool << ": " << artifact.path << ": " << artifact.whyNot
            << ": its machine code is not used, the program that it carries is "

@@ -56,6 +56,11 @@ struct OpenedArtifact {
 llvm::Expected<OpenedArtifact> openArtifact(llvm::StringRef path,
                                             const TrustOptions &trust);
 
+/// The model that the artifact at `path` carries, whoever signed it. Errors: as
+/// openArtifact; 8 where it carries none.
+llvm::Expected<CarriedProgram> readCarried(llvm::StringRef path,
+                                           const TrustOptions &trust);
+
 /// Compiles again what `artifact`, whose code is not trusted, carries, and says
 /// so in one line on stderr, unless `tool` is empty. Of `options` only
 /// `stages.memoryLimitOf` counts.

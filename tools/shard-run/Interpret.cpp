@@ -52,7 +52,7 @@ Expected<InterpretedRun> shardc::interpretRun(const RunOptions &options,
                                               const ProgramMetadata &program,
                                               ArrayRef<HostArray> inputs) {
   Expected<InterpretedModel> model = interpretModel(
-      options.model, options.compile,
+      options.modelName(), options.modelOptions(),
       [&](ArrayRef<mlir::RankedTensorType> types)
           -> Expected<std::vector<interpreter::Array>> {
         if (types.size() != inputs.size())
@@ -111,7 +111,7 @@ static bool fillShape(std::vector<int64_t> &shape, StringRef given,
 Error shardc::runInterpreter(const RunOptions &options) {
   ProgramMetadata program;
   Expected<InterpretedModel> model = interpretModel(
-      options.model, options.compile,
+      options.modelName(), options.modelOptions(),
       [&](ArrayRef<mlir::RankedTensorType> types)
           -> Expected<std::vector<interpreter::Array>> {
         for (auto [i, type] : enumerate(types)) {
@@ -119,7 +119,7 @@ Error shardc::runInterpreter(const RunOptions &options) {
           value.elementType = print(type.getElementType());
           value.shape = type.getShape().vec();
           if (!type.hasStaticShape() &&
-              !fillShape(value.shape, options.compile.stages.shapes, i))
+              !fillShape(value.shape, options.modelOptions().stages.shapes, i))
             return toolError(ExitCode::Usage,
                              nameOf("input", i, value) +
                                  " has sizes that nobody gave; say them with "

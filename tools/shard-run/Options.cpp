@@ -310,7 +310,7 @@ static Error checkOptions() {
   if (specialize && !stepCount.getNumOccurrences())
     return usage("--specialize changes over between steps: say how many with "
                  "--steps=N");
-  if (specialize && !compile.isGiven("dynamic"))
+  if (specialize && !compile.isGiven("dynamic") && !isArtifact(model))
     return usage("--specialize is about sizes that are left open, but no "
                  "--dynamic leaves any (of an artifact there is no model to "
                  "compile once more)");
@@ -491,12 +491,6 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   if (processNumber && !options.compile.ranks && !compile.isGiven("mesh"))
     options.compile.ranks = processNumber;
   if (options.isArtifact) {
-    if (!check.empty())
-      return usage("--check compiles the model once more, but " + model +
-                   " is an artifact; give the model");
-    if (interpret)
-      return usage("--interpret reads the model's text, but " + model +
-                   " is an artifact; give the model");
     if (const cl::Option *option =
             compile.findGiven({"ranks", "mesh", "sizes", "shapes"}))
       return usage("--" + option->ArgStr +

@@ -31,6 +31,8 @@ struct RunOptions {
   const TrustOptions *trust = nullptr; ///< whose code is loaded; never null
   std::shared_ptr<const CompileCache> cache; ///< never null
   ModelOptions compile;
+  /// Of an artifact: its model, where something is to be made of it.
+  std::optional<CarriedProgram> carried;
   std::string sizes; ///< to which the program is bound: "ARG:DIM=3,2;x=1,3"
   /// The sizes of axes, "x=3,y=2", or the number of ranks, to which it is bound
   /// where it leaves them open.
@@ -71,6 +73,12 @@ struct RunOptions {
   std::optional<std::pair<int, int>> hostCalls;
   int64_t memoryLimit = 0; ///< bytes; 0: what the machine has
   bool fitsMemory = false; ///< compile to need less than the limit
+
+  /// The program's model, as diagnostics call it, and how it is compiled.
+  llvm::StringRef modelName() const { return carried ? carried->path : model; }
+  const ModelOptions &modelOptions() const {
+    return carried ? carried->options : compile;
+  }
 };
 
 /// Reads the command line. Ends the process with 2 for unknown options. Options

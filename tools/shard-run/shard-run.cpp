@@ -255,7 +255,7 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
                                                      ArrayRef<HostArray> inputs,
                                                      const StepPlan *plan,
                                                      HostCalls *calls) {
-  ModelOptions compile = options.compile;
+  ModelOptions compile = options.modelOptions();
   compile.ranks.reset();
   compile.stages.unsharded = true;
   compile.verifyPartition = false;
@@ -271,7 +271,7 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
     }
   }
   Expected<CompiledProgram> compiled =
-      compileLinked("shard-run", options.model, compile, *options.cache);
+      compileLinked("shard-run", options.modelName(), compile, *options.cache);
   if (!compiled)
     return compiled.takeError();
   Expected<Session> session = Session::load(std::move(*compiled));
@@ -368,14 +368,14 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
                      "which would have to change over at the same step");
   if (options->specializes)
     session->setSpecialize([options](std::string sizes, std::string shapes) {
-      ModelOptions compile = options->compile;
+      ModelOptions compile = options->modelOptions();
       compile.stages.dynamic.clear();
       compile.stages.sizes = std::move(sizes);
       if (!shapes.empty())
         compile.stages.shapes = std::move(shapes);
       compile.verifyPartition = false;
-      return compileLinked("shard-run", options->model, std::move(compile),
-                           *options->cache);
+      return compileLinked("shard-run", options->modelName(),
+                           std::move(compile), *options->cache);
     });
   std::optional<HostCalls> calls;
   if (options->hostCalls) {
@@ -574,6 +574,20 @@ static Error runTool(int argc, char **argv, int &code) {
   if (!options)
     return options.takeError();
   limitMemory(*options);
+  if (options->isArtifact && (options->check || options->checkInterpreter ||
+                              options->interpret || options->specializes)) {
+    Expected<CarriedProgram> carried =
+        readCarried(options->model, *options->trust);
+    if (!carried)
+      return carried.takeError();
+    options->carried = std::move(*carried);
+    // Nobody else says what a run that compiles nothing is about.
+    std::string &shapes = options->carried->options.stages.shapes;
+    if (options->interpret && shapes.empty())
+      shapes = options->compile.stages.shapes.empty()
+                   ? shapesOfInputs(*options)
+                   : options->compile.stages.shapes;
+  }
   if (options->sandbox)
     return runConfined(*options, code);
   if (!options->isArtifact && options->compile.stages.shapes.empty() &&

@@ -23,8 +23,9 @@ class Diagnostic;
 
 namespace shardc {
 
-/// Checks "x=2,y=2": names with a size of at least 1, none twice. Usage error.
-llvm::Error checkMeshOption(llvm::StringRef mesh);
+/// Checks "x=2,y=2": names with a size of at least 1, none twice. Sizes that
+/// are left open, "x=?" or "x=2?", are those of StageOptions. Usage error.
+llvm::Error checkMeshOption(llvm::StringRef mesh, bool mayBeOpen = false);
 /// Checks "ARG:DIM=300,200,0": two numbers and sizes of at least 0, the last of
 /// which may be the word "zigzag"; or "AXIS=3,1". Usage error.
 llvm::Error checkSizesOption(llvm::StringRef sizes);
