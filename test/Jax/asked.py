@@ -1,0 +1,40 @@
+"""Scripts of people who have the package installed and did not ask for its devices go on as without it; who asks by name gets them."""
+
+import os
+import subprocess
+import sys
+
+REPORT = """
+import sys
+import jax
+{before}
+print(jax.default_backend(), [device.platform for device in jax.devices()], sorted(jax.extend.backend.backends()))
+print("loaded" if "libshardc" in open("/proc/self/maps").read() else "not loaded", file=sys.stderr)
+{after}
+"""
+
+
+def run(before: str = "import jax.extend", after: str = "", **environment: str) -> tuple[str, str]:
+    """Return what a script prints and says."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "SHARDC_"))}
+    script = REPORT.format(before=before, after=after)
+    done = subprocess.run([sys.executable, "-c", script], env=clean | environment, text=True, capture_output=True, check=False)
+    return done.stdout.strip(), done.stderr.strip()
+
+
+# Not asked for: JAX's own choice, no library in the process, not a word; whatever the variables of the devices say.
+for given in ({}, {"SHARDC_DEVICES": "4"}, {"SHARDC_DEVICES": "many"}, {"SHARDC_PJRT_LIBRARY": "/nowhere/libshardc_pjrt.so"}, {"JAX_PLATFORMS": "cpu"}):
+    assert run(**given) == ("cpu ['cpu'] ['cpu']", "not loaded"), (given, run(**given))
+
+# Asked for, as the default, or beside it, by the environment or by the script.
+add = "print(sorted({device.platform for device in (jax.device_put(1.0, jax.devices('shardc')[1]) + 1).devices()}))"
+two = {"SHARDC_DEVICES": "2"}
+assert run(JAX_PLATFORMS="shardc", **two) == ("shardc ['shardc', 'shardc'] ['cpu', 'shardc']", "loaded")
+assert run("import jax.extend; jax.config.update('jax_platforms', 'shardc')", **two)[0] == "shardc ['shardc', 'shardc'] ['cpu', 'shardc']"
+assert run(after=add, JAX_PLATFORMS="cpu,shardc", **two) == ("cpu ['cpu'] ['cpu', 'shardc']\n['shardc']", "loaded")
+assert run(JAX_PLATFORM_NAME="shardc", **two)[0] == "shardc ['shardc', 'shardc'] ['cpu', 'shardc']"
+
+# Asked for, and not there: where it was looked for.
+out, err = run(JAX_PLATFORMS="shardc", SHARDC_PJRT_LIBRARY="/nowhere/libshardc_pjrt.so")
+assert not out and "shardc: there is no /nowhere/libshardc_pjrt.so (SHARDC_PJRT_LIBRARY)" in err, err
+print("all good")
