@@ -250,7 +250,7 @@ def table_of(results: list[dict[str, Any]], beside: set[str] | None = None) -> s
 def main() -> int:
     options = arguments()
     signal.signal(signal.SIGTERM, end)
-    options.suite = options.suite.resolve()
+    options.suite, options.library = options.suite.resolve(), options.library.resolve()  # the tests run in another folder
     if not (options.suite / "tests").is_dir():
         print(WHERE.format(suite=options.suite))
         return 77
