@@ -1,6 +1,6 @@
 """Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
 
-    binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs]
+    binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs] [--results FILE]
     binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
 
 Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
@@ -13,21 +13,29 @@ mesh, with ``--symbolic-mesh=AXES``, and runs on 1, 2, 3, 4, 5, 7 and 8 ranks, a
 so on: in balanced shards, then in N vectors of random sizes. Costs of ways are estimated with 2 ranks along an axis, or with
 ``--estimate`` others; results are the same.
 
+A program that differs for one binding runs on the others too: the line says how many differ, and how to see the first.
+``--results FILE`` keeps a line of JSON for each program and mesh as it ends, and takes from there what the same
+shard-run did already, but failures.
+
 Prints a line for each program and mesh; at the end how many passed, failed and were refused. Exits 1 if one failed.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import json
 import math
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from check import HERE, UNSUPPORTED, print_mesh, read_manifest
+from check import HERE, UNSUPPORTED, print_mesh, read_manifest, version_of
 
 
 def random_sizes(source: random.Random, size: int, shards: int) -> list[int]:
@@ -68,6 +76,41 @@ def says(result: subprocess.CompletedProcess) -> str:
     return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
 
 
+def execute(options: argparse.Namespace, command: list[str]) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"error: not done in {options.timeout:.0f} seconds")
+
+
+def failure(command: list[str], result: subprocess.CompletedProcess) -> str:
+    return f"{shlex.join(command[1:])}: code {result.returncode}: {says(result)}"
+
+
+class Results:
+    """What a file keeps of one shard-run: how programs came out, by program, mesh and options."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.path, self.tool = options.results, version_of(options.shard_run)
+        self.lock = threading.Lock()
+        self.known: dict[str, tuple[str, str]] = {}
+        self.asked = f"{options.sizes} {options.seed} {options.costs} {options.ranks} {options.estimate}"
+        for line in self.path.read_text().splitlines() if self.path and self.path.exists() else []:
+            kept = json.loads(line)
+            if kept["tool"] == self.tool and kept["status"] != "FAILED":
+                self.known[kept["key"]] = (kept["status"], kept["line"])
+
+    def of(self, name: str, mesh: str, check: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+        key = f"{name} {mesh} {self.asked}"
+        if key in self.known:
+            return self.known[key]
+        status, line = check()
+        if self.path:
+            with self.lock, self.path.open("a") as file:
+                file.write(json.dumps({"tool": self.tool, "key": key, "status": status, "line": line}) + "\n")
+        return status, line
+
+
 def check_mesh(options: argparse.Namespace, entry: dict, axes: tuple[str, ...]) -> tuple[str, str]:
     """How one program came out that was compiled once for any number of ranks along ``axes``."""
     data = options.corpus / entry["data"]
@@ -88,21 +131,22 @@ def check_mesh(options: argparse.Namespace, entry: dict, axes: tuple[str, ...]) 
         artifact = f"{folder}/program.so"
         command = [options.shard_translate, str(options.corpus / entry["file"]), f"--symbolic-mesh={','.join(axes)}"]
         command += [f"--mesh={print_mesh(compiled_for)}", "-o", artifact]
-        compiled = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+        compiled = execute(options, command)
         if compiled.returncode == UNSUPPORTED:
             return "refused", says(compiled)
         if compiled.returncode:
-            return "FAILED", f"{' '.join(command)}: code {compiled.returncode}: {says(compiled)}"
+            return "FAILED", failure(command, compiled)
         source = random.Random(f"{options.seed} {entry['name']}")
-        runs = 0
+        runs, failures = 0, []
         for mesh in meshes:
             for number in range(options.sizes + 1):
                 sizes = draw(entry, {axis: mesh.get(axis, 1) for axis in own}, source) if number else []
                 command = [options.shard_run, artifact, f"--mesh={print_mesh(mesh)}", *sizes, *compared]
-                ran = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
-                if ran.returncode:
-                    return "FAILED", f"{' '.join(command[2:])}: code {ran.returncode}: {says(ran)}"
+                ran = execute(options, command)
+                failures += [failure(command, ran)] if ran.returncode else []
                 runs += 1
+    if failures:
+        return "FAILED", f"{len(failures)} of {runs} runs: {failures[0]}"
     return "equal", f"{runs} runs on {len(meshes)} meshes, {min(map(count_ranks, meshes))} to {max(map(count_ranks, meshes))} ranks"
 
 
@@ -118,26 +162,27 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
     with tempfile.TemporaryDirectory() as folder:
         artifact = f"{folder}/program.so"
         command = [options.shard_translate, str(options.corpus / entry["file"]), "--dynamic=all", *meshed, "-o", artifact]
-        compiled = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+        compiled = execute(options, command)
         if compiled.returncode == UNSUPPORTED:
             return "refused", says(compiled)
         if compiled.returncode:
-            return "FAILED", f"{' '.join(command)}: code {compiled.returncode}: {says(compiled)}"
+            return "FAILED", failure(command, compiled)
         source = random.Random(f"{options.seed} {entry['name']} {print_mesh(mesh)}")
-        more = [1.0, 1.0, 1.0]
+        more, failures = [1.0, 1.0, 1.0], []
         for _ in range(options.sizes):
             sizes = draw(entry, mesh, source)
             command = [options.shard_run, artifact, "--report=json", *sizes, *compared]
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
-            if ran.returncode:
-                return "FAILED", f"{' '.join(command[2:])}: code {ran.returncode}: {says(ran)}"
-            if not options.costs:
+            ran = execute(options, command)
+            failures += [failure(command, ran)] if ran.returncode else []
+            if not options.costs or ran.returncode:
                 continue
             command = [options.shard_run, str(options.corpus / entry["file"]), "--report=json", *meshed, *sizes, *compared]
-            static = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
+            static = execute(options, command)
             if static.returncode == 0:
                 for i, (open_, known) in enumerate(zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)):
                     more[i] = max(more[i], (open_ or 1) / (known or 1))
+    if failures:
+        return "FAILED", f"{len(failures)} of {options.sizes} runs: {failures[0]}"
     return "equal", f"ops x{more[0]:.2f} bytes x{more[1]:.2f} memory x{more[2]:.2f}" if options.costs else ""
 
 
@@ -169,6 +214,7 @@ def main() -> int:
     parser.add_argument("--estimate", type=int, default=2, help="ranks along an open axis for estimates")
     parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one process")
     parser.add_argument("--shard-run", default="shard-run")
@@ -182,18 +228,21 @@ def main() -> int:
     entries = [entry for entry in entries if options.all or entry["name"] in options.names]
     begin = time.monotonic()
     counts = {"equal": 0, "refused": 0, "FAILED": 0}
+    results = Results(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         if options.symbolic_mesh:
             runs = [
-                (entry, f"{','.join(axes)}=?", pool.submit(check_mesh, options, entry, axes))
+                (entry, mesh, pool.submit(results.of, entry["name"], mesh, functools.partial(check_mesh, options, entry, axes)))
                 for entry in entries
                 for axes in axes_of(entry)
+                for mesh in [f"{','.join(axes)}=?"]
             ]
         else:
             runs = [
-                (entry, print_mesh(mesh), pool.submit(check, options, entry, mesh))
+                (entry, text, pool.submit(results.of, entry["name"], text, functools.partial(check, options, entry, mesh)))
                 for entry in entries
                 for mesh in meshes_of(entry, options.meshes)
+                for text in [print_mesh(mesh)]
             ]
         for entry, mesh, run in runs:
             status, line = run.result()
