@@ -91,6 +91,12 @@ _MAIN = re.compile(r"func\.func (?:public )?@main\(")
 _MESH = re.compile(r'sdy\.mesh @(\w+|"[^"]*") = <\[(\s*"[^\]]*)\][^>]*>(?: \{stablehlo\.mesh = [^\n]*?\]\}\})?')
 
 
+def mesh_in(text: str) -> dict[str, int]:
+    """The mesh of a program: axes and sizes; none where it has none."""
+    found = _MESH.search(text)
+    return {axis: int(size) for axis, size in re.findall(r'"([^"]*)"=(\d+)', found.group(2))} if found else {}
+
+
 def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Sequence[Split]],
              out_cuts: Mapping[int, Sequence[Split]] | None = None) -> str:
     """Write cuts of arguments and results into the signature of @main, and a mesh where the text has none.
@@ -106,7 +112,7 @@ def annotate(text: str, mesh: Mapping[str, int] | None, cuts: Mapping[int, Seque
             raise UsageError(2, "shardings name mesh axes, but the program has no mesh; give mesh={...}")
         return text
     name = found.group(1) if found else "mesh" if "@mesh " not in text else "shardc_mesh"
-    axes = {axis: int(size) for axis, size in re.findall(r'"([^"]*)"=(\d+)', found.group(2))} if found else {}
+    axes = mesh_in(text)
     if found and mesh and math.prod(axes.values()) == 1 and not mesh.keys() <= axes.keys():
         axes = {**axes, **mesh}
         text = text[: found.start()] + f"sdy.mesh @{name} = <[{_axes(axes)}]>" + text[found.end() :]

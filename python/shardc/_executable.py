@@ -31,6 +31,8 @@ from shardc._native import (
 from shardc._sharding import Layout, Sharding, describe_dim
 from shardc._types import DType, describe, extended_type, type_of
 
+MOST_RANKS = 65536
+"""No mesh has more."""
 _NEUTRAL: dict[str, Any] = {"sum": 0, "product": 1, "xor": 0}
 """Of what is given in parts: the value of all parts but the first. Where it is not named, all parts are alike."""
 
@@ -134,6 +136,8 @@ class Executable:
         self._cut = struct.Struct(f"{HANDLE_BYTES * self.num_ranks}s" * len(self.results)).unpack
         """From a table of all results' handles to those of each."""
         self._frames: list[_Frame] = []
+        self._elsewhere: dict[int, Executable] = {}
+        """The same on engines of more devices, by how many ranks asked for them."""
         self.open_dims = [(number, dim) for number, value in enumerate(self.metadata["arguments"])
                           for dim, lies in enumerate(value["dims"]) if lies.get("dynamic") or lies.get("open")]
         """Arguments and dims whose sizes were left open."""
@@ -193,11 +197,13 @@ class Executable:
         if unknown := [axis for axis in mesh or {} if axis not in axes]:
             raise UsageError(2, f"the program's mesh is {axes}, and has no axis {unknown[0]!r}")
         axes.update(mesh or {})
-        if (ranks := math.prod(axes.values())) > self.engine.num_devices:
-            # As many devices as that are those of another engine: its code goes there.
-            artifact = self.serialize()
-            return Executable._made(lambda engine, program: engine.library.program_load(
-                engine.handle, artifact, len(artifact), program), ranks, self._donated).bind(sizes, mesh)
+        for axis, size in axes.items():
+            if not 1 <= size <= MOST_RANKS:
+                raise UsageError(2, f"axis {axis!r}: {size} ranks, expected 1 to {MOST_RANKS}")
+        if (ranks := math.prod(axes.values())) > MOST_RANKS:
+            raise UsageError(2, f"mesh {axes}: {ranks} ranks, expected at most {MOST_RANKS}")
+        if ranks > self.engine.num_devices:
+            return self._on_more(ranks).bind(sizes, mesh)
         along = (ctypes.c_int64 * len(axes))(*axes.values())
         given = (GivenSizes * len(sizes))()
         kept = []
@@ -210,6 +216,14 @@ class Executable:
         binding = Binding(given, len(sizes), ctypes.addressof(along), len(along))
         self._library.check(self._library.program_bind(self.handle, ctypes.byref(binding), ctypes.byref(bound)))
         return Executable(self.engine, bound.value or 0, self._donated, is_bound=True)
+
+    def _on_more(self, ranks: int) -> "Executable":
+        """The same on an engine of so many devices, to which its code goes the first time."""
+        if (known := self._elsewhere.get(ranks)) is None:
+            artifact = self.serialize()
+            known = self._elsewhere[ranks] = Executable._made(lambda engine, program: engine.library.program_load(
+                engine.handle, artifact, len(artifact), program), ranks, self._donated)
+        return known
 
     def serialize(self) -> bytes:
         """The artifact."""

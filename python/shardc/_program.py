@@ -1,6 +1,7 @@
 """Compiled programs: arrays in, arrays out."""
 
 import collections
+import dataclasses
 import math
 import operator
 import os
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy
 
-from shardc._annotate import annotate
+from shardc._annotate import annotate, mesh_in
 from shardc._array import Array, cut_out, host_array, place
 from shardc._engine import packed
 from shardc._errors import ShardcError, ShardcWarning, UsageError, error_for
@@ -116,9 +117,7 @@ def compile(
     left_open = dynamic if dynamic is None or isinstance(dynamic, str) else [*dynamic]
     asked = _Asked(_one_mesh(axes_of(mesh), in_shardings, out_shardings), in_shardings, out_shardings, sizes or {},
                    left_open, options, memory_limit, specialize)
-    axes = [symbolic_mesh] if isinstance(symbolic_mesh, str) else [*(symbolic_mesh or ())]
-    if axes:
-        asked.symbolic = [("symbolic-mesh", ",".join(axes))]
+    asked.symbolic = _axes_of(symbolic_mesh)
     return Program._of(Variant.compile(Model.read(model, *example), asked), asked, gather)
 
 
@@ -134,6 +133,17 @@ def load(path: str | os.PathLike[str], gather: bool | None = None) -> "Program":
     except OSError as error:
         raise error_for(7, f"{os.fspath(path)}: {error.strerror}") from error
     return Program._of(Variant(Model(""), "", [], Executable.load(data)), None, gather)
+
+
+def _axes_of(symbolic_mesh: Any) -> list[str]:
+    """Axes whose sizes are left open. Raises: UsageError for what is no list of names."""
+    if isinstance(symbolic_mesh, str):
+        return [symbolic_mesh]
+    if symbolic_mesh is None:
+        return []
+    if not isinstance(symbolic_mesh, Sequence) or not all(isinstance(axis, str) for axis in symbolic_mesh):
+        raise UsageError(2, f"symbolic_mesh={symbolic_mesh!r}: expected an axis of the mesh, or a list of them")
+    return [*symbolic_mesh]
 
 
 def _one_mesh(mesh: dict[str, int] | None, *shardings: Any) -> dict[str, int] | None:
@@ -158,12 +168,31 @@ class _Asked:
         self.mesh, self.in_shardings, self.out_shardings = mesh, in_shardings, out_shardings
         self.sizes, self.dynamic, self.options, self.memory_limit = sizes, dynamic, options, memory_limit
         self.specialize = specialize
-        self.symbolic: Options = []
+        self.symbolic: list[str] = []
+        """Axes that are left open."""
+        self.is_balanced = False
+        """No sizes count, wherever they are given: they are those of another number of ranks."""
 
     def on(self, mesh: dict[str, int]) -> "_Asked":
-        """The same on this mesh, whose axes are no longer open."""
-        return _Asked(mesh, self.in_shardings, self.out_shardings, self.sizes, self.dynamic, self.options,
-                      self.memory_limit, self.specialize)
+        """The same on this mesh, whose axes are no longer open, in balanced shards."""
+        asked = _Asked(mesh, self.in_shardings, self.out_shardings, {}, self.dynamic, self.options,
+                       self.memory_limit, self.specialize)
+        asked.is_balanced = True
+        return asked
+
+    def cuts_of(self, source: Model) -> Cuts:
+        """How flat arguments are cut. Raises: UsageError for shardings that they cannot have."""
+        cuts = resolve_arguments(source, self.in_shardings)
+        if not self.is_balanced:
+            return cuts
+        return {number: [dataclasses.replace(cut, sizes=None) for cut in list_] for number, list_ in cuts.items()}
+
+    def mesh_for(self, text: str) -> dict[str, int] | None:
+        """The mesh that was asked for; two ranks along each open axis where the program has none either."""
+        axes = mesh_in(text)
+        if self.mesh is None and math.prod(axes.values()) == 1 and not set(self.symbolic) <= axes.keys():
+            return dict.fromkeys(self.symbolic, 2)
+        return self.mesh
 
 
 class Variant:
@@ -203,7 +232,7 @@ class Variant:
 
     def _compile_for(self, executable: Executable) -> Executable:
         """The static version of a bound program. Raises: as compile()."""
-        options = [option for option in self.options if option[0] != "dynamic"]
+        options = [option for option in self.options if option[0] not in ("dynamic", "symbolic-mesh")]
         for number in sorted({number for number, _ in executable.open_extents}):
             extents = "x".join(map(str, executable.arguments[number].shape))
             options.append(("shapes", f"{number}={extents}"))
@@ -229,6 +258,9 @@ class Variant:
 
         Raises: UsageError for sizes that cannot be.
         """
+        for axis, size in mesh.items():
+            if not hasattr(size, "__index__"):
+                raise UsageError(2, f"axis {axis!r}: {size!r} is not a number of ranks")
         # Extents that a call will say are those for which it was compiled until then.
         extents = {(number, dim): (self.executable.arguments[number].shape[dim],)
                    for number, dim in self.executable.open_extents}
@@ -303,13 +335,16 @@ class Variant:
     def compile(source: Model, asked: _Asked) -> "Variant":
         """Compile a model as asked. Raises: as compile()."""
         place_of = _numbering(source)
-        cuts = {new: cut for number, cut in resolve_arguments(source, asked.in_shardings).items()
+        cuts = {new: cut for number, cut in asked.cuts_of(source).items()
                 if (new := place_of(number)) is not None}
         out_cuts = _resolve_results(source, asked.out_shardings)
-        options = [*asked.options, *asked.symbolic]
-        if asked.mesh:
-            options.append(("mesh", ",".join(f"{axis}={size}" for axis, size in asked.mesh.items())))
-        sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_ if cut.sizes}
+        options = [*asked.options]
+        if asked.symbolic:
+            options.append(("symbolic-mesh", ",".join(asked.symbolic)))
+        if mesh := asked.mesh_for(source.text):
+            options.append(("mesh", ",".join(f"{axis}={size}" for axis, size in mesh.items())))
+        sizes = {(number, cut.dim): cut.sizes for number, list_ in cuts.items() for cut in list_
+                 if cut.sizes}
         sizes.update({(new, dim): tuple(value) for (number, dim), value in asked.sizes.items()
                       if (new := place_of(number)) is not None})
         orders = {(number, cut.dim): cut.order for number, list_ in cuts.items() for cut in list_ if cut.order}
@@ -323,11 +358,11 @@ class Variant:
         for number, dim in {**sizes, **orders}:
             parts = [*map(str, sizes.get((number, dim), ())), *filter(None, [orders.get((number, dim))])]
             options.append(("sizes", f"{number}:{dim}={','.join(parts)}"))
-        text = annotate(source.text, asked.mesh, cuts, out_cuts)
+        text = annotate(source.text, mesh, cuts, out_cuts)
         more: Options = []
         if asked.memory_limit is not None:
             more.append(("memory-limit", str(asked.memory_limit)))
-        executable = Executable.compile(text, [*options, *more], _ranks_of(text, asked.mesh))
+        executable = Executable.compile(text, [*options, *more], _ranks_of(text, mesh))
         for line in executable.remarks:
             if ": gathered: " in line or ": warning: " in line:
                 warnings.warn(line, ShardcWarning, stacklevel=_outside())

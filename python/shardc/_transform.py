@@ -7,7 +7,7 @@ import numpy
 
 from shardc._annotate import Split
 from shardc._errors import UsageError
-from shardc._program import Program, Variant, compile, resolve_arguments
+from shardc._program import Program, Variant, compile
 
 
 def call_traced(program: Program, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -88,12 +88,12 @@ def _backward_of(program: Program, variant: Variant, inputs: list[int], outputs:
 
         return jax.vjp(forward, *(values[number] for number in inputs))[1](cotangents)
 
-    cuts: dict[int, list[Split]] = resolve_arguments(source, asked.in_shardings)
+    cuts: dict[int, list[Split]] = asked.cuts_of(source)
     shapes = [jax.ShapeDtypeStruct((*aval.shape, *_key_dims(aval, is_key)), numpy.uint32 if is_key else aval.dtype)
               for aval, is_key in zip(avals, variant.is_key)]
     places = [variant.executable.results[number] for number in outputs]
     backward = compile(pull, tuple(shapes), tuple(jax.ShapeDtypeStruct(place.shape, place.dtype) for place in places),
-                       mesh=asked.mesh, in_shardings=cuts, sizes=asked.sizes, gather=True)
+                       mesh=asked.mesh_for(source.text), in_shardings=cuts, sizes=asked.sizes, gather=True)
     variant.backward = backward
     return backward
 

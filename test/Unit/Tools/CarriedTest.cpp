@@ -56,3 +56,20 @@ TEST(Carried, ComesBackAsItWas) {
   EXPECT_EQ(carried->options.stages.mesh, "x=3");
   EXPECT_EQ(*carried->options.text, "module {\n}\n");
 }
+
+TEST(Carried, KeepsWhatIsLeftOpen) {
+  ModelOptions options;
+  options.stages.dynamic = "all";
+  for (const char *mesh : {"x=?", "x=4?", "y=2,x=?"}) {
+    options.stages.mesh = mesh;
+    Expected<CarriedProgram> carried =
+        unpackProgram(packProgram("model.mlir", options, "module {}"));
+    ASSERT_TRUE(bool(carried)) << toString(carried.takeError());
+    EXPECT_EQ(carried->options.stages.mesh, mesh);
+    EXPECT_EQ(carried->options.stages.dynamic, "all");
+  }
+  for (const char *mesh : {"x=0?", "x=2??", "=?", "x=?,x=2", "?"}) {
+    options.stages.mesh = mesh;
+    EXPECT_NE(refusal(packProgram("model.mlir", options, "")), "") << mesh;
+  }
+}
