@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Driver/Rounding.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Translation/LocalText.h"
@@ -495,6 +496,20 @@ shardc::interpretModel(StringRef name, ModelOptions options,
   if (failed)
     return std::move(failed);
   return model;
+}
+
+Expected<std::vector<double>> shardc::roundingOfResults(StringRef name,
+                                                        ModelOptions options,
+                                                        DiagnosticSink &sink,
+                                                        int64_t openExtent) {
+  options.ranks.reset();
+  std::vector<double> bounds;
+  if (Error error = withModel(name, options, sink, [&](mlir::ModuleOp module) {
+        bounds = roundingOfResults(mainOf(module), openExtent);
+        return mlir::success();
+      }))
+    return std::move(error);
+  return bounds;
 }
 
 Error shardc::emitModelIR(StringRef name, ModelOptions options,

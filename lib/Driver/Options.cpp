@@ -98,8 +98,10 @@ static constexpr CompileOption kOptions[] = {
      "can",
      false},
     {"precision", "name",
-     "With kernels for GPUs: highest (default): f32 stays f32; tf32: products "
-     "of f32 whose precision is DEFAULT may round their factors to 10 bits",
+     "With kernels for GPUs: default: products of f32 whose precision is "
+     "DEFAULT may round their factors to 10 bits (tf32), and attention of 16 "
+     "bits its weights to 16; tf32: the same, asked for by name; highest: f32 "
+     "stays f32, as it does on CPUs whatever is said",
      false},
 };
 
@@ -202,7 +204,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   StringRef target = given.get("target", "cpu");
   StringRef arch = given.get("arch", "native");
   StringRef kernels = given.get("kernels", StageOptions().kernels);
-  StringRef precision = given.get("precision", "highest");
+  StringRef precision = given.get("precision", "default");
   if (!is_contained({"cpu", "cuda", "emulated-cuda"}, target))
     return usage(named + "=" + target +
                  ": expected cpu, cuda or emulated-cuda");
@@ -212,12 +214,16 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   if (!is_contained({"generated", "auto", "library"}, kernels))
     return usage("--kernels=" + kernels +
                  ": expected generated, auto or library");
-  if (!is_contained({"highest", "tf32"}, precision))
-    return usage("--precision=" + precision + ": expected highest or tf32");
+  if (!is_contained({"default", "highest", "tf32"}, precision))
+    return usage("--precision=" + precision +
+                 ": expected default, tf32 or highest");
+  // What a CPU does is both of the other two.
   for (StringRef name : {"precision", "kernels"})
-    if (given.has(name) && target == "cpu")
-      return usage("--" + name + " is about GPUs: it goes with " + named +
-                   "=cuda or " + named + "=emulated-cuda");
+    if (given.has(name) && target == "cpu" &&
+        (name == "kernels" || precision == "tf32"))
+      return usage("--" + name + (name == "precision" ? "=tf32" : "") +
+                   " is about GPUs: it goes with " + named + "=cuda or " +
+                   named + "=emulated-cuda");
   bool reproducible = given.flag("reproducible");
   if (given.flag("exact-sums") && !reproducible)
     return usage("--exact-sums says how --reproducible sums: it goes with "
@@ -291,6 +297,6 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   stages.reproducible = reproducible;
   stages.exactSums = given.flag("exact-sums");
   stages.kernels = kernels;
-  stages.tf32 = precision == "tf32";
+  stages.tf32 = target != "cpu" && precision != "highest";
   return options;
 }

@@ -125,13 +125,16 @@ def programs() -> list[Counted]:
     def cube(n: int) -> float:
         return 2.0 * n**3
 
+    highest = ("--precision=highest",)
+
     made = [
         Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=26),
         Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=50),
-        Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763),
-        Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=31),
+        Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube),
+        Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763, flags=highest),
+        Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3),
+        Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=31, flags=highest),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=135),
-        Counted("attention forward, 16-bit weights", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3, flags=("--precision=tf32",)),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape)),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), lambda batch, size, channels: float(batch * size**2 * channels),
                 lambda batch, size, channels: 2.0 * 9 * batch * size**2 * channels**2),

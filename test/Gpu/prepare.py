@@ -98,8 +98,8 @@ def prepare(options: argparse.Namespace, entry: dict, run: check.Run) -> tuple[s
     """One case: its line of the index, or an empty one and what went wrong."""
     name = f"{entry['name']}.{run.mesh.replace('=', '').replace(',', '_')}"
     artifact = options.out / f"{name}.so"
-    command = [options.tools / "shard-translate", check.HERE / entry["file"], f"--target={options.target}", *run.flags,
-               "-o", artifact]
+    command = [options.tools / "shard-translate", check.HERE / entry["file"], f"--target={options.target}", "--precision=highest",
+               *run.flags, "-o", artifact]
     if options.target == "cuda":
         command.append(f"--arch={options.arch}")
     result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
@@ -143,7 +143,7 @@ def prepare_timing(options: argparse.Namespace, number: int, timing: Timing) -> 
     for kernels in ["generated"] + ["library"] * bool(timing.library):
         artifact = options.out / f"timing{number}.{kernels}.so"
         command = [options.tools / "shard-translate", model, f"--target={options.target}", f"--kernels={kernels}",
-                   *timing.flags, "-o", artifact]
+                   "--precision=highest", *timing.flags, "-o", artifact]
         if options.target == "cuda":
             command.append(f"--arch={options.arch}")
         result = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

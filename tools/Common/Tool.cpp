@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Driver/Rounding.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
 #include "shardc/Translation/Artifact.h"
@@ -301,6 +302,15 @@ shardc::interpretModel(StringRef path, ModelOptions options,
   return withText(path, options, [&](Printer &printer) {
     return interpretModel(nameOf(path), std::move(options), printer,
                           argumentsFor);
+  });
+}
+
+Expected<std::vector<double>> shardc::roundingOfResults(StringRef path,
+                                                        ModelOptions options,
+                                                        int64_t openExtent) {
+  return withText(path, options, [&](Printer &printer) {
+    return roundingOfResults(nameOf(path), std::move(options), printer,
+                             openExtent);
   });
 }
 

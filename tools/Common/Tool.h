@@ -113,6 +113,12 @@ llvm::Expected<InterpretedModel> interpretModel(
         llvm::ArrayRef<mlir::RankedTensorType>)>
         argumentsFor);
 
+/// What --precision=default may change of each result of the model at `path`
+/// (Driver/Rounding.h). Errors as above.
+llvm::Expected<std::vector<double>> roundingOfResults(llvm::StringRef path,
+                                                      ModelOptions options,
+                                                      int64_t openExtent);
+
 } // namespace shardc
 
 #endif // SHARDC_TOOLS_COMMON_TOOL_H

@@ -129,6 +129,23 @@ int64_t shardc::countNotFinite(const HostArray &array) {
   }
 }
 
+double shardc::rootMeanSquare(const HostArray &array) {
+  ElementType part = partType(array.type);
+  if (!isFloat(part))
+    return 0;
+  int64_t partBytes = shardrt::elementBytes(part),
+          bytes = shardrt::elementBytes(array.type);
+  double sum = 0;
+  int64_t count = 0;
+  for (int64_t i = 0, end = array.numElements(); i < end; ++i)
+    for (int64_t at = 0; at < bytes; at += partBytes)
+      if (double x = toDouble(part, array.element(i) + at); std::isfinite(x)) {
+        sum += x * x;
+        ++count;
+      }
+  return count ? std::sqrt(sum / count) : 0;
+}
+
 std::string shardc::printIndex(ArrayRef<int64_t> shape, int64_t flat) {
   SmallVector<int64_t> index(shape.size());
   for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {

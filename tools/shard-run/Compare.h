@@ -40,6 +40,10 @@ Comparison compareArrays(const HostArray &got, const HostArray &expected,
 /// counts once, integers never do.
 int64_t countNotFinite(const HostArray &array);
 
+/// The root of the mean of the squares of the finite elements (of complex
+/// numbers, of their parts); 0 where there are none, and for integers.
+double rootMeanSquare(const HostArray &array);
+
 /// "[0, 3, 1]": the indices of element `flat` of an array of `shape`.
 std::string printIndex(llvm::ArrayRef<int64_t> shape, int64_t flat);
 

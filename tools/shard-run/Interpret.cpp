@@ -14,14 +14,18 @@ using namespace shardc;
 
 Verdict shardc::compareAll(StringRef with, ArrayRef<HostArray> got,
                            ArrayRef<HostArray> expected,
-                           const RunOptions &options) {
+                           const RunOptions &options,
+                           ArrayRef<double> rounding) {
   Verdict verdict{with.str(), {}};
-  for (auto [mine, theirs] : zip_equal(got, expected)) {
+  for (auto [i, mine, theirs] : enumerate(got, expected)) {
     Tolerance tolerance = defaultTolerance(mine.type);
     tolerance.relative = options.relative.value_or(tolerance.relative);
     if (tolerance.relative > 0)
       tolerance.relative =
           std::max(tolerance.relative, leastRelative(mine.type));
+    if (i < rounding.size() && rounding[i] > 0)
+      tolerance.absolute =
+          std::max(tolerance.absolute, rounding[i] * rootMeanSquare(theirs));
     tolerance.absolute = options.absolute.value_or(tolerance.absolute);
     verdict.outputs.push_back(compareArrays(mine, theirs, tolerance));
   }

@@ -20,10 +20,12 @@ llvm::Expected<InterpretedRun> interpretRun(const RunOptions &options,
                                             const ProgramMetadata &program,
                                             llvm::ArrayRef<HostArray> inputs);
 
-/// Compares outputs as --rtol and --atol say, or by type.
+/// Compares outputs as --rtol and --atol say, or by type. Where --atol says
+/// nothing each may also be off by its `rounding` (Driver/Rounding.h), if any.
 Verdict compareAll(llvm::StringRef with, llvm::ArrayRef<HostArray> got,
                    llvm::ArrayRef<HostArray> expected,
-                   const RunOptions &options);
+                   const RunOptions &options,
+                   llvm::ArrayRef<double> rounding = {});
 
 /// --interpret: the model's own inputs, outputs and checks, without ranks.
 llvm::Error runInterpreter(const RunOptions &options);

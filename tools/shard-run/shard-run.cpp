@@ -261,6 +261,8 @@ static Expected<std::vector<HostArray>> runUnsharded(const RunOptions &options,
   compile.verifyPartition = false;
   compile.stages.noFallback = false;
   compile.stages.trace = false;
+  compile.stages.tf32 = false;
+  compile.stages.plantFault.clear();
   // What is left open is what the arguments are.
   if (!compile.stages.dynamic.empty()) {
     compile.stages.dynamic.clear();
@@ -414,8 +416,10 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
 
   std::vector<Verdict> verdicts;
   std::string difference;
+  std::vector<double> rounding;
   auto judge = [&](StringRef with, ArrayRef<HostArray> reference) {
-    Verdict verdict = compareAll(with, run->outputs, reference, *options);
+    Verdict verdict =
+        compareAll(with, run->outputs, reference, *options, rounding);
     if (difference.empty())
       difference =
           describeDifference(verdict, program, run->outputs, reference);
@@ -423,6 +427,19 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   };
   if (!options->expectFile.empty())
     judge("expected", expected);
+  // What is compared with does not round the factors of products.
+  if ((options->check || options->checkInterpreter) &&
+      options->modelOptions().stages.tf32) {
+    int64_t longest = 1;
+    for (const HostArray &input : *inputs)
+      for (int64_t extent : input.shape)
+        longest = std::max(longest, extent);
+    Expected<std::vector<double>> bounds = roundingOfResults(
+        options->modelName(), options->modelOptions(), longest);
+    if (!bounds)
+      return bounds.takeError();
+    rounding = std::move(*bounds);
+  }
   if (options->check) {
     Expected<std::vector<HostArray>> reference =
         runUnsharded(*options, *inputs, steps, calls ? &*calls : nullptr);

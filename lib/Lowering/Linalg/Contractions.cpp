@@ -9,7 +9,7 @@
 #include "Complex.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-
+#include "shardc/Dialect/StableHLO/IR/Precision.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
@@ -48,29 +48,6 @@ static Value add(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
   return arith::AddIOp::create(b, lhs, rhs);
 }
 
-// What a program asks of a product of f32 (KernelGen/GPU.h); nothing where it
-// is to be exact.
-static StringRef tensorFloat(Operation *op) {
-  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op))
-    if (auto algorithm = dot.getAlgorithmAttr()) {
-      if (!isa<FloatTF32Type>(algorithm.getLhsPrecisionType()) ||
-          !isa<FloatTF32Type>(algorithm.getRhsPrecisionType()))
-        return "";
-      return algorithm.getNumPrimitiveOperations() == 1 ? "tf32" : "tf32x3";
-    }
-  auto config = op->getAttrOfType<ArrayAttr>("precision_config");
-  StringRef least = "default";
-  if (!config)
-    return least;
-  for (auto each : config.getAsRange<stablehlo::PrecisionAttr>()) {
-    if (each.getValue() == stablehlo::Precision::HIGHEST)
-      return "";
-    if (each.getValue() == stablehlo::Precision::HIGH)
-      least = "high";
-  }
-  return least;
-}
-
 // Sum of products over `maps`, of element type `element`.
 static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                       ArrayRef<OpFoldResult> sizes, Type element,
@@ -92,7 +69,7 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
                   Value x = convertScalar(b, args[0], lhsSource, sumSource);
                   Value y = convertScalar(b, args[1], rhsSource, sumSource);
                   Value product = multiply(b, x, y);
-                  StringRef asked = tensorFloat(op);
+                  StringRef asked = stablehlo::tensorFloatOf(op);
                   if (x.getType().isF32() && x == args[0] && y == args[1] &&
                       !asked.empty())
                     spmd::contract::TensorFloat::set(product.getDefiningOp(),

@@ -1,7 +1,7 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
     check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|ranks|own] [--jobs N] [--results FILE]
-             [--device NAME] [--transport NAME] [--kernels NAME] [--interpreter]
+             [--device NAME] [--precision NAME] [--transport NAME] [--kernels NAME] [--interpreter]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
 arriving in uneven shards, empty ones among them. The expected outputs come from the unsharded program as JAX runs
@@ -197,7 +197,9 @@ def execute(shard_run: str, corpus: Path, entry: dict, run: Run, timeout: float,
     command = [shard_run, str(corpus / entry["file"]), *([] if interprets else ["--report=json"]), *run.flags]
     if "data" in entry:
         data = corpus / entry["data"]
-        command += [f"--inputs=@{data}", f"--expect=@{data}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}"]
+        command.append(f"--inputs=@{data}")
+        rounds = any(flag.startswith("--precision=") and flag != "--precision=highest" for flag in run.flags)
+        command += ["--check"] if rounds else [f"--expect=@{data}", f"--rtol={entry['rtol']}", f"--atol={entry['atol']}"]
     else:
         command += ["--seed=1"]
     outcome = Outcome(entry["name"], run.mesh, run.shards, "", command=shlex.join(command))
@@ -261,12 +263,15 @@ def main() -> int:
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--kernels", help="who does products on devices (default: our kernels)")
     parser.add_argument("--device", help="what runs the programs (default: the host)")
+    parser.add_argument("--precision", help="of products on that device (default: highest, as that of the stored outputs); others are compared "
+                        "with what one rank computes of f32")
     parser.add_argument("--transport", help="how buffers go from rank to rank (default: the tool's own)")
     options = parser.parse_args()
     if options.interpreter:
         options.runs = "interpreter"
-    extra = tuple(f"--{name}={value}" for name, value in (("device", options.device), ("transport", options.transport), ("kernels", options.kernels))
-                  if value)
+    if options.device not in (None, "cpu") and not options.precision:
+        options.precision = "highest"
+    extra = tuple(f"--{name}={getattr(options, name)}" for name in ("device", "precision", "transport", "kernels") if getattr(options, name))
     entries = read_manifest(options.corpus)
     known = {entry["name"] for entry in entries}
     if unknown := [name for name in options.names if name not in known]:

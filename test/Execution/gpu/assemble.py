@@ -48,6 +48,8 @@ def main() -> int:
     parser.add_argument("--archs", default="sm_80")
     parser.add_argument("--shard-translate", default="shard-translate")
     options = parser.parse_args()
+    if not any(flag.startswith("--precision") for flag in options.flag):
+        options.flag.append("--precision=highest")
     failed = False
     for name in options.names:
         for arch in options.archs.split(","):

@@ -1,9 +1,9 @@
 // A convolution, its gradient by the filter and its gradient by the image are products on tensor cores that read windows in place.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=random=6 --check-kernels --expect=@%t.npz --atol=1e-3
-// RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=random=6 --check-kernels --expect=@%t.npz --atol=1e-3
+// RUN: shard-translate %s --target=cuda --precision=highest --emit=ptx -o - | FileCheck %s
 // CHECK: .entry loops_
 // CHECK: mma.sync
 // CHECK: .entry loops_

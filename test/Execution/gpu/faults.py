@@ -227,7 +227,8 @@ def main() -> int:
                                   check=False)
 
         run(f"--outputs=@{expected}")
-        emulated = ["--device=emulated-cuda", "--check-kernels", f"--expect=@{expected}", "--atol=1e-3", *flags]
+        precision = [] if any(flag.startswith("--precision") for flag in flags) else ["--precision=highest"]
+        emulated = ["--device=emulated-cuda", "--check-kernels", f"--expect=@{expected}", "--atol=1e-3", *precision, *flags]
         if (right := run(*emulated)).returncode:
             print(f"{name}: fails without a fault: {right.stderr.strip()}")
             broken = True

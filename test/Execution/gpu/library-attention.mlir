@@ -1,16 +1,16 @@
-// RUN: shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --outputs=@%t.npz
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
+// RUN: shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --precision=highest --outputs=@%t.npz
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
 // RUN: FileCheck %s --implicit-check-not="fake library: {{[^d]}}" < %t.log
-// RUN: env FAKE_LIBRARY_REFUSE=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --kernels=library --expect=@%t.npz --rtol=0 --atol=0
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --device=emulated-cuda --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
+// RUN: env FAKE_LIBRARY_REFUSE=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=0 --atol=0
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
 // RUN: FileCheck %s --check-prefix=RING --implicit-check-not="fake library: {{[^d]}}" < %t.log
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --sizes=0:1=0,23,14 --sizes=1:1=20,0,21 --sizes=2:1=20,0,21 --sizes=3:0=9,0,31 --sizes=4:0=9,0,31 --sizes=5:0=9,0,31 --device=emulated-cuda --kernels=library --repeat=2 --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --sizes=0:1=0,23,14 --sizes=1:1=20,0,21 --sizes=2:1=20,0,21 --sizes=3:0=9,0,31 --sizes=4:0=9,0,31 --sizes=5:0=9,0,31 --device=emulated-cuda --precision=highest --kernels=library --repeat=2 --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
 // RUN: FileCheck %s --check-prefix=RING --implicit-check-not="fake library: {{[^d]}}" < %t.log
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --sizes=3:0=10,17,13 --sizes=4:0=4,26,10 --sizes=5:0=4,26,10 --device=emulated-cuda --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --seed=1 --sizes=3:0=10,17,13 --sizes=4:0=4,26,10 --sizes=5:0=4,26,10 --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=1e-2 --atol=1e-2 2> %t.log
 // RUN: FileCheck %s --check-prefix=SHIFTED --implicit-check-not="fake library: {{[^d]}}" < %t.log
-// RUN: env FAKE_CUDNN_VERSION=91300 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --kernels=library --report=json | FileCheck %s --check-prefix=REPORT
-// RUN: shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --kernels=auto --expect=@%t.npz --rtol=0 --atol=0
-// RUN: bash -c 'shard-run %s --mesh=x=1 --device=emulated-cuda --kernels=library 2>%t.txt; echo code $? >> %t.txt; FAKE_LIBRARY_FAIL=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --device=emulated-cuda --kernels=library 2>>%t.txt; echo code $? >> %t.txt'
+// RUN: env FAKE_CUDNN_VERSION=91300 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --precision=highest --kernels=library --report=json | FileCheck %s --check-prefix=REPORT
+// RUN: shard-run %s --mesh=x=1 --seed=1 --device=emulated-cuda --precision=highest --kernels=auto --expect=@%t.npz --rtol=0 --atol=0
+// RUN: bash -c 'shard-run %s --mesh=x=1 --device=emulated-cuda --precision=highest --kernels=library 2>%t.txt; echo code $? >> %t.txt; FAKE_LIBRARY_FAIL=1 SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --mesh=x=1 --device=emulated-cuda --precision=highest --kernels=library 2>>%t.txt; echo code $? >> %t.txt'
 // RUN: FileCheck %s --check-prefix=ERRORS < %t.txt
 // Attention by a stand-in for cuDNN, which does the ops of the graph: two queries that share keys, in f16, and one with a causal mask, in bf16.
 // Maxima and sums are results as well, so that they have to be what the op says they are. Then in a ring, where blocks are taken into the state one after the

@@ -1,5 +1,5 @@
-// RUN: shard-run %s --device=emulated-cuda --outputs=@%t.npz
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --kernels=library --expect=@%t.npz --rtol=1e-5 --atol=1e-4 2> %t.log
+// RUN: shard-run %s --device=emulated-cuda --precision=highest --outputs=@%t.npz
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=1e-5 --atol=1e-4 2> %t.log
 // RUN: FileCheck %s --implicit-check-not="fake library: {{[^d]}}" < %t.log
 // Convolutions by a stand-in for cuDNN: images in both orders, strides, groups, 16 bits, gradients of data (of what is
 // turned round and widened) and of filters.

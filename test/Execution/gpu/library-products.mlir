@@ -1,5 +1,5 @@
-// RUN: shard-run %s --device=emulated-cuda --outputs=@%t.npz
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --kernels=library --expect=@%t.npz 2> %t.log
+// RUN: shard-run %s --device=emulated-cuda --precision=highest --outputs=@%t.npz
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz 2> %t.log
 // RUN: FileCheck %s --implicit-check-not="fake library: {{[^d]}}" < %t.log
 // Products by a stand-in for cuBLASLt, with biases and activations, of all types, in all layouts, batched: what our kernels give.
 // Bias and relu; the right factor transposed.

@@ -1,7 +1,7 @@
-// RUN: shard-run %s --device=emulated-cuda --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --outputs=@%t.npz
-// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --kernels=library --repeat=2 --expect=@%t.npz 2> %t.log
+// RUN: shard-run %s --device=emulated-cuda --precision=highest --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --outputs=@%t.npz
+// RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --precision=highest --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --kernels=library --repeat=2 --expect=@%t.npz 2> %t.log
 // RUN: FileCheck %s --implicit-check-not="fake library: {{[^d]}}" --implicit-check-not="48x0x" < %t.log
-// RUN: env FAKE_LIBRARY_REFUSE=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --kernels=library --expect=@%t.npz --rtol=0 --atol=0
+// RUN: env FAKE_LIBRARY_REFUSE=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --precision=highest --sizes=0:0=30,0,20 --sizes=2:0=30,0,20 --kernels=library --expect=@%t.npz --rtol=0 --atol=0
 // Three ranks, one of them without rows, products in a loop and work behind them; and kernels with parts of a depth in the other branch.
 // CHECK-DAG: did product 48x30x2048 batch 1 f32 to f32 ops 00 epilogue 1
 // CHECK-DAG: did product 48x20x2048 batch 1 f32 to f32 ops 00 epilogue 1

@@ -2,9 +2,9 @@
 // depth is cut among blocks, where others read the results too (@1), where what is added is an operand of the product (%x + %x * %s),
 // where two products are added, and on sm_90a.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-4
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --arch=sm_80 --kernel-schedule=random=2 --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --arch=sm_80 --kernel-schedule=random=2 --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-opt %s --shardc-pipeline="target=cuda" | FileCheck %s
 // Six products, no fill, and nothing before or behind a product: what adds the parts of one is in the launch of another.
 // CHECK-COUNT-6: llvm.func @{{[a-z]+_[0-9]+}}(

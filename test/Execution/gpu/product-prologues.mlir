@@ -2,13 +2,13 @@
 // product (of bf16), a residual and an activation (of f32), the right operand, one of several in a batch, work on 16-bit numbers. The host's
 // kernels must agree, also where rows are as many as a rank knows when it runs.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --arch=sm_80 --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
-// RUN: shard-run %s --seed=4 --mesh=x=3 --sizes=0:0=60,0,73 --sizes=4:0=3,100,30 --device=emulated-cuda --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --arch=sm_80 --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
+// RUN: shard-run %s --seed=4 --mesh=x=3 --sizes=0:0=60,0,73 --sizes=4:0=3,100,30 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --rtol=1e-4 --atol=1e-3
 // Four products, each a kernel (sm_80); an operand that many blocks would compute is computed before, in the launch of another product.
-// RUN: shard-translate %s --target=cuda --arch=sm_80 --emit=ptx -o - | grep -c "^.visible .entry" | FileCheck %s
+// RUN: shard-translate %s --target=cuda --precision=highest --arch=sm_80 --emit=ptx -o - | grep -c "^.visible .entry" | FileCheck %s
 // CHECK: {{^}}4{{$}}
 sdy.mesh @mesh = <["x"=1]>
 func.func @main(%x: tensor<133x72xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %scale: tensor<72xf32>, %shift: tensor<72xf32>,

@@ -1,10 +1,10 @@
 // Products whose elements lie side by side in either direction: pieces of 16 bytes; f32 and f64 in registers; a long depth
 // that several blocks share. Sizes are no multiples of a tile. The host's kernels must agree; every access is looked at.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-4
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --atol=1e-4
-// RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --atol=1e-4
+// RUN: shard-translate %s --target=cuda --precision=highest --emit=ptx -o - | FileCheck %s
 // CHECK-DAG: cp.async.cg.shared.global [%{{.*}}], [%{{.*}}], 16, %
 // CHECK-DAG: cp.async.ca.shared.global [%{{.*}}], [%{{.*}}], 4, %
 // CHECK-DAG: cp.async.ca.shared.global [%{{.*}}], [%{{.*}}], 8, %

@@ -8,7 +8,7 @@
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=tf32 --arch=sm_80 --check-kernels --expect=@%t.npz --atol=1e-3 --rtol=0
 // It is rounded, and only where it is asked for.
 // RUN: not shard-run %s --seed=4 --device=emulated-cuda --precision=tf32 --expect=@%t.npz --atol=1e-6 --rtol=0 2>&1 | FileCheck %s --check-prefix=ROUNDED
-// RUN: not shard-run %s --seed=4 --device=emulated-cuda --expect=@%t.npz --atol=1e-6 --rtol=0 2>&1 | FileCheck %s --check-prefix=ASKED
+// RUN: not shard-run %s --seed=4 --device=emulated-cuda --precision=highest --expect=@%t.npz --atol=1e-6 --rtol=0 2>&1 | FileCheck %s --check-prefix=ASKED
 // ROUNDED: output 0: {{.*}} outside
 // ROUNDED: output 1: {{.*}} outside
 // ROUNDED: output 2: {{.*}} outside
@@ -22,7 +22,8 @@
 // ASKED: output 4: f32 [130, 72] as expected
 // ASKED: output 5: f32 [130, 72] as expected
 // RUN: shard-translate %s --precision=tf32 --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
-// RUN: shard-translate %s --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=HIGHEST
+// RUN: shard-translate %s --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
+// RUN: shard-translate %s --precision=highest --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s --check-prefix=HIGHEST
 // CHECK-COUNT-28: wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32
 // CHECK-NOT: wgmma.mma_async
 // HIGHEST-COUNT-4: wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32
@@ -32,9 +33,9 @@
 // OLDER: cvt.rna.tf32.f32
 // OLDER: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // RUN: not shard-run %s --precision=tf32 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: --precision is about GPUs
+// TARGET: error: --precision=tf32 is about GPUs
 // RUN: not shard-run %s --device=emulated-cuda --precision=bf8 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: error: --precision=bf8: expected highest or tf32
+// UNKNOWN: error: --precision=bf8: expected default, tf32 or highest
 func.func @main(%x0: tensor<2x150x76xf32>, %y0: tensor<2x76x200xf32>, %h0: tensor<80x136xf32>, %g0: tensor<72x80xf32>,
                 %im0: tensor<1x12x11x8xf32>, %k0: tensor<3x3x8x72xf32>, %p0: tensor<130x67xf32>, %q0: tensor<67x72xf32>)
     -> (tensor<2x150x200xf32>, tensor<136x72xf32>, tensor<1x10x9x72xf32>, tensor<130x72xf32>, tensor<130x72xf32>, tensor<130x72xf32>) {

@@ -4,13 +4,13 @@
 // of other GPUs.
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --mesh=x=1 --seed=1 --outputs=@%t.npz
-// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --check-kernels
-// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --check-kernels --kernel-schedule=run-ahead
-// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --check-kernels --kernel-schedule=random=3
-// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --arch=sm_80
-// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --sizes=0:2=0,70,80 --sizes=1:2=100,0,70 --sizes=2:2=100,0,70 --device=emulated-cuda --check-kernels --kernel-schedule=random=4
-// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --check-kernels --kernel-schedule=run-ahead
-// RUN: shard-translate %s --mesh=x=1 --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
+// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --check-kernels
+// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=run-ahead
+// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=random=3
+// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --arch=sm_80
+// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --sizes=0:2=0,70,80 --sizes=1:2=100,0,70 --sizes=2:2=100,0,70 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=random=4
+// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=run-ahead
+// RUN: shard-translate %s --mesh=x=1 --target=cuda --precision=highest --arch=sm_90a --emit=ptx -o - | FileCheck %s
 // Of scores five products for a depth of 72 (80), of weights three numbers times four (f16: two; narrow: two steps).
 // CHECK-COUNT-5: m64n64k16.f32.bf16.bf16
 // CHECK-COUNT-12: m64n64k16.f32.bf16.bf16

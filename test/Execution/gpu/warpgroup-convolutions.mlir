@@ -2,11 +2,11 @@
 // them. Forward, by the filter and by the image (NHWC), and with strides, where nothing is aligned (NCHW); two products whose rows are not
 // aligned. Tiles are cut off at every edge. The host's kernels must agree, and so must those of other GPUs.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=2e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=2e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --atol=2e-3
-// RUN: shard-run %s --seed=4 --device=emulated-cuda --arch=sm_80 --check-kernels --expect=@%t.npz --atol=2e-3
-// RUN: shard-translate %s --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=2e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=2e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=random=5 --check-kernels --expect=@%t.npz --atol=2e-3
+// RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --arch=sm_80 --check-kernels --expect=@%t.npz --atol=2e-3
+// RUN: shard-translate %s --target=cuda --precision=highest --arch=sm_90a --emit=ptx -o - | FileCheck %s
 // Six kernels, four products a step.
 // CHECK-COUNT-24: wgmma.mma_async
 // CHECK-NOT: wgmma.mma_async

@@ -2,9 +2,9 @@
 // has; so two warpgroups have the same 64 rows, and 128 features of the sums each. Rows and columns that no tile fills, in three schedules.
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --seed=4 --outputs=@%t.npz
-// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --check-kernels
-// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --check-kernels --kernel-schedule=run-ahead
-// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --check-kernels --kernel-schedule=random=3
+// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --precision=highest --check-kernels
+// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=run-ahead
+// RUN: shard-run %s --seed=4 --expect=@%t.npz --rtol=1e-2 --atol=1e-3 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=random=3
 func.func @main(%q: tensor<70x256xbf16>, %k: tensor<80x256xbf16>, %v: tensor<80x256xbf16>, %m: tensor<70xf32>, %c: tensor<70xf32>,
     %g: tensor<70x256xf32>) -> (tensor<70x256xbf16>, tensor<80x256xbf16>, tensor<80x256xbf16>) {
   %0:3 = spmd.attention_backward %q, %k, %v, %m, %c, %g maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,

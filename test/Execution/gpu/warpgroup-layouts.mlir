@@ -2,9 +2,9 @@
 // shared by queries, as heads of which several have one key: what is on each rank, and in shards of sizes that are known late, some of them empty.
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --mesh=x=1 --seed=1 --outputs=@%t.npz
-// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --check-kernels --kernel-schedule=run-ahead
-// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --sizes=0:1=70,0,10 --sizes=1:2=0,65,5 --sizes=2:1=0,65,5 --device=emulated-cuda --check-kernels --kernel-schedule=random=5
-// RUN: shard-translate %s --mesh=x=1 --target=cuda --arch=sm_90a --emit=ptx -o - | FileCheck %s
+// RUN: shard-run %s --mesh=x=1 --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=run-ahead
+// RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=4e-6 --sizes=0:1=70,0,10 --sizes=1:2=0,65,5 --sizes=2:1=0,65,5 --device=emulated-cuda --precision=highest --check-kernels --kernel-schedule=random=5
+// RUN: shard-translate %s --mesh=x=1 --target=cuda --precision=highest --arch=sm_90a --emit=ptx -o - | FileCheck %s
 // Of queries two dims are one (heads and those that share a key), of keys as well (batch and heads), of values none.
 // CHECK: cp.async.bulk.tensor.4d
 // CHECK: cp.async.bulk.tensor.3d

@@ -1,0 +1,16 @@
+//===- Precision.h - How exact products are to be ---------------*- C++ -*-===//
+#ifndef SHARDC_DIALECT_STABLEHLO_IR_PRECISION_H
+#define SHARDC_DIALECT_STABLEHLO_IR_PRECISION_H
+
+#include "mlir/IR/Operation.h"
+
+namespace shardc::stablehlo {
+
+/// What a product asks of its factors where these are f32: "default" or "high"
+/// by its precision, "tf32" or "tf32x3" by its algorithm (of one product and of
+/// three); nothing where it is to be exact.
+llvm::StringRef tensorFloatOf(mlir::Operation *product);
+
+} // namespace shardc::stablehlo
+
+#endif // SHARDC_DIALECT_STABLEHLO_IR_PRECISION_H
