@@ -81,7 +81,10 @@ public:
   Value run();
 
 private:
-  bool isCut(int64_t dim) const { return tables[dim].intervals.size() > 1; }
+  bool isCut(int64_t dim) const {
+    return tables[dim].intervals.size() > 1 ||
+           (tables[dim].formula.isOpen() && !tables[dim].axes.empty());
+  }
   /// The dims that remain, in an order that is allowed: real ones last or
   /// first.
   SmallVector<int64_t> remaining() const;
@@ -156,7 +159,7 @@ void Transformer::emit(FftType type, ArrayRef<int64_t> lengths,
       type == FftType::IRFFT ? Type(element) : ComplexType::get(element);
   auto shape =
       llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
-  shape.back() = lastTable.intervals.front().size();
+  shape.back() = blockType({lastTable}, element).getDimSize(0);
   value = stablehlo::FftOp::create(
       builder, loc, RankedTensorType::get(shape, result), value, type, lengths);
 }
@@ -336,8 +339,10 @@ bool Transformer::transformLine() {
 
 Value Transformer::run() {
   takeAxes();
-  // In blocks a line is rounded otherwise than as a whole.
-  if (!spmd::contract::WholeLines::has(op) && transformLine())
+  // In blocks a line is rounded otherwise than as a whole. Blocks of a line
+  // are equal in some bindings only.
+  if (!spmd::contract::WholeLines::has(op) && !localization.isBoundLate() &&
+      transformLine())
     return localization.exchange(
         value, tables, localization.resultTables(0), {},
         "gives its result back to the blocks that it came from");
@@ -385,11 +390,7 @@ static LocalResults localizeFft(stablehlo::FftOp op,
                                 Localization &localization) {
   int64_t dims = shapeOf(op.getOperand()).size(),
           first = dims - static_cast<int64_t>(op.getFftLength().size());
-  // Parts of a transform are as long as blocks.
-  if (localization.isBoundLate() &&
-      (op.getFftType() == stablehlo::FftType::FFT ||
-       op.getFftType() == stablehlo::FftType::IFFT))
-    return runTransposed(op, localization, /*mustBalance=*/false);
+  localization.carriesFormulas();
   for (int64_t dim = first; dim < dims; ++dim)
     if (localization.isOperandDimLocal(0, dim) ||
         localization.isResultDimLocal(0, dim))

@@ -187,6 +187,70 @@ static ScatterPart scatterPart(Interval result, int64_t size,
   return part;
 }
 
+namespace {
+/// The same where sizes are said when the program is bound: numbers of one
+/// binding, and formulas.
+struct BoundScatter {
+  IntervalTable source, paddedSource, operand, kept;
+};
+} // namespace
+
+/// None where padding may be longer than windows are, such that a stretch of
+/// the operand is too short to say how many there are.
+static std::optional<BoundScatter>
+boundScatter(const IntervalTable &result, const IntervalTable &operandDomain,
+             const IntervalTable &sourceDomain, int64_t window, int64_t stride,
+             int64_t low, int64_t high) {
+  // As long as it may be with so many windows.
+  int64_t stretch = window - low - high + stride - 1;
+  Formula formula = formulaOf(result);
+  if (!formula || stretch < 1 || low < 0 || high < 0)
+    return std::nullopt;
+  int64_t before = (low + stride - 1) / stride,
+          after = (high + stride - 1) / stride;
+  BoundScatter part;
+  for (IntervalTable *table :
+       {&part.source, &part.paddedSource, &part.operand, &part.kept})
+    table->axes = result.axes;
+  Interval windows = sourceDomain.intervals.front(),
+           elements = operandDomain.intervals.front();
+  for (Interval interval : result.intervals) {
+    auto around = [](Interval positions, int64_t step, Interval more) {
+      return positions.empty()
+                 ? Interval{0, 0}
+                 : Interval{step * positions.begin + more.begin,
+                            step * (positions.end - 1) + more.end};
+    };
+    Interval touched =
+        elementsAt(around(interval, 1, {low - window + 1, low + 1}), stride);
+    Interval source = intersect(windows, touched);
+    Interval padded =
+        intersect(windows, around(source, 1, {-before, after + 1}));
+    Interval operand =
+        intersect(elements, around(padded, stride, {0, stretch}));
+    Interval kept = intersect(interval, operand);
+    part.source.intervals.push_back(source);
+    part.paddedSource.intervals.push_back(padded);
+    part.operand.intervals.push_back(operand);
+    part.kept.intervals.push_back(kept);
+  }
+  auto around = [](const Formula &positions, int64_t step, Interval more) {
+    return Formula::positions(0, {step, 1}, {positions, Formula::same(more)});
+  };
+  part.source.formula = Formula::kept(
+      formulaOf(sourceDomain),
+      Formula::elements(around(formula, 1, {low - window + 1, low + 1}),
+                        stride));
+  part.paddedSource.formula =
+      Formula::kept(formulaOf(sourceDomain),
+                    around(part.source.formula, 1, {-before, after + 1}));
+  part.operand.formula =
+      Formula::kept(formulaOf(operandDomain),
+                    around(part.paddedSource.formula, stride, {0, stretch}));
+  part.kept.formula = Formula::kept(formula, part.operand.formula);
+  return part;
+}
+
 /// Each rank scatters what the windows that touch its part hold, into the
 /// stretch that they cover, and keeps its part of that.
 static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op,
@@ -200,6 +264,7 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op,
   if (cut.empty())
     return localizeByCloning(op, localization);
 
+  localization.carriesFormulas();
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   size_t numDims = sizes.size();
@@ -239,6 +304,41 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op,
       padsSource |= part.before + part.after != 0;
     }
     ArrayRef<int64_t> axes = results[d].axes;
+    bool isExtentOpen =
+        localization.isOpen(sizes[d]) || localization.isOpen(sourceSizes[d]);
+    if (results[d].formula.isOpen() || isExtentOpen) {
+      int64_t window = op.getWindowDimensionsOrOnes()[d],
+              stride = op.getWindowStridesOrOnes()[d];
+      std::optional<BoundScatter> part =
+          boundScatter(results[d], localization.wholeTable(sizes[d]),
+                       localization.wholeTable(sourceSizes[d]), window, stride,
+                       padLow, padHigh);
+      if (!part) {
+        localization.refuse("how far windows reach into padding");
+        continue;
+      }
+      operandNeeded[d] = part->operand;
+      sourceNeeded[d] = part->source;
+      paddedSource[d] = part->paddedSource;
+      kept[d] = part->kept;
+      Formula result = formulaOf(results[d]), source = part->source.formula,
+              padded = part->paddedSource.formula;
+      auto number = [&](const Formula &formula) {
+        return localization.lookup(formula, axes);
+      };
+      sourceLow[d] = number(Formula::below(source, padded));
+      sourceHigh[d] = number(Formula::above(source, padded));
+      offset[d] =
+          number(Formula::offset(part->kept.formula, part->operand.formula));
+      low[d] = number(Formula::below(part->kept.formula, result));
+      high[d] = number(Formula::above(part->kept.formula, result));
+      // Of the numbers above none says what others would be. Windows that
+      // cover all of the dim cover each part of it.
+      padsSource |= padLow + padHigh != 0;
+      padsResult |= isExtentOpen || window < stride ||
+                    (sourceSizes[d] - 1) * stride - padLow + window < sizes[d];
+      continue;
+    }
     sourceLow[d] = localization.lookup(before, axes);
     sourceHigh[d] = localization.lookup(after, axes);
     offset[d] = localization.lookup(skipped, axes);

@@ -113,6 +113,19 @@ def pooled(x):
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 1), (1, 2, 1), "VALID")
 
 
+@program(["b, 2*n, 3"], [1])
+def pooled_gradient(x):
+    def pooled(x):
+        return lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 1), (1, 2, 1), [(0, 0), (1, 1), (0, 0)])
+
+    return jax.grad(lambda x: jnp.sin(pooled(x)).sum())(x)
+
+
+@program(["n, 8"], [0])
+def spectrum(x):
+    return jnp.fft.irfft(jnp.fft.rfft(x, axis=1) * jnp.arange(5), axis=1)
+
+
 @program(["n, 3", "m"], [0, 0], types=[F32, I32])
 def rows(x, i):
     return x[i % x.shape[0]]
