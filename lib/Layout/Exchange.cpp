@@ -514,6 +514,87 @@ static void forEachPart(const Exchange &exchange, const Box &owned,
   }
 }
 
+/// The intervals of `dim` that any of `arriving` is read from.
+static std::vector<Interval> sourcesOf(const Exchange &exchange,
+                                       const DimExchange &dim,
+                                       const std::vector<Box> &arriving) {
+  std::vector<Interval> sources;
+  for (const Box &to : arriving)
+    for (const Segment &segment :
+         segmentsOf(to[dim.dim], exchange.globalShape[dim.dim], dim.padding))
+      sources.push_back({segment.from, segment.from + segment.to.size()});
+  std::sort(sources.begin(), sources.end(), [](Interval a, Interval b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+  return sources;
+}
+
+/// The ranks of the group of `rank` that may own some of what arrives,
+/// ascending: a table is looked through once for each dim, and boxes are made
+/// of those alone that are found in it.
+static std::vector<int64_t> possibleSources(const Exchange &exchange,
+                                            const std::vector<Box> &arriving,
+                                            int64_t rank) {
+  const std::vector<int64_t> &shape = exchange.meshShape;
+  std::vector<int64_t> owning = owningAxes(exchange);
+  std::vector<int64_t> ranks = {firstAlong(shape, owning, rank)};
+  std::vector<bool> varies(shape.size());
+  for (int64_t axis : owning)
+    varies[axis] = true;
+  auto multiply = [&](const std::vector<int64_t> &offsets) {
+    std::vector<int64_t> next;
+    next.reserve(ranks.size() * offsets.size());
+    for (int64_t first : ranks)
+      for (int64_t offset : offsets)
+        next.push_back(first + offset);
+    ranks = std::move(next);
+  };
+  for (const DimExchange &dim : exchange.dims) {
+    // An axis that another dim has already chosen along stays as it is; what
+    // this dim says along it is seen where boxes meet.
+    bool isFree =
+        std::all_of(dim.axes.begin(), dim.axes.end(), [&](int64_t axis) {
+          return varies[axis] ||
+                 std::find(owning.begin(), owning.end(), axis) == owning.end();
+        });
+    if (!isFree)
+      continue;
+    std::vector<Interval> sources = sourcesOf(exchange, dim, arriving);
+    std::vector<int64_t> offsets;
+    for (size_t at = 0; at < dim.owned.size(); ++at) {
+      if (std::none_of(sources.begin(), sources.end(), [&](Interval source) {
+            return !intersect(source, dim.owned[at]).empty();
+          }))
+        continue;
+      int64_t rest = static_cast<int64_t>(at), offset = 0;
+      bool isOfGroup = true;
+      for (size_t i = dim.axes.size(); i-- > 0;) {
+        int64_t axis = dim.axes[i], place = rest % shape[axis];
+        rest /= shape[axis];
+        if (varies[axis])
+          offset += place * strideOf(shape, axis);
+        else
+          isOfGroup &= place == coordinateAlong(shape, {&axis, 1}, rank);
+      }
+      if (isOfGroup)
+        offsets.push_back(offset);
+    }
+    for (int64_t axis : dim.axes)
+      varies[axis] = false;
+    multiply(offsets);
+  }
+  for (int64_t axis : owning)
+    if (varies[axis]) {
+      std::vector<int64_t> offsets;
+      for (int64_t i = 0; i < shape[axis]; ++i)
+        offsets.push_back(i * strideOf(shape, axis));
+      multiply(offsets);
+    }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
                                          int64_t rank) {
   std::vector<Box> arriving = arrivingBoxes(exchange, rank);
@@ -524,15 +605,16 @@ std::vector<Transfer> shardc::receivesOf(const Exchange &exchange,
     Box owned = ownedBox(exchange, peer);
     if (std::find(served.begin(), served.end(), owned) != served.end())
       return;
+    size_t before = transfers.size();
     for (const Box &to : arriving)
       forEachPart(exchange, owned, to, [&](Box box, Box source) {
         transfers.push_back({peer, std::move(box), std::move(source)});
       });
-    served.push_back(std::move(owned));
+    if (transfers.size() != before)
+      served.push_back(std::move(owned));
   };
   receiveFrom(rank);
-  for (int64_t peer :
-       groupAlong(exchange.meshShape, owningAxes(exchange), rank))
+  for (int64_t peer : possibleSources(exchange, arriving, rank))
     if (peer != rank)
       receiveFrom(peer);
   return transfers;

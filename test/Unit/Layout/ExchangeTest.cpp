@@ -232,6 +232,38 @@ TEST(Exchange, AnyMixMovesWhatIsNeededExactlyOnce) {
   EXPECT_GT(moving, 2000) << "many cases are to move something";
 }
 
+/// What each of 4,096 ranks receives is found without making a box of every
+/// other one: that would be 4,096 times 4,096 of them, and this test's minutes.
+TEST(Exchange, SourcesAmongManyRanksAreFoundInTheirTables) {
+  constexpr int64_t ranks = 4096;
+  std::vector<Interval> rows(ranks), columns(64), wide(64);
+  Exchange shift{{ranks}, {2 * ranks}, {{0, {0}, {}, {}}}, {}};
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    rows[rank] = {2 * rank, 2 * rank + 2};
+  shift.dims[0].owned = rows;
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    shift.dims[0].needed.push_back(rows[rank ^ 256]);
+  // Blocks of four on a mesh of two axes, one element more on each side.
+  for (int64_t i = 0; i < 64; ++i) {
+    columns[i] = {4 * i, 4 * i + 4};
+    wide[i] = {4 * i - 1, 4 * i + 5};
+  }
+  Exchange halo{{64, 64},
+                {256, 256},
+                {{0, {0}, columns, wide}, {1, {1}, columns, wide}},
+                {}};
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    std::vector<Transfer> received = receivesOf(shift, rank);
+    ASSERT_EQ(received.size(), 1u);
+    ASSERT_EQ(received[0].peer, rank ^ 256);
+    int64_t row = rank / 64, column = rank % 64;
+    int64_t above = 1 + (row > 0) + (row < 63),
+            beside = 1 + (column > 0) + (column < 63);
+    ASSERT_EQ(static_cast<int64_t>(receivesOf(halo, rank).size()),
+              above * beside);
+  }
+}
+
 /// Each dim's interval of `part` at the coordinates of `rank`.
 static Box partOf(const Exchange &exchange,
                   const std::vector<std::vector<Interval>> &part,
