@@ -67,6 +67,46 @@ TEST(Sites, TheTablesInTheDocs) {
       << describeSites();
 }
 
+/// Exchanges of one program cut the same dims at the same places: only the
+/// first says where.
+TEST(Sites, WhatIsSaidOnceIsNotSaidAgain) {
+  constexpr int64_t ranks = 64;
+  Intervals owned = cut(std::vector<int64_t>(ranks, 2));
+  std::vector<Site> sites;
+  size_t sizes[2];
+  for (size_t i = 0; i < 10; ++i) {
+    // Wrapped: a shift by a number of ranks of its own, as a sort has.
+    Intervals moved(ranks);
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      moved[rank] = owned[rank ^ (i % 5 + 1)];
+    sites.push_back(
+        exchangeSite("rebalance", {2 * ranks}, {{0, {0}, owned, moved}}));
+    if (i % 5 == 4)
+      sizes[i / 5] = encodeSites(makeTable({ranks}, sites)).words.size();
+  }
+  // Six tables of two words a rank; the other five sites have none.
+  EXPECT_LT(sizes[0], size_t(6 * 2 * ranks + 200));
+  EXPECT_LT(sizes[1], sizes[0] + 200);
+  SiteTable before = makeTable({ranks}, sites), after;
+  EncodedSites encoded = encodeSites(before);
+  ASSERT_EQ(decodeSites(encoded.words, encoded.strings, after), "");
+  for (size_t i = 0; i < sites.size(); ++i)
+    EXPECT_EQ(after.sites[i].exchange.dims, before.sites[i].exchange.dims);
+}
+
+/// A small table cannot ask for all memory: what is named twice counts twice.
+TEST(Sites, TooManyIntervalsAreRefused) {
+  Intervals owned = cut(std::vector<int64_t>(64, 1));
+  SiteTable table = makeTable(
+      {64}, {exchangeSite("rebalance", {64}, {{0, {0}, owned, owned}})});
+  table.sites[0].exchange.parts.assign(10, {owned});
+  EncodedSites encoded = encodeSites(table);
+  EXPECT_EQ(decodeSites(encoded.words, encoded.strings, table, 12 * 64), "");
+  EXPECT_EQ(decodeSites(encoded.words, encoded.strings, table, 12 * 64 - 1),
+            "site 0: too many intervals: no more than 67108864 are read for "
+            "all sites");
+}
+
 TEST(Sites, ATableWithoutSites) {
   SiteTable table;
   EncodedSites encoded = encodeSites(SiteTable());
@@ -92,7 +132,7 @@ TEST(Sites, EveryTruncationIsRefused) {
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
   sites.words[1] = sitesVersion + 1;
-  EXPECT_EQ(decode(sites), "site table has format version 5, expected 4: "
+  EXPECT_EQ(decode(sites), "site table has format version 6, expected 5: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

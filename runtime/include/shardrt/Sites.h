@@ -8,8 +8,10 @@
 //
 // visitTable and visitSite say what stands where: once, for who writes a table,
 // who reads it, and docs/Reference/artifact.md. A string is the byte at which
-// it starts in the blob, or -1 for none. Reading is bounds-checked: a damaged
-// table gives an error, never a wrong access.
+// it starts in the blob, or -1 for none. Intervals of ranks that stood in the
+// table before are named, not written again: exchanges of a program share most
+// of them, and they are what grows with the number of ranks. Reading is
+// bounds-checked: a damaged table gives an error, never a wrong access.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_SITES_H
@@ -28,12 +30,14 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 4;
+inline constexpr int64_t sitesVersion = 5;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
 inline constexpr int64_t maxTensorDims = 16;
 inline constexpr int64_t maxParts = 1024;
+/// Of all sites, each counted where it is named.
+inline constexpr int64_t maxIntervals = int64_t(1) << 26;
 
 enum class SiteKind : int64_t {
   Exchange = 1,  ///< owned boxes to needed boxes (shardrt_exchange)
@@ -162,11 +166,11 @@ template <typename List> int64_t sizeOf(const List &list) {
 }
 
 // A visitor V has: word, flag and text, which are one word each; count, which
-// is one word and says how many are in a list; list, intervals and texts, of a
-// size that was counted; check, which a reader alone does: its first argument
-// if the words have ended, else what the function says; each, which visits what
-// is in a list; section, for what only some sites have; and isDone, where there
-// is no more to visit.
+// is one word and says how many are in a list; list and texts, of a size that
+// was counted; intervals, of such a size, behind a word; check, which a reader
+// alone does: its first argument if the words have ended, else what the
+// function says; each, which visits what is in a list; section, for what only
+// some sites have; and isDone, where there is no more to visit.
 
 /// The header. `starts`: where each site starts.
 template <typename V>
@@ -226,7 +230,7 @@ void visitTables(V &v, shardc::DimExchange &dim, int64_t size,
   });
   int64_t entries =
       v.count("entries, n: the product of the sizes of those axes",
-              sizeOf(dim.owned), maxRanks, 4);
+              sizeOf(dim.owned), maxRanks, 0);
   v.check("ends outside the table", [&]() -> std::string {
     int64_t coordinates = 1;
     for (int64_t axis : dim.axes)
@@ -236,8 +240,8 @@ void visitTables(V &v, shardc::DimExchange &dim, int64_t size,
     return name() + " needs a table of " + std::to_string(coordinates) +
            " entries";
   });
-  v.intervals("owned: begin, end of each entry", dim.owned, entries, "2n");
-  v.intervals("needed: begin, end of each entry", dim.needed, entries, "2n");
+  v.intervals("owned", dim.owned, entries);
+  v.intervals("needed", dim.needed, entries);
   v.check("ends outside the table", [&]() -> std::string {
     for (shardc::Interval owned : dim.owned)
       if (!owned.empty() && (owned.begin < 0 || owned.end > size))
@@ -324,8 +328,7 @@ template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
              part.resize(exchange.dims.size());
              for (size_t d = 0; d < part.size(); ++d) {
                const shardc::DimExchange &dim = exchange.dims[d];
-               v.intervals("begin, end of each entry", part[d],
-                           sizeOf(dim.needed), "2n");
+               v.intervals("arriving", part[d], sizeOf(dim.needed));
                v.check("ends outside the table", [&]() -> std::string {
                  for (size_t e = 0; e < part[d].size(); ++e)
                    if (!dim.needed[e].contains(part[d][e]))
@@ -386,10 +389,17 @@ public:
   void list(const char *, std::vector<int64_t> &values, int64_t, const char *) {
     out.words.insert(out.words.end(), values.begin(), values.end());
   }
-  void intervals(const char *, std::vector<shardc::Interval> &values, int64_t,
-                 const char *) {
+  void intervals(const char *, std::vector<shardc::Interval> &values, int64_t) {
+    std::vector<int64_t> numbers;
+    numbers.reserve(2 * values.size());
     for (shardc::Interval interval : values)
-      out.words.insert(out.words.end(), {interval.begin, interval.end});
+      numbers.insert(numbers.end(), {interval.begin, interval.end});
+    auto [entry, isNew] =
+        places.emplace(std::move(numbers), sizeOf(out.words) + 1);
+    out.words.push_back(isNew ? 0 : entry->second);
+    if (isNew)
+      out.words.insert(out.words.end(), entry->first.begin(),
+                       entry->first.end());
   }
   void texts(const char *, std::vector<std::string> &values, int64_t size,
              const char *) {
@@ -424,14 +434,17 @@ private:
 
   EncodedSites &out;
   std::map<std::string, int64_t, std::less<>> known;
+  /// Where intervals that were written start.
+  std::map<std::vector<int64_t>, int64_t> places;
 };
 
 /// Reads words that nobody vouches for. After the first thing that is wrong
 /// every word is 0 and every list empty.
 class SiteReader {
 public:
-  SiteReader(std::span<const int64_t> words, std::string_view strings)
-      : words(words), strings(strings) {}
+  SiteReader(std::span<const int64_t> words, std::string_view strings,
+             int64_t mostIntervals)
+      : words(words), strings(strings), intervalsLeft(mostIntervals) {}
 
   std::string error;
   std::string where; ///< begins errors
@@ -455,7 +468,8 @@ public:
   int64_t count(const char *, int64_t, int64_t most, int64_t wordsEach = 1) {
     int64_t value = next();
     int64_t left = sizeOf(words) - next_;
-    if (value < 0 || value > most || value > left / wordsEach) {
+    if (value < 0 || value > most ||
+        (wordsEach > 0 && value > left / wordsEach)) {
       failed = true;
       return 0;
     }
@@ -468,12 +482,25 @@ public:
       values.push_back(next());
   }
   void intervals(const char *, std::vector<shardc::Interval> &values,
-                 int64_t size, const char *) {
+                 int64_t size) {
     values.clear();
-    for (int64_t i = 0; i < size && isGood(); ++i) {
-      int64_t begin = next();
-      values.push_back({begin, next()});
-    }
+    int64_t first = next();
+    bool isHere = first == 0;
+    if (isHere)
+      first = next_;
+    if (first < 0 || first > sizeOf(words) - 2 * size)
+      failed = true;
+    intervalsLeft -= size;
+    if (intervalsLeft < 0)
+      fail("too many intervals: no more than " + std::to_string(maxIntervals) +
+           " are read for all sites");
+    if (!isGood())
+      return;
+    values.reserve(size);
+    for (int64_t i = 0; i < size; ++i)
+      values.push_back({words[first + 2 * i], words[first + 2 * i + 1]});
+    if (isHere)
+      next_ += 2 * size;
   }
   void texts(const char *, std::vector<std::string> &values, int64_t size,
              const char *) {
@@ -540,6 +567,7 @@ private:
   std::span<const int64_t> words;
   std::string_view strings;
   int64_t next_ = 0;
+  int64_t intervalsLeft;
   bool failed = false;
 };
 
@@ -566,9 +594,12 @@ public:
     after = "..";
   }
   template <typename List>
-  void intervals(const char *what, List &values, int64_t size,
-                 const char *words) {
-    list(what, values, size, words);
+  void intervals(const char *what, List &values, int64_t size) {
+    row(place(), (std::string(what) +
+                  ": 0, or the word of the table at which the same stands")
+                     .c_str());
+    ++words;
+    list("if 0, begin and end of each entry", values, size, "2n");
   }
   template <typename List>
   void texts(const char *what, List &values, int64_t size, const char *words) {
@@ -627,9 +658,10 @@ inline EncodedSites encodeSites(SiteTable table) {
 /// lengths are in range and sizes are not negative; that owned boxes tile the
 /// tensor is shardc::verifyExchange's to say.
 inline std::string decodeSites(std::span<const int64_t> words,
-                               std::string_view strings, SiteTable &table) {
+                               std::string_view strings, SiteTable &table,
+                               int64_t mostIntervals = maxIntervals) {
   table = SiteTable();
-  detail::SiteReader reader(words, strings);
+  detail::SiteReader reader(words, strings, mostIntervals);
   int64_t magic = 0, version = 0, total = 0;
   std::vector<int64_t> starts;
   detail::visitTable(reader, table, magic, version, total, starts);
