@@ -318,32 +318,56 @@ SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan,
     return llvm::to_vector(llvm::seq<int64_t>(0, plan.length));
   SmallVector<int64_t> all = unite(owned.axes, plan.parts.front().axes),
                        shifts{0};
-  // By coordinate along all axes: its place in a ring, who is at the others,
-  // and its queries.
-  PlacesOf along = placesOf(owned.axes, plan.places, mesh);
-  SmallVector<int64_t> numbers;
-  SmallVector<SmallVector<Interval>> rows(plan.parts.size());
-  for (int64_t index = 0, e = ranksAlong(all); index < e; ++index) {
-    SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
-    numbers.push_back(numberOf(owned.axes, mesh, coordinate));
-    for (auto [mine, part] : llvm::zip_equal(rows, plan.parts))
-      mine.push_back(at(part, mesh, coordinate));
-  }
-  auto needsSome = [&](int64_t shift) {
-    for (size_t index = numbers.size(); index-- > 0;) {
-      int64_t number = numbers[index];
-      int64_t owner =
-          along.rest[number] +
-          along.ofPlace[(along.place[number] + shift) % plan.length];
-      for (ArrayRef<Interval> mine : rows)
-        for (const TablePart &piece : pieces)
-          if (!band.trim(mine[index], piece.natural.intervals[owner]).empty())
-            return true;
-    }
-    return false;
+  // The blocks of each ring as they follow one another: a rank looks at those
+  // alone that its queries' keys are in.
+  struct Block {
+    int64_t ring, place;
+    Interval keys;
   };
+  PlacesOf along = placesOf(owned.axes, plan.places, mesh);
+  SmallVector<SmallVector<Block>> blocks;
+  for (const TablePart &piece : pieces) {
+    SmallVector<Block> &list = blocks.emplace_back();
+    for (auto [owner, keys] : llvm::enumerate(piece.natural.intervals))
+      if (!keys.empty())
+        list.push_back({along.rest[owner], along.place[owner], keys});
+    llvm::sort(list, [](const Block &a, const Block &b) {
+      return std::tuple(a.ring, a.keys.begin) <
+             std::tuple(b.ring, b.keys.begin);
+    });
+  }
+  SmallVector<bool> isNeeded(plan.length, false);
+  isNeeded[0] = true;
+  int64_t missing = plan.length - 1;
+  // The last queries of a causal band need all.
+  for (int64_t index = ranksAlong(all); missing > 0 && index-- > 0;) {
+    SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
+    int64_t number = numberOf(owned.axes, mesh, coordinate);
+    for (const IntervalTable &part : plan.parts) {
+      Interval mine = at(part, mesh, coordinate),
+               span = band.trim(mine, {0, sizes[key]});
+      if (span.empty())
+        continue;
+      for (ArrayRef<Block> list : blocks) {
+        const Block *block = llvm::partition_point(list, [&](const Block &b) {
+          return b.ring < along.rest[number] ||
+                 (b.ring == along.rest[number] && b.keys.end <= span.begin);
+        });
+        for (; block != list.end() && block->ring == along.rest[number] &&
+               block->keys.begin < span.end;
+             ++block) {
+          int64_t shift = block->place - along.place[number];
+          shift += shift < 0 ? plan.length : 0;
+          if (isNeeded[shift] || band.trim(mine, block->keys).empty())
+            continue;
+          isNeeded[shift] = true;
+          --missing;
+        }
+      }
+    }
+  }
   for (int64_t shift = 1; shift < plan.length; ++shift)
-    if (needsSome(shift))
+    if (isNeeded[shift])
       shifts.push_back(shift);
   return shifts;
 }

@@ -199,8 +199,8 @@ Held InPlace::heldByRank(unsigned position, Attribute attr) {
     for (StringAttr axis : dim.getAxes())
       axes.push_back(mesh.getAxisIndex(axis.getValue()));
     for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
-      held.bytes[rank] *=
-          boundaries.sizes()[coordinateAlong(mesh.getAxisSizes(), axes, rank)];
+      held.bytes[rank] *= boundaries.shardSize(
+          coordinateAlong(mesh.getAxisSizes(), axes, rank));
   }
   // Of nothing in this binding no factor can be told.
   if (!held.formulas.empty() && llvm::is_contained(held.bytes, 0))
