@@ -14,6 +14,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -919,6 +920,10 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
       known[twin] = {Number(APInt(type.getElementTypeBitWidth(), value,
                                   /*isSigned=*/true, /*implicitTrunc=*/true),
                             extent)};
+    } else if (!llvm::isIntN(type.getElementTypeBitWidth() - 1, value)) {
+      return op->emitOpError("has the result type ")
+             << type.getElementType() << ", but dim " << size.getDimension()
+             << " has " << value << " elements";
     } else {
       twin = ConstantOp::create(
           b, DenseElementsAttr::get(
@@ -1187,6 +1192,28 @@ static std::set<int64_t> numbersOf(func::FuncOp main) {
   return numbers;
 }
 
+/// Types that programs state are within limits; sizes that follow from shapes
+/// of arguments need not be.
+static LogicalResult checkSizes(func::FuncOp main) {
+  auto check = [](Operation *op, Type type) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || hasCountableBytes(tensor))
+      return success();
+    return op->emitOpError("has the type ")
+           << tensor << ", whose number of bytes overflows 63 bits";
+  };
+  for (Type type : main.getArgumentTypes())
+    if (failed(check(main, type)))
+      return failure();
+  return failure(main.walk([&](Operation *op) {
+                       for (Type type : op->getResultTypes())
+                         if (failed(check(op, type)))
+                           return WalkResult::interrupt();
+                       return WalkResult::advance();
+                     })
+                     .wasInterrupted());
+}
+
 /// True if a dynamic shape or op stands anywhere.
 static bool isDynamic(func::FuncOp main) {
   bool dynamic = !llvm::all_of(main.getArgumentTypes(), isStatic);
@@ -1316,7 +1343,8 @@ struct RefineShapesPass final
     if (main && (!shapes.empty() || isDynamic(main))) {
       FailureOr<func::FuncOp> refined =
           open ? refineOpen(main) : refine(main, nullptr);
-      if (failed(refined))
+      // Placeholders say nothing of how large a tensor is going to be.
+      if (failed(refined) || (!open && failed(checkSizes(*refined))))
         return signalPassFailure();
       main = *refined;
     }

@@ -75,10 +75,16 @@ double shardc::interpreter::floatOf(const Format &format, uint64_t bits) {
 // Arrays
 //===----------------------------------------------------------------------===//
 
+/// For which there is no memory.
+static constexpr int64_t kMostElements = int64_t(1) << 48;
+
 int64_t shardc::interpreter::countElements(ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return 0;
   int64_t count = 1;
   for (int64_t size : shape)
-    count *= size;
+    if (llvm::MulOverflow(count, size, count) || count > kMostElements)
+      return kMostElements;
   return count;
 }
 

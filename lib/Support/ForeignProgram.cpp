@@ -54,6 +54,16 @@ static constexpr size_t kMebibyte = size_t(1) << 20;
 // Limits on what was read
 //===----------------------------------------------------------------------===//
 
+bool shardc::hasCountableBytes(ShapedType type) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return true;
+  std::optional<int64_t> bytes = 16; // of the widest element
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && bytes)
+      bytes = llvm::checkedMul(*bytes, size);
+  return bytes.has_value();
+}
+
 namespace {
 /// Measures attributes and types without recursion, each once: they may share
 /// parts, so that a short file holds one that is endless when written out.
@@ -110,13 +120,7 @@ private:
     for (int64_t size : shaped.getShape())
       if (size < 0 && !ShapedType::isDynamic(size))
         return fail("a dim has " + llvm::Twine(size) + " elements");
-    std::optional<int64_t> bytes = 16; // of the widest element
-    if (llvm::is_contained(shaped.getShape(), 0))
-      return success();
-    for (int64_t size : shaped.getShape())
-      if (!ShapedType::isDynamic(size) && bytes)
-        bytes = llvm::checkedMul(*bytes, size);
-    if (!bytes)
+    if (!hasCountableBytes(shaped))
       return fail("tensor has so many elements that their number of bytes "
                   "overflows 63 bits");
     return success();

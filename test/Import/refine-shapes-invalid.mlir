@@ -14,6 +14,14 @@ func.func @main(%x: tensor<?x4xf32>, %y: tensor<?xf32>) -> tensor<?x4xf32> {
 
 // -----
 
+func.func @main(%x: tensor<?x4xf32>, %bytes: tensor<3000000000xui8>) -> tensor<i32> {
+  // expected-error @below {{'stablehlo.get_dimension_size' op has the result type 'i32', but dim 0 has 3000000000 elements}}
+  %n = stablehlo.get_dimension_size %bytes, dim = 0 : (tensor<3000000000xui8>) -> tensor<i32>
+  return %n : tensor<i32>
+}
+
+// -----
+
 func.func @main(%x: tensor<?x4xf32>) {
   %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
   %seven = stablehlo.constant dense<7> : tensor<i32>

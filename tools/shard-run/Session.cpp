@@ -286,7 +286,7 @@ Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
       if (static_cast<int64_t>(numbers->size()) != size || total == 0 ||
           total > INT32_MAX)
         return refuse("expected a share for each of " + Twine(size) +
-                      " coordinates, not all 0");
+                      " coordinates, of 1 to 2147483647 in all");
       shares[axis->name] = std::move(*numbers);
       continue;
     }
@@ -329,9 +329,19 @@ Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
       }
   // What is said of an open dim is at least how many elements it has.
   for (auto &[argument, shape] : shapes)
-    for (auto [i, dim] : enumerate(program.arguments[argument].dims))
-      if (dim.open)
-        sizes.try_emplace({argument, i}, std::vector<int64_t>{shape[i]});
+    for (auto [i, dim] : enumerate(program.arguments[argument].dims)) {
+      if (!dim.open)
+        continue;
+      auto [place, isNew] =
+          sizes.try_emplace({argument, i}, std::vector<int64_t>{shape[i]});
+      std::optional<Boundaries> cut = Boundaries::fromSizes(place->second);
+      if (!isNew && cut && cut->size() != shape[i])
+        return toolError(ExitCode::Usage,
+                         "--sizes: argument " + Twine(argument) + ", dim " +
+                             Twine(i) + ": sizes add up to " +
+                             Twine(cut->size()) + ", but --shapes gives " +
+                             Twine(shape[i]));
+    }
   for (auto [number, argument] : enumerate(program.arguments))
     for (auto [i, dim] : enumerate(argument.dims))
       if (dim.open && !sizes.count({number, i}))

@@ -60,6 +60,10 @@ readForeignProgram(mlir::MLIRContext &context,
                    std::unique_ptr<llvm::MemoryBuffer> buffer,
                    llvm::StringRef splitMarker = {});
 
+/// Whether the bytes of a tensor with the static sizes of `type` are a number
+/// of 63 bits, whatever its elements.
+bool hasCountableBytes(mlir::ShapedType type);
+
 } // namespace shardc
 
 #endif // SHARDC_SUPPORT_FOREIGNPROGRAM_H

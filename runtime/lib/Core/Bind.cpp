@@ -16,6 +16,9 @@ using shardc::BoundTable;
 /// More than any machine has.
 static constexpr int64_t largestArena = int64_t(1) << 48;
 
+/// Of one argument or result.
+static constexpr int64_t mostElements = int64_t(1) << 48;
+
 using Sizes = std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>>;
 
 /// The sizes that the indices `boundaries` leave, for messages.
@@ -163,10 +166,11 @@ writeBorders(const Formulas &formulas,
   return {};
 }
 
-/// Writes open extents into the shapes of arguments and results.
-static void bindShapes(const Formulas &formulas,
-                       const std::vector<int64_t> &values,
-                       std::string &metadata) {
+/// Writes open extents into the shapes of arguments and results. An error, or
+/// an empty string.
+static std::string bindShapes(const Formulas &formulas,
+                              const std::vector<int64_t> &values,
+                              std::string &metadata) {
   static constexpr std::string_view key = "\"shape\":[";
   std::string text;
   size_t copied = 0;
@@ -177,17 +181,28 @@ static void bindShapes(const Formulas &formulas,
     if (end == std::string::npos)
       break;
     text.append(metadata, copied, begin - copied);
+    size_t start = text.size();
+    int64_t elements = 1;
     for (size_t at = begin; at < end;) {
       size_t next = std::min(metadata.find(',', at), end);
-      int64_t size = std::strtoll(metadata.c_str() + at, nullptr, 10);
-      text += (at > begin ? "," : "") +
-              std::to_string(formulas.extents.resolve(size, values));
+      int64_t size = formulas.extents.resolve(
+          std::strtoll(metadata.c_str() + at, nullptr, 10), values);
+      text += (at > begin ? "," : "") + std::to_string(size);
+      if (size < 0 ||
+          __builtin_mul_overflow(elements, std::max<int64_t>(size, 1),
+                                 &elements) ||
+          elements > mostElements)
+        elements = mostElements + 1;
       at = next + 1;
     }
+    if (elements > mostElements)
+      return "an argument or result of shape [" + text.substr(start) +
+             "] has more than 2^48 elements";
     copied = begin = end;
   }
   text.append(metadata, copied);
   metadata = std::move(text);
+  return {};
 }
 
 /// Writes the sizes of the mesh's axes into `metadata`.
@@ -402,7 +417,8 @@ const std::string &Program::describeValues() const {
 std::shared_ptr<Program>
 shardrt::bindProgram(std::shared_ptr<const Program> program,
                      std::span<const int64_t> mesh, const Sizes &given,
-                     std::string &error) {
+                     int &status, std::string &error) {
+  status = SHARDRT_USAGE;
   if (!program->formulas) {
     error = "no sizes of this program were left open when it was compiled";
     return nullptr;
@@ -440,12 +456,19 @@ shardrt::bindProgram(std::shared_ptr<const Program> program,
   for (const BoundBorder &border : formulas.borders)
     bound->borders.push_back(tables[border.formula].indices);
   error = bindSites(formulas, binding, tables, bound->table);
-  if (error.empty() && !haveArenas(*bound))
+  if (error.empty() && !bound->extents.empty()) {
+    std::string unused = bound->metadata;
+    error = bindShapes(formulas, bound->extents, unused);
+  }
+  if (error.empty() && !haveArenas(*bound)) {
     error = "its temporaries are larger than any memory";
+    status = SHARDRT_MEMORY;
+  }
   if (error.empty())
     error = checkSites(*bound);
   if (!error.empty())
     return nullptr;
   bound->origin = program->origin ? program->origin : std::move(program);
+  status = SHARDRT_OK;
   return bound;
 }

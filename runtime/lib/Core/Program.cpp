@@ -245,8 +245,9 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
                          *read);
     loaded->formulas = std::move(read);
     // Extents have no default.
-    if (why.empty() && loaded->formulas->extents.empty())
-      loaded = bindProgram(loaded, loaded->table.meshShape, {}, why);
+    if (int status = SHARDRT_OK;
+        why.empty() && loaded->formulas->extents.empty())
+      loaded = bindProgram(loaded, loaded->table.meshShape, {}, status, why);
     if (why.empty() && loaded->isComplete())
       why = checkBorders(*loaded);
   }
@@ -439,12 +440,13 @@ int shardrt_program_bind_mesh(const shardrt_program *program,
       }
     }
     std::string why;
+    int status = SHARDRT_OK;
     std::shared_ptr<Program> result =
         bindProgram(program->program, {mesh, static_cast<size_t>(numAxes)},
-                    boundaries, why);
+                    boundaries, status, why);
     if (!result) {
       writeError(error, errorSize, why);
-      return SHARDRT_USAGE;
+      return status;
     }
     *bound = new shardrt_program{std::move(result)};
     return SHARDRT_OK;

@@ -81,11 +81,12 @@ namespace shardrt {
 
 /// `program`, which has formulas, with the numbers that they say where dims of
 /// arguments arrive cut as `given` says; balanced where it says nothing; on a
-/// mesh with the axis sizes `mesh`. Or nothing, and why in `error`.
+/// mesh with the axis sizes `mesh`. Or nothing, and why in `status` and
+/// `error`.
 std::shared_ptr<Program> bindProgram(
     std::shared_ptr<const Program> program, std::span<const int64_t> mesh,
     const std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> &given,
-    std::string &error);
+    int &status, std::string &error);
 
 /// What `program` is bound to, as words: as many for every binding.
 std::vector<int64_t> wordsOfBinding(const Program &program);
