@@ -467,6 +467,36 @@ TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
   }
 }
 
+TEST(Processes, AJobThatIsStoppedAndContinuedGoesOn) {
+  for (Way way : jobWays) {
+    std::vector<Outcome> outcomes = runForked(
+        threeSites(3), way,
+        [](shardrt_context *ctx) -> int {
+          for (int64_t i = 0; i < 60; ++i) {
+            if (int s = callSite(ctx, 0))
+              return s;
+            // The others wait for it nearly all the time.
+            if (shardrt_rank(ctx) == 1)
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+          }
+          return 0;
+        },
+        {}, 20'000,
+        [](const std::vector<pid_t> &processes) {
+          // For longer than the watchdog waits, in the middle of the run.
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
+          for (int signal : {SIGSTOP, SIGCONT}) {
+            for (pid_t process : processes)
+              kill(process, signal);
+            if (signal == SIGSTOP)
+              std::this_thread::sleep_for(std::chrono::milliseconds(3000));
+          }
+        });
+    for (const Outcome &outcome : outcomes)
+      EXPECT_EQ(outcome.status, 0) << nameOf(way) << ": " << outcome.message;
+  }
+}
+
 TEST(Processes, RanksThatDoNotComeAreNamed) {
   for (Way way : jobWays) {
     std::vector<Outcome> outcomes = runForked(

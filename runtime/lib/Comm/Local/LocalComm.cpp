@@ -8,6 +8,7 @@
 
 #include "Comm/Local/LocalComm.h"
 #include "Comm/Shared/Process.h"
+#include "Core/Absence.h"
 #include "Core/Clock.h"
 #include "Core/Cores.h"
 #include "Core/Spin.h"
@@ -188,6 +189,7 @@ void LocalGroup::patrol(int64_t sinceNs) {
   // A bell rung in vain is cheap at this pace, and lets each rank that waits
   // find out that its peers went elsewhere.
   int64_t now = nowNs();
+  sinceNs = std::max(sinceNs, lastReturnNs(now));
   bool late = false;
   for (int64_t i = 0; i < numRanks; ++i) {
     if (isShared() && i != shared.rank && !failed() &&

@@ -2,6 +2,7 @@
 
 #include "Comm/Wire/WireComm.h"
 #include "Comm/Wire/Contact.h"
+#include "Core/Absence.h"
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
 #include <bit>
@@ -329,6 +330,7 @@ void WireGroup::askAround() {
 void WireGroup::patrol(int64_t sinceNs) {
   carrier->advance();
   int64_t now = nowNs();
+  sinceNs = std::max(sinceNs, lastReturnNs(now));
   Failure timeout;
   {
     std::lock_guard lock(mutex);
