@@ -35,12 +35,15 @@ download=("${PYTHON:-python3}" -m pip download --quiet --disable-pip-version-che
 [ -z "${SHARDC_TORCH_WHEEL:-}" ] || "${download[@]}" "$SHARDC_TORCH_WHEEL"
 cp "$wheel" "$packages"
 cp "$tree"/test/Python/{arrays,calls,no_jax,specs}.py "$tree/test/Python/Inputs/beside.py" "$folder/tree/test/Python"
+cp "$tree"/python/examples/{train,unet}.py "$tree/test/Jax/asked.py" "$folder/tree"
 cp "$tree/VERSION" "$folder/tree"
 
-# A process of its own sees the Debian alone, with /proc and without network.
+# A process of its own sees the Debian alone, with /proc, and no network but the
+# way to itself (SIOCSIFFLAGS, IFF_UP), by which ranks in processes meet.
 # shellcheck disable=SC2016 # expanded by the shell in there
 unshare --mount --net --fork --kill-child bash -euc '
   mount --bind /dev "$0/dev" && mount -t proc proc "$0/proc"
+  python3 -c "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sh14x\", b\"lo\", 1))"
   exec chroot "$0" /usr/bin/env -i PATH=/usr/bin:/bin HOME=/root bash -euc "
     [ ! -e /usr/lib/llvm-22 ]
     python3 -m venv /v
@@ -53,6 +56,10 @@ unshare --mount --net --fork --kill-child bash -euc '
     /v/bin/python no_jax.py
     install ml_dtypes jax
     /v/bin/python specs.py
+    # The plugin, found by its entry point: a script of JAX, with one variable and without.
+    /v/bin/python /tree/asked.py
+    JAX_PLATFORMS=shardc SHARDC_DEVICES=8 /v/bin/python /tree/train.py
+    SHARDC_DEVICES=8 /v/bin/python /tree/train.py
     [ ! -e /packages/triton-*.whl ] || install triton
     [ ! -e /packages/torch-*.whl ] || install torch
     /v/bin/python beside.py
