@@ -156,12 +156,21 @@ void shardc::updateSites(ModuleOp module, const shardrt::SiteTable &table) {
   MLIRContext *context = module.getContext();
   SmallVector<Attribute> sites;
   for (auto [old, site] :
-       llvm::zip_equal(attr.getSites().getAsRange<SiteAttr>(), table.sites))
-    sites.push_back(SiteAttr::get(
-        context, old.getKind(), old.getReport(), old.getType(),
-        old.getReduction(), old.getName(), old.getLocation(), site.inPlace,
-        site.releasedLater, old.getGroup(), old.getShape(), old.getDims(),
-        old.getParts(), old.getRows()));
+       llvm::zip_equal(attr.getSites().getAsRange<SiteAttr>(), table.sites)) {
+    ArrayAttr dims = old.getDims();
+    if (dims && dims.size() < site.exchange.dims.size()) {
+      SmallVector<Attribute> all(dims.getValue());
+      for (const DimExchange &dim :
+           llvm::drop_begin(site.exchange.dims, dims.size()))
+        all.push_back(DimExchangeAttr::get(context, attr.getMesh(), dim));
+      dims = ArrayAttr::get(context, all);
+    }
+    sites.push_back(
+        SiteAttr::get(context, old.getKind(), old.getReport(), old.getType(),
+                      old.getReduction(), old.getName(), old.getLocation(),
+                      site.inPlace, site.releasedLater, old.getGroup(),
+                      old.getShape(), dims, old.getParts(), old.getRows()));
+  }
   contract::Sites::set(module,
                        SiteTableAttr::get(context, attr.getMesh(),
                                           ArrayAttr::get(context, sites)));

@@ -14,7 +14,7 @@ bool hasSites(mlir::ModuleOp module);
 /// none, or moves elements that the runtime cannot.
 mlir::FailureOr<shardrt::SiteTable> readSites(mlir::ModuleOp module);
 /// Writes back what passes on buffers decide of each site: whether it is in
-/// place, and whether it is released later.
+/// place, whether it is released later, and dims that were added at the end.
 void updateSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
 /// The runtime's code of an element type; nullopt if it has none.
 std::optional<shardrt::ElementType> elementTypeOf(mlir::Type type);

@@ -202,6 +202,8 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
   kernels.marks = options.trace;
   kernels.exact = options.reproducible;
   kernels.onBuffers = [](OpPassManager &buffers) {
+    // Zeros around a window come with its halo, before margins find a place.
+    buffers.addPass(createPadInExchangesPass());
     buffers.addPass(createMarginsInPlacePass());
     buffers.addPass(createReleaseLatePass());
   };

@@ -30,6 +30,45 @@ def LowerCommunicationPass : Pass<"spmd-lower-communication", "::mlir::ModuleOp"
                            "::mlir::bufferization::BufferizationDialect"];
 }
 
+def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
+  let summary = "Let exchanges write the padded buffers that get copies of what they bring.";
+  let description = [{
+    Before: buffers. What an exchange brings is copied into the middle of a buffer that was filled with the same
+    constant that the exchange fills with. After: where the dims that become larger are whole in each rank, and nothing else uses
+    either buffer before the copy, the exchange writes the larger buffer, with its edges: its `#spmd.site` has the padded dims too.
+
+    ```mlir
+    // before
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>]>]>} {
+      spmd.mesh @mesh = <["x"=2]>
+      func.func @main(%x: memref<4x4xf32>, %out: memref<5x6xf32>) {
+        %zero = arith.constant 0.0 : f32
+        %h = memref.alloc() : memref<5x4xf32>
+        spmd.run_site 0 ins(%x : memref<4x4xf32>) outs(%h : memref<5x4xf32>)
+        %p = memref.alloc() : memref<5x6xf32>
+        linalg.fill ins(%zero : f32) outs(%p : memref<5x6xf32>)
+        %box = memref.subview %p[0, 1] [5, 4] [1, 1] : memref<5x6xf32> to memref<5x4xf32, strided<[6, 1], offset: 1>>
+        memref.copy %h, %box : memref<5x4xf32> to memref<5x4xf32, strided<[6, 1], offset: 1>>
+        linalg.exp ins(%p : memref<5x6xf32>) outs(%out : memref<5x6xf32>)
+        return
+      }
+    }
+    // after
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:4, 3:8]>, #spmd.dim_exchange<dim 1 along [] : [0:4] -> [-1:5]>]>]>} {
+      spmd.mesh @mesh = <["x"=2]>
+      func.func @main(%arg0: memref<4x4xf32>, %arg1: memref<5x6xf32>) {
+        %cst = arith.constant 0.000000e+00 : f32
+        %alloc = memref.alloc() : memref<5x6xf32>
+        spmd.run_site 0 ins(%arg0 : memref<4x4xf32>) outs(%alloc : memref<5x6xf32>)
+        linalg.exp ins(%alloc : memref<5x6xf32>) outs(%arg1 : memref<5x6xf32>)
+        return
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+}
+
 def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let summary = "Let blocks lie where their margins are added.";
   let description = [{

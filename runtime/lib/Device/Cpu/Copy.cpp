@@ -114,10 +114,27 @@ static bool isOneByte(const std::byte *fill, int64_t elementBytes) {
   return true;
 }
 
+/// Copies `pattern` to each run of `copy`.
+static void fillDims(const BoxCopy &copy, size_t dim, const std::byte *pattern,
+                     std::byte *dst) {
+  BoxCopy::Dim d = copy.dims[dim];
+  d.srcStride = 0;
+  if (dim + 1 == copy.dims.size())
+    return copyRow(d, copy.run, pattern, dst);
+  for (int64_t i = 0; i < d.count; ++i)
+    fillDims(copy, dim + 1, pattern, dst + i * d.dstStride);
+}
+
 void shardrt::runFill(const BoxCopy &copy, std::byte *dst, const void *fill,
                       int64_t elementBytes) {
   static constexpr std::byte zero[16] = {};
   const std::byte *element = fill ? static_cast<const std::byte *>(fill) : zero;
+  std::byte pattern[64];
+  if (copy.run <= int64_t(sizeof(pattern)) && !copy.dims.empty()) {
+    for (int64_t i = 0; i < copy.run; i += elementBytes)
+      std::memcpy(pattern + i, element, elementBytes);
+    return fillDims(copy, 0, pattern, dst + copy.dstOffset);
+  }
   if (isOneByte(element, elementBytes)) {
     forEachRun(copy, [&](int64_t, int64_t at) {
       std::memset(dst + at, std::to_integer<int>(element[0]), copy.run);
