@@ -1,8 +1,9 @@
 //===- Reductions.cpp - reduce, reduce_window -----------------------------===//
 //
 // StableHLO asks that body and init value form a monoid, so order is free and a
-// window as long as its axis may be a running sum. Sums and products of floats
-// narrower than 32 bits accumulate in f32.
+// window as long as its axis may be a running sum. Sums, products and extremes
+// of floats narrower than 32 bits accumulate in f32, extremes for speed alone:
+// in one type they are one instruction, and vectors of them can be combined.
 //
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
@@ -25,7 +26,7 @@ namespace {
 struct Reducer {
   Lowerer &l;
   Region &region;
-  Operation *wideOp = nullptr; // an add or multiply of narrow floats
+  Operation *wideOp = nullptr; // one op of narrow floats
   SmallVector<Type> types;     // of the accumulators
 
   Reducer(Lowerer &l, Region &region, TypeRange results);
@@ -47,7 +48,8 @@ Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
   Block &block = region.front();
   Operation &first = block.front();
   if (!narrow || narrow.getWidth() >= 32 ||
-      !isa<stablehlo::AddOp, stablehlo::MulOp>(first) ||
+      !isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp,
+           stablehlo::MinOp>(first) ||
       first.getNextNode() != block.getTerminator() ||
       block.getTerminator()->getOperand(0) != first.getResult(0))
     return;
@@ -73,10 +75,15 @@ SmallVector<Value> Reducer::init(ValueRange sources) {
 SmallVector<Value> Reducer::combine(ValueRange accumulators,
                                     ValueRange elements) {
   if (wideOp) {
-    Value element = castFloat(l.b, elements[0], types[0]);
+    Value sum = accumulators[0],
+          element = castFloat(l.b, elements[0], types[0]);
     if (isa<stablehlo::AddOp>(wideOp))
-      return {arith::AddFOp::create(l.b, accumulators[0], element).getResult()};
-    return {arith::MulFOp::create(l.b, accumulators[0], element).getResult()};
+      return {arith::AddFOp::create(l.b, sum, element).getResult()};
+    if (isa<stablehlo::MulOp>(wideOp))
+      return {arith::MulFOp::create(l.b, sum, element).getResult()};
+    if (isa<stablehlo::MaxOp>(wideOp))
+      return {arith::MaximumFOp::create(l.b, sum, element).getResult()};
+    return {arith::MinimumFOp::create(l.b, sum, element).getResult()};
   }
   SmallVector<Value> args(accumulators);
   args.append(elements.begin(), elements.end());
