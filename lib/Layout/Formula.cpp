@@ -9,6 +9,7 @@
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
+#include "shardc/Layout/TravelFormula.h"
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -16,6 +17,10 @@
 #include <set>
 
 using namespace shardc;
+
+// Kinds of shardc/Layout/TravelFormula.h.
+static constexpr auto kHull = FormulaKind(23);   ///< intervals
+static constexpr auto kPacked = FormulaKind(24); ///< boundaries
 
 /// As many as ranks that a site table can have.
 static constexpr int64_t mostShards = 65536;
@@ -37,7 +42,7 @@ struct KindInfo {
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 23> infos = {{
+  static constexpr std::array<KindInfo, 25> infos = {{
       {"given", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
@@ -61,6 +66,8 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"blocks", Sort::Boundaries, 0, 1, Sort::Boundaries},
       {"domain", Sort::Intervals, 0, 1, Sort::Boundaries},
       {"longest", Sort::Intervals, 0, 1, Sort::Boundaries},
+      {"hull", Sort::Intervals, 0, 2, Sort::Intervals},
+      {"packed", Sort::Boundaries, 0, 1, Sort::Intervals},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -231,6 +238,8 @@ struct Factors {
 } // namespace
 
 std::vector<int64_t> Formula::factors() const {
+  if (kind() == kPacked)
+    return {};
   switch (kind()) {
   case FormulaKind::Given:
     return {numbers().begin() + 3, numbers().end()};
@@ -258,6 +267,10 @@ std::vector<int64_t> Formula::factors() const {
 }
 
 int64_t Formula::extent() const {
+  if (kind() == kPacked) {
+    auto [least, greatest] = operands()[0].range();
+    return saturate((Wide(greatest) - least) * mostShards);
+  }
   switch (kind()) {
   case FormulaKind::Given:
     return numbers()[2];
@@ -294,6 +307,10 @@ Formula Formula::ranks(const ShardCount &shards) {
 
 Formula Formula::blocks(Formula boundaries) {
   return make(FormulaKind::Blocks, {}, {std::move(boundaries)});
+}
+
+Formula shardc::packedFormula(Formula intervals) {
+  return Formula::make(kPacked, {}, {std::move(intervals)});
 }
 
 Formula Formula::domain(Formula boundaries) {
@@ -405,6 +422,11 @@ Formula Formula::elements(Formula positions, int64_t baseDilation) {
 Formula Formula::kept(Formula owned, Formula needed) {
   return make(FormulaKind::Kept, {}, {std::move(owned), std::move(needed)});
 }
+Formula shardc::hullFormula(Formula first, Formula second) {
+  if (first == second)
+    return first;
+  return Formula::make(kHull, {}, {std::move(first), std::move(second)});
+}
 Formula Formula::rotate(Formula intervals, int64_t shift,
                         std::vector<int64_t> places) {
   if (shift == 0)
@@ -436,6 +458,11 @@ std::pair<int64_t, int64_t> Formula::range() const {
     auto [least, greatest] = intervals.range();
     return std::pair<int64_t, int64_t>(0, saturate(Wide(greatest) - least));
   };
+  if (kind() == kHull) {
+    auto [least, greatest] = operands()[0].range();
+    auto [low, high] = operands()[1].range();
+    return {std::min(least, low), std::max(greatest, high)};
+  }
   switch (kind()) {
   case FormulaKind::Same:
     return {numbers()[0], std::max(numbers()[0], numbers()[1])};
@@ -705,6 +732,13 @@ static bool rotate(const Formula &formula, const BoundTable &table,
 /// One entry of a table of intervals, from those of its operands.
 static Interval intervalOf(const Formula &formula,
                            const std::vector<Interval> &operands) {
+  if (formula.kind() == kHull) {
+    Interval first = operands[0], second = operands[1];
+    if (first.empty() || second.empty())
+      return first.empty() && !second.empty() ? second : first;
+    return {std::min(first.begin, second.begin),
+            std::max(first.end, second.end)};
+  }
   switch (formula.kind()) {
   case FormulaKind::Positions: {
     IndexMap map;
@@ -787,6 +821,12 @@ static std::optional<Boundaries> boundariesOf(const Formula &formula,
       return std::nullopt;
     }
     return given;
+  }
+  if (formula.kind() == kPacked) {
+    std::vector<int64_t> indices = {0};
+    for (Interval interval : operand->intervals)
+      indices.push_back(saturate(Wide(indices.back()) + interval.size()));
+    return Boundaries::fromBounds(std::move(indices));
   }
   Boundaries inner = *Boundaries::fromBounds(operand->indices);
   if (formula.kind() == FormulaKind::Blocks) {

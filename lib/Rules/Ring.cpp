@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/Slices.h"
 #include <cmath>
 
@@ -54,11 +55,22 @@ SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
   return met;
 }
 
+IntervalTable Ring::rotated(const IntervalTable &table, int64_t shift) {
+  IntervalTable result{table.axes, {}};
+  for (int64_t number :
+       turnPlaces(table.axes, plan.places, localization.meshSizes(), shift))
+    result.intervals.push_back(table.intervals[number]);
+  if (table.formula)
+    result.formula =
+        Formula::rotate(table.formula, (shift + plan.length) % plan.length,
+                        {plan.places.begin(), plan.places.end()});
+  return result;
+}
+
 bool Ring::isWhole(int64_t turn) {
   const Turn &now = plan.turns[turn];
-  // Such blocks are never trimmed.
   if (now.keys.formula.isOpen())
-    return true;
+    return now.keys.formula == rotated(owned, now.shift).formula;
   SmallVector<int64_t> met =
       turnPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
   if (now.keys.axes != owned.axes)
@@ -128,6 +140,28 @@ SmallVector<Piece> Ring::operand(int64_t number) {
   return pieces;
 }
 
+/// `table` of a tensor of which only what is in `domain` is there.
+static IntervalTable within(const IntervalTable &table, Interval domain) {
+  IntervalTable result{table.axes, {}};
+  for (Interval rows : table.intervals) {
+    Interval kept = intersect(rows, domain);
+    if (kept.empty()) {
+      // As the formula below has it.
+      int64_t begin = !table.formula     ? domain.begin
+                      : domain.begin > 0 ? 0
+                                         : rows.begin;
+      kept = {begin, begin};
+    }
+    result.intervals.push_back(
+        {kept.begin - domain.begin, kept.end - domain.begin});
+  }
+  if (table.formula)
+    result.formula = Formula::positions(
+        -domain.begin, {1},
+        {Formula::kept(table.formula, Formula::same(domain))});
+  return result;
+}
+
 Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   AffineMap to = op.getResultMap(number);
   RankedTensorType type = localization.resultType(number);
@@ -157,12 +191,7 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
         domain = {std::min(domain.begin, rows.begin),
                   std::max(domain.end, rows.end)};
       for (SmallVector<IntervalTable> *tables : {&made, &needed})
-        for (Interval &rows : (*tables)[*dim].intervals) {
-          rows = intersect(rows, domain);
-          rows = rows.empty() ? Interval{0, 0}
-                              : Interval{rows.begin - domain.begin,
-                                         rows.end - domain.begin};
-        }
+        (*tables)[*dim] = within((*tables)[*dim], domain);
     }
     pieces.push_back(localization.exchange(
         value, made, needed, {}, whyRecut(plan.way, /*isBack=*/true)));
@@ -284,16 +313,16 @@ Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
     to[dim] = owned;
   } else {
     // What ranks have of their blocks, one behind the other.
-    ArrayRef<int64_t> mesh = localization.meshSizes();
     int64_t end = 0;
     for (Interval &keys : from[dim].intervals) {
       keys = {end, end + keys.size()};
       end = keys.end;
     }
-    for (auto [keys, visitor] : llvm::zip_equal(
-             to[dim].intervals, turnPlaces(owned.axes, plan.places, mesh,
-                                           -plan.turns[turn].shift)))
-      keys = from[dim].intervals[visitor];
+    if (from[dim].formula)
+      from[dim].formula =
+          Formula::shards(packedFormula(from[dim].formula),
+                          {from[dim].axes.begin(), from[dim].axes.end()});
+    to[dim] = rotated(from[dim], -plan.turns[turn].shift);
   }
   std::string text = "gives back gradients of block " +
                      std::to_string(plan.turns[turn].shift) + " of " +
@@ -311,11 +340,7 @@ Value Ring::receive(Value total, const Arrival &arrival) {
   if (isWhole(arrival.turn))
     return add(total);
   const Turn &turn = plan.turns[arrival.turn];
-  IntervalTable keys = turn.keys;
-  for (auto [mine, visitor] : llvm::zip_equal(
-           keys.intervals, turnPlaces(owned.axes, plan.places,
-                                      localization.meshSizes(), -turn.shift)))
-    mine = turn.keys.intervals[visitor];
+  IntervalTable keys = rotated(turn.keys, -turn.shift);
   unsigned dim = *keyOf(arrival.map);
   return partOf(localization,
                 add(partOf(localization, total, dim, owned, keys)), dim, owned,

@@ -204,6 +204,8 @@ private:
   }
   /// True if all blocks of `turn` are whole: none is trimmed to the band.
   bool isWhole(int64_t turn);
+  /// `table` as the rank `shift` places further on has it.
+  IntervalTable rotated(const IntervalTable &table, int64_t shift);
   /// Text for the first of the exchanges that the plan makes: why it is this
   /// plan.
   std::string explain(std::string text) {

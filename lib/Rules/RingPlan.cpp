@@ -16,6 +16,7 @@
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -125,6 +126,20 @@ struct Band {
       keys.end = std::min(keys.end, rows.end + *upper);
     return keys.empty() ? none : keys;
   }
+  /// The same of tables, for shards of any size; `keys` where it is not known
+  /// how queries lie.
+  Formula trim(const Formula &rows, const Formula &keys) const {
+    // Further than any key is from any query.
+    constexpr int64_t far = int64_t(1) << 48;
+    if (!rows || !keys)
+      return keys;
+    int64_t first = lower.value_or(-far), last = upper.value_or(far);
+    return Formula::kept(
+        keys, Formula::positions(
+                  first, {1, 1},
+                  {rows, Formula::same(
+                             {0, std::max<int64_t>(0, last - first + 1)})}));
+  }
 };
 } // namespace
 
@@ -185,6 +200,9 @@ bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
                      int64_t turn, int64_t part, int64_t keyPart) const {
   Band band(op);
   const IntervalTable &keys = turns[turn].parts[keyPart].natural;
+  // Shards of other sizes may meet where these do not.
+  if (keys.formula.isOpen() || parts[part].formula.isOpen())
+    return true;
   SmallVector<int64_t> axes = unite(keys.axes, parts[part].axes);
   for (int64_t index = 0; index < countAlong(axes, meshSizes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, meshSizes, index);
@@ -203,21 +221,28 @@ bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
 namespace {
 class Planner {
 public:
-  /// `cuts`: how each iteration dim lies.
+  /// `cuts`: how each iteration dim lies. `late`: of an op whose sizes are
+  /// known only when the program is bound, else null.
   Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh,
           ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
-          ArrayRef<int64_t> keyOrder)
+          ArrayRef<int64_t> keyOrder, Localization *late)
       : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder),
-        keyOrder(keyOrder), band(op), numDims(op.getNumDims()),
+        keyOrder(keyOrder), late(late), band(op), numDims(op.getNumDims()),
         query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()),
         cost(costOn(op)),
         isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   FailureOr<RingPlan> plan();
-  RingPlan meetAll(bool isOpen);
+  /// Of a ring of any number of ranks: each block is passed on, whole.
+  RingPlan passAll();
+  RingPlan asItLies();
 
 private:
-  RingPlan asItLies();
+  /// A dim in as many balanced shards as there are coordinates along `axes`.
+  IntervalTable balancedTable(ArrayRef<int64_t> axes, int64_t dim);
+  IntervalTable wholeDim(int64_t dim) {
+    return late ? late->wholeTable(sizes[dim]) : wholeTable(sizes[dim]);
+  }
   /// Fills in who meets what when keys travel.
   void addTurns(RingPlan &plan);
   /// Of twice as many parts of the keys as ranks own blocks, each rank's from
@@ -227,6 +252,8 @@ private:
   /// them.
   SmallVector<int64_t> neededShifts(const RingPlan &plan,
                                     ArrayRef<TablePart> pieces);
+  /// What of `keys` some part of the queries needs.
+  Formula neededBy(const RingPlan &plan, const Formula &keys);
   std::optional<RingPlan> deal(const RingPlan &ring);
   std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
   std::optional<RingPlan> cutHeads(const RingPlan &ring);
@@ -255,6 +282,7 @@ private:
   ArrayRef<int64_t> mesh;
   ArrayRef<IntervalTable> cuts;
   ArrayRef<int64_t> queryOrder, keyOrder;
+  Localization *late;
   Band band;
   int64_t numDims, query, key;
   SmallVector<int64_t> sizes;
@@ -280,8 +308,7 @@ RingPlan Planner::asItLies() {
     // Lists of the best do not add up: queries are cut instead, for the while.
     SmallVector<int64_t> axes(plan.cuts[query].axes);
     llvm::append_range(axes, plan.merged);
-    plan.cuts[query] =
-        tableOf(axes, Boundaries::balanced(sizes[query], ranksAlong(axes)));
+    plan.cuts[query] = balancedTable(axes, query);
     plan.places.assign(plan.cuts[key].axes.begin(), plan.cuts[key].axes.end());
     plan.merged.clear();
     plan.isRecut = true;
@@ -293,6 +320,16 @@ RingPlan Planner::asItLies() {
   }
   plan.length = ranksAlong(plan.places);
   return plan;
+}
+
+IntervalTable Planner::balancedTable(ArrayRef<int64_t> axes, int64_t dim) {
+  IntervalTable table =
+      tableOf(axes, Boundaries::balanced(sizes[dim], ranksAlong(axes)));
+  if (late && late->isOpen(sizes[dim]))
+    table.formula = Formula::shards(
+        Formula::balanced(sizes[dim], late->countCoordinates(axes)),
+        {axes.begin(), axes.end()});
+  return table;
 }
 
 SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
@@ -314,7 +351,7 @@ SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
 SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan,
                                            ArrayRef<TablePart> pieces) {
   const IntervalTable &owned = plan.cuts[key];
-  if (band.isWhole() || owned.axes.empty())
+  if (band.isWhole() || owned.axes.empty() || late)
     return llvm::to_vector(llvm::seq<int64_t>(0, plan.length));
   SmallVector<int64_t> all = unite(owned.axes, plan.parts.front().axes),
                        shifts{0};
@@ -372,12 +409,24 @@ SmallVector<int64_t> Planner::neededShifts(const RingPlan &plan,
   return shifts;
 }
 
+Formula Planner::neededBy(const RingPlan &plan, const Formula &keys) {
+  Formula needed;
+  for (const IntervalTable &part : plan.parts) {
+    Formula keysOfPart = band.trim(formulaOf(part), keys);
+    needed = needed ? hullFormula(needed, keysOfPart) : keysOfPart;
+  }
+  return needed;
+}
+
 void Planner::addTurns(RingPlan &plan) {
   const IntervalTable &owned = plan.cuts[key];
   // The band looks at queries too. What goes back is the same for all queries.
   SmallVector<int64_t> axes(owned.axes),
       all = unite(owned.axes, plan.parts.front().axes);
   bool isTrimmed = !band.isWhole() && !owned.axes.empty();
+  // Of shards of any size where one formula says it for all queries.
+  if (late && (!formulaOf(owned) || (isBackward && axes != all)))
+    isTrimmed = false;
   if (isTrimmed && !isBackward)
     axes = all;
   plan.turns.clear();
@@ -385,7 +434,7 @@ void Planner::addTurns(RingPlan &plan) {
   plan.keyParts.clear();
   SmallVector<TablePart, 0> pieces = splitDealt(owned, keyOrder);
   SmallVector<int64_t> shifts = neededShifts(plan, pieces);
-  if (int64_t(shifts.size()) > kMostTurnsWrittenOut) {
+  if (int64_t(shifts.size()) > kMostTurnsWrittenOut && !late) {
     plan.turns.push_back({0, owned, pieces});
     if (plan.way == PairWay::Dealt) {
       plan.keyParts = dealKeys(owned);
@@ -425,7 +474,15 @@ void Planner::addTurns(RingPlan &plan) {
           isSeen[place] ? hull(table.intervals[place], needed) : needed;
       isSeen[place] = true;
     }
-    if (some || shift == 0) {
+    if (Formula blocks = late ? formulaOf(owned) : Formula(); !shift) {
+      table.formula = owned.formula;
+    } else if (blocks) {
+      blocks = Formula::rotate(blocks, shift,
+                               {plan.places.begin(), plan.places.end()});
+      blocks = isTrimmed ? neededBy(plan, blocks) : blocks;
+      table.formula = blocks.isOpen() ? blocks : Formula();
+    }
+    if (some || shift == 0 || late) {
       SmallVector<TablePart, 0> parts = splitDealt(table, keyOrder);
       plan.turns.push_back({shift, std::move(table), std::move(parts)});
     }
@@ -435,7 +492,9 @@ void Planner::addTurns(RingPlan &plan) {
 std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
   const IntervalTable &queries = ring.cuts[query];
   int64_t ranks = queries.intervals.size();
-  if (band.isWhole() || ranks < 2)
+  if (band.isWhole() || ranks < 2 ||
+      (late && (sizes[query] < 2 * ranks || late->isOpen(sizes[query]) ||
+                late->countCoordinates(queries.axes).isOpen())))
     return std::nullopt;
   RingPlan plan = ring;
   plan.way = PairWay::Dealt;
@@ -446,6 +505,15 @@ std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
     plan.parts[0].intervals.push_back(pieces.shard(rank));
     plan.parts[1].intervals.push_back(pieces.shard(2 * ranks - 1 - rank));
   }
+  // Seen from the end the second half are blocks side by side.
+  int64_t size = sizes[query];
+  std::vector<int64_t> fromEnd = {0};
+  for (Interval interval : plan.parts[1].intervals)
+    fromEnd.push_back(size - interval.begin);
+  plan.parts[1].formula = Formula::positions(
+      size - 1, {-1},
+      {Formula::shards(Formula::fixed(std::move(fromEnd)),
+                       {queries.axes.begin(), queries.axes.end()})});
   addTurns(plan);
   return plan;
 }
@@ -458,11 +526,14 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
   plan.runs.clear();
   plan.keyParts.clear();
   // Gradients of keys that all ranks have are added up: all have the same then.
-  IntervalTable table{{}, {Interval{0, sizes[key]}}};
+  IntervalTable table = wholeDim(key);
   if (!band.isWhole() && !isBackward) {
+    Formula all = late ? formulaOf(table) : Formula();
     table = {plan.parts.front().axes, {}};
     for (Interval rows : plan.parts.front().intervals)
       table.intervals.push_back(band.trim(rows, {0, sizes[key]}));
+    if (all = all ? neededBy(plan, all) : all; all.isOpen())
+      table.formula = all;
   }
   plan.turns = {{0, table, {{table, table}}}};
   // No more may come to a rank than it has queries.
@@ -507,7 +578,9 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
                       op.getMap(1).isFunctionOfDim(dim) &&
                       op.getMap(2).isFunctionOfDim(dim);
     if (everywhere &&
-        sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0)
+        sizes[dim] % (ranksAlong(ring.cuts[dim].axes) * ring.length) == 0 &&
+        !(late && (late->isOpen(sizes[dim]) ||
+                   late->countCoordinates(ring.cuts[dim].axes).isOpen())))
       heads = dim;
   }
   if (!heads)
@@ -519,10 +592,9 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   plan.isRecut = true;
   SmallVector<int64_t> axes(plan.cuts[*heads].axes);
   llvm::append_range(axes, plan.places);
-  plan.cuts[*heads] =
-      tableOf(axes, Boundaries::balanced(sizes[*heads], ranksAlong(axes)));
-  plan.cuts[query] = wholeTable(sizes[query]);
-  plan.cuts[key] = wholeTable(sizes[key]);
+  plan.cuts[*heads] = balancedTable(axes, *heads);
+  plan.cuts[query] = wholeDim(query);
+  plan.cuts[key] = wholeDim(key);
   plan.parts = {plan.cuts[query]};
   plan.turns = {{0, plan.cuts[key], {{plan.cuts[key], plan.cuts[key]}}}};
   plan.places.clear();
@@ -704,27 +776,12 @@ static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
       [&](int64_t dim) { return localization.factorTable(dim); });
 }
 
-/// Of a ring whose blocks have sizes that are known late: at each
-/// step every rank meets another block, and all of it.
-RingPlan Planner::meetAll(bool isOpen) {
+RingPlan Planner::passAll() {
   RingPlan plan = asItLies();
   const IntervalTable &owned = plan.cuts[key];
-  if (isOpen) {
-    plan.isOpen = true;
-    plan.turns.push_back({0, owned, {{owned, owned}}});
-    plan.runs.push_back({0, plan.length - 1});
-    return plan;
-  }
-  for (int64_t shift = 0; shift < plan.length; ++shift) {
-    Turn turn{shift, {owned.axes, {}}, {}};
-    for (int64_t number : turnPlaces(owned.axes, plan.places, mesh, shift))
-      turn.keys.intervals.push_back(owned.intervals[number]);
-    if (owned.formula)
-      turn.keys.formula = Formula::rotate(
-          owned.formula, shift, {plan.places.begin(), plan.places.end()});
-    turn.parts.push_back({turn.keys, turn.keys});
-    plan.turns.push_back(std::move(turn));
-  }
+  plan.isOpen = true;
+  plan.turns.push_back({0, owned, {{owned, owned}}});
+  plan.runs.push_back({0, plan.length - 1});
   return plan;
 }
 
@@ -732,35 +789,31 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                                     Localization &localization) {
   // Turns of a ring are written out one by one where sizes are known late.
   constexpr int64_t kLongestRing = 32;
-  if (localization.isBoundLate()) {
-    if (!op.getQueryOrder().empty() || !op.getKeyOrder().empty())
-      localization.refuse("the sizes of shards in zigzag order");
-    else
-      localization.carriesFormulas();
-    SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-    RingPlan loop = Planner(op, localization.meshSizes(), cuts, {}, {})
-                        .meetAll(/*isOpen=*/true);
-    if (loop.isRecut &&
-        localization.countCoordinates(loop.cuts[op.getQueryDim()].axes)
+  bool isLate = localization.isBoundLate();
+  if (isLate && (!op.getQueryOrder().empty() || !op.getKeyOrder().empty()))
+    localization.refuse("the sizes of shards in zigzag order");
+  else if (isLate)
+    localization.carriesFormulas();
+  SmallVector<IntervalTable> cuts = cutsOf(op, localization);
+  Planner planner(op, localization.meshSizes(), cuts, op.getQueryOrder(),
+                  op.getKeyOrder(), isLate ? &localization : nullptr);
+  if (isLate) {
+    RingPlan ring = planner.asItLies();
+    if (ring.isRecut &&
+        localization.countCoordinates(ring.cuts[op.getQueryDim()].axes)
             .isOpen())
       localization.refuse("the number of ranks, to cut queries anew");
-    if (localization.countCoordinates(loop.places).isOpen()) {
-      if (!loop.merged.empty())
+    if (localization.countCoordinates(ring.places).isOpen()) {
+      if (!ring.merged.empty())
         localization.refuse("a ring whose number of ranks is not known, beside "
                             "axes along which keys are cut as well");
-      return loop;
+      return planner.passAll();
     }
-    RingPlan plan = Planner(op, localization.meshSizes(), cuts, {}, {})
-                        .meetAll(/*isOpen=*/false);
-    if (plan.length > kLongestRing)
+    if (ring.length > kLongestRing)
       localization.refuse("the blocks of a ring of more than " +
                           std::to_string(kLongestRing) + " ranks");
-    return plan;
   }
-  SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-  FailureOr<RingPlan> plan = Planner(op, localization.meshSizes(), cuts,
-                                     op.getQueryOrder(), op.getKeyOrder())
-                                 .plan();
+  FailureOr<RingPlan> plan = planner.plan();
   // What was decided about the order of the whole program.
   if (StringAttr note = contract::OrderNote::get(op); note && succeeded(plan))
     plan->note += (plan->note.empty() ? "" : ", ") + note.str();
@@ -777,6 +830,7 @@ std::optional<double> rules::estimateRing(AllPairsOpInterface op,
       (pairs && pairs.getCombine() == PairCombine::TopK))
     return std::nullopt;
   FailureOr<RingPlan> plan =
-      Planner(op, meshSizes, cuts, queryOrder, keyOrder).plan();
+      Planner(op, meshSizes, cuts, queryOrder, keyOrder, /*late=*/nullptr)
+          .plan();
   return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }

@@ -9,6 +9,17 @@
 // RUN: shard-run %t.zigzag.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --mesh=x=3,y=2
 // RUN: shard-run %t.zigzag.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
 // RUN: shard-run %t.gather.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
+// Sizes that are said late: no more moves than where they are known.
+// RUN: shard-translate %t.ring.mlir --dynamic=all -o %t.ring.so
+// RUN: shard-run %t.ring.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 2>&1 | grep -o 'move [0-9]* bytes' > %t.open
+// RUN: shard-run %t.ring.mlir --seed=1 2>&1 | grep -o 'move [0-9]* bytes' | diff %t.open -
+// RUN: shard-run %t.ring.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
+// RUN: shard-translate %t.zigzag.mlir --dynamic=all -o %t.zigzag.so
+// RUN: shard-run %t.zigzag.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 2>&1 | grep -o 'move [0-9]* bytes' > %t.open
+// RUN: shard-run %t.zigzag.mlir --seed=1 2>&1 | grep -o 'move [0-9]* bytes' | diff %t.open -
+// RUN: shard-run %t.zigzag.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1 --sizes=2:0=0,53,0,0
+// RUN: shard-translate %t.gather.mlir --dynamic=all -o %t.gather.so
+// RUN: shard-run %t.gather.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,19,11,23 --sizes=1:0=23,0,29,1
 // Dealt out by the program, on axes of any size and with queries and keys in orders of their own.
 // RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=zigzag
 // RUN: shard-run %t.ring.mlir --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=zigzag --mesh=x=3,y=2

@@ -4,6 +4,11 @@
 // RUN: shard-run %t.mlir --mesh=x=1 --seed=1 --outputs=@%t.npz
 // RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6
 // RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --mesh=x=17
+// Blocks of any sizes: a rank that has nothing in a window is sent nothing.
+// RUN: shard-translate %s --mesh=x=7 --dynamic=all -o %t.so
+// RUN: shard-run %t.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 2>&1 | grep -o 'move [0-9]* bytes' > %t.open
+// RUN: shard-run %s --mesh=x=7 --seed=1 2>&1 | grep -o 'move [0-9]* bytes' | diff %t.open -
+// RUN: shard-run %t.so --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6 --sizes=0:1=0,20,0,50,11,9,41 --sizes=1:0=1,2,3,100,10,10,5
 spmd.mesh @mesh = <["x"=64]>
 #q = affine_map<(g, q, k, d, e) -> (g, q, d)>
 #k = affine_map<(g, q, k, d, e) -> (k, d)>

@@ -7,6 +7,7 @@
 #include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/IndexMap.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <random>
@@ -182,6 +183,51 @@ TEST(Formula, WhatStandsFurtherOnAlongARing) {
   EXPECT_EQ(sizesOf(four), (std::vector<int64_t>{5, 6, 1, 2, 3, 4}));
 }
 
+TEST(Formula, WhatTwoPartsNeedOfABlock) {
+  Random random(11);
+  for (int round = 0; round < 1000; ++round) {
+    int64_t shards = random(1, 5), size = random(0, 30),
+            least = random(0, size);
+    Boundaries given = random.cut(size, shards);
+    Formula blocks = Formula::shards(Formula::given(0, 0, size), {0});
+    Interval front{0, least}, back{random(least, size), size};
+    Formula needed = hullFormula(Formula::kept(blocks, Formula::same(front)),
+                                 Formula::kept(blocks, Formula::same(back)));
+    // One behind the other, as many as are there.
+    Formula packed = Formula::shards(packedFormula(needed), {0});
+    BoundTable found = evaluate(needed, given, shards),
+               dense = evaluate(packed, given, shards);
+    int64_t end = 0;
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      Interval block = given.shard(shard);
+      // By elements: the first and the last that either part has.
+      int64_t first = block.end, last = block.begin - 1;
+      for (int64_t i = block.begin; i < block.end; ++i)
+        if (i < front.end || i >= back.begin) {
+          first = std::min(first, i);
+          last = std::max(last, i);
+        }
+      Interval expected{block.begin, block.begin};
+      if (first <= last)
+        expected = {first, last + 1};
+      ASSERT_EQ(found.intervals[shard], expected);
+      ASSERT_EQ(dense.intervals[shard].begin, end);
+      end += expected.size();
+      ASSERT_EQ(dense.intervals[shard].end, end);
+    }
+  }
+}
+
+TEST(Formula, WhatStandsBeforeIsInItsRange) {
+  Formula blocks = Formula::shards(Formula::given(0, 0, 12), {0}),
+          hull = hullFormula(Formula::same({-3, 1}), blocks);
+  EXPECT_EQ(hull.range(), (std::pair<int64_t, int64_t>(-3, 12)));
+  EXPECT_TRUE(hull.isOpen());
+  EXPECT_EQ(hullFormula(blocks, blocks), blocks);
+  EXPECT_GE(packedFormula(hull).extent(), 15);
+  EXPECT_TRUE(packedFormula(hull).factors().empty());
+}
+
 TEST(Formula, OneIntervalInAnother) {
   Formula owned = Formula::shards(Formula::given(0, 0, 16), {0});
   auto window = [&](int64_t offset, int64_t size) {
@@ -331,6 +377,7 @@ TEST(Formula, AsWordsAndBack) {
   Formula owned = Formula::shards(Formula::given(1, 2, 30), {0, 1}),
           needed =
               Formula::positions(-1, {2, 1}, {owned, Formula::same({0, 3})});
+  needed = hullFormula(needed, Formula::shards(packedFormula(owned), {0, 1}));
   FormulaList list, read;
   int64_t number = list.add(Formula::size(needed));
   EXPECT_EQ(list.add(Formula::size(needed)), number);

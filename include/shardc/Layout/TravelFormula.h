@@ -1,0 +1,23 @@
+//===- TravelFormula.h - Formulas of blocks that travel ---------*- C++ -*-===//
+//
+// A block that travels round a ring is met by a rank that needs a part of it.
+// These say which, and how such parts lie one behind the other.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LAYOUT_TRAVELFORMULA_H
+#define SHARDC_LAYOUT_TRAVELFORMULA_H
+
+#include "shardc/Layout/Formula.h"
+
+namespace shardc {
+
+/// Intervals, the least that contain both, of which an empty one has nothing;
+/// the first where both are empty.
+Formula hullFormula(Formula first, Formula second);
+/// Boundaries: one shard for each of `intervals`, as long as it, one behind the
+/// other.
+Formula packedFormula(Formula intervals);
+
+} // namespace shardc
+
+#endif // SHARDC_LAYOUT_TRAVELFORMULA_H
