@@ -29,6 +29,7 @@ template <typename Way> struct ExchangeSteps {
     if (!plan || !check(ctx, site, *plan, src, dst))
       return ctx.comm->status();
     SiteTimer timer(ctx, site);
+    timer.executions = plan->isLocal ? 0 : 1;
     timer.bytesReceived = plan->bytesReceived;
     Pending pending;
     pending.src = src;
@@ -72,6 +73,7 @@ template <typename Way> struct ExchangeSteps {
     if (!check(ctx, site, plan, pending.src, dst))
       return ctx.comm->status();
     SiteTimer timer(ctx, site);
+    timer.executions = plan.isLocal ? 0 : 1;
     timer.bytesReceived = plan.bytesReceived;
     timer.completes = &pending;
     int64_t came = nowNs(), lastPost = pending.startedNs;

@@ -132,6 +132,20 @@ static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
   sortUnique(plan.readers);
 }
 
+/// True if each rank owns what it needs of each dim, without the padding.
+static bool isLocal(const Exchange &exchange) {
+  return std::all_of(
+      exchange.dims.begin(), exchange.dims.end(), [](const DimExchange &dim) {
+        if (dim.padding != Padding::Constant)
+          return false;
+        Interval domain{0, dim.size()};
+        for (size_t i = 0; i < dim.owned.size(); ++i)
+          if (!dim.owned[i].contains(intersect(dim.needed[i], domain)))
+            return false;
+        return true;
+      });
+}
+
 static void planReduceScatter(const Site &site, int64_t rank, SitePlan &plan) {
   const Exchange &exchange = site.exchange;
   auto groupOf = [&](int64_t of) {
@@ -180,6 +194,7 @@ SitePlan shardrt::planSite(const Site &site, int64_t rank) {
   plan.srcBytes = volumeOf(sourceBox(site, rank)) * plan.elementBytes;
   if (site.kind >= SiteKind::RowPlan)
     return plan;
+  plan.isLocal = site.kind == SiteKind::Exchange && isLocal(site.exchange);
   plan.dstBytes = volumeOf(neededBox(site.exchange, rank)) * plan.elementBytes;
   if (site.kind == SiteKind::Exchange)
     planExchange(site, rank, plan);

@@ -37,6 +37,10 @@ struct SitePlan {
   int64_t dstBytes = 0;
   std::vector<int64_t> readers; ///< who reads this rank's buffer
   int64_t bytesReceived = 0;    ///< from others, in one execution
+  /// An exchange in which no rank has anything for another, as there may be for
+  /// some of the sizes that a program is bound to: it copies, and is counted as
+  /// no communication.
+  bool isLocal = false;
 
   // For transports that pack: what each reader reads of this rank's buffer.
   std::vector<Piece> pieces;
