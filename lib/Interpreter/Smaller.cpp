@@ -1,4 +1,4 @@
-//===- Smaller.cpp - The same program on smaller dims ---------------------===//
+//===- Smaller.cpp - The same program on smaller or larger dims -----------===//
 //
 // Dims that lose elements together are one class (union-find over dims of
 // values, with the ratio of what they lose): those that ops keep equal, those
@@ -6,7 +6,8 @@
 // that is most of its source. A class is free unless an op's text binds its
 // size: constants whose elements differ, reshapes that split in other places,
 // dims that a region's author cut. Each dim of a free class loses a multiple of
-// the number of devices, so that what was cut unevenly still is.
+// the number of devices, so that what was cut unevenly still is. A larger
+// program loses less than nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"
@@ -106,8 +107,22 @@ public:
   /// Makes free dims of more than `most` elements smaller. False if there are
   /// none.
   bool shrink(int64_t most);
+  /// Makes free dims that arguments or constraints cut `times` as large. False
+  /// if there are none.
+  bool grow(int64_t times);
 
 private:
+  /// Dims of one class, which nothing binds.
+  struct Class {
+    int64_t step = 1;           ///< of which all dims lose whole ones
+    std::vector<unsigned> dims; ///< of it
+    std::vector<int64_t> sizes;
+  };
+  llvm::MapVector<unsigned, Class> freeClasses();
+  /// The dims that the program's text cuts.
+  llvm::DenseSet<unsigned> cutDims();
+  void rewrite();
+
   unsigned idOf(Value value, size_t dim) const {
     return first.lookup(value) + dim;
   }
@@ -698,20 +713,11 @@ void Shrinker::visit(Operation *op) {
   });
 }
 
-/// Finds what each class loses. False if none does.
-bool Shrinker::findLosses(int64_t most) {
-  if (!classes.hold())
-    return false;
+/// What the root of each class may lose: in steps that are whole for all.
+llvm::MapVector<unsigned, Shrinker::Class> Shrinker::freeClasses() {
   llvm::DenseSet<unsigned> bound;
   for (unsigned id : frozen)
     bound.insert(classes.find(id).first);
-  // What the root of each class may lose, in steps that are whole and multiples
-  // of the number of devices for all.
-  struct Class {
-    int64_t step = 1;           ///< of which all dims lose whole ones
-    std::vector<unsigned> dims; ///< of it
-    std::vector<int64_t> sizes;
-  };
   llvm::MapVector<unsigned, Class> found;
   for (Value value : values)
     for (auto [i, size] : llvm::enumerate(shapeOf(value))) {
@@ -724,6 +730,15 @@ bool Shrinker::findLosses(int64_t most) {
       known.dims.push_back(idOf(value, i));
       known.sizes.push_back(size);
     }
+  return found;
+}
+
+/// Finds what each class loses. False if none does.
+bool Shrinker::findLosses(int64_t most) {
+  if (!classes.hold())
+    return false;
+  // Multiples of the number of devices.
+  auto found = freeClasses();
   for (auto &[root, known] : found) {
     if (known.step > largestStep)
       continue;
@@ -746,14 +761,63 @@ bool Shrinker::findLosses(int64_t most) {
 bool Shrinker::shrink(int64_t most) {
   if (!findLosses(most))
     return false;
+  rewrite();
+  return true;
+}
+
+llvm::DenseSet<unsigned> Shrinker::cutDims() {
+  llvm::DenseSet<unsigned> cut;
+  auto add = [&](Value value, sdy::TensorShardingAttr sharding) {
+    if (sharding && sharding.getDimShardings().size() == shapeOf(value).size())
+      for (auto [i, dim] : llvm::enumerate(sharding.getDimShardings()))
+        if (!dim.getAxes().empty())
+          cut.insert(idOf(value, i));
+  };
+  module.walk([&](Operation *op) {
+    if (auto function = dyn_cast<func::FuncOp>(op)) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        add(function.getArgument(i),
+            function.getArgAttrOfType<sdy::TensorShardingAttr>(i,
+                                                               "sdy.sharding"));
+    } else if (auto constraint = dyn_cast<sdy::ShardingConstraintOp>(op)) {
+      add(op->getResult(0), constraint.getSharding());
+    }
+  });
+  return cut;
+}
+
+bool Shrinker::grow(int64_t times) {
+  if (!classes.hold() || times < 1 || times > largestStep)
+    return false;
+  llvm::DenseSet<unsigned> cut = cutDims();
+  for (auto &[root, known] : freeClasses()) {
+    if (known.step > largestStep)
+      continue;
+    int64_t wanted = 0;
+    for (auto [id, size] : llvm::zip_equal(known.dims, known.sizes)) {
+      Classes::Ratio ratio = classes.find(id).second;
+      int64_t gain = known.step / ratio.parts * ratio.times;
+      if (cut.contains(id))
+        wanted = std::max(wanted, ((times - 1) * size + gain - 1) / gain);
+    }
+    losses[root] = -wanted * known.step;
+  }
+  if (llvm::none_of(losses, [](auto &loss) { return loss.second < 0; }))
+    return false;
+  rewrite();
+  return true;
+}
+
+/// Gives all values their new shapes, and ops what follows from them.
+void Shrinker::rewrite() {
   auto shapeNow = [&](Value value) {
     Shape shape(shapeOf(value));
     for (size_t i = 0; i < shape.size(); ++i)
       shape[i] -= lossOf(value, i);
     return shape;
   };
-  for (auto &rewrite : rewrites)
-    rewrite();
+  for (auto &change : rewrites)
+    change();
   module.walk([&](stablehlo::ConstantOp constant) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
         dense && dense.isSplat())
@@ -772,7 +836,14 @@ bool Shrinker::shrink(int64_t most) {
           module.getContext(), function.getBody().getArgumentTypes(),
           function.getBody().front().getTerminator()->getOperandTypes()));
   });
-  return true;
+}
+
+/// What became of `copy`; null if something was overlooked, and it is no
+/// program any more.
+static OwningOpRef<ModuleOp> ifValid(OwningOpRef<ModuleOp> copy) {
+  ScopedDiagnosticHandler handler(copy->getContext(),
+                                  [](Diagnostic &) { return success(); });
+  return succeeded(verify(*copy)) ? std::move(copy) : OwningOpRef<ModuleOp>();
 }
 
 OwningOpRef<ModuleOp> shardc::interpreter::smaller(ModuleOp module,
@@ -780,8 +851,13 @@ OwningOpRef<ModuleOp> shardc::interpreter::smaller(ModuleOp module,
   OwningOpRef<ModuleOp> copy = module.clone();
   if (!Shrinker(*copy).shrink(most))
     return nullptr;
-  // What was overlooked is no program any more: then there is no smaller one.
-  ScopedDiagnosticHandler handler(module.getContext(),
-                                  [](Diagnostic &) { return success(); });
-  return succeeded(verify(*copy)) ? std::move(copy) : OwningOpRef<ModuleOp>();
+  return ifValid(std::move(copy));
+}
+
+OwningOpRef<ModuleOp> shardc::interpreter::larger(ModuleOp module,
+                                                  int64_t times) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (!Shrinker(*copy).grow(times))
+    return nullptr;
+  return ifValid(std::move(copy));
 }

@@ -1,6 +1,7 @@
 """Print what grows with the number of ranks: compile time, IR, artifact, memory of the compiler.
 
     growth.py [--tools DIR] [--ranks 4,16,64,256,1024,4096] [--programs NAME,...] [--rows N] [--limit SECONDS] [--check]
+    growth.py --corpus [--tools DIR] [--ranks 4,1024,4096] [--programs NAME,...] [--limit SECONDS] [--check]
 
 A table a program, one line for each number of ranks:
 
@@ -12,9 +13,16 @@ A table a program, one line for each number of ranks:
 
 Programs are written here, so nothing but the tools is needed. --check ends with 1 where the longest ring's IR has not the length that the
 shortest of 16 ranks or more has (of programs that go one way on all these ranks).
+
+--corpus compiles the programs of test/Execution/corpus for meshes of their own axes, with the dims that are cut enlarged for
+the largest of 1,024 ranks or 64 x 64 (shard-opt --spmd-enlarge; a program whose text binds them stays as it is, and has a
+star): all ranks along the only axis, and along two as equal as can be (4,096: 64 x 64). A row a program: processor seconds and KiB for each number
+of ranks. What is more than the limits below is marked, of one axis up to 1,024 ranks. Programs with manual regions hold the sizes of their mesh: they are counted, not
+compiled. --check ends with 1 where bytes are marked (times are not its business).
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -23,7 +31,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 FLAGS = ["--spmd-import", "--spmd-raise", "--spmd-propagate", "--spmd-partition", "--spmd-communicate"]
 
 
@@ -196,9 +204,9 @@ def mesh_of(name: str, ranks: int) -> str:
     return f'spmd.mesh @mesh = <["x"={ranks}]>\n'
 
 
-def run(command: list[str], limit: int) -> tuple[str, float, int] | None:
+def run(command: list[str], limit: int, allowed: frozenset[int] | set[int] = frozenset({0})) -> tuple[str, float, int] | None:
     """Return what a tool prints, its processor time and the kilobytes it held at most; None if it takes too long."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
     timer = threading.Timer(limit, process.kill)
     timer.start()
     text = process.stdout.read()
@@ -207,33 +215,103 @@ def run(command: list[str], limit: int) -> tuple[str, float, int] | None:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode == -9:
         return None
-    if process.returncode:
+    if process.returncode not in allowed:
         sys.exit(f"{' '.join(command)}: {text.strip()[-2000:]}")
     return text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+CORPUS = ROOT / "test" / "Execution" / "corpus"
+# Of the largest mesh beside the smallest: processor time, the longer of both; bytes of an artifact.
+MOST_TIMES, MOST_SECONDS_MORE, MOST_BYTES = 1.5, 0.2, 2 << 20
+
+
+def spread(ranks: int, axes: int) -> list[int]:
+    """Return sizes of so many axes, powers of two as equal as can be, of a power of two."""
+    sizes, axis = [1] * axes, 0
+    while ranks > 1:
+        sizes[axis % axes] *= 2
+        ranks //= 2
+        axis += 1
+    return sizes
+
+
+def enlarged(tools: Path, path: Path, times: int, limit: int) -> tuple[str, bool]:
+    """Return a program whose cut dims are so many times as large, and whether any is."""
+    texts = []
+    for factor in (1, times):
+        made = run([str(tools / "shard-opt"), str(path), f"--spmd-enlarge=times={factor}"], limit)
+        texts.append(made[0] if made else "")
+    return (texts[1], True) if texts[1] and texts[0] != texts[1] else (path.read_text(encoding="utf-8"), False)
+
+
+def corpus_table(options: argparse.Namespace) -> int:
+    """Print the table of --corpus; 1 if an artifact is too large and that is to be checked."""
+    ranks = [int(text) for text in (options.ranks or "4,1024,4096").split(",")]
+    print("| program | " + " | ".join(map(str, ranks)) + " | |\n|---" + "|---" * len(ranks) + "|---|")
+    manual, slow, large = [], [], []
+    for entry in json.loads((CORPUS / "manifest.json").read_text(encoding="utf-8")):
+        name, axes = entry["name"], [axis for axis, _ in entry["mesh"]]
+        path = CORPUS / "Inputs" / f"{name}.mlir"
+        if not path.exists() or not axes or (options.programs and name not in options.programs.split(",")):
+            continue
+        cells, marks, found = [], [], []
+        wanted = spread(max(count for count in ranks if count <= 1024 or len(axes) > 1), len(axes))
+        times = max(1, *(new // old for new, (_, old) in zip(wanted, entry["mesh"], strict=True)))
+        text, is_larger = enlarged(options.tools, path, times, options.limit)
+        for count in ranks:
+            mesh = ",".join(f"{axis}={size}" for axis, size in zip(axes, spread(count, len(axes)), strict=True))
+            with tempfile.TemporaryDirectory() as folder:
+                artifact, model = Path(folder) / "program.so", Path(folder) / "program.mlir"
+                model.write_text(text, encoding="utf-8")
+                command = [str(options.tools / "shard-translate"), str(model), f"--mesh={mesh}", "--no-cache", "-o", str(artifact)]
+                made = run(command, options.limit, {0, 77})
+                if made and not artifact.exists():
+                    break
+                found.append((made[1], artifact.stat().st_size) if made else (float("inf"), 0))
+            cells.append(f"{found[-1][0]:.2f} / {found[-1][1] / 1024:.0f}")
+        if len(found) < len(ranks):
+            manual.append(name)
+            continue
+        judged = [pair for pair, count in zip(found, ranks, strict=True) if count <= 1024 or len(axes) > 1]
+        first = found[0][0]
+        if max(time for time, _ in judged) > max(MOST_TIMES * first, first + MOST_SECONDS_MORE):
+            slow.append(name)
+            marks.append("time")
+        if max(size for _, size in judged) > MOST_BYTES:
+            large.append(name)
+            marks.append("bytes")
+        print(f"| {name}{'' if is_larger else ' *'} | {' | '.join(cells)} | {', '.join(marks)} |", flush=True)
+    print(f"\nmore time than is allowed: {', '.join(slow) or 'none'}")
+    print(f"more bytes than is allowed: {', '.join(large) or 'none'}")
+    print(f"for the sizes of their own mesh alone: {', '.join(manual) or 'none'}")
+    return 1 if options.check and large else 0
 
 
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=Path, default=ROOT / "build" / "bin")
-    parser.add_argument("--ranks", default="4,16,64,256,1024,4096")
+    parser.add_argument("--ranks")
     parser.add_argument("--programs", default="")
     parser.add_argument("--rows", type=int, default=16384)
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--corpus", action="store_true")
     options = parser.parse_args()
+    if options.corpus:
+        return corpus_table(options)
     grown = []
     for name, text in programs(options.rows).items():
         if options.programs and name not in re.split(r",(?! )", options.programs):
             continue
         print(f"{name}\n{'ranks':>8}{'cpu s':>9}{'IR lines':>10}{'IR KiB':>9}{'KiB':>8}{'B/rank':>8}{'MB':>6}")
         before, lengths = None, {}
-        for ranks in map(int, options.ranks.split(",")):
+        for ranks in map(int, (options.ranks or "4,16,64,256,1024,4096").split(",")):
             with tempfile.TemporaryDirectory() as folder:
                 model, artifact = Path(folder) / "program.mlir", Path(folder) / "program.so"
                 model.write_text(mesh_of(name, ranks) + text)
                 ir = run([str(options.tools / "shard-opt"), str(model), *FLAGS], options.limit)
-                made = run([str(options.tools / "shard-translate"), str(model), "-o", str(artifact)], options.limit)
+                made = run([str(options.tools / "shard-translate"), str(model), "--no-cache", "-o", str(artifact)], options.limit)
                 if not ir or not made:
                     print(f"{ranks:>8}  more than {options.limit} s")
                     continue

@@ -53,9 +53,27 @@ struct ShrinkPass final : PassWrapper<ShrinkPass, OperationPass<ModuleOp>> {
   Option<int64_t> most{*this, "most", llvm::cl::desc("Elements of a dim"),
                        llvm::cl::init(32)};
 };
+
+struct EnlargePass final : PassWrapper<EnlargePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EnlargePass)
+  EnlargePass() = default;
+  EnlargePass(const EnlargePass &other) : PassWrapper(other) {}
+  StringRef getArgument() const final { return "spmd-enlarge"; }
+  StringRef getDescription() const final {
+    return "Make dims larger that are cut and that no op binds to their size.";
+  }
+  void runOnOperation() override {
+    if (OwningOpRef<ModuleOp> large =
+            interpreter::larger(getOperation(), times))
+      getOperation().getBodyRegion().takeBody(large->getBodyRegion());
+  }
+  Option<int64_t> times{*this, "times", llvm::cl::desc("Factor"),
+                        llvm::cl::init(2)};
+};
 } // namespace
 
 void shardc::registerVerifyPartitionPass() {
   PassRegistration<VerifyPartitionPass>();
+  PassRegistration<EnlargePass>();
   PassRegistration<ShrinkPass>();
 }

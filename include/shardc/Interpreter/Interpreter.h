@@ -81,6 +81,11 @@ int64_t countElements(mlir::ModuleOp module);
 /// sizes of the first.
 mlir::OwningOpRef<mlir::ModuleOp> smaller(mlir::ModuleOp module, int64_t most);
 
+/// A copy in which the dims that arguments or constraints cut, where no op
+/// binds them to their size, are `times` as large, and others follow; null
+/// where there are none. For meshes of more ranks than the text has elements.
+mlir::OwningOpRef<mlir::ModuleOp> larger(mlir::ModuleOp module, int64_t times);
+
 } // namespace shardc::interpreter
 
 #endif // SHARDC_INTERPRETER_INTERPRETER_H
