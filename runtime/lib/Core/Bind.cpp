@@ -65,7 +65,9 @@ static std::string collectMesh(const Program &program,
              " ranks, but the program was compiled for " +
              std::to_string(table.meshShape[axis]);
     if (mesh[axis] > maxRanks / ranks)
-      return "more than " + std::to_string(maxRanks) + " ranks";
+      return where + std::to_string(mesh[axis]) +
+             (ranks > 1 ? " times " + std::to_string(ranks) : "") +
+             ": more than " + std::to_string(maxRanks) + " ranks";
     ranks *= mesh[axis];
   }
   binding.meshShape.assign(mesh.begin(), mesh.end());
