@@ -847,11 +847,11 @@ def compile_step(one: Instruction, special: dict[str, int], unmodelled: Counter[
             else:
                 writers[0](values, (min if chosen else max)(a, b, key=lambda v: v if unsigned else signed(v)))
     elif name in ("VOTE", "VOTEU"):
-        flag = flag_reader(rest[-1]) if rest else None  # without one: the lanes that are there
+        asked = flag_reader(rest[-1]) if rest else None  # without one: the lanes that are there
 
         def step(values: Values) -> None:
             for write in writers:
-                write(values, flag(values) if flag else None)
+                write(values, asked(values) if asked else None)
     elif name in ("ELECT", "SYNCS", "USETMAXREG", "ACQBULK", "FCHK"):
         answer = int(name != "FCHK")  # whoever waits has waited; divisors are no special case
 

@@ -84,9 +84,9 @@ def any_number(program: Any) -> None:
 def mistakes(program: Any) -> None:
     fails(lambda: program.bind(mesh={"y": 3}), "the program's mesh is {'x': 2}, and has no axis 'y'")
     for size in (0, -3, 65537, 1 << 62, 1 << 64):
-        fails(lambda: program.bind(mesh={"x": size}), f"axis 'x': {size} ranks, expected 1 to 65536")
+        fails(lambda size=size: program.bind(mesh={"x": size}), f"axis 'x': {size} ranks, expected 1 to 65536")
     for other in (2.5, "3", None):
-        fails(lambda: program.bind(mesh={"x": other}), f"axis 'x': {other!r} is not a number of ranks")
+        fails(lambda other=other: program.bind(mesh={"x": other}), f"axis 'x': {other!r} is not a number of ranks")
     fails(lambda: program.bind({(0, 0): [5, 6]}, mesh={"x": 3}), "points, dim 0: 2 sizes [5, 6] for 3 shards")
     fails(lambda: program.bind({(0, 0): [5, 5, 5]}, mesh={"x": 3}), "points, dim 0: sizes [5, 5, 5] add up to 15, expected 11")
     fails(lambda: program.bind({(1, 0): [1, 1, 0]}, mesh={"x": 3}), "offset, dim 0: its sizes were not left open")
