@@ -2,6 +2,7 @@
 #include "StableHLOToLinalg.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Lowering/Passes.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -13,6 +14,42 @@ namespace shardc {
 
 using namespace mlir;
 using namespace shardc;
+
+/// Integers of less than eight bits are whole bytes where a program is called,
+/// with their sign: its caller's arrays have them so, and machine code takes
+/// the bits above them for zeros.
+static void widenNarrowIntegers(func::FuncOp main) {
+  auto widened = [](Type type) -> Type {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto element =
+        tensor ? dyn_cast<IntegerType>(tensor.getElementType()) : nullptr;
+    if (!element || element.getWidth() == 1 || element.getWidth() >= 8)
+      return type;
+    return tensor.clone(
+        IntegerType::get(type.getContext(), 8, element.getSignedness()));
+  };
+  Block &block = main.getBody().front();
+  OpBuilder b(main.getContext());
+  b.setInsertionPointToStart(&block);
+  for (BlockArgument argument : block.getArguments()) {
+    Type narrow = argument.getType(), wide = widened(narrow);
+    if (wide == narrow)
+      continue;
+    argument.setType(wide);
+    auto twin =
+        stablehlo::ConvertOp::create(b, argument.getLoc(), narrow, argument);
+    argument.replaceAllUsesExcept(twin, twin);
+  }
+  Operation *end = block.getTerminator();
+  b.setInsertionPoint(end);
+  for (OpOperand &result : end->getOpOperands())
+    if (Type wide = widened(result.get().getType());
+        wide != result.get().getType())
+      result.set(
+          stablehlo::ConvertOp::create(b, end->getLoc(), wide, result.get()));
+  main.setFunctionType(FunctionType::get(
+      main.getContext(), block.getArgumentTypes(), end->getOperandTypes()));
+}
 
 namespace {
 struct LowerToLinalgPass final
@@ -46,6 +83,9 @@ struct LowerToLinalgPass final
       return signalPassFailure();
     }
     for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
+      if (func.getName() == "main" && !func.isExternal() &&
+          func.getBody().hasOneBlock())
+        widenNarrowIntegers(func);
       lowering::Lowerer lowerer(table, &getContext());
       if (blockTransforms)
         lowerer.transformBlock = int64_t(machineOf(func).cacheBytes / 2);

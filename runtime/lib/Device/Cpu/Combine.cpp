@@ -37,19 +37,17 @@ struct Boolean {
   static uint8_t store(bool x) { return x; }
 };
 
-/// The low `Bits` bits of a byte; results wrap around.
+/// The low `Bits` bits of a byte; results wrap around. Generated code stores
+/// zeros above them, whatever the sign, and takes them for zeros.
 template <typename Byte, int Bits> struct Narrow {
   using Stored = Byte;
   using Value = int32_t;
-  static int32_t load(Byte x) { return x; }
-  static Byte store(int32_t x) {
-    if constexpr (std::is_signed_v<Byte>) {
-      int32_t half = 1 << (Bits - 1), low = x & ((1 << Bits) - 1);
-      return static_cast<Byte>((low ^ half) - half);
-    } else {
-      return static_cast<Byte>(x & ((1 << Bits) - 1));
-    }
+  static constexpr int32_t half = 1 << (Bits - 1), mask = (1 << Bits) - 1;
+  static int32_t load(Byte x) {
+    int32_t low = x & mask;
+    return std::is_signed_v<Byte> ? (low ^ half) - half : low;
   }
+  static Byte store(int32_t x) { return static_cast<Byte>(x & mask); }
 };
 
 struct BFloat {
