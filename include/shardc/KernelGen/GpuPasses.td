@@ -197,9 +197,10 @@ def ExpandFragmentProductsPass : Pass<"spmd-expand-fragment-products", "mlir::gp
 def UseGpuFunctionsPass : Pass<"spmd-use-gpu-functions", "mlir::func::FuncOp"> {
   let summary = "Compute functions in kernels with the units that GPUs have for them.";
   let description = [{
-    Before: `math.exp` of f32, f16 and bf16 in `gpu.launch`. After: 2 to the power of a reduced argument, by the unit for that
-    (`llvm.intr.exp2` that may be approximate), within 2 units in the last place. Without the reduction where the op says that it
-    may be approximate, or where its result is rounded to 16 bits at once.
+    Before: `math.exp`, `math.log` and `math.tanh` of f32, f16 and bf16 in `gpu.launch`. After: exp is 2 to the power of a reduced
+    argument, by the unit for that (`llvm.intr.exp2` that may be approximate), without the reduction where the op says that it
+    may be approximate, or where its result is rounded to 16 bits at once; tanh is a quotient of such a power, and a polynomial
+    below 5/4; log is a polynomial. All are within 2 units in the last place.
 
     ```mlir
     // before
@@ -224,7 +225,7 @@ def SelectGpuInstructionsPass : Pass<"spmd-select-gpu-instructions", "mlir::gpu:
   let summary = "Take PTX's approximate instructions where two units in the last place are allowed.";
   let description = [{
     Before: kernels in the LLVM and NVVM dialects, on their way to PTX. After: powers of two that may be approximate are
-    `ex2.approx`, quotients of f32 are `div.full`, and those of one by a square root are `rsqrt.approx`. What is divided by a
+    `ex2.approx`, quotients of f32 are `div.full`, those of one that may be approximate `rcp.approx`, by a square root `rsqrt.approx`. What is divided by a
     constant is left to LLVM. Emulated kernels stay as they are, and exact.
 
     ```mlir

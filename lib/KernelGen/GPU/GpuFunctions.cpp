@@ -2,9 +2,11 @@
 //
 // A multiprocessor has a unit for 2^x, 1/x and 1/sqrt(x) that is right to two
 // units in the last place, once arguments are small. So exp is a reduction of
-// the argument in front of it. Where a result is rounded to 16 bits at once,
-// or may be less exact, the reduction is left out. The emulated device has
-// libm's function in the unit's place, and divides and takes roots exactly.
+// the argument in front of it, and tanh a quotient behind it. log is a
+// polynomial: the unit's error near one is absolute. Where a result is rounded
+// to 16 bits at once, or may be less exact, all that is left out. The emulated
+// device has libm's function in the unit's place, and divides and takes roots
+// exactly.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -15,6 +17,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Support/Functions.h"
 
 using namespace mlir;
 
@@ -72,19 +75,74 @@ static Value expOf(ImplicitLocOpBuilder &b, Value x, bool isBrief) {
                                arith::BitcastOp::create(b, type, bits));
 }
 
-static void replaceExp(math::ExpOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value x = op.getOperand();
+/// 1 / x by the unit: x is no number whose reciprocal is subnormal.
+static functions::Num reciprocal(functions::Num x) {
+  return {x.b, arith::DivFOp::create(*x.b, x.of(1).v, x.v,
+                                     arith::FastMathFlags::afn)};
+}
+
+/// 1.5 2^23: an integer added to it stands in the low bits.
+static constexpr double kRounder = 0x1.8p+23;
+
+/// log of f32, to less than one unit in the last place.
+static Value logOf(ImplicitLocOpBuilder &b, Value value) {
+  using namespace functions;
+  Num x{&b, value};
+  // x = 2^n (1 + f), f from sqrt(1/2) - 1 to sqrt(2) - 1.
+  Mask isSmall = x < 0x1p-126;
+  constexpr int64_t kRoot = 0x3F3504F3;
+  Bits shifted = choose(isSmall, x * 0x1p23, x).bits() - kRoot;
+  Num n = asFloat((shifted >> 23) + 0x4B400000, x) -
+          choose(isSmall, x.of(kRounder + 23), x.of(kRounder));
+  Num f = asFloat((shifted & 0x007FFFFF) + kRoot, x) - 1.0;
+  Num p = polynomial(f, {-0.5, 0x1.555546p-2, -0x1.00000ap-2, 0x1.99a546p-3,
+                         -0x1.555ae4p-3, 0x1.232cfap-3, -0x1.fc4da0p-4,
+                         0x1.e7a54ep-4, -0x1.dd6510p-4, 0x1.11c874p-4});
+  Num result = fma(n, 0x1.62e43p-1, fma(f * f, p, f));
+  Num limit = choose(x == 0.0, -kInfinity, choose(x > 0.0, x, x.of(kNan)));
+  return choose((x > 0.0) & (x < kInfinity), result, limit).v;
+}
+
+/// tanh of f32. Where the units are off by as much as NVIDIA says, 2^-22 for
+/// 2^x and 2^-23 for 1/x, it is off by 1.82 units in the last place.
+static Value tanhOf(ImplicitLocOpBuilder &b, Value value) {
+  using namespace functions;
+  Num x{&b, value}, a = abs(x), square = a * a;
+  // Below 5/4 a + a^3 p(a^2), p of least relative error there; above it 1 - 2 /
+  // (e^2a + 1), of whose quotient less than a sixth remains.
+  Num near =
+      fma(a * square,
+          polynomial(square, {-0x1.555528p-2, 0x1.110982p-3, -0x1.b93ba2p-5,
+                              0x1.5fe510p-6, -0x1.077a50p-7, 0x1.4a8d5ap-9,
+                              -0x1.1f4964p-11, 0x1.e7acbap-15}),
+          a);
+  Num power{&b, expOf(b, (a * 2.0).v, /*isBrief=*/true)};
+  Num far = fma(reciprocal(power + 1.0), -2, x.of(1));
+  return copySign(choose(a < 1.25, near, far), x).v;
+}
+
+/// What computes `op` on f32; of 16 bits, results are rounded once more.
+static Value computed(ImplicitLocOpBuilder &b, Operation *op, Value x) {
+  if (isa<math::TanhOp>(op))
+    return tanhOf(b, x);
+  if (isa<math::LogOp>(op))
+    return logOf(b, x);
+  return expOf(b, x, !op->getResult(0).getType().isF32() || mayBeBrief(op));
+}
+
+static void replaceFunction(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value x = op->getOperand(0);
   Type type = x.getType(), single = b.getF32Type();
   Value result;
   if (type.isF32()) {
-    result = expOf(b, x, mayBeBrief(op));
+    result = computed(b, op, x);
   } else {
     Value wide = arith::ExtFOp::create(b, single, x);
-    result = arith::TruncFOp::create(b, type, expOf(b, wide, true));
+    result = arith::TruncFOp::create(b, type, computed(b, op, wide));
   }
-  op.replaceAllUsesWith(result);
-  op.erase();
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
 }
 
 /// True if `op` is the exp of a logistic, 1 / (1 + exp(-x)): where exp
@@ -103,16 +161,19 @@ struct UseGpuFunctionsPass final
     : shardc::impl::UseGpuFunctionsPassBase<UseGpuFunctionsPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<math::ExpOp> exps;
+    SmallVector<Operation *> ops;
     getOperation().walk([&](gpu::LaunchOp launch) {
-      launch.walk([&](math::ExpOp op) {
-        Type type = op.getType();
+      launch.walk([&](Operation *op) {
+        if (!isa<math::ExpOp, math::LogOp, math::TanhOp>(op))
+          return;
+        Type type = op->getResult(0).getType();
+        auto exp = dyn_cast<math::ExpOp>(op);
         if ((type.isF32() || type.isF16() || type.isBF16()) &&
-            !isOfLogistic(op))
-          exps.push_back(op);
+            !(exp && isOfLogistic(exp)))
+          ops.push_back(op);
       });
     });
-    llvm::for_each(exps, replaceExp);
+    llvm::for_each(ops, replaceFunction);
   }
 };
 
@@ -128,17 +189,19 @@ struct SelectGpuInstructionsPass final
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      if (auto power = dyn_cast<LLVM::Exp2Op>(op)) {
-        if (LLVM::bitEnumContainsAll(power.getFastmathFlags(),
-                                     LLVM::FastmathFlags::afn))
-          replace(op, "llvm.nvvm.ex2.approx.ftz.f", power.getIn());
-      } else {
-        selectDivision(cast<LLVM::FDivOp>(op));
-      }
+      if (auto quotient = dyn_cast<LLVM::FDivOp>(op))
+        selectDivision(quotient);
+      else if (isBrief(op))
+        replace(op, "llvm.nvvm.ex2.approx.ftz.f", op->getOperand(0));
     }
   }
 
 private:
+  static bool isBrief(Operation *op) {
+    auto flags =
+        cast<LLVM::FastmathFlagsInterface>(op).getFastmathAttr().getValue();
+    return LLVM::bitEnumContainsAll(flags, LLVM::FastmathFlags::afn);
+  }
   static void replace(Operation *op, StringRef name, ValueRange operands) {
     OpBuilder b(op);
     auto call = LLVM::CallIntrinsicOp::create(b, op->getLoc(),
@@ -154,6 +217,8 @@ private:
     if (auto root = op.getRhs().getDefiningOp<LLVM::SqrtOp>();
         root && matchPattern(op.getLhs(), m_OneFloat()))
       return replace(op, "llvm.nvvm.rsqrt.approx.f", root.getIn());
+    if (isBrief(op) && matchPattern(op.getLhs(), m_OneFloat()))
+      return replace(op, "llvm.nvvm.rcp.approx.ftz.f", op.getRhs());
     replace(op, "llvm.nvvm.div.full", op.getOperands());
   }
 };
