@@ -171,6 +171,7 @@ private:
   void placeRow(int64_t row);
   void placeColumn(int64_t column);
   Value foldRow(Value value, llvm::function_ref<Value(Value, Value)> combine);
+  void rescale(MutableArrayRef<Value> sums, Value factor);
   SmallVector<Value> forwardScores(ArrayRef<Value> raw, Carried &carried);
   Value backwardScore(Value raw, Value dp, Value counts, bool slope,
                       unsigned which = 0);
@@ -179,7 +180,14 @@ private:
   bool isHalf(const Tensor &tensor) const {
     return getElementTypeOrSelf(tensor.memref.getType()) == half;
   }
-  bool fitsTensorCores(Weigh weigh, const Tensor *factor);
+  /// With `orWide` also where the factor is f32 that is rounded.
+  bool fitsTensorCores(Weigh weigh, const Tensor *factor, bool orWide = false);
+  /// Whether f32 of `tensor` are rounded to 16 bits on their way: those of f16
+  /// end early.
+  bool roundsWide(const Tensor &tensor) const {
+    return shortWeights && half.isBF16() &&
+           getElementTypeOrSelf(tensor.memref.getType()).isF32();
+  }
   Value halfAt(Value area, Value row, Value column);
   SmallVector<Value> multiplyParts(ArrayRef<Value> sums);
   /// Words of two 16-bit numbers, that add up to both values.
@@ -211,6 +219,7 @@ private:
   int64_t parts() const;
   bool fills(const Pass &pass) const;
   Carried beginRows(const Pass &pass);
+  std::pair<Value, Value> columnRange();
   Carried overColumns(Carried carried,
                       llvm::function_ref<Carried(Value, Carried)> body);
   void finishRows(const Pass &pass, const Carried &carried);
@@ -225,6 +234,22 @@ private:
   Carried carry(Value from, Value to, Value step, const Carried &carried,
                 llvm::function_ref<Carried(Value, Carried)> body);
   void extraGradient(unsigned which);
+
+  // With copies ahead.
+  /// Scores and weights need few registers beside them.
+  bool leavesRegisters() {
+    return shortWeights && extras.empty() && op.getWeight().empty();
+  }
+  struct Strip;
+  struct Strips;
+  std::optional<Strips> stripsFor(const Pass &pass);
+  void bringStrip(const Strip &strip, Value firstLine, Value area);
+  void bringRounded(Value from, Value inside, Value to);
+  SmallVector<Value> multiplyStrips(const Strip &left, Value leftArea,
+                                    const Strip &right, Value rightArea);
+  void addWeighted(ArrayRef<Value> weights, bool isFinite, const Strip &factor,
+                   Value area, int64_t begin, Carried &carried);
+  gpu::LaunchOp emitOnCopies(const Pass &pass);
 
   // On warpgroups.
   struct Panels;

@@ -269,6 +269,33 @@ Value PairSteps::foldRow(Value value,
   return value;
 }
 
+/// Multiplies `sums` by `factor`. After its first tiles a row meets no greater
+/// score: where weights are rounded it is looked whether there is one.
+void PairSteps::rescale(MutableArrayRef<Value> sums, Value factor) {
+  auto all = [&] {
+    return llvm::map_to_vector(sums, [&](Value sum) -> Value {
+      return arith::MulFOp::create(b, loc, sum, factor);
+    });
+  };
+  if (sums.empty())
+    return;
+  if (!shortWeights || !tensor) {
+    llvm::copy(all(), sums.begin());
+    return;
+  }
+  Value changes = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE,
+                                        factor, number(1));
+  SmallVector<Type> types(sums.size(), type);
+  auto choice =
+      scf::IfOp::create(b, loc, types, changes, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(b, loc, all());
+  b.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(b, loc, SmallVector<Value>(sums));
+  llvm::copy(choice.getResults(), sums.begin());
+}
+
 /// The weights of a tile, by row and column of a thread; `carried` takes in
 /// what a row keeps.
 SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
@@ -350,9 +377,8 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
       carried.sum[row] =
           math::FmaOp::create(b, loc, carried.sum[row], factor, total(sumOf));
       size_t features = carried.totals.size() / perThread;
-      for (Value &sum :
-           MutableArrayRef(carried.totals).slice(row * features, features))
-        sum = arith::MulFOp::create(b, loc, sum, factor);
+      rescale(MutableArrayRef(carried.totals).slice(row * features, features),
+              factor);
     }
     for (int64_t column = 0; column < ownColumns(); ++column) {
       if (!op.getWeight().empty()) {
@@ -372,13 +398,24 @@ Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
   Value most = load(rows[0]), delta = load(rows[1]);
   // What a program subtracts itself may be far below its scores: huge then, not
   // garbage.
-  Value limit = number(type.isF64() ? 709.0 : 88.0);
+  double limit = type.isF64() ? 709.0 : 88.0;
   Value score = evaluate(op.getScore(), raw, around);
   auto whereCounts = [&](Value weight) {
     return counts ? select(counts, weight, number(0)) : weight;
   };
-  Value p = whereCounts(math::ExpOp::create(
-      b, loc, smaller(limit, arith::SubFOp::create(b, loc, score, most))));
+  auto power = [&]() -> Value {
+    if (!shortWeights || !tensor)
+      return math::ExpOp::create(
+          b, loc,
+          smaller(number(limit), arith::SubFOp::create(b, loc, score, most)));
+    Value shifted = arith::MulFOp::create(b, loc, most, number(-kLog2e));
+    Value exponent =
+        math::FmaOp::create(b, loc, score, number(kLog2e), shifted);
+    return LLVM::Exp2Op::create(b, loc, type,
+                                smaller(number(limit * kLog2e), exponent),
+                                LLVM::FastmathFlags::afn);
+  };
+  Value p = whereCounts(power());
   bool weighs = !op.getWeight().empty();
   if (!slope)
     return weighs ? whereCounts(evaluate(op.getWeight(), p, around)) : p;

@@ -251,29 +251,35 @@ Carried PairSteps::beginRows(const Pass &pass) {
   return carried;
 }
 
+/// The columns that any of the block's rows meets, from the first of a tile on.
+std::pair<Value, Value> PairSteps::columnRange() {
+  Value from = index(0), to = sizes[columnDim];
+  auto lower = op.getBandLower(), upper = op.getBandUpper();
+  // key - query lies in [lower, upper]: as seen from the rows.
+  std::optional<int64_t> least, most;
+  if (rowDim == q) {
+    least = lower ? std::optional<int64_t>(*lower) : std::nullopt;
+    most = upper ? std::optional<int64_t>(*upper) : std::nullopt;
+  } else {
+    least = upper ? std::optional<int64_t>(-*upper) : std::nullopt;
+    most = lower ? std::optional<int64_t>(-*lower) : std::nullopt;
+  }
+  Value origin = add(firstRow, sub(start[rowDim], start[columnDim]));
+  if (least) {
+    Value begin = largerIndex(add(origin, index(*least)), index(0));
+    from = mul(div(begin, tileColumns), tileColumns);
+  }
+  if (most)
+    to = smallerIndex(to, add(origin, index(*most + blockRows)));
+  return {from, to};
+}
+
 /// Goes over the tiles of columns that any of the block's rows meets.
 Carried
 PairSteps::overColumns(Carried carried,
                        llvm::function_ref<Carried(Value, Carried)> body) {
   return overDims(inner, carried, [&](Carried now) {
-    Value from = index(0), to = sizes[columnDim];
-    auto lower = op.getBandLower(), upper = op.getBandUpper();
-    // key - query lies in [lower, upper]: as seen from the rows.
-    std::optional<int64_t> least, most;
-    if (rowDim == q) {
-      least = lower ? std::optional<int64_t>(*lower) : std::nullopt;
-      most = upper ? std::optional<int64_t>(*upper) : std::nullopt;
-    } else {
-      least = upper ? std::optional<int64_t>(-*upper) : std::nullopt;
-      most = lower ? std::optional<int64_t>(-*lower) : std::nullopt;
-    }
-    Value origin = add(firstRow, sub(start[rowDim], start[columnDim]));
-    if (least) {
-      Value begin = largerIndex(add(origin, index(*least)), index(0));
-      from = mul(div(begin, tileColumns), tileColumns);
-    }
-    if (most)
-      to = smallerIndex(to, add(origin, index(*most + blockRows)));
+    auto [from, to] = columnRange();
     return carry(from, to, index(tileColumns), now, body);
   });
 }
@@ -309,6 +315,8 @@ void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
 }
 
 gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
+  if (gpu::LaunchOp launch = emitOnCopies(pass))
+    return launch;
   OpBuilder::InsertionGuard outside(b);
   begin(pass);
   bool isShort =
@@ -355,7 +363,8 @@ void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
   rowDim = rowDimOf;
   // Backward, fragments leave registers for no more.
   int64_t all = sizeOf(feature), most = kSlab;
-  if (weigh != Weigh::Forward && fitsTensorCores(weigh, &factor))
+  if (weigh != Weigh::Forward &&
+      fitsTensorCores(weigh, &factor, /*orWide=*/true))
     most /= 2;
   bool together = false;
   for (int64_t slab = 0; slab < all; slab += most) {
@@ -378,6 +387,7 @@ void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
 /// where many pairs add to one.
 void PairSteps::extraGradient(unsigned which) {
   OpBuilder::InsertionGuard outside(b);
+  tensor = false; // no product rounds these weights
   const Tensor &target = states[3 + which];
   SmallVector<unsigned> own, others;
   for (unsigned dim : llvm::seq(q + 2))

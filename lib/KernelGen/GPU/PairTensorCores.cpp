@@ -21,11 +21,12 @@ using spmd::PairCombine;
 /// column, meet all banks.
 static constexpr int64_t kHalfPitch = 40;
 
-bool PairSteps::fitsTensorCores(Weigh weigh, const Tensor *factor) {
+bool PairSteps::fitsTensorCores(Weigh weigh, const Tensor *factor,
+                                bool orWide) {
   half = getElementTypeOrSelf(query.memref.getType());
   if (!factor || !type.isF32() || !op.getPair().empty() ||
       op.getCombine() != PairCombine::Softmax || !isHalf(key) ||
-      !isHalf(*factor))
+      !(isHalf(*factor) || (orWide && roundsWide(*factor))))
     return false;
   if (ShapedType::isStatic(sizeOf(rowDim)) && sizeOf(rowDim) < 16)
     return false;

@@ -174,6 +174,8 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],
         "product-fence": [0, 1], "product-commit": [0, 1], "product-wait": [0, 1], "product-wait-late": [0, 1],
         "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [0], "edge": [0]}),
+    "copied-attention": (["--arch=sm_80"], ATTENTION, {
+        "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.
     "gradient": ([], GRADIENT, {
         "bulk-copy": [2], "bulk-copy-place": [1], "mbarrier-bytes": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-arrive": [0],
