@@ -15,13 +15,12 @@ using namespace mlir;
 namespace shardc::functions {
 
 /// (e^r - 1 - r) / r^2.
-static Num expTail(Num r) {
-  return polynomial(r, {0x1.000000000000cp-1, 0x1.555555555555cp-3,
-                        0x1.555555554fdccp-5, 0x1.111111110e9dap-7,
-                        0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13,
-                        0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19,
-                        0x1.28b13edf45491p-22, 0x1.af6ef608cc80cp-26});
-}
+static constexpr double kExpTail[] = {
+    0x1.000000000000cp-1,  0x1.555555555555cp-3,  0x1.555555554fdccp-5,
+    0x1.111111110e9dap-7,  0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13,
+    0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19, 0x1.28b13edf45491p-22,
+    0x1.af6ef608cc80cp-26};
+static Num expTail(Num r) { return polynomial(r, kExpTail); }
 
 static Num expDouble(Num x) {
   Num bounded = clamp(x, -746, 711);
@@ -71,18 +70,31 @@ static Num coshDouble(Num x) {
 }
 
 static Num tanhDouble(Num x) {
-  Num square = x * x;
-  Num p = polynomial(square, {-0x1.5555555555555p-2, 0x1.1111111111060p-3,
-                              -0x1.ba1ba1ba0a41dp-5, 0x1.664f487ba6544p-6,
-                              -0x1.226e33a50e474p-7, 0x1.d6d3496441366p-9,
-                              -0x1.7d95dfd120763p-10, 0x1.3477c997e06c4p-11,
-                              -0x1.e327a3e2a6226p-13, 0x1.26b85d391b7e6p-14});
+  // 1 - 2 / (e + 1), e = exp(2 a), where half as large an error would show:
+  // with what the roundings of e, e + 1, the quotient and the difference lose.
+  Num a = abs(x), twice = smaller(a, a.of(22)) * 2.0, square = x * x;
+  Mask isNear = a < 0.35;
+  Num shifted = fma(twice, 0x1.71547652b82fep+0, x.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  Num first = fma(n, -kLn2High, twice), r = fma(n, -kLn2Low, first);
+  // Near zero x + x^3 p(x^2).
+  Num p = eitherPolynomial(isNear, choose(isNear, square, r),
+                           {-0x1.5555555555555p-2, 0x1.1111111111060p-3,
+                            -0x1.ba1ba1ba0a41dp-5, 0x1.664f487ba6544p-6,
+                            -0x1.226e33a50e474p-7, 0x1.d6d3496441366p-9,
+                            -0x1.7d95dfd120763p-10, 0x1.3477c997e06c4p-11,
+                            -0x1.e327a3e2a6226p-13, 0x1.26b85d391b7e6p-14},
+                           kExpTail);
   Num near = fma(x * square, p, x);
-  Num a = abs(x);
-  Pair below = expPair(pairOf(smaller(a, a.of(22)) * 2.0)) + x.of(1);
-  Pair quotient = pairOf(x.of(2)) / below;
-  Num far = sumOf(-quotient + x.of(1));
-  return copySign(choose(a < 0.35, near, far), x);
+  Num w = r + fma(r * r, p, fma(n, -kLn2Low, first - r));
+  Num power = powerOfTwo(shifted.bits(), x);
+  Num e = fma(power, w, power), lost = fma(power, w, power - e);
+  Pair below = fastSum(e, x.of(1));
+  Num quotient = 2.0 / below.hi;
+  Num rest = fma(-quotient, below.lo + lost, fma(-quotient, below.hi, x.of(2)));
+  Pair most = fastSum(x.of(1), -quotient);
+  Num far = most.hi + fma(rest, quotient * -0.5, most.lo);
+  return copySign(choose(isNear, near, far), x);
 }
 
 Num logisticDouble(Num x) {
