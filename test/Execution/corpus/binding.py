@@ -1,6 +1,7 @@
 """Compile programs of a corpus once, with the sizes of all cut dims left open, and run them on many sizes.
 
     binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs] [--results FILE]
+               [--device NAME]
     binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
 
 Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
@@ -161,7 +162,9 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
     meshed = [f"--mesh={print_mesh(mesh)}"] if mesh else []
     with tempfile.TemporaryDirectory() as folder:
         artifact = f"{folder}/program.so"
-        command = [options.shard_translate, str(options.corpus / entry["file"]), "--dynamic=all", *meshed, "-o", artifact]
+        # As the stored outputs are.
+        target = [f"--target={options.device}", "--precision=highest"] if options.device else []
+        command = [options.shard_translate, str(options.corpus / entry["file"]), "--dynamic=all", *meshed, *target, "-o", artifact]
         compiled = execute(options, command)
         if compiled.returncode == UNSUPPORTED:
             return "refused", says(compiled)
@@ -176,7 +179,8 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
             failures += [failure(command, ran)] if ran.returncode else []
             if not options.costs or ran.returncode:
                 continue
-            command = [options.shard_run, str(options.corpus / entry["file"]), "--report=json", *meshed, *sizes, *compared]
+            known = [*meshed, *([f"--device={options.device}", "--precision=highest"] if options.device else [])]
+            command = [options.shard_run, str(options.corpus / entry["file"]), "--report=json", *known, *sizes, *compared]
             static = execute(options, command)
             if static.returncode == 0:
                 for i, (open_, known) in enumerate(zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)):
@@ -213,6 +217,7 @@ def main() -> int:
     parser.add_argument("--ranks", default="1,2,3,4,5,7,8", help="sizes of an open axis")
     parser.add_argument("--estimate", type=int, default=2, help="ranks along an open axis for estimates")
     parser.add_argument("--costs", action="store_true", help="compare with the program compiled for each of the sizes")
+    parser.add_argument("--device", help="what runs the programs: cuda or emulated-cuda (default: the host)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--results", type=Path, help="keeps what ended, so that a second call goes on from there")
     parser.add_argument("--jobs", type=int, default=1)
