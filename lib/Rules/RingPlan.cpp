@@ -232,7 +232,10 @@ public:
         cost(costOn(op)),
         isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
-  FailureOr<RingPlan> plan();
+  /// All ways, with what they take by estimate; the ring first.
+  SmallVector<RingPlan, 0> ways();
+  /// The way to go. `uneven`: ways for other sizes that count as much, if any.
+  FailureOr<RingPlan> plan(ArrayRef<RingPlan> uneven);
   /// Of a ring of any number of ranks: each block is passed on, whole.
   RingPlan passAll();
   RingPlan asItLies();
@@ -725,19 +728,30 @@ static StringRef nameOf(PairWay way) {
   llvm_unreachable("all ways are listed");
 }
 
-FailureOr<RingPlan> Planner::plan() {
-  RingPlan best = asItLies();
-  addTurns(best);
-  StringAttr asked = contract::Way::get(op);
-  SmallVector<RingPlan, 0> others;
-  estimate(best);
-  if (!best.isRecut && !isDealt())
+SmallVector<RingPlan, 0> Planner::ways() {
+  SmallVector<RingPlan, 0> all{asItLies()};
+  addTurns(all.front());
+  if (!all.front().isRecut && !isDealt())
     for (std::optional<RingPlan> other :
-         {deal(best), gather(best, /*isAsked=*/bool(asked)), cutHeads(best)})
-      if (other) {
-        estimate(*other);
-        others.push_back(std::move(*other));
-      }
+         {deal(all.front()),
+          gather(all.front(), /*isAsked=*/contract::Way::has(op)),
+          cutHeads(all.front())})
+      if (other)
+        all.push_back(std::move(*other));
+  for (RingPlan &way : all)
+    estimate(way);
+  return all;
+}
+
+FailureOr<RingPlan> Planner::plan(ArrayRef<RingPlan> uneven) {
+  SmallVector<RingPlan, 0> others = ways();
+  for (RingPlan &way : others)
+    for (const RingPlan &other : uneven)
+      if (other.way == way.way)
+        way.milliseconds = (way.milliseconds + other.milliseconds) / 2;
+  RingPlan best = std::move(others.front());
+  others.erase(others.begin());
+  StringAttr asked = contract::Way::get(op);
   if (asked) {
     if (asked == nameOf(best.way))
       return best;
@@ -774,6 +788,28 @@ static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
   return llvm::map_to_vector(
       llvm::seq<int64_t>(0, op.getNumDims()),
       [&](int64_t dim) { return localization.factorTable(dim); });
+}
+
+/// `cuts` as they may be bound. Who leaves sizes open has shards that differ,
+/// and ways differ in what that costs: 5 : 3 stands for it.
+static SmallVector<IntervalTable> unevenCuts(ArrayRef<IntervalTable> cuts) {
+  SmallVector<IntervalTable> result(cuts);
+  for (IntervalTable &table : result) {
+    int64_t shards = table.intervals.size();
+    if (!table.formula.isOpen() || shards < 2)
+      continue;
+    int64_t size = 0, begin = 0;
+    for (Interval interval : table.intervals)
+      size = std::max(size, interval.end);
+    for (auto [number, interval] : llvm::enumerate(table.intervals)) {
+      // Of the sum of 5, 3, 5 ... what is up to here.
+      auto upTo = [](int64_t count) { return 5 * count - count / 2 * 2; };
+      int64_t end = size * upTo(number + 1) / upTo(shards);
+      interval = {begin, end};
+      begin = end;
+    }
+  }
+  return result;
 }
 
 RingPlan Planner::passAll() {
@@ -813,7 +849,14 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
       localization.refuse("the blocks of a ring of more than " +
                           std::to_string(kLongestRing) + " ranks");
   }
-  FailureOr<RingPlan> plan = planner.plan();
+  SmallVector<RingPlan, 0> uneven;
+  if (isLate) {
+    SmallVector<IntervalTable> other = unevenCuts(cuts);
+    uneven = Planner(op, localization.meshSizes(), other, {}, {},
+                     /*late=*/nullptr)
+                 .ways();
+  }
+  FailureOr<RingPlan> plan = planner.plan(uneven);
   // What was decided about the order of the whole program.
   if (StringAttr note = contract::OrderNote::get(op); note && succeeded(plan))
     plan->note += (plan->note.empty() ? "" : ", ") + note.str();
@@ -831,6 +874,6 @@ std::optional<double> rules::estimateRing(AllPairsOpInterface op,
     return std::nullopt;
   FailureOr<RingPlan> plan =
       Planner(op, meshSizes, cuts, queryOrder, keyOrder, /*late=*/nullptr)
-          .plan();
+          .plan({});
   return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }
