@@ -2,6 +2,7 @@
 #ifndef SHARDC_LIB_RAISE_PLAIN_H
 #define SHARDC_LIB_RAISE_PLAIN_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -12,6 +13,10 @@ struct Placed {
   mlir::Value value;
   llvm::SmallVector<unsigned> dims;
 };
+
+/// Says in plain StableHLO what ops on all pairs compute whose depth or feature
+/// is an open extent: their kernels have rows of scratch of known lengths.
+void expandOpenDepths(mlir::func::FuncOp func);
 
 /// Builds plain StableHLO on tensors whose dims have names.
 class PlainOps {

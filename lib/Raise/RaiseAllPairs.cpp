@@ -3,6 +3,7 @@
 #include "Emit.h"
 #include "NearMiss.h"
 #include "OpenRows.h"
+#include "Plain.h"
 #include "SplitPairs.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -483,6 +484,7 @@ struct RaiseAllPairsPass final
       std::vector<Miss> misses;
       raiseBlocks(func, misses);
       raiseOpenRows(func, misses);
+      expandOpenDepths(func);
       if (explain)
         explainMisses(func, misses);
     });
