@@ -5,6 +5,7 @@
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
 #include "Faults.h"
+#include "Symbols.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -414,7 +415,7 @@ static std::string randomSizes(const Session &session, std::mt19937_64 &draw) {
   std::string text;
   for (auto [number, argument] : enumerate(session.metadata().arguments))
     for (auto [d, dim] : enumerate(argument.dims)) {
-      if (!dim.dynamic)
+      if (!dim.dynamic || dim.boundaries.numShards() < 2)
         continue;
       int64_t extent = argument.shape[d], shards = dim.boundaries.numShards();
       std::vector<int64_t> bounds = {0, extent};
@@ -485,8 +486,84 @@ static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
   return {Verdict::Passed, "", 0};
 }
 
+static bool bindsSymbols = false;
+void bindSymbols() { bindsSymbols = true; }
+
+/// One compilation for all extents, bound to some again and again, against the
+/// program for each of them on one rank.
+static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
+                           const SymbolicProgram &symbolic, bool optimized) {
+  Outcome outcome;
+  std::optional<Session> open = load(context, symbolic.text(), false, optimized,
+                                     {}, nullptr, outcome, {}, 1, "all");
+  if (!open) {
+    StringRef why = StringRef(outcome.message).split("unsupported: ").second;
+    if (outcome.verdict == Verdict::Refused && !why.empty())
+      return {Verdict::Passed, (kRefusedByName + nameOfRefused(why)).str(), 0};
+    return outcome;
+  }
+  std::mt19937_64 draw(program.seed);
+  for (int64_t i = 0; i < timesBound; ++i) {
+    // No larger than what the analysis of accuracy is about. What is drawn as a
+    // broadcast of one element is another program for more.
+    int64_t extent =
+        std::uniform_int_distribution<int64_t>(2, symbolic.extent())(draw);
+    std::optional<Program> known = symbolic.at(extent);
+    if (!known)
+      continue;
+    std::string shapes;
+    for (auto [number, argument] : enumerate(known->arguments)) {
+      const Type &type = known->values[argument.value].type;
+      if (type.rank() > 0)
+        shapes +=
+            (shapes.empty() ? "" : ";") + std::to_string(number) + "=" +
+            join(map_range(type.shape,
+                           [](int64_t size) { return std::to_string(size); }),
+                 "x");
+    }
+    std::string sizes;
+    auto blame = [&](Outcome found) {
+      found.message =
+          "--shapes='" + shapes + "' --sizes='" + sizes + "': " + found.message;
+      return found;
+    };
+    // Balanced, then as they are drawn.
+    if (Error error = open->bind("the program", "", shapes))
+      return blame({Verdict::Failed, toString(std::move(error)), 0});
+    sizes = randomSizes(*open, draw);
+    if (Error error = open->bind("the program", sizes, shapes))
+      return blame({Verdict::Failed, toString(std::move(error)), 0});
+    std::optional<Session> whole =
+        load(context, known->text(/*unsharded=*/true), /*unsharded=*/true,
+             optimized, {}, nullptr, outcome);
+    if (!whole)
+      return blame(outcome);
+    std::vector<HostArray> inputs = inputsOf(*whole, program.seed);
+    Expected<RunResult> expected =
+        whole->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    if (!expected)
+      return blame({Verdict::Failed,
+                    "on one rank: " + toString(expected.takeError()), 0});
+    Expected<RunResult> got =
+        open->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    if (!got)
+      return blame({Verdict::Failed, toString(got.takeError()), 0});
+    for (auto [i, result] : enumerate(known->results))
+      if (!equal(got->outputs[i].shape, known->values[result.value].type.shape))
+        return blame({Verdict::Failed,
+                      formatv("result {0} has another shape", i).str(), 0});
+    outcome = compareWithWhole(*known, *got, *expected);
+    if (outcome.verdict != Verdict::Passed)
+      return blame(outcome);
+  }
+  return {Verdict::Passed, kWithSymbol.str(), 0};
+}
+
 Outcome check(mlir::MLIRContext &context, const Program &program,
               bool optimized, StringRef fault, bool *planted) {
+  if (timesBound > 0 && bindsSymbols)
+    if (std::optional<SymbolicProgram> symbolic = SymbolicProgram::of(program))
+      return checkSymbol(context, program, *symbolic, optimized);
   if (timesBound > 0)
     return checkBindings(context, program, optimized);
   if (comparesBits)

@@ -68,6 +68,12 @@ inline constexpr llvm::StringLiteral kRefusedByName = "refused by name: ";
 /// program `times` times to random ones, some of them empty, and compares with
 /// one rank. What cannot be left open passes, as with compareBits.
 void bindSizes(int64_t times);
+/// And an extent of each program that has one which can be a symbol
+/// (Symbols.h): it is compiled once for all extents, and each binding is
+/// compared with the program for its extent on one rank. Of one that passed the
+/// message is kWithSymbol.
+void bindSymbols();
+inline constexpr llvm::StringLiteral kWithSymbol = "with a symbol";
 
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,

@@ -12,6 +12,7 @@
 #include "Generator.h"
 #include "Rewrites.h"
 #include "Shrink.h"
+#include "Symbols.h"
 #include "Workers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -68,6 +69,11 @@ static NumberOption dynamicOption(
     cl::desc("Compile with --dynamic=all, and bind each program so often to "
              "random sizes, empty shards among them"),
     cl::value_desc("N"), cl::cat(category));
+static cl::opt<bool> symbolsOption(
+    "symbols",
+    cl::desc("With --dynamic: leave an extent open too, of each program that "
+             "has one which can be a symbol"),
+    cl::cat(category));
 static cl::opt<bool> verifyOption(
     "verify-partition",
     cl::desc("Compare the local view of each program with its text, by the "
@@ -100,10 +106,23 @@ static cl::opt<std::string>
                          "of how many programs it takes to find each; 'list'"),
                 cl::value_desc("NAME"), cl::cat(category));
 
+/// The program as it is compiled.
+static std::string textOf(const Program &program) {
+  if (symbolsOption)
+    if (std::optional<SymbolicProgram> symbolic = SymbolicProgram::of(program))
+      return symbolic->text();
+  return program.text();
+}
+
 /// How shard-run binds a program as the check did that came to `outcome`.
 static std::string boundBy(const Outcome &outcome) {
   StringRef sizes = outcome.message;
   std::string options = " --dynamic=all";
+  if (sizes.consume_front("--shapes='")) {
+    for (StringRef entry : split(sizes.split('\'').first, ';'))
+      options += (" --shapes=" + entry).str();
+    sizes = sizes.split("' ").second;
+  }
   if (sizes.consume_front("--sizes='"))
     for (StringRef entry : split(sizes.split('\'').first, ';'))
       options += (" --sizes=" + entry).str();
@@ -125,7 +144,7 @@ static std::string litTest(const Program &program, const Outcome &outcome,
   StringRef(outcome.message).split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef line : ArrayRef(lines).take_front(6))
     text += ("// " + line.take_front(200) + "\n").str();
-  return text + program.text();
+  return text + textOf(program);
 }
 
 static int processes() {
@@ -208,7 +227,13 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Usage,
                      "--dynamic runs programs in a way of its own: not with "
                      "--reproducible, --verify-partition or --fault");
+  if (symbolsOption && !*bindings)
+    return toolError(ExitCode::Usage,
+                     "--symbols needs to know how often each program is bound: "
+                     "--dynamic=N");
   bindSizes(*bindings);
+  if (symbolsOption)
+    bindSymbols();
   favourKinds({kindsOption.begin(), kindsOption.end()});
   if (reproducibleOption && !faultOption.empty())
     return toolError(ExitCode::Usage,
@@ -220,7 +245,7 @@ static Error runTool(int argc, char **argv) {
     for (int64_t i = 0; i < *count; ++i)
       outs() << (i ? "// -----\n" : "") << "// program " << *first + i
              << " of seed " << *seed << "\n"
-             << makeProgram(*seed, *first + i).text();
+             << textOf(makeProgram(*seed, *first + i));
     return Error::success();
   }
   if (faultOption == "list") {
@@ -261,7 +286,8 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Memory, "no shared memory");
 
   std::set<std::string> kinds;
-  int64_t failures = 0, uneven = 0, ops = 0, refused = 0, unknown = 0;
+  int64_t failures = 0, uneven = 0, ops = 0, refused = 0, unknown = 0,
+          symbols = 0;
   std::map<std::string, int64_t> refusedOps, unknownReasons;
   for (auto [i, outcome] : enumerate(outcomes)) {
     Program program = makeProgram(*seed, *first + i);
@@ -269,6 +295,7 @@ static Error runTool(int argc, char **argv) {
       kinds.insert(op.kind);
     uneven += program.isUneven();
     ops += program.ops.size();
+    symbols += outcome.message == kWithSymbol;
     if (StringRef name = outcome.message; name.consume_front(kRefusedByName)) {
       ++refused;
       ++refusedOps[name.str()];
@@ -307,6 +334,8 @@ static Error runTool(int argc, char **argv) {
     outs() << unknown << " passed that the interpreter does not know\n";
   for (auto &[reason, times] : unknownReasons)
     outs() << formatv("{0,5}: {1}\n", times, reason);
+  if (symbolsOption)
+    outs() << symbols << " with an extent that is a symbol\n";
   for (auto &[name, times] : refusedOps)
     outs() << formatv("refused for {0}: {1}\n", name, times);
   if (reproducibleOption)
