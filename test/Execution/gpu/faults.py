@@ -201,6 +201,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "scan-parts": ([], SCAN_PARTS, {
         "ticket": [0], "flag": [0, 1], "flag-release": [0, 1], "flag-wait": [0, 1], "flag-fence": [0, 1], "barrier": [0, 1, 2, 3, 4],
         "shared-store": [0, 1, 2], "store-place": [1], "edge": [0, 2]}),
+    # Edge 2 is always inside: PTX has five conditional branches, of the other five.
     "histograms": ([], HISTOGRAM, {"edge": [0, 1, 3, 4, 5]}),
     "transforms": ([], TRANSFORM, {"barrier": [0, 4], "shared-store": [0, 3], "edge": [0, 6]}),
     "rows": ([], ROWS, {"barrier": [0, 1], "shuffle-distance": [0, 7]}),
