@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/Refusal.h"
 #include "shardc/Support/Slices.h"
 #include "shardc/Support/UserLocation.h"
 
@@ -108,6 +109,10 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
   } else {
     return op->emitOpError() << "has no runtime entry point";
   }
+  if (auto type = dyn_cast<FloatType>(source.getElementType());
+      reduction && type && type.getWidth() < 16)
+    return emitOpUnsupported(op, ": ranks do not combine elements of ")
+           << type << "; convert to a wider type first";
   sites.push_back(SiteAttr::get(
       context, kind, report, source.getElementType(), reduction,
       op->getAttrOfType<StringAttr>("reason"), location, /*in_place=*/false,
