@@ -424,10 +424,10 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
           if (rank != victim)
             EXPECT_NE(outcome.message.find("rank " + std::to_string(victim)),
                       std::string::npos)
-                << outcome.message;
+                << nameOf(way) << ", rank " << rank << ": " << outcome.message;
           if (rank != victim)
             EXPECT_NE(outcome.message.find("is gone"), std::string::npos)
-                << outcome.message;
+                << nameOf(way) << ", rank " << rank << ": " << outcome.message;
         }
       }
   // Nothing with a name is left behind.

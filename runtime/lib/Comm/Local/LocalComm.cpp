@@ -22,8 +22,9 @@
 
 using namespace shardrt;
 
-/// Of a rank that said goodbye while others waited for it.
-static constexpr const char *leftTheJob = "has left the job before the others";
+/// Of a rank that said no goodbye.
+static constexpr const char *diedEarly =
+    "is gone: its process ended, or was ended, before the others";
 
 static uint64_t mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -192,10 +193,8 @@ void LocalGroup::patrol(int64_t sinceNs) {
   sinceNs = std::max(sinceNs, lastReturnNs(now));
   bool late = false;
   for (int64_t i = 0; i < numRanks; ++i) {
-    if (isShared() && i != shared.rank && !failed() &&
-        !board(i).hasLeft.load() && !shared.boards->isHeld(i))
-      reportGone(i, "is gone: its process ended, or was ended, before the "
-                    "others");
+    if (isShared() && !failed() && isGone(i))
+      reportGone(i, diedEarly);
     int64_t since = board(i).awaitsSince.load(std::memory_order_acquire);
     if (since == 0)
       continue;
@@ -265,6 +264,19 @@ int64_t LocalGroup::findLeft(int64_t whom, int64_t waiter,
         (whom != Board::Everybody || board(i).barriers.load() < barrier))
       return i;
   return -1;
+}
+
+bool LocalGroup::isGone(int64_t rank) const {
+  return rank != shared.rank && !board(rank).hasLeft.load() &&
+         !shared.boards->isHeld(rank);
+}
+
+void LocalGroup::reportLeft(int64_t rank) {
+  // It may have left because it found the end of another one.
+  for (int64_t i = 0; i < numRanks; ++i)
+    if (isGone(i))
+      return reportGone(i, diedEarly);
+  reportGone(rank, "has left the job before the others");
 }
 
 void LocalGroup::reportGone(int64_t rank, const std::string &how) {
@@ -378,7 +390,7 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
         break;
       }
       if (left >= 0 && !group.failed())
-        group.reportGone(left, leftTheJob);
+        group.reportLeft(left);
       if (group.failed() || !look())
         break;
       group.sleep(mine, seen);
@@ -527,7 +539,7 @@ bool LocalComm::finish(const Ticket &ticket, std::span<const int64_t> readers) {
         }
         // More are to read it than are there.
         if (left >= 0 && slot.unread.load(std::memory_order_seq_cst) > there)
-          group.reportGone(left, leftTheJob);
+          group.reportLeft(left);
         return true;
       });
   busySlots &= ~(1u << ticket.slot);

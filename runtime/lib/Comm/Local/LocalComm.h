@@ -141,7 +141,12 @@ private:
   void ring(Board &board) const;
   void sleep(Board &board, int seen) const;
   void reportTimeout(int64_t now);
+  /// Whether the process of another rank ended without a goodbye.
+  bool isGone(int64_t rank) const;
   void reportGone(int64_t rank, const std::string &how);
+  /// Reports a rank that said goodbye while others wait for it, or the one
+  /// whose end may have made it leave.
+  void reportLeft(int64_t rank);
   /// A rank without which what `waiter` waits for does not come, as it has said
   /// goodbye; -1: none. `barrier` is the one that it needs.
   int64_t findLeft(int64_t whom, int64_t waiter, int64_t barrier) const;
