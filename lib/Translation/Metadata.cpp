@@ -339,10 +339,16 @@ static void readValue(Reader &reader, const json::Value &json,
     }
   }
   reader.read(*object, "shape", path, kMaxDims, value.shape);
-  int64_t elements = 1;
+  // Nothing is allocated for placeholders of open extents, but their number of
+  // elements is computed with.
+  const json::Array *places = object->getArray("dims");
+  bool isOpen = places && any_of(*places, [](const json::Value &place) {
+                  const json::Object *fields = place.getAsObject();
+                  return fields && fields->getBoolean("open").value_or(false);
+                });
+  int64_t elements = 1, most = isOpen ? int64_t(1) << 62 : kMaxElements;
   for (int64_t size : value.shape) {
-    if (size < 0 || size > kMaxElements ||
-        (size && elements > kMaxElements / size)) {
+    if (size < 0 || size > kMaxElements || (size && elements > most / size)) {
       reader.fail(path + ".shape", "negative, or more than 2^48 elements");
       return;
     }

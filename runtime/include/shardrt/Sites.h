@@ -298,13 +298,10 @@ template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
   v.check("ends outside the table", [&]() -> std::string {
     if (!axesAreDistinct(site.groupAxes, sizeOf(table.meshShape)))
       return "group axes are out of range or named twice";
-    int64_t elements = 1;
-    for (int64_t size : exchange.globalShape) {
-      if (size < 0 || size > maxExtent ||
-          (size != 0 && elements > maxExtent / size))
+    // How many elements there are is known when extents are bound.
+    for (int64_t size : exchange.globalShape)
+      if (size < 0 || size > maxExtent)
         return "global shape is negative or too large";
-      elements *= size == 0 ? 1 : size;
-    }
     return {};
   });
   uint64_t seen = 0;

@@ -38,7 +38,10 @@ static int64_t checkedVolume(const Box &box) {
   return volume;
 }
 
-std::string shardrt::checkSite(const Site &site) {
+std::string shardrt::checkSite(const Site &site, bool hasPlaceholders) {
+  const Exchange &exchange = site.exchange;
+  if (!hasPlaceholders && checkedVolume(domainOf(exchange)) < 0)
+    return "its tensor has too many elements";
   if (site.kind >= SiteKind::RowPlan)
     return checkRows(site);
   if (site.kind != SiteKind::Exchange &&
@@ -48,13 +51,12 @@ std::string shardrt::checkSite(const Site &site) {
            " is not supported; convert to a wider type first";
   if (site.kind == SiteKind::AllReduce)
     return {};
-  const Exchange &exchange = site.exchange;
   if (std::string error = verifyExchange(exchange); !error.empty())
     return error;
   Box domain = domainOf(exchange);
   for (int64_t rank = 0, e = numRanks(exchange); rank < e; ++rank) {
     Box needed = neededBox(exchange, rank);
-    if (checkedVolume(needed) < 0)
+    if (!hasPlaceholders && checkedVolume(needed) < 0)
       return "the needed box of rank " + std::to_string(rank) + " is too large";
     if (site.inPlace) {
       Box owned = ownedBox(exchange, rank);

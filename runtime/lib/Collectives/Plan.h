@@ -61,8 +61,9 @@ struct SitePlan {
 /// The same for sites about rows.
 std::string checkRows(const Site &site);
 
-/// What is wrong with `site`, whatever the rank; empty if nothing is.
-std::string checkSite(const Site &site);
+/// What is wrong with `site`, whatever the rank; empty if nothing is. Numbers
+/// of elements are not looked at where its extents are placeholders.
+std::string checkSite(const Site &site, bool hasPlaceholders = false);
 
 /// The plan of `rank` for a site that checkSite has passed.
 SitePlan planSite(const Site &site, int64_t rank);

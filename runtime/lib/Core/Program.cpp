@@ -76,16 +76,7 @@ static std::string axesOf(const Site &site, const SiteTable &table) {
 /// The address of a symbol of a program's code; null if there is none.
 using FindSymbol = std::function<void *(const char *)>;
 
-/// Reads the tables into `program`; an error, or an empty string.
-static std::string readTables(Program &program, std::span<const int64_t> words,
-                              std::string_view strings) {
-  if (std::string error = decodeSites(words, strings, program.table);
-      !error.empty())
-    return error;
-  return checkSites(program);
-}
-
-std::string shardrt::checkSites(Program &program) {
+std::string shardrt::checkSites(Program &program, bool hasPlaceholders) {
   program.siteAxes.clear();
   for (size_t i = 0; i < program.table.sites.size(); ++i) {
     Site &site = program.table.sites[i];
@@ -97,7 +88,7 @@ std::string shardrt::checkSites(Program &program) {
                     : site.kind == SiteKind::ScatterRows ? "scatter_rows"
                                                          : "reduce_scatter";
     program.siteAxes.push_back(axesOf(site, program.table));
-    if (std::string error = checkSite(site); !error.empty())
+    if (std::string error = checkSite(site, hasPlaceholders); !error.empty())
       return "site " + std::to_string(i) + ": " +
              program.describe(static_cast<int64_t>(i), true) + ": " + error;
   }
@@ -226,9 +217,9 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
   loaded->metadata = metadata;
   if (std::string why = shardc::checkInterface(metadata); !why.empty())
     return refuse(SHARDRT_ARTIFACT, why + ": compile the program again");
-  std::string why =
-      readTables(*loaded, {sites, static_cast<size_t>(*sitesLength)},
-                 {strings, static_cast<size_t>(*stringsLength)});
+  std::string why = decodeSites({sites, static_cast<size_t>(*sitesLength)},
+                                {strings, static_cast<size_t>(*stringsLength)},
+                                loaded->table);
   if (why.empty())
     why = readKernels(*loaded, symbol);
   if (why.empty())
@@ -244,9 +235,13 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
                          static_cast<int64_t>(loaded->table.meshShape.size()),
                          *read);
     loaded->formulas = std::move(read);
+  }
+  bool hasPlaceholders = loaded->formulas && !loaded->formulas->extents.empty();
+  if (why.empty())
+    why = checkSites(*loaded, hasPlaceholders);
+  if (why.empty() && loaded->formulas) {
     // Extents have no default.
-    if (int status = SHARDRT_OK;
-        why.empty() && loaded->formulas->extents.empty())
+    if (int status = SHARDRT_OK; !hasPlaceholders)
       loaded = bindProgram(loaded, loaded->table.meshShape, {}, status, why);
     if (why.empty() && loaded->isComplete())
       why = checkBorders(*loaded);
@@ -336,9 +331,12 @@ int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
     auto loaded = std::make_shared<Program>();
     loaded->main = main;
     loaded->metadata = metadata ? metadata : "";
-    std::string why = readTables(
-        *loaded, {sites, static_cast<size_t>(sitesLength)},
-        {strings ? strings : "", static_cast<size_t>(stringsLength)});
+    std::string why = decodeSites(
+        {sites, static_cast<size_t>(sitesLength)},
+        {strings ? strings : "", static_cast<size_t>(stringsLength)},
+        loaded->table);
+    if (why.empty())
+      why = checkSites(*loaded);
     if (!why.empty()) {
       writeError(error, errorSize, why);
       return SHARDRT_ARTIFACT;

@@ -106,8 +106,9 @@ std::optional<std::vector<int64_t>> numbersOfRank(const Program &program,
 std::string checkBorders(const Program &program);
 
 /// Reads sites into a program; an error, or an empty string. Sites are those of
-/// one binding where it has formulas.
-std::string checkSites(Program &program);
+/// one binding where it has formulas; of open extents they have placeholders,
+/// whose product is no number of elements.
+std::string checkSites(Program &program, bool hasPlaceholders = false);
 
 /// Writes `text` to a caller's buffer, cut to its size, with its NUL.
 void writeError(char *buffer, size_t size, const std::string &text);
