@@ -783,6 +783,9 @@ UNKNOWN = (
     "FADD",
     "FMNMX",
     "HFMA2",
+    "F2FP",
+    "HMMA",
+    "HGMMA",
 )
 
 

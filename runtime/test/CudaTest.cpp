@@ -273,7 +273,10 @@ Counted countSteps(int64_t steps, bool reads, bool fails = false) {
   auto code = deviceFor(Way::CudaDirect);
   code->kernels = {{1, "count", "model.py:3"}};
   code->image = image;
-  Site slice = exchangeSite("slice", {8}, {}, ElementType::I32);
+  // One that is counted: what is needed goes around the end.
+  Site slice = exchangeSite(
+      "slice", {8}, {{0, {}, {{0, 8}}, {{1, 9}}, shardc::Padding::Wrap}},
+      ElementType::I32);
   TestWorld world(makeTable({}, {slice}), 0, 60'000, 0, false, Way::CudaDirect,
                   std::move(code));
   Counted result;
