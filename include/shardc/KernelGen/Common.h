@@ -24,6 +24,9 @@ mlir::Operation *combinerOf(mlir::linalg::GenericOp op, unsigned index);
 /// that may be written over it (spmd-write-in-place): perhaps the same memory.
 bool areOneInPlace(mlir::Value a, mlir::Value b);
 
+/// What `memref` shows, if it shows all of it in order.
+mlir::Value wholeBehind(mlir::Value memref);
+
 } // namespace shardc
 
 #endif // SHARDC_KERNELGEN_COMMON_H

@@ -35,17 +35,6 @@ static constexpr int64_t kBlockBytes = 20 << 10;
 /// Partial results of sums over all rows.
 static constexpr int64_t kMostChunks = 16;
 
-/// What `memref` shows, if it shows all of it in order.
-static Value keyOf(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
-            op))
-      break;
-    memref = op->getOperand(0);
-  }
-  return memref;
-}
-
 static std::optional<SmallVector<int64_t>> stridesOf(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -382,7 +371,7 @@ std::optional<Member> Finder::map(linalg::GenericOp op) {
   };
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
-    auto known = type ? hints.find(keyOf(operand.get())) : hints.end();
+    auto known = type ? hints.find(wholeBehind(operand.get())) : hints.end();
     if (known == hints.end())
       continue;
     std::optional<SmallVector<int64_t>> strides = stridesOf(type);
@@ -409,7 +398,7 @@ std::optional<Member> Finder::map(linalg::GenericOp op) {
   }
   // What the body loads at an index of the loops says as much.
   for (auto load : op.getBody()->getOps<memref::LoadOp>()) {
-    auto known = hints.find(keyOf(load.getMemRef()));
+    auto known = hints.find(wholeBehind(load.getMemRef()));
     std::optional<SmallVector<int64_t>> strides =
         stridesOf(load.getMemRefType());
     if (known == hints.end() || !strides)
@@ -470,12 +459,12 @@ std::optional<Touches> Finder::touchesOfMember(Member &member) {
     auto [entry, isNew] = touches.insert({rootOf(memref), Touch()});
     Touch &touch = entry->second;
     if (isNew) {
-      touch.key = keyOf(memref);
+      touch.key = wholeBehind(memref);
       touch.units = place.units;
       touch.outside = place.outside;
       touch.isOwn = isOwn;
       touch.count = 1;
-    } else if (touch.key != keyOf(memref) || touch.units != place.units ||
+    } else if (touch.key != wholeBehind(memref) || touch.units != place.units ||
                touch.outside != place.outside) {
       touch.isMixed = true;
       touch.isOwn &= isOwn;
@@ -575,7 +564,7 @@ void Finder::spreadHints() {
         const Place &place = member->places[operand.getOperandNumber()];
         if (isa<MemRefType>(operand.get().getType()) && place.isOwn())
           changed |= hints
-                         .try_emplace(keyOf(operand.get()),
+                         .try_emplace(wholeBehind(operand.get()),
                                       Hint{place.units, place.outside})
                          .second;
       }
@@ -608,7 +597,7 @@ static bool usesLate(Operation *op,
 std::optional<RowGroup> Finder::tryCuts(const Cuts &cuts) {
   counts = cuts.counts;
   hints.clear();
-  hints[keyOf(largest)] = {cuts.units, cuts.outside};
+  hints[wholeBehind(largest)] = {cuts.units, cuts.outside};
   spreadHints();
   RowGroup group;
   group.counts = counts;

@@ -35,17 +35,6 @@ static Value rootOf(Value memref) {
   return memref;
 }
 
-/// What `memref` shows, if it shows all of it in order.
-static Value wholeBehind(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
-            op))
-      break;
-    memref = op->getOperand(0);
-  }
-  return memref;
-}
-
 static bool isOwnMemory(Value root) {
   if (root.getDefiningOp<memref::AllocOp>() ||
       root.getDefiningOp<memref::GetGlobalOp>())

@@ -1,13 +1,24 @@
 //===- Common.cpp - What kernels for any target ask about an op -----------===//
 //
-// Questions about linalg ops.
+// Questions about linalg ops and their buffers.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/KernelGen/Common.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 
 namespace shardc {
+
+Value wholeBehind(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
+            op))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
+}
 
 Operation *combinerOf(linalg::GenericOp op, unsigned index) {
   BlockArgument argument = op.getRegionOutputArgs()[index];

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/KernelGen/Common.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -97,16 +98,6 @@ void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
 Value gpukernels::rootOf(Value memref) {
   while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
     memref = view.getViewSource();
-  return memref;
-}
-
-Value gpukernels::wholeBehind(Value memref) {
-  while (Operation *op = memref.getDefiningOp()) {
-    if (!isa<memref::ExpandShapeOp, memref::CollapseShapeOp, memref::CastOp>(
-            op))
-      break;
-    memref = op->getOperand(0);
-  }
   return memref;
 }
 

@@ -77,8 +77,6 @@ Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
 /// The buffer that `memref` is a view of.
 Value rootOf(Value memref);
-/// What `memref` shows, if it shows all of it in order.
-Value wholeBehind(Value memref);
 /// True if two views of one buffer are known to have no element in common.
 bool areDisjoint(Value a, Value b);
 

@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/KernelGen/Common.h"
 
 using namespace mlir;
 using namespace shardc;
