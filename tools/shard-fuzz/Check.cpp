@@ -441,18 +441,23 @@ static std::string nameOfRefused(StringRef why) {
       .str();
 }
 
+/// What became of a program that could not be left open: one that is refused by
+/// name passes.
+static Outcome passedIfNamed(Outcome outcome) {
+  StringRef why = StringRef(outcome.message).split("unsupported: ").second;
+  if (outcome.verdict == Verdict::Refused && !why.empty())
+    return {Verdict::Passed, (kRefusedByName + nameOfRefused(why)).str(), 0};
+  return outcome;
+}
+
 /// One compilation, bound to sizes again and again, against one rank.
 static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
                              bool optimized) {
   Outcome outcome;
   std::optional<Session> open = load(context, program.text(), false, optimized,
                                      {}, nullptr, outcome, {}, 1, "all");
-  if (!open) {
-    StringRef why = StringRef(outcome.message).split("unsupported: ").second;
-    if (outcome.verdict == Verdict::Refused && !why.empty())
-      return {Verdict::Passed, (kRefusedByName + nameOfRefused(why)).str(), 0};
-    return outcome;
-  }
+  if (!open)
+    return passedIfNamed(std::move(outcome));
   std::optional<Session> whole =
       load(context, program.text(/*unsharded=*/true), /*unsharded=*/true,
            optimized, {}, nullptr, outcome);
@@ -496,12 +501,8 @@ static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
   Outcome outcome;
   std::optional<Session> open = load(context, symbolic.text(), false, optimized,
                                      {}, nullptr, outcome, {}, 1, "all");
-  if (!open) {
-    StringRef why = StringRef(outcome.message).split("unsupported: ").second;
-    if (outcome.verdict == Verdict::Refused && !why.empty())
-      return {Verdict::Passed, (kRefusedByName + nameOfRefused(why)).str(), 0};
-    return outcome;
-  }
+  if (!open)
+    return passedIfNamed(std::move(outcome));
   std::mt19937_64 draw(program.seed);
   for (int64_t i = 0; i < timesBound; ++i) {
     // No larger than what the analysis of accuracy is about. What is drawn as a
