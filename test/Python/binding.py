@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import shardc
-from shardc import _native
+from compilations import Compilations
 
 ROWS, RANKS = 24, 4
 STEP = f"""
@@ -39,25 +39,12 @@ POINTS = np.arange(2 * ROWS, dtype=np.float32).reshape(ROWS, 2) % 11
 WEIGHTS = np.arange(ROWS, dtype=np.float32) % 5
 OFFSET = np.array([1, -2], np.float32)
 CUT = shardc.split(0, "x")
-compilations = 0
+compilations = Compilations()
 
 
 def expected() -> np.ndarray[Any, Any]:
     rows = POINTS * WEIGHTS[:, None] + OFFSET
     return rows + np.concatenate([np.zeros((1, 2), np.float32), rows[:-1]])
-
-
-def count_compilations() -> None:
-    """Each call of the compiler from here on is counted."""
-    library = _native.library()
-    compile_ = library.compile
-
-    def counted(*arguments: Any) -> Any:
-        global compilations
-        compilations += 1
-        return compile_(*arguments)
-
-    library.compile = counted
 
 
 def random_sizes() -> list[int]:
@@ -165,8 +152,7 @@ def resident() -> int:
 
 def many_sizes(program: Any) -> None:
     """A loop whose samples differ each time compiles nothing, opens no file, and leaves memory as it is."""
-    global compilations
-    compilations = 0
+    compilations.count = 0
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     before = 0
@@ -186,7 +172,7 @@ def many_sizes(program: Any) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     gc.collect()
     assert resident() - before < 4 << 20, resident() - before
-    assert compilations == 0
+    assert compilations.count == 0
     assert resource.getrusage(resource.RUSAGE_CHILDREN) == children
 
 
@@ -205,26 +191,25 @@ def of_jax() -> None:
     params = np.ones((2, 3), np.float32)
     program = shardc.compile(jax.jit(step), cloud, params, mesh={"x": RANKS}, in_shardings=(CUT, None), dynamic="all")
     wanted = np.cumsum(POINTS, axis=0) @ params
-    global compilations
-    compilations = 0
+    compilations.count = 0
     for sizes in ([24, 0, 0, 0], [1, 2, 3, 18], random_sizes()):
         result = program({"points": cut_in(POINTS, sizes)}, params)
         assert np.allclose(np.asarray(result), wanted), sizes
-    assert compilations == 0
+    assert compilations.count == 0
     shorter = program({"points": cut_in(POINTS[:20], [5, 10, 5, 0])}, params)
     assert np.allclose(np.asarray(shorter), wanted[:20])
     program({"points": cut_in(POINTS[:20], [0, 10, 5, 5])}, params)
-    assert compilations == 1, compilations
+    assert compilations.count == 1, compilations.count
     fails(lambda: program.bind({(0, 0): [7, 7, 7, 7]}), "cloud['points'], dim 0: sizes [7, 7, 7, 7] add up to 28")
 
 
 def main() -> None:
     program = shardc.compile(STEP, dynamic="all")
-    count_compilations()
+    compilations.begin()
     any_sizes(program)
     each_brings_its_part(program)
     bound_beforehand(program)
-    assert compilations == 0, compilations
+    assert compilations.count == 0, compilations.count
     mistakes(program)
     some_dims()
     follows()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import shardc
-from shardc import _native
+from compilations import Compilations
 
 ROWS = 11
 SMOOTH = f"""
@@ -29,25 +29,12 @@ module @smooth {{
 """
 POINTS = np.arange(2 * ROWS, dtype=np.float32).reshape(ROWS, 2) % 7
 OFFSET = np.array([3, -2], np.float32)
-compilations = 0
+compilations = Compilations()
 
 
 def expected() -> np.ndarray[Any, Any]:
     rows = POINTS * OFFSET
     return rows + np.concatenate([np.zeros((1, 2), np.float32), rows[:-1]])
-
-
-def count_compilations() -> None:
-    """Each call of the compiler from here on is counted."""
-    library = _native.library()
-    compile_ = library.compile
-
-    def counted(*arguments: Any) -> Any:
-        global compilations
-        compilations += 1
-        return compile_(*arguments)
-
-    library.compile = counted
 
 
 def check(program: Any, points: Any = POINTS) -> Any:
@@ -132,8 +119,7 @@ def of_jax() -> None:
     shapes = {"w": (6, 8), "b": (8,), "o": (8, 2)}
     params = {name: random.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     x, y = (random.standard_normal((37, width)).astype(np.float32) for width in (6, 2))
-    global compilations
-    compilations = 0
+    compilations.count = 0
     # Nobody says how many ranks there are: two.
     program = shardc.compile(jax.jit(step), params, x, y, in_shardings=(None, shardc.split(0, "x", sizes=[30, 7]), P("x")),
                              symbolic_mesh="x")
@@ -141,10 +127,10 @@ def of_jax() -> None:
     same(program(params, x, y), want)
     for ranks in (1, 2, 3, 4, 5):
         same(program.bind(mesh={"x": ranks})(params, x, y), want)
-    assert compilations == 1, compilations
+    assert compilations.count == 1, compilations.count
     bound = program.bind(mesh={"x": 3})
     same(bound(params, x[:20], y[:20]), step(params, x[:20], y[:20]))
-    assert compilations == 2, compilations
+    assert compilations.count == 2, compilations.count
     value = shardc.compile(jax.jit(loss), params, x, y, in_shardings=(None, P("x"), P("x")), symbolic_mesh="x")
     same(jax.grad(value.bind(mesh={"x": 3}))(params, x, y), jax.grad(loss)(params, x, y))
 
@@ -159,9 +145,9 @@ def of_jax() -> None:
 
 def main() -> None:
     program = shardc.compile(SMOOTH, symbolic_mesh="x")
-    count_compilations()
+    compilations.begin()
     any_number(program)
-    assert compilations == 0, compilations
+    assert compilations.count == 0, compilations.count
     mistakes(program)
     saved(program)
     of_jax()
