@@ -3,8 +3,9 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/BFloatBits.h"
 #include "../Common/LinalgToLoops.h"
-#include "BFloatBits.h"
+
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"

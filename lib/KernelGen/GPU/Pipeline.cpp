@@ -3,6 +3,7 @@
 // The order of the passes and the reason of each.
 //
 //===----------------------------------------------------------------------===//
+#include "../Common/BFloatBits.h"
 #include "../Common/LinalgToLoops.h"
 #include "Launch.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -206,8 +207,10 @@ void buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
   kernels.addPass(createConvertGpuKernelsPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCSEPass());
-  if (!forPtx)
+  if (!forPtx) {
+    kernels.addPass(createBFloatBitsPass());
     return;
+  }
   kernels.addPass(createExpandFragmentProductsPass());
   kernels.addPass(createSelectGpuInstructionsPass());
   kernels.addPass(createConvertNVVMToLLVMPass());

@@ -41,19 +41,59 @@ static bool makeWords(LLVM::ConstantOp constant) {
   return true;
 }
 
+/// `value` of bf16 as f32, which has all of its numbers: its bits, moved up.
+static Value widen(OpBuilder &b, Location loc, Value value) {
+  auto shaped = [&](Type element) -> Type {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    return vector ? vector.clone(element) : element;
+  };
+  Type word = shaped(b.getI32Type());
+  Value bits = LLVM::BitcastOp::create(b, loc, asBits(value.getType()), value);
+  Attribute sixteen = b.getI32IntegerAttr(16);
+  if (auto vector = dyn_cast<VectorType>(word))
+    sixteen = DenseElementsAttr::get(vector, sixteen);
+  bits = LLVM::ZExtOp::create(b, loc, word, bits);
+  bits = LLVM::ShlOp::create(
+      b, loc, bits,
+      LLVM::ConstantOp::create(b, loc, word, cast<TypedAttr>(sixteen)));
+  return LLVM::BitcastOp::create(b, loc, shaped(b.getF32Type()), bits);
+}
+
+/// Lets what only reads numbers of bf16 read f32.
+static void widenReads(LLVM::LLVMFuncOp function) {
+  SmallVector<Operation *> reads;
+  function.walk([&](Operation *op) {
+    if (isa<LLVM::FCmpOp, LLVM::FPExtOp, LLVM::FPToSIOp, LLVM::FPToUIOp>(op) &&
+        asBits(op->getOperand(0).getType()) != op->getOperand(0).getType())
+      reads.push_back(op);
+  });
+  for (Operation *op : reads) {
+    OpBuilder b(op);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(widen(b, op->getLoc(), operand.get()));
+    if (isa<LLVM::FPExtOp>(op) &&
+        op->getOperand(0).getType() == op->getResult(0).getType()) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+    }
+  }
+}
+
 namespace {
-struct BFloatBits final : PassWrapper<BFloatBits, OperationPass<ModuleOp>> {
+struct BFloatBits final : PassWrapper<BFloatBits, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BFloatBits)
   StringRef getArgument() const override { return "spmd-bfloat-bits"; }
   StringRef getDescription() const override {
     return "Move bf16 as words of 16 bits.";
   }
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+    for (auto function :
+         getOperation()->getRegion(0).getOps<LLVM::LLVMFuncOp>())
       run(function);
   }
 
   static void run(LLVM::LLVMFuncOp function) {
+    widenReads(function);
     // What computes with numbers of bf16 keeps its types.
     SmallVector<std::pair<OpOperand *, Type>> numbers;
     SmallVector<Value> given, moved;
