@@ -16,6 +16,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
@@ -42,6 +43,10 @@ static constexpr double kLargePart = 0.5;
 
 /// Travel that is short beside a synchronisation, as a part of it.
 static constexpr double kSmallTravel = 0.2;
+
+/// What is within as many elements of a shard is still beside it, whatever the
+/// sizes.
+static constexpr int64_t kFarthest = 1024;
 
 /// One table a dim.
 using Tables = std::vector<std::vector<Interval>>;
@@ -169,9 +174,14 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
     if (dim.ownedFormula || other.ownedFormula) {
       if (!(dim.ownedFormula == other.ownedFormula))
         return std::nullopt;
-      dim.neededFormula = hullOf(dim.neededFormula, other.neededFormula);
-      if (!dim.neededFormula)
+      Formula hull = hullOf(dim.neededFormula, other.neededFormula);
+      // Numbers are of one binding: in others far blocks may be between.
+      if (!hull &&
+          lieTogether(dim.neededFormula, other.neededFormula, kFarthest))
+        hull = hullFormula(dim.neededFormula, other.neededFormula);
+      if (!hull)
         return std::nullopt;
+      dim.neededFormula = hull;
     }
     if (!isPlanted("merged-needs-of-the-first-alone"))
       dim.needed = hullOf(dim.needed, other.needed);

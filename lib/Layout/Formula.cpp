@@ -541,6 +541,18 @@ static std::optional<Window> windowOf(const Formula &intervals) {
 bool shardc::alwaysContains(const Formula &outer, const Formula &inner) {
   if (outer == inner)
     return true;
+  auto containsInner = [&](const Formula &part) {
+    return alwaysContains(part, inner);
+  };
+  auto isInOuter = [&](const Formula &part) {
+    return alwaysContains(outer, part);
+  };
+  if (inner.kind() == kHull &&
+      std::all_of(inner.operands().begin(), inner.operands().end(), isInOuter))
+    return true;
+  if (outer.kind() == kHull)
+    return std::any_of(outer.operands().begin(), outer.operands().end(),
+                       containsInner);
   if (outer.kind() == FormulaKind::Same) {
     auto [least, greatest] = inner.range();
     return outer.numbers()[0] <= least && greatest <= outer.numbers()[1];
@@ -565,6 +577,114 @@ Formula shardc::hullOf(const Formula &a, const Formula &b) {
   return Formula::positions(
       static_cast<int64_t>(first), {x->coefficient, 1},
       {x->around, Formula::same({0, static_cast<int64_t>(last - first + 1)})});
+}
+
+namespace {
+/// Where what is in intervals can lie: from multiplier * (the begin of a shard
+/// of `around`) / divisor + least to multiplier * (its end) / divisor + most.
+struct Reach {
+  Formula around; ///< boundaries
+  std::vector<int64_t> axes;
+  Wide multiplier = 1, divisor = 1;
+  Wide least = 0, most = 0;
+};
+} // namespace
+
+/// What a formula may hold of indices that are no reach any more.
+static constexpr Wide farthest = int64_t(1) << 48;
+
+static bool isSane(const Reach &reach) {
+  return reach.multiplier <= farthest && reach.divisor <= farthest &&
+         reach.least >= -farthest && reach.most <= farthest;
+}
+
+/// The same, of boundaries.
+static std::optional<Reach> reachOfBoundaries(const Formula &boundaries) {
+  if (boundaries.kind() != FormulaKind::Affine)
+    return Reach{boundaries, {}};
+  std::optional<Reach> reach = reachOfBoundaries(boundaries.operands()[0]);
+  if (!reach)
+    return std::nullopt;
+  const std::vector<int64_t> &numbers = boundaries.numbers();
+  Wide m = numbers[0], a = numbers[1], d = numbers[2], size = numbers[3];
+  reach->multiplier *= m;
+  reach->divisor *= d;
+  reach->least = floorDiv(m * reach->least + a, d);
+  reach->most = ceilDiv(m * reach->most + a + d - 1, d);
+  // The first is 0, the last the size.
+  Wide end = reach->multiplier * reach->around.extent();
+  reach->least =
+      std::min({reach->least, Wide(0), size - ceilDiv(end, reach->divisor)});
+  reach->most =
+      std::max({reach->most, Wide(0), size - floorDiv(end, reach->divisor)});
+  return isSane(*reach) ? reach : std::nullopt;
+}
+
+/// Of what is in intervals; none where formulas do not show it.
+static std::optional<Reach> reachOf(const Formula &intervals) {
+  const std::vector<int64_t> &numbers = intervals.numbers();
+  const std::vector<Formula> &operands = intervals.operands();
+  std::optional<Reach> reach;
+  if (intervals.kind() == kHull) {
+    reach = reachOf(operands[0]);
+    std::optional<Reach> other = reachOf(operands[1]);
+    if (!reach || !other || !(reach->around == other->around) ||
+        reach->axes != other->axes ||
+        reach->multiplier * other->divisor !=
+            other->multiplier * reach->divisor)
+      return std::nullopt;
+    reach->least = std::min(reach->least, other->least);
+    reach->most = std::max(reach->most, other->most);
+    return reach;
+  }
+  switch (intervals.kind()) {
+  case FormulaKind::Shards:
+    reach = reachOfBoundaries(operands[0]);
+    if (reach)
+      reach->axes = numbers;
+    return reach;
+  case FormulaKind::Positions: {
+    Wide first = numbers[0], last = numbers[0], times = 0;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Wide coefficient = numbers[i + 1];
+      if (operands[i].kind() == FormulaKind::Same) {
+        Wide low = coefficient * operands[i].numbers()[0],
+             high = coefficient * (Wide(operands[i].numbers()[1]) - 1);
+        first += std::min(low, high);
+        last += std::max(low, high);
+      } else if (times == 0 && coefficient > 0) {
+        times = coefficient;
+        reach = reachOf(operands[i]);
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!reach)
+      return std::nullopt;
+    reach->multiplier *= times;
+    reach->least = times * reach->least + first;
+    reach->most = times * (reach->most - 1) + last + 1;
+    break;
+  }
+  case FormulaKind::Elements:
+    reach = reachOf(operands[0]);
+    if (!reach)
+      return std::nullopt;
+    reach->divisor *= numbers[0];
+    reach->least = floorDiv(reach->least, numbers[0]);
+    reach->most = ceilDiv(reach->most + numbers[0] - 1, numbers[0]);
+    break;
+  case FormulaKind::Kept:
+    return reachOf(operands[0]);
+  default:
+    return std::nullopt;
+  }
+  return isSane(*reach) ? reach : std::nullopt;
+}
+
+bool shardc::lieTogether(const Formula &a, const Formula &b, int64_t most) {
+  std::optional<Reach> reach = reachOf(hullFormula(a, b));
+  return reach && Wide(reach->most) - reach->least <= most;
 }
 
 //===----------------------------------------------------------------------===//

@@ -171,3 +171,29 @@ func.func @others(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   %s = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [0:8, 8:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 16]>)>>] reason "as the other" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
   return %n, %s : tensor<?x4xf32>, tensor<?x4xf32>
 }
+
+// -----
+
+// Windows of three, at each element and at every second: no single window is
+// around both, but they lie beside the same shards.
+// CHECK-LABEL: func @strides
+// CHECK: spmd.halo_exchange {{.*}} [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by {{.*}} -> #spmd.formula<hull
+// CHECK-NOT: halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @strides(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %all = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)> wrap>] reason "each" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %half = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:8, 7:16] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 2, 1] (#spmd.formula<shards [0] (#spmd.formula<affine [1, 0, 2, 8] (#spmd.formula<given [0, 0, 16]>)>)>, #spmd.formula<same [0, 3]>)> wrap>] reason "every second" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %all, %half : tensor<?x4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+// What lies half a dim further on is beside it for these sizes alone.
+// CHECK-LABEL: func @far
+// CHECK-COUNT-2: spmd.halo_exchange
+spmd.mesh @mesh = <["i"=2]>
+func.func @far(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %all = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [-1:9, 7:17] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>, #spmd.formula<same [0, 3]>)> wrap>] reason "each" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  %next = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:8, 8:16] -> [8:16, 0:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)> -> #spmd.formula<rotate [1, 0] (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 16]>)>)> wrap>] reason "the next block" on @mesh : tensor<?x4xf32> -> tensor<?x4xf32>
+  return %all, %next : tensor<?x4xf32>, tensor<?x4xf32>
+}

@@ -14,6 +14,11 @@ namespace shardc {
 /// Intervals, the least that contain both, of which an empty one has nothing;
 /// the first where both are empty.
 Formula hullFormula(Formula first, Formula second);
+/// True if formulas show that what is in both lies around the same shards,
+/// scaled alike, and reaches no more than `most` elements beyond these, both
+/// sides together, whatever is bound. Then the least intervals that contain
+/// both are not much more than they are.
+bool lieTogether(const Formula &a, const Formula &b, int64_t most);
 /// Boundaries: one shard for each of `intervals`, as long as it, one behind the
 /// other.
 Formula packedFormula(Formula intervals);

@@ -292,6 +292,68 @@ TEST(Formula, OneWindowForSeveral) {
   EXPECT_FALSE(hullOf(window(-1, 3), other));
 }
 
+TEST(Formula, WhatLiesAroundTheSameShards) {
+  // Windows of strided, dilated and derived dims, whose hull no single window
+  // says: what holds both is no more than the shard, scaled, and the reach.
+  Random random(29);
+  constexpr int64_t most = 64;
+  int64_t near = 0;
+  for (int round = 0; round < 3000; ++round) {
+    int64_t shards = random(1, 4), size = random(8, 60);
+    Formula given = Formula::given(0, 0, size);
+    struct Part {
+      Formula formula;
+      int64_t multiplier, divisor;
+    };
+    auto draw = [&] {
+      int64_t stride = random(1, 3), dilation = random(1, 2);
+      bool isDerived = random(0, 2) > 0;
+      Formula bounds = given;
+      if (isDerived)
+        bounds = Formula::affine(given, 1, random(-3, 3), stride,
+                                 (size + stride - 1) / stride);
+      int64_t times = random(0, 3) ? stride : random(1, 3);
+      Formula window = Formula::elements(
+          Formula::positions(
+              random(-3, 3), {times, 1},
+              {Formula::shards(bounds, {0}), Formula::same({0, random(1, 4)})}),
+          dilation);
+      return Part{window, times, (isDerived ? stride : 1) * dilation};
+    };
+    Part a = draw(), b = draw();
+    bool isScaledAlike = a.multiplier * b.divisor == b.multiplier * a.divisor;
+    EXPECT_EQ(lieTogether(a.formula, b.formula, most), isScaledAlike);
+    if (!isScaledAlike)
+      continue;
+    ++near;
+    Boundaries cut = random.cut(size, shards);
+    Formula hull = hullFormula(a.formula, b.formula);
+    BoundTable all = evaluate(hull, cut, shards),
+               first = evaluate(a.formula, cut, shards),
+               second = evaluate(b.formula, cut, shards);
+    EXPECT_TRUE(alwaysContains(hull, a.formula));
+    EXPECT_TRUE(alwaysContains(hull, b.formula));
+    for (int64_t i = 0; i < shards; ++i) {
+      Interval both = all.intervals[i];
+      for (Interval part : {first.intervals[i], second.intervals[i]})
+        EXPECT_TRUE(part.empty() || both.contains(part));
+      int64_t shard = cut.shard(i).size();
+      EXPECT_LE(both.size() * a.divisor,
+                shard * a.multiplier + most * a.divisor);
+    }
+  }
+  EXPECT_GT(near, 500);
+  // Half a dim further on, the next rank's block, and another argument's
+  // shards are elsewhere.
+  Formula owned = Formula::shards(Formula::given(0, 0, 800), {0}),
+          other = Formula::shards(Formula::given(1, 0, 800), {0});
+  EXPECT_TRUE(lieTogether(owned, owned, 0));
+  EXPECT_FALSE(lieTogether(owned, Formula::positions(400, {1}, {owned}), most));
+  EXPECT_FALSE(lieTogether(owned, Formula::rotate(owned, 1, {0}), most));
+  EXPECT_FALSE(lieTogether(owned, other, most));
+  EXPECT_FALSE(alwaysContains(owned, hullFormula(owned, other)));
+}
+
 /// What `formula` says on a mesh, with dim 0 of argument 0 cut as `given`.
 BoundTable on(std::vector<int64_t> mesh, const Formula &formula,
               std::vector<int64_t> given = {}) {
