@@ -14,6 +14,8 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Layout/Placeholders.h"
+#include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
@@ -50,22 +52,83 @@ using Numbers = SmallVector<Number>;
 struct Placeholders {
   /// By argument and dim; those without an entry get the next prime.
   std::map<std::pair<int64_t, int64_t>, int64_t> fixed;
+  /// Two of each: the usual one, and another one.
+  std::vector<std::array<int64_t, 2>> primes;
   size_t firstPrime = 0;
-  /// Those near the usual ones instead.
+  /// Take the other ones.
   bool others = false;
 };
 
-/// A prime not far from `number`.
-int64_t primeNear(int64_t number) {
-  auto isPrime = [](int64_t candidate) {
-    for (int64_t divisor = 2; divisor * divisor <= candidate; ++divisor)
-      if (candidate % divisor == 0)
-        return false;
-    return true;
-  };
-  while (!isPrime(number))
-    ++number;
-  return number;
+/// Placeholders are as large as can be, since small ones stand beside numbers
+/// that programs have; where several stand in one tensor, smaller, down to the
+/// second.
+constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
+                  kLeastPlaceholder = int64_t(1) << 13;
+
+/// The usual placeholders: primes, of which neither a few times nor a half, a
+/// third or a quarter is beside a number with small factors alone, which are
+/// what programs have.
+constexpr int64_t kPrimes[] = {
+    225383, 246713, 169681, 204917, 178349, 208837, 249859, 220399,
+    257707, 156679, 186113, 198647, 229717, 234499, 201907, 210659,
+    195413, 214541, 176777, 231347, 182617, 187987, 197033, 162229,
+    261673, 154799, 152843, 150223, 159169, 236771, 192307, 166487};
+
+bool isPrime(int64_t number) {
+  for (int64_t divisor = 2; divisor * divisor <= number; ++divisor)
+    if (number % divisor == 0)
+      return false;
+  return true;
+}
+
+/// True if `number` is beside one whose factors are 2, 3 and, from some size
+/// on, 5.
+bool isBesidePlain(int64_t number) {
+  int64_t beside = nearby + 1, largest = number + beside;
+  for (int64_t fives = 1; fives <= (number < 2 * 4096 ? 1 : largest);
+       fives *= 5)
+    for (int64_t threes = fives; threes <= largest; threes *= 3) {
+      int64_t plain = threes;
+      while (plain < number - beside)
+        plain *= 2;
+      if (plain <= largest)
+        return true;
+    }
+  return false;
+}
+
+/// Where those are too large, since several stand in one tensor: primes up to
+/// `most` of the same kind, which are told from a few times one another.
+std::vector<std::array<int64_t, 2>> primesUpTo(int64_t most) {
+  std::vector<std::array<int64_t, 2>> pairs;
+  if (most >= kMostPlaceholder) {
+    for (int64_t prime : kPrimes) {
+      int64_t other = prime + 200;
+      while (!isPrime(other))
+        ++other;
+      pairs.push_back({prime, other});
+    }
+    return pairs;
+  }
+  std::vector<int64_t> found;
+  for (int64_t number = most;
+       number >= Extents::least && found.size() < 2 * std::size(kPrimes);
+       --number) {
+    auto isClear = [&](int64_t times) {
+      return !isBesidePlain(times * number) && !isBesidePlain(number / times) &&
+             llvm::none_of(found, [&](int64_t other) {
+               for (int64_t more = 1; more <= timesBeside; ++more)
+                 if (std::abs(times * number - more * other) <= 2 * nearby)
+                   return true;
+               return false;
+             });
+    };
+    if (isPrime(number) && isClear(1) && isClear(2) && isClear(3) && isClear(4))
+      found.push_back(number);
+  }
+  for (size_t i = 0; i + 1 < found.size(); i += 2)
+    pairs.push_back({found[i], found[i + 1]});
+  return pairs;
 }
 
 class Refiner {
@@ -213,15 +276,6 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
 // Open extents
 //===----------------------------------------------------------------------===//
 
-/// Primes, of which neither a few times nor a half, a third or a quarter is
-/// beside a number with small factors alone: those are what programs have. Four
-/// dims of such an extent have fewer than 2^63 elements.
-static constexpr int64_t kPrimes[] = {
-    225383, 246713, 169681, 204917, 178349, 208837, 249859, 220399,
-    257707, 156679, 186113, 198647, 229717, 234499, 201907, 210659,
-    195413, 214541, 176777, 231347, 182617, 187987, 197033, 162229,
-    261673, 154799, 152843, 150223, 159169, 236771, 192307, 166487};
-
 LogicalResult Refiner::openExtents(BlockArgument argument) {
   auto type = dyn_cast<RankedTensorType>(argument.getType());
   if (!type || type.hasStaticShape())
@@ -236,12 +290,11 @@ LogicalResult Refiner::openExtents(BlockArgument argument) {
       size = fixed->second;
     } else {
       size_t place = placeholders->firstPrime + nextPrime++;
-      if (place >= std::size(kPrimes))
+      if (place >= placeholders->primes.size())
         return emitUnsupported(main, "has more than ")
                << nextPrime - 1
                << " open extents; give shapes of some arguments";
-      size = placeholders->others ? primeNear(kPrimes[place] + 200)
-                                  : kPrimes[place];
+      size = placeholders->primes[place][placeholders->others];
     }
     extents.addDim(number, dim, size);
   }
@@ -477,7 +530,9 @@ void Refiner::guardExtents() {
 }
 
 /// Extents of arguments that the program allows.
-static bool drawExtents(const Extents &extents, std::mt19937_64 &random,
+static bool drawExtents(const Extents &extents,
+                        const Placeholders &placeholders,
+                        std::mt19937_64 &random,
                         std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
                         std::vector<int64_t> &values) {
   for (int draw = 0; draw < 256; ++draw) {
@@ -487,10 +542,10 @@ static bool drawExtents(const Extents &extents, std::mt19937_64 &random,
         continue;
       // As the placeholders: equal ones are equal, multiples are multiples.
       int64_t placeholder = extents[i].placeholder, prime = placeholder;
-      for (int64_t known : kPrimes)
-        for (int64_t near : {known, primeNear(known + 200)})
-          if (placeholder % near == 0)
-            prime = near;
+      for (const auto &pair : placeholders.primes)
+        for (int64_t known : pair)
+          if (placeholder % known == 0)
+            prime = known;
       auto [value, isNew] = drawn.try_emplace(prime, 0);
       if (isNew)
         value->second =
@@ -1214,6 +1269,30 @@ static LogicalResult checkSizes(func::FuncOp main) {
                      .wasInterrupted());
 }
 
+/// An op with a tensor so large that margins and copies of it could have more
+/// bytes than 63 bits count; null where there is none.
+static Operation *findUncountable(func::FuncOp main) {
+  auto isCountable = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape())
+      return true;
+    double bytes = elementBytes(tensor.getElementType());
+    for (int64_t size : tensor.getShape())
+      bytes *= double(size);
+    return bytes < std::ldexp(1.0, 60);
+  };
+  Operation *found = nullptr;
+  if (!llvm::all_of(main.getArgumentTypes(), isCountable))
+    return main;
+  main.walk([&](Operation *op) {
+    if (llvm::all_of(op->getResultTypes(), isCountable))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
 /// True if a dynamic shape or op stands anywhere.
 static bool isDynamic(func::FuncOp main) {
   bool dynamic = !llvm::all_of(main.getArgumentTypes(), isStatic);
@@ -1251,7 +1330,8 @@ struct RefineShapesPass final
   /// For some extents that the program allows, its numbers have to be those of
   /// the program that is refined for these alone.
   LogicalResult check(func::FuncOp main, func::FuncOp open,
-                      const Extents &extents) {
+                      const Extents &extents,
+                      const Placeholders &placeholders) {
     if (extents.empty())
       return success();
     std::mt19937_64 random(1);
@@ -1259,7 +1339,7 @@ struct RefineShapesPass final
     for (int sample = 0; sample < 12 && compared < 4; ++sample) {
       std::map<std::pair<int64_t, int64_t>, int64_t> dims;
       std::vector<int64_t> values;
-      if (!drawExtents(extents, random, dims, values)) {
+      if (!drawExtents(extents, placeholders, random, dims, values)) {
         return emitUnsupported(main, "asks more of the extents of its "
                                      "arguments than could be met; give "
                                      "shapes of the arguments (--shapes)");
@@ -1304,6 +1384,8 @@ struct RefineShapesPass final
     std::set<int64_t> numbers = numbersOf(main);
     Placeholders placeholders;
     placeholders.others = others;
+    int64_t most = kMostPlaceholder;
+    placeholders.primes = primesUpTo(most);
     for (int walk = 0; walk < 256; ++walk) {
       OpBuilder builder(main);
       auto copy = cast<func::FuncOp>(builder.clone(*main));
@@ -1324,7 +1406,20 @@ struct RefineShapesPass final
         ++placeholders.firstPrime;
         continue;
       }
-      if (failed(check(main, copy, extents)))
+      // Tensors with several open extents have bytes that can be counted.
+      if (Operation *op = findUncountable(copy)) {
+        if (most == kLeastPlaceholder)
+          return emitUnsupported(main)
+                 << "'" << op->getName() << "' at "
+                 << userLocation(op->getLoc())
+                 << " has a tensor with more open extents than can be told "
+                    "apart; give shapes of some arguments (--shapes)";
+        copy.erase();
+        most /= 2;
+        placeholders = {{}, primesUpTo(most), 0, others};
+        continue;
+      }
+      if (failed(check(main, copy, extents, placeholders)))
         return failure();
       refiner.putSlices();
       main.erase();

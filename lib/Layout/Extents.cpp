@@ -1,6 +1,7 @@
 //===- Extents.cpp - Extents that are known when a program is bound -------===//
 #include "shardc/Layout/Extents.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Layout/Placeholders.h"
 #include <algorithm>
 #include <array>
 
@@ -25,9 +26,9 @@ std::optional<ExtentKind> shardc::extentKind(std::string_view name) {
   return std::nullopt;
 }
 
-/// How far beside a placeholder a number still follows from it, and how many
-/// times it may stand in such a number.
-static constexpr int64_t nearby = 32, mostTimes = 4, mostMultiples = 4096;
+/// How many times a placeholder may stand in a number that is beside it, and in
+/// one that is a multiple.
+static constexpr int64_t mostTimes = timesBeside, mostMultiples = 4096;
 
 static bool hasNumbers(ExtentKind kind) {
   return kind == ExtentKind::Dim || kind == ExtentKind::Constant;
