@@ -637,6 +637,63 @@ bool JobMember::hasLauncher() const {
 }
 
 //===----------------------------------------------------------------------===//
+// Bound alike
+//===----------------------------------------------------------------------===//
+
+Error shardc::agreeOnBinding(const JobMember &member, Error error) {
+  shardrt_job *job = member.get();
+  if (!job)
+    return error;
+  // A file of several modules is several programs.
+  static int number = 0;
+  std::string name = "opened/" + std::to_string(number++), own;
+  bool failed = bool(error);
+  ExitCode code = ExitCode::Ok;
+  if (failed) {
+    std::tie(code, own) = readError(std::move(error));
+    own = std::to_string(static_cast<int>(code)) + " " + own;
+  } else {
+    consumeError(std::move(error));
+  }
+  auto keyOf = [&](int64_t rank) { return name + "@" + std::to_string(rank); };
+  char problem[1024] = "";
+  auto ended = [&](int status) -> Error {
+    if (failed)
+      return toolError(code, StringRef(own).split(' ').second);
+    return status ? toolError(static_cast<ExitCode>(status), problem)
+                  : Error::success();
+  };
+  if (int status =
+          shardrt_job_put(job, keyOf(shardrt_job_rank(job)).c_str(), own.data(),
+                          own.size(), problem, sizeof(problem)))
+    return ended(status);
+  int status = shardrt_job_agree(job, name.c_str(), failed ? "no" : "yes",
+                                 problem, sizeof(problem));
+  if (status != SHARDRT_ARTIFACT)
+    return ended(status);
+  for (int64_t rank = 0; rank < shardrt_job_size(job) && !failed; ++rank) {
+    void *data = nullptr;
+    int64_t size = 0;
+    if (int status = shardrt_job_get(job, keyOf(rank).c_str(), 0, &data, &size,
+                                     problem, sizeof(problem)))
+      return ended(status);
+    own.assign(static_cast<char *>(data), size);
+    std::free(data);
+    int number = 0;
+    auto [digits, text] = StringRef(own).split(' ');
+    if (digits.getAsInteger(10, number) || number == 0)
+      continue;
+    failed = true;
+    code = static_cast<ExitCode>(number);
+    own = (digits + " rank " + Twine(rank) + ": " + text).str();
+  }
+  // The store goes with rank 0: all are to have read it.
+  shardrt_job_agree(job, (name + "/read").c_str(), "yes", problem,
+                    sizeof(problem));
+  return ended(status);
+}
+
+//===----------------------------------------------------------------------===//
 // Compiled once
 //===----------------------------------------------------------------------===//
 

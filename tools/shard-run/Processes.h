@@ -77,6 +77,12 @@ private:
   std::string key;  ///< what it is compiled from, and for
 };
 
+/// Called by all processes of a job with what became of opening and binding the
+/// program here, `error`. Where that is an error anywhere, it is one
+/// everywhere, of the same code, before anything runs: here its own, else that
+/// of the first rank which has one.
+llvm::Error agreeOnBinding(const JobMember &member, llvm::Error error);
+
 } // namespace shardc
 
 #endif // SHARDC_TOOLS_SHARD_RUN_PROCESSES_H

@@ -184,18 +184,25 @@ static Expected<Session> loadArtifact(const RunOptions &options,
 static Expected<Session> openProgram(const RunOptions &options,
                                      const JobMember &member) {
   std::string made = artifactOfProcesses();
+  bool isMade = !made.empty() || options.isArtifact;
   Expected<Session> session = !made.empty() ? loadMade(made)
                               : options.isArtifact
                                   ? loadArtifact(options, member)
                                   : compileAndLoad(options, member);
+  // Why there is no program has rank 0 told the others.
+  if (!session && !isMade)
+    return session.takeError();
+  Error error = session ? Error::success() : session.takeError();
   if (session) {
     std::string shapes = options.compile.stages.shapes;
     if (shapes.empty() && session->hasOpenExtents())
       shapes = shapesOfInputs(options);
-    if (Error error = session->bind(options.model, options.sizes, shapes,
-                                    options.mesh, options.ranks))
-      return std::move(error);
+    error = joinErrors(std::move(error),
+                       session->bind(options.model, options.sizes, shapes,
+                                     options.mesh, options.ranks));
   }
+  if (Error refused = agreeOnBinding(member, std::move(error)))
+    return std::move(refused);
   return session;
 }
 

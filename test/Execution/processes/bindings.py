@@ -1,6 +1,8 @@
-"""Starts ranks of an artifact, as a launcher does, which bring different sizes: each says so, with code 2.
+"""Starts ranks of artifacts, as a launcher does, that bring what cannot be: each says so in one line, with code 2.
 
-    bindings.py SHARD-RUN ARTIFACT
+    bindings.py SHARD-RUN SUM ROWS
+
+SUM is cut in sizes that are left open, ROWS has an open extent.
 """
 
 import os
@@ -8,32 +10,57 @@ import subprocess
 import sys
 import time
 
-SAID = "argument 1, dim 0: ranks bring different sizes: ranks 0, 2: [4, 4, 4]; rank 1: [5, 7, 0]"
+SUM = "--sizes=0:0=1,11,0"
+ROWS = "--shapes=0=9"
+# What all ranks bring, or one of them, and what is wrong with it.
+DIFFERENT = "argument 1, dim 0: ranks bring different sizes: ranks 0, 2: [4, 4, 4]; rank 1: [5, 7, 0]"
+BAD = [
+    ("--sizes=0:0=5,5,5", "--sizes: argument 0, dim 0: sizes [5, 5, 5] add up to 15, expected 12"),
+    ("--sizes=0:0=5,7", "--sizes: argument 0, dim 0: 2 sizes [5, 7] for 3 shards"),
+    ("--sizes=9:0=4,4,4", "--sizes=9:0=4,4,4: the program has 2 arguments, and none is '9'"),
+    ("--sizes=0:1=1,1,1", "--sizes=0:1=1,1,1: the program was compiled for the sizes of dim 1 of argument 0"),
+    ("--mesh=x=4", 'was compiled for the mesh <["x"=3]>, but --mesh gives x=4'),
+]
+BAD_ROWS = [
+    ("--shapes=0=0", "there are 0 rows"),
+    ("--shapes=0=9223372036854775807", "an extent is out of range"),
+    ("--shapes=0=300000000000000", "an argument or result of shape [300000000000000] has more than 2^48 elements"),
+    ("", "argument 0, dim 0: how many elements it has was left open"),
+]
 
 
-def check(tool: str, artifact: str, transport: str) -> None:
+def check(tool: str, artifact: str, transport: str, brought: list[list[str]], said: str) -> None:
     job = f"bindings-{os.getpid()}-{time.monotonic_ns()}"
     environment = {**os.environ, "WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": job}
     ranks = []
-    for rank in range(3):
-        sizes = ["--sizes=0:0=1,11,0", f"--sizes=1:0={'5,7,0' if rank == 1 else '4,4,4'}"]
-        command = [tool, artifact, f"--transport={transport}", *sizes]
+    for rank, options in enumerate(brought):
+        command = [tool, artifact, f"--transport={transport}", *options]
         ranks.append(
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)}
             )
         )
-    said = [rank.communicate(timeout=60) for rank in ranks]
-    for rank, (printed, text) in zip(ranks, said, strict=True):
-        assert rank.returncode == 2, (rank.returncode, text)
+    outputs = [rank.communicate(timeout=60) for rank in ranks]
+    for rank, (printed, text) in zip(ranks, outputs, strict=True):
+        assert rank.returncode == 2, (brought, rank.returncode, text)
         assert not printed, printed
         assert text.count("error:") == 1, text
-        assert SAID in text, text
+        assert said in text, (said, text)
 
 
 def main() -> None:
+    tool, total, rows = sys.argv[1:]
     for transport in ("shm", "tcp"):
-        check(*sys.argv[1:], transport)
+        more = ["--sizes=1:0=4,4,4", "--sizes=1:0=5,7,0", "--sizes=1:0=4,4,4"]
+        check(tool, total, transport, [[SUM, option] for option in more], DIFFERENT)
+    for artifact, good, list_ in ((total, SUM, BAD), (rows, ROWS, BAD_ROWS)):
+        for bad, said in list_:
+            check(tool, artifact, "shm", [[bad] if bad else []] * 3, said)
+            # Of one rank alone: the others say whose it is.
+            for at in (0, 1):
+                brought = [[good]] * 3
+                brought[at] = [bad] if bad else []
+                check(tool, artifact, "tcp", brought, said)
 
 
 if __name__ == "__main__":
