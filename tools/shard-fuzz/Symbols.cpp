@@ -216,7 +216,7 @@ bool Writer::take(ArrayRef<StringRef> lines) {
   return true;
 }
 
-std::optional<Program> SymbolicProgram::at(int64_t extent) const {
+std::optional<Program> SymbolicProgram::with(int64_t extent) const {
   Program other = program;
   for (const Argument &argument : other.arguments)
     for (int64_t &size : other.values[argument.value].type.shape)
@@ -227,10 +227,33 @@ std::optional<Program> SymbolicProgram::at(int64_t extent) const {
   return other;
 }
 
+std::optional<Program> SymbolicProgram::at(int64_t extent) const {
+  // Of one element some ops are others: what is as long as 1 is broadcast. And
+  // what follows from the extent in the texts that the symbolic one was made of
+  // may stop to do so further down.
+  std::optional<Program> other = with(extent);
+  if (!other)
+    return std::nullopt;
+  std::string texts[] = {with(drawn)->text(), with(drawn + 1)->text(),
+                         other->text()};
+  SmallVector<StringRef> first = tokensOf(texts[0]), next = tokensOf(texts[1]),
+                         there = tokensOf(texts[2]);
+  if (first.size() != there.size() || first.size() != next.size())
+    return std::nullopt;
+  for (auto [a, b, c] : zip_equal(first, next, there)) {
+    int64_t x = 0, y = 0, z = 0;
+    bool isNumber = !a.getAsInteger(10, x) && !b.getAsInteger(10, y) &&
+                    !c.getAsInteger(10, z);
+    if (isNumber ? z != x + (y - x) * (extent - drawn) : a != c)
+      return std::nullopt;
+  }
+  return other;
+}
+
 bool SymbolicProgram::write() {
   SmallVector<std::string> texts;
   for (int64_t more : kMore) {
-    std::optional<Program> other = at(drawn + more);
+    std::optional<Program> other = with(drawn + more);
     if (!other)
       return false;
     texts.push_back(other->text());

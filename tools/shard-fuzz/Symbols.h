@@ -25,12 +25,15 @@ public:
   /// The extent for which the program was drawn: results may be as inexact as
   /// there for all that are no larger.
   int64_t extent() const { return drawn; }
-  /// The program for `extent`; none where an op does not fit it.
+  /// The program for `extent`; none where an op does not fit it, or is another
+  /// one there.
   std::optional<Program> at(int64_t extent) const;
 
 private:
   SymbolicProgram(Program program, int64_t extent)
       : program(std::move(program)), drawn(extent) {}
+  /// The program drawn with `extent` elements in place of its own.
+  std::optional<Program> with(int64_t extent) const;
   /// Writes the text; false where it cannot be.
   bool write();
 
