@@ -3,6 +3,7 @@
     binding.py [NAME...] [--all] [--corpus DIR] [--sizes N] [--meshes all|short|own] [--jobs N] [--costs] [--results FILE]
                [--device NAME]
     binding.py [NAME...] [--all] --symbolic-mesh [--ranks 1,2,3] [--estimate N] ...
+    binding.py [NAME...] [--all] --families [--part I/N] ...
 
 Each program is compiled with ``--dynamic=all`` for the mesh in its file, with its axes resized to 1, 2 and 4 (and 2 by
 2). What comes out is run on N vectors of random sizes, empty shards among them, without compiling again, and compared
@@ -13,6 +14,9 @@ With ``--symbolic-mesh`` the number of ranks is left open too: each program is c
 mesh, with ``--symbolic-mesh=AXES``, and runs on 1, 2, 3, 4, 5, 7 and 8 ranks, and where two axes are open on 1 by 2, 3 by 2 and
 so on: in balanced shards, then in N vectors of random sizes. Costs of ways are estimated with 2 ranks along an axis, or with
 ``--estimate`` others; results are the same.
+
+``--families`` takes the layers and gradients of test/Execution/families instead of a corpus, each on its mesh of one axis
+(NAME-1) and of two (NAME-2). ``--part 2/4`` takes every fourth program from the second on.
 
 A program that differs for one binding runs on the others too: the line says how many differ, and how to see the first.
 ``--results FILE`` keeps a line of JSON for each program and mesh as it ends, and takes from there what the same
@@ -36,7 +40,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent.parent / "families"))
 from check import HERE, UNSUPPORTED, print_mesh, read_manifest, version_of
+from run import corpus_of
 
 
 def random_sizes(source: random.Random, size: int, shards: int) -> list[int]:
@@ -211,6 +217,8 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", help="every program with stored data")
     parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
+    parser.add_argument("--families", action="store_true", help="the layers of test/Execution/families")
+    parser.add_argument("--part", default="1/1", help="I/N: every N-th program from the I-th on")
     parser.add_argument("--sizes", type=int, default=10, help="size vectors for each program and mesh")
     parser.add_argument("--meshes", choices=("all", "short", "own"), default="all")
     parser.add_argument("--symbolic-mesh", action="store_true", help="leave numbers of ranks open too")
@@ -225,12 +233,17 @@ def main() -> int:
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--shard-translate", default="shard-translate")
     options = parser.parse_args()
-    entries = [entry for entry in read_manifest(options.corpus) if "data" in entry and entry["mesh"]]
+    written = tempfile.TemporaryDirectory()
+    if options.families:
+        options.corpus, options.meshes = Path(written.name), "own"
+    entries = corpus_of(options.corpus) if options.families else read_manifest(options.corpus)
+    entries = [entry for entry in entries if "data" in entry and entry["mesh"]]
     if unknown := set(options.names) - {entry["name"] for entry in entries}:
         parser.error(f"no program '{min(unknown)}' with data and a mesh in {options.corpus}/manifest.json")
     if not options.names and not options.all:
         parser.error("name programs, or give --all")
-    entries = [entry for entry in entries if options.all or entry["name"] in options.names]
+    part, parts = map(int, options.part.split("/"))
+    entries = [entry for entry in entries if options.all or entry["name"] in options.names][part - 1 :: parts]
     begin = time.monotonic()
     counts = {"equal": 0, "refused": 0, "FAILED": 0}
     results = Results(options)

@@ -60,6 +60,32 @@ def annotate(text: str, case: dict, mesh: dict[str, int], even: bool) -> str:
     return head + main + ARGUMENT.sub(sharding, arguments) + arrow + results
 
 
+def corpus_of(where: Path) -> list[dict]:
+    """Write the cases into ``where`` as programs in even shards; return them as entries of a corpus' manifest, one for each mesh."""
+    entries = []
+    for case in json.loads((INPUTS / "manifest.json").read_text())["cases"]:
+        text = (INPUTS / f"{case['name']}.mlir").read_text()
+        arguments = text.partition("@main(")[2].partition(") -> ")[0]
+        shapes = {number: [int(size) for size in shape.split("x") if size] for number, shape in ARGUMENT.findall(arguments)}
+        for number, mesh in MESHES.items():
+            name = f"{case['name']}-{number}"
+            (where / f"{name}.mlir").write_text(annotate(text, case, mesh, even=True))
+            cuts = {argument: [[axis for axis in mesh if case[axis].get(argument) == dim] for dim in range(len(shape))] for argument, shape in shapes.items()}
+            entries.append(
+                {
+                    "name": name,
+                    "family": case["family"],
+                    "mesh": list(map(list, mesh.items())),
+                    "file": f"{name}.mlir",
+                    "data": str(INPUTS / f"{case['name']}.npz"),
+                    "args": [{"shape": shapes[argument], "spec": cuts[argument]} for argument in sorted(shapes, key=int)],
+                    "rtol": case["rtol"],
+                    "atol": case["atol"],
+                }
+            )
+    return entries
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*")
