@@ -7,6 +7,7 @@
 // RUN: shard-run %s --check --rtol=0 --atol=0 --mesh=x=64 --seed=6
 // RUN: sed s/41x/64x/g %s > %t.mlir
 // RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=16 --seed=7
+// RUN: shard-run %t.mlir --check --rtol=0 --atol=0 --mesh=x=64 --seed=8
 // Sorts along a cut dim: by transposition where the other dim is long enough, by
 // merges where there is none. Many elements are equal, so that their order shows.
 sdy.mesh @mesh = <["x"=4]>
