@@ -2,6 +2,7 @@
 
     growth.py [--tools DIR] [--ranks 4,16,64,256,1024,4096] [--programs NAME,...] [--rows N] [--limit SECONDS] [--check]
     growth.py --corpus [--tools DIR] [--ranks 4,1024,4096] [--programs NAME,...] [--limit SECONDS] [--check]
+    growth.py --manual [the same]
 
 A table a program, one line for each number of ranks:
 
@@ -17,14 +18,19 @@ shortest of 16 ranks or more has (of programs that go one way on all these ranks
 --corpus compiles the programs of test/Execution/corpus for meshes of their own axes, with the dims that are cut enlarged for
 the largest of 1,024 ranks or 64 x 64 (shard-opt --spmd-enlarge; a program whose text binds them stays as it is, and has a
 star): all ranks along the only axis, and along two as equal as can be (4,096: 64 x 64). A row a program: processor seconds and KiB for each number
-of ranks. What is more than the limits below is marked, of one axis up to 1,024 ranks. Programs with manual regions hold the sizes of their mesh: they are counted, not
-compiled. --check ends with 1 where bytes are marked (times are not its business).
+of ranks; then the bytes that a rank more takes, over all sites and all arguments and results that are cut. What is more than the limits below is
+marked, of one axis up to 1,024 ranks. A starred program has even blocks on 4 ranks and uneven ones, other code, on
+most others: its time is compared with that on 5 ranks an axis too, which stands in the same cell as that of 4. Programs with
+manual regions hold the sizes of their mesh: they are counted, not compiled. --check ends with 1 where bytes are marked (times are not its business).
+
+--manual compiles programs with manual regions, which JAX prints for each mesh (growth_manual.py; needs a Python with JAX).
 """
 
 import argparse
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -223,6 +229,9 @@ def run(command: list[str], limit: int, allowed: frozenset[int] | set[int] = fro
 CORPUS = ROOT / "test" / "Execution" / "corpus"
 # Of the largest mesh beside the smallest: processor time, the longer of both; bytes of an artifact.
 MOST_TIMES, MOST_SECONDS_MORE, MOST_BYTES = 1.5, 0.2, 2 << 20
+# What a rank more takes of an artifact, over sites and over arguments and results that are cut.
+MOST_BYTES_A_RANK = 64
+UNEVEN = 5
 
 
 def spread(ranks: int, axes: int) -> list[int]:
@@ -244,47 +253,104 @@ def enlarged(tools: Path, path: Path, times: int, limit: int) -> tuple[str, bool
     return (texts[1], True) if texts[1] and texts[0] != texts[1] else (path.read_text(encoding="utf-8"), False)
 
 
+def count_tables(artifact: Path) -> int:
+    """Return how many sites an artifact has, and arguments and results that are cut (docs/Reference/artifact.md)."""
+    data = artifact.read_bytes()
+    *_, sites = struct.unpack_from("<5q", data, data.index(b"SRDSITES"))
+    metadata, _ = json.JSONDecoder().raw_decode(data[data.index(b'{"format":'):].partition(b"\0")[0].decode())
+    values = metadata["arguments"] + metadata["results"]
+    return sites + sum(any(dim["axes"] for dim in value["dims"]) for value in values)
+
+
+class Table:
+    """A row a program; what is more than the limits is marked."""
+
+    def __init__(self, options: argparse.Namespace, ranks: list[int]) -> None:
+        self.options, self.ranks = options, ranks
+        self.slow: list[str] = []
+        self.large: list[str] = []
+        print("| program | " + " | ".join(map(str, ranks)) + " | B/rank | |\n|---" + "|---" * len(ranks) + "|---|---|")
+
+    def compile(self, text: str, axes: list[str], sizes: list[int]) -> tuple[float, int, int] | None:
+        """Return seconds, bytes and tables; None if it is for another mesh."""
+        mesh = ",".join(f"{axis}={size}" for axis, size in zip(axes, sizes, strict=True))
+        with tempfile.TemporaryDirectory() as folder:
+            artifact, model = Path(folder) / "program.so", Path(folder) / "program.mlir"
+            model.write_text(text, encoding="utf-8")
+            command = [str(self.options.tools / "shard-translate"), str(model), f"--mesh={mesh}", "--no-cache", "-o", str(artifact)]
+            made = run(command, self.options.limit, {0, 77})
+            if made and not artifact.exists():
+                return None
+            return (made[1], artifact.stat().st_size, count_tables(artifact)) if made else (float("inf"), 0, 1)
+
+    def add(self, name: str, texts: list[str], axes: list[str], *, is_larger: bool) -> bool:
+        """Print the row of a program, of a text for each number of ranks; False if it is for another mesh."""
+        found = [self.compile(text, axes, spread(count, len(axes))) for text, count in zip(texts, self.ranks, strict=True)]
+        made = [one for one in found if one]
+        if len(made) < len(found):
+            return False
+        cells = [f"{seconds:.2f} / {size / 1024:.0f}" for seconds, size, _ in made]
+        base = made[0][0]
+        if not is_larger and (uneven := self.compile(texts[0], axes, [UNEVEN] * len(axes))):
+            base = max(base, uneven[0])
+            cells[0] = f"{made[0][0]:.2f}, {uneven[0]:.2f} / {made[0][1] / 1024:.0f}"
+        judged = [(*one, count) for one, count in zip(made, self.ranks, strict=True) if count <= 1024 or len(axes) > 1]
+        _, size, tables, most = judged[-1]
+        each = (size - made[0][1]) / max(1, most - self.ranks[0]) / max(1, tables)
+        marks = []
+        if max(one[0] for one in judged) > max(MOST_TIMES * base, base + MOST_SECONDS_MORE):
+            self.slow.append(name)
+            marks.append("time")
+        if max(one[1] for one in judged) > MOST_BYTES or each > MOST_BYTES_A_RANK:
+            self.large.append(name)
+            marks.append("bytes")
+        print(f"| {name}{'' if is_larger else ' *'} | {' | '.join(cells)} | {each:.1f} | {', '.join(marks)} |", flush=True)
+        return True
+
+    def end(self) -> int:
+        """Say what was marked; 1 if an artifact is too large and that is to be checked."""
+        print(f"\nmore time than is allowed: {', '.join(self.slow) or 'none'}")
+        print(f"more bytes than is allowed: {', '.join(self.large) or 'none'}")
+        return 1 if self.options.check and self.large else 0
+
+
 def corpus_table(options: argparse.Namespace) -> int:
-    """Print the table of --corpus; 1 if an artifact is too large and that is to be checked."""
+    """Print the table of --corpus."""
     ranks = [int(text) for text in (options.ranks or "4,1024,4096").split(",")]
-    print("| program | " + " | ".join(map(str, ranks)) + " | |\n|---" + "|---" * len(ranks) + "|---|")
-    manual, slow, large = [], [], []
+    table = Table(options, ranks)
+    manual = []
     for entry in json.loads((CORPUS / "manifest.json").read_text(encoding="utf-8")):
         name, axes = entry["name"], [axis for axis, _ in entry["mesh"]]
         path = CORPUS / "Inputs" / f"{name}.mlir"
         if not path.exists() or not axes or (options.programs and name not in options.programs.split(",")):
             continue
-        cells, marks, found = [], [], []
         wanted = spread(max(count for count in ranks if count <= 1024 or len(axes) > 1), len(axes))
         times = max(1, *(new // old for new, (_, old) in zip(wanted, entry["mesh"], strict=True)))
         text, is_larger = enlarged(options.tools, path, times, options.limit)
-        for count in ranks:
-            mesh = ",".join(f"{axis}={size}" for axis, size in zip(axes, spread(count, len(axes)), strict=True))
-            with tempfile.TemporaryDirectory() as folder:
-                artifact, model = Path(folder) / "program.so", Path(folder) / "program.mlir"
-                model.write_text(text, encoding="utf-8")
-                command = [str(options.tools / "shard-translate"), str(model), f"--mesh={mesh}", "--no-cache", "-o", str(artifact)]
-                made = run(command, options.limit, {0, 77})
-                if made and not artifact.exists():
-                    break
-                found.append((made[1], artifact.stat().st_size) if made else (float("inf"), 0))
-            cells.append(f"{found[-1][0]:.2f} / {found[-1][1] / 1024:.0f}")
-        if len(found) < len(ranks):
+        if not table.add(name, [text] * len(ranks), axes, is_larger=is_larger):
             manual.append(name)
-            continue
-        judged = [pair for pair, count in zip(found, ranks, strict=True) if count <= 1024 or len(axes) > 1]
-        first = found[0][0]
-        if max(time for time, _ in judged) > max(MOST_TIMES * first, first + MOST_SECONDS_MORE):
-            slow.append(name)
-            marks.append("time")
-        if max(size for _, size in judged) > MOST_BYTES:
-            large.append(name)
-            marks.append("bytes")
-        print(f"| {name}{'' if is_larger else ' *'} | {' | '.join(cells)} | {', '.join(marks)} |", flush=True)
-    print(f"\nmore time than is allowed: {', '.join(slow) or 'none'}")
-    print(f"more bytes than is allowed: {', '.join(large) or 'none'}")
+    status = table.end()
     print(f"for the sizes of their own mesh alone: {', '.join(manual) or 'none'}")
-    return 1 if options.check and large else 0
+    return status
+
+
+def manual_table(options: argparse.Namespace) -> int:
+    """Print the table of --manual."""
+    ranks = [int(text) for text in (options.ranks or "4,1024,4096").split(",")]
+    texts: dict[str, list[str]] = {}
+    axes: dict[str, list[str]] = {}
+    for count in ranks:
+        with tempfile.TemporaryDirectory() as folder:
+            printer = [sys.executable, str(Path(__file__).parent / "growth_manual.py"), str(count), folder]
+            made = subprocess.run(printer, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True).stdout
+            for name, mesh in (line.split() for line in made.splitlines()):
+                axes[name] = [axis.partition("=")[0] for axis in mesh.split(",")]
+                texts.setdefault(name, []).append((Path(folder) / f"{name}.mlir").read_text(encoding="utf-8"))
+    table = Table(options, ranks)
+    for name in texts:
+        if (not options.programs or name in options.programs.split(",")) and not table.add(name, texts[name], axes[name], is_larger=True):
+            sys.exit(f"{name} is refused")
+    return table.end()
 
 
 def main() -> int:
@@ -297,9 +363,12 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--corpus", action="store_true")
+    parser.add_argument("--manual", action="store_true")
     options = parser.parse_args()
     if options.corpus:
         return corpus_table(options)
+    if options.manual:
+        return manual_table(options)
     grown = []
     for name, text in programs(options.rows).items():
         if options.programs and name not in re.split(r",(?! )", options.programs):
