@@ -15,6 +15,7 @@
  *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
+ *   FAKE_CUDA_UPDATES     0: graphs cannot be updated
  *   FAKE_CUDA_FORGET      1: streams do not wait for events
  *   FAKE_CUDA_EAGER       1: every second stream does its work as early as it
  * may be
@@ -694,11 +695,13 @@ int cuGraphInstantiateWithFlags(void **made, void *given,
   ++graph->users;
   pthread_mutex_unlock(&lock);
   __atomic_add_fetch(&graphs, 1, __ATOMIC_SEQ_CST);
-  return *made = graph, OK;
+  struct graph **handle = malloc(sizeof(*handle));
+  *handle = graph;
+  return *made = handle, OK;
 }
 int cuGraphLaunch(void *given, void *stream) {
-  struct graph *graph = given;
   pthread_mutex_lock(&lock);
+  struct graph *graph = *(struct graph **)given;
   ++graph->users;
   enqueue(stream, (struct op){.kind = GRAPH,
                               .graph = graph,
@@ -712,9 +715,34 @@ static int destroy(void *graph) {
   pthread_mutex_unlock(&lock);
   return OK;
 }
-int cuGraphExecDestroy(void *graph) {
+int cuGraphExecDestroy(void *given) {
   __atomic_sub_fetch(&graphs, 1, __ATOMIC_SEQ_CST);
+  struct graph *graph = *(struct graph **)given;
+  free(given);
   return destroy(graph);
+}
+/* As the driver: of as many nodes, of the same kinds and kernels. */
+int cuGraphExecUpdate_v2(void *given, void *with, void *why) {
+  enum { UPDATE_FAILURE = 910 };
+  struct graph **handle = given, *graph = with;
+  if (!why || !setting("FAKE_CUDA_UPDATES", 1))
+    return UPDATE_FAILURE;
+  pthread_mutex_lock(&lock);
+  int fits = graph->members == (*handle)->members;
+  for (int member = 0; fits && member < graph->members; ++member) {
+    struct list *now = &graph->lists[member], *old = &(*handle)->lists[member];
+    fits = now->count == old->count;
+    for (long i = 0; fits && i < now->count; ++i)
+      fits = now->ops[i].kind == old->ops[i].kind &&
+             now->ops[i].kernel == old->ops[i].kernel;
+  }
+  if (fits) {
+    ++graph->users;
+    drop(*handle);
+    *handle = graph;
+  }
+  pthread_mutex_unlock(&lock);
+  return fits ? OK : UPDATE_FAILURE;
 }
 int cuGraphDestroy(void *graph) { return destroy(graph); }
 

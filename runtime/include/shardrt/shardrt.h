@@ -559,6 +559,13 @@ typedef struct shardrt_world_options {
   const int64_t *job_ranks;
   /** … and what tells this program from others, for all processes alike. */
   uint64_t program_digest;
+  /** Where arguments and results of each rank lie (Devices.h): nothing is
+   * copied from the host or to it, and each rank runs on the device of its
+   * memory. NULL: all lie in host memory. They outlive the world. Of ranks of
+   * one process. */
+  struct shardrt_memory *const *memories;
+  int64_t num_inputs;  /**< with `memories`: arguments of the program, */
+  int64_t num_outputs; /**< and its results */
 } shardrt_world_options;
 
 /** N ranks in this process, one thread each, that share memory. */

@@ -15,11 +15,15 @@
 
 using namespace shardrt;
 
-void World::runSteps(shardrt_context &ctx, Work &work, void *const *inputs,
+void World::runSteps(shardrt_context &ctx, Run &run, void *const *inputs,
                      void *const *outputs) {
-  ctx.recordedCounts.clear();
-  runRepeated(ctx, work, inputs, outputs);
-  if (ctx.device)
+  // What is done to addresses of the device may be done again in a later run;
+  // those of copies of the host's memory are this run's.
+  bool isResident = ctx.deviceMemory && ctx.deviceMemory->isResident();
+  if (!isResident)
+    ctx.recordedCounts.clear();
+  runRepeated(ctx, run, inputs, outputs);
+  if (ctx.device && (!isResident || ctx.group->failed()))
     ctx.device->forgetRecording();
   // What others wait for in NCCL does not come any more: each must say so.
   if (ctx.nccl && ctx.group->failed())
@@ -67,7 +71,9 @@ bool World::hasNoneLooked(shardrt_context &ctx) {
 
 bool World::beginRecording(shardrt_context &ctx, Replay how) {
   if (how == Replay::Alone)
-    return ctx.device->beginRecording();
+    // What would be done at once, and not kept, is not recorded in every run.
+    return !(ctx.deviceMemory->isResident() && ctx.hasLooked) &&
+           ctx.device->beginRecording();
   if (!hasNoneLooked(ctx))
     return false;
   // A device that cannot record does its work at once, which the others' wait
@@ -100,9 +106,11 @@ bool World::endRecording(shardrt_context &ctx, Replay how) {
   return ctx.comm->barrier(0);
 }
 
-void World::runRepeated(shardrt_context &ctx, Work &work, void *const *inputs,
+void World::runRepeated(shardrt_context &ctx, Run &run, void *const *inputs,
                         void *const *outputs) {
   Comm &comm = *ctx.comm;
+  Work &work = run.work;
+  bool isResident = ctx.deviceMemory && ctx.deviceMemory->isResident();
   int64_t repeat = work.repeat;
   // Whoever waits for the run waits for all ranks; they need not.
   bool isAlone =
@@ -119,17 +127,22 @@ void World::runRepeated(shardrt_context &ctx, Work &work, void *const *inputs,
     comm.enterStep();
     int64_t began = ctx.trace ? nowNs() : 0;
     // The first step uploads, the last downloads; those between do the same
-    // work.
-    bool isSteady = recorder && step > 0 && step < repeat - 1;
-    bool isReplay = isSteady && step > 1 && recorder->canReplay();
-    bool isRecording = isSteady && step == 1 && beginRecording(ctx, how);
-    if (isRecording)
+    // work. So does each that is given the same addresses of the device.
+    bool isSteady = recorder && (isResident ? run.sightings + step > 0
+                                            : step > 0 && step < repeat - 1);
+    bool isReplay =
+        isSteady && (isResident || step > 1) && recorder->canReplay();
+    bool isRecording = isSteady && !isReplay && (isResident || step == 1) &&
+                       beginRecording(ctx, how);
+    if (isRecording) {
+      ctx.recordedCounts.clear();
       for (shardrt_site_stats &stats : ctx.stats)
         ctx.recordedCounts.push_back(-stats.count);
+    }
     if (!(isReplay ? replayStep(ctx, how) : runStep(ctx, inputs, outputs)) ||
         (isRecording && !endRecording(ctx, how)) || !comm.leaveStep())
       return;
-    if (step == 0)
+    if (step == 0 && !isSteady)
       ctx.hasLooked = ctx.device && ctx.device->looks != 0;
     if (ctx.trace)
       ctx.trace->endStep(began, nowNs());

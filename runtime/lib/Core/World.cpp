@@ -178,12 +178,30 @@ bool World::makeContexts() {
     if (program->device) {
       // Processes of a host share its devices by their numbers there.
       int64_t place = options.job ? options.job->launch.localRank : rank;
+      shardrt_memory *shared =
+          options.memories.empty() ? nullptr : options.memories[rank];
+      if (shared && shared->number >= 0)
+        place = shared->number;
       ctx->device = openDevice(*program->device, place, ranks, status, error);
       if (!ctx->device)
         return false;
       ctx->device->setSchedule(options.kernelSchedule,
                                options.kernelSeed + rank);
       ctx->deviceMemory = std::make_unique<DeviceMemory>(*ctx->device);
+      if (shared && shared->device->isEmulated() != ctx->device->isEmulated()) {
+        status = SHARDRT_USAGE;
+        error = "the program's kernels are for another kind of device than the "
+                "memory of rank " +
+                std::to_string(rank);
+        return false;
+      }
+      if (shared && !ctx->device->share(*shared->device)) {
+        status = ctx->device->status;
+        error = "rank " + std::to_string(rank) + ": " + ctx->device->error;
+        return false;
+      }
+      if (shared)
+        ctx->deviceMemory->setResident();
       ctx->kernels =
           findKernels(*program->device, *ctx->device, program->table.sites);
       ctx->deterministic = options.deterministic;
@@ -390,15 +408,42 @@ bool World::pickCollectives() {
 // The ranks' side
 //===----------------------------------------------------------------------===//
 
-void World::doWork(shardrt_context &ctx, Work &work, void *const *inputs,
+void World::noteBinding(Run &run) {
+  // The last so many, of which a few alternate in steps that go on.
+  constexpr size_t most = 64;
+  if (options.memories.empty() || !run.work.inputs || !run.work.outputs)
+    return;
+  for (auto &ctx : contexts) {
+    void *const *inputs = run.work.inputs[ctx->rank];
+    void *const *outputs = run.work.outputs[ctx->rank];
+    run.binding.insert(run.binding.end(), inputs, inputs + options.numInputs);
+    run.binding.insert(run.binding.end(), outputs,
+                       outputs + options.numOutputs);
+  }
+  auto known = std::find_if(seen.begin(), seen.end(), [&](const auto &other) {
+    return other.first == run.binding;
+  });
+  if (known != seen.end()) {
+    run.sightings = known->second;
+    seen.erase(known);
+  }
+  seen.emplace_front(run.binding, run.sightings + run.work.repeat);
+  if (seen.size() > most)
+    seen.pop_back();
+  for (auto &ctx : contexts)
+    ctx->device->bind(run.binding);
+}
+
+void World::doWork(shardrt_context &ctx, Run &run, void *const *inputs,
                    void *const *outputs) {
+  Work &work = run.work;
   ctx.runUser = work.task ? nullptr : work.user;
   if (crew->isShared())
     ctx.memory->beginProgram();
   if (work.task)
     runTask(ctx, work);
   else
-    runSteps(ctx, work, inputs, outputs);
+    runSteps(ctx, run, inputs, outputs);
   if (crew->isShared())
     ctx.peakBytes = std::max(ctx.peakBytes, ctx.memory->endProgram());
 }
@@ -429,6 +474,7 @@ bool World::takeGroup(Run &run) {
           "an earlier run of this job failed: " + group->failure().text;
     }
     run.group = group.get();
+    noteBinding(run);
   }
   return run.refusal == SHARDRT_OK;
 }
@@ -521,7 +567,7 @@ void World::doPart(Run &run, RunPart &part, int status, Outcome &outcome) {
   try {
     if (status == SHARDRT_OK) {
       if (join(part))
-        doWork(*contexts[part.context], run.work, part.inputs, part.outputs);
+        doWork(*contexts[part.context], run, part.inputs, part.outputs);
     } else {
       refuse(run, status, crew->tellStatus());
     }
@@ -634,7 +680,7 @@ int World::run(const Work &work) {
   return waiter.status;
 }
 
-int World::runHere(Work work, std::string &why) {
+int World::runHere(const Work &work, std::string &why) {
   if (int status = crew->status()) {
     why = crew->tellStatus();
     return status;
@@ -644,18 +690,21 @@ int World::runHere(Work work, std::string &why) {
   if (group || teamGroup || !isAlone ||
       static_cast<int64_t>(contexts.size()) != numRanks())
     return SHARDRT_BUSY;
+  Run run;
+  run.work = work;
   size_t taken = 0;
   while (taken < order.size() && crew->tryTake(places[order[taken]]))
     ++taken;
   int status = taken == order.size() ? SHARDRT_OK : SHARDRT_BUSY;
   for (size_t i = 0; i < order.size() && status == SHARDRT_OK; ++i)
-    status = runPartHere(order[i], work, why);
+    status = runPartHere(order[i], run, why);
   while (taken > 0)
     crew->giveBack(places[order[--taken]]);
   return status;
 }
 
-int World::runPartHere(size_t context, Work &work, std::string &why) {
+int World::runPartHere(size_t context, Run &run, std::string &why) {
+  const Work &work = run.work;
   shardrt_context &ctx = *contexts[context];
   LocalGroup &alone = crew->place(places[context]).alone;
   // The run before it here may have failed.
@@ -665,7 +714,7 @@ int World::runPartHere(size_t context, Work &work, std::string &why) {
   ctx.comm = &alone.rank(0);
   int status = SHARDRT_OK;
   try {
-    doWork(ctx, work, work.inputs ? work.inputs[ctx.rank] : nullptr,
+    doWork(ctx, run, work.inputs ? work.inputs[ctx.rank] : nullptr,
            work.outputs ? work.outputs[ctx.rank] : nullptr);
     if (alone.failed()) {
       status = alone.failure().status;
@@ -881,6 +930,22 @@ int shardrt_world_create(const shardrt_program *program,
       return SHARDRT_USAGE;
     }
     options.wire = static_cast<Wire>(asked.wire);
+    if (asked.memories) {
+      const Program &code = *program->program;
+      int64_t ranks = code.table.numRanks();
+      bool isWhole = std::all_of(asked.memories, asked.memories + ranks,
+                                 [](shardrt_memory *memory) { return memory; });
+      if (asked.job || !code.device || !isWhole || asked.num_inputs < 0 ||
+          asked.num_outputs < 0) {
+        writeError(error, errorSize,
+                   "memory of devices is for ranks of one process, whose "
+                   "program has kernels, and of each of them");
+        return SHARDRT_USAGE;
+      }
+      options.memories.assign(asked.memories, asked.memories + ranks);
+      options.numInputs = asked.num_inputs;
+      options.numOutputs = asked.num_outputs;
+    }
     options.host = asked.host;
     options.hostUser = asked.host_user;
     if (!program->program->isComplete()) {
@@ -1138,6 +1203,15 @@ int64_t shardrt_world_site_peers(const shardrt_world *world, int64_t rank,
   for (int64_t peer : plan.opened)
     add(peer);
   return count;
+}
+
+int shardrt_world_device_counts(const shardrt_world *world, int64_t rank,
+                                shardrt_device_counts *counts) {
+  const shardrt_context *ctx = world->world->find(rank);
+  if (!counts || !ctx || !ctx->device)
+    return SHARDRT_USAGE;
+  *counts = ctx->device->counts;
+  return SHARDRT_OK;
 }
 
 int64_t shardrt_world_peak_bytes(const shardrt_world *world, int64_t rank) {

@@ -19,6 +19,7 @@
 #include "Core/Context.h"
 #include "Core/Crew.h"
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -94,6 +95,10 @@ struct Run {
   int64_t failedNs = 0; ///< when that was noticed
   // Guarded by the world.
   bool isPrepared = false;
+  /// How often the world has run with these addresses before, as far as it
+  /// remembers, of arguments and results that lie on devices; and which.
+  int64_t sightings = 0;
+  std::vector<void *> binding;
   int refusal = SHARDRT_OK; ///< why it does not happen
   std::string whyRefused;
 };
@@ -122,6 +127,9 @@ public:
     void *hostUser = nullptr;
     bool trace = false;
     bool deterministic = false;
+    /// By rank; empty: arguments and results lie in host memory.
+    std::vector<shardrt_memory *> memories;
+    int64_t numInputs = 0, numOutputs = 0;
   };
   World(std::shared_ptr<const Program> program, std::shared_ptr<Crew> crew,
         Options options);
@@ -132,7 +140,7 @@ public:
   /// Does a run and waits for it.
   int run(const Work &work);
   /// Does it on the calling thread, rank by rank, or returns SHARDRT_BUSY.
-  int runHere(Work work, std::string &why);
+  int runHere(const Work &work, std::string &why);
   /// What a rank does of a run; not, where `status` says that its place will
   /// not come to it.
   void doPart(Run &run, RunPart &part, int status, Outcome &outcome);
@@ -183,11 +191,13 @@ private:
   bool agree(Run &run, int64_t rank);
   /// The last one to leave ends the run.
   void leave(Run &run, RunPart &part, Outcome &outcome);
-  void doWork(shardrt_context &ctx, Work &work, void *const *inputs,
+  /// With the mutex held: notes where arguments and results of a run lie.
+  void noteBinding(Run &run);
+  void doWork(shardrt_context &ctx, Run &run, void *const *inputs,
               void *const *outputs);
   void runTask(shardrt_context &ctx, const Work &work);
   /// One rank's part of a run on the calling thread, which has its place.
-  int runPartHere(size_t context, Work &work, std::string &why);
+  int runPartHere(size_t context, Run &run, std::string &why);
   bool makeGroup();
   bool makeContexts();
   /// What this process of a job can do, for the others.
@@ -198,9 +208,9 @@ private:
   int makeNcclRanks(std::string &why);
   /// A new id: what communicators were made by the last one are aborted.
   int renewNccl(std::string &why);
-  void runRepeated(shardrt_context &ctx, Work &work, void *const *inputs,
+  void runRepeated(shardrt_context &ctx, Run &run, void *const *inputs,
                    void *const *outputs);
-  void runSteps(shardrt_context &ctx, Work &work, void *const *inputs,
+  void runSteps(shardrt_context &ctx, Run &run, void *const *inputs,
                 void *const *outputs);
   /// Who records what a rank's device does in a step: nobody, the device of the
   /// only rank, each device what it does, or all devices of this process
@@ -240,6 +250,8 @@ private:
   std::mutex mutex;                  ///< guards what follows
   std::condition_variable ended;     ///< a run has
   int64_t started = 0, complete = 0; ///< runs, where one follows the other
+  /// Where arguments and results lay in the last runs, and how often.
+  std::deque<std::pair<std::vector<void *>, int64_t>> seen;
 };
 
 } // namespace shardrt

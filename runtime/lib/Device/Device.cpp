@@ -137,6 +137,8 @@ void *DeviceMemory::stage(void *host, int64_t bytes, bool isOutput) {
 }
 
 void *DeviceMemory::stageInput(const void *host, int64_t bytes) {
+  if (resident)
+    return const_cast<void *>(host);
   void *memory = stage(const_cast<void *>(host), bytes, /*isOutput=*/false);
   Unnoticed unnoticed(device);
   if (memory && isFirst && bytes > 0 && !device.upload(memory, host, bytes))
@@ -145,12 +147,12 @@ void *DeviceMemory::stageInput(const void *host, int64_t bytes) {
 }
 
 void *DeviceMemory::stageOutput(void *host, int64_t bytes) {
-  return stage(host, bytes, /*isOutput=*/true);
+  return resident ? host : stage(host, bytes, /*isOutput=*/true);
 }
 
 bool DeviceMemory::downloadResults() {
   Unnoticed unnoticed(device);
-  if (!isLast)
+  if (!isLast || resident)
     return device.endStep();
   for (size_t i = 0; i < nextPlace; ++i)
     if (places[i].host && places[i].bytes > 0 &&

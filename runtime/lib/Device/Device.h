@@ -8,6 +8,7 @@
 #ifndef SHARDRT_DEVICE_DEVICE_H
 #define SHARDRT_DEVICE_DEVICE_H
 
+#include "shardrt/Devices.h"
 #include "shardrt/Emulated.h"
 #include "shardrt/shardrt.h"
 #include <cstddef>
@@ -97,6 +98,9 @@ public:
   /// Lets copies on this device read memory of `other`, which says why not
   /// where that cannot be.
   virtual bool reach(Device &other) = 0;
+  /// Takes buffers of `memory`, a device of the same hardware without code, as
+  /// its own. It outlives this one.
+  virtual bool share(Device &memory) { return reach(memory); }
   /// Whether `bytes` bytes at `memory` are this device's, as far as it knows.
   virtual bool owns(const void *memory, int64_t bytes) = 0;
   /// Whether it is the same piece of hardware as `other`.
@@ -128,6 +132,9 @@ public:
   // Steps that do the same work again and again. A device that cannot record
   // does each anew.
 
+  /// What is recorded and replayed from here on is of steps at these addresses.
+  /// A few such recordings are kept.
+  virtual void bind(const std::vector<void *> &) {}
   /// From here on work is recorded, until the step ends, or somebody waits for
   /// it: then it is done, and nothing is kept. False where that is not
   /// possible.
@@ -149,6 +156,7 @@ public:
   virtual bool canReplay() const { return false; }
   /// Does its work again, and waits for it.
   virtual bool replay() { return false; }
+  /// Forgets all that is recorded, of any addresses.
   virtual void forgetRecording() {}
 
   /// How an emulated device orders threads (shardrt_world_options).
@@ -159,6 +167,7 @@ public:
   /// How often the host looked at this device's memory, or wrote to it, but for
   /// arguments, results and constants.
   int64_t looks = 0;
+  shardrt_device_counts counts = {};
 
 protected:
   bool fail(int why, std::string text) {
@@ -190,8 +199,11 @@ public:
   void releaseAll();
   int64_t peakBytes() const { return peak; }
 
+  /// From here on arguments and results lie on the device.
+  void setResident() { resident = true; }
+  bool isResident() const { return resident; }
   /// A step begins. In the first of a run arguments are uploaded, in the last
-  /// results are downloaded.
+  /// results are downloaded, unless they lie on the device.
   void beginStep(bool first, bool last);
   void *stageInput(const void *host, int64_t bytes);
   void *stageOutput(void *host, int64_t bytes);
@@ -216,11 +228,19 @@ private:
   std::multimap<int64_t, void *> idle; ///< by size
   std::vector<Place> places; ///< arguments, results, in order of calls
   size_t nextPlace = 0;
-  bool isFirst = true, isLast = true;
+  bool isFirst = true, isLast = true, resident = false;
   std::map<const void *, void *> constants;
   int64_t held = 0, peak = 0;
 };
 
 } // namespace shardrt
+
+/// The C handle: a device without code.
+struct shardrt_memory {
+  shardrt::DeviceCode code;
+  std::unique_ptr<shardrt::Device> device;
+  int64_t number = -1; ///< of a CUDA device
+  std::mutex mutex;    ///< guards the device
+};
 
 #endif // SHARDRT_DEVICE_DEVICE_H

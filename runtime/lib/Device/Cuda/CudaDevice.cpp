@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -76,7 +77,10 @@ public:
     return recording ? std::unique_lock(recording->mutex)
                      : std::unique_lock<std::recursive_mutex>();
   }
-  bool canReplay() const override { return recorded; }
+  void bind(const std::vector<void *> &addresses) override {
+    binding = addresses;
+  }
+  bool canReplay() const override { return recordings.contains(binding); }
   bool replay() override;
   void forgetRecording() override;
 
@@ -93,8 +97,13 @@ private:
   Result tryImage(const void *image, std::string &log);
   /// Why the driver loads neither the image nor, with `portable`, its PTX.
   bool refuse(Result image, std::optional<Result> portable, std::string log);
-  /// Does what was recorded so far, and hands it out.
-  bool closeRecording(GraphExecHandle &graph);
+  /// Does what was recorded so far, and, to `keep` it, lets it be replayed.
+  bool closeRecording(bool keep);
+  /// Ends a recording that nobody wants.
+  void abandonRecording();
+  /// Takes a graph that has not been used for long, to be updated; NULL where
+  /// there may be more.
+  GraphExecHandle takeOldest();
   /// Where somebody waits: what is recorded is done now, and not kept.
   bool flush();
   std::string lastKernel() const {
@@ -119,7 +128,14 @@ private:
   };
   std::shared_ptr<Recording> recording; ///< NULL where this one is alone
   bool isFirstOfRecording = false;
-  GraphExecHandle recorded = nullptr;
+  struct Recorded {
+    GraphExecHandle graph = nullptr;
+    int64_t lastUse = 0;
+  };
+  /// By the addresses that the step is given.
+  std::map<std::vector<void *>, Recorded> recordings;
+  std::vector<void *> binding; ///< those of the step under way
+  int64_t uses = 0;
   std::vector<void *> released; ///< while it was recorded
   std::array<EventHandle, numMarks> marks = {};
   /// In which recording of several devices each mark was set last: 0 none, -1
@@ -200,7 +216,8 @@ bool CudaDevice::open(int ordinal) {
     if (!check(driver.eventCreate(&event, eventDisableTiming),
                "making an event"))
       return false;
-  return load();
+  // Memory that programs share needs none.
+  return !code.image || load();
 }
 
 /// The version of CUDA that brought PTX `major`.`minor`, "12.0"; empty for one
@@ -333,6 +350,7 @@ void CudaDevice::release(void *memory) {
 
 bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
   ++looks;
+  ++counts.uploads;
   // The host's memory may go away when this returns.
   return enter() && flush() &&
          check(driver.memcpyHtoDAsync(toDevice(to), host,
@@ -343,6 +361,7 @@ bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
 
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
   ++looks;
+  ++counts.downloads;
   return enter() && flush() &&
          check(driver.memcpyDtoHAsync(host, toDevice(from),
                                       static_cast<size_t>(bytes), work),
@@ -371,8 +390,11 @@ bool CudaDevice::finish() {
 // Steps again
 //===----------------------------------------------------------------------===//
 
+/// Recordings of other addresses that are kept.
+static constexpr size_t mostRecordings = 8;
+
 bool CudaDevice::beginRecording() {
-  forgetRecording();
+  abandonRecording();
   isRecording =
       enter() && driver.streamBeginCapture(work, captureRelaxed) == success;
   return isRecording;
@@ -389,7 +411,7 @@ bool CudaDevice::joinRecording(Device &peer) {
     // The others' streams wait for it, and are recorded from there on.
     return isFirstOfRecording = true, mark(stepMark);
   }
-  forgetRecording();
+  abandonRecording();
   recording = first.recording;
   isRecording = recording && waitFor(first, stepMark);
   return isRecording;
@@ -405,18 +427,47 @@ bool CudaDevice::endRecording(std::span<Device *const> others) {
     device.recording = nullptr;
   }
   isRecording = true;
-  return done && closeRecording(recorded) && finish();
+  return done && closeRecording(/*keep=*/true) && finish();
 }
 
-bool CudaDevice::closeRecording(GraphExecHandle &graph) {
+GraphExecHandle CudaDevice::takeOldest() {
+  if (recordings.size() < mostRecordings)
+    return nullptr;
+  auto oldest = std::min_element(
+      recordings.begin(), recordings.end(), [](auto &one, auto &other) {
+        return one.second.lastUse < other.second.lastUse;
+      });
+  GraphExecHandle graph = oldest->second.graph;
+  recordings.erase(oldest);
+  return graph;
+}
+
+bool CudaDevice::closeRecording(bool keep) {
   isRecording = false;
   GraphHandle captured = nullptr;
   if (!check(driver.streamEndCapture(work, &captured), "recording a step"))
     return false;
-  bool done = check(driver.graphInstantiate(&graph, captured, 0),
-                    "making a graph of a step") &&
+  // All that a graph did before is done.
+  GraphExecHandle graph = keep ? takeOldest() : nullptr;
+  GraphUpdateResult why = {};
+  if (graph && driver.graphExecUpdate &&
+      driver.graphExecUpdate(graph, captured, &why) == success) {
+    ++counts.updated;
+  } else if (graph) {
+    driver.graphExecDestroy(graph);
+    graph = nullptr;
+  }
+  bool done = (graph || check(driver.graphInstantiate(&graph, captured, 0),
+                              "making a graph of a step")) &&
               check(driver.graphLaunch(graph, work), "starting a graph");
   driver.graphDestroy(captured);
+  if (done && keep) {
+    recordings[binding] = {graph, ++uses};
+    ++counts.recorded;
+  } else if (graph) {
+    // The driver keeps what is under way.
+    driver.graphExecDestroy(graph);
+  }
   return done;
 }
 
@@ -428,31 +479,27 @@ bool CudaDevice::flush() {
                 "CUDA device '" + name +
                     "': a step looks at its data that did not in the run "
                     "before; run it with no_graphs");
-  if (!isRecording)
-    return true;
-  GraphExecHandle graph = nullptr;
-  bool done = closeRecording(graph);
-  // The driver keeps what is under way.
-  if (graph)
-    driver.graphExecDestroy(graph);
-  return done;
+  return !isRecording || closeRecording(/*keep=*/false);
 }
 
 bool CudaDevice::endStep() {
   if (recording)
     return mark(stepMark);
-  if (isRecording && (!enter() || !closeRecording(recorded)))
+  if (isRecording && (!enter() || !closeRecording(/*keep=*/true)))
     return false;
   return finish();
 }
 
 bool CudaDevice::replay() {
+  Recorded &step = recordings.at(binding);
+  step.lastUse = ++uses;
+  ++counts.replayed;
   return enter() &&
-         check(driver.graphLaunch(recorded, work), "starting a graph") &&
+         check(driver.graphLaunch(step.graph, work), "starting a graph") &&
          finish();
 }
 
-void CudaDevice::forgetRecording() {
+void CudaDevice::abandonRecording() {
   bool begun = isRecording && (!recording || isFirstOfRecording);
   isRecording = isFirstOfRecording = false;
   recording = nullptr;
@@ -462,9 +509,14 @@ void CudaDevice::forgetRecording() {
     if (driver.streamEndCapture(work, &captured) == success && captured)
       driver.graphDestroy(captured);
   }
-  if (recorded && enter())
-    driver.graphExecDestroy(recorded);
-  recorded = nullptr;
+}
+
+void CudaDevice::forgetRecording() {
+  abandonRecording();
+  for (auto &[addresses, step] : recordings)
+    if (enter())
+      driver.graphExecDestroy(step.graph);
+  recordings.clear();
   for (void *memory : std::exchange(released, {}))
     release(memory);
 }
@@ -714,6 +766,7 @@ bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize,
                    &bytes, paramEnd};
   last = kernel;
+  ++counts.launches;
   return check(
       driver.launchKernel(
           function, blocks, static_cast<unsigned>(grid[1]),

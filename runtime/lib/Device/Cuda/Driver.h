@@ -59,6 +59,11 @@ constexpr Result notFound = 500;
 constexpr unsigned streamNonBlocking = 1;
 constexpr int captureRelaxed = 2; ///< CUstreamCaptureMode
 constexpr unsigned eventDisableTiming = 2;
+/// CUgraphExecUpdateResultInfo: what stood against an update, and where.
+struct GraphUpdateResult {
+  int result;
+  void *node, *from;
+};
 constexpr Result notReady = 600;
 constexpr Result peerAccessAlreadyEnabled = 704;
 constexpr unsigned memoryTypeUnified = 4; ///< CU_MEMORYTYPE_UNIFIED
@@ -123,6 +128,8 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
 // What drivers before CUDA 12 lack: NULL there.
 #define SHARDRT_CUDA_NEWER_FUNCTIONS(F)                                        \
   F(cuDeviceGetUuid_v2, deviceGetUuid, (unsigned char *, DeviceId))            \
+  F(cuGraphExecUpdate_v2, graphExecUpdate,                                     \
+    (GraphExecHandle, GraphHandle, void *))                                    \
   F(cuTensorMapEncodeTiled, tensorMapEncodeTiled,                              \
     (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
      const unsigned *, const unsigned *, int, int, int, int))

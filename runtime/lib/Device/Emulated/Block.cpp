@@ -21,11 +21,9 @@ bool Allocations::contains(uintptr_t begin, int64_t bytes) const {
 bool Allocations::reaches(uintptr_t begin, int64_t bytes) const {
   if (contains(begin, bytes))
     return true;
-  for (const Allocations *peer : peers) {
-    std::lock_guard guard(peer->lock);
-    if (peer->contains(begin, bytes))
+  for (const Allocations *peer : peers)
+    if (peer->containsForOthers(begin, bytes))
       return true;
-  }
   return false;
 }
 

@@ -42,6 +42,11 @@ public:
   }
   /// Whether they are this device's. For its own thread.
   bool contains(uintptr_t begin, int64_t bytes) const;
+  /// The same, for other threads.
+  bool containsForOthers(uintptr_t begin, int64_t bytes) const {
+    std::lock_guard guard(lock);
+    return contains(begin, bytes);
+  }
   /// Whether they are this device's, or one's whose memory it reaches.
   bool reaches(uintptr_t begin, int64_t bytes) const;
 

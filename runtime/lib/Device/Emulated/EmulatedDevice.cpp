@@ -49,7 +49,9 @@ void EmulatedDevice::release(void *memory) {
 
 bool EmulatedDevice::contains(const void *device, int64_t bytes,
                               const char *what) {
-  if (allocations.contains(reinterpret_cast<uintptr_t>(toHost(device)), bytes))
+  auto begin = reinterpret_cast<uintptr_t>(toHost(device));
+  if (allocations.contains(begin, bytes) ||
+      (home && home->containsForOthers(begin, bytes)))
     return true;
   return fail(SHARDRT_USAGE, std::string(what) + " " + std::to_string(bytes) +
                                  " bytes outside all device buffers");
@@ -58,6 +60,7 @@ bool EmulatedDevice::contains(const void *device, int64_t bytes,
 bool EmulatedDevice::upload(void *device, const void *host, int64_t bytes) {
   if (!contains(device, bytes, "copies to"))
     return false;
+  ++counts.uploads;
   std::memcpy(toHost(device), host, bytes);
   return true;
 }
@@ -65,16 +68,19 @@ bool EmulatedDevice::upload(void *device, const void *host, int64_t bytes) {
 bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
   if (!contains(device, bytes, "copies from"))
     return false;
+  ++counts.downloads;
   std::memcpy(host, toHost(device), bytes);
   return true;
 }
 
 bool EmulatedDevice::reach(Device &other) {
-  const Allocations *theirs = &static_cast<EmulatedDevice &>(other).allocations;
+  auto &peer = static_cast<EmulatedDevice &>(other);
   auto &peers = allocations.peers;
-  if (theirs != &allocations &&
-      std::find(peers.begin(), peers.end(), theirs) == peers.end())
-    peers.push_back(theirs);
+  const Allocations *held[] = {&peer.allocations, peer.home};
+  for (const Allocations *theirs : held)
+    if (theirs && theirs != &allocations &&
+        std::find(peers.begin(), peers.end(), theirs) == peers.end())
+      peers.push_back(theirs);
   return true;
 }
 
@@ -103,6 +109,7 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   if (!code.functions[kernel])
     return fail(SHARDRT_ARTIFACT,
                 code.describe(kernel) + " is for GPUs that are not emulated");
+  ++counts.launches;
   BlockRunner::Launch launch;
   launch.kernel = code.functions[kernel];
   launch.arguments = arguments;

@@ -30,6 +30,10 @@ public:
   bool isEmulated() const override { return true; }
   void *stream() override { return nullptr; }
   bool reach(Device &other) override;
+  bool share(Device &memory) override {
+    home = &static_cast<EmulatedDevice &>(memory).allocations;
+    return reach(memory);
+  }
   bool isSameAs(const Device &) const override { return false; }
   bool owns(const void *memory, int64_t bytes) override;
   bool mark(int) override { return true; }
@@ -50,6 +54,7 @@ private:
 
   const DeviceCode &code;
   Allocations allocations;
+  const Allocations *home = nullptr; ///< of buffers that programs share
   BlockRunner runner;
 };
 
