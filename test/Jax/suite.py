@@ -1,7 +1,7 @@
 """Run JAX's own tests on shardc's devices, and say of each that failed why.
 
     suite.py [FILE...] [--suite DIR] [--library FILE] [--devices N] [--cases N] [--seed N] [--dut cpu] [--platform NAME]
-             [--every N] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--beside FILE] [--limit SECONDS] [--alone]
+             [--every N[+K]] [--jobs N] [--results FILE] [--again] [--failed] [--table FILE] [--known FILE] [--beside FILE] [--limit SECONDS] [--alone]
 
 The suite is a checkout of JAX, or a part of it: a folder with ``tests`` and ``conftest.py``. FILE: ``lax``,
 ``lax_test`` or ``lax_test.py``; without any, all but those that test parts of other accelerators (Pallas, Mosaic).
@@ -9,7 +9,7 @@ The suite is a checkout of JAX, or a part of it: a folder with ``tests`` and ``c
 A file runs in a process of its own. A test that ends the process (abort) or says nothing for ``--limit`` seconds (hang) is
 recorded as such, and the rest of the file goes on in another process. A file that cannot be imported counts as failed.
 
-``--every N`` keeps each Nth test, chosen by a hash of its name. ``--results FILE`` keeps a line of JSON for each test;
+``--every N`` keeps each Nth test, chosen by a hash of its name; ``--every N+K``, with K below N, others of them. ``--results FILE`` keeps a line of JSON for each test;
 tests that are in it are not run again, unless ``--again`` is given, or ``--failed`` for those that did not pass. ``--platform cpu`` runs JAX's own CPU client with as
 many devices instead: what can be passed at all; with its results as ``--beside FILE``, a table of ours has its counts too,
 and how many of the tests that it passes are passed here. ``--known FILE`` lists tests that fail: only others fail the command, and
@@ -48,6 +48,14 @@ OTHERS = re.compile(r"pallas|mosaic|gpu_|_gpu|tpu|multiprocess|memories_test|rag
 """Files about what only other accelerators have."""
 
 
+def share(text: str) -> str:
+    """Which tests: each Nth, "N", or "N+K"."""
+    count, plus, offset = text.partition("+")
+    if not count.isdecimal() or not (offset or "0").isdecimal() or bool(plus) != bool(offset) or int(offset or 0) >= int(count):
+        raise argparse.ArgumentTypeError(f"'{text}' is not N, or N+K with K below N")
+    return text
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="JAX's tests on shardc's devices")
     parser.add_argument("files", nargs="*")
@@ -59,7 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dut", default="")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--platform", default="shardc")
-    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--every", type=share, default="1", metavar="N[+K]")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--results", type=Path)
@@ -89,7 +97,7 @@ def files_of(suite: Path, names: list[str]) -> list[Path]:
 def environment(options: argparse.Namespace) -> dict[str, str]:
     env = dict(os.environ, JAX_NUM_GENERATED_CASES=str(options.cases), JAX_SKIP_SLOW_TESTS="true",
                JAX_PLATFORMS=options.platform, SHARDC_DEVICES=str(options.devices), PYTHONDONTWRITEBYTECODE="1",
-               SHARDC_JAX_EVERY=str(options.every), SHARDC_PJRT_LIBRARY=str(options.library))
+               SHARDC_JAX_EVERY=options.every, SHARDC_PJRT_LIBRARY=str(options.library))
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT / "python"), str(HERE), env.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     if options.seed:
         env["JAX_TEST_SEED_OFFSET"] = str(options.seed)
