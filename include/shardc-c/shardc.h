@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 6
+#define SHARDC_API_VERSION 7
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -131,6 +131,49 @@ typedef struct shardc_host_call {
 typedef int (*shardc_host_fn)(void *user, const shardc_host_call *call,
                               char *message, size_t message_size);
 
+/* Calls that their author cuts ---------------------------------------------*/
+
+/** How a value lies over the ranks of a program, in equal blocks. */
+typedef struct shardc_tiling {
+  int64_t num_dims;
+  const int64_t *tiles; /**< into how many blocks each dim is cut */
+  int64_t copies;       /**< ranks that have the same block */
+  const int64_t *ranks; /**< of each block, row-major: `copies` ranks */
+} shardc_tiling;
+
+typedef struct shardc_tiled_value {
+  shardc_element_type element_type;
+  int64_t num_dims;
+  const int64_t *dims; /**< of the whole value */
+  shardc_tiling tiling;
+} shardc_tiled_value;
+
+/** A call of `CustomSPMDPartitioning` in a program that is being compiled: a
+ * function that its author cuts (custom_partitioning of JAX, for instance). */
+typedef struct shardc_partition_call {
+  size_t size;
+  const char *config; /**< the call's `backend_config` */
+  size_t config_size;
+  int64_t num_ranks;
+  int64_t num_operands;
+  const shardc_tiled_value *operands; /**< as they come */
+  int64_t num_results;
+  const shardc_tiled_value *results; /**< as they are asked for */
+  /** To be called once: what each rank does, as StableHLO whose @main takes the
+   * blocks of the operands and gives those of the results, and how both lie.
+   * Copies all of it. */
+  void (*answer)(const struct shardc_partition_call *call, const void *model,
+                 size_t model_bytes, const shardc_tiling *operands,
+                 const shardc_tiling *results);
+  void *answer_user; /**< of `answer` */
+} shardc_partition_call;
+
+/** Cuts the call, on the thread that compiles. Returns SHARDC_OK, or a status,
+ * and writes why to `message`, as shardc_host_fn does. */
+typedef int (*shardc_partition_fn)(void *user,
+                                   const shardc_partition_call *call,
+                                   char *message, size_t message_size);
+
 /* Engines ------------------------------------------------------------------*/
 
 typedef struct shardc_engine shardc_engine;
@@ -189,6 +232,9 @@ typedef struct shardc_engine_options {
   /** The job that this engine is a member of; NULL: none. All its engines have
    * the same target and timeout. Creating one waits for the others. */
   const shardc_job_options *job;
+  /** NULL: programs with calls that their author cuts are refused. */
+  shardc_partition_fn partition;
+  void *partition_user;
 } shardc_engine_options;
 
 SHARDC_EXPORT shardc_error *

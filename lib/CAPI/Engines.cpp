@@ -126,6 +126,7 @@ shardc_error *shardc_engine_create(const shardc_engine_options *given,
       options.cacheFolder = asked.cache_directory;
     options.timeoutMs = asked.timeout_ms;
     options.host = hostCalls(asked.host, asked.host_user);
+    options.partition = partitions(asked.partition, asked.partition_user);
     if (asked.job)
       if (MaybeFailure failure = readJob(*asked.job, options.job.emplace()))
         return failure;

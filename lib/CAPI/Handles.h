@@ -53,6 +53,8 @@ template <typename Body> shardc_error *guarded(Body body) {
 
 /// How `function`, which the caller gave, answers calls of the host.
 HostCalls hostCalls(shardc_host_fn function, void *user);
+/// How it cuts calls.
+PartitionFunction partitions(shardc_partition_fn function, void *user);
 
 /// The caller's `given`, which begins with its size, with the defaults for what
 /// it does not have. False without a size.

@@ -2,6 +2,7 @@
 
 #include "shardc/Driver/Model.h"
 #include "Border.h"
+#include "UseModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -337,11 +338,9 @@ static Error withModelIn(mlir::MLIRContext *context, StringRef name,
   return Error::success();
 }
 
-/// Calls `use` on the parsed model `options.text`, with `options` made to fit
-/// it.
-static Error withModel(StringRef name, ModelOptions &options,
-                       DiagnosticSink &sink,
-                       function_ref<LogicalResult(mlir::ModuleOp)> use) {
+Error shardc::withModel(StringRef name, ModelOptions &options,
+                        DiagnosticSink &sink,
+                        function_ref<LogicalResult(mlir::ModuleOp)> use) {
   std::unique_ptr<mlir::MLIRContext> context =
       options.contexts ? options.contexts->take() : createCompilerContext();
   Error error = withModelIn(context.get(), name, options, sink, use);

@@ -293,6 +293,16 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
                                 shardc::ModelOptions options,
                                 CompiledModel &model) {
   prepare(engine, options);
+  if (engine.options.partition &&
+      shardc::mayHavePartitionedCalls(*options.text)) {
+    Keeper keeper;
+    Expected<std::string> cut =
+        shardc::partitionCalls(path, options, keeper, engine.options.partition);
+    if (!cut)
+      return failureOf(cut.takeError(), keeper);
+    options.text = std::move(*cut);
+    options.isOwn = true;
+  }
   model.path = path.str();
   model.source = std::make_shared<shardc::ModelOptions>(options);
   options.stages.localText = true;

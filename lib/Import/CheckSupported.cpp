@@ -91,7 +91,7 @@ static LogicalResult checkOp(Operation *op) {
                                 "partitions as the mesh has ranks";
   }
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op);
-      call && !stablehlo::isSink(call))
+      call && !stablehlo::isSink(call) && !stablehlo::isPartitioned(call))
     return unsupported(op)
            << ": no custom call of target @" << call.getCallTargetName()
            << " is known"

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/Refusal.h"
@@ -831,8 +832,12 @@ void Converter::dropAttributes() {
            llvm::is_contained({"mhlo", "jax", "tf", "sdy"}, dialect);
   };
   module->walk([&](Operation *op) {
+    // That of a call whose author cuts it is all that is known of it.
+    auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+    bool hasRule = call && stablehlo::isPartitioned(call);
     for (NamedAttribute attr : llvm::to_vector(op->getDiscardableAttrs()))
-      if (isForeign(attr.getName()))
+      if (isForeign(attr.getName()) &&
+          !(hasRule && attr.getName() == sdy::kShardingRuleAttr))
         op->removeDiscardableAttr(attr.getName());
   });
   auto foreignIn = [&](DictionaryAttr attrs) {

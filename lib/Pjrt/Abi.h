@@ -41,6 +41,7 @@ struct SerializedTopology;
 
 enum Extension_Type : int32_t {
   Extension_Type_Profiler = 1,
+  Extension_Type_CustomPartitioner = 2,
   Extension_Type_Layouts = 4,
   Extension_Type_Shardings = 19,
 };
@@ -1520,6 +1521,64 @@ struct Profiler_Extension {
 };
 SHARDC_PJRT_LAYOUT(Profiler_Extension, 40, traceme_context_id, 32);
 
+// Who cuts custom calls: structs of bytes, most of them protocol buffers. What
+// callers' functions give belongs to `cleanup`.
+struct Bytes {
+  const char *data;
+  size_t size;
+};
+struct Partitioner_Value {
+  Bytes shape;
+  bool has_sharding;
+  Bytes sharding;
+};
+struct Partitioner_Head {
+  int64_t api_version;
+  void *data;
+  void (*cleanup)(void *data);
+  bool has_error;
+  Error_Code code;
+  Bytes message;
+};
+struct Partitioner_Partition_Args {
+  Partitioner_Head head;
+  size_t num_operands;
+  Partitioner_Value *operands;
+  Partitioner_Value result;
+  Bytes config;
+  Bytes module; ///< from here on what is answered
+  Bytes *operand_shardings;
+  Bytes result_sharding;
+};
+struct Partitioner_Callbacks {
+  int64_t version;
+  void *user;
+  void (*destroy)(Partitioner_Callbacks *);
+  void (*partition)(Partitioner_Callbacks *, Partitioner_Partition_Args *);
+  void (*infer)(Partitioner_Callbacks *, void *);
+  void (*propagate)(Partitioner_Callbacks *, void *);
+  bool canBeReplicated;
+};
+struct Partitioner_Register_Args {
+  size_t struct_size;
+  const char *name;
+  size_t name_size;
+  Partitioner_Callbacks *callbacks;
+};
+SHARDC_PJRT_LAYOUT(Partitioner_Register_Args, 32, callbacks, 24);
+struct Partitioner_RegisterBatch_Args {
+  size_t struct_size;
+  const char *name;
+  size_t name_size;
+};
+SHARDC_PJRT_LAYOUT(Partitioner_RegisterBatch_Args, 24, name_size, 16);
+struct Partitioner_Extension {
+  Extension_Base base;
+  Error *(*enroll)(Partitioner_Register_Args *);
+  Error *(*enrollBatch)(Partitioner_RegisterBatch_Args *);
+};
+SHARDC_PJRT_LAYOUT(Partitioner_Extension, 40, enrollBatch, 32);
+
 // The functions of the table.
 #define SHARDC_PJRT_FUNCTION(NAME) Error *NAME(NAME##_Args *args);
 #define SHARDC_PJRT_VOID_FUNCTION(NAME) void NAME(NAME##_Args *args);
@@ -1528,6 +1587,8 @@ SHARDC_PJRT_LAYOUT(Profiler_Extension, 40, traceme_context_id, 32);
 // Those of the extensions.
 Error *Executable_ParameterShardings(Executable_ParameterShardings_Args *args);
 Error *Executable_OutputShardings(Executable_OutputShardings_Args *args);
+Error *Partitioner_Register(Partitioner_Register_Args *args);
+Error *Partitioner_RegisterBatch(Partitioner_RegisterBatch_Args *args);
 Error *Layouts_MemoryLayout_Destroy(Layouts_MemoryLayout_Destroy_Args *args);
 Error *
 Layouts_MemoryLayout_Serialize(Layouts_MemoryLayout_Serialize_Args *args);

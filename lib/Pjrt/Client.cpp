@@ -363,6 +363,7 @@ Error *Client_Create(Client_Create_Args *args) {
   options.threads = settings.threads;
   options.timeout_ms = settings.timeout;
   options.host = callHost;
+  options.partition = cutCall;
   auto client = std::make_unique<Client>();
   KeyValues words(*args);
   shardc_job_options job = {};

@@ -185,6 +185,9 @@ int callHost(void *user, const shardc_host_call *call, char *message,
              size_t messageSize);
 /// Whether that package is there: programs are JAX's then.
 bool isCalledByJax();
+/// Cuts a custom call, as who was given by Partitioner_Register says.
+int cutCall(void *user, const shardc_partition_call *call, char *message,
+            size_t messageSize);
 
 //===----------------------------------------------------------------------===//
 // Buffers

@@ -92,8 +92,14 @@ static Shardings_Extension shardings = {
     enter<Executable_ParameterShardings, Executable_ParameterShardings_Args>,
     enter<Executable_OutputShardings, Executable_OutputShardings_Args>};
 
+static Partitioner_Extension partitioner = {
+    {sizeof(Partitioner_Extension), Extension_Type_CustomPartitioner,
+     &shardings.base},
+    enter<Partitioner_Register, Partitioner_Register_Args>,
+    enter<Partitioner_RegisterBatch, Partitioner_RegisterBatch_Args>};
+
 static Profiler_Extension profiler = {
-    {sizeof(Profiler_Extension), Extension_Type_Profiler, &shardings.base},
+    {sizeof(Profiler_Extension), Extension_Type_Profiler, &partitioner.base},
     profilerFunctions(),
     0};
 

@@ -252,4 +252,199 @@ std::string writeSharding(const Sharding &sharding) {
   return message.take();
 }
 
+enum ShardingType { IsReplicated = 0, IsTuple = 2, IsTiled = 3 };
+
+std::string writeTupleSharding(const std::vector<std::string> &parts) {
+  WireWriter message;
+  message.number(1, IsTuple);
+  for (const std::string &part : parts)
+    message.text(5, part);
+  return message.take();
+}
+
+std::optional<std::vector<std::string_view>>
+splitTupleSharding(std::string_view bytes) {
+  WireReader message(bytes);
+  std::vector<std::string_view> parts;
+  uint64_t type = IsReplicated;
+  while (message.next())
+    if (message.field() == 1)
+      type = message.value();
+    else if (message.field() == 5)
+      parts.push_back(message.bytes());
+  if (message.failed() || type != IsTuple)
+    return std::nullopt;
+  return parts;
+}
+
+/// The numbers below the product of `dims`, as an array of these dims whose
+/// axes are put in `order`.
+static std::vector<int64_t> transposedCount(const std::vector<int64_t> &dims,
+                                            const std::vector<int64_t> &order) {
+  std::vector<int64_t> strides(dims.size(), 1), counted = {0};
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * dims[i];
+  for (int64_t axis : order) {
+    std::vector<int64_t> next;
+    for (int64_t start : counted)
+      for (int64_t i = 0; i < dims[size_t(axis)]; ++i)
+        next.push_back(start + i * strides[size_t(axis)]);
+    counted = std::move(next);
+  }
+  return counted;
+}
+
+std::optional<Sharding> readSharding(std::string_view bytes, size_t numDims,
+                                     int64_t numPartitions) {
+  WireReader message(bytes);
+  uint64_t type = IsReplicated;
+  bool lastIsCopies = false;
+  std::vector<int64_t> reshape, order, kinds;
+  Sharding sharding;
+  auto append = [&](std::vector<int64_t> &to) {
+    for (int64_t value : message.list())
+      to.push_back(value);
+  };
+  while (message.next())
+    switch (message.field()) {
+    case 1:
+      type = message.value();
+      break;
+    case 3:
+      append(sharding.tiles);
+      break;
+    case 4:
+      append(sharding.partitions);
+      break;
+    case 6:
+      lastIsCopies = message.value() != 0;
+      break;
+    case 8:
+      append(kinds);
+      break;
+    case 9:
+      append(reshape);
+      break;
+    case 10:
+      append(order);
+      break;
+    }
+  if (message.failed() || (type != IsReplicated && type != IsTiled))
+    return std::nullopt;
+  if (type == IsReplicated) {
+    sharding = {};
+    sharding.tiles.assign(numDims, 1);
+    sharding.tiles.push_back(numPartitions);
+    sharding.subgroups = {Sharding::Replicated};
+    sharding.partitions = transposedCount({numPartitions}, {0});
+    return sharding;
+  }
+  if (lastIsCopies)
+    kinds = {Sharding::Replicated};
+  int64_t count = 1;
+  for (int64_t tiles : sharding.tiles)
+    if (tiles < 1 || tiles > numPartitions / count)
+      return std::nullopt;
+    else
+      count *= tiles;
+  if (count != numPartitions || sharding.tiles.size() != numDims + kinds.size())
+    return std::nullopt;
+  for (int64_t kind : kinds)
+    if (kind == Sharding::Replicated)
+      sharding.subgroups.push_back(Sharding::Replicated);
+    else
+      return std::nullopt;
+  if (sharding.partitions.empty()) {
+    if (reshape.empty())
+      reshape = {numPartitions};
+    if (order.empty())
+      for (size_t i = 0; i < reshape.size(); ++i)
+        order.push_back(int64_t(i));
+    std::vector<bool> seen(reshape.size());
+    int64_t product = 1;
+    if (order.size() != reshape.size())
+      return std::nullopt;
+    for (int64_t axis : order)
+      if (axis < 0 || size_t(axis) >= seen.size() || seen[size_t(axis)] ||
+          reshape[size_t(axis)] < 1 ||
+          reshape[size_t(axis)] > numPartitions / product)
+        return std::nullopt;
+      else
+        seen[size_t(axis)] = true, product *= reshape[size_t(axis)];
+    if (product != numPartitions)
+      return std::nullopt;
+    sharding.partitions = transposedCount(reshape, order);
+  }
+  if (sharding.partitions.size() != size_t(numPartitions))
+    return std::nullopt;
+  return sharding;
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static constexpr uint64_t tupleShape = 13;
+
+static uint64_t shapeType(std::string_view name) {
+  static constexpr std::pair<std::string_view, uint64_t> types[] = {
+      {"i1", 1},
+      {"i8", 2},
+      {"i16", 3},
+      {"i32", 4},
+      {"i64", 5},
+      {"ui8", 6},
+      {"ui16", 7},
+      {"ui32", 8},
+      {"ui64", 9},
+      {"f16", 10},
+      {"f32", 11},
+      {"f64", 12},
+      {"complex<f32>", 15},
+      {"bf16", 16},
+      {"complex<f64>", 18},
+      {"f8E5M2", 19},
+      {"f8E4M3FN", 20},
+      {"i4", 21},
+      {"ui4", 22},
+      {"f8E4M3B11FNUZ", 23},
+      {"f8E5M2FNUZ", 24},
+      {"f8E4M3FNUZ", 25},
+      {"i2", 26},
+      {"ui2", 27},
+      {"f8E4M3", 28},
+      {"f8E3M4", 29},
+      {"f4E2M1FN", 32},
+      {"f8E8M0FNU", 33}};
+  for (const auto &[known, code] : types)
+    if (known == name)
+      return code;
+  return 0;
+}
+
+std::string writeShape(std::string_view elementType,
+                       const std::vector<int64_t> &dims) {
+  uint64_t type = shapeType(elementType);
+  if (type == 0)
+    return "";
+  WireWriter shape, layout;
+  std::vector<int64_t> minorToMajor;
+  for (size_t i = dims.size(); i-- > 0;)
+    minorToMajor.push_back(int64_t(i));
+  layout.list(1, minorToMajor);
+  shape.number(2, type);
+  shape.list(3, dims);
+  shape.text(5, layout.take());
+  shape.list(6, std::vector<int64_t>(dims.size(), 0));
+  return shape.take();
+}
+
+std::string writeTupleShape(const std::vector<std::string> &parts) {
+  WireWriter shape;
+  shape.number(2, tupleShape);
+  for (const std::string &part : parts)
+    shape.text(4, part);
+  return shape.take();
+}
+
 } // namespace shardc::pjrt

@@ -90,6 +90,24 @@ struct Sharding {
 
 /// As a caller compares it: all replicated has a form of its own.
 std::string writeSharding(const Sharding &sharding);
+/// Those of a tuple's parts, each written.
+std::string writeTupleSharding(const std::vector<std::string> &parts);
+
+/// Reads the sharding of a value with so many dims over `numPartitions`; all
+/// dims have a tile. nullopt where `bytes` is none that says where each element
+/// is: partial, of one device, or not known.
+std::optional<Sharding> readSharding(std::string_view bytes, size_t numDims,
+                                     int64_t numPartitions);
+/// Those of a tuple's parts; nullopt where `bytes` is no tuple's.
+std::optional<std::vector<std::string_view>>
+splitTupleSharding(std::string_view bytes);
+
+/// A shape, dims row-major; `elementType` is spelt as MLIR does. "" for a type
+/// that callers do not know.
+std::string writeShape(std::string_view elementType,
+                       const std::vector<int64_t> &dims);
+/// The shape of a tuple of `parts`, each written.
+std::string writeTupleShape(const std::vector<std::string> &parts);
 
 } // namespace shardc::pjrt
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 6
+API_VERSION = 7
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -70,10 +70,24 @@ class JobOptions(Sized):
                 ("transport", _string)]
 
 
+class Tiling(ctypes.Structure):
+    _fields_ = [("num_dims", _int64), ("tiles", _int64s), ("copies", _int64), ("ranks", _int64s)]
+
+
+class TiledValue(ctypes.Structure):
+    _fields_ = [("element_type", ctypes.c_int32), ("num_dims", _int64), ("dims", _int64s), ("tiling", Tiling)]
+
+
+class PartitionCall(Sized):
+    _fields_ = [("size", _size), ("config", _string), ("config_size", _size), ("num_ranks", _int64),
+                ("num_operands", _int64), ("operands", _pointer), ("num_results", _int64), ("results", _pointer),
+                ("answer", _pointer), ("answer_user", _pointer)]
+
+
 class EngineOptions(Sized):
     _fields_ = [("size", _size), ("devices", _int64), ("target", _string), ("threads", _int64), ("timeout_ms", _int64),
                 ("host", HOST_FN), ("host_user", _pointer), ("cache_directory", _string),
-                ("job", ctypes.POINTER(JobOptions))]
+                ("job", ctypes.POINTER(JobOptions)), ("partition", _pointer), ("partition_user", _pointer)]
 
 
 class MemoryStats(Sized):
@@ -137,6 +151,7 @@ class BalanceState(Sized):
 
 STRUCTS: dict[str, type[ctypes.Structure]] = {
     "shardc_option": Option, "shardc_host_array": HostArray, "shardc_host_call": HostCall,
+    "shardc_tiling": Tiling, "shardc_tiled_value": TiledValue, "shardc_partition_call": PartitionCall,
     "shardc_engine_options": EngineOptions, "shardc_key_values": KeyValues, "shardc_job_options": JobOptions,
     "shardc_memory_stats": MemoryStats, "shardc_trace_event": TraceEvent, "shardc_bytes": Bytes,
     "shardc_sizes": GivenSizes, "shardc_binding": Binding, "shardc_value": Value,

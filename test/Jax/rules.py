@@ -10,7 +10,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import export, lax
 from jax.experimental import sparse
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -40,24 +39,6 @@ def sparse_products() -> None:
     dense = np.array([[1, 0, 0, 0], [0, 2, 3, 0], [0, 0, 0, 0]])
     np.testing.assert_allclose(jax.jit(lambda a, b: a @ b)(matrix, vector), dense @ np.asarray(vector))
     print("sparse products good")
-
-
-def partitioned() -> None:
-    """A function with a partition of its own is cut by its ops: its values, on shards, and inside other functions."""
-
-    @custom_partitioning
-    def scaled(a, b):
-        return a @ b * 2
-
-    def never(*_):
-        raise AssertionError("shardc asks nobody how to cut a function")
-
-    scaled.def_partition(partition=never, sharding_rule="i j, j k -> i k")
-    a, b = np.arange(24.0, dtype="f4").reshape(4, 6), np.arange(18.0, dtype="f4").reshape(6, 3)
-    found = jax.jit(lambda a, b: scaled(a, b) + 1)(jax.device_put(a, rows), b)
-    np.testing.assert_array_equal(found, a @ b * 2 + 1)
-    assert found.sharding.is_equivalent_to(rows, 2), found.sharding
-    print("partitioned good")
 
 
 def halves() -> None:
@@ -168,7 +149,6 @@ def exported() -> None:
 
 branches()
 sparse_products()
-partitioned()
 halves()
 inspected()
 foreign()

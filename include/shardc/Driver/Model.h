@@ -8,6 +8,7 @@
 #define SHARDC_DRIVER_MODEL_H
 
 #include "shardc/Driver/Errors.h"
+#include "shardc/Driver/PartitionedCalls.h"
 #include "shardc/Interpreter/Interpreter.h"
 #include "shardc/Pipelines/Compile.h"
 #include "shardc/Translation/DeviceImage.h"
@@ -90,6 +91,16 @@ public:
 /// `options.ranks`.
 llvm::Expected<CompiledProgram>
 compileModel(llvm::StringRef name, ModelOptions options, DiagnosticSink &sink);
+
+/// Whether a model may have calls that their author cuts.
+bool mayHavePartitionedCalls(llvm::StringRef text);
+/// The model `options.text`, as text, with what `partition` says in the place
+/// of each of these calls. Errors as compileModel's, or what `partition` says
+/// is wrong.
+llvm::Expected<std::string> partitionCalls(llvm::StringRef name,
+                                           ModelOptions options,
+                                           DiagnosticSink &sink,
+                                           const PartitionFunction &partition);
 
 /// How many models this process has compiled so, refused ones among them.
 int64_t numCompiledModels();

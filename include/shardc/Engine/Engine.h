@@ -7,6 +7,7 @@
 #ifndef SHARDC_ENGINE_ENGINE_H
 #define SHARDC_ENGINE_ENGINE_H
 
+#include "shardc/Driver/PartitionedCalls.h"
 #include "shardc/Engine/Event.h"
 #include "shardc/Engine/Memory.h"
 #include "shardc/Engine/Trace.h"
@@ -89,6 +90,7 @@ struct EngineOptions {
   /// For compiled programs; none: where the user's are; empty: nowhere.
   std::optional<std::string> cacheFolder;
   HostCalls host;                ///< for executions that have none of their own
+  PartitionFunction partition;   ///< of calls that their author cuts; or none
   std::optional<JobOptions> job; ///< none: all devices are of this process
 };
 

@@ -24,7 +24,7 @@ def register_platform(path: Path) -> None:
     """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back, _inline_partitioned,
+    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back,
                  _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
@@ -144,17 +144,6 @@ def _call_back() -> None:
         return original(ctx, *arguments, **parameters)
 
     callback.emit_python_callback = jax.interpreters.mlir.emit_python_callback = emit_python_callback
-
-
-def _inline_partitioned() -> None:
-    """Functions of ``custom_partitioning``: shardc cuts them itself, by their own ops."""
-    from jax._src import core, custom_partitioning
-    from jax._src.interpreters import mlir
-
-    def lower(context: Any, *values: Any, call: Any, **_: Any) -> Any:
-        return mlir.lower_fun(core.jaxpr_as_fun(call), multiple_results=True)(context, *values)
-
-    _set_rule(custom_partitioning.custom_partitioning_p, lower)
 
 
 def _inspect_shardings() -> None:

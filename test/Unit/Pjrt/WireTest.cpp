@@ -57,6 +57,59 @@ TEST(Wire, WritesDeviceAssignments) {
 }
 
 // OpSharding's fields: 1 type, 3 tiles, 4 devices, 6 copies last, 8 subgroups.
+// What HloSharding.to_proto of jaxlib 0.10.2 writes. Field 9 is the mesh, 10
+// the order of its axes; of tuples 5 is a part.
+TEST(Wire, ReadsShardings) {
+  std::optional<Sharding> turned =
+      readSharding(bytes("08031a0302010230014a02020252020100"), 2, 4);
+  ASSERT_TRUE(turned);
+  EXPECT_EQ(turned->tiles, (std::vector<int64_t>{2, 1, 2}));
+  EXPECT_EQ(turned->partitions, (std::vector<int64_t>{0, 2, 1, 3}));
+  EXPECT_EQ(turned->subgroups.size(), 1u);
+  std::optional<Sharding> plain =
+      readSharding(bytes("08031a0204014a0104520100"), 2, 4);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->partitions, (std::vector<int64_t>{0, 1, 2, 3}));
+  std::optional<Sharding> whole = readSharding("", 2, 4);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->tiles, (std::vector<int64_t>{1, 1, 4}));
+
+  std::string tuple = bytes("08022a0c08031a0204014a01045201002a00");
+  auto parts = splitTupleSharding(tuple);
+  ASSERT_TRUE(parts);
+  ASSERT_EQ(parts->size(), 2u);
+  EXPECT_EQ((*parts)[0], bytes("08031a0204014a0104520100"));
+  EXPECT_EQ((*parts)[1], "");
+  EXPECT_EQ(writeTupleSharding({std::string((*parts)[0]), ""}), tuple);
+}
+
+TEST(Wire, RefusesShardingsThatLeaveElementsOpen) {
+  std::string plain = bytes("08031a0204014a0104520100");
+  EXPECT_FALSE(readSharding(plain, 1, 4));         // of another number of dims
+  EXPECT_FALSE(readSharding(plain, 2, 8));         // over other partitions
+  EXPECT_FALSE(readSharding(bytes("0801"), 2, 4)); // of one device
+  EXPECT_FALSE(readSharding(bytes("0804"), 2, 4)); // manual
+  EXPECT_FALSE(readSharding(bytes("0806"), 2, 4)); // parts of a sum
+  EXPECT_FALSE(readSharding(bytes("08031a0301010442010622"), 2, 4));
+  EXPECT_FALSE(readSharding(bytes("08031a0204014a0104520101"), 2, 4)); // order
+  EXPECT_FALSE(splitTupleSharding(plain));
+  for (size_t size = 0; size < plain.size(); ++size)
+    (void)readSharding(plain.substr(0, size), 2, 4); // reads nothing beyond
+}
+
+// Shape's fields: 2 type, 3 dims, 4 parts of a tuple, 5 layout, 6 which dims
+// are open.
+TEST(Wire, WritesShapes) {
+  EXPECT_EQ(writeShape("f32", {4, 6}), bytes("100b"
+                                             "1a020406"
+                                             "2a040a020100"
+                                             "32020000"));
+  EXPECT_EQ(writeShape("?", {4}), "");
+  std::string part = writeShape("i1", {3});
+  EXPECT_EQ(writeTupleShape({part}),
+            bytes("100d22") + char(part.size()) + part);
+}
+
 TEST(Wire, WritesShardings) {
   EXPECT_EQ(writeSharding({{1, 1, 4}, {0, 1, 2, 3}, {Sharding::Replicated}}),
             "");

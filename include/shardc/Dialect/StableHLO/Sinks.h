@@ -1,4 +1,4 @@
-//===- Sinks.h - Calls that only look at values -----------------*- C++ -*-===//
+//===- Sinks.h - Custom calls that stay in programs -------------*- C++ -*-===//
 //
 // `dce_sink` says that a value is used. `InspectSharding` asks how it lies; the
 // answer is a remark, once that is decided. Neither computes anything: both
@@ -20,6 +20,14 @@ inline bool isSink(CustomCallOp call) {
   llvm::StringRef target = call.getCallTargetName();
   return (target == kUsedSink || target == kInspectSink) &&
          call.getNumResults() == 0;
+}
+
+/// A function that its author cuts; with `sdy.sharding_rule`, which says how
+/// its dims go together. It is gone before anything is partitioned.
+constexpr llvm::StringLiteral kPartitionedCall = "CustomSPMDPartitioning";
+
+inline bool isPartitioned(CustomCallOp call) {
+  return call.getCallTargetName() == kPartitionedCall;
 }
 
 } // namespace shardc::stablehlo
