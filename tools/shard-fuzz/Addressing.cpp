@@ -151,12 +151,7 @@ static bool makeDynamicUpdate(Generator &g) {
 
 static bool makeSort(Generator &g) {
   int v = g.any(
-      [&](int v) {
-        const std::string &e = g.type(v).element;
-        return (e == "f32" || e == "i32" || e == "f64" || e == "i64") &&
-               g.isExact(v);
-      },
-      1);
+      [&](int v) { return g.type(v).element != "i1" && g.isExact(v); }, 1);
   if (v < 0)
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1);
@@ -176,8 +171,10 @@ static bool makeSort(Generator &g) {
                           ", %c~: tensor<i32>, %d~: tensor<i32>):\n%g~ = "
                           "stablehlo.compare " +
                           direction + ", %a~, %b~, " +
-                          (types[0].isFloat() ? "FLOAT" : "SIGNED") + " : (" +
-                          s + ", " + s +
+                          (types[0].isFloat()                ? "FLOAT"
+                           : types[0].element.front() == 'u' ? "UNSIGNED"
+                                                             : "SIGNED") +
+                          " : (" + s + ", " + s +
                           ") -> tensor<i1>\nstablehlo.return %g~ : "
                           "tensor<i1>\n}) : (" +
                           types[0].str() + ", " + indices.str() + ") -> (" +

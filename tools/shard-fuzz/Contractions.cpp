@@ -9,8 +9,8 @@ namespace shardc::fuzz {
 
 static bool isContracted(Generator &g, int v) {
   const std::string &e = g.type(v).element;
-  return (e == "f32" || e == "f64" || e == "i32" || e == "i64" ||
-          e == "bf16") &&
+  return (e == "f32" || e == "f64" || e == "i32" || e == "i64" || e == "bf16" ||
+          e == "i8" || e == "ui8" || e == "i4" || e == "ui4" || e == "i2") &&
          g.accuracy(v).magnitude < 1e4;
 }
 
@@ -62,8 +62,13 @@ static bool makeDot(Generator &g) {
     if (size == 0)
       size = g.pick(1, 8);
   int b = g.like(right, [&](int v) { return isContracted(g, v); });
-  bool widen = left.element == "bf16" && g.chance(60);
-  Type resultElement{widen ? "f32" : left.element, {}};
+  int bits = left.integerBits();
+  bool narrow = left.element == "bf16" || (bits && bits <= 8);
+  bool widen = narrow && g.chance(60);
+  std::string wide = bits == 0                     ? "f32"
+                     : left.element.front() == 'u' ? "ui32"
+                                                   : "i32";
+  Type resultElement{widen ? wide : left.element, {}};
   return g.addOne(
       "dot_general", {a, b},
       [=](ArrayRef<Type> types) -> std::optional<Built> {

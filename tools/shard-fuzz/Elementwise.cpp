@@ -256,16 +256,19 @@ static bool makeClamp(Generator &g) {
 
 static bool makeConvert(Generator &g) {
   static const std::vector<std::string> targets = {
-      "f32", "f32", "f64", "bf16", "f16", "i32", "i64", "i8", "i1"};
+      "f32", "f32", "f64", "bf16", "f16", "i32", "i64", "i8",
+      "i1",  "i4",  "ui4", "i2",   "ui8", "i16", "ui64"};
   std::string to = g.oneOf(targets);
-  bool toFloat = Type{to, {}}.isFloat();
+  bool toFloat = Type{to, {}}.isFloat(), toUnsigned = to.front() == 'u';
+  int bits = Type{to, {}}.integerBits();
   // What does not fit is for the implementation to say: not for us.
   int v = g.any([&](int v) {
     bool jumps = !toFloat && g.type(v).isFloat();
-    double most = !toFloat && g.type(v).isFloat() ? 100
-                  : to == "f16"                   ? 1000
-                                                  : 1e18;
-    return g.type(v).element != to && (!jumps || g.isExact(v)) &&
+    double most = jumps && bits ? std::min(100.0, std::ldexp(1.0, bits - 1) - 1)
+                  : to == "f16" ? 1000
+                                : 1e18;
+    return g.type(v).element != to &&
+           (!jumps || (g.isExact(v) && !toUnsigned)) &&
            g.accuracy(v).magnitude <= most;
   });
   if (v < 0)
@@ -333,21 +336,39 @@ static bool makeReducePrecision(Generator &g) {
                   {g.accuracy(v).magnitude * 1.01, Accuracy::kNoGrid, 0});
 }
 
+/// Bits of one element, of those whose bits may be looked at.
+static int bitsOf(const Type &type) {
+  return type.element == "f64"                             ? 64
+         : type.element == "f32"                           ? 32
+         : type.element == "f16" || type.element == "bf16" ? 16
+                                                           : type.integerBits();
+}
+
+/// To integers of any width: a dim is split off the end, or goes.
 static bool makeBitcast(Generator &g) {
+  static const std::vector<std::string> targets = {
+      "i32", "ui32", "i8", "ui8", "i4", "ui4", "i2", "i16", "ui16", "i64"};
+  std::string to = g.oneOf(targets);
+  int bits = bitsOf({to, {}});
+  Builder build = [=](ArrayRef<Type> types) -> std::optional<Built> {
+    Type result{to, types[0].shape};
+    int from = bitsOf(types[0]);
+    if (from > bits) {
+      result.shape.push_back(from / bits);
+    } else if (from < bits) {
+      if (result.shape.empty() || result.shape.back() != bits / from)
+        return std::nullopt;
+      result.shape.pop_back();
+    }
+    return Built{{result},
+                 "$R = stablehlo.bitcast_convert $0 : (" + types[0].str() +
+                     ") -> " + result.str()};
+  };
   int v = g.any([&](int v) {
-    return g.type(v).element == "i32" || g.type(v).element == "ui32";
+    return bitsOf(g.type(v)) && g.isExact(v) && g.type(v).element != to &&
+           build({g.type(v)});
   });
-  if (v < 0)
-    return false;
-  return g.addOne("bitcast_convert", {v},
-                  [](ArrayRef<Type> types) -> std::optional<Built> {
-                    Type result{types[0].element == "i32" ? "ui32" : "i32",
-                                types[0].shape};
-                    return Built{{result},
-                                 "$R = stablehlo.bitcast_convert $0 : (" +
-                                     types[0].str() + ") -> " + result.str()};
-                  },
-                  {1e18, 0, 0});
+  return v >= 0 && g.addOne("bitcast_convert", {v}, build, {1e18, 0, 0});
 }
 
 static bool makeIsFinite(Generator &g) {

@@ -82,6 +82,14 @@ std::string scalarConstant(StringRef name, const Type &type, StringRef value) {
   std::string text = value.str();
   if (type.isFloat() && text.find_first_of(".x") == std::string::npos)
     text += ".0";
+  int64_t number = 0;
+  if (int bits = type.integerBits(); bits && !value.getAsInteger(10, number)) {
+    // Constants of kinds are for eight bits; narrower types take the nearest.
+    bool isSigned = type.element.front() == 'i';
+    int64_t most =
+        bits == 64 ? INT64_MAX : (int64_t(1) << (bits - isSigned)) - 1;
+    text = std::to_string(std::clamp(number, isSigned ? -most - 1 : 0, most));
+  }
   return "%" + name.str() + "~ = stablehlo.constant dense<" + text +
          "> : " + type.str() + "\n";
 }
@@ -137,8 +145,9 @@ int Generator::any(function_ref<bool(int)> want, int64_t minRank) {
   if (!there.empty() && (program.arguments.size() >= 9 || chance(85)))
     return chance(50) ? there.back() : oneOf(there);
   static const std::vector<std::string> elements = {
-      "f32", "f32",  "f32", "f32", "f32", "f32", "i32",  "i32", "f64",
-      "f64", "bf16", "f16", "i64", "i64", "i1",  "ui32", "i8"};
+      "f32", "f32",  "f32", "f32", "f32", "f32",  "i32",  "i32", "f64",
+      "f64", "bf16", "f16", "i64", "i64", "i1",   "ui32", "i8",  "i4",
+      "ui4", "i2",   "ui2", "ui8", "i16", "ui16", "ui64"};
   for (int attempt = 0; attempt < 8; ++attempt) {
     Type type{oneOf(elements),
               randomShape(std::max<int64_t>(minRank, pick(1, 3) + chance(15)))};

@@ -28,6 +28,15 @@ int Type::precision() const {
 
 bool Type::isFloat() const { return precision() != 0; }
 
+int Type::integerBits() const {
+  StringRef name = element;
+  if (isFloat() || name == "i1")
+    return 0;
+  name.consume_front("u");
+  int bits = 0;
+  return name.consume_front("i") && !name.getAsInteger(10, bits) ? bits : 0;
+}
+
 std::string Type::str() const {
   std::string text = "tensor<";
   for (int64_t size : shape)

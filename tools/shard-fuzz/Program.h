@@ -27,6 +27,8 @@ struct Type {
   bool isFloat() const;
   /// Bits of the significand, the hidden one too; 0 for integers.
   int precision() const;
+  /// Bits of an integer; 0 for floats and booleans.
+  int integerBits() const;
   Type with(std::vector<int64_t> newShape) const {
     return {element, std::move(newShape)};
   }

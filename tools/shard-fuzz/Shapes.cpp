@@ -292,8 +292,8 @@ static bool makeRoll(Generator &g) {
 }
 
 static bool makeIota(Generator &g) {
-  static const std::vector<std::string> elements = {"f32", "i32", "i64", "f64",
-                                                    "ui32"};
+  static const std::vector<std::string> elements = {"f32",  "i32", "i64", "f64",
+                                                    "ui32", "i8",  "i16"};
   Type type{g.oneOf(elements), g.randomShape(g.pick(1, 3))};
   int64_t dim = g.pick(0, type.rank() - 1);
   return g.addOne("iota", {},
