@@ -170,8 +170,11 @@ Error shardc::runInterpreter(const RunOptions &options) {
   } else if (options.outputsFile.empty() && !outputs.empty()) {
     writeOutputValues(outs(), outputs);
   }
-  errs() << formatv("interpreted; {0} of {1} checks hold\n", model->checksHeld,
-                    model->checksHeld + model->failedChecks.size());
+  size_t checks = model->checksHeld + model->failedChecks.size();
+  errs() << (checks ? formatv("interpreted; {0} of {1} checks hold\n",
+                              model->checksHeld, checks)
+                          .str()
+                    : "interpreted; the model has no checks of its own\n");
   if (!difference.empty())
     return toolError(ExitCode::Differs, difference);
   return Error::success();
