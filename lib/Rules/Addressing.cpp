@@ -10,6 +10,9 @@
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::rules;
@@ -340,8 +343,23 @@ static FailureOr<ShardingRule> scatterRule(stablehlo::ScatterOp op) {
   return rule;
 }
 
+/// The dim of the updates that runs along dim `dim` of the inputs; -1 for one
+/// that they do not have.
+static int64_t windowPlace(stablehlo::ScatterOp op, int64_t dim) {
+  stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
+  auto isMissing = [&](int64_t d) {
+    return positionOf(dims.getInsertedWindowDims(), d) >= 0 ||
+           positionOf(dims.getInputBatchingDims(), d) >= 0;
+  };
+  if (isMissing(dim))
+    return -1;
+  int64_t window = dim - llvm::count_if(llvm::seq(dim), isMissing);
+  return dims.getUpdateWindowDims()[window];
+}
+
 /// The local indices, counted from where this rank's block of the inputs
-/// begins: what it does not own is outside of it.
+/// begins, to where its part of the updates' windows does: what it does not own
+/// is outside of it.
 static Value countFromBlock(stablehlo::ScatterOp op,
                             Localization &localization) {
   OpBuilder &builder = localization.builder();
@@ -349,13 +367,27 @@ static Value countFromBlock(stablehlo::ScatterOp op,
   Value indices = localization.operands()[op.getInputs().size()];
   auto type = cast<RankedTensorType>(indices.getType());
   stablehlo::ScatterDimensionNumbersAttr dims = op.getScatterDimensionNumbers();
+  const ShardingRule &rule = localization.rule();
+  int64_t updates = op.getInputs().size() + 1;
   SmallVector<OpFoldResult> begins;
   bool moves = false;
   for (int64_t dim : dims.getScatterDimsToOperandDims()) {
     bool isCut = localization.isOperandDimLocal(0, dim);
-    begins.push_back(isCut ? localization.resultDimOffset(0, dim)
-                           : OpFoldResult(builder.getIndexAttr(0)));
+    OpFoldResult begin = isCut ? localization.resultDimOffset(0, dim)
+                               : OpFoldResult(builder.getIndexAttr(0));
     moves |= isCut;
+    int64_t place = windowPlace(op, dim);
+    if (place >= 0 && localization.isOperandDimLocal(updates, place)) {
+      int64_t factor = rule.operands[updates].dims[place].terms.front().factor;
+      begin = arith::SubIOp::create(
+                  builder, loc,
+                  getValueOrCreateConstantIndexOp(builder, loc, begin),
+                  getValueOrCreateConstantIndexOp(
+                      builder, loc, localization.factorOffset(factor)))
+                  .getResult();
+      moves = true;
+    }
+    begins.push_back(begin);
   }
   if (!moves)
     return indices;
