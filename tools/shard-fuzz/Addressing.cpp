@@ -382,6 +382,60 @@ static bool makeScatterOthers(Generator &g) {
       accuracy);
 }
 
+/// Boxes combined with what is where indices say, all of them inside.
+static bool makeScatterBoxes(Generator &g) {
+  int v = g.any(
+      [&](int v) { return g.type(v).element != "i1" && g.type(v).rank() <= 3; },
+      1);
+  if (v < 0)
+    return false;
+  const Type in = g.type(v);
+  int64_t count = g.pick(1, 5);
+  std::vector<int64_t> map, windows, sizes = {count};
+  for (int64_t dim = 0; dim < in.rank(); ++dim) {
+    if (map.empty() || g.chance(70))
+      map.push_back(dim);
+    windows.push_back(dim + 1);
+    sizes.push_back(g.pick(1, in.shape[dim]));
+  }
+  g.shuffle(map);
+  Type indices{"i32", {count, static_cast<int64_t>(map.size())}};
+  Type updates = in.with(sizes);
+  int at = g.like(indices), u = g.like(updates);
+  std::string starts, highest;
+  for (int64_t dim : map)
+    starts += (starts.empty() ? "" : ", ") +
+              std::to_string(in.shape[dim] - sizes[dim + 1]);
+  for (int64_t i = 0; i < count; ++i)
+    highest += (i ? ", [" : "[") + starts + "]";
+  static const std::vector<std::string> ops = {"add", "maximum", "minimum"};
+  std::string op = g.oneOf(ops);
+  Accuracy of = either(g.accuracy(v), g.accuracy(u));
+  return g.addOne(
+      "scatter_boxes", {v, at, u},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        if (types[0] != in || types[1] != indices || types[2] != updates)
+          return std::nullopt;
+        std::string s = in.scalar().str();
+        return Built{
+            {in},
+            "%l~ = stablehlo.constant dense<0> : " + indices.str() +
+                "\n%h~ = stablehlo.constant dense<[" + highest +
+                "]> : " + indices.str() +
+                "\n%i~ = stablehlo.clamp %l~, $1, %h~ : " + indices.str() +
+                "\n$R = \"stablehlo.scatter\"($0, %i~, $2) "
+                "<{scatter_dimension_numbers = #stablehlo.scatter<"
+                "update_window_dims = [" +
+                list(windows) + "], scatter_dims_to_operand_dims = [" +
+                list(map) + "], index_vector_dim = 1>}> ({\n^bb0(%p~: " + s +
+                ", %q~: " + s + "):\n%r~ = stablehlo." + op +
+                " %p~, %q~ : " + s + "\nstablehlo.return %r~ : " + s +
+                "\n}) : (" + in.str() + ", " + indices.str() + ", " +
+                updates.str() + ") -> " + in.str()};
+      },
+      op == "add" ? summed(in, of, count + 1) : of);
+}
+
 /// Random bits, the same on every mesh.
 static bool makeRandomBits(Generator &g) {
   std::string algorithm = g.chance(50)   ? "THREE_FRY"
@@ -412,6 +466,7 @@ void addAddressingKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"dynamic_update_slice", 3, makeDynamicUpdate});
   kinds.push_back({"gather_boxes", 3, makeGatherBoxes});
   kinds.push_back({"scatter_others", 2, makeScatterOthers});
+  kinds.push_back({"scatter_boxes", 2, makeScatterBoxes});
   kinds.push_back({"rng_bit_generator", 1, makeRandomBits});
   kinds.push_back({"sort", 3, makeSort});
   kinds.push_back({"top_k", 1, makeTopK});
