@@ -412,8 +412,10 @@ def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
     return %26 : f32
     ```
   }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
-                           "mlir::vector::VectorDialect"];
+  let options = [Option<"permutes", "permutes", "bool", /*default=*/"false",
+                        "The CPU permutes the elements of a register (AVX2): tables of eight numbers are cheap.">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {

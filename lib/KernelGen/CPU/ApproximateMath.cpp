@@ -57,8 +57,21 @@ static void expandLogistic(arith::DivFOp op) {
       exp.erase();
 }
 
+/// The formula of the function `name` of `element`, or null.
+static functions::Unary formulaOf(StringRef name, Type element, bool permutes,
+                                  bool isShort) {
+  if (element.isF64())
+    return functions::doubleFunctions().lookup(name);
+  functions::Unary formula = nullptr;
+  if (permutes && isShort)
+    formula = functions::narrowFunctions().lookup(name);
+  if (permutes && !formula)
+    formula = functions::permutingFunctions().lookup(name);
+  return formula ? formula : functions::singleFunctions().lookup(name);
+}
+
 /// The formula of `op` in its place, if it has one.
-static void expandFunction(Operation *op) {
+static void expandFunction(Operation *op, bool permutes) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   if (!hasLanes(type) || !(element.isF32() || element.isF64()) ||
       op->hasAttr(functions::kLibrary))
@@ -66,12 +79,13 @@ static void expandFunction(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   functions::Num x{&b, op->getOperand(0)};
   Value result;
-  bool brief = element.isF64() && spmd::contract::Brief::has(op);
+  StringRef name = op->getName().getStringRef();
+  bool isShort = spmd::contract::Brief::has(op);
+  bool brief = element.isF64() && isShort;
   if (brief && isa<math::Atan2Op>(op)) {
     result = functions::angleBrief(x, {&b, op->getOperand(1)}).v;
-  } else if (brief && functions::briefFunctions().contains(
-                          op->getName().getStringRef())) {
-    result = functions::briefFunctions().at(op->getName().getStringRef())(x).v;
+  } else if (brief && functions::briefFunctions().contains(name)) {
+    result = functions::briefFunctions().at(name)(x).v;
   } else if (element.isF64() && isa<math::PowFOp>(op)) {
     result = functions::powerDouble(x, {&b, op->getOperand(1)}).v;
   } else if (element.isF32() && isa<math::PowFOp, math::Atan2Op>(op)) {
@@ -79,12 +93,10 @@ static void expandFunction(Operation *op) {
     result = isa<math::PowFOp>(op) ? functions::powerSingle(x, y).v
                                    : functions::angleSingle(x, y).v;
   } else {
-    const auto &table = element.isF32() ? functions::singleFunctions()
-                                        : functions::doubleFunctions();
-    auto found = table.find(op->getName().getStringRef());
-    if (found == table.end())
+    functions::Unary formula = formulaOf(name, element, permutes, isShort);
+    if (!formula)
       return;
-    result = found->second(x).v;
+    result = formula(x).v;
   }
   op->getResult(0).replaceAllUsesWith(result);
   op->erase();
@@ -111,7 +123,8 @@ struct ApproximateMathPass final
     llvm::for_each(quotients, expandLogistic);
     // Formulas of f32 use functions of f64.
     for ([[maybe_unused]] int round : {0, 1})
-      llvm::for_each(functionsOfNumbers(), expandFunction);
+      for (Operation *op : functionsOfNumbers())
+        expandFunction(op, permutes);
     // Of all ops: the formulas' constants become one of each.
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(

@@ -34,6 +34,11 @@ Num eitherPolynomial(Mask c, Num x, llvm::ArrayRef<double> yes,
 const llvm::StringMap<Unary> &singleFunctions();
 const llvm::StringMap<Unary> &doubleFunctions();
 
+/// Those of f32 that are faster where AVX2 permutes a register's elements, and
+/// of these the ones whose argument and result are of 16 bits.
+const llvm::StringMap<Unary> &permutingFunctions();
+const llvm::StringMap<Unary> &narrowFunctions();
+
 /// Those of f64 of which as many digits are asked for as f32 has, and some.
 const llvm::StringMap<Unary> &briefFunctions();
 Num powerSingle(Num x, Num y);

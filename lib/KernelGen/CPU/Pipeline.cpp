@@ -158,7 +158,9 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   }
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
+  ApproximateMathPassOptions math;
+  math.permutes = preferredVectorBits(options.arch) >= 256;
+  pm.addNestedPass<func::FuncOp>(createApproximateMathPass(math));
 }
 
 void buildCpuToLLVMPipeline(OpPassManager &pm,

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FunctionTable.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -509,6 +510,161 @@ static Num erfcSingle(Num x) {
   return choose(x < 0.0, 2.0 - value, value);
 }
 
+//===----------------------------------------------------------------------===//
+// erfc where registers can be permuted
+//===----------------------------------------------------------------------===//
+
+/// A number for each of eight pieces of the positive numbers.
+using Table = double[8];
+
+/// The entry of `table` that the low three bits of `piece` name, lane by lane:
+/// one instruction for a register, its elements chosen by number.
+static Num lookup(Bits piece, const Table &table) {
+  ImplicitLocOpBuilder &b = *piece.b;
+  Type type = piece.v.getType(), f32 = b.getF32Type(), i32 = b.getI32Type();
+  auto shape = dyn_cast<VectorType>(type);
+  int64_t lanes = shape ? shape.getNumElements() : 1;
+  // Lanes side by side, as many as whole registers have.
+  constexpr int64_t kWidth = 8;
+  int64_t padded = llvm::alignTo(lanes, kWidth);
+  Value flat = shape ? vector::ShapeCastOp::create(
+                           b, VectorType::get({lanes}, i32), piece.v)
+                           .getResult()
+                     : vector::BroadcastOp::create(
+                           b, VectorType::get({padded}, i32), piece.v)
+                           .getResult();
+  if (shape && padded != lanes) {
+    SmallVector<int64_t> from(padded);
+    for (auto [at, lane] : llvm::enumerate(from))
+      lane = int64_t(at) % lanes;
+    flat = vector::ShuffleOp::create(b, flat, flat, from);
+  }
+  auto row = VectorType::get({kWidth}, f32);
+  SmallVector<float> numbers(std::begin(table), std::end(table));
+  Value entries = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(row, ArrayRef<float>(numbers)));
+  auto permuted = [&](Value at) -> Value {
+    return LLVM::CallIntrinsicOp::create(
+               b, row, b.getStringAttr("llvm.x86.avx2.permps"),
+               ValueRange{entries, at})
+        .getResult(0);
+  };
+  Value chosen;
+  if (padded == kWidth) {
+    chosen = permuted(flat);
+  } else {
+    auto all = VectorType::get({padded}, f32);
+    chosen = splat(b, all, b.getFloatAttr(f32, 0));
+    for (int64_t at = 0; at < padded; at += kWidth) {
+      Value part = vector::ExtractStridedSliceOp::create(
+          b, flat, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{kWidth},
+          ArrayRef<int64_t>{1});
+      chosen = vector::InsertStridedSliceOp::create(b, permuted(part), chosen,
+                                                    ArrayRef<int64_t>{at},
+                                                    ArrayRef<int64_t>{1});
+    }
+  }
+  if (!shape)
+    return {&b, vector::ExtractOp::create(b, chosen, 0)};
+  if (padded != lanes) {
+    auto first = llvm::to_vector(llvm::seq<int64_t>(lanes));
+    chosen = vector::ShuffleOp::create(b, chosen, chosen, first);
+  }
+  return {&b, vector::ShapeCastOp::create(b, shape.clone(f32), chosen)};
+}
+
+/// log(exp(a^2) erfc(a)) = start + h p(h), h = a - middle: a table for the
+/// middles of the pieces, one for the starts, which have few bits, and one for
+/// each coefficient of p. The pieces are those of 1 + 1.4375 a that two numbers
+/// 2^n and 1.5 2^n enclose.
+struct ScaledErfc {
+  Num start, rise, h;
+
+  ScaledErfc(Num a, ArrayRef<Table> tables) : start(a), rise(a), h(a) {
+    Bits piece = fma(a, 1.4375, a.of(1)).bits() >> 22;
+    h = a - lookup(piece, tables[0]);
+    start = lookup(piece, tables[1]);
+    rise = lookup(piece, tables.back());
+    for (const Table &table : llvm::reverse(tables.drop_front(2).drop_back()))
+      rise = fma(rise, h, lookup(piece, table));
+  }
+};
+
+/// Right to 0.97 units in the last place.
+static constexpr Table kScaledErfc[] = {
+    {0x1.0b2844p+0, 0x1.bd655ep+0, 0x1.642edap+1, 0x1.0b2ecep+2, 0x1.90b674p+2,
+     0x1.1f3ca2p+3, 0x1.ee021ep-4, 0x1.0b2a84p-1},
+    {-0x1.c11bp-1, -0x1.402c8p+0, -0x1.a6fa8p+0, -0x1.039fp+1, -0x1.35a5p+1,
+     -0x1.62f34p+1, -0x1.0c4p-3, -0x1.0191p-1},
+    {-0x1.4044dap-1, -0x1.d88636p-2, -0x1.4b244p-2, -0x1.d1c7f4p-3,
+     -0x1.3f3d9p-3, -0x1.c2d328p-4, -0x1.0b8a2cp+0, -0x1.a51a36p-1},
+    {0x1.366b1p-3, 0x1.73769ep-4, 0x1.87f938p-5, 0x1.942d76p-6, 0x1.84f792p-7,
+     0x1.884a4ap-8, 0x1.4fbba6p-2, 0x1.dc601ep-3},
+    {-0x1.4672p-5, -0x1.539bc6p-6, -0x1.1d8776p-7, -0x1.bf4cbp-9,
+     -0x1.34edfp-10, -0x1.c1e0d2p-12, -0x1.7f3c28p-4, -0x1.0d18dep-4},
+    {0x1.3ae498p-7, 0x1.32882cp-8, 0x1.b153fep-10, 0x1.0ab064p-11,
+     0x1.0dc938p-13, 0x1.1eabe4p-15, 0x1.3381fp-6, 0x1.f738a4p-7},
+    {-0x1.f525f2p-10, -0x1.fec7a4p-11, -0x1.44f9aap-12, -0x1.44d15p-14,
+     -0x1.eb69dap-17, -0x1.8130d6p-19, -0x1.c721a2p-11, -0x1.31119cp-9},
+    {0x1.f66056p-13, 0x1.533d64p-13, 0x1.dd4efcp-15, 0x1.91ef12p-17,
+     0x1.e19ddap-20, 0x1.189f7ap-22, 0x1.06a3c8p-8, -0x1.bd79c6p-12},
+    {0x1.5d865ap-18, -0x1.ba1102p-16, -0x1.2c8bbp-17, -0x1.ea4e24p-20,
+     -0x1.ce065ep-23, -0x1.9764a8p-26, -0x1.b242a2p-7, 0x1.c27beep-11}};
+
+/// To some more digits than floats of 16 bits have.
+static constexpr Table kShortScaledErfc[] = {
+    {0x1.0b2844p+0, 0x1.bd655ep+0, 0x1.642edap+1, 0x1.0b2ecep+2, 0x1.90b674p+2,
+     0x1.1f3ca2p+3, 0x1.5c3ef6p-3, 0x1.0b2a84p-1},
+    {-0x1.c11bp-1, -0x1.402c8p+0, -0x1.a6fa8p+0, -0x1.039fp+1, -0x1.35a5p+1,
+     -0x1.62f34p+1, -0x1.747p-3, -0x1.0191p-1},
+    {-0x1.4044dap-1, -0x1.d88636p-2, -0x1.4b2448p-2, -0x1.d1c7f8p-3,
+     -0x1.3f3da8p-3, -0x1.c2d32cp-4, -0x1.036a26p+0, -0x1.a51a36p-1},
+    {0x1.366a42p-3, 0x1.737588p-4, 0x1.87ecfep-5, 0x1.94285p-6, 0x1.84dee6p-7,
+     0x1.884466p-8, 0x1.41ce26p-2, 0x1.dc6034p-3},
+    {-0x1.46721p-5, -0x1.539ac4p-6, -0x1.1d779p-7, -0x1.bf3e18p-9,
+     -0x1.34bd86p-10, -0x1.c1cf3ap-12, -0x1.70095ep-4, -0x1.0d194ep-4},
+    {0x1.3c3906p-7, 0x1.3453d4p-8, 0x1.bb6f12p-10, 0x1.0ef1bap-11,
+     0x1.17fb96p-13, 0x1.240ce2p-15, 0x1.312774p-6, 0x1.f6a3aap-7},
+    {-0x1.f4ee5p-10, -0x1.00c2cp-10, -0x1.4d07ccp-12, -0x1.4bc368p-14,
+     -0x1.020caep-16, -0x1.8b0e6cp-19, -0x1.29f37cp-10, -0x1.2bef08p-9}};
+
+/// `value` 2^n is erfc of |x|, n in the low bits of `shifted`.
+static Num erfcOf(Num x, Num value, Num shifted) {
+  // 2^n may be below the normal numbers.
+  Num power = asFloat((shifted.bits() << 23) + 0x5F800000, x);
+  value = value * power * 0x1p-64;
+  return choose(x < 0.0, 2.0 - value, value);
+}
+
+/// exp(-a^2 + log(...)): of a large number the relative error is that of its
+/// exponent, so what the roundings of a^2, r and 1 + r lose is carried along.
+static Num erfcPermuting(Num x) {
+  Num a = smaller(abs(x), x.of(10.1));
+  Num square = a * a, lost = fma(a, a, -square);
+  ScaledErfc scaled(a, kScaledErfc);
+  Num shifted = fma(fma(scaled.rise, scaled.h, scaled.start) - square,
+                    0x1.715476p+0, x.of(kRounder));
+  Num n = shifted - kRounder;
+  Num most = fma(n, -kShortLn2High, scaled.start) - square;
+  Num less = fma(scaled.rise, scaled.h, fma(n, x.of(-kShortLn2Low), -lost));
+  Num r = most + less;
+  Num w = fma(r * r, shortExpTail(r), less - (r - most));
+  Pair sum = fastSum(x.of(1), r);
+  return erfcOf(x, sum.hi + (sum.lo + w), shifted);
+}
+
+static Num erfcOfNarrow(Num x) {
+  Num a = smaller(abs(x), x.of(10.1));
+  ScaledErfc scaled(a, kShortScaledErfc);
+  // The square of a number of 16 bits is exact.
+  Num log = fma(scaled.rise, scaled.h, scaled.start) - a * a;
+  Num shifted = fma(log, 0x1.715476p+0, x.of(kRounder));
+  Num r = fma(shifted - kRounder, -0x1.62e43p-1, log);
+  Num tail = polynomial(
+      r, {0x1.ffff3cp-2, 0x1.5554cap-3, 0x1.56cfa4p-5, 0x1.121f36p-7});
+  return erfcOf(x, fma(r * r, tail, r) + 1.0, shifted);
+}
+
 /// Of a normal number, or of one whose root and quotient are not corrected.
 static Num rsqrtNormal(Num x) {
   Num root = sqrt(x), y = 1.0 / root;
@@ -544,6 +700,16 @@ const llvm::StringMap<Unary> &singleFunctions() {
       {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle},
       {"math.rsqrt", rsqrtSingle}, {"math.cbrt", cbrtSingle},
   };
+  return table;
+}
+
+const llvm::StringMap<Unary> &permutingFunctions() {
+  static const llvm::StringMap<Unary> table = {{"math.erfc", erfcPermuting}};
+  return table;
+}
+
+const llvm::StringMap<Unary> &narrowFunctions() {
+  static const llvm::StringMap<Unary> table = {{"math.erfc", erfcOfNarrow}};
   return table;
 }
 

@@ -1,0 +1,41 @@
+// Where registers can be permuted, coefficients of erfc are looked up: in a
+// vector of 16 twice, of a number in the first lane of a register. Of 16 bits a
+// shorter form has fewer tables.
+// RUN: shard-opt %s --spmd-approximate-math=permutes=true | FileCheck %s
+// RUN: shard-opt %s --spmd-approximate-math | FileCheck %s --check-prefix=PLAIN
+// PLAIN-NOT: permps
+
+// CHECK-LABEL: func.func @lanes
+// CHECK-COUNT-18: llvm.x86.avx2.permps
+// CHECK-NOT: permps
+func.func @lanes(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.erfc %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// CHECK-LABEL: func.func @number
+// CHECK-COUNT-9: llvm.x86.avx2.permps
+// CHECK-NOT: permps
+func.func @number(%x: f32) -> f32 {
+  %0 = math.erfc %x : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: func.func @few
+// CHECK-COUNT-9: llvm.x86.avx2.permps
+// CHECK-NOT: permps
+func.func @few(%x: vector<2x3xf32>) -> vector<2x3xf32> {
+  %0 = math.erfc %x : vector<2x3xf32>
+  return %0 : vector<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @narrow
+// CHECK-COUNT-7: llvm.x86.avx2.permps
+// CHECK-NOT: permps
+// CHECK: return
+func.func @narrow(%x: vector<8xbf16>) -> vector<8xbf16> {
+  %0 = arith.extf %x : vector<8xbf16> to vector<8xf32>
+  %1 = math.erfc %0 {spmd.brief} : vector<8xf32>
+  %2 = arith.truncf %1 : vector<8xf32> to vector<8xbf16>
+  return %2 : vector<8xbf16>
+}
