@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "../Common/BFloatBits.h"
 #include "../Common/LinalgToLoops.h"
+#include "RoundBFloats.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -158,6 +159,7 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   }
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass());
   ApproximateMathPassOptions math;
   math.permutes = preferredVectorBits(options.arch) >= 256;
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass(math));
