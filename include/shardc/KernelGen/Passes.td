@@ -390,9 +390,9 @@ def ExpandUnknownShapesPass : Pass<"spmd-expand-unknown-shapes"> {
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
   let summary = "Replace functions of the math dialect by polynomials.";
   let description = [{
-    Before: `math` ops on scalars or vectors. After: exp, log, tanh, erf, sin, cos and their like
-    of 32-bit floats (and of narrower ones, in 32 bits) are arithmetic that vectorises, within a few
-    units in the last place; 64-bit ones stay for libm.
+    Before: `math` ops on scalars or vectors. After: exp, log, tanh, erf, sin, cos, pow and their like
+    are arithmetic that vectorises, of 32-bit floats (and of narrower ones, in 32 bits) and of 64-bit ones, with the errors
+    that docs/Reference/accuracy.md lists. What has no formula, or is marked for the library, stays for libm.
 
     ```mlir
     // before

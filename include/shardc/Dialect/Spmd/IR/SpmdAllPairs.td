@@ -85,8 +85,20 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
     all dims that its map lacks. A gradient sums over the batch dims that its map lacks. Arguments of `slope`: ds, raw,
     extras, positions. The band and the orders are those of the forward op.
     ```mlir
-    %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %dout maps [...]
-        score {...} slope {...} : (...) -> (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>)
+    %dq, %dk, %dv = spmd.attention_backward %q, %k, %v, %max, %delta, %dout
+        maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,
+              affine_map<(b, q, k, d, e) -> (b, k, e)>, affine_map<(b, q, k, d, e) -> (b, q)>,
+              affine_map<(b, q, k, d, e) -> (b, q)>, affine_map<(b, q, k, d, e) -> (b, q, e)>,
+              affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,
+              affine_map<(b, q, k, d, e) -> (b, k, e)>]
+        score {
+        ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+          spmd.yield %raw : tensor<f32>
+        } slope {
+        ^bb0(%ds: tensor<f32>, %raw: tensor<f32>, %b: tensor<i32>, %i: tensor<i32>, %j: tensor<i32>):
+          spmd.yield %ds : tensor<f32>
+        } : (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>, tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32x16xf32>)
+          -> (tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>)
     ```
   }];
   let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, AnyRankedTensor:$max,
@@ -106,6 +118,17 @@ def Spmd_AttentionBackwardOp : Spmd_AllPairsBase<"attention_backward"> {
 
 def Spmd_YieldOp : Spmd_Op<"yield", [Pure, Terminator, ParentOneOf<["AllPairsOp", "AttentionBackwardOp", "PairStepOp", "LinesOp"]>]> {
   let summary = "Ends a region of an op on all pairs, of its local form, or of one on lines.";
+  let description = [{
+    ```mlir
+    // The largest product of each query and any key.
+    %0 = spmd.all_pairs max %q, %k
+        maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>, affine_map<(q, k, d, e) -> (q)>]
+        score {
+        ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+          spmd.yield %raw : tensor<f32>
+        } : (tensor<32x64xf32>, tensor<48x64xf32>) -> tensor<32xf32>
+    ```
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }

@@ -26,7 +26,10 @@ def Spmd_LinesOp : Spmd_Op<"lines", [DestinationStyleOpInterface, AttrSizedOpera
                  before the first element. Floats are combined in an order that depends on sizes alone.
         fourier  Sums over j of x[j] (cosines[jk mod n] + i sines[jk mod n]), n the size of `dim`; inputs and inits are
                  real and imaginary parts. Two further inputs are the tables of n numbers, of exp(-2 pi i k / n): sums are
-                 those of the forward transform. Sizes of `dim` are static.
+                 those of the forward transform. Sizes of `dim` are static. Or numbers as they are: one input, complex
+                 or real, behind it the two tables, and one init; where one side is real, n is its size and the
+                 other's is n / 2 + 1. The one of `starts` is what results are multiplied with, `backward` the
+                 inverse transform: sums with exp(+2 pi i k / n).
     ```mlir
     %values, %places = spmd.lines sort dim 1 positions ins(%x : tensor<8x100xf32>) outs(%v, %p : tensor<8x5xf32>, tensor<8x5xi32>) body {
     ^bb0(%a: f32, %b: f32):

@@ -18,8 +18,8 @@ def Spmd_ManualOp : Spmd_Op<"manual", [IsolatedFromAbove, SingleBlock, Recursive
     manual axes stand before the free ones. Regions may be nested.
     ```mlir
     %1 = spmd.manual(%0) in [#spmd.sharding<@mesh, [{"x"}, {} ]>] out [#spmd.sharding<@mesh, [{"x"}, {} ]>] along ["x"] {
-    ^bb0(%block: tensor<2x6xf32>):
-      spmd.return %block : tensor<2x6xf32>
+    ^bb0(%block: tensor<4x6xf32>):
+      spmd.return %block : tensor<4x6xf32>
     } : (tensor<8x6xf32>) -> tensor<8x6xf32>
     ```
   }];
@@ -44,6 +44,15 @@ def Spmd_ManualOp : Spmd_Op<"manual", [IsolatedFromAbove, SingleBlock, Recursive
 
 def Spmd_ReturnOp : Spmd_Op<"return", [Pure, Terminator, HasParent<"ManualOp">]> {
   let summary = "Ends a manual region.";
+  let description = [{
+    ```mlir
+    // Each rank along x has its own two numbers.
+    %1 = spmd.manual() in [] out [#spmd.sharding<@mesh, [{"x"} ]>] along ["x"] {
+      %0 = stablehlo.constant dense<1.0> : tensor<2xf32>
+      spmd.return %0 : tensor<2xf32>
+    } : () -> tensor<4xf32>
+    ```
+  }];
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }

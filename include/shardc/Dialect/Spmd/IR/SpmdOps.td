@@ -32,7 +32,7 @@ def Spmd_ConstrainOp : Spmd_Op<"constrain", [Pure, SameOperandsAndResultType]> {
   let summary = "Ask for a sharding at this place.";
   let description = [{
     ```mlir
-    %1 = spmd.constrain %0 #spmd.sharding<@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
+    %1 = spmd.constrain %0 <@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, Spmd_ShardingAttr:$sharding);
@@ -58,7 +58,7 @@ def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let description = [{
     Only the parts that a rank needs and does not own move. `reason` says who asked.
     ```mlir
-    %1 = spmd.reshard %0 #spmd.sharding<@mesh, [{"x"}, {} ]> -> #spmd.sharding<@mesh, [{}, {"x"} ]>
+    %1 = spmd.reshard %0 <@mesh, [{"x"}, {} ]> -> <@mesh, [{}, {"x"} ]>
         reason "operand 1 of 'stablehlo.dot_general' contracts dim 0" : tensor<8x4xf32>
     ```
   }];
@@ -108,7 +108,7 @@ def Spmd_LookupOp : Spmd_Op<"lookup", [Pure, DeclareOpInterfaceMethods<SymbolUse
   let description = [{
     One entry for each coordinate along `axes`, row-major: local sizes, offsets, phases.
     ```mlir
-    %rows = spmd.lookup [8, 8, 7, 7] along ["x"] on @mesh
+    %rows = spmd.lookup [8, 7] along ["x"] on @mesh
     ```
     A table that follows from what is bound has a formula, `by #spmd.formula<…>`; its numbers are those of one binding.
   }];
@@ -217,14 +217,32 @@ def Spmd_HaloExchangeOp : Spmd_ExchangeOp<"halo_exchange"> {
 
 def Spmd_RebalanceOp : Spmd_ExchangeOp<"rebalance"> {
   let summary = "Move from blocks of one partition to blocks of another; only the differences travel.";
+  let description = [{
+    ```mlir
+    // The second rank gives one row to the first.
+    %1 = spmd.rebalance %0 [<dim 0 along ["x"] : [0:4, 4:8] -> [0:5, 5:8]>] on @mesh : tensor<4x3xf32> -> tensor<?x3xf32>
+    ```
+  }];
 }
 
 def Spmd_AllGatherOp : Spmd_ExchangeOp<"all_gather"> {
   let summary = "Give every rank all that its group owns of the listed dims.";
+  let description = [{
+    ```mlir
+    %1 = spmd.all_gather %0 [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>] on @mesh : tensor<4x3xf32> -> tensor<8x3xf32>
+    ```
+  }];
 }
 
 def Spmd_AllToAllOp : Spmd_ExchangeOp<"all_to_all"> {
   let summary = "Make one dim whole while another is cut.";
+  let description = [{
+    ```mlir
+    // Rows were cut, columns are.
+    %1 = spmd.all_to_all %0 [<dim 0 along ["x"] : [0:4, 4:8] -> [0:8, 0:8]>, <dim 1 along ["x"] : [0:6, 0:6] -> [0:3, 3:6]>]
+        on @mesh : tensor<4x6xf32> -> tensor<8x3xf32>
+    ```
+  }];
 }
 
 def Spmd_ExchangeStartOp : Spmd_Op<"exchange_start", [MemoryEffects<[MemRead, MemWrite]>]> {

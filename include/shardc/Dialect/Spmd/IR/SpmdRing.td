@@ -24,8 +24,15 @@ def Spmd_PairStepOp : Spmd_Op<"pair_step", [DestinationStyleOpInterface, AttrSiz
     state. State is of the accumulator type and has e (of dquery and dkey: d) as its last dim, if at all. Regions are those of the op it
     came from; their arguments are tensors without dims, or scalars once lowered.
     ```mlir
-    %m1, %l1, %acc1 = spmd.pair_step softmax ins(%q, %k, %v : ...) at (%zero, %i, %j) outs(%m, %l, %acc : ...)
-        maps [...] score {...} -> tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32x16xf32>
+    %m1, %l1, %acc1 = spmd.pair_step softmax ins(%q, %k, %v : tensor<4x32x64xf32>, tensor<4x48x64xf32>, tensor<4x48x16xf32>)
+        at (%zero, %i, %j) outs(%m, %l, %acc : tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32x16xf32>)
+        maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,
+              affine_map<(b, q, k, d, e) -> (b, k, e)>, affine_map<(b, q, k, d, e) -> (b, q)>,
+              affine_map<(b, q, k, d, e) -> (b, q)>, affine_map<(b, q, k, d, e) -> (b, q, e)>]
+        score {
+        ^bb0(%raw: tensor<f32>, %b: tensor<i32>, %qi: tensor<i32>, %kj: tensor<i32>):
+          spmd.yield %raw : tensor<f32>
+        } -> tensor<4x32xf32>, tensor<4x32xf32>, tensor<4x32x16xf32>
     ```
   }];
   let arguments = (ins Spmd_PairCombine:$combine, UnitAttr:$backward, AnyShaped:$query, AnyShaped:$key,

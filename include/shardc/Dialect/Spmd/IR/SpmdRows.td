@@ -40,6 +40,9 @@ def Spmd_GatherRowsOp : Spmd_RowsOp<"gather_rows"> {
     the plan's batch dims and then the parts of its slices (those of more than one row) stand in their place. `dims` lists the operand's cut
     dims: owned intervals.
     ```mlir
+    %p = spmd.row_plan %indices vector 1 components [0] slices [1]
+        rows [<dim 0 along ["x"] : [0:50, 50:100] -> [0:1, 0:1]>] batch [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]>]
+        on @mesh : tensor<8x1xi32>
     %1 = spmd.gather_rows %p of %0 first 0 [<dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>]
         on @mesh : tensor<50x16xf32> -> tensor<8x16xf32>
     ```
@@ -61,6 +64,9 @@ def Spmd_ScatterRowsOp : Spmd_RowsOp<"scatter_rows", [AllTypesMatch<["into", "re
     so a sum has the same bits on any mesh. Without a kind the last update stays. Rows outside the tensor are left
     out. `updates` has the plan's batch dims and parts of slices where `into` has the addressed dims.
     ```mlir
+    %p = spmd.row_plan %indices vector 1 components [0] slices [1]
+        rows [<dim 0 along ["x"] : [0:50, 50:100] -> [0:1, 0:1]>] batch [<dim 0 along ["x"] : [0:8, 8:16] -> [0:8, 8:16]>]
+        on @mesh : tensor<8x1xi32>
     %1 = spmd.scatter_rows %p by sum %updates into %0 first 0 [<dim 0 along ["x"] : [0:50, 50:100] -> [0:50, 50:100]>]
         on @mesh : tensor<8x16xf32>, tensor<50x16xf32>
     ```
