@@ -1,5 +1,5 @@
-# One call for a library. Compiler libraries share one precompiled header and
-# link libMLIR.so; STANDALONE libraries (Layout) know neither MLIR nor LLVM;
+# One call for a library. Compiler libraries share one precompiled header, those
+# that link ShardcStableHLO a second one, and link libMLIR.so; STANDALONE libraries (Layout) know neither MLIR nor LLVM;
 # INTERNAL ones serve our own tools and are not installed.
 #
 #   add_shardc_library(ShardcPartition Partition.cpp
@@ -18,7 +18,11 @@ function(add_shardc_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   if(NOT ARG_STANDALONE)
-    shardc_use_mlir(${name})
+    if("ShardcStableHLO" IN_LIST ARG_LINK_LIBS)
+      shardc_use_mlir(${name} PrecompiledStableHLO ShardcStableHLOIncGen)
+    else()
+      shardc_use_mlir(${name} Precompiled)
+    endif()
   endif()
   if(NOT ARG_INTERNAL)
     install(TARGETS ${name} EXPORT shardcTargets COMPONENT compiler)
@@ -35,24 +39,31 @@ function(add_shardc_tool name)
   target_include_directories(${name} PRIVATE
     "${SHARDC_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
-  shardc_use_mlir(${name})
+  shardc_use_mlir(${name} Precompiled)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
   install(TARGETS ${name} COMPONENT tools)
 endfunction()
 
-# MLIR's headers (as system headers), libMLIR.so, the precompiled header.
-function(shardc_use_mlir target)
+# MLIR's headers (as system headers), libMLIR.so, and cmake/HEADER.h precompiled,
+# after the targets that write what it includes.
+#   shardc_use_mlir(ShardcRules PrecompiledStableHLO ShardcStableHLOIncGen)
+function(shardc_use_mlir target header)
   # An installed package finds MLIR again by itself: cmake/shardcConfig.cmake.in.
   foreach(directory ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
     target_include_directories(${target} SYSTEM PUBLIC "$<BUILD_INTERFACE:${directory}>")
   endforeach()
   target_link_libraries(${target} PUBLIC MLIR LLVM)
-  if(NOT TARGET ShardcPrecompiled)
-    file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/ShardcPrecompiled.cpp" CONTENT "")
-    add_library(ShardcPrecompiled OBJECT "${CMAKE_BINARY_DIR}/ShardcPrecompiled.cpp")
-    target_include_directories(ShardcPrecompiled SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-    target_compile_options(ShardcPrecompiled PRIVATE -Wall -Wextra -Wno-unused-parameter)
-    target_precompile_headers(ShardcPrecompiled PRIVATE "${SHARDC_SOURCE_DIR}/cmake/Precompiled.h")
+  if(NOT TARGET Shardc${header})
+    file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/Shardc${header}.cpp" CONTENT "")
+    add_library(Shardc${header} OBJECT "${CMAKE_BINARY_DIR}/Shardc${header}.cpp")
+    target_include_directories(Shardc${header} PRIVATE "${SHARDC_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
+    target_include_directories(Shardc${header} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+    # Without times of files: ccache knows what was built with it in another checkout.
+    target_compile_options(Shardc${header} PRIVATE -Wall -Wextra -Wno-unused-parameter "SHELL:-Xclang -fno-pch-timestamp")
+    target_precompile_headers(Shardc${header} PRIVATE "${SHARDC_SOURCE_DIR}/cmake/${header}.h")
+    if(ARGN)
+      add_dependencies(Shardc${header} ${ARGN})
+    endif()
   endif()
   # The precompiled header is built for libraries; an executable's objects must be
   # of the same kind (-fPIC, not -fPIE) to use it.
@@ -61,7 +72,7 @@ function(shardc_use_mlir target)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
   endif()
-  target_precompile_headers(${target} REUSE_FROM ShardcPrecompiled)
+  target_precompile_headers(${target} REUSE_FROM Shardc${header})
 endfunction()
 
 # mlir-tblgen over one .td of include/shardc: pairs of a generator flag and the
