@@ -90,6 +90,12 @@ config.substitutions.append(
 )
 
 config.available_features.add("arm" if platform.machine() in ("aarch64", "arm64") else "x86")
+# What code for x86-64-v4 needs to be run, not only made.
+if os.path.exists("/proc/cpuinfo"):
+    with open("/proc/cpuinfo") as processors:
+        flags = set(processors.read().split())
+    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= flags:
+        config.available_features.add("avx512")
 
 for library in ("openmpi", "mpich"):
     part = os.path.join(config.shardc_build_dir, "lib", f"shardrt_mpi_{library}.so")

@@ -7,7 +7,7 @@
 // RUN:   'out2=<u2:3:32704,50065,32704'
 // RUN: shard-run %s --arch=x86-64 --expect=@%t.npz --rtol=0 --atol=0
 // RUN: shard-run %s --arch=x86-64-v3 --expect=@%t.npz --rtol=0 --atol=0
-// RUN: shard-run %s --arch=x86-64-v4 --expect=@%t.npz --rtol=0 --atol=0
+// RUN: %if avx512 %{ shard-run %s --arch=x86-64-v4 --expect=@%t.npz --rtol=0 --atol=0 %}
 func.func @main() -> (tensor<7x5xbf16>, tensor<7x5xbf16>, tensor<3xbf16>) {
   %i = stablehlo.iota dim = 0 : tensor<35xi32>
   %c = stablehlo.constant dense<256> : tensor<35xi32>
