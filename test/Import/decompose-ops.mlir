@@ -95,3 +95,45 @@ func.func @main(%t: !stablehlo.token {jax.token = true}, %x: tensor<4xf32> {spmd
     -> (!stablehlo.token {jax.token = true}, tensor<4xf32> {jax.result_info = "result"}) {
   return %t, %x : !stablehlo.token, tensor<4xf32>
 }
+
+// A window that is partly outside is dropped whole: behind, elements are judged one by one. Component 0 moves windows of 2
+// in 6, component 1 windows of 1, which are outside or are not.
+// CHECK-LABEL: func.func @windows_outside
+//  CHECK-SAME:   %[[X:.*]]: tensor<6x5xf32>, %[[I:.*]]: tensor<3x2xi32>, %[[U:.*]]: tensor<3x2x1xf32>
+//       CHECK:   %[[LOW:.*]] = stablehlo.constant dense<[0, -2147483648]> : tensor<2xi32>
+//       CHECK:   %[[LOWS:.*]] = stablehlo.broadcast_in_dim %[[LOW]], dims = [1] : (tensor<2xi32>) -> tensor<3x2xi32>
+//       CHECK:   %[[ABOVE:.*]] = stablehlo.compare GE, %[[I]], %[[LOWS]]
+//       CHECK:   %[[HIGH:.*]] = stablehlo.constant dense<[4, 2147483647]> : tensor<2xi32>
+//       CHECK:   %[[BELOW:.*]] = stablehlo.compare LE, %[[I]], %{{.*}}
+//       CHECK:   %[[FITS:.*]] = stablehlo.and %[[ABOVE]], %[[BELOW]]
+//       CHECK:   stablehlo.constant dense<[6, -2147483648]> : tensor<2xi32>
+//       CHECK:   %[[J:.*]] = stablehlo.select %[[FITS]], %[[I]], %{{.*}}
+//       CHECK:   "stablehlo.scatter"(%[[X]], %[[J]], %[[U]])
+func.func @windows_outside(%x: tensor<6x5xf32>, %i: tensor<3x2xi32>, %u: tensor<3x2x1xf32>) -> tensor<6x5xf32> {
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<6x5xf32>, tensor<3x2xi32>, tensor<3x2x1xf32>) -> tensor<6x5xf32>
+  return %0 : tensor<6x5xf32>
+}
+
+// Where the program says that all fit, nothing is asked: a constant, one that is spread, what a clamp leaves.
+// CHECK-LABEL: func.func @windows_inside
+//   CHECK-NOT:   stablehlo.select
+//       CHECK:   return
+func.func @windows_inside(%x: tensor<6xf32>, %i: tensor<1xi32>, %u: tensor<2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %c = stablehlo.constant dense<4> : tensor<i32>
+  %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<1xi32>
+  %1 = "stablehlo.scatter"(%x, %0, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) : (tensor<6xf32>, tensor<1xi32>, tensor<2xf32>) -> tensor<6xf32>
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %j = stablehlo.clamp %z, %i, %c : (tensor<i32>, tensor<1xi32>, tensor<i32>) -> tensor<1xi32>
+  %2 = "stablehlo.scatter"(%x, %j, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) : (tensor<6xf32>, tensor<1xi32>, tensor<2xf32>) -> tensor<6xf32>
+  return %1, %2 : tensor<6xf32>, tensor<6xf32>
+}

@@ -382,7 +382,8 @@ static bool makeScatterOthers(Generator &g) {
       accuracy);
 }
 
-/// Boxes combined with what is where indices say, all of them inside.
+/// Boxes combined with what is where indices say; in half of the programs some
+/// are partly outside, and dropped.
 static bool makeScatterBoxes(Generator &g) {
   int v = g.any(
       [&](int v) { return g.type(v).element != "i1" && g.type(v).rank() <= 3; },
@@ -402,10 +403,11 @@ static bool makeScatterBoxes(Generator &g) {
   Type indices{"i32", {count, static_cast<int64_t>(map.size())}};
   Type updates = in.with(sizes);
   int at = g.like(indices), u = g.like(updates);
-  std::string starts, highest;
+  int64_t outside = g.chance(50);
+  std::string starts, highest, lowest = std::to_string(-outside);
   for (int64_t dim : map)
     starts += (starts.empty() ? "" : ", ") +
-              std::to_string(in.shape[dim] - sizes[dim + 1]);
+              std::to_string(in.shape[dim] - sizes[dim + 1] + outside);
   for (int64_t i = 0; i < count; ++i)
     highest += (i ? ", [" : "[") + starts + "]";
   static const std::vector<std::string> ops = {"add", "maximum", "minimum"};
@@ -419,9 +421,9 @@ static bool makeScatterBoxes(Generator &g) {
         std::string s = in.scalar().str();
         return Built{
             {in},
-            "%l~ = stablehlo.constant dense<0> : " + indices.str() +
-                "\n%h~ = stablehlo.constant dense<[" + highest +
-                "]> : " + indices.str() +
+            "%l~ = stablehlo.constant dense<" + lowest +
+                "> : " + indices.str() + "\n%h~ = stablehlo.constant dense<[" +
+                highest + "]> : " + indices.str() +
                 "\n%i~ = stablehlo.clamp %l~, $1, %h~ : " + indices.str() +
                 "\n$R = \"stablehlo.scatter\"($0, %i~, $2) "
                 "<{scatter_dimension_numbers = #stablehlo.scatter<"

@@ -172,9 +172,9 @@ def scatters() -> Iterator[Module]:
     for op, fn in bodies:
         out = x.copy()
         for row, (p, q) in enumerate(index):
+            if not (0 <= p <= 6 - 2 and 0 <= q <= 5 - 3):
+                continue  # a window that is partly outside is dropped whole
             for d, e in itertools.product(range(2), range(3)):
-                if not (0 <= p + d < 6 and 0 <= q + e < 5):
-                    continue  # element by element
                 out[p + d, q + e] = fn(out[p + d, q + e], updates[row, d, e])
         got = module.op(f'"stablehlo.scatter"({a}, {i}, {u}) <{{scatter_dimension_numbers = #stablehlo.scatter<'
                         "update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>, "
