@@ -266,8 +266,8 @@ TEST(World, TasksShowBytesAndFailTogether) {
   TestWorld world(oneHalo(4));
   for (int64_t round = 0; round < 3; ++round) {
     Shown shown{std::vector<std::vector<int64_t>>(4)};
-    ASSERT_EQ(shardrt_world_call(world.world, &showUpwards, &shown),
-              SHARDRT_OK);
+    ASSERT_EQ(shardrt_world_call(world.world, &showUpwards, &shown), SHARDRT_OK)
+        << world.error();
     EXPECT_EQ(shown.got[0], std::vector<int64_t>());
     EXPECT_EQ(shown.got[1], std::vector<int64_t>());
     EXPECT_EQ(shown.got[3], (std::vector<int64_t>{1, 1, 1, 2, 2, 2}));
