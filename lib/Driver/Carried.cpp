@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Driver/Carried.h"
+#include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
@@ -184,6 +185,8 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
     fields.problem = "'kernels' makes no sense";
   if (!fields.problem.empty())
     return refuse(fields.problem);
+  // What was made for another processor is compiled for this one.
+  stages.arch = archThatRuns(stages.arch);
   carried.options.text = text.str();
   carried.options.isForeign = true;
   return carried;

@@ -420,6 +420,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   if (options.localText)
     program.localText = printLocalProgram(module, &program.metadata.work);
   program.metadata.arch = options.arch;
+  program.metadata.processor = featuresOf(options.arch);
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;
   program.metadata.reproducible = options.reproducible;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Seal/Interface.h"
+#include "shardc/Seal/Processor.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Support/InputFile.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -261,8 +262,10 @@ Expected<ProgramMetadata> shardc::readArtifactMetadata(StringRef code) {
 std::string shardc::checkArtifactInterface(StringRef code) {
   std::unique_ptr<MemoryBuffer> buffer = MemoryBuffer::getMemBufferCopy(code);
   Expected<StringRef> text = findMetadata(buffer->getMemBufferRef());
-  if (text)
-    return checkInterface(*text);
+  if (text) {
+    std::string why = checkInterface(*text);
+    return why.empty() ? checkProcessor(*text) : why;
+  }
   consumeError(text.takeError());
   return {};
 }

@@ -106,6 +106,8 @@ std::string shardc::toJSON(const ProgramMetadata &metadata) {
     out.attribute("name", json::fixUTF8(metadata.name));
     out.attribute("compiler", json::fixUTF8(metadata.compiler));
     out.attribute("arch", json::fixUTF8(metadata.arch));
+    if (!metadata.processor.empty())
+      out.attribute("processor", json::fixUTF8(metadata.processor));
     out.attribute("arena_bytes", metadata.arenaBytes);
     out.attribute("threads", metadata.threads);
     if (metadata.reproducible)
@@ -452,6 +454,10 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
   reader.read(*object, "name", "", metadata.name);
   reader.read(*object, "compiler", "", metadata.compiler);
   reader.read(*object, "arch", "", metadata.arch);
+  // Artifacts of before, and those for processors that have no list, do not say
+  // it.
+  if (object->get("processor"))
+    reader.read(*object, "processor", "", metadata.processor);
   reader.read(*object, "arena_bytes", "", metadata.arenaBytes);
   // Artifacts of before threads do not say it.
   if (object->get("threads"))

@@ -8,6 +8,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "shardc/Seal/Processor.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -48,15 +49,50 @@ CpuArch resolveArch(llvm::StringRef arch) {
   return result;
 }
 
-/// A machine for `arch`, or null with a diagnostic on `module`.
-static std::unique_ptr<llvm::TargetMachine>
-createMachine(ModuleOp module, StringRef arch, bool optimized) {
+static void initializeTargets() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     llvm::InitializeNativeTargetAsmParser();
   });
+}
+
+std::string featuresOf(llvm::StringRef arch) {
+  // A third of a millisecond each; options name few.
+  static std::mutex mutex;
+  static llvm::StringMap<std::string> known;
+  std::lock_guard lock(mutex);
+  auto [entry, isNew] = known.try_emplace(arch);
+  if (!isNew)
+    return entry->second;
+  initializeTargets();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  CpuArch resolved = resolveArch(arch);
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target ? target->createMCSubtargetInfo(triple, resolved.cpu,
+                                             resolved.features)
+             : nullptr);
+  if (!info || !info->isCPUStringValid(resolved.cpu))
+    return {};
+  SmallVector<llvm::StringRef> features;
+  for (std::string_view name : processorFeatures())
+    if (info->checkFeatures("+" + std::string(name)))
+      features.push_back(name);
+  return entry->second = llvm::join(features, ",");
+}
+
+std::string archThatRuns(llvm::StringRef arch) {
+  return lackingFeatures(featuresOf(arch)).empty() ? arch.str() : "native";
+}
+
+/// A machine for `arch`, or null with a diagnostic on `module`.
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(ModuleOp module, StringRef arch, bool optimized) {
+  initializeTargets();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string message;
   const llvm::Target *target =

@@ -2,8 +2,10 @@
 
 #include "Options.h"
 #include "../Common/CompileOptions.h"
+#include "shardc/Seal/Processor.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Translation/Artifact.h"
+#include "shardc/Translation/ObjectFile.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -466,6 +468,10 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     return compiled.takeError();
   options.compile = std::move(*compiled);
   StageOptions &stages = options.compile.stages;
+  if (std::string lacking = lackingFeatures(featuresOf(stages.arch));
+      !lacking.empty() && !options.isArtifact)
+    return usage("--arch=" + stages.arch + ": this processor has no " +
+                 lacking + "; shard-translate compiles for other processors");
   stages.plantFault = plantFault;
   stages.checkKernels = checkKernels;
   stages.trace = trace.getNumOccurrences() && compile.target() == "cpu";

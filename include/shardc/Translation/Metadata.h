@@ -111,6 +111,8 @@ struct ProgramMetadata {
   std::string name;     ///< of the module
   std::string compiler; ///< "shardc 0.1.0"
   std::string arch;     ///< what the code was generated for
+  /// Features of a processor that the code may use (Seal/Processor.h).
+  std::string processor;
   std::vector<MeshAxis> mesh;
   std::vector<ValueMetadata> arguments;
   std::vector<ValueMetadata> results;

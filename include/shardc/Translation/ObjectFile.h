@@ -31,6 +31,13 @@ struct CpuArch {
 /// optional features behind a comma ("x86-64-v3,+f16c").
 CpuArch resolveArch(llvm::StringRef arch);
 
+/// The features of processors (Seal/Processor.h) that code for `arch` may use,
+/// as "avx2,fma"; empty where the CPU is unknown.
+std::string featuresOf(llvm::StringRef arch);
+
+/// `arch`, or "native" where code for it could not run on this processor.
+std::string archThatRuns(llvm::StringRef arch);
+
 /// Writes an object file of position-independent code for `arch` (see
 /// `resolveArch`), optimised. `module` holds the LLVM dialect and nothing else.
 /// Fails with a diagnostic on the module if `arch` is unknown or the module

@@ -9,6 +9,7 @@
 #include "Collectives/Plan.h"
 #include "shardc/Seal/Interface.h"
 #include "shardc/Seal/PrivateFile.h"
+#include "shardc/Seal/Processor.h"
 #include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
 #include "shardrt/Symbols.h"
@@ -217,6 +218,8 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
   loaded->metadata = metadata;
   if (std::string why = shardc::checkInterface(metadata); !why.empty())
     return refuse(SHARDRT_ARTIFACT, why + ": compile the program again");
+  if (std::string why = shardc::checkProcessor(metadata); !why.empty())
+    return refuse(SHARDRT_ARTIFACT, why + ": compile it here, or for less");
   std::string why = decodeSites({sites, static_cast<size_t>(*sitesLength)},
                                 {strings, static_cast<size_t>(*stringsLength)},
                                 loaded->table);
