@@ -107,6 +107,13 @@ public:
   /// After a failure: waits until no rank reads any longer, so that buffers may
   /// go away. Lasts as long as a copy that is under way.
   virtual void settle() = 0;
+  /// `done`; where it is false, settles: what the caller shows to others lies
+  /// in its own frame, which it is about to leave.
+  bool settleUnless(bool done) {
+    if (!done)
+      settle();
+    return done;
+  }
   /// What the step has failed with; 0 if it has not.
   virtual int status() const = 0;
 

@@ -55,18 +55,18 @@ bool World::hasNoneLooked(shardrt_context &ctx) {
       others.push_back(rank);
   int64_t mine = ctx.hasLooked, all = mine;
   Ticket ticket;
-  if (!ctx.comm->post({-1, 0}, {&mine, sizeof(mine)}, others, ticket))
-    return false;
-  for (int64_t rank : others) {
+  bool done = ctx.comm->post({-1, 0}, {&mine, sizeof(mine)}, others, ticket);
+  for (size_t i = 0; done && i < others.size(); ++i) {
     const std::byte *data = nullptr;
+    if (!(done = ctx.comm->open(ticket, others[i], data)))
+      break;
     int64_t theirs;
-    if (!ctx.comm->open(ticket, rank, data))
-      return false;
     std::memcpy(&theirs, data, sizeof(theirs));
     all += theirs;
-    ctx.comm->close(ticket, rank);
+    ctx.comm->close(ticket, others[i]);
   }
-  return ctx.comm->finish(ticket, others) && all == 0;
+  done = done && ctx.comm->finish(ticket, others);
+  return ctx.comm->settleUnless(done) && all == 0;
 }
 
 bool World::beginRecording(shardrt_context &ctx, Replay how) {
@@ -176,10 +176,13 @@ void World::runTask(shardrt_context &ctx, const Work &work) {
   } catch (const std::exception &e) {
     why = std::string("threw an exception: ") + e.what();
   }
-  if (status != SHARDRT_OK)
+  if (status != SHARDRT_OK) {
     ctx.fail(status, why);
-  else if (comm.leaveStep())
+    // What it threw may have left posts of others open.
+    comm.settle();
+  } else if (comm.leaveStep()) {
     comm.barrier(0);
+  }
 }
 
 bool World::replayStep(shardrt_context &ctx, Replay how) {

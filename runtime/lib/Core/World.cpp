@@ -826,7 +826,7 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
       comm.close(second, rank);
   }
   done = done && comm.finish(first, readers) && comm.finish(second, readers);
-  if (done)
+  if (comm.settleUnless(done))
     return SHARDRT_OK;
   Run none;
   none.group = group.get();
@@ -1079,7 +1079,7 @@ int shardrt_show(shardrt_context *ctx, const void *mine, int64_t bytes,
       comm.close(ticket, sources[i]);
     }
   }
-  done = done && comm.finish(ticket, whom);
+  done = comm.settleUnless(done && comm.finish(ticket, whom));
   return done ? SHARDRT_OK : comm.status();
 }
 

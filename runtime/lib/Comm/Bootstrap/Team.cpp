@@ -77,7 +77,7 @@ bool TeamGroup::begin(int64_t me, const Running &program,
   }
   done = done && comm.finish(ticket, others);
   comm.program = program.number;
-  return done;
+  return comm.settleUnless(done);
 }
 
 void TeamGroup::leave() {

@@ -497,8 +497,11 @@ bool LocalComm::open(const Ticket &ticket, int64_t peer,
   if (numOpen++ == 0)
     mine.reading.store(true, std::memory_order_seq_cst);
   if (group.common->failed.load(std::memory_order_seq_cst) ==
-      GroupBoard::Written)
+      GroupBoard::Written) {
+    if (--numOpen == 0)
+      mine.reading.store(false, std::memory_order_release);
     return false;
+  }
   uint64_t place = slot.place.load(std::memory_order_relaxed);
   data = group.isShared() ? group.shared.others[peer]->data() + place
                           : reinterpret_cast<const std::byte *>(place);
