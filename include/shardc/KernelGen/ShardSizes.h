@@ -62,7 +62,8 @@ private:
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
   llvm::SmallVector<mlir::DictionaryAttr> arguments;
-  llvm::DenseMap<Key, spmd::LookupOp> known;
+  // In the order in which they were met: that of the ops in the function.
+  llvm::MapVector<Key, spmd::LookupOp> known;
   llvm::DenseSet<std::pair<mlir::Value, int64_t>> asked; ///< in loops
 };
 

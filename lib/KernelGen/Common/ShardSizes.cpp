@@ -73,7 +73,7 @@ ShardSizes::ShardSizes(func::FuncOp function)
     known.insert({{keyOf(lookup), lookup.getAxes()}, lookup});
   // Those that are known stand before everything else.
   Block &entry = function.getBody().front();
-  for (auto &[key, lookup] : known)
+  for (auto &[key, lookup] : llvm::reverse(known))
     lookup->moveBefore(&entry, entry.begin());
 }
 
