@@ -490,15 +490,22 @@ static bool makeSumOfEquals(Generator &g) {
       [=](ArrayRef<Type> types) -> std::optional<Built> {
         const Type &type = types[0];
         std::string t = type.str();
-        return Built{
-            {type},
-            region.text(
-                type, type, -1,
-                "%r~ = \"stablehlo.all_reduce\"(%b~) <{" + kChannel +
-                    region.axis.groups() + ", use_global_device_ids}> " +
-                    combiner("add", type) + " : (" + t + ") -> " + t + "\n"),
-            scalarConstant("k", type, std::to_string(region.axis.size)) +
-                "$R = stablehlo.multiply $0, %k~ : " + t};
+        int64_t times = region.axis.size;
+        // As the sum does, the number of ranks wraps in narrow integers.
+        if (int bits = type.integerBits(); bits && bits < 64) {
+          times &= (int64_t(1) << bits) - 1;
+          if (type.element.front() == 'i' && times >> (bits - 1))
+            times -= int64_t(1) << bits;
+        }
+        return Built{{type},
+                     region.text(type, type, -1,
+                                 "%r~ = \"stablehlo.all_reduce\"(%b~) <{" +
+                                     kChannel + region.axis.groups() +
+                                     ", use_global_device_ids}> " +
+                                     combiner("add", type) + " : (" + t +
+                                     ") -> " + t + "\n"),
+                     scalarConstant("k", type, std::to_string(times)) +
+                         "$R = stablehlo.multiply $0, %k~ : " + t};
       },
       summed(g.type(v), g.accuracy(v), region.axis.size));
 }
