@@ -20,6 +20,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <malloc.h>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -53,6 +54,8 @@ const char *nameOf(Verdict verdict) {
     return "hung";
   case Verdict::Misread:
     return "differs from the interpreter";
+  case Verdict::Varies:
+    return "differs from run to run";
   }
   return "";
 }
@@ -196,6 +199,24 @@ static std::vector<HostArray> inputsOf(const Session &session, uint64_t seed) {
   return inputs;
 }
 
+/// Where two runs of a program have not the same bytes; empty: nowhere.
+static std::string firstOtherBytes(ArrayRef<HostArray> some,
+                                   StringRef nameOfSome,
+                                   ArrayRef<HostArray> others,
+                                   StringRef nameOfOthers) {
+  for (auto [i, pair] : enumerate(zip(some, others))) {
+    auto &[mine, theirs] = pair;
+    size_t size = shardrt::elementBytes(mine.type);
+    for (int64_t k = 0; k < mine.numElements(); ++k)
+      if (memcmp(mine.element(k), theirs.element(k), size) != 0)
+        return formatv(
+            "result {0} at {1}: {2} {3}, {4} {5}", i, printIndex(mine.shape, k),
+            printElement(mine.type, mine.element(k)), nameOfSome,
+            printElement(theirs.type, theirs.element(k)), nameOfOthers);
+  }
+  return {};
+}
+
 /// The bytes of all results on several meshes against those of one rank.
 static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
                          bool optimized) {
@@ -238,21 +259,48 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
     std::optional<std::vector<HostArray>> got = bytesOf(false, mesh, threads);
     if (!got)
       return outcome;
-    for (auto [i, pair] : enumerate(zip(*got, *expected))) {
-      auto &[mine, theirs] = pair;
-      size_t size = shardrt::elementBytes(mine.type);
-      for (int64_t k = 0; k < mine.numElements(); ++k)
-        if (memcmp(mine.element(k), theirs.element(k), size) != 0)
-          return {Verdict::Differs,
-                  formatv("result {0} at {1}: {2} on {3} {4}, {5} on one rank",
-                          i, printIndex(mine.shape, k),
-                          printElement(mine.type, mine.element(k)), name, mesh,
-                          printElement(theirs.type, theirs.element(k)))
-                      .str(),
-                  0};
-    }
+    std::string where = formatv("on {0} {1}", name, mesh);
+    if (std::string found =
+            firstOtherBytes(*got, where, *expected, "on one rank");
+        !found.empty())
+      return {Verdict::Differs, found, 0};
   }
   return {Verdict::Passed, "", 0};
+}
+
+static int64_t numSchedules = 0;
+void varySchedules(int64_t times) { numSchedules = times; }
+
+/// The bytes of `first`, a run of `session`, against those of runs whose ranks
+/// meet at other times and whose memory holds other bytes when they get it.
+static Outcome checkSchedules(Session &session, ArrayRef<HostArray> inputs,
+                              ArrayRef<HostArray> first, uint64_t seed) {
+  Outcome outcome{Verdict::Passed, "", 0};
+  for (int64_t k = 1; k <= numSchedules; ++k) {
+    // Not from fresh pages, which are zero.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_PERTURB, static_cast<int>(1 + (seed + k * 37) % 255));
+    session.setYieldSeed(seed * 1000 + k);
+    Expected<RunResult> again =
+        session.run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    mallopt(M_PERTURB, 0);
+    if (!again) {
+      outcome = {Verdict::Failed,
+                 "on schedule " + std::to_string(k) + ": " +
+                     toString(again.takeError()),
+                 0};
+      break;
+    }
+    std::string name = "on schedule " + std::to_string(k);
+    if (std::string found =
+            firstOtherBytes(again->outputs, name, first, "at first");
+        !found.empty()) {
+      outcome = {Verdict::Varies, found, 0};
+      break;
+    }
+  }
+  session.setYieldSeed(0);
+  return outcome;
 }
 
 const char *const kNotInterpreted = "not interpreted: ";
@@ -595,6 +643,8 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
     return {Verdict::Failed, toString(got.takeError()), 0};
 
   outcome = compareWithWhole(program, *got, *expected);
+  if (outcome.verdict == Verdict::Passed)
+    outcome = checkSchedules(*sharded, inputs, got->outputs, program.seed);
   if (outcome.verdict != Verdict::Passed)
     return outcome;
   if (isInterpreted(program))

@@ -19,7 +19,8 @@ enum class Verdict : int {
   Failed,    ///< the run ended with an error
   Crashed,   ///< a signal
   Hung,      ///< no end within the limit
-  Misread    ///< another result than the interpreter's
+  Misread,   ///< another result than the interpreter's
+  Varies     ///< other bytes in another run
 };
 const char *nameOf(Verdict verdict);
 
@@ -74,6 +75,11 @@ void bindSizes(int64_t times);
 /// message is kWithSymbol.
 void bindSymbols();
 inline constexpr llvm::StringLiteral kWithSymbol = "with a symbol";
+
+/// From now on `check` runs each program `times` times more on its ranks, which
+/// give their cores away at random places, in memory that holds other bytes
+/// than before: all runs are to give the same bits.
+void varySchedules(int64_t times);
 
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,

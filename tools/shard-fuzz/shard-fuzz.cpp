@@ -74,6 +74,12 @@ static cl::opt<bool> symbolsOption(
     cl::desc("With --dynamic: leave an extent open too, of each program that "
              "has one which can be a symbol"),
     cl::cat(category));
+static NumberOption schedulesOption(
+    "schedules",
+    cl::desc("Run each program so often more, with ranks that wait for one "
+             "another at random places and memory that holds other bytes, and "
+             "compare bytes"),
+    cl::value_desc("N"), cl::cat(category));
 static cl::opt<bool> verifyOption(
     "verify-partition",
     cl::desc("Compare the local view of each program with its text, by the "
@@ -199,13 +205,14 @@ static Error runTool(int argc, char **argv) {
   parseCommandLine(argc, argv, category,
                    "random programs, on ranks and on one\n");
   std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
-                         timeout = 60, bindings = 0, jobs;
+                         timeout = 60, bindings = 0, schedules = 0, jobs;
   for (auto [option, least, value] :
        {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
         std::tuple(&firstOption, 0, &first),
         std::tuple(&shrinkOption, 0, &attempts),
         std::tuple(&timeoutOption, 1, &timeout),
         std::tuple(&dynamicOption, 1, &bindings),
+        std::tuple(&schedulesOption, 1, &schedules),
         std::tuple(&jobsOption, 1, &jobs)})
     if (Error error = readNumber(*option, least, 1000000000, *value))
       return error;
@@ -231,6 +238,11 @@ static Error runTool(int argc, char **argv) {
     return toolError(ExitCode::Usage,
                      "--symbols needs to know how often each program is bound: "
                      "--dynamic=N");
+  if (*schedules && (*bindings || reproducibleOption || verifyOption))
+    return toolError(ExitCode::Usage,
+                     "--schedules runs programs of known sizes: not with "
+                     "--dynamic, --reproducible or --verify-partition");
+  varySchedules(*schedules);
   bindSizes(*bindings);
   if (symbolsOption)
     bindSymbols();

@@ -553,6 +553,7 @@ Expected<Running> Session::begin(ArrayRef<HostArray> inputs,
   options.timeout_ms = timeoutMs;
   options.kernel_schedule = kernelSchedule;
   options.kernel_seed = kernelSeed;
+  options.yield_seed = yieldSeed;
   options.transport = transport;
   options.job = job;
   options.wire = wire;

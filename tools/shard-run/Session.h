@@ -130,6 +130,10 @@ public:
     kernelSeed = seed;
   }
 
+  /// Not 0: ranks give the core away at random places, as
+  /// shardrt_world_options.
+  void setYieldSeed(uint64_t seed) { yieldSeed = seed; }
+
   /// Who answers calls of the host; null: nobody. Outlives the session.
   void setHostCalls(HostCalls *calls) { hostCalls = calls; }
 
@@ -209,6 +213,7 @@ private:
   std::function<HostArray(size_t)> makeInput;
   int kernelSchedule = 0;
   uint64_t kernelSeed = 0;
+  uint64_t yieldSeed = 0;
   std::unique_ptr<shardrt_program, Destroy> code;
 };
 
