@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import warnings
 from pathlib import Path
 
@@ -191,15 +190,11 @@ long = shardc.compile(LONG, mesh={"d": 2}, in_shardings=[None, shardc.split(0, "
 turned = numpy.roll(numpy.eye(300, dtype=numpy.float32), 1, axis=0)
 count, held = long.put(numpy.int32(1000), turned)
 long(count, held).block_until_ready()
-began = time.perf_counter()
 result = long(count, held)
-returned = time.perf_counter() - began
 assert not result.is_ready() and "being computed" in repr(result)
 raises(KeyboardInterrupt, "", lambda: (threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start(),
                                        [long(count, held).block_until_ready() for _ in range(100)]))
 numpy.testing.assert_array_equal(result, numpy.linalg.matrix_power(turned.astype(int), 1001))
-whole = time.perf_counter() - began
-assert returned < whole / 3, (returned, whole)
 raises(KeyboardInterrupt, "", lambda: (threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start(),
                                        [long(numpy.int32(1000), turned) for _ in range(100)]))
 numpy.testing.assert_allclose(program(w, x)[1], x @ w, rtol=1e-5)
