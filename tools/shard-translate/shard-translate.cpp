@@ -134,16 +134,14 @@ static Error takeOver(const std::optional<OpenedArtifact> &artifact) {
   return writeArtifact(sealCode(*code, artifact->program(), trust));
 }
 
-/// `artifact`: IN, where it is one.
-static Error translate(const std::optional<OpenedArtifact> &artifact) {
+/// `artifact`: IN, where it is one; `options`: what the command line says of
+/// how a model is compiled.
+static Error translate(const std::optional<OpenedArtifact> &artifact,
+                       ModelOptions options) {
   if (Error error = checkOutput(output))
     return error;
   if (artifact)
     return takeOver(artifact);
-  Expected<ModelOptions> compiled = compile.read();
-  if (!compiled)
-    return compiled.takeError();
-  ModelOptions options = std::move(*compiled);
   options.stages.hostCalls = hostCalls;
   options.stages.trace = trace && compile.target() == "cpu";
   std::optional<int64_t> limit;
@@ -191,7 +189,11 @@ static Error translate(const std::optional<OpenedArtifact> &artifact) {
 static Error runTool(int &code) {
   if (Error error = checkOptions())
     return error;
-  // Before a sandbox is closed: keys are none of the program's business.
+  // Before a sandbox is closed: keys are none of the program's business, and it
+  // cannot read the file of --machine.
+  Expected<ModelOptions> options = compile.read();
+  if (!options)
+    return options.takeError();
   std::optional<OpenedArtifact> artifact;
   if (isArtifact(input)) {
     Expected<OpenedArtifact> opened = openArtifact(input, trust);
@@ -200,7 +202,7 @@ static Error runTool(int &code) {
     artifact = std::move(*opened);
   }
   if (!sandbox)
-    return translate(artifact);
+    return translate(artifact, std::move(*options));
   SandboxRules rules;
   rules.tool = "shard-translate";
   rules.readable = {input};
@@ -209,7 +211,8 @@ static Error runTool(int &code) {
   rules.seal = [](StringRef code, StringRef program) {
     return sealCode(code, program, trust);
   };
-  return runSandboxed(rules, [&] { return translate(artifact); }, code);
+  return runSandboxed(
+      rules, [&] { return translate(artifact, std::move(*options)); }, code);
 }
 
 int main(int argc, char **argv) {
