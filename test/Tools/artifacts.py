@@ -1,12 +1,13 @@
 """Change single bits of an artifact, and cut it off: each change must be refused, by the name of the part that it is in.
 
-    artifacts.py ARTIFACT --shard-run PATH --library PATH [--every=N] [--runs=N] [--seed=S]
+    artifacts.py ARTIFACT --shard-run PATH --library PATH [--every=N] [--runs=N] [--seed=S] [--whole=SYMBOL]
 
 Every N-th bit of the file (1: all), and every length at which a part of the file ends, one byte less and one more, is given
 to the runtime's loader (shardrt_program_load_trusted of libshardrt.so, in a process of its own: a crash is seen). Then
 --runs of them, spread over all parts, to shard-run --trust. Asserted: code 8, the name of the part that the bit is in, no
-signal, no result. The parts are read from the seal here, by the text of docs/Reference/artifact.md. Ends with a table and
-'N passed, N failed'.
+signal, no result. With --whole=shardc_formulas every bit of this symbol is turned, whatever N is, and counted apart from the
+part that it is in: it says how numbers follow from sizes that a program leaves open. The parts are read from the seal here, by
+the text of docs/Reference/artifact.md. Ends with a table and 'N passed, N failed'.
 
     artifacts.py --make-format=N ARTIFACT OUT
 
@@ -57,6 +58,22 @@ def parts_of(data: bytes) -> list[tuple[str, int, int]]:
         at += letters + 32
     assert [0, *(end for _, _, end in parts)] == [*(start for _, start, _ in parts), begin], "a byte is in no part"
     return [*parts, ("seal", begin, len(data))]
+
+
+def symbol_range(data: bytes, name: str) -> range:
+    """The bytes of the file that the dynamic symbol ``name`` stands for."""
+    table = struct.unpack_from("<Q", data, 40)[0]
+    count = struct.unpack_from("<H", data, 60)[0]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", data, table + 64 * i) for i in range(count)]
+    dynamic = next(header for header in headers if header[1] == 11)  # SHT_DYNSYM
+    names = headers[dynamic[6]][4]
+    for at in range(dynamic[4], dynamic[4] + dynamic[5], 24):
+        letters, _, _, section, address, size = struct.unpack_from("<IBBHQQ", data, at)
+        start = names + letters
+        if data[start : data.index(0, start)].decode() == name and section:
+            begin = address - headers[section][3] + headers[section][4]
+            return range(begin, begin + size)
+    raise SystemExit(f"the artifact has no symbol {name}")
 
 
 def make_format(number: int, data: bytes) -> bytes:
@@ -125,6 +142,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--whole", metavar="SYMBOL", help="every bit of this symbol, whatever --every says")
     options = parser.parse_args()
     data = options.artifact.read_bytes()
     if options.load:
@@ -142,10 +160,13 @@ def main() -> int:
     parts = parts_of(data)
     rng = random.Random(options.seed)
 
+    whole = symbol_range(data, options.whole) if options.whole else range(0)
+
     def part_at(at: int) -> str:
         return next(name for name, start, end in parts if start <= at < end)
 
     changes: list[tuple[int, int | None]] = [divmod(number, 8) for number in range(options.seed % options.every, 8 * len(data), options.every)]
+    changes += [(at, bit) for at in whole for bit in range(8) if (8 * at + bit - options.seed) % options.every != 0]
     borders = sorted({length for _, start, end in parts for border in (start, end) for length in (border - 1, border, border + 1)})
     changes += [(length, None) for length in borders if 0 <= length != len(data)]
     answers: multiprocessing.Queue = multiprocessing.Queue()
@@ -157,7 +178,7 @@ def main() -> int:
     def judge(at: int, bit: int | None, status: int, said: str, where: str) -> None:
         name = LENGTHS if bit is None else part_at(at)
         refused = status == REFUSED and "refused: " in said and (bit is None or f"section '{name}'" in said)
-        table[name]["refused" if refused else "not"] += 1
+        table[options.whole if bit is not None and at in whole else name]["refused" if refused else "not"] += 1
         if not refused:
             failures.append(f"{where}: byte {at} ({name}), " + (f"bit {bit}" if bit is not None else "cut") + f": code {status}, '{said}'")
 
@@ -177,7 +198,7 @@ def main() -> int:
     worker.join(10)
 
     # One in each part, then anywhere.
-    picked = [(rng.randrange(start, end), rng.randrange(8)) for _, start, end in parts]
+    picked = [(rng.randrange(start, end), rng.randrange(8)) for _, start, end in [*parts, *([("", whole.start, whole.stop)] if whole else [])]]
     picked += [(rng.randrange(len(data)), rng.randrange(8)) for _ in range(options.runs - len(picked))]
     with tempfile.TemporaryDirectory() as directory:
         for at, bit in picked[: options.runs]:
@@ -187,7 +208,7 @@ def main() -> int:
             judge(at, bit, ran.returncode if not ran.stdout else -1, ran.stderr, "shard-run")
 
     print(f"{options.artifact.name}: {len(data)} bytes, {len(parts)} parts")
-    for name in [*(name for name, _, _ in parts), LENGTHS]:
+    for name in [*(name for name, _, _ in parts), options.whole, LENGTHS]:
         if name in table:
             print(f"  {name:32} {table[name]['refused']:7} refused {table[name]['not']:5} not")
     for failure in failures[:20]:
