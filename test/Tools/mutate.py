@@ -1,18 +1,31 @@
-"""Feed damaged programs and arrays to the tools: they must refuse them, never crash or hang.
+"""Feed damaged programs, arrays, artifacts, checkpoints, figures and command lines to the tools: they must refuse them, never crash or hang.
 
     mutate.py --count=N [--seed=S] [--shard-run PATH] [--corpus DIR] [--jobs N] [--results FILE [--again]]
-              [--sandbox]
+              [--sandbox] [--kinds=NAME,...] [--first=I] [--control=N]
 
-A quarter of the N mutants are programs (.mlir: bytes, numbers, tokens and lines of one program changed, taken away, doubled
-or taken from another, endless when written out), a quarter bytecode, portable artifacts too (bytes, lengths and whole pieces changed, cut off or
-taken from another), a quarter archives (.npz: bytes of the zip and of the .npy headers, truncated, lengths that lie, bombs),
-a fifth artifacts (.so: bits, pieces from elsewhere, lengths), the rest checkpoints (one file of them damaged, at times with a
-digest that holds). Most go to shard-run, some to the shard-opt and
-shard-translate beside it; artifacts with and without --trust. With --results each is a line of FILE when it is over, and one
-that was stopped goes on where it was. Each runs under limits of 60 s and 3 GiB of
-address space. Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no
-signal. With --sandbox the tools run confined, and none may try what is forbidden. A mutant that breaks this is kept in --save.
-Ends with how many of each were taken and 'N passed, N failed'.
+Of twenty mutants
+
+    text 3        programs: bytes, numbers, tokens and lines changed, taken away, doubled or taken from another, endless when written out
+    swaps 7       programs that mostly still parse: types, sizes, operands, ops, attributes, shardings, regions exchanged (swaps.py)
+    bytecode 3    bytes, lengths and whole pieces changed, cut off or taken from another; portable artifacts too
+    archive 2     .npz and .npy: bytes of the zip and of headers, lengths that lie, bombs
+    artifact 2    .so: bits, pieces from elsewhere, lengths
+    checkpoint 1  one file of it damaged, at times with a digest that holds (none of these with --sandbox, which has no checkpoints)
+    machine 1     the figures of a machine, as JSON
+    options 1     command lines of the tests: values, names, numbers changed
+
+The programs are the corpus and those that the tests give to shard-run. Most mutants go to shard-run, some with options, the
+others to shard-opt, alone or with all stages, and to shard-translate.
+
+A tool is started once and forked before main for each mutant (forkserver.c); every --control'th mutant is given to the tool
+itself as well, and both must say the same. Every 16th program is compiled once more to see which stage refuses it. With
+--results each mutant is a line of FILE when it is over, and a campaign that was stopped goes on where it was. With --kinds
+mutants are numbered anew.
+
+Asserted: an exit code that docs/Reference/shard-run.md lists, a diagnostic on stderr where it is not 0, no signal, no more
+than 5 s of a core and 1 GiB of memory, but where the program that was compiled takes them; what has a digest is never taken
+damaged. With --sandbox the tools run confined, and none may try what is forbidden. A mutant that breaks this is kept in --save,
+with its command line. Ends with how many of each kind there were, the stages that refused programs, and 'N passed, N failed'.
 """
 
 import argparse
@@ -20,260 +33,301 @@ import collections
 import hashlib
 import io
 import json
+import os
 import random
 import re
-import resource
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
-CORPUS = Path(__file__).parents[1] / "Execution" / "corpus" / "Inputs"
-PORTABLE = Path(__file__).parents[1] / "Dialect" / "Vhlo" / "Inputs"
+from fork_server import Ended, ForkServer, Limits, build_library, run_tool
+from mutations import mutate_archive, mutate_array, mutate_artifact, mutate_bytecode, mutate_option, mutate_program
+from swaps import Program, Swaps
+
+TESTS = Path(__file__).parents[1]
+CORPUS = TESTS / "Execution" / "corpus" / "Inputs"
+PORTABLE = TESTS / "Dialect" / "Vhlo" / "Inputs"
 COUNTER = Path(__file__).parent / "shard-run" / "Inputs" / "counter.mlir"
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 77}
-SECONDS, WAIT = 60, 900
+LIMITS = Limits(seconds=6, wait=180, memory=3 << 30)
 """Of a core, where what is read may take four; and by the clock: a busy machine fails no mutant, but what waits for nothing ends too."""
-MEMORY = 3 << 30
+MOST_MS, MOST_KIB = 5000, 1 << 20
 LARGEST = 40_000
 """Bytes of the largest program taken: parsing and compiling it must not take most of the time."""
+KINDS = ["text"] * 3 + ["swaps"] * 7 + ["bytecode"] * 3 + ["archive"] * 2 + ["artifact"] * 2 + ["checkpoint", "machine", "options"]
+PROGRAMS = ("text", "swaps", "bytecode")
+TIMEOUT = "--timeout=15000"
 
-TOKEN = re.compile(rb'-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|%[\w#]+|@\w+|"[^"\n]*"|[A-Za-z_][\w.]*|\S')
-NUMBERS = [b"0", b"-1", b"1", b"2", b"7", b"65537", b"2147483648", b"-9223372036854775808", b"9223372036854775807",
-           b"18446744073709551616", b"99999999999999999999999999", b"1.0e999", b"0x7FC00000", b"?"]
-WORDS = [b"f32", b"f64", b"bf16", b"i1", b"i32", b"ui8", b"complex<f32>", b"index", b"none", b"tensor<*xf32>", b"tensor<?xf32>",
-         b"f8E4M3FN", b"{", b"}", b"[", b"]", b"<", b">", b"(", b")", b",", b":", b"->", b'""', b'"x"', b"@mesh", b"%arg0",
-         b"true", b"dense<>", b"\xff\xfe", b"\x00", b"stablehlo.add", b"stablehlo.constant", b"unit", b"loc(unknown)"]
+STAGES = {
+    "spmd-convert-foreign-shardings": "import",
+    "spmd-sink-masks": "raise",
+    "spmd-propagate-shardings": "propagate",
+    "spmd-partition-to-local": "partition",
+    "spmd-combine-exchanges": "communicate",
+    "spmd-lower-communication": "lower",
+}
+"""The first pass of each stage."""
+PIPELINE = ["--shardc-pipeline"]
+RUNS: list[list[str]] = [[]] * 6 + [["--ranks=3"], ["--mesh=x=5"], ["--dynamic=all"], ["--interpret"], ["--reproducible"], ["--no-raise"], ["--verify-partition"],
+                   ["--fit-memory", "--memory-limit=100000"], ["--threads=2"]]
+MACHINE = b"""{
+  "preset": "generic", "flops": "80 GFLOP/s", "memory_bandwidth": "20 GB/s", "cache": "1 MiB", "shared_cache": 4194304,
+  "fork": "10 us", "multiprocessors": 128, "link": {"bandwidth": "10 GB/s", "latency": "2 us"},
+  "axes": {"x": {"bandwidth": "1 GB/s", "latency": "50 us"}}
+}
+"""
 
 
-def mutate_program(rng: random.Random, text: bytes, other: bytes) -> bytes:
-    """Change one to four things in ``text``; pieces may come from ``other``."""
-    for _ in range(rng.choice([1, 1, 1, 2, 3, 4])):
-        tokens = list(TOKEN.finditer(text))
-        if not tokens:
-            return text
-        token = rng.choice(tokens)
-        begin, end = token.span()
+@dataclass
+class Case:
+    """A damaged file, those beside it, and the run that reads them. Paths are those of the directory that it runs in."""
+
+    base: str
+    mutant: str
+    files: dict[str, bytes]
+    tool: str
+    arguments: list[str] = field(default_factory=list)
+    isRefused: bool = False
+    """Whether it must not end with code 0: a digest says that it is damaged."""
+
+    def write(self, directory: Path) -> None:
+        for name, content in self.files.items():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            (directory / name).write_bytes(content)
+
+
+def step_counter(folder: str, steps: int, *more: str) -> list[str]:
+    """Options of a run that keeps its state in ``folder``."""
+    return ["--carry=0-2:0-2", "--step-number=step", f"--steps={steps}", f"--checkpoint={folder}/saved", *more]
+
+
+class Campaign:
+    """What mutants are made of. Every mutant follows from its number and the seed."""
+
+    def __init__(self, tools: Path, corpus: Path, seed: int, sandbox: bool) -> None:
+        self.tools, self.seed, self.sandbox = tools, seed, sandbox
+        self.corpus = [path for path in sorted(corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
+        self.archives = [path for path in self.corpus if path.with_suffix(".npz").exists()]
+        self.command_lines: list[tuple[Path, list[str]]] = []
+        texts = {path: path.read_bytes() for path in self.corpus}
+        for path in sorted(TESTS.rglob("*.mlir")):
+            text = path.read_bytes()
+            lines = re.findall(rb"RUN: shard-run %s([^|>&<\n]*)", text) if len(text) < LARGEST else []
+            if lines:
+                texts[path] = b"\n".join(line for line in text.split(b"\n") if not line.lstrip().startswith(b"//") or line.startswith(b"// ----"))
+            for line in lines:
+                if not re.search(rb"[%'\"/]", line):
+                    self.command_lines.append((path, line.decode().split()))
+        self.programs = {path: Program(text) for path, text in texts.items()}
+        self.paths = list(texts)
+        self.swaps = Swaps(list(texts.values()))
+        self.options = sorted({option for _, options in self.command_lines for option in options})
+        self.small = sorted(self.archives, key=lambda path: path.stat().st_size)[:12]
+        self.portable = sorted(PORTABLE.glob("*.mlirbc"))
+        self.made: dict[tuple[Path, str], bytes] = {}
+        self.lock = threading.Lock()
+        with tempfile.TemporaryDirectory() as directory:
+            command = [str(tools / "shard-run"), str(COUNTER), *step_counter(directory, 2, "--save-every=2")]
+            subprocess.run(command, capture_output=True, check=True)
+            self.checkpoint = {str(file.relative_to(directory)): file.read_bytes() for file in Path(directory).rglob("*") if file.is_file()}
+
+    def make(self, path: Path, suffix: str) -> bytes:
+        """The program as bytecode or as an artifact, made when it is first asked for; empty where it cannot be."""
+        with self.lock:
+            if (path, suffix) not in self.made:
+                with tempfile.TemporaryDirectory() as directory:
+                    made = Path(directory) / f"program{suffix}"
+                    source = Path(directory) / "program.mlir"
+                    source.write_bytes(path.read_bytes())
+                    tool = ["shard-opt", "--emit-bytecode"] if suffix == ".mlirbc" else ["shard-translate"]
+                    subprocess.run([str(self.tools / tool[0]), str(source), *tool[1:], "-o", str(made)], capture_output=True, check=False)
+                    self.made[path, suffix] = made.read_bytes() if made.exists() else b""
+            return self.made[path, suffix]
+
+    def bytecode(self, rng: random.Random) -> tuple[Path, bytes]:
+        """Of every eighth program of the corpus, since it takes a start of a tool, or what is stored."""
+        path = rng.choice(self.corpus[::8] + self.portable)
+        return path, path.read_bytes() if path in self.portable else self.make(path, ".mlirbc")
+
+    def case(self, number: int, kind: str) -> Case:
+        rng = random.Random(self.seed * 1_000_003 + number)
+        case: Case = getattr(self, MAKERS.get(kind, kind))(rng)
+        if self.sandbox:
+            case.arguments.append("--sandbox")
+        return case
+
+    def compile(self, rng: random.Random, base: Path, name: str, mutant: bytes) -> Case:
+        """A run that reads a program."""
         kind = rng.randrange(10)
-        if kind == 0:  # a number
-            numbers = [t for t in tokens if t.group()[:1].isdigit() or t.group()[:1] == b"-"]
-            if numbers:
-                begin, end = rng.choice(numbers).span()
-            text = text[:begin] + rng.choice(NUMBERS) + text[end:]
-        elif kind == 1:
-            text = text[:begin] + rng.choice(WORDS) + text[end:]
-        elif kind == 2:
-            text = text[:begin] + text[end:]
-        elif kind == 3:
-            text = text[:end] + b" " + token.group() + text[end:]
-        elif kind == 4:  # a token from elsewhere in the program, of the same kind if there is one
-            same = [t for t in tokens if t.group()[:1] == token.group()[:1]]
-            text = text[:begin] + rng.choice(same).group() + text[end:]
-        elif kind == 5:  # a line away, doubled, or from another program
-            lines = text.split(b"\n")
-            at = rng.randrange(len(lines))
-            lines[at : at + 1] = rng.choice([[], [lines[at], lines[at]], [rng.choice(other.split(b"\n"))]])
-            text = b"\n".join(lines)
-        elif kind == 6:
-            at = rng.randrange(len(text))
-            text = text[:at] + bytes([rng.randrange(256)]) + text[at + 1 :]
-        elif kind == 7:
-            text = text[: rng.randrange(len(text))]
-        elif kind == 8:  # short as text, endless or deep when written out
-            count, fan = rng.choice([(40, 2), (400, 1), (20000, 1)])
-            part = rng.choice([b"[%s]", b"{x = %s}", b"loc(fused[%s])"])
-            aliases = [b"#x0 = " + (b'loc("a")' if part.startswith(b"loc") else b"unit")]
-            aliases += [b"#x%d = " % i + part % b", ".join([b"#x%d" % (i - 1)] * (1 if part.startswith(b"{") else fan)) for i in range(1, count)]
-            use = b" loc(#x%d)" if part.startswith(b"loc") else b" attributes {mhlo.x = #x%d}"
-            text = b"\n".join(aliases) + b"\n" + text.replace(b"module", b"module" + use % (count - 1), 1)
-        else:  # nested deeper
-            depth = rng.choice([3, 300, 30000])
-            pair = rng.choice([(b"[", b"]"), (b"(", b")"), (b"{", b"}"), (b"tensor<", b">"), (b"tuple<", b">")])
-            text = text[:begin] + pair[0] * depth + token.group() + pair[1] * depth + text[end:]
-    return text
+        if kind < 6:
+            return Case(base.name, name, {name: mutant}, "shard-run", [name, "--seed=1", TIMEOUT, *rng.choice(RUNS)])
+        if kind < 8:
+            return Case(base.name, name, {name: mutant}, "shard-opt", [name, *rng.choice([[], PIPELINE]), "-o", "/dev/null"])
+        emit = rng.choice([["--emit=obj", "-o", "out.o"], ["--emit=obj", "-o", "out.o", "--dynamic=all"], ["--emit=local", "-o", "-"],
+                           ["--emit=llvmir", "-o", "-"], ["--target=emulated-cuda", "--emit=llvmir", "-o", "-"]])
+        return Case(base.name, name, {name: mutant}, "shard-translate", [name, *emit])
 
+    def text(self, rng: random.Random) -> Case:
+        base = rng.choice(self.paths)
+        return self.compile(rng, base, "mutant.mlir", mutate_program(rng, self.programs[base].text, self.programs[rng.choice(self.paths)].text))
 
-def mutate_bytecode(rng: random.Random, data: bytes, other: bytes) -> bytes:
-    """Change one to four things in ``data``; pieces may come from ``other``. Most keep the lengths of all sections."""
-    if rng.random() < 0.6:
-        changed = bytearray(data)
-        for _ in range(rng.randint(1, 3)):
-            at = rng.randrange(20, len(data))
-            length = rng.choice([0, 0, 0, 1, 2, 8])
-            if length:
-                start = rng.randrange(20, len(data) - length)
-                at = min(at, len(data) - length)
-                changed[at : at + length] = data[start : start + length]
-            else:
-                changed[at] = rng.choice([changed[at] ^ 1 << rng.randrange(8), changed[at] + 2 & 0xFF, changed[at] - 2 & 0xFF, 1, 0xFF])
-        return bytes(changed)
-    for _ in range(rng.randint(1, 4)):
-        if len(data) < 8:
-            return data
-        at = rng.randrange(4 if rng.random() < 0.95 else 0, len(data))
-        length = rng.choice([1, 1, 2, 4, 16, 64, 400])
-        kind = rng.randrange(8)
+    def swaps_of(self, rng: random.Random) -> Case:
+        base = rng.choice(self.paths)
+        return self.compile(rng, base, "mutant.mlir", self.swaps.mutate(rng, self.programs[base]))
+
+    def bytecode_of(self, rng: random.Random) -> Case:
+        base, data = self.bytecode(rng)
+        return self.compile(rng, base, "mutant.mlirbc", mutate_bytecode(rng, data, self.bytecode(rng)[1]))
+
+    def archive(self, rng: random.Random) -> Case:
+        # An artifact is loaded in a tenth of the time.
+        isLoaded = rng.random() < 0.9
+        base = rng.choice(self.small if isLoaded else self.archives)
+        program = ("program.so", self.make(base, ".so")) if isLoaded else ("program.mlir", base.read_bytes())
+        archive = base.with_suffix(".npz").read_bytes()
+        case = Case(base.name, "mutant.npz", dict([program]), "shard-run", [program[0], TIMEOUT])
+        if rng.random() < 0.3:
+            arrays = arrays_of(archive)
+            damaged = rng.randrange(len(arrays))
+            for i, content in enumerate(arrays):
+                name = "mutant.npy" if i == damaged else f"in{i}.npy"
+                case.files[name] = mutate_array(rng, content) if i == damaged else content
+                case.arguments.append(f"--input=@{name}")
+            case.mutant = "mutant.npy"
+            return case
+        isExpected = rng.random() < 0.2
+        case.files["mutant.npz"] = mutate_archive(rng, archive)
+        case.arguments.append(f"--{'expect' if isExpected else 'inputs'}=@mutant.npz")
+        return case
+
+    def artifact(self, rng: random.Random) -> Case:
+        base, other = rng.choice(self.small), rng.choice(self.small)
+        whole = self.make(base, ".so")
+        mutant = mutate_artifact(rng, whole, self.make(other, ".so"))
+        isRefused = mutant not in (whole, self.make(other, ".so"))
+        case = Case(base.name, "mutant.so", {"mutant.so": mutant}, "shard-run", ["mutant.so", "--seed=1", TIMEOUT], isRefused)
+        kind = rng.randrange(3)
         if kind == 0:
-            data = data[:at] + bytes([rng.choice([0, 1, 0x7F, 0x80, 0xFE, 0xFF, rng.randrange(256)])]) + data[at + 1 :]
-        elif kind == 1:  # one bit
-            data = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1 :]
-        elif kind == 2:  # a number of nine bytes, as lengths may be
-            data = data[:at] + b"\0" + rng.randrange(1 << 64).to_bytes(8, "little") + data[at + rng.choice([1, 9]) :]
-        elif kind == 3:
-            data = data[:at] + data[at + length :]
-        elif kind == 4:
-            data = data[: at + length] + data[at : at + length] * rng.choice([1, 3, 200]) + data[at + length :]
-        elif kind == 5:
-            start = rng.randrange(len(other))
-            data = data[:at] + other[start : start + length] + data[at + length :]
-        elif kind == 6:
-            data = data[:at]
-        else:
-            data = data[:at] + bytes(rng.randrange(256) for _ in range(length)) + data[at + length :]
-    return data
+            case.arguments.append("--trust")
+        elif kind == 1:
+            case.tool, case.arguments = "shard-translate", ["mutant.so", "--emit=header", "-o", "-"]
+        return case
+
+    def checkpoint_of(self, rng: random.Random) -> Case:
+        files = dict(self.checkpoint)
+        name = rng.choice([name for name in files if files[name]])
+        mutate = mutate_program if name.endswith(".json") else mutate_artifact
+        data = files[name] = mutate(rng, files[name], rng.choice(list(files.values())) or files[name])
+        if name.endswith(".json") and rng.random() < 0.7:  # what follows is read, since the digest holds
+            index = str(Path(name).parent / "index.sha256")
+            files[index] = re.sub(rb"[0-9a-f]{64}(?=  index.json)", hashlib.sha256(data).hexdigest().encode(), files[index])
+        isRefused = not name.endswith((".json", "lock")) and data != self.checkpoint[name]
+        files["counter.so"] = self.make(COUNTER, ".so")
+        return Case(COUNTER.name, name, files, "shard-run", ["counter.so", *step_counter(".", 3, "--resume", TIMEOUT)], isRefused)
+
+    def machine(self, rng: random.Random) -> Case:
+        base = rng.choice(self.corpus[:12])
+        mutant = mutate_program(rng, MACHINE, MACHINE) if rng.random() < 0.7 else mutate_bytecode(rng, MACHINE, MACHINE)
+        files = {"mutant.json": mutant, "program.mlir": self.programs[base].text}
+        return Case(base.name, "mutant.json", files, "shard-translate", ["program.mlir", "--machine=mutant.json", "--emit=local", "-o", "-"])
+
+    def command_line(self, rng: random.Random) -> Case:
+        base, options = rng.choice(self.command_lines)
+        options = [option for option in options if not (self.sandbox and option.startswith("--processes"))]
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            if not options or rng.random() < 0.2:
+                options.append(rng.choice(self.options))
+            at = rng.randrange(len(options))
+            options[at] = mutate_option(rng, options[at], self.options).replace("/", "").replace("..", ".")
+        return Case(base.name, "program.mlir", {"program.mlir": self.programs[base].text}, "shard-run", ["program.mlir", *options])
 
 
-def bomb(rng: random.Random, name: str) -> bytes:
-    """Return an archive whose members are far larger than it, or say that they are."""
-    written = io.BytesIO()
-    size = rng.choice([1 << 20, 1 << 28, 1 << 32])
-    shape = rng.choice([b"(%d,)" % (size // 4), b"(3,)", b"(%d, 4294967296)" % (1 << 33)])
-    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + b", }\n"
-    content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(1 << 24)
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
-    data = bytearray(written.getvalue())
-    directory = data.rindex(b"PK\x01\x02")
-    # Sizes as they are, or as they are not, in one place or in both.
-    if rng.random() < 0.7:
-        for at in [directory + 24] + [22] * rng.randrange(2):
-            data[at : at + 4] = min(size, 0xFFFFFFFE).to_bytes(4, "little")
-    return bytes(data)
+def arrays_of(archive: bytes) -> list[bytes]:
+    """The .npy files in0, in1, … of an archive."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        names = [name for name in opened.namelist() if name.startswith("in")]
+        return [opened.read(f"in{i}.npy") for i in range(len(names))]
 
 
-def mutate_archive(rng: random.Random, data: bytes) -> bytes:
-    """Change the zip, or one member's .npy header or length."""
-    if rng.random() < 0.04:
-        return bomb(rng, "in0.npy")
-    if rng.random() < 0.5:
-        changed = bytearray(data)
-        for _ in range(rng.randint(1, 6)):
-            # Most of a zip's structure stands at its end.
-            at = rng.randrange(len(changed)) if rng.random() < 0.4 else max(0, len(changed) - 1 - rng.randrange(400))
-            changed[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
-        return bytes(changed) if rng.random() < 0.7 else bytes(changed[: rng.randrange(len(changed))])
-    members = []
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = [[name, archive.read(name)] for name in archive.namelist()]
-    member = rng.choice(members)
-    name, content = member
-    kind = rng.randrange(7)
-    header_end = 10 + int.from_bytes(content[8:10], "little")
-    header = content[10:header_end]
-    if kind == 0:
-        at = rng.randrange(min(len(content), 140))
-        content = content[:at] + bytes([rng.randrange(256)]) + content[at + 1 :]
-    elif kind == 1:
-        content = content[: rng.randrange(len(content))]
-    elif kind == 2:
-        shape = rng.choice([b"(9223372036854775807, 2)", b"(-1,)", b"()", b"(0,)", b"(" + b"2, " * 40 + b")", b"(1e3,)", b"(4294967296, 4294967296)"])
-        header = re.sub(rb"\([^)]*\)", shape, header)
-        content = content[:8] + len(header).to_bytes(2, "little") + header + content[header_end:]
-    elif kind == 3:
-        header = re.sub(rb"'[<>|=]\w+'", rng.choice([b"'|O'", b"'<f3'", b"'>f4'", b"'<U8'", b"'|V99999999999'", b"''"]), header)
-        content = content[:8] + len(header).to_bytes(2, "little") + header + content[header_end:]
-    elif kind == 4:
-        content = content[:8] + rng.randrange(65536).to_bytes(2, "little") + content[10:]
-    elif kind == 5:
-        name = rng.choice(["../../in0.npy", "/in0.npy", "in0", "in0.npy\x00", name, "in" + "9" * 300 + ".npy"])
-    else:
-        header = header.replace(b"False", rng.choice([b"True", b"None", b"[" * 5000, b"__import__('os')"]))
-        content = content[:8] + (len(header) & 0xFFFF).to_bytes(2, "little") + header + content[header_end:]
-    member[0], member[1] = name, content
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", rng.choice([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])) as archive:
-        for name, content in members:
-            archive.writestr(zipfile.ZipInfo(name), content)
-    return written.getvalue()
+MAKERS = {"swaps": "swaps_of", "bytecode": "bytecode_of", "checkpoint": "checkpoint_of", "options": "command_line"}
+"""The makers of kinds that are not called like them."""
 
 
-def mutate_artifact(rng: random.Random, data: bytes, other: bytes) -> bytes:
-    """Turn bits, put in a piece from elsewhere, or cut off."""
-    changed = bytearray(data)
-    kind = rng.randrange(5)
-    if kind == 0:
-        for _ in range(rng.choice([1, 1, 1, 8])):
-            changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
-    elif kind == 1:  # headers and the seal's end: what is read before anything is compared
-        at = rng.choice([rng.randrange(64), len(data) - 1 - rng.randrange(64)])
-        at = min(max(at, 0), len(data) - 1)  # files of checkpoints may be shorter
-        changed[at] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
-    elif kind == 2:
-        length = rng.choice([1, 8, 64, 4096])
-        start, at = rng.randrange(len(other)), rng.randrange(len(data))
-        changed[at : at + length] = other[start : start + length]
-    elif kind == 3:
-        return data[: rng.randrange(len(data))]
-    else:
-        size = rng.randrange(len(data))
-        return data[:size] + other[size:] if rng.random() < 0.5 else data + bytes(rng.randrange(256) for _ in range(rng.choice([1, 40, 5000])))
-    return bytes(changed)
+def judge(case: Case, ended: Ended) -> str:
+    """What is wrong with how a run ended; empty if nothing."""
+    said = ended.said.strip()[-600:]
+    if ended.code == 0 and case.isRefused:
+        return f"damage that is not noticed: {said}"
+    if ended.by_clock:
+        return f"no end within {LIMITS.wait} s by the clock: {said}"
+    if ended.code in (-signal.SIGKILL, -signal.SIGXCPU):
+        return f"no end within {LIMITS.seconds} s of a core: {said}"
+    if "error: sandbox: " in ended.said:
+        return f"a forbidden call: {said}"
+    if ended.code not in DOCUMENTED:
+        return f"exit code {ended.code}: {said}"
+    if ended.code != 0 and "error" not in ended.said and not ended.said.startswith(f"{case.tool}: for the -"):
+        return f"exit code {ended.code} without a diagnostic: {said}"
+    if ended.ms > MOST_MS:
+        return f"{ended.ms / 1000:.1f} s of a core, exit code {ended.code}: {said}"
+    if ended.kib > MOST_KIB:
+        return f"{ended.kib / 1024:.0f} MiB of memory, exit code {ended.code}: {said}"
+    return ""
 
 
-def step_counter(tool: str, folder: Path, steps: int, *more: str) -> list[str]:
-    """A run that keeps its state in ``folder``."""
-    return [tool, str(COUNTER), "--carry=0-2:0-2", "--step-number=step", f"--steps={steps}", f"--checkpoint={folder}/saved", *more]
+def without_times(said: str) -> str:
+    """What two runs of the same must both say."""
+    said = re.sub(r"\d+(\.\d+)? (ms|s|us|%|MiB of address space)(?!\w)", "N", said)
+    return re.sub(r"process \d+|0x[0-9a-f]+|\d+ bytes available", "N", said)
 
 
-def damage_checkpoint(rng: random.Random, folder: Path, files: dict[str, bytes], tool: str) -> tuple[Path, list[str]]:
-    """A checkpoint of which one file is damaged, or its digest as well, and the run that goes on from there."""
-    name = rng.choice([name for name in files if files[name]])
-    for other, content in files.items():
-        path = folder / other
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    damaged = folder / name
-    data = files[name]
-    mutate = mutate_program if name.endswith(".json") else mutate_artifact
-    data = mutate(rng, data, rng.choice(list(files.values())) or data)
-    damaged.write_bytes(data)
-    index = damaged.parent / "index.sha256"
-    if name.endswith(".json") and rng.random() < 0.7:  # what follows is read, since the digest holds
-        index.write_text(re.sub(r"[0-9a-f]{64}(?=  index.json)", hashlib.sha256(data).hexdigest(), files[str(index.relative_to(folder))].decode()))
-    kept = folder / "mutant.checkpoint"
-    kept.write_bytes(name.encode() + b"\n" + data)
-    return kept, step_counter(tool, folder, 3, "--resume", "--timeout=15000")
+class Tools:
+    """A fork server of each tool for each thread."""
+
+    def __init__(self, tools: Path, folder: Path) -> None:
+        self.tools, self.folder = tools, folder
+        self.library = build_library(folder)
+        self.local = threading.local()
+        self.servers: list[ForkServer] = []
+
+    def run(self, case: Case, directory: Path) -> Ended:
+        servers = self.local.__dict__
+        if case.tool not in servers:
+            servers[case.tool] = ForkServer(str(self.tools / case.tool), self.library, self.folder)
+            self.servers.append(servers[case.tool])
+        server: ForkServer = servers[case.tool]
+        return server.run(case.arguments, directory, LIMITS)
+
+    def close(self) -> None:
+        for server in self.servers:
+            server.close()
 
 
-def limit() -> None:
-    """Run in the child: what a mutant may take."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+def is_compiled_in_time(tools: Tools, case: Case, directory: Path) -> bool:
+    """Whether a run that took too much did so because its program does: a loop may go on for ever."""
+    options = [option for option in case.arguments if option.startswith(("--ranks", "--mesh", "--sizes", "--dynamic"))]
+    model = case.arguments[0]
+    ended = tools.run(Case(case.base, case.mutant, case.files, "shard-translate", [model, *options, "--emit=obj", "-o", "out.o"]), directory)
+    return ended.code == 0 and ended.ms < MOST_MS and ended.kib < MOST_KIB
 
 
-def run(command: list[str]) -> tuple[int | None, str]:
-    """The exit code, and what went wrong, if anything did."""
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=WAIT, check=False, preexec_fn=limit)
-    except subprocess.TimeoutExpired:
-        return None, f"no end within {WAIT} s"
-    if done.returncode == -signal.SIGKILL:
-        return None, f"no end within {SECONDS} s of a core"
-    if done.returncode == -signal.SIGINT:
-        raise KeyboardInterrupt  # of the campaign: this mutant is run again
-    said = done.stderr.decode(errors="replace").strip()
-    if "sandbox:" in said:
-        return done.returncode, f"a forbidden call: {said[-600:]}"
-    if done.returncode not in DOCUMENTED:
-        return done.returncode, f"exit code {done.returncode}: {said[-600:]}"
-    if done.returncode != 0 and "error" not in said:
-        return done.returncode, f"exit code {done.returncode} without a diagnostic: {said[-600:]}"
-    return done.returncode, ""
+def stage_of(tools: Tools, case: Case, directory: Path) -> str:
+    """Which stage refuses the program of ``case``; "none" if all take it."""
+    stages = ["--mlir-disable-threading", "--mlir-print-ir-before=" + ",".join(STAGES)]
+    ended = tools.run(Case(case.base, case.mutant, case.files, "shard-opt", [case.mutant, *PIPELINE, *stages, "-o", "/dev/null"]), directory)
+    begun = re.findall(r"IR Dump Before \S+ \((\S+)\)", ended.said)
+    if ended.code == 0:
+        return "none"
+    return STAGES[begun[-1]] if begun else "read"
 
 
 def main() -> int:
@@ -281,34 +335,18 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
+    parser.add_argument("--kinds", help="these alone")
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--save", type=Path, default=Path("mutant-failures"))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--control", type=int, default=200, help="every which mutant is given to the tool itself as well")
     parser.add_argument("--results", type=Path)
     parser.add_argument("--again", action="store_true", help="forget what was run before")
     parser.add_argument("--sandbox", action="store_true", help="confine the tools; a forbidden call is a failure")
     options = parser.parse_args()
-    programs = [path for path in sorted(options.corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
-    archives = [path for path in programs if path.with_suffix(".npz").exists()]
-    tools = Path(shutil.which(options.shard_run) or options.shard_run).parent
-    def emit_bytecode(path: Path) -> bytes:
-        command = [str(tools / "shard-opt"), str(path), "--emit-bytecode", "-o", "-"]
-        return subprocess.run(command, capture_output=True, check=True).stdout
-
-    bytecode = {path: emit_bytecode(path) for path in programs[:: max(1, len(programs) // 24)]}
-    bytecode |= {path: path.read_bytes() for path in sorted(PORTABLE.glob("*.mlirbc"))}
-
-    def make_artifact(path: Path) -> bytes:
-        with tempfile.TemporaryDirectory() as directory:
-            made = Path(directory) / "program.so"
-            subprocess.run([str(tools / "shard-translate"), str(path), "-o", str(made)], capture_output=True, check=True)
-            return made.read_bytes()
-
-    artifacts = {path: make_artifact(path) for path in sorted(programs, key=lambda path: path.stat().st_size)[:8]}
-    with tempfile.TemporaryDirectory() as directory:
-        subprocess.run(step_counter(options.shard_run, Path(directory), 2, "--save-every=2"), capture_output=True, check=True)
-        checkpoint = {str(file.relative_to(directory)): file.read_bytes() for file in Path(directory).rglob("*") if file.is_file()}
+    kinds = [kind for kind in KINDS if not options.kinds or kind in options.kinds.split(",")]
+    kinds = ["swaps" if kind == "checkpoint" and options.sandbox else kind for kind in kinds]
     known: dict[int, dict[str, object]] = {}
     if options.results and options.again:
         options.results.unlink(missing_ok=True)
@@ -318,54 +356,53 @@ def main() -> int:
                 entry = json.loads(line)
             except ValueError:
                 continue  # cut off when the campaign was stopped
-            if entry["seed"] == options.seed:
+            if entry["seed"] == options.seed and entry.get("sandbox") == options.sandbox:
                 known[entry["number"]] = entry
+    warnings.simplefilter("ignore")  # archives whose members have one name are what is wanted
+    work = tempfile.TemporaryDirectory()
+    os.environ["SHARDC_CACHE_DIR"] = ""  # what is tested is compiled
+    os.environ.setdefault("XDG_CONFIG_HOME", work.name)  # and signed with a key of its own
+    folder = Path(shutil.which(options.shard_run) or options.shard_run).resolve().parent
+    campaign = Campaign(folder, options.corpus, options.seed, options.sandbox)
+    tools = Tools(folder, Path(work.name))
 
     def attempt(number: int) -> None:
-        rng = random.Random(options.seed * 1_000_003 + number)
-        with tempfile.TemporaryDirectory() as directory:
-            if number % 20 == 19:
-                mutant, command = damage_checkpoint(rng, Path(directory), checkpoint, options.shard_run)
-                path = COUNTER
-            elif number % 4 == 3:
-                path = rng.choice(list(artifacts))
-                mutant = Path(directory) / "mutant.so"
-                mutant.write_bytes(mutate_artifact(rng, artifacts[path], rng.choice(list(artifacts.values()))))
-                command = rng.choice(
-                    [[options.shard_run, str(mutant), "--seed=1", "--timeout=15000", *trust] for trust in ([], ["--trust"])]
-                    + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
-                )
-            elif number % 4 == 2:
-                path = rng.choice(archives)
-                mutant = Path(directory) / "mutant.npz"
-                mutant.write_bytes(mutate_archive(rng, path.with_suffix(".npz").read_bytes()))
-                command = [options.shard_run, str(path), f"--inputs=@{mutant}", "--timeout=15000"]
-            else:
-                if number % 4 == 0:
-                    path = rng.choice(programs)
-                    mutant = Path(directory) / "mutant.mlir"
-                    mutant.write_bytes(mutate_program(rng, path.read_bytes(), rng.choice(programs).read_bytes()))
-                else:
-                    path = rng.choice(list(bytecode))
-                    mutant = Path(directory) / "mutant.mlirbc"
-                    mutant.write_bytes(mutate_bytecode(rng, bytecode[path], rng.choice(list(bytecode.values()))))
-                command = rng.choice(
-                    [[options.shard_run, str(mutant), "--seed=1", "--timeout=15000"]] * 4
-                    + [[str(tools / "shard-opt"), str(mutant), "-o", "/dev/null"]]
-                    + [[str(tools / "shard-translate"), str(mutant), "--emit=header", "-o", "-"]]
-                )
-            code, problem = run([*command, "--sandbox"] if options.sandbox else command)
-            if problem:
-                options.save.mkdir(parents=True, exist_ok=True)
-                kept = options.save / f"{path.stem}-{options.seed}-{number}{mutant.suffix}"
-                kept.write_bytes(mutant.read_bytes())
-                problem = f"mutant {number} of {path.name}, kept as {kept}: {problem}"
-                print(problem, flush=True)
-        known[number] = {"seed": options.seed, "number": number, "kind": mutant.suffix, "code": code, "problem": problem}
+        kind = kinds[number % len(kinds)]
+        case = campaign.case(number, kind)
+        stage = ""
+        with tempfile.TemporaryDirectory(dir=work.name) as directory:
+            case.write(Path(directory))
+            ended = tools.run(case, Path(directory))
+            problem = judge(case, ended)
+            # Ranks that take turns on a busy machine are at a core for less.
+            isLoop = ended.by_clock and b"while" in case.files[case.mutant]
+            takes = ended.ms > MOST_MS or ended.kib > MOST_KIB or isLoop
+            if problem and takes and case.tool == "shard-run" and case.mutant.startswith("mutant.mlir") and is_compiled_in_time(tools, case, Path(directory)):
+                problem, stage = "", "endless"
+            elif not problem and kind in PROGRAMS and number // len(kinds) % 16 == 0:
+                stage = stage_of(tools, case, Path(directory))
+        if options.control and number % options.control == 0 and not problem:
+            with tempfile.TemporaryDirectory(dir=work.name) as directory:
+                case.write(Path(directory))
+                real = run_tool(str(folder / case.tool), case.arguments, Path(directory), LIMITS)
+            if (real.code, without_times(real.said)) != (ended.code, without_times(ended.said)):
+                problem = f"forked, the tool ends with {ended.code}: {ended.said[-400:]}\nstarted, with {real.code}: {real.said[-400:]}"
+        if problem:
+            kept = options.save / f"{Path(case.base).stem}-{options.seed}-{number}"
+            kept.mkdir(parents=True, exist_ok=True)
+            case.write(kept)
+            (kept / "command").write_text(shlex.join([case.tool, *case.arguments]) + "\n")
+            problem = f"mutant {number} ({kind}) of {case.base}, kept in {kept}: {problem}"
+            print(problem, flush=True)
+        known[number] = {"seed": options.seed, "sandbox": options.sandbox, "number": number, "kind": kind, "tool": case.tool,
+                         "code": ended.code, "ms": round(ended.ms, 1), "kib": ended.kib, "stage": stage, "problem": problem}
         if options.results:
             with options.results.open("a") as results:
                 results.write(json.dumps(known[number]) + "\n")
 
+    # In the background of a shell neither would stop it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     numbers = range(options.first, options.first + options.count)
     with ThreadPoolExecutor(options.jobs) as pool:
         try:
@@ -373,14 +410,30 @@ def main() -> int:
         except KeyboardInterrupt:
             pool.shutdown(cancel_futures=True)
             return 130
-    entries = [known[number] for number in numbers]
-    for kind in (".mlir", ".mlirbc", ".npz", ".so", ".checkpoint"):
-        counts = collections.Counter(str(entry["code"]) for entry in entries if entry["kind"] == kind)
-        print(f"{counts.total()} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
+    tools.close()
+    return report([known[number] for number in numbers], options.sandbox)
+
+
+def report(entries: list[dict], sandbox: bool) -> int:
+    """Print what became of the mutants."""
+    for kind in dict.fromkeys(KINDS):
+        of = [entry for entry in entries if entry["kind"] == kind]
+        counts = collections.Counter(str(entry["code"]) for entry in of)
+        if of:
+            print(f"{len(of)} {kind}: " + ", ".join(f"exit code {code}: {counts[code]}" for code in sorted(counts)))
+    order = ["read", *STAGES.values(), "none"]
+    for kind in PROGRAMS:
+        stages = collections.Counter(entry["stage"] for entry in entries if entry["stage"] in order and entry["kind"] == kind)
+        if stages:
+            print(f"stage that refuses, of {stages.total()} {kind}: " + ", ".join(f"{stage} {stages[stage]}" for stage in order if stages[stage]))
+    endless = sum(entry["stage"] == "endless" for entry in entries)
+    print(f"{endless} programs that run on, or take much memory, as they say")
+    print(f"{sum(entry['ms'] for entry in entries) / max(1, len(entries)):.1f} ms of a core a mutant, at most {max(entry['ms'] for entry in entries):.0f}; "
+          f"at most {max(entry['kib'] for entry in entries) // 1024} MiB")
     problems = [entry for entry in entries if entry["problem"]]
-    if options.sandbox:
-        print(f"{sum('a forbidden call' in entry['problem'] for entry in problems)} forbidden calls in {options.count} runs")
-    print(f"{options.count - len(problems)} passed, {len(problems)} failed")
+    if sandbox:
+        print(f"{sum('a forbidden call' in entry['problem'] for entry in problems)} forbidden calls in {len(entries)} runs")
+    print(f"{len(entries) - len(problems)} passed, {len(problems)} failed")
     return int(bool(problems))
 
 
