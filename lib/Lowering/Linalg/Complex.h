@@ -49,6 +49,11 @@ mlir::Value complexAtanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 /// Four products, in sums of many of which an error of the last place is lost.
 mlir::Value complexMultiplyPlainly(mlir::ImplicitLocOpBuilder &b,
                                    mlir::ValueRange args);
+/// A product so far times one element more, of long products, whose errors are
+/// small beside the modulus anyway: two products and two fused ones. Zeros of a
+/// part that cancels are not exact.
+mlir::Value complexMultiplyOn(mlir::ImplicitLocOpBuilder &b,
+                              mlir::Value product, mlir::Value element);
 /// The modulus, a float.
 mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 

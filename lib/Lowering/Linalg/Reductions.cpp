@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
+#include "Complex.h"
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -27,7 +28,8 @@ struct Reducer {
   Lowerer &l;
   Region &region;
   Operation *wideOp = nullptr; // one op of narrow floats
-  SmallVector<Type> types;     // of the accumulators
+  bool multipliesComplex = false;
+  SmallVector<Type> types; // of the accumulators
 
   Reducer(Lowerer &l, Region &region, TypeRange results);
 
@@ -44,11 +46,11 @@ Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
     : l(l), region(region) {
   for (Type type : results)
     types.push_back(signlessType(elementType(type)));
-  auto narrow = types.size() == 1 ? dyn_cast<FloatType>(types[0]) : nullptr;
+  if (types.size() != 1)
+    return;
   Block &block = region.front();
   Operation &first = block.front();
-  if (!narrow || narrow.getWidth() >= 32 ||
-      !isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp,
+  if (!isa<stablehlo::AddOp, stablehlo::MulOp, stablehlo::MaxOp,
            stablehlo::MinOp>(first) ||
       first.getNextNode() != block.getTerminator() ||
       block.getTerminator()->getOperand(0) != first.getResult(0))
@@ -58,6 +60,11 @@ Reducer::Reducer(Lowerer &l, Region &region, TypeRange results)
                 (first.getOperand(0) == block.getArgument(1) &&
                  first.getOperand(1) == block.getArgument(0));
   if (!ofBoth)
+    return;
+  multipliesComplex =
+      isa<ComplexType>(types[0]) && isa<stablehlo::MulOp>(first);
+  auto narrow = dyn_cast<FloatType>(types[0]);
+  if (!narrow || narrow.getWidth() >= 32)
     return;
   wideOp = &first;
   types[0] = computeType(narrow);
@@ -85,6 +92,8 @@ SmallVector<Value> Reducer::combine(ValueRange accumulators,
       return {arith::MaximumFOp::create(l.b, sum, element).getResult()};
     return {arith::MinimumFOp::create(l.b, sum, element).getResult()};
   }
+  if (multipliesComplex)
+    return {complexMultiplyOn(l.b, accumulators[0], elements[0])};
   SmallVector<Value> args(accumulators);
   args.append(elements.begin(), elements.end());
   return l.scalarRegion(region, args);
