@@ -466,10 +466,14 @@ static LogicalResult decompose(BitcastConvertOp op) {
   auto from = Ops::typeOf(op.getOperand()), to = Ops::typeOf(op.getResult());
   auto fromComplex = dyn_cast<ComplexType>(from.getElementType()),
        toComplex = dyn_cast<ComplexType>(to.getElementType());
-  if ((!fromComplex && !toComplex) || from == to)
+  if (!fromComplex && !toComplex)
     return success();
-  Ops ops(op);
   Value value = op.getOperand();
+  if (from == to) {
+    replace(op, value);
+    return success();
+  }
+  Ops ops(op);
   if (fromComplex) {
     auto part = from.clone(fromComplex.getElementType());
     SmallVector<int64_t> shape(from.getShape());

@@ -87,6 +87,8 @@ func.func @bits_of_complex() {
   check.expect_eq %3, %a : tensor<complex<f64>>
   %4 = stablehlo.bitcast_convert %0 : (tensor<2xcomplex<f32>>) -> tensor<complex<f64>>
   check.expect_eq %4, %a : tensor<complex<f64>>
+  %5 = stablehlo.bitcast_convert %0 : (tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+  check.expect_eq %5, %0 : tensor<2xcomplex<f32>>
   return
 }
 
