@@ -672,7 +672,8 @@ LogicalResult SdyConverter::run() {
     auto attr = dyn_cast<sdy::MeshAttr>(mesh.getValue());
     if (!attr)
       return module.emitError("frontend attribute 'xla.sdy.meshes' has ")
-             << mesh.getValue() << ", expected a mesh";
+             << mesh.getValue() << " as '" << mesh.getName().getValue()
+             << "', expected a mesh such as #sdy.mesh<[\"x\"=2]>";
     if (!module.lookupSymbol(mesh.getName()))
       sdy::MeshOp::create(builder, module.getLoc(), mesh.getName().getValue(),
                           attr);

@@ -537,8 +537,9 @@ FailureOr<SmallVector<Value>> Emulator::exchange(Operation *op, int64_t number,
   auto all = cast<stablehlo::AllToAllOp>(op);
   int64_t split = all.getSplitDimension();
   if (static_cast<int64_t>(all.getSplitCount()) != count)
-    return op->emitOpError() << "splits in " << all.getSplitCount()
-                             << " parts for groups of " << count << " members";
+    return op->emitOpError()
+           << "splits in " << all.getSplitCount() << " parts for groups of "
+           << count << " members, expected as many";
   int64_t size =
       cast<RankedTensorType>(members.front().getType()).getDimSize(split) /
       count;

@@ -541,7 +541,8 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
     });
     if (!llvm::equal(types, TypeRange(ValueRange(sent.values))))
       return LogicalResult(inner->emitOpError("receives ")
-                           << recv.getResultTypes() << ", but what was sent is "
+                           << llvm::to_vector(types)
+                           << ", but what was sent is "
                            << TypeRange(ValueRange(sent.values)));
     size_t next = 0;
     for (Value result : recv.getResults()) {

@@ -168,7 +168,9 @@ LogicalResult Inliner::flatten(func::FuncOp function) {
     return diag;
   }
   if (active.size() >= kMaxDepth)
-    return function.emitError("calls are more than ") << kMaxDepth << " deep";
+    return function.emitError("function @")
+           << function.getSymName() << " is reached by more than " << kMaxDepth
+           << " calls, one in the other, the limit; inline some";
   if (!function.getBody().hasOneBlock())
     return function.emitError("function @")
            << function.getSymName() << " has "

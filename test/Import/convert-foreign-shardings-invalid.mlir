@@ -76,3 +76,41 @@ module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{}"}} {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {mhlo.num_partitions = 2 : i32} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @below {{has configuration "unspecified_dims=[0,rows]", expected numbers of dims}}
+    %0 = stablehlo.custom_call @Sharding(%x) {backend_config = "unspecified_dims=[0,rows]", mhlo.sharding = "{replicated}"} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=2]>}"}} {
+  // expected-error @below {{frontend attribute 'xla.sdy.sharding' is 7 : i64, expected one sharding}}
+  func.func @main(%x: tensor<4xf32> {mhlo.frontend_attributes = {xla.sdy.sharding = "7"}}) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{}"}} {
+  func.func @main(%x: tensor<4xf32>) {
+    // expected-error @below {{@xla.sdy.ShardingGroup expects a number as 'xla.sdy.sharding_group_id'}}
+    stablehlo.custom_call @xla.sdy.ShardingGroup(%x) {has_side_effect = true, mhlo.frontend_attributes = {other = "1"}} : (tensor<4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{frontend attribute 'xla.sdy.meshes' has 3 : i64 as 'mesh', expected a mesh such as #sdy.mesh}}
+module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = 3}"}} {
+  func.func @main(%x: tensor<4xf32>) {
+    return
+  }
+}

@@ -13,3 +13,19 @@ func.func @tuple(%x: tuple<tensor<4xf32>>) -> tensor<4xf32> {
   %0 = stablehlo.get_tuple_element %x[0] : (tuple<tensor<4xf32>>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @letters(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  // expected-error @below {{'stablehlo.unary_einsum' op has config "aa->a", expected a letter for each dim, those of an operand and of the result once, and the result's among them, for example "ab,bc->ac"}}
+  %0 = "stablehlo.unary_einsum"(%x) <{einsum_config = "aa->a"}> : (tensor<2x3xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @batches(%x: tensor<2x3xf32>, %i: tensor<2x4xi32>) -> tensor<2x4xf32> {
+  // expected-error @below {{'stablehlo.torch_index_select' op selects along dim 0 with 1 batch dims, expected a dim of 'tensor<2x3xf32>' behind as many dims of 'tensor<2x4xi32>'}}
+  %0 = "stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 1 : i64}> : (tensor<2x3xf32>, tensor<2x4xi32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --spmd-import="unsharded=true host-calls=true" --verify-diagnostics
+// RUN: shard-opt %s --spmd-import="unsharded=true host-calls=true" --split-input-file --verify-diagnostics
 // One rank does what a loop that communicates does for all of them, and drops what a rank would not have done: a call of
 // Python would be made all the same.
 sdy.mesh @mesh = <["x"=2]>
@@ -18,4 +18,16 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
     sdy.return %1#1 : tensor<2xf32>
   } : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%y: tensor<4xf32>) {
+    // expected-error @below {{splits in 4 parts for groups of 2 members, expected as many}}
+    %1 = "stablehlo.all_to_all"(%y) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 4 : i64, replica_groups = dense<> : tensor<0x0xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+    sdy.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
 }

@@ -76,3 +76,19 @@ func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
   %0:2 = stablehlo.custom_call @dce_sink(%x) {has_side_effect = true} : (tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>)
   return %0#0, %0#1 : tensor<5xf32>, tensor<5xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<5x48xf32>, %z: tensor<f32>) -> tensor<5x49xf32> {
+  // expected-error @below {{custom call @ApproxTopK turns 'tensor<5x48xf32>' into 'tensor<5x49xf32>', expected a part of dim 1}}
+  %0 = stablehlo.custom_call @ApproxTopK(%x, %z) {mhlo.backend_config = {reduction_dim = 1 : i64}} : (tensor<5x48xf32>, tensor<f32>) -> tensor<5x49xf32>
+  return %0 : tensor<5x49xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<5x3xf32>) -> tensor<3x5xf32> {
+  // expected-error @below {{custom call @LayoutConstraint expects results of its operands' types}}
+  %0 = stablehlo.custom_call @LayoutConstraint(%x) : (tensor<5x3xf32>) -> tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}

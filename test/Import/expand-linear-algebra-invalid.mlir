@@ -53,3 +53,11 @@ func.func @pivots(%p: tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
   %0:2 = stablehlo.custom_call @cu_lu_pivots_to_permutation(%p) : (tensor<3xi32>) -> (tensor<3xi32>, tensor<3xi32>)
   return %0#0, %0#1 : tensor<3xi32>, tensor<3xi32>
 }
+
+// -----
+
+func.func @reflectors(%a: tensor<5x3xf32>, %taus: tensor<3xf32>, %b: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  // expected-error @below {{custom call @lapack_sormqr_ffi multiplies 'tensor<4x2xf32>' from the left by reflectors in 'tensor<5x3xf32>'}}
+  %0 = stablehlo.custom_call @lapack_sormqr_ffi(%a, %taus, %b) {mhlo.backend_config = {left = true, transpose = false}} : (tensor<5x3xf32>, tensor<3xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}

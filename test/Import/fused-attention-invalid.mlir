@@ -53,3 +53,11 @@ func.func @main(%q: tensor<2x32x4x64xbf16>) {
   %1 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %q, %q) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22fmha_scale\22: 0.125, \22mask_type\22: \22NO_MASK\22, \22dropout_rate\22: 0.0}}"} : (tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>) -> tensor<2x4x32x64xbf16>
   return
 }
+
+// -----
+
+func.func @main(%q: tensor<2x32x4x64xbf16>) {
+  // expected-error @below {{custom call @__cudnn$fmhaSoftmax has a workspace of type 'tensor<0xf32>'}}
+  %1:2 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%q, %q, %q) {api_version = 2 : i32, backend_config = "{\22cudnn_fmha_backend_config\22: {\22fmha_scale\22: 0.125, \22mask_type\22: \22NO_MASK\22, \22dropout_rate\22: 0.0}}"} : (tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>, tensor<2x32x4x64xbf16>) -> (tensor<2x4x32x64xbf16>, tensor<0xf32>)
+  return
+}

@@ -32,3 +32,11 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @Unknown(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<2x8xcomplex<f32>>, %y: tensor<8x2xf32>) -> tensor<2x2xcomplex<f32>> {
+  // expected-error @below {{under --reproducible: its factors are of different kinds}}
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<2x8xcomplex<f32>>, tensor<8x2xf32>) -> tensor<2x2xcomplex<f32>>
+  return %0 : tensor<2x2xcomplex<f32>>
+}

@@ -1,4 +1,6 @@
 // RUN: shard-opt %s --split-input-file --spmd-refine-shapes=shapes="0=6x4" --verify-diagnostics
+// RUN: not shard-opt %s --split-input-file --spmd-refine-shapes=shapes="0=6xq" 2>&1 | FileCheck %s --check-prefix=SIZE
+// SIZE: error: shapes option has '0=6xq', expected an argument and sizes such as 0=8x6
 
 // expected-error @below {{shapes option gives argument 0 the shape 6x4, but its type is 'tensor<?x3xf32>'}}
 func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
@@ -54,4 +56,62 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?xf32> {
   // expected-error @below {{unsupported: shapes of the results of 'stablehlo.reshape', 'tensor<?xf32>', cannot be inferred from its operands}}
   %0 = stablehlo.reshape %x : (tensor<?x4xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %zero: tensor<f32>) -> tensor<?x4xf32> {
+  %two = stablehlo.constant dense<2> : tensor<2xi32>
+  // expected-error @below {{has 3 operands, expected n inputs, n initial values and five shapes}}
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %zero, %two) {called_computations = [@add]} : (tensor<?x4xf32>, tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %zero: tensor<f32>) -> tensor<?x4xf32> {
+  %one = stablehlo.constant dense<1> : tensor<2xi32>
+  %none = stablehlo.constant dense<0> : tensor<2x2xi32>
+  // expected-error @below {{expects one function in called_computations}}
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %zero, %one, %one, %one, %one, %none) : (tensor<?x4xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %i: tensor<2xi32>) -> tensor<?x?xf32> {
+  %sizes = stablehlo.constant dense<[7, 4]> : tensor<2xi32>
+  // expected-error @below {{takes slices of 7 of a dim of 6 elements}}
+  %0 = "stablehlo.dynamic_gather"(%x, %i, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 0>}> : (tensor<?x4xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %p: tensor<i1>) -> tensor<?x4xf32> {
+  // expected-error @below {{carries value 0 of type 'tensor<6x4xf32>', but its body makes it 'tensor<12x4xf32>'}}
+  %0 = stablehlo.while(%y = %x) : tensor<?x4xf32> cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %1 = stablehlo.concatenate %y, %y, dim = 0 : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    stablehlo.return %1 : tensor<?x4xf32>
+  }
+  return %0 : tensor<?x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %p: tensor<i1>) -> tensor<?x4xf32> {
+  // expected-error @below {{has branches of types 'tensor<6x4xf32>' and 'tensor<12x4xf32>'}}
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<?x4xf32>
+  }, {
+    %1 = stablehlo.concatenate %x, %x, dim = 0 : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    stablehlo.return %1 : tensor<?x4xf32>
+  }) : (tensor<i1>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
 }

@@ -11,7 +11,9 @@
 // RUN: not shard-opt %s --spmd-set-layout="sizes=photo:0=1,1" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not shard-opt %s --spmd-set-layout="sizes=0:3=1,1" 2>&1 | FileCheck %s --check-prefix=DIM
 // RUN: not shard-opt %s --spmd-set-layout="sizes=0=1,1" 2>&1 | FileCheck %s --check-prefix=SYNTAX
+// RUN: echo "func.func @main() { return }" | not shard-opt --spmd-set-layout="mesh=x=2" 2>&1 | FileCheck %s --check-prefix=MESH
 
+// MESH: error: has no spmd.mesh or no @main; run --spmd-import
 // AXIS: error: mesh option names axis "z", but mesh @mesh has "x"=4, "y"=2
 // SIZE: error: mesh option has 'x=0', expected an axis and a size of at least 1, such as x=3
 // TWICE: error: mesh option gives axis "x" twice

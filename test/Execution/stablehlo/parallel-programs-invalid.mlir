@@ -146,3 +146,124 @@ module {
     return
   }
 }
+
+// -----
+
+module {
+  func.func @program() {
+    return
+  }
+  func.func @fed(%x: tensor<i32>) -> tensor<i32> {
+    return %x : tensor<i32>
+  }
+  func.func @main() {
+    // expected-error @below {{feeds in @fed, which takes arguments, expected none}}
+    "interpreter.run_parallel"() {infeed = [@fed], programs = [[@program]]} : () -> ()
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @program(%x: tensor<i32>, %t: !stablehlo.token) -> !stablehlo.token {
+    // expected-error-re @below {{unsupported: 'stablehlo.send' at {{.*}} stands in a program of several processes}}
+    %0 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<i32>, !stablehlo.token) -> !stablehlo.token
+    return %0 : !stablehlo.token
+  }
+  func.func @main() {
+    %x = stablehlo.constant dense<1> : tensor<i32>
+    %t = stablehlo.after_all : !stablehlo.token
+    %0:2 = "interpreter.run_parallel"(%x, %t, %x, %t) {programs = [[@program, @program]]} : (tensor<i32>, !stablehlo.token, tensor<i32>, !stablehlo.token) -> (!stablehlo.token, !stablehlo.token)
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @program(%t: !stablehlo.token) -> tensor<i32> {
+    // expected-error-re @below {{unsupported: 'stablehlo.recv' at {{.*}} stands in a program of several processes}}
+    %0:2 = "stablehlo.recv"(%t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (!stablehlo.token) -> (tensor<i32>, !stablehlo.token)
+    return %0#0 : tensor<i32>
+  }
+  func.func @main() {
+    %t = stablehlo.after_all : !stablehlo.token
+    %0:2 = "interpreter.run_parallel"(%t, %t) {programs = [[@program, @program]]} : (!stablehlo.token, !stablehlo.token) -> (tensor<i32>, tensor<i32>)
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @program(%t: !stablehlo.token) -> tensor<i32> {
+    // expected-error-re @below {{unsupported: 'stablehlo.infeed' at {{.*}} stands in a program of several processes}}
+    %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<i32>, !stablehlo.token)
+    return %0#0 : tensor<i32>
+  }
+  func.func @main() {
+    %t = stablehlo.after_all : !stablehlo.token
+    %0:2 = "interpreter.run_parallel"(%t, %t) {programs = [[@program, @program]]} : (!stablehlo.token, !stablehlo.token) -> (tensor<i32>, tensor<i32>)
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @sends(%x: tensor<i32>, %t: !stablehlo.token) -> !stablehlo.token {
+    %0 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<i32>, !stablehlo.token) -> !stablehlo.token
+    return %0 : !stablehlo.token
+  }
+  func.func @receives(%t: !stablehlo.token) -> tensor<2xi32> {
+    // expected-error @below {{receives 'tensor<2xi32>', but what was sent is 'tensor<i32>'}}
+    %0:2 = "stablehlo.recv"(%t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+    return %0#0 : tensor<2xi32>
+  }
+  func.func @main() {
+    %x = stablehlo.constant dense<1> : tensor<i32>
+    %t = stablehlo.after_all : !stablehlo.token
+    %0:2 = "interpreter.run_parallel"(%x, %t, %t) {programs = [[@sends], [@receives]]} : (tensor<i32>, !stablehlo.token, !stablehlo.token) -> (!stablehlo.token, tensor<2xi32>)
+    return
+  }
+}
+
+// -----
+
+module {
+  func.func @program(%t: !stablehlo.token) -> tensor<2xi32> {
+    // expected-error @below {{reads 'tensor<2xi32>', which is not what the function of the infeed gives}}
+    %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<2xi32>, !stablehlo.token)
+    return %0#0 : tensor<2xi32>
+  }
+  func.func @fed() -> tensor<i32> {
+    %x = stablehlo.constant dense<1> : tensor<i32>
+    return %x : tensor<i32>
+  }
+  func.func @main() {
+    %t = stablehlo.after_all : !stablehlo.token
+    %0 = "interpreter.run_parallel"(%t) {infeed = [@fed], programs = [[@program]]} : (!stablehlo.token) -> tensor<2xi32>
+    return
+  }
+}
+
+// -----
+
+func.func @main() {
+  %x = stablehlo.constant dense<1> : tensor<i32>
+  %0 = interpreter.probe %x, probe_id = "p" : tensor<i32>
+  // expected-error @below {{'interpreter.probe' op has the name "p" of another probe}}
+  %1 = interpreter.probe %x, probe_id = "p" : tensor<i32>
+  return
+}
+
+// -----
+
+func.func @main() {
+  %x = stablehlo.constant dense<1> : tensor<i32>
+  %0 = interpreter.probe %x, probe_id = "p" : tensor<i32>
+  // expected-error-re @below {{'check.expect_serialized_eq' at {{.*}} names the probe "p", which is reached once, but asks for turn 2}}
+  check.expect_serialized_eq %0, probe_id = "p", iter = 2 : tensor<i32>
+  return
+}
