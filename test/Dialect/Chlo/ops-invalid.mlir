@@ -53,3 +53,11 @@ func.func @main(%a: tensor<8x6xf32>, %b: tensor<3x6x5xf32>, %g: tensor<3xi32>) {
   %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<ragged = [2]>}> : (tensor<8x6xf32>, tensor<3x6x5xf32>, tensor<3xi32>) -> tensor<8x5xf32>
   return
 }
+
+// -----
+
+func.func @contracted(%a: tensor<8x6xf32>, %b: tensor<3x7x5xf32>, %g: tensor<3xi32>) {
+  // expected-error @+1 {{multiplies 'tensor<8x6xf32>' by 'tensor<3x7x5xf32>', expected batching and contracting dims of equal sizes}}
+  %0 = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<8x6xf32>, tensor<3x7x5xf32>, tensor<3xi32>) -> tensor<8x5xf32>
+  return
+}

@@ -280,3 +280,11 @@ func.func @manual_end(%a: tensor<8xf32>) {
   }) : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @factor_sizes(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected the size of factor 'i'}}
+  %0 = stablehlo.custom_call @f(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {j=8}>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

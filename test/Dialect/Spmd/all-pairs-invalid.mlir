@@ -172,3 +172,17 @@ func.func @no_yield(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
   } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+#q = affine_map<(q, k, d, e) -> (q, d)>
+#k = affine_map<(q, k, d, e) -> (k, d)>
+#row = affine_map<(q, k, d, e) -> (q)>
+func.func @integer_score(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>) {
+  // expected-error @below {{'spmd.all_pairs' op region 'score' yields ('tensor<i32>'), expected 1 of the accumulator type 'f32'}}
+  %out = spmd.all_pairs max %q, %k maps [#q, #k, #row] score {
+  ^bb0(%raw: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
+    spmd.yield %i : tensor<i32>
+  } : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8xf32>
+  return
+}

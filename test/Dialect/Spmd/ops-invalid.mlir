@@ -188,3 +188,13 @@ func.func @nothing_to_read(%x: tensor<0xf32>) {
 func.func @formula() attributes {f = #spmd.formula<sum[1, 2]>} {
   return
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @no_parts(%a: tensor<8x4xf32>) -> tensor<10x4xf32> {
+  // expected-error@+1 {{has an empty list of parts; leave it out where all of what is needed arrives}}
+  %0 = spmd.halo_exchange %a [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17] wrap>] parts []
+      on @mesh : tensor<8x4xf32> -> tensor<10x4xf32>
+  return %0 : tensor<10x4xf32>
+}

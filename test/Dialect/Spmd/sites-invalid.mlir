@@ -53,3 +53,24 @@ module attributes {spmd.sites = #spmd.site_table<<["x"=3]>, [#spmd.site<kind = e
 // expected-error @+1 {{failed to parse Spmd_SiteTableAttr parameter 'sites'}}
 module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = gather_rows, report = "gather_rows", type = f32, rows = <components = [0]>>]>} {
 }
+
+// -----
+
+// expected-error @+2 {{site 'halo_exchange' expects 'group' to be a list of mesh axes}}
+// expected-error @+1 {{failed to parse Spmd_SiteTableAttr parameter 'sites'}}
+module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, group = [1]>]>} {
+}
+
+// -----
+
+// expected-error @+2 {{site 'halo_exchange' expects 'dims' to be a list of #spmd.dim_exchange}}
+// expected-error @+1 {{failed to parse Spmd_SiteTableAttr parameter 'sites'}}
+module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, shape = [8], dims = [1]>]>} {
+}
+
+// -----
+
+// expected-error @+2 {{site 'halo_exchange' expects 'parts' to be a list of #spmd.part}}
+// expected-error @+1 {{failed to parse Spmd_SiteTableAttr parameter 'sites'}}
+module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, parts = [1]>]>} {
+}

@@ -180,3 +180,11 @@ func.func @scan_end(%x: tensor<4x3xf32>, %c: tensor<4xf32>) {
   } : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4xf32>)
   return
 }
+
+// -----
+
+func.func @mesh(%x: tensor<2xi64>) {
+  // expected-error @below {{expected a mesh or the symbol of one, got "a"}}
+  %0 = "stablehlo.collective_broadcast"(%x) {replica_groups = #stablehlo.replica_group_mesh_axes<mesh = "a", axes = [#stablehlo.axis_ref<name = "a">]>} : (tensor<2xi64>) -> tensor<2xi64>
+  return
+}

@@ -585,3 +585,35 @@ func.func @applies_to_two(%a: tensor<4xf32>, %z: tensor<f32>) {
   %0:2 = stablehlo.reduce(%a init: %z), (%a init: %z) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
   return
 }
+
+// -----
+
+func.func @complex_of_real(%a: tensor<8xf32>) {
+  // expected-error @+1 {{expected a tensor of complex elements, got 'tensor<8xf32>'}}
+  %0 = stablehlo.complex %a, %a : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @convolution_no_features(%x: tensor<1x8x3xf32>, %w: tensor<3x3x4xf32>) {
+  // expected-error @+1 {{'f' is missing in this list of dims}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x3xf32>, tensor<3x3x4xf32>) -> tensor<1x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @convolution_spatial(%x: tensor<1x8x3xf32>, %w: tensor<3x3x4xf32>) {
+  // expected-error @+1 {{input, kernel and output have different numbers of spatial dims: 1, 2, 1}}
+  %0 = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, f]x[0, 1, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x3xf32>, tensor<3x3x4xf32>) -> tensor<1x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scalar(%x: tensor<8xf32>, %z: f32) {
+  // expected-error @+1 {{initial value has type 'f32', expected a tensor of no dims}}
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, f32) -> tensor<f32>
+  return
+}

@@ -1,11 +1,18 @@
-"""What is said of artifacts that are damaged or not known: ``damaged.py ARTIFACT TOOL DIRECTORY``."""
+"""What is said of artifacts that are damaged or not known: ``damaged.py INPUTS BYTECODE TOOL DIRECTORY``."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-artifact, tool, directory = sys.argv[1:]
-whole = Path(artifact).read_bytes()
+inputs, bytecode, tool, directory = sys.argv[1:]
+
+
+def artifact(name: str) -> bytes:
+    """The bytes of a portable artifact of version 1.17.0."""
+    return (Path(inputs) / f"{name}-1.17.0.mlirbc").read_bytes()
+
+
+whole = artifact("ops")
 
 
 def say(name: str, old: bytes, new: bytes) -> None:
@@ -28,3 +35,13 @@ whole = whole.replace(b"StableHLO_v1.17.0", b"StableHLO_v1.99.0")
 say("newer-op", b"tanh_v2", b"tanh_v9")
 whole = whole.replace(b"StableHLO_v1.99.0", b"StableHLO_v0.19.0")
 say("older-op", b"tanh_v2", b"tanh_v9")
+
+# Attributes and types by number, which stand for others: of a constant, of a dictionary's entry, of a value.
+whole = artifact("constant")
+say("open-constant", b"\x1f\x03\x11", b"\x1f\x01\x11")
+say("quantised", b"\x05\x29\x03\x09\x05\x09", b"\x05\x31\x03\x09\x05\x09")
+whole = artifact("dictionary")
+say("no-name", b"\x0d\x03\x1d\x1f", b"\x0d\x03\x13\x1f")
+# Our own bytecode, in which the groups of a broadcast with a root from outside are a list of one.
+whole = Path(bytecode).read_bytes()
+say("two-lists", b"\x05\x01\x19", b"\x05\x01\x09")

@@ -180,8 +180,8 @@ static LogicalResult verifySharding(TensorShardingAttr sharding, Type type,
   for (auto [dim, entry] : llvm::enumerate(sharding.getDimShardings())) {
     if (failed(use.add(entry.getAxes())))
       return failure();
-    if (entry.getPriority() && *entry.getPriority() < 0)
-      return emitError() << "priority of dim " << dim << " is negative";
+    assert(entry.getPriority().value_or(0) >= 0 &&
+           "text and bytes have no sign");
     if (entry.getPriority() && entry.getIsClosed() && entry.getAxes().empty())
       return emitError()
              << "dim " << dim
@@ -249,10 +249,8 @@ LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op,
 
 LogicalResult SdyDialect::verifyRegionResultAttribute(
     Operation *op, unsigned, unsigned result, NamedAttribute attribute) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return op->emitOpError() << "'" << attribute.getName().getValue()
-                             << "' stands on a result of no function";
+  // Asked of functions alone: no other op has attributes of results.
+  auto function = cast<FunctionOpInterface>(op);
   return verifyValueAttribute(op, attribute, function.getResultTypes()[result],
                               "result " + Twine(result));
 }

@@ -1,4 +1,4 @@
-"""Write ops.mlir and newer.mlir as portable artifacts, and a function as jax.export does (needs JAX): ``make.py``."""
+"""Write the .mlir files as portable artifacts, and a function as jax.export does (needs JAX): ``make.py``."""
 
 from pathlib import Path
 
@@ -14,7 +14,14 @@ HERE = Path(__file__).parent
 exported = export.export(jax.jit(lambda x: jax.numpy.tanh(x) + 1))(jax.ShapeDtypeStruct((4,), jax.numpy.float32))
 (HERE / "exported.bin").write_bytes(exported.serialize())
 
-for name, version in (("ops", "1.0.0"), ("ops", "1.9.0"), ("ops", "1.17.0"), ("newer", "1.17.0")):
+for name, version in (
+    ("ops", "1.0.0"),
+    ("ops", "1.9.0"),
+    ("ops", "1.17.0"),
+    ("newer", "1.17.0"),
+    ("constant", "1.17.0"),
+    ("dictionary", "1.17.0"),
+):
     with mlir.make_ir_context():
         module = ir.Module.parse((HERE / f"{name}.mlir").read_text())
         artifact = stablehlo.serialize_portable_artifact(module, version, True)
