@@ -352,7 +352,7 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all,
           parts = all.getSplitCount();
   if (parts != groups.size)
     return op->emitOpError() << "splits in " << parts << " parts for groups of "
-                             << groups.size << " members";
+                             << groups.size << " members, expected as many";
   if (split != concat)
     return exchange(local, operand, concat, groups.axes, groups.block,
                     groups.first, groups.size, split, groups.place, parts);

@@ -36,3 +36,29 @@ func.func @unknown_rank(%x: tensor<8xf32>) -> tensor<8xf32> {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @parts(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-error @below {{splits in 4 parts for groups of 2 members, expected as many}}
+    %1 = "stablehlo.all_to_all"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 4 : i64, replica_groups = dense<> : tensor<0x0xi64>}> : (tensor<4xf32>) -> tensor<4xf32>
+    spmd.return %1 : tensor<4xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @groups_by_axes(%x: tensor<8xf32>) -> tensor<16xf32> {
+  %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-error @below {{unsupported: replica groups #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>]>, axes = [#stablehlo.axis_ref<name = "a">]>, expected a matrix of ranks}}
+    %1 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>]>, axes = [#stablehlo.axis_ref<name = "a">]>}> : (tensor<4xf32>) -> tensor<8xf32>
+    spmd.return %1 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}

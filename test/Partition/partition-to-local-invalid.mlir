@@ -31,3 +31,21 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]
   %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{"x"}>, #spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"}]>]} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) {
+  // expected-error@+1 {{cuts a factor along "z", which mesh @mesh has not}}
+  %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{"z"}>], spmd.shardings = [#spmd.sharding<@mesh, [{"x"}]>]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}]>}) {
+  // expected-error@+1 {{became 'tensor<4xf32>' on a rank, expected 'tensor<8xf32>'}}
+  %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{"x"}>], spmd.shardings = [#spmd.sharding<@mesh, [{}]>]} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
