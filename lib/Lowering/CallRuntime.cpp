@@ -196,9 +196,6 @@ static LogicalResult lowerRunSite(RunSiteOp op, Value context,
   OpBuilder builder(op);
   Location loc = op.getLoc();
   int64_t number = op.getSite();
-  if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
-    return op.emitOpError() << "names site " << number
-                            << ", but the module has " << table.sites.size();
   Value init = op.getInits().front();
   for (Value buffer : {op.getInputs().front(), init})
     if (!isDenseBuffer(cast<MemRefType>(buffer.getType())))
@@ -326,11 +323,7 @@ static LogicalResult lowerStartSite(StartSiteOp op, Value context,
   Location loc = op.getLoc();
   Value site = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
   Value source = pointerTo(builder, loc, op.getInput());
-  int64_t number = op.getSite();
-  if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
-    return op.emitOpError() << "names site " << number
-                            << ", but the module has " << table.sites.size();
-  bool isPlan = table.sites[number].kind == shardrt::SiteKind::RowPlan;
+  bool isPlan = table.sites[op.getSite()].kind == shardrt::SiteKind::RowPlan;
   op.getToken().replaceAllUsesWith(entries.call(
       builder, loc, isPlan ? "shardrt_plan_rows" : "shardrt_exchange_start",
       {context, site, source}));

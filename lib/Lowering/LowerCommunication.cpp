@@ -99,15 +99,14 @@ FailureOr<int64_t> SiteCollector::add(CommunicationOpInterface op) {
     dims = gather.getDims();
     rows = rowsFrom(gather.getFirst());
     uses[gather.getRowPlan()].gathers = true;
-  } else if (auto scatter = dyn_cast<ScatterRowsOp>(*op)) {
+  } else {
+    auto scatter = cast<ScatterRowsOp>(*op);
     kind = SiteKind::ScatterRows;
     reduction = scatter.getKind();
     tensor = cast<RankedTensorType>(scatter.getInto().getType());
     dims = scatter.getDims();
     rows = rowsFrom(scatter.getFirst());
     uses[scatter.getRowPlan()].scatters = true;
-  } else {
-    return op->emitOpError() << "has no runtime entry point";
   }
   if (auto type = dyn_cast<FloatType>(source.getElementType());
       reduction && type && type.getWidth() < 16)
