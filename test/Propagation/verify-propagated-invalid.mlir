@@ -79,3 +79,11 @@ func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{}], p
   %0 = stablehlo.negate %a {spmd.factors = [#spmd<dim_sharding{}>], spmd.shardings = [#spmd.sharding<@mesh, [{}]>]} : tensor<8xf32>
   return
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error @below {{operand 0 becomes a value without a sharding}}
+  return %a : tensor<8xf32>
+}
