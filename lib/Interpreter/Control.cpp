@@ -9,11 +9,15 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <algorithm>
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::interpreter;
+
+/// Functions within one another; more than any program that JAX prints has.
+static constexpr size_t kMaxDepth = 1000;
 
 /// Runs `region` on the op's operands and binds what it yields to the results.
 static LogicalResult enter(Evaluator &evaluator, Operation *op, Region &region,
@@ -33,12 +37,16 @@ static LogicalResult callFunction(Evaluator &evaluator, Operation *op,
   auto function = evaluator.lookup<func::FuncOp>(op, name);
   if (!function || function.isExternal())
     return Evaluator::unknown(op, "a call of a function without a body");
-  // Values are kept by their place in the text: a function that calls itself
-  // would write over its own.
-  for (Operation *outer = op->getParentOp(); outer;
-       outer = outer->getParentOp())
-    if (outer == function)
-      return Evaluator::unknown(op, "a function that calls itself");
+  // Values are kept by their place in the text: a function that calls itself,
+  // if by way of others, would write over its own.
+  if (!evaluator.entered.insert(function).second)
+    return Evaluator::unknown(op, "a function that calls itself");
+  auto leave =
+      llvm::make_scope_exit([&] { evaluator.entered.erase(function); });
+  // Each call is some frames of the stack.
+  if (evaluator.entered.size() > kMaxDepth)
+    return Evaluator::unknown(op, "more than " + llvm::Twine(kMaxDepth) +
+                                      " calls, one in the other");
   return enter(evaluator, op, function.getBody(), lanes);
 }
 

@@ -159,6 +159,8 @@ LogicalResult Evaluator::runEach(Operation *op, Lanes lanes,
 LogicalResult Evaluator::run(Block &block, Lanes lanes,
                              std::vector<Values> &yielded) {
   for (Operation &op : block) {
+    if (op.getNumSuccessors() != 0)
+      return unknown(&op, "a branch to another block");
     if (op.hasTrait<OpTrait::IsTerminator>()) {
       yielded.clear();
       for (Lane *lane : lanes)
@@ -271,6 +273,7 @@ FailureOr<Outcome> shardc::interpreter::interpret(ModuleOp module,
     lanes.push_back(&lane);
   }
   std::vector<Values> values(lanes.size(), Values(arguments)), yielded;
+  evaluator.entered.insert(*function);
   if (failed(evaluator.run(function->getBody(), lanes, values, yielded)))
     return failure();
   llvm::append_range(evaluator.outcome.resultTypes, function->getResultTypes());

@@ -15,6 +15,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "shardc/Interpreter/Interpreter.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
@@ -136,7 +137,8 @@ public:
   mlir::ModuleOp module;
   Outcome outcome;
   Lane *current = nullptr;
-  int64_t devices = 1; ///< lanes of the whole program
+  int64_t devices = 1;                       ///< lanes of the whole program
+  llvm::SmallPtrSet<Operation *, 8> entered; ///< functions that are being run
 
 private:
   LogicalResult runOp(Operation &op, Lanes lanes);

@@ -168,6 +168,7 @@ shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
       mine.push_back(part);
     }
   }
+  evaluator.entered.insert(main);
   if (failed(evaluator.run(main.getBody(), lanes, values, yielded)))
     return failure();
   for (unsigned r = 0; r < main.getNumResults(); ++r) {

@@ -16,6 +16,16 @@ static Shape integersOf(const Array &array) {
   return values;
 }
 
+/// The sizes in a one-dimensional array; an error on `op` for one below 0.
+static FailureOr<Shape> sizesOf(Operation *op, const Array &array) {
+  Shape sizes = integersOf(array);
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (size < 0)
+      return op->emitError() << "has " << size << " elements in dim " << dim
+                             << " when it runs, expected 0 or more";
+  return sizes;
+}
+
 template <typename OpT>
 static FailureOr<Values> evaluateConstant(Evaluator &, OpT op,
                                           ArrayRef<Array>) {
@@ -61,12 +71,22 @@ static FailureOr<Values> evaluateIota(Evaluator &, stablehlo::IotaOp op,
 static FailureOr<Values> evaluateDynamicIota(Evaluator &,
                                              stablehlo::DynamicIotaOp op,
                                              ArrayRef<Array> in) {
-  return Values{countAlong(formatOf(op.getResult()), integersOf(in[0]),
-                           op.getIotaDimension())};
+  FailureOr<Shape> shape = sizesOf(op, in[0]);
+  if (failed(shape))
+    return failure();
+  return Values{
+      countAlong(formatOf(op.getResult()), *shape, op.getIotaDimension())};
 }
 
-static Array broadcastTo(const Array &operand, ArrayRef<int64_t> dims,
-                         ArrayRef<int64_t> shape) {
+static FailureOr<Values> broadcastTo(Operation *op, const Array &operand,
+                                     ArrayRef<int64_t> dims,
+                                     ArrayRef<int64_t> shape) {
+  for (auto [from, to] : llvm::enumerate(dims))
+    if (operand.dim(from) != 1 && operand.dim(from) != shape[to])
+      return op->emitError()
+             << "spreads dim " << from << " of " << operand.dim(from)
+             << " elements along one of " << shape[to]
+             << " when it runs, expected 1 or as many";
   Array result(operand.format(), shape);
   Shape from(operand.rank());
   int64_t next = 0;
@@ -75,7 +95,7 @@ static Array broadcastTo(const Array &operand, ArrayRef<int64_t> dims,
       from[d] = operand.dim(d) == 1 ? 0 : index[dims[d]];
     result.set(next++) = operand.at(from);
   });
-  return result;
+  return Values{result};
 }
 
 static FailureOr<Values> evaluateBroadcastInDim(Evaluator &,
@@ -87,14 +107,16 @@ static FailureOr<Values> evaluateBroadcastInDim(Evaluator &,
       shape[dim] = in[0].dim(i);
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return Evaluator::unknown(op, "broadcast to an unknown size");
-  return Values{broadcastTo(in[0], op.getBroadcastDimensions(), shape)};
+  return broadcastTo(op, in[0], op.getBroadcastDimensions(), shape);
 }
 
 static FailureOr<Values>
 evaluateDynamicBroadcast(Evaluator &, stablehlo::DynamicBroadcastInDimOp op,
                          ArrayRef<Array> in) {
-  return Values{
-      broadcastTo(in[0], op.getBroadcastDimensions(), integersOf(in[1]))};
+  FailureOr<Shape> shape = sizesOf(op, in[1]);
+  if (failed(shape))
+    return failure();
+  return broadcastTo(op, in[0], op.getBroadcastDimensions(), *shape);
 }
 
 static FailureOr<Values>
@@ -104,7 +126,7 @@ evaluateBroadcast(Evaluator &, stablehlo::BroadcastOp op, ArrayRef<Array> in) {
     dims.push_back(shape.size());
     shape.push_back(in[0].dim(d));
   }
-  return Values{broadcastTo(in[0], dims, shape)};
+  return broadcastTo(op, in[0], dims, shape);
 }
 
 static FailureOr<Values> evaluateReshape(Evaluator &, stablehlo::ReshapeOp op,
@@ -128,12 +150,14 @@ static FailureOr<Values> evaluateReshape(Evaluator &, stablehlo::ReshapeOp op,
 static FailureOr<Values> evaluateDynamicReshape(Evaluator &,
                                                 stablehlo::DynamicReshapeOp op,
                                                 ArrayRef<Array> in) {
-  Shape shape = integersOf(in[1]);
-  if (countElements(shape) != in[0].size())
+  FailureOr<Shape> shape = sizesOf(op, in[1]);
+  if (failed(shape))
+    return failure();
+  if (countElements(*shape) != in[0].size())
     return op.emitError() << "has " << in[0].size()
                           << " elements when it runs, expected "
-                          << countElements(shape);
-  return Values{in[0].reshaped(shape)};
+                          << countElements(*shape);
+  return Values{in[0].reshaped(*shape)};
 }
 
 static FailureOr<Values>
@@ -223,29 +247,35 @@ static FailureOr<Values> evaluateDimensionSize(Evaluator &,
                               Element::of(in[0].dim(op.getDimension())))};
 }
 
-static Array takeSlice(const Array &operand, ArrayRef<int64_t> starts,
-                       ArrayRef<int64_t> limits, ArrayRef<int64_t> strides) {
+static FailureOr<Values> takeSlice(Operation *op, const Array &operand,
+                                   ArrayRef<int64_t> starts,
+                                   ArrayRef<int64_t> limits,
+                                   ArrayRef<int64_t> strides) {
   Shape box;
-  for (auto [start, limit, stride] : llvm::zip_equal(starts, limits, strides))
+  for (auto [dim, start, limit, stride] :
+       llvm::enumerate(starts, limits, strides)) {
+    int64_t size = operand.dim(dim);
+    if (start < 0 || limit > size || stride < 1)
+      return op->emitError()
+             << "takes " << start << ':' << limit << " by " << stride
+             << " of dim " << dim << " when it runs, expected a step of 1 or "
+             << "more, inside of its " << size << " elements";
     box.push_back(std::max<int64_t>((limit - start + stride - 1) / stride, 0));
-  return operand.slice(starts, box, strides);
+  }
+  return Values{operand.slice(starts, box, strides)};
 }
 
 static FailureOr<Values> evaluateSlice(Evaluator &, stablehlo::SliceOp op,
                                        ArrayRef<Array> in) {
-  for (auto [limit, size] :
-       llvm::zip_equal(op.getLimitIndices(), in[0].shape()))
-    if (limit > size)
-      return op.emitError() << "reaches beyond its operand when it runs";
-  return Values{takeSlice(in[0], op.getStartIndices(), op.getLimitIndices(),
-                          op.getStrides())};
+  return takeSlice(op, in[0], op.getStartIndices(), op.getLimitIndices(),
+                   op.getStrides());
 }
 
 static FailureOr<Values>
 evaluateRealDynamicSlice(Evaluator &, stablehlo::RealDynamicSliceOp op,
                          ArrayRef<Array> in) {
-  return Values{takeSlice(in[0], integersOf(in[1]), integersOf(in[2]),
-                          integersOf(in[3]))};
+  return takeSlice(op, in[0], integersOf(in[1]), integersOf(in[2]),
+                   integersOf(in[3]));
 }
 
 static FailureOr<Values> evaluateConcatenate(Evaluator &,
