@@ -15,6 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
@@ -216,7 +217,7 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
           turn.sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
     FailureOr<SmallVector<Value>> results =
         buildOnRows(builder, source, form, operands, count, offset);
-    if (failed(results))
+    if (failed(results) || isPlanted("rows-of-an-op-that-has-none"))
       return source->emitOpError(
           "has no form on a block of rows, which the plan of memory counts on");
     for (auto [i, value] : llvm::enumerate(op.results)) {

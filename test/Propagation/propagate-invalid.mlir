@@ -21,3 +21,12 @@ spmd.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
   return %a : tensor<?xf32>
 }
+
+// -----
+
+spmd.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{sharding is over mesh @ghost, expected @mesh}}
+  %0 = spmd.constrain %a <@ghost, [{"x"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

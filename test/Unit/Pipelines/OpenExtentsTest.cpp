@@ -25,7 +25,8 @@ func.func @main(%x: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 
 /// What is said of the program, compiled as far as the local view; empty where
 /// it is taken.
-static std::string compile(StringRef fault, bool reproducible = false) {
+static std::string compile(StringRef fault, bool reproducible = false,
+                           StringRef text = mean) {
   DialectRegistry registry;
   registerShardcDialects(registry);
   MLIRContext context(registry);
@@ -35,7 +36,7 @@ static std::string compile(StringRef fault, bool reproducible = false) {
     said += diagnostic.str() + "\n";
     return success();
   });
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(mean, &context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module);
   StageOptions options;
   options.dynamic = "all";
@@ -67,4 +68,21 @@ TEST(OpenExtents, APlaceholderThatIsLeftIsRefused) {
 TEST(OpenExtents, OneOrderOnEveryMeshIsRefused) {
   EXPECT_NE(compile("", /*reproducible=*/true).find("--reproducible"),
             std::string::npos);
+}
+
+/// Tables, which hold the sizes of one binding, and formulas, which hold those
+/// of all, are made apart.
+TEST(OpenExtents, TablesThatAreNotThoseOfTheirFormulasAreRefused) {
+  EXPECT_NE(
+      compile("every-rank-needs-what-the-first-does",
+              /*reproducible=*/false, R"mlir(
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>}, %w: tensor<1x1x3xf32>) -> tensor<1x1x16xf32> {
+  %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {pad = [[1, 1]]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x16xf32>, tensor<1x1x3xf32>) -> tensor<1x1x16xf32>
+  return %y : tensor<1x1x16xf32>
+}
+)mlir")
+          .find("tables whose formulas say something else: please report"),
+      std::string::npos);
 }
