@@ -7,6 +7,9 @@
 // that writes over the block in place gets a second one, and carries both in
 // turns.
 //
+// A block that another exchange makes before the loop is copied into the middle
+// of the larger buffer: once, in place of each time.
+//
 // A block may move if nothing writes to it from when it is shown to others
 // until what the exchange made is read for the last time, if that is only read,
 // and if everything that uses the block takes a strided buffer.
@@ -108,6 +111,17 @@ static bool forEachUse(Value buffer,
   return true;
 }
 
+/// True if `operand` is what an exchange outside of `body`, which runs more
+/// often, makes of something else.
+static bool isBrought(OpOperand &operand, Block *body) {
+  auto site = dyn_cast<RunSiteOp>(operand.getOwner());
+  return site && !body->findAncestorOpInBlock(*site) &&
+         isa<LoopLikeOpInterface>(body->getParentOp()) &&
+         site.getInits().size() == 1 && operand.get() == site.getInits()[0] &&
+         !site.getAccumulates() &&
+         !llvm::is_contained(site.getInputs(), operand.get());
+}
+
 /// True if the block may be part of the result as far as the exchange of
 /// `candidate` goes. `others` are exchanges of the same block, judged alike.
 static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
@@ -144,6 +158,8 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
     for (Candidate other : others)
       if (user == other.start || (user == other.site && isAway(user)))
         return true;
+    if (isBrought(operand, body))
+      return true;
     return use == Use::None || use == Use::Reads ||
            (use == Use::Writes && isAway(user));
   });
@@ -239,6 +255,26 @@ static SmallVector<Value> dynamicSizesOf(OpBuilder &builder, Value block) {
       sizes.push_back(
           memref::DimOp::create(builder, block.getLoc(), block, dim));
   return sizes;
+}
+
+/// What exchanges outside of `body` bring to `block` is dense: it gets buffers
+/// of its own, and is copied to `block` from there.
+static void detach(OpBuilder &builder, Value block, Block *body) {
+  SmallVector<OpOperand *> brought;
+  for (OpOperand &operand : block.getUses())
+    if (isBrought(operand, body))
+      brought.push_back(&operand);
+  for (OpOperand *operand : brought) {
+    Operation *site = operand->getOwner();
+    SmallVector<Value> sizes = dynamicSizesOf(builder, block);
+    builder.setInsertionPoint(site);
+    Value dense = memref::AllocOp::create(builder, site->getLoc(),
+                                          cast<MemRefType>(block.getType()),
+                                          sizes, builder.getI64IntegerAttr(64));
+    operand->set(dense);
+    builder.setInsertionPointAfter(site);
+    memref::CopyOp::create(builder, site->getLoc(), dense, block);
+  }
 }
 
 /// The block of `candidates` is a buffer from outside a loop whose body
@@ -464,6 +500,7 @@ bool Mover::moveBuffer(ArrayRef<Candidate> candidates) {
     if (!hoist(size.get(), place))
       return false;
   }
+  detach(builder, block, first.site->getBlock());
   SmallVector<Value> sizes = dynamicSizesOf(builder, block);
   SmallVector<OpFoldResult> offsets = offsetsOf(first, place);
   builder.setInsertionPoint(place);
@@ -548,9 +585,11 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
         alloc.getType() != initial.getType() ||
         alloc.getDynamicSizes() != initial.getDynamicSizes() ||
         llvm::count(loop.getInitArgs(), Value(alloc)) != 1 ||
-        !isPlain(
-            alloc,
-            [&](OpOperand &operand) { return operand.getOwner() == loop; }) ||
+        !isPlain(alloc,
+                 [&](OpOperand &operand) {
+                   return operand.getOwner() == loop ||
+                          isBrought(operand, loop.getBody());
+                 }) ||
         !isPlain(loop.getRegionIterArg(number), yieldsOrRuns) ||
         !isPlain(loop.getResult(number), [](OpOperand &) { return false; }))
       return false;
@@ -569,6 +608,7 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
   SmallVector<Value> sizes(initial.getDynamicSizes()), grown(wholeSizes);
   for (unsigned number : group) {
     auto alloc = loop.getInitArgs()[number].getDefiningOp<memref::AllocOp>();
+    detach(builder, alloc, loop.getBody());
     builder.setInsertionPoint(alloc);
     Value whole = memref::AllocOp::create(builder, alloc.getLoc(), type, grown,
                                           alloc.getAlignmentAttr());
