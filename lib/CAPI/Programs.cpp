@@ -95,21 +95,24 @@ static shardc_error *describeBox(const shardc_program *program, bool isArgument,
                                  int64_t index, int64_t rank, int64_t *starts,
                                  int64_t *sizes) {
   return guarded([&]() -> MaybeFailure {
-    return withValue(program, isArgument, index,
-                     [&](const ProgramValue &from) -> MaybeFailure {
-                       auto ranks = static_cast<int64_t>(from.ranks.size());
-                       if (rank < 0 || rank >= ranks)
-                         return usage(
-                             "there is no rank " + std::to_string(rank) +
-                             ": the program has " + std::to_string(ranks));
-                       if (!from.dims.empty() && (!starts || !sizes))
-                         return nullArgument(starts ? "sizes" : "starts");
-                       for (size_t d = 0; d < from.dims.size(); ++d) {
-                         starts[d] = from.ranks[rank].box[d].begin;
-                         sizes[d] = from.ranks[rank].box[d].size();
-                       }
-                       return nullptr;
-                     });
+    return withValue(
+        program, isArgument, index,
+        [&](const ProgramValue &from) -> MaybeFailure {
+          const CompiledModel &model = unwrap(program)->model;
+          if (rank < 0 || rank >= model.numRanks)
+            return usage("there is no rank " + std::to_string(rank) +
+                         ": the program has " + std::to_string(model.numRanks));
+          if (!from.dims.empty() && (!starts || !sizes))
+            return nullArgument(starts ? "sizes" : "starts");
+          const RankValues &mine = model.ofRank(rank);
+          const LocalValue &local =
+              isArgument ? mine.arguments[index] : mine.results[index];
+          for (size_t d = 0; d < from.dims.size(); ++d) {
+            starts[d] = local.box[d].begin;
+            sizes[d] = local.box[d].size();
+          }
+          return nullptr;
+        });
   });
 }
 

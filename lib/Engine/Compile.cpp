@@ -12,6 +12,7 @@
 #include "shardc/Support/UserLocation.h"
 #include "shardc/Translation/Artifact.h"
 #include "shardc/Translation/ObjectFile.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -124,9 +125,8 @@ static MaybeFailure readOptions(const Engine &engine, std::string_view text,
   return nullptr;
 }
 
-/// `value` over the ranks of a mesh.
+/// What is the same on all ranks.
 static MaybeFailure describe(const shardc::ValueMetadata &value,
-                             const shardc::ProgramMetadata &program,
                              ProgramValue &result) {
   auto type = shardrt::elementTypeNamed(value.elementType);
   if (!type)
@@ -137,17 +137,55 @@ static MaybeFailure describe(const shardc::ValueMetadata &value,
   result.location = value.location;
   result.type = *type;
   result.dims = value.shape;
-  std::vector<int64_t> mesh = program.meshShape();
-  for (int64_t rank = 0; rank < program.numRanks(); ++rank) {
-    LocalValue &local = result.ranks.emplace_back();
-    local.box = shardc::boxOf(value, mesh, rank);
-    std::vector<int64_t> dims;
-    for (shardc::Interval interval : local.box)
-      dims.push_back(interval.size());
-    local.dims = Dims(dims);
-    local.bytes = bytesOf(*type, dims);
-  }
   return nullptr;
+}
+
+/// `value`, of elements of `type`, on one rank of a mesh.
+static LocalValue localOf(const shardc::ValueMetadata &value, ElementType type,
+                          ArrayRef<int64_t> mesh, int64_t rank) {
+  LocalValue local;
+  local.box = shardc::boxOf(value, mesh, rank);
+  SmallVector<int64_t> dims;
+  for (shardc::Interval interval : local.box)
+    dims.push_back(interval.size());
+  local.dims = Dims(dims);
+  local.bytes = bytesOf(type, dims);
+  return local;
+}
+
+const RankValues &CompiledModel::ofRank(int64_t rank) const {
+  OnceByRank &known = byRank[rank];
+  std::call_once(known.once, [&] {
+    std::vector<int64_t> mesh = values->meshShape();
+    auto fill = [&](const auto &described, const auto &of, auto &list) {
+      list.reserve(described.size());
+      for (auto [value, placed] : zip_equal(described, of))
+        list.push_back(localOf(placed, value.type, mesh, rank));
+    };
+    fill(arguments, values->arguments, known.values.arguments);
+    fill(results, values->results, known.values.results);
+  });
+  return known.values;
+}
+
+/// True if `a` and `b` take as many bytes on each rank.
+static bool haveSameBytes(const shardc::ProgramMetadata &metadata,
+                          const shardc::ValueMetadata &a,
+                          const shardc::ValueMetadata &b, ElementType typeOfA,
+                          ElementType typeOfB) {
+  if (shardrt::elementBytes(typeOfA) == shardrt::elementBytes(typeOfB) &&
+      a.ranks == b.ranks && a.dims.size() == b.dims.size() &&
+      all_of(zip_equal(a.dims, b.dims), [](auto dims) {
+        auto &[one, other] = dims;
+        return one.axes == other.axes &&
+               one.boundaries.indices() == other.boundaries.indices();
+      }))
+    return true;
+  std::vector<int64_t> mesh = metadata.meshShape();
+  return all_of(seq<int64_t>(0, metadata.numRanks()), [&](int64_t rank) {
+    return localOf(a, typeOfA, mesh, rank).bytes ==
+           localOf(b, typeOfB, mesh, rank).bytes;
+  });
 }
 
 /// Fills `model` with what `metadata` say of arguments and results.
@@ -157,17 +195,16 @@ static MaybeFailure fillValues(CompiledModel &model,
   model.results.clear();
   model.hidden = 0;
   model.numRanks = metadata.numRanks();
+  model.byRank = std::make_unique<CompiledModel::OnceByRank[]>(model.numRanks);
   for (const shardc::ValueMetadata &value : metadata.arguments) {
-    if (MaybeFailure failure =
-            describe(value, metadata, model.arguments.emplace_back()))
+    if (MaybeFailure failure = describe(value, model.arguments.emplace_back()))
       return failure;
     if (value.donated)
       model.arguments.back().donated = 1;
   }
   for (const shardc::ValueMetadata &value : metadata.results) {
     model.hidden += !value.check.empty();
-    if (MaybeFailure failure =
-            describe(value, metadata, model.results.emplace_back()))
+    if (MaybeFailure failure = describe(value, model.results.emplace_back()))
       return failure;
   }
   bool isBound = any_of(metadata.arguments, [](const auto &argument) {
@@ -181,9 +218,8 @@ static MaybeFailure fillValues(CompiledModel &model,
     result.donated = *value.inPlace;
     const ProgramValue &argument = model.arguments[result.donated];
     bool hasRoom =
-        all_of(zip_equal(result.ranks, argument.ranks), [](auto two) {
-          return std::get<0>(two).bytes == std::get<1>(two).bytes;
-        });
+        haveSameBytes(metadata, value, metadata.arguments[result.donated],
+                      result.type, argument.type);
     // What is as large in one binding need not be in the next.
     if (!hasRoom && isBound)
       result.donated = -1;
@@ -195,10 +231,11 @@ static MaybeFailure fillValues(CompiledModel &model,
   Costs &costs = model.costs;
   costs.argumentBytes = costs.resultBytes = 0;
   costs.temporaryBytes = metadata.arenaBytes;
-  for (const ProgramValue &value : model.arguments)
-    costs.argumentBytes += value.ranks[0].bytes;
-  for (size_t i = 0; i + model.hidden < model.results.size(); ++i)
-    costs.resultBytes += model.results[i].ranks[0].bytes;
+  const RankValues &first = model.ofRank(0);
+  for (const LocalValue &value : first.arguments)
+    costs.argumentBytes += value.bytes;
+  for (const LocalValue &value : drop_end(first.results, model.hidden))
+    costs.resultBytes += value.bytes;
   return nullptr;
 }
 

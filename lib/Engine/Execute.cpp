@@ -151,7 +151,7 @@ static std::string printType(ElementType type, std::span<const int64_t> dims) {
 MaybeFailure Program::checkArgument(const World &world, int64_t rank,
                                     size_t index, const Buffer *buffer) const {
   const ProgramValue &value = model.arguments[index];
-  const LocalValue &local = value.ranks[rank];
+  const LocalValue &local = model.ofRank(rank).arguments[index];
   if (buffer && buffer->engine.get() == engine.get() &&
       &buffer->device == world.devices[rank] && buffer->type == value.type &&
       std::ranges::equal(buffer->dims.get(), local.dims.get()))
@@ -337,9 +337,10 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
       }
     if (!failure)
       failure = checkDonated(given, here);
-    for (size_t k = 0; k < here.size() && !failure; ++k)
+    for (size_t k = 0; k < here.size() && !failure; ++k) {
+      const RankValues &mine = model.ofRank(here[k]);
       for (size_t i = 0; i < results; ++i) {
-        int64_t bytes = model.results[i].ranks[here[k]].bytes;
+        int64_t bytes = mine.results[i].bytes;
         Device &device = *world->devices[here[k]];
         if (int64_t over = model.results[i].donated;
             over >= 0 && i < shown && isDonated(given, over)) {
@@ -365,6 +366,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
         made.push_back({block, nullptr});
         run->addresses[k * stride + 1 + count + i] = block->data;
       }
+    }
     if (failure) {
       drops();
       return failure;
@@ -465,10 +467,11 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   }
 
   size_t next = 0;
-  for (int64_t rank : here)
+  for (int64_t rank : here) {
+    const RankValues &mine = model.ofRank(rank);
     for (size_t i = 0; i < results; ++i) {
       const ProgramValue &value = model.results[i];
-      const LocalValue &local = value.ranks[rank];
+      const LocalValue &local = mine.results[i];
       Block *block = made[next++].block;
       if (i >= shown) {
         block->device->drop(block);
@@ -478,6 +481,7 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
           new Buffer(*world->devices[rank], value.type, local.dims, local.bytes,
                      block, event);
     }
+  }
   for (std::function<void()> &call : later)
     call();
   if (done)

@@ -13,6 +13,7 @@
 #include "shardc/Layout/Exchange.h"
 #include "shardrt/shardrt.h"
 #include <map>
+#include <mutex>
 #include <string_view>
 
 namespace shardc {
@@ -37,7 +38,11 @@ struct ProgramValue {
   /// Of an argument 1, if it is declared to be given up; of a result the
   /// argument that it may be written over; -1.
   int64_t donated = -1;
-  std::vector<LocalValue> ranks;
+};
+
+/// What one rank has of arguments and results.
+struct RankValues {
+  std::vector<LocalValue> arguments, results;
 };
 
 struct Costs {
@@ -58,6 +63,13 @@ struct CompiledModel {
   std::string code; ///< in place of `object`: a shared object
   /// What its metadata say of arguments and results.
   std::shared_ptr<const ProgramMetadata> values;
+  /// Computed when it is first asked for: a process has few of many ranks.
+  const RankValues &ofRank(int64_t rank) const;
+  struct OnceByRank {
+    std::once_flag once;
+    RankValues values;
+  };
+  mutable std::unique_ptr<OnceByRank[]> byRank;
   // What it was compiled from: its text is in the options.
   std::string path;
   std::shared_ptr<const ModelOptions> source;

@@ -376,20 +376,59 @@ shardrt::numbersOfRank(const Program &program, int64_t rank) {
   return numbers;
 }
 
-/// Whether each rank's arena is one that there can be. One with the largest of
-/// all that ranks have is as large as any; where that is too large, each is
-/// looked at.
-static bool haveArenas(const Program &program) {
-  std::vector<int64_t> unused;
+static int64_t positionOfLargest(const BoundTable &table) {
+  return std::max_element(table.numbers.begin(), table.numbers.end()) -
+         table.numbers.begin();
+}
+
+/// The bytes of an arena with the largest of all that ranks have, which is as
+/// large as any; nothing where that is larger than there can be.
+static std::optional<int64_t> boundOfArenas(const Program &program) {
+  std::vector<int64_t> places;
   auto largest = [](const BoundTable &table) {
-    return *std::max_element(table.numbers.begin(), table.numbers.end());
+    return table.numbers[positionOfLargest(table)];
   };
-  if (placeBuffers(program, largest, unused))
-    return true;
-  for (int64_t rank = 0; rank < program.table.numRanks(); ++rank)
-    if (!numbersOfRank(program, rank))
-      return false;
-  return true;
+  if (!placeBuffers(program, largest, places))
+    return std::nullopt;
+  return places.empty() ? 0 : places.back();
+}
+
+/// The bytes of the largest arena that a rank has; nothing where one is larger
+/// than there can be.
+static std::optional<int64_t> largestArenaOf(const Program &program) {
+  std::optional<int64_t> bound = boundOfArenas(program);
+  const BoundTable *varying = nullptr;
+  for (const std::vector<BoundTable> &sizes : program.bufferSizes)
+    for (const BoundTable &table : sizes)
+      if (!varying &&
+          table.numbers[positionOfLargest(table)] !=
+              *std::min_element(table.numbers.begin(), table.numbers.end()))
+        varying = &table;
+  if (!varying)
+    return bound;
+  auto coordinateOf = [&](const BoundTable &table, int64_t rank) {
+    return shardc::coordinateAlong(program.table.meshShape, table.axes, rank);
+  };
+  // Mostly the rank with the longest shard needs as much as the bound says.
+  const int64_t ranks = program.table.numRanks();
+  int64_t likely = 0, position = positionOfLargest(*varying);
+  while (likely + 1 < ranks && coordinateOf(*varying, likely) != position)
+    ++likely;
+  std::vector<int64_t> places;
+  int64_t most = 0;
+  for (int64_t i = 0; i < ranks; ++i) {
+    int64_t rank = (likely + i) % ranks;
+    places.clear();
+    auto ofRank = [&](const BoundTable &table) {
+      return table.numbers[coordinateOf(table, rank)];
+    };
+    if (!placeBuffers(program, ofRank, places))
+      return std::nullopt;
+    if (places.back() == bound)
+      return bound;
+    most = std::max(most, places.back());
+  }
+  return most;
 }
 
 const std::string &Program::describeValues() const {
@@ -404,12 +443,9 @@ const std::string &Program::describeValues() const {
     static constexpr std::string_view key = "\"arena_bytes\":";
     size_t begin = text.find(key);
     if (begin != std::string::npos && !formulas->buffers.empty()) {
-      int64_t most = 0;
-      for (int64_t rank = 0; rank < table.numRanks(); ++rank)
-        most = std::max(most, numbersOfRank(*this, rank)->back());
       begin += key.size();
       size_t end = text.find_first_not_of("0123456789", begin);
-      text.replace(begin, end - begin, std::to_string(most));
+      text.replace(begin, end - begin, std::to_string(*largestArenaOf(*this)));
     }
     ofBinding = std::move(text);
   });
@@ -462,7 +498,7 @@ shardrt::bindProgram(std::shared_ptr<const Program> program,
     std::string unused = bound->metadata;
     error = bindShapes(formulas, bound->extents, unused);
   }
-  if (error.empty() && !haveArenas(*bound)) {
+  if (error.empty() && !boundOfArenas(*bound) && !largestArenaOf(*bound)) {
     error = "its temporaries are larger than any memory";
     status = SHARDRT_MEMORY;
   }
