@@ -60,6 +60,8 @@ static void expandLogistic(arith::DivFOp op) {
 /// The formula of the function `name` of `element`, or null.
 static functions::Unary formulaOf(StringRef name, Type element, bool permutes,
                                   bool isShort) {
+  if (functions::Unary arc = functions::arcFunctions().lookup(name))
+    return arc;
   if (element.isF64())
     return functions::doubleFunctions().lookup(name);
   functions::Unary formula = nullptr;
@@ -82,16 +84,14 @@ static void expandFunction(Operation *op, bool permutes) {
   StringRef name = op->getName().getStringRef();
   bool isShort = spmd::contract::Brief::has(op);
   bool brief = element.isF64() && isShort;
-  if (brief && isa<math::Atan2Op>(op)) {
-    result = functions::angleBrief(x, {&b, op->getOperand(1)}).v;
+  if (isa<math::Atan2Op>(op)) {
+    result = functions::angle(x, {&b, op->getOperand(1)}).v;
   } else if (brief && functions::briefFunctions().contains(name)) {
     result = functions::briefFunctions().at(name)(x).v;
   } else if (element.isF64() && isa<math::PowFOp>(op)) {
     result = functions::powerDouble(x, {&b, op->getOperand(1)}).v;
-  } else if (element.isF32() && isa<math::PowFOp, math::Atan2Op>(op)) {
-    functions::Num y{&b, op->getOperand(1)};
-    result = isa<math::PowFOp>(op) ? functions::powerSingle(x, y).v
-                                   : functions::angleSingle(x, y).v;
+  } else if (element.isF32() && isa<math::PowFOp>(op)) {
+    result = functions::powerSingle(x, {&b, op->getOperand(1)}).v;
   } else {
     functions::Unary formula = formulaOf(name, element, permutes, isShort);
     if (!formula)

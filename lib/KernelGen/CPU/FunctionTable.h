@@ -39,11 +39,14 @@ const llvm::StringMap<Unary> &doubleFunctions();
 const llvm::StringMap<Unary> &permutingFunctions();
 const llvm::StringMap<Unary> &narrowFunctions();
 
+/// Of either type.
+const llvm::StringMap<Unary> &arcFunctions();
+/// The angle of (x, y), as atan2 has it, of either type.
+Num angle(Num y, Num x);
+
 /// Those of f64 of which as many digits are asked for as f32 has, and some.
 const llvm::StringMap<Unary> &briefFunctions();
 Num powerSingle(Num x, Num y);
-Num angleSingle(Num y, Num x);
-Num angleBrief(Num y, Num x);
 Num powerDouble(Num x, Num y);
 
 /// 1 / (1 + exp(-x)).

@@ -388,57 +388,6 @@ static Num powSingle(Num single, Num singleExponent) {
   return narrow(value);
 }
 
-/// The angle of (x, y) with y >= 0; `y` and `x` are not both zero or infinite.
-static Num angle(Num y, Num x) {
-  Num a = abs(x);
-  Mask steep = y > a;
-  Num q = smaller(y, a) / larger(y, a);
-  Num square = q * q;
-  Num p = polynomial(square, {-0x1.55555555498ccp-2, 0x1.9999998eb49e7p-3,
-                              -0x1.2492475af3f0fp-3, 0x1.c71c24dd150c3p-4,
-                              -0x1.7459327477780p-4, 0x1.3af25ca5cb949p-4,
-                              -0x1.10493f1427289p-4, 0x1.db0f02cf1e50cp-5,
-                              -0x1.98c4181fa204fp-5, 0x1.4da87471154a5p-5,
-                              -0x1.e95e2f94e36e4p-6, 0x1.2e8e6f1d79f52p-6,
-                              -0x1.260e066a14b5ep-7, 0x1.9ca2d945e160cp-9,
-                              -0x1.6edf206e9d336p-11, 0x1.33cf9bef4d6e4p-14});
-  Num value = fma(q * square, p, q);
-  value = choose(steep, 0x1.921fb54442d18p+0 - value, value);
-  // Of a negative zero too.
-  return choose(copySign(x.of(1), x) < 0.0, 0x1.921fb54442d18p+1 - value,
-                value);
-}
-
-Num angleBrief(Num y, Num x) {
-  Num tall = abs(y), wide = x;
-  // Both zero, both infinite: the angle of a diagonal, or of the axis.
-  Mask origin = (y == 0.0) & (x == 0.0);
-  Mask corner = (tall == kInfinity) & (abs(x) == kInfinity);
-  Num unit = copySign(x.of(1), x);
-  wide = choose(corner | origin, unit, wide);
-  Num value = angle(choose(corner, 1.0, tall), wide);
-  return copySign(choose(isNan(x) | isNan(y), x + y, value), y);
-}
-static Num atan2Single(Num y, Num x) {
-  return narrow(angleBrief(widen(y), widen(x)));
-}
-
-static Num atanSingle(Num x) {
-  Num wide = widen(abs(x));
-  Num bounded = smaller(wide, wide.of(0x1p200));
-  return copySign(narrow(angle(bounded, wide.of(1))), x);
-}
-static Num asinSingle(Num x) {
-  Num a = widen(abs(x));
-  Num value = angle(a, sqrt((1.0 - a) * (a + 1.0)));
-  return copySign(narrow(choose(a > 1.0, kNan, value)), x);
-}
-static Num acosSingle(Num x) {
-  Num wide = widen(x);
-  Num value = angle(sqrt((1.0 - wide) * (wide + 1.0)), wide);
-  return narrow(choose(abs(wide) > 1.0, kNan, value));
-}
-
 static Num sinhSingle(Num x) {
   Num wide = widen(x), square = wide * wide;
   Num p = polynomial(square, {0x1.5555555555467p-3, 0x1.1111111122f17p-7,
@@ -694,11 +643,10 @@ const llvm::StringMap<Unary> &singleFunctions() {
       {"math.tanh", tanhSingle},   {"math.sin", sinSingle},
       {"math.cos", cosSingle},     {"math.tan", tanSingle},
       {"math.erf", erfSingle},     {"math.erfc", erfcSingle},
-      {"math.atan", atanSingle},   {"math.asin", asinSingle},
-      {"math.acos", acosSingle},   {"math.sinh", sinhSingle},
-      {"math.cosh", coshSingle},   {"math.asinh", asinhSingle},
-      {"math.acosh", acoshSingle}, {"math.atanh", atanhSingle},
-      {"math.rsqrt", rsqrtSingle}, {"math.cbrt", cbrtSingle},
+      {"math.sinh", sinhSingle},   {"math.cosh", coshSingle},
+      {"math.asinh", asinhSingle}, {"math.acosh", acoshSingle},
+      {"math.atanh", atanhSingle}, {"math.rsqrt", rsqrtSingle},
+      {"math.cbrt", cbrtSingle},
   };
   return table;
 }
@@ -728,6 +676,5 @@ const llvm::StringMap<Unary> &briefFunctions() {
 }
 
 Num powerSingle(Num x, Num y) { return powSingle(x, y); }
-Num angleSingle(Num y, Num x) { return atan2Single(y, x); }
 
 } // namespace shardc::functions
