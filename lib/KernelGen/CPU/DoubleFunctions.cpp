@@ -3,8 +3,7 @@
 // exp, log, sin and cos as polynomials, compensated where one rounding too many
 // would show; what needs more: exp and log as pairs of f64, about twelve bits
 // better than one, then arithmetic on pairs (T. Dekker, "A floating-point
-// technique for extending the available precision", 1971). asin, acos, atan and
-// atan2 stay calls of libm, which are right to less than a unit.
+// technique for extending the available precision", 1971).
 //
 //===----------------------------------------------------------------------===//
 #include "FunctionTable.h"
@@ -13,6 +12,33 @@
 using namespace mlir;
 
 namespace shardc::functions {
+
+/// A polynomial by pairs of terms: of long formulas few are under way at a
+/// time, so that they wait for Horner's chain.
+static Num pairwise(Num x, ArrayRef<double> coefficients) {
+  SmallVector<Num> terms;
+  for (size_t i = 0; i < coefficients.size(); i += 2)
+    terms.push_back(i + 1 < coefficients.size()
+                        ? fma(x, coefficients[i + 1], x.of(coefficients[i]))
+                        : x.of(coefficients[i]));
+  for (Num power = x * x; terms.size() > 1; power = power * power) {
+    SmallVector<Num> next;
+    for (size_t i = 0; i < terms.size(); i += 2)
+      next.push_back(i + 1 < terms.size() ? fma(power, terms[i + 1], terms[i])
+                                          : terms[i]);
+    terms = next;
+  }
+  return terms.front();
+}
+
+/// The first terms, which are most of it, by Horner's rule.
+static Num longPolynomial(Num x, ArrayRef<double> first,
+                          ArrayRef<double> others) {
+  Num sum = pairwise(x, others);
+  for (double c : llvm::reverse(first))
+    sum = fma(sum, x, x.of(c));
+  return sum;
+}
 
 /// (e^r - 1 - r) / r^2.
 static constexpr double kExpTail[] = {
@@ -35,15 +61,26 @@ static Num expDouble(Num x) {
 }
 
 static Num expm1Double(Num x) {
-  Num bounded = clamp(x, -50, 711);
-  Exponential e = exponential(pairOf(bounded));
+  Num bounded = clamp(x, -50, 710);
+  Num shifted = fma(bounded, 0x1.71547652b82fep+0, x.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  Num first = fma(n, -kLn2High, bounded), r = fma(n, -kLn2Low, first);
+  Num low = fma(n, -kLn2Low, first - r);
+  // The largest terms are added with what is lost.
+  Num square = r * r, squareLost = fma(r, r, -square);
+  Num third = square * r *
+              polynomial(r, {0x1.555555555555cp-3, 0x1.5555555555558p-5,
+                             0x1.111111110e9dap-7, 0x1.6c16c16c14ffdp-10,
+                             0x1.a01a01b458651p-13, 0x1.a01a01ad7f2e2p-16,
+                             0x1.71ddee36ab7bep-19, 0x1.27e4cc0ebc01bp-22,
+                             0x1.af6ef608cc80cp-26, 0x1.1f8be3d209434p-29});
   // By halves: 2^1024 is too large.
-  Num power = powerOfTwo(e.n - 1, x);
-  Pair base = exactSum(power, x.of(-0.5));
-  Num far = sumOf(base + times(e.less, power)) * 2.0;
-  return copySign(
-      choose(abs(x) < 0.34, sumOf(e.less), choose(x > 710.0, kInfinity, far)),
-      x);
+  Num power = powerOfTwo(shifted.bits() - 1, x);
+  Pair base = exactSum(power, x.of(-0.5)), sum = fastSum(base.hi, power * r),
+       second = fastSum(sum.hi, power * 0.5 * square);
+  Num rest = fma(power, fma(squareLost, 0.5, low + third), base.lo);
+  Num value = (second.hi + (second.lo + (sum.lo + rest))) * 2.0;
+  return copySign(choose(abs(x) < 0x1p-60, x, value), x);
 }
 
 static Num sinhDouble(Num x) {
@@ -132,12 +169,9 @@ static Num logLimits(Num x, Num value) {
   return choose(x == kInfinity, x, choose(x > 0.0, value, limit));
 }
 
-/// log of a positive normal number, n ln 2 + log(1 + f); after FreeBSD's.
-static Num logOf(Num x, double exponentShift) {
-  Bits shifted = x.bits() - 0x3FE6A09E667F3BCD;
-  Num n = asFloat((shifted >> 52) + 0x4338000000000000, x) -
-          (kPairRounder - exponentShift);
-  Num f = asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x) - 1.0;
+/// n ln 2 + log(1 + f) + extra, for an f between sqrt(1/2) - 1 and sqrt(2) - 1;
+/// after FreeBSD's.
+static Num logOfParts(Num n, Num f, Num extra) {
   Num s = f / (f + 2.0), square = s * s;
   Num p = polynomial(square, {0x1.5555555555593p-1, 0x1.999999997fa04p-2,
                               0x1.2492494229359p-2, 0x1.c71c51d8e78afp-3,
@@ -145,9 +179,27 @@ static Num logOf(Num x, double exponentShift) {
                               0x1.2f112df3e5244p-3});
   // The first part of ln 2 has 33 bits.
   Num half = f * f * 0.5;
-  Num low = fma(s, fma(square, p, half), n * 0x1.a39ef35793c76p-33) - half;
+  Num low = fma(s, fma(square, p, half), extra) - half;
   Pair sum = fastSum(n * 0x1.62e42feep-1, f);
   return sum.hi + (sum.lo + low);
+}
+static constexpr double kLogLow = 0x1.a39ef35793c76p-33;
+
+/// A positive normal number is 2^n (1 + f).
+struct Mantissa {
+  Num n, f;
+};
+static Mantissa mantissaOf(Num x, double exponentShift) {
+  Bits shifted = x.bits() - 0x3FE6A09E667F3BCD;
+  Num n = asFloat((shifted >> 52) + 0x4338000000000000, x) -
+          (kPairRounder - exponentShift);
+  return {n, asFloat((shifted & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD, x) -
+                 1.0};
+}
+
+static Num logOf(Num x, double exponentShift) {
+  auto [n, f] = mantissaOf(x, exponentShift);
+  return logOfParts(n, f, n * kLogLow);
 }
 
 static Num logDouble(Num x) {
@@ -157,8 +209,15 @@ static Num logDouble(Num x) {
 }
 
 static Num log1pDouble(Num x) {
-  Pair sum = exactSum(x.of(1), x);
-  return choose(abs(x) < 0x1p-54, x, logLimits(sum.hi, sumOf(logPair(sum))));
+  // Near zero f is x itself; elsewhere what 1 + x has lost is so small that a
+  // quotient of f32 is enough.
+  Pair sum = fastSum(x.of(1), x);
+  auto [n, f] = mantissaOf(sum.hi, 0);
+  Mask near = n == 0.0;
+  Num lost = sum.lo * widen(1.0 / narrow(sum.hi));
+  Num extra = fma(n, kLogLow, choose(near, 0.0, lost));
+  Num value = logOfParts(n, choose(near, x, f), extra);
+  return copySign(logLimits(sum.hi, value), x);
 }
 
 static Num asinhDouble(Num x) {
@@ -193,41 +252,68 @@ static Num atanhDouble(Num x) {
   return choose(a <= 1.0, copySign(value, x), kNan);
 }
 
-/// log of a positive number to some 66 bits: that of a power is as many times
-/// as wrong as its exponent is large.
-static Pair logForPower(Num x) {
-  auto [n, f, low] = logParts(pairOf(x), 0x1p-1000, 60);
-  Pair below = fastSum(x.of(2), f);
+/// log of a positive normal number to some 66 bits: that of a power is as many
+/// times as wrong as its exponent is large.
+static Pair logForPower(Num n, Num f) {
+  Pair below = fastSum(f.of(2), f);
   Num inverse = 1.0 / below.hi, s = f * inverse;
-  Pair quotient = fastSum(s, fma(-s, below.lo, fma(-s, below.hi, f)) * inverse);
-  Pair square = quotient * quotient;
-  Num tail =
-      polynomial(square.hi, {0x1.999999999999ap-2, 0x1.24924924922fep-2,
-                             0x1.c71c71c74c701p-3, 0x1.745d173cee23ap-3,
-                             0x1.3b13a9c6e2886p-3, 0x1.1115522b5786ap-3,
-                             0x1.e01936bae0cf5p-4, 0x1.daa7bec5936bap-4});
-  Pair third = fastSum(x.of(0x1.5555555555555p-1), tail * square.hi);
-  third.lo = third.lo + 0x1.5555555555555p-55;
-  Pair mantissa = square * quotient * third;
-  Pair twice = scale(quotient, 2);
-  Pair sum = fastSum(twice.hi, mantissa.hi);
-  sum.lo = sum.lo + (twice.lo + mantissa.lo);
-  Pair all = exactSum(n * kLn2High, sum.hi);
-  return fastSum(all.hi, all.lo + fma(n, kLn2Low, sum.lo));
+  Num lost = fma(-s, below.lo, fma(-s, below.hi, f)) * inverse;
+  // 2 s + s^3 (2/3 + s^2 ...), the cube and the factor as pairs.
+  Num square = s * s;
+  Num squareLost = fma(s * 2.0, lost, fma(s, s, -square));
+  Num tail = pairwise(square, {0x1.999999999999ap-2, 0x1.24924924922fep-2,
+                               0x1.c71c71c74c701p-3, 0x1.745d173cee23ap-3,
+                               0x1.3b13a9c6e2886p-3, 0x1.1115522b5786ap-3,
+                               0x1.e01936bae0cf5p-4, 0x1.daa7bec5936bap-4});
+  Pair factor = fastSum(f.of(0x1.5555555555555p-1), tail * square);
+  factor.lo = factor.lo + 0x1.5555555555555p-55;
+  Num cube = square * s;
+  Num cubeLost = fma(square, s, -cube) + fma(square, lost, squareLost * s);
+  Num product = cube * factor.hi;
+  Num productLost = fma(cube, factor.hi, -product) +
+                    fma(cube, factor.lo, cubeLost * factor.hi);
+  Pair sum = fastSum(s * 2.0, product);
+  Num low = sum.lo + fma(lost, 2.0, productLost);
+  Pair all = fastSum(n * kLn2High, sum.hi);
+  return fastSum(all.hi, all.lo + fma(n, kLn2Low, low));
 }
 
 Num powerDouble(Num x, Num y) {
   Num a = abs(x);
-  Pair log = logForPower(a);
-  Num limit = logLimits(a, log.hi);
-  Pair product = log * y;
-  // Beyond these limits digits do not matter.
-  Num all = choose((limit == 0.0) & (abs(y) == kInfinity), 0.0, limit * y);
-  Mask inside = (abs(all) < 800.0) & (abs(y) < kInfinity);
-  Num value = sumOf(expPair({choose(inside, product.hi, clamp(all, -800, 800)),
-                             choose(inside, product.lo, 0.0)}));
-  value = choose(all > 709.8, kInfinity, choose(all < -745.2, 0.0, value));
-  value = choose(isNan(all), all, value);
+  auto [n, f] = mantissaOf(a, 0);
+  Pair log = logForPower(n, f);
+  Num product = log.hi * y, lost = fma(log.lo, y, fma(log.hi, y, -product));
+  // Of normal numbers alone. A comparison with NaN does not hold.
+  Mask inside = (a >= 0x1p-1022) & (a < kInfinity) & (abs(product) < 700.0);
+  auto common = [&](Num) {
+    Num shifted = fma(product, 0x1.71547652b82fep+0, x.of(kPairRounder));
+    Num n = shifted - kPairRounder;
+    Num first = fma(n, -kLn2High, product), low = fma(n, -kLn2Low, lost);
+    Pair r = fastSum(first, low);
+    Pair sum = fastSum(x.of(1), r.hi);
+    Num rest = fma(r.hi * r.hi, pairwise(r.hi, kExpTail), r.lo);
+    return (sum.hi + (sum.lo + rest)) * powerOfTwo(shifted.bits(), x);
+  };
+  auto rare = [&](Num a) {
+    Num inner{a.b, y.v};
+    // Of a subnormal number by that of a normal one; 54 of its exponent are
+    // taken back.
+    Mask small = a < 0x1p-1022;
+    auto [n, f] = mantissaOf(choose(small, a * 0x1p54, a), 0);
+    Pair log = logForPower(choose(small, n - 54.0, n), f);
+    Num limit = logLimits(a, log.hi);
+    Pair product = log * inner;
+    // Beyond these limits digits do not matter.
+    Num all =
+        choose((limit == 0.0) & (abs(inner) == kInfinity), 0.0, limit * inner);
+    Mask inside = (abs(all) < 800.0) & (abs(inner) < kInfinity);
+    Num value =
+        sumOf(expPair({choose(inside, product.hi, clamp(all, -800, 800)),
+                       choose(inside, product.lo, 0.0)}));
+    value = choose(all > 709.8, kInfinity, choose(all < -745.2, 0.0, value));
+    return choose(isNan(all), all, value);
+  };
+  Num value = mostly(a, inside, common, rare);
   Num half = y * 0.5;
   Mask whole = floor(y) == y;
   Mask odd = whole & compare(arith::CmpFPredicate::UNE, floor(half), half);
@@ -407,22 +493,49 @@ static Num erfcOf(Num a) {
   return value * powerOfTwo(shifted.bits() + 600, a) * 0x1p-600;
 }
 
+/// erfc of 0.9375 to 6 to as many digits as its difference from one has:
+/// exp(-a^2) v p, v = 1 / (2.5 + a), p a fit in v.
+static Pair erfcBeside1(Num a) {
+  Num square = a * a, squareLost = fma(a, a, -square);
+  Num below = a + 2.5, belowLost = a - (below - 2.5);
+  Num v = 1.0 / below, m = v - 0x1.a2p-3;
+  Num p = longPolynomial(m, {0x1.121b16efb139ap+0, 0x1.078402c99f8c6p+2},
+                         {0x1.739de1be995d2p+3, 0x1.5b154641ee93bp+4,
+                          0x1.12b4ee95afd9bp+4, -0x1.c116913f66ac0p+4,
+                          -0x1.28b7d44459a96p+6, 0x1.59d97707c2baap+5,
+                          0x1.0d9861584af32p+8, -0x1.39e818028d7a6p+7,
+                          -0x1.1414e149fda2ep+10, 0x1.ca111a89790adp+10});
+  // What the quotient has lost, as a part of it: where that matters v p changes
+  // 2.25 times as much.
+  Num lost = fma(-v, belowLost, fma(-v, below, a.of(1)));
+  Num high = p * v, low = fma(high, lost * 2.25, fma(p, v, -high));
+  Num shifted = fma(square, -0x1.71547652b82fep+0, a.of(kPairRounder));
+  Num n = shifted - kPairRounder;
+  Num r = fma(n, -kLn2Low, fma(n, -kLn2High, -square)) - squareLost;
+  Num w = fma(r * r, pairwise(r, kExpTail), r);
+  return times(fastSum(high, fma(high, w, low)), powerOfTwo(shifted.bits(), a));
+}
+
 static Num erfDouble(Num x) {
-  Num a = abs(x), square = x * x;
-  Num p = polynomial(square, {-0x1.812746b0379e7p-2, 0x1.ce2f21a042c2dp-4,
-                              -0x1.b82ce3128ae15p-6, 0x1.565bcd0ef0cc7p-8,
-                              -0x1.c02db42733c38p-11, 0x1.f9a32e378a8efp-14,
-                              -0x1.f4d341438813cp-17, 0x1.b9f9c8e80076bp-20,
-                              -0x1.607f7523984b6p-23, 0x1.07aec11fdf7a8p-26,
-                              -0x1.af7e30ae16dd7p-30, 0x1.8c1c79bf4290fp-33});
+  Num a = abs(x), square = x * x, squareLost = fma(x, x, -square);
+  Num p = longPolynomial(
+      square, {-0x1.812746b0379e7p-2, 0x1.ce2f21a042c12p-4},
+      {-0x1.b82ce3128999fp-6, 0x1.565bcd0e8dd53p-8, -0x1.c02db406da1d3p-11,
+       0x1.f9a327c30d5bcp-14, -0x1.f4d26c1d31008p-17, 0x1.b9e79de9ff210p-20,
+       -0x1.5f7b338dd41b9p-23, 0x1.fd051010fa136p-27, -0x1.51dcb528f6213p-30,
+       0x1.91cb9c860fa4dp-34, -0x1.56942109573e3p-38});
+  Num factor = square * p,
+      factorLost = fma(squareLost, p, fma(square, p, -factor));
   // 2 / sqrt(pi) in two parts; scaled, so that a subnormal product is rounded
   // once.
   Num wide = x * 0x1p60;
   Pair first = exactProduct(wide, x.of(0x1.20dd750429b6dp+0));
-  Num low = fma(wide, 0x1.1ae3a914fed80p-56, first.lo);
-  Num near = (first.hi + fma(wide * square, p, low)) * 0x1p-60;
-  Num far = 1.0 - erfcOf(smaller(a, a.of(6.5)));
-  return copySign(choose(a < 0.75, near, far), x);
+  Num low = fma(wide, factorLost + 0x1.1ae3a914fed80p-56, first.lo);
+  Num near = (first.hi + fma(wide, factor, low)) * 0x1p-60;
+  Pair rest = erfcBeside1(clamp(a, 0.9375, 6)),
+       sum = fastSum(x.of(1), -rest.hi);
+  Num far = sum.hi + (sum.lo - rest.lo);
+  return copySign(choose(a < 0.9375, near, far), x);
 }
 
 static Num erfcDouble(Num x) {
