@@ -11,8 +11,8 @@ std::optional<StringRef> shardc::portableVersion(StringRef program) {
   if (!program.consume_front(kBytecodeMagic))
     return std::nullopt;
   // The version of bytecode, a byte here, then who wrote it, to a zero.
-  StringRef producer =
-      program.drop_front(1).take_until([](char c) { return c == 0; });
+  StringRef producer = program.drop_front(std::min<size_t>(1, program.size()))
+                           .take_until([](char c) { return c == 0; });
   if (!producer.consume_front("StableHLO_v"))
     return std::nullopt;
   return producer.take_front(40);

@@ -45,3 +45,6 @@ say("no-name", b"\x0d\x03\x1d\x1f", b"\x0d\x03\x13\x1f")
 # Our own bytecode, in which the groups of a broadcast with a root from outside are a list of one.
 whole = Path(bytecode).read_bytes()
 say("two-lists", b"\x05\x01\x19", b"\x05\x01\x09")
+say("below-nothing", b"\x1b\x03\x09\x07", b"\x1b\x03\x07\x07")
+whole = b"ML\xef\x52"
+say("four-bytes", whole, whole)

@@ -6,6 +6,13 @@
 
 using namespace shardc;
 
+// Four bytes are all of the file.
+TEST(PortableVersion, IsReadFromTheHeader) {
+  EXPECT_EQ(portableVersion("ML\xEF\x52"), std::nullopt);
+  EXPECT_EQ(portableVersion("ML\xEF\x52\x0dStableHLO_v1.17.0"), "1.17.0");
+  EXPECT_EQ(portableVersion("ML\xEF\x52\x0dMLIR22.1"), std::nullopt);
+}
+
 TEST(BooleanBlobs, PacksBytesAndKeepsTheLength) {
   std::string text = "dense<\"0x01000000000000010100\"> : tensor<2x5xi1>, x";
   std::string packed = repackBooleanBlobs(text);
