@@ -69,9 +69,10 @@ private:
     linker->outside = &linker->session.createBareJITDylib("outside");
     // The runtime that this library uses, then where a compiler of C would
     // look, whatever else the process has loaded.
-    Dl_info runtime;
-    if (!dladdr(reinterpret_cast<void *>(&shardrt_rank), &runtime))
-      return createStringError("the runtime cannot be found");
+    Dl_info runtime = {};
+    [[maybe_unused]] int found =
+        dladdr(reinterpret_cast<void *>(&shardrt_rank), &runtime);
+    assert(found && "what is linked to this library is mapped");
     for (const char *name :
          {runtime.dli_fname, "libm.so.6", "libc.so.6", "libgcc_s.so.1"}) {
       auto library = orc::DynamicLibrarySearchGenerator::Load(name, '\0');
@@ -181,8 +182,8 @@ MaybeFailure Code::map(std::string_view object, std::unique_ptr<Code> &code) {
     return fail(Status::Memory, "the program: " + why);
   state->handle = dlopen(state->file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!state->handle) {
-    const char *why = dlerror();
-    return fail(Status::Artifact, why ? why : "the program cannot be mapped");
+    return fail(Status::Artifact,
+                std::string("the program cannot be mapped: ") + dlerror());
   }
   code.reset(new Code(std::move(state)));
   return nullptr;

@@ -112,8 +112,8 @@ void Run::finish(void *user, int status, const char *error) {
   if (Event *first = run->failedArgument.load()) {
     // It fails with what failed there, which may not be said yet.
     first->onReady([event](const Failure *failure) {
-      event->set(failure ? std::make_unique<Failure>(*failure)
-                         : fail(Status::Lost, "an argument failed"));
+      assert(failure && "arguments that are well do not fail a run");
+      event->set(std::make_unique<Failure>(*failure));
     });
   } else {
     event->set(status == SHARDRT_OK ? nullptr : failureOf(status, error));

@@ -153,6 +153,13 @@ TEST(Buffers, RefuseWhatMakesNoSense) {
   host.data = nullptr;
   EXPECT_FAILS(shardc_buffer_from_host(engine.get(), 0, &host, &made),
                SHARDC_USAGE, "no data");
+  host.num_dims = -1;
+  EXPECT_FAILS(shardc_buffer_from_host(engine.get(), 0, &host, &made),
+               SHARDC_USAGE, "'dims' of the data are not there");
+  host.num_dims = 1;
+  host.dims = nullptr;
+  EXPECT_FAILS(shardc_buffer_from_host(engine.get(), 0, &host, &made),
+               SHARDC_USAGE, "'dims' of the data are not there");
   shardc_element_type f32 = shardc_element_type_named("f32");
   EXPECT_FAILS(
       shardc_buffer_create(engine.get(), 0, f32, 2, huge.data(), &made),
@@ -303,7 +310,8 @@ TEST(Buffers, NeverComeWhereNobodySetsTheEvent) {
   shardc_event_on_ready(
       made,
       [](shardc_error *error, void *user) {
-        EXPECT_FAILS(error, SHARDC_LOST, "destroyed");
+        EXPECT_FAILS(error, SHARDC_LOST,
+                     "the event was destroyed before it was set");
         ++*static_cast<std::atomic<int> *>(user);
       },
       &told);

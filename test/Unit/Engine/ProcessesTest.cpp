@@ -487,7 +487,7 @@ TEST(Member, RefusesWhatMakesNoSense) {
   job.transport = nullptr;
   options.target = "cuda";
   EXPECT_FAILS(shardc_engine_create(&options, &engine), SHARDC_UNSUPPORTED,
-               "cuda");
+               "devices of several processes have the target cpu, not cuda");
   EXPECT_EQ(engine, nullptr);
 }
 

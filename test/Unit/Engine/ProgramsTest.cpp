@@ -1106,9 +1106,11 @@ TEST(Programs, ComeBackFromArtifacts) {
   ASSERT_GOOD(load(artifact, program));
   EXPECT_EQ(doubled(engine.get(), program.get()),
             (std::vector<float>{2, 4, 6, 8}));
-  EXPECT_FAILS(load("nothing", program), SHARDC_ARTIFACT, "refused");
+  EXPECT_FAILS(load("nothing", program), SHARDC_ARTIFACT,
+               "the artifact is refused: ");
   artifact[artifact.size() / 2] ^= 1;
-  EXPECT_FAILS(load(artifact, program), SHARDC_ARTIFACT, "refused");
+  EXPECT_FAILS(load(artifact, program), SHARDC_ARTIFACT,
+               "the artifact is refused: ");
 }
 
 TEST(Programs, CallTheHost) {
@@ -1157,6 +1159,48 @@ module {
   EXPECT_FAILS(
       shardc_buffer_to_host(results[0][0].get(), values, nullptr, nullptr),
       SHARDC_UNSUPPORTED, "nobody answers");
+}
+
+TEST(Programs, AreNotCutByAuthorsWhoSayTooLittle) {
+  const char *text = R"mlir(
+module {
+  func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.custom_call @CustomSPMDPartitioning(%a) {backend_config = "7", sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=4}, custom>} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+})mlir";
+  auto refused = [&](shardc_partition_fn partition) {
+    shardc_engine_options options = {};
+    options.size = sizeof(options);
+    options.devices = 1;
+    options.cache_directory = "";
+    options.partition = partition;
+    shardc_engine *made = nullptr;
+    EXPECT_GOOD(shardc_engine_create(&options, &made));
+    EnginePtr engine(made);
+    ProgramPtr program;
+    return tryCompile(engine.get(), text, {}, program);
+  };
+  EXPECT_FAILS(refused([](void *, const shardc_partition_call *, char *,
+                          size_t) -> int { return SHARDC_OK; }),
+               SHARDC_REFUSED,
+               "a call was not partitioned, and its author does not say why");
+  // Once for each call.
+  EXPECT_FAILS(refused([](void *, const shardc_partition_call *call, char *,
+                          size_t) -> int {
+                 for (int i = 0; i < 2; ++i)
+                   call->answer(call, "module {}", 9, &call->operands[0].tiling,
+                                &call->results[0].tiling);
+                 return SHARDC_OK;
+               }),
+               SHARDC_REFUSED, "is partitioned with 2 shardings for 1 values");
+  EXPECT_FAILS(refused([](void *, const shardc_partition_call *call, char *,
+                          size_t) -> int {
+                 call->answer(call, "module {}", 9, &call->operands[0].tiling,
+                              &call->results[0].tiling);
+                 return SHARDC_OK;
+               }),
+               SHARDC_REFUSED, "is partitioned to a program without @main");
 }
 
 } // namespace
