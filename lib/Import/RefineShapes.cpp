@@ -1233,10 +1233,10 @@ static std::set<int64_t> numbersOf(func::FuncOp main) {
              number && number.getValue().getSignificantBits() <= 64)
       add(number.getValue().getSExtValue());
     else if (auto dense = dyn_cast<DenseIntElementsAttr>(attr);
-             dense && dense.getNumElements() <= 64 &&
-             dense.getElementType().getIntOrFloatBitWidth() <= 64)
+             dense && dense.getNumElements() <= 64)
       for (const APInt &value : dense.getValues<APInt>())
-        add(value.getSExtValue());
+        if (value.getSignificantBits() <= 64)
+          add(value.getSExtValue());
   };
   llvm::for_each(main.getArgumentTypes(), addType);
   main.walk([&](Operation *op) {
