@@ -205,6 +205,8 @@ static constexpr Call kForbidden[] = {
     CALL(kill),
     CALL(tkill),
     CALL(tgkill),
+    CALL(rt_sigqueueinfo),
+    CALL(rt_tgsigqueueinfo),
     CALL(pidfd_open),
     CALL(pidfd_send_signal),
     CALL(mount),
@@ -725,8 +727,9 @@ Supervisor::Reply Supervisor::decide(const seccomp_notif &call) {
     return rename(path, textAt(call, args[1]));
 #endif
   case SYS_tgkill:
+  case SYS_rt_tgsigqueueinfo:
   case SYS_kill: {
-    // Its own, as abort() does.
+    // Its own, as abort() and LLVM's handler of crashes do.
     Reply reply;
     reply.goesOn = static_cast<int>(args[0]) > 0 &&
                    processOf(call.pid) == static_cast<int>(args[0]);

@@ -90,18 +90,33 @@ protected:
 TEST_F(Sandbox, EndsAsItsToolDoes) {
   EXPECT_EQ(run([] { return Error::success(); }), 0);
   EXPECT_EQ(run([] { return toolError(ExitCode::Differs, "differs"); }), 3);
-  EXPECT_TRUE(WIFSIGNALED([&] {
-    // A crash stays one.
+  // A crash stays one.
+  auto signalOf = [&](void (*body)()) {
     pid_t child = fork();
     if (child == 0)
-      _exit(run([]() -> Error {
-        std::signal(SIGABRT, SIG_DFL);
-        std::abort();
+      _exit(run([body]() -> Error {
+        body();
+        return Error::success();
       }));
     int status = 0;
     waitpid(child, &status, 0);
-    return status;
-  }()));
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  };
+  EXPECT_EQ(signalOf([] {
+              std::signal(SIGABRT, SIG_DFL);
+              std::abort();
+            }),
+            SIGABRT);
+  // LLVM's handler says where it was, and sends the signal again.
+  EXPECT_EQ(signalOf([] {
+              std::signal(SIGSEGV, SIG_DFL);
+              siginfo_t info = {};
+              info.si_signo = SIGSEGV;
+              info.si_code = SI_QUEUE;
+              syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGSEGV,
+                      &info);
+            }),
+            SIGSEGV);
   EXPECT_FALSE(isSandboxed());
 }
 
@@ -234,6 +249,12 @@ TEST_F(Sandbox, StartsAndReachesNobody) {
   expectForbidden([] { syscall(SYS_tgkill, getppid(), getppid(), SIGTERM); },
                   "tgkill");
   expectForbidden([] { syscall(SYS_tkill, getppid(), SIGTERM); }, "tkill");
+  expectForbidden(
+      [] {
+        siginfo_t info = {};
+        syscall(SYS_rt_tgsigqueueinfo, getppid(), getppid(), SIGTERM, &info);
+      },
+      "rt_tgsigqueueinfo");
   expectForbidden(
       [] { syscall(SYS_process_vm_readv, getppid(), 0, 0, 0, 0, 0); },
       "process_vm_readv");
