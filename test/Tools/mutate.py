@@ -6,7 +6,8 @@
 Of twenty mutants
 
     text 3        programs: bytes, numbers, tokens and lines changed, taken away, doubled or taken from another, endless when written out
-    swaps 7       programs that mostly still parse: types, sizes, operands, ops, attributes, shardings, regions exchanged (swaps.py)
+    swaps 5       programs that mostly still parse: types, sizes, operands, ops, attributes, shardings, regions exchanged (swaps.py)
+    passes 2      the same with the programs of the tests of passes: what one stage leaves for another
     bytecode 3    bytes, lengths and whole pieces changed, cut off or taken from another; portable artifacts too
     archive 2     .npz and .npy: bytes of the zip and of headers, lengths that lie, bombs
     artifact 2    .so: bits, pieces from elsewhere, lengths
@@ -15,7 +16,7 @@ Of twenty mutants
     options 1     command lines of the tests: values, names, numbers changed
 
 The programs are the corpus and those that the tests give to shard-run. Most mutants go to shard-run, some with options, the
-others to shard-opt, alone or with all stages, and to shard-translate.
+others to shard-opt, alone or with all stages, and to shard-translate; those of passes to shard-opt with the test's passes.
 
 A tool is started once and forked before main for each mutant (forkserver.c); every --control'th mutant is given to the tool
 itself as well, and both must say the same. Every 16th program is compiled once more to see which stage refuses it. With
@@ -63,7 +64,7 @@ LIMITS = Limits(seconds=6, wait=180, memory=3 << 30)
 MOST_MS, MOST_KIB = 5000, 1 << 20
 LARGEST = 40_000
 """Bytes of the largest program taken: parsing and compiling it must not take most of the time."""
-KINDS = ["text"] * 3 + ["swaps"] * 7 + ["bytecode"] * 3 + ["archive"] * 2 + ["artifact"] * 2 + ["checkpoint", "machine", "options"]
+KINDS = ["text"] * 3 + ["swaps"] * 5 + ["passes"] * 2 + ["bytecode"] * 3 + ["archive"] * 2 + ["artifact"] * 2 + ["checkpoint", "machine", "options"]
 PROGRAMS = ("text", "swaps", "bytecode")
 TIMEOUT = "--timeout=15000"
 
@@ -77,6 +78,7 @@ STAGES = {
 }
 """The first pass of each stage."""
 PIPELINE = ["--shardc-pipeline"]
+OF_TESTS = ("--split-input-file", "--verify-diagnostics", "--verify-diagnostics=only-expected")
 RUNS: list[list[str]] = [[]] * 6 + [["--ranks=3"], ["--mesh=x=5"], ["--dynamic=all"], ["--interpret"], ["--reproducible"], ["--no-raise"], ["--verify-partition"],
                    ["--fit-memory", "--memory-limit=100000"], ["--threads=2"]]
 MACHINE = b"""{
@@ -105,6 +107,11 @@ class Case:
             (directory / name).write_bytes(content)
 
 
+def without_comments(text: bytes) -> bytes:
+    """The text of a test without what it checks."""
+    return b"\n".join(line for line in text.split(b"\n") if not line.lstrip().startswith(b"//") or line.startswith(b"// ----"))
+
+
 def step_counter(folder: str, steps: int, *more: str) -> list[str]:
     """Options of a run that keeps its state in ``folder``."""
     return ["--carry=0-2:0-2", "--step-number=step", f"--steps={steps}", f"--checkpoint={folder}/saved", *more]
@@ -118,18 +125,24 @@ class Campaign:
         self.corpus = [path for path in sorted(corpus.glob("*.mlir")) if path.stat().st_size < LARGEST]
         self.archives = [path for path in self.corpus if path.with_suffix(".npz").exists()]
         self.command_lines: list[tuple[Path, list[str]]] = []
+        self.passes: list[tuple[Path, list[str], Program]] = []
         texts = {path: path.read_bytes() for path in self.corpus}
         for path in sorted(TESTS.rglob("*.mlir")):
             text = path.read_bytes()
             lines = re.findall(rb"RUN: shard-run %s([^|>&<\n]*)", text) if len(text) < LARGEST else []
             if lines:
-                texts[path] = b"\n".join(line for line in text.split(b"\n") if not line.lstrip().startswith(b"//") or line.startswith(b"// ----"))
+                texts[path] = without_comments(text)
+            if asked := re.search(rb"RUN: shard-opt %s([^|>&<%\n]*)", text):
+                passes = [word for word in shlex.split(asked.group(1).decode().rstrip("\\")) if word.startswith("--") and word not in OF_TESTS]
+                parts = [without_comments(part) for part in re.split(rb"^// -----.*\n", text, flags=re.MULTILINE) if len(part) < LARGEST // 2]
+                self.passes += [(path, passes, Program(part)) for part in parts if part.strip()]
             for line in lines:
                 if not re.search(rb"[%'\"/]", line):
                     self.command_lines.append((path, line.decode().split()))
         self.programs = {path: Program(text) for path, text in texts.items()}
         self.paths = list(texts)
         self.swaps = Swaps(list(texts.values()))
+        self.swaps_of_passes = Swaps([part.text for _, _, part in self.passes])
         self.options = sorted({option for _, options in self.command_lines for option in options})
         self.small = sorted(self.archives, key=lambda path: path.stat().st_size)[:12]
         self.portable = sorted(PORTABLE.glob("*.mlirbc"))
@@ -183,6 +196,11 @@ class Campaign:
     def swaps_of(self, rng: random.Random) -> Case:
         base = rng.choice(self.paths)
         return self.compile(rng, base, "mutant.mlir", self.swaps.mutate(rng, self.programs[base]))
+
+    def passes_of(self, rng: random.Random) -> Case:
+        base, passes, program = rng.choice(self.passes)
+        mutant = self.swaps_of_passes.mutate(rng, program)
+        return Case(base.name, "mutant.mlir", {"mutant.mlir": mutant}, "shard-opt", ["mutant.mlir", *passes, "-o", "/dev/null"])
 
     def bytecode_of(self, rng: random.Random) -> Case:
         base, data = self.bytecode(rng)
@@ -258,7 +276,7 @@ def arrays_of(archive: bytes) -> list[bytes]:
         return [opened.read(f"in{i}.npy") for i in range(len(names))]
 
 
-MAKERS = {"swaps": "swaps_of", "bytecode": "bytecode_of", "checkpoint": "checkpoint_of", "options": "command_line"}
+MAKERS = {"swaps": "swaps_of", "passes": "passes_of", "bytecode": "bytecode_of", "checkpoint": "checkpoint_of", "options": "command_line"}
 """The makers of kinds that are not called like them."""
 
 
@@ -313,11 +331,11 @@ class Tools:
 
 
 def is_compiled_in_time(tools: Tools, case: Case, directory: Path) -> bool:
-    """Whether a run that took too much did so because its program does: a loop may go on for ever."""
+    """Whether a run that took too much did so because its program does, compiled or interpreted: a loop may go on for ever."""
     options = [option for option in case.arguments if option.startswith(("--ranks", "--mesh", "--sizes", "--dynamic"))]
     model = case.arguments[0]
-    ended = tools.run(Case(case.base, case.mutant, case.files, "shard-translate", [model, *options, "--emit=obj", "-o", "out.o"]), directory)
-    return ended.code == 0 and ended.ms < MOST_MS and ended.kib < MOST_KIB
+    alone = Case(case.base, case.mutant, case.files, "shard-translate", [model, *options, "--emit=obj", "-o", "out.o"])
+    return not judge(alone, tools.run(alone, directory))
 
 
 def stage_of(tools: Tools, case: Case, directory: Path) -> str:
