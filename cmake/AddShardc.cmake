@@ -1,11 +1,11 @@
 # One call for a library. Compiler libraries share one precompiled header, those
-# that link ShardcStableHLO a second one, and link libMLIR.so; STANDALONE libraries (Layout) know neither MLIR nor LLVM;
-# INTERNAL ones serve our own tools and are not installed.
+# that link ShardcStableHLO a second one, those that name another one have that, and link libMLIR.so;
+# STANDALONE libraries (Layout) know neither MLIR nor LLVM; INTERNAL ones serve our own tools and are not installed.
 #
 #   add_shardc_library(ShardcPartition Partition.cpp
 #     DEPENDS ShardcPartitionPassIncGen LINK_LIBS PUBLIC ShardcSpmd)
 function(add_shardc_library name)
-  cmake_parse_arguments(ARG "STANDALONE;INTERNAL" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "STANDALONE;INTERNAL" "" "DEPENDS;LINK_LIBS;PRECOMPILED" ${ARGN})
   add_library(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC
     "$<BUILD_INTERFACE:${SHARDC_SOURCE_DIR}/include>" "$<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/include>"
@@ -18,7 +18,9 @@ function(add_shardc_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   if(NOT ARG_STANDALONE)
-    if("ShardcStableHLO" IN_LIST ARG_LINK_LIBS)
+    if(ARG_PRECOMPILED)
+      shardc_use_mlir(${name} ${ARG_PRECOMPILED})
+    elseif("ShardcStableHLO" IN_LIST ARG_LINK_LIBS)
       shardc_use_mlir(${name} PrecompiledStableHLO ShardcStableHLOIncGen)
     else()
       shardc_use_mlir(${name} Precompiled)
