@@ -226,6 +226,41 @@ def PrivateDestinationsPass : Pass<"spmd-private-destinations", "mlir::func::Fun
                            "mlir::bufferization::BufferizationDialect"];
 }
 
+def SeparateReadersPass : Pass<"spmd-separate-readers", "mlir::func::FuncOp"> {
+  let summary = "Let bufferization look at each of many readers of an argument alone.";
+  let description = [{
+    Before: many ops read a tensor argument, or views of it, and none writes to it. After: each use has a tensor of its
+    own that shows the argument's buffer (`bufferization.to_tensor`), so that bufferization, which otherwise collects
+    for each use all the others, does as many steps as there are uses. Buffers and code are the same.
+    Leaves arguments with fewer readers than `many-readers`, and those that something may write to. Refuses: nothing.
+
+    ```mlir
+    // before: --spmd-separate-readers=many-readers=2
+    func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %empty = tensor.empty() : tensor<4xf32>
+      %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+      %1 = linalg.negf ins(%x : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+      return %0, %1 : tensor<4xf32>, tensor<4xf32>
+    }
+    // after
+    func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %0 = bufferization.to_buffer %arg0 read_only : tensor<4xf32> to memref<4xf32>
+      %1 = bufferization.to_tensor %0 restrict : memref<4xf32> to tensor<4xf32>
+      %2 = bufferization.to_tensor %0 restrict : memref<4xf32> to tensor<4xf32>
+      %3 = tensor.empty() : tensor<4xf32>
+      %4 = linalg.exp ins(%1 : tensor<4xf32>) outs(%3 : tensor<4xf32>) -> tensor<4xf32>
+      %5 = linalg.negf ins(%2 : tensor<4xf32>) outs(%3 : tensor<4xf32>) -> tensor<4xf32>
+      return %4, %5 : tensor<4xf32>, tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"manyReaders", "many-readers", "unsigned", /*default=*/"32",
+           "Separate so many readers or more: of fewer all are collected quickly.">,
+  ];
+  let dependentDialects = ["mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect"];
+}
+
 def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
   let summary = "Build results in the argument that they are copied to.";
   let description = [{

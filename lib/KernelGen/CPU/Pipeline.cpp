@@ -70,6 +70,8 @@ bool hasDotBf16(llvm::StringRef arch) {
 }
 
 static void addBufferization(OpPassManager &pm) {
+  // Both passes below collect all reads of a tensor for each of its readers.
+  pm.addNestedPass<func::FuncOp>(createSeparateReadersPass());
   // Lets a producer write where its result is inserted or materialised.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions oneShot;
