@@ -17,6 +17,7 @@
 #include "shardc/Translation/DeviceImage.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
+#include "shardc/Translation/ThreadChecks.h"
 #include "llvm/Support/SourceMgr.h"
 #include <array>
 #include <chrono>
@@ -420,6 +421,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   if (options.localText)
     program.localText = printLocalProgram(module, &program.metadata.work);
   program.metadata.arch = options.arch;
+  if (checksThreads())
+    program.metadata.arch += ";thread-sanitizer";
   program.metadata.processor = featuresOf(options.arch);
   if (options.target == Target::Cpu)
     program.metadata.threads = options.threads;

@@ -9,6 +9,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "shardc/Seal/Processor.h"
+#include "shardc/Translation/ThreadChecks.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -257,6 +258,11 @@ compile(ModuleOp module, StringRef arch, bool optimized,
     return failure();
   if (optimized)
     optimize(*ir, *machine);
+  if (checksThreads())
+    if (std::string unknown = addThreadChecks(*ir, machine.get());
+        !unknown.empty())
+      return module.emitError("ThreadSanitizer cannot be told what '")
+             << unknown << "' reads and writes";
   return write(*ir, *machine);
 }
 

@@ -126,14 +126,25 @@ template <typename T>
   }
 }
 
+// ThreadSanitizer sees no access of more than 16 bytes by itself.
+#if __has_feature(thread_sanitizer)
+extern "C" void __tsan_read_range(const void *address, unsigned long bytes);
+extern "C" void __tsan_write_range(void *address, unsigned long bytes);
+#else
+[[gnu::always_inline]] inline void __tsan_read_range(const void *, size_t) {}
+[[gnu::always_inline]] inline void __tsan_write_range(void *, size_t) {}
+#endif
+
 template <typename T>
 [[gnu::always_inline]] inline Vector<T> loadVector(const T *from) {
   Vector<T> x;
+  __tsan_read_range(from, sizeof(x));
   __builtin_memcpy(&x, from, sizeof(x));
   return x;
 }
 template <typename T>
 [[gnu::always_inline]] inline void storeVector(T *to, Vector<T> x) {
+  __tsan_write_range(to, sizeof(x));
   __builtin_memcpy(to, &x, sizeof(x));
 }
 
