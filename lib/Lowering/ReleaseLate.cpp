@@ -18,6 +18,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/PlantedFault.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_RELEASELATEPASS
@@ -97,7 +98,8 @@ public:
     unsigned exchanges = 0;
     while (place && !place->hasTrait<OpTrait::IsTerminator>()) {
       const Effects &effects = effectsOf(place);
-      if (!effects.isKnown || mayTouch(source, effects.written))
+      if (!effects.isKnown || (mayTouch(source, effects.written) &&
+                               !isPlanted("source-changes-before-its-release")))
         break;
       if (isa<RunSiteOp>(place) && ++exchanges == kMaxUnreleased)
         break;

@@ -5,6 +5,7 @@
 #include "../shard-run/Compare.h"
 #include "../shard-run/Session.h"
 #include "Faults.h"
+#include "Races.h"
 #include "Symbols.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -56,6 +57,8 @@ const char *nameOf(Verdict verdict) {
     return "differs from the interpreter";
   case Verdict::Varies:
     return "differs from run to run";
+  case Verdict::Races:
+    return "races";
   }
   return "";
 }
@@ -63,6 +66,10 @@ const char *nameOf(Verdict verdict) {
 static bool comparesBits = false;
 
 void compareBits() { comparesBits = true; }
+
+static int64_t threadsOfRank = 1, numSteps = 1;
+void setThreads(int64_t threads) { threadsOfRank = threads; }
+void setSteps(int64_t steps) { numSteps = steps; }
 
 /// compileProgram with a fault in the local view, if `fault` is not empty.
 static mlir::FailureOr<CompiledProgram>
@@ -106,7 +113,7 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
 static std::optional<Session>
 load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
      StringRef fault, bool *planted, Outcome &outcome, StringRef mesh = {},
-     int64_t threads = 1, StringRef dynamic = {}) {
+     int64_t threads = 0, StringRef dynamic = {}) {
   std::string messages;
   mlir::ScopedDiagnosticHandler handler(
       &context, [&](mlir::Diagnostic &diagnostic) {
@@ -121,7 +128,10 @@ load(mlir::MLIRContext &context, StringRef text, bool unsharded, bool optimized,
   options.unsharded = unsharded;
   options.reproducible = comparesBits;
   options.mesh = mesh;
-  options.threads = threads;
+  options.threads = threads ? threads : unsharded ? 1 : threadsOfRank;
+  // Loops of small programs would not be worth it.
+  if (options.threads > 1)
+    options.machine = "generic,fork=1ns";
   options.dynamic = dynamic.str();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   mlir::FailureOr<CompiledProgram> compiled = mlir::failure();
@@ -232,7 +242,7 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
       return std::nullopt;
     std::vector<HostArray> inputs = inputsOf(*session, program.seed);
     Expected<RunResult> result =
-        session->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+        session->run(inputs, unsharded ? 1 : numSteps, /*timeoutMs=*/20000);
     if (!result) {
       outcome = {Verdict::Failed, toString(result.takeError()), 0};
       return std::nullopt;
@@ -282,7 +292,7 @@ static Outcome checkSchedules(Session &session, ArrayRef<HostArray> inputs,
     mallopt(M_PERTURB, static_cast<int>(1 + (seed + k * 37) % 255));
     session.setYieldSeed(seed * 1000 + k);
     Expected<RunResult> again =
-        session.run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+        session.run(inputs, numSteps, /*timeoutMs=*/20000);
     mallopt(M_PERTURB, 0);
     if (!again) {
       outcome = {Verdict::Failed,
@@ -503,7 +513,7 @@ static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
                              bool optimized) {
   Outcome outcome;
   std::optional<Session> open = load(context, program.text(), false, optimized,
-                                     {}, nullptr, outcome, {}, 1, "all");
+                                     {}, nullptr, outcome, {}, 0, "all");
   if (!open)
     return passedIfNamed(std::move(outcome));
   std::optional<Session> whole =
@@ -528,8 +538,7 @@ static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
     };
     if (Error error = open->bind("the program", sizes))
       return blame({Verdict::Failed, toString(std::move(error)), 0});
-    Expected<RunResult> got =
-        open->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    Expected<RunResult> got = open->run(inputs, numSteps, /*timeoutMs=*/20000);
     if (!got)
       return blame({Verdict::Failed, toString(got.takeError()), 0});
     outcome = compareWithWhole(program, *got, *expected);
@@ -548,7 +557,7 @@ static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
                            const SymbolicProgram &symbolic, bool optimized) {
   Outcome outcome;
   std::optional<Session> open = load(context, symbolic.text(), false, optimized,
-                                     {}, nullptr, outcome, {}, 1, "all");
+                                     {}, nullptr, outcome, {}, 0, "all");
   if (!open)
     return passedIfNamed(std::move(outcome));
   std::mt19937_64 draw(program.seed);
@@ -592,8 +601,7 @@ static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
     if (!expected)
       return blame({Verdict::Failed,
                     "on one rank: " + toString(expected.takeError()), 0});
-    Expected<RunResult> got =
-        open->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+    Expected<RunResult> got = open->run(inputs, numSteps, /*timeoutMs=*/20000);
     if (!got)
       return blame({Verdict::Failed, toString(got.takeError()), 0});
     for (auto [i, result] : enumerate(known->results))
@@ -607,8 +615,8 @@ static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
   return {Verdict::Passed, kWithSymbol.str(), 0};
 }
 
-Outcome check(mlir::MLIRContext &context, const Program &program,
-              bool optimized, StringRef fault, bool *planted) {
+static Outcome checkResults(mlir::MLIRContext &context, const Program &program,
+                            bool optimized, StringRef fault, bool *planted) {
   if (timesBound > 0 && bindsSymbols)
     if (std::optional<SymbolicProgram> symbolic = SymbolicProgram::of(program))
       return checkSymbol(context, program, *symbolic, optimized);
@@ -637,8 +645,7 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
   if (!expected)
     return {Verdict::Failed, "on one rank: " + toString(expected.takeError()),
             0};
-  Expected<RunResult> got =
-      sharded->run(inputs, /*steps=*/1, /*timeoutMs=*/20000);
+  Expected<RunResult> got = sharded->run(inputs, numSteps, /*timeoutMs=*/20000);
   if (!got)
     return {Verdict::Failed, toString(got.takeError()), 0};
 
@@ -650,6 +657,16 @@ Outcome check(mlir::MLIRContext &context, const Program &program,
   if (isInterpreted(program))
     return compareWithInterpreter(context, program, inputs, got->outputs);
   return {Verdict::Passed, "", 0};
+}
+
+Outcome check(mlir::MLIRContext &context, const Program &program,
+              bool optimized, StringRef fault, bool *planted) {
+  int64_t before = racesReported();
+  Outcome outcome = checkResults(context, program, optimized, fault, planted);
+  // Right results, too, are an accident then.
+  if (racesReported() != before)
+    return {Verdict::Races, lastRace(), 0};
+  return outcome;
 }
 
 Outcome checkInChild(const Program &program, int seconds, bool optimized,

@@ -20,7 +20,8 @@ enum class Verdict : int {
   Crashed,   ///< a signal
   Hung,      ///< no end within the limit
   Misread,   ///< another result than the interpreter's
-  Varies     ///< other bytes in another run
+  Varies,    ///< other bytes in another run
+  Races      ///< ThreadSanitizer has reported a race
 };
 const char *nameOf(Verdict verdict);
 
@@ -80,6 +81,11 @@ inline constexpr llvm::StringLiteral kWithSymbol = "with a symbol";
 /// give their cores away at random places, in memory that holds other bytes
 /// than before: all runs are to give the same bits.
 void varySchedules(int64_t times);
+
+/// From now on ranks of sharded programs have `threads` threads, which share
+/// loops however small they are, and run `steps` steps on the same arguments.
+void setThreads(int64_t threads);
+void setSteps(int64_t steps);
 
 /// The same in a child process, with a time limit.
 Outcome checkInChild(const Program &program, int seconds, bool optimized = true,

@@ -16,6 +16,14 @@ llvm::SmallVector<llvm::StringRef> rewriteNames();
 llvm::Error runRewrites(llvm::StringRef asked, uint64_t seed, int64_t count,
                         int processes, int timeout);
 
+llvm::SmallVector<llvm::StringRef> raceNames();
+
+/// The same for what keeps ranks and threads apart: prints which program is the
+/// first in which ThreadSanitizer reports a race. `optimized`: with LLVM's
+/// passes.
+llvm::Error runRaces(llvm::StringRef asked, uint64_t seed, int64_t count,
+                     int processes, int timeout, bool optimized);
+
 } // namespace shardc::fuzz
 
 #endif // SHARDC_TOOLS_SHARD_FUZZ_REWRITES_H

@@ -14,6 +14,7 @@
 #include "Shrink.h"
 #include "Symbols.h"
 #include "Workers.h"
+#include "shardc/Translation/ThreadChecks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -80,6 +81,21 @@ static NumberOption schedulesOption(
              "another at random places and memory that holds other bytes, and "
              "compare bytes"),
     cl::value_desc("N"), cl::cat(category));
+static TakeOptionName takeThreads{"threads"};
+static NumberOption
+    threadsOption("threads",
+                  cl::desc("Threads of each rank, which share loops however "
+                           "small they are (default 1)"),
+                  cl::value_desc("N"), cl::cat(category));
+static NumberOption
+    stepsOption("steps", cl::desc("Steps of each run on ranks (default 1)"),
+                cl::value_desc("N"), cl::cat(category));
+static cl::opt<std::string> raceOption(
+    "race",
+    cl::desc("Let a stage leave out what keeps ranks or threads apart, and see "
+             "whether ThreadSanitizer reports a race; 'all': a table; 'list'. "
+             "Of the tool that ./run test races builds"),
+    cl::value_desc("NAME"), cl::cat(category));
 static cl::opt<bool> verifyOption(
     "verify-partition",
     cl::desc("Compare the local view of each program with its text, by the "
@@ -205,7 +221,8 @@ static Error runTool(int argc, char **argv) {
   parseCommandLine(argc, argv, category,
                    "random programs, on ranks and on one\n");
   std::optional<int64_t> count = 300, seed = 1, first = 0, attempts = 150,
-                         timeout = 60, bindings = 0, schedules = 0, jobs;
+                         timeout = 60, bindings = 0, schedules = 0, threads = 1,
+                         steps = 1, jobs;
   for (auto [option, least, value] :
        {std::tuple(&countOption, 1, &count), std::tuple(&seedOption, 0, &seed),
         std::tuple(&firstOption, 0, &first),
@@ -213,7 +230,8 @@ static Error runTool(int argc, char **argv) {
         std::tuple(&timeoutOption, 1, &timeout),
         std::tuple(&dynamicOption, 1, &bindings),
         std::tuple(&schedulesOption, 1, &schedules),
-        std::tuple(&jobsOption, 1, &jobs)})
+        std::tuple(&threadsOption, 1, &threads),
+        std::tuple(&stepsOption, 1, &steps), std::tuple(&jobsOption, 1, &jobs)})
     if (Error error = readNumber(*option, least, 1000000000, *value))
       return error;
   if (is_contained(kindsOption, "list")) {
@@ -243,6 +261,8 @@ static Error runTool(int argc, char **argv) {
                      "--schedules runs programs of known sizes: not with "
                      "--dynamic, --reproducible or --verify-partition");
   varySchedules(*schedules);
+  setThreads(*threads);
+  setSteps(*steps);
   bindSizes(*bindings);
   if (symbolsOption)
     bindSymbols();
@@ -284,6 +304,24 @@ static Error runTool(int argc, char **argv) {
                          ": no such mistake; --rewrite=list prints them");
   if (!rewriteOption.empty())
     return runRewrites(rewriteOption, *seed, *count, processes(), *timeout);
+
+  if (raceOption == "list") {
+    for (StringRef name : raceNames())
+      outs() << name << "\n";
+    return Error::success();
+  }
+  if (!raceOption.empty() && raceOption != "all" &&
+      !is_contained(raceNames(), raceOption.getValue()))
+    return toolError(ExitCode::Usage,
+                     "--race=" + raceOption +
+                         ": no such mistake; --race=list prints them");
+  if (!raceOption.empty() && !checksThreads())
+    return toolError(ExitCode::Usage,
+                     "--race: this tool is built without ThreadSanitizer; "
+                     "build shard-fuzz-tsan");
+  if (!raceOption.empty())
+    return runRaces(raceOption, *seed, *count, processes(), *timeout,
+                    !quickOption);
 
   std::time_t begin = std::time(nullptr), said = begin;
   Job job{static_cast<uint64_t>(*seed), *first,       *count,      processes(),
