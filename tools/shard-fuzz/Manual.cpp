@@ -477,6 +477,16 @@ static bool makeAxisIndex(Generator &g) {
       summed(g.type(v), with, 2));
 }
 
+/// `number` as it is in narrow integers, where sums and conversions wrap.
+static std::string wrapped(const Type &type, int64_t number) {
+  if (int bits = type.integerBits(); bits && bits < 64) {
+    number &= (int64_t(1) << bits) - 1;
+    if (type.element.front() == 'i' && number >> (bits - 1))
+      number -= int64_t(1) << bits;
+  }
+  return std::to_string(number);
+}
+
 /// psum of what is the same on all ranks: jax.lax.psum(1, axis).
 static bool makeSumOfEquals(Generator &g) {
   int v;
@@ -490,22 +500,15 @@ static bool makeSumOfEquals(Generator &g) {
       [=](ArrayRef<Type> types) -> std::optional<Built> {
         const Type &type = types[0];
         std::string t = type.str();
-        int64_t times = region.axis.size;
-        // As the sum does, the number of ranks wraps in narrow integers.
-        if (int bits = type.integerBits(); bits && bits < 64) {
-          times &= (int64_t(1) << bits) - 1;
-          if (type.element.front() == 'i' && times >> (bits - 1))
-            times -= int64_t(1) << bits;
-        }
-        return Built{{type},
-                     region.text(type, type, -1,
-                                 "%r~ = \"stablehlo.all_reduce\"(%b~) <{" +
-                                     kChannel + region.axis.groups() +
-                                     ", use_global_device_ids}> " +
-                                     combiner("add", type) + " : (" + t +
-                                     ") -> " + t + "\n"),
-                     scalarConstant("k", type, std::to_string(times)) +
-                         "$R = stablehlo.multiply $0, %k~ : " + t};
+        return Built{
+            {type},
+            region.text(
+                type, type, -1,
+                "%r~ = \"stablehlo.all_reduce\"(%b~) <{" + kChannel +
+                    region.axis.groups() + ", use_global_device_ids}> " +
+                    combiner("add", type) + " : (" + t + ") -> " + t + "\n"),
+            scalarConstant("k", type, wrapped(type, region.axis.size)) +
+                "$R = stablehlo.multiply $0, %k~ : " + t};
       },
       summed(g.type(v), g.accuracy(v), region.axis.size));
 }
@@ -555,8 +558,8 @@ static bool makeRankChoice(Generator &g) {
             "%i~ = stablehlo.iota dim = " + std::to_string(region.dim) + " : " +
                 numbers.str() + "\n" +
                 scalarConstant("o", numbers, std::to_string(border)) +
-                scalarConstant("y", parts, "2") +
-                scalarConstant("n", parts, "7") +
+                scalarConstant("y", parts, wrapped(parts, 2)) +
+                scalarConstant("n", parts, wrapped(parts, 7)) +
                 "%l~ = stablehlo.compare LT, %i~, %o~, SIGNED : (" +
                 numbers.str() + ", " + numbers.str() + ") -> " +
                 Type{"i1", parts.shape}.str() +
