@@ -278,6 +278,8 @@ private:
     std::string message = diagnostic.str();
     if (isAboutMemory(message))
       refused = ExitCode::Memory;
+    else if (StringRef(message).starts_with("no temporary directory"))
+      refused = ExitCode::IO;
     StringRef op = unknownOp(message);
     if (adviceFor(op).empty())
       op = {};

@@ -66,7 +66,8 @@ public:
     SmallString<128> path;
     if (std::error_code error =
             sys::fs::createUniqueDirectory("shardc-cuda", path))
-      return createStringError("no temporary directory: " + error.message());
+      return createStringError("no temporary directory: " + error.message() +
+                               "; TMPDIR says where");
     return Workspace(path.str().str());
   }
   Workspace(Workspace &&other) : folder(std::exchange(other.folder, {})) {}
