@@ -21,7 +21,8 @@ bool shardc::isAboutMemory(StringRef message) {
   return message.contains_insensitive("out of memory") ||
          message.contains("bad_alloc") ||
          message.contains("Cannot allocate memory") ||
-         message.starts_with("no memory");
+         message.starts_with("no memory") ||
+         message.starts_with("no process") || message.starts_with("no pipe");
 }
 
 Error shardc::ioError(Error error) {

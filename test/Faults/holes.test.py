@@ -184,6 +184,21 @@ class Tests:
             code, took = run.wait(20)
             assert code == 143 and took < 4 and not run.left(), (code, took, run.left(), run.text())
 
+    def calls_of_the_system(self) -> None:
+        """No process, no pipe, no file in memory: a limit of the machine, not a fault of the program."""
+        library = str(interposer(self.work))
+        self.expect("$OPT $MODEL --emit-bytecode -o model.mlirbc", 0)
+        for fault, command, code, said in (
+            ("fork:1", "$RUN model.mlirbc", 9, "no process to read it in: Resource temporarily unavailable"),
+            ("pipe:1", "$RUN model.mlirbc", 9, "no pipe to read it through: Too many open files"),
+            ("memfd:1", "$TRANSLATE $MODEL --no-cache -o a.so", 9, "no memory to link in: Cannot allocate memory"),
+            ("write:1", "$TRANSLATE $MODEL --no-cache -o a.so", 9, "no memory to link in: No space left on device"),
+            ("memfd:1", "$OPT $MODEL -o /dev/stdout >a.mlir", 9, "/dev/stdout: no file in memory: Cannot allocate memory"),
+            ("write:1", "$OPT $MODEL -o a.mlir", 7, "a.mlir: writing stopped after"),
+            ("memfd:4", "$TRANSLATE $MODEL --sandbox -o a.so", 9, "the sandbox's supervisor did not link: Cannot allocate memory"),
+        ):
+            self.expect(f"LD_PRELOAD={library} SHARDC_FAULT={fault} {command}", code, said)
+
     def no_temporary_files(self) -> None:
         """Nothing needs a directory for temporary files: a full or a missing one is no concern."""
         inputs = MODEL.with_suffix(".npz")

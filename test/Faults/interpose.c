@@ -4,7 +4,9 @@
 //
 //   CALL:K          the K-th CALL on a file fails, as on a full disk. CALL is
 //                   write, fsync, ftruncate, mmap, close, rename, link or open
-//                   (for writing); all: the K-th of any of them
+//                   (for writing); all: the K-th of any of them. Or it is fork,
+//                   pipe, memfd (memfd_create), pread or mkdir, which are no
+//                   part of all
 //   count           none; how many there were is appended to SHARDC_FAULT_COUNT
 //   memory:RANK:N   the process of that rank gets N KiB more than it has before
 //                   main
@@ -58,6 +60,11 @@ static int fails(const char *name) {
   if (strcmp(wanted, "all") != 0 && strcmp(wanted, name) != 0)
     return 0;
   return atomic_fetch_add(&calls, 1) + 1 == fatal;
+}
+
+/// The same of what `all` does not stand for.
+static int failsAlone(const char *name) {
+  return strcmp(wanted, name) == 0 && fails(name);
 }
 
 /// Whether `file` is one of a disk or of memory, and not a pipe or a socket.
@@ -213,6 +220,37 @@ int linkat(int fromAt, const char *from, int toAt, const char *to, int flags) {
   }
 OPEN(open)
 OPEN(open64)
+
+pid_t fork(void) {
+  if (failsAlone("fork"))
+    FAIL(EAGAIN);
+  return REAL(fork)();
+}
+int pipe2(int ends[2], int flags) {
+  if (failsAlone("pipe"))
+    FAIL(EMFILE);
+  return REAL(pipe2)(ends, flags);
+}
+int memfd_create(const char *name, unsigned flags) {
+  if (failsAlone("memfd"))
+    FAIL(ENOMEM);
+  return REAL(memfd_create)(name, flags);
+}
+ssize_t pread(int file, void *bytes, size_t size, off_t at) {
+  if (failsAlone("pread"))
+    FAIL(EIO);
+  return REAL(pread)(file, bytes, size, at);
+}
+ssize_t pread64(int file, void *bytes, size_t size, off64_t at) {
+  if (failsAlone("pread"))
+    FAIL(EIO);
+  return REAL(pread64)(file, bytes, size, at);
+}
+int mkdir(const char *path, mode_t mode) {
+  if (failsAlone("mkdir"))
+    FAIL(ENOSPC);
+  return REAL(mkdir)(path, mode);
+}
 
 //===----------------------------------------------------------------------===//
 // Ranks

@@ -416,6 +416,9 @@ static Expected<std::string> linkConfined(StringRef object) {
     close(output);
     close(log);
   });
+  if (output < 0 || log < 0)
+    return createStringError(Twine("no memory to link in: ") +
+                             std::strerror(errno));
   pid_t child = fork();
   if (child == 0)
     becomeLinker(*linker, input.descriptor(), output, log);
@@ -554,22 +557,23 @@ Supervisor::Reply Supervisor::serveFile(const seccomp_notif &call,
     reply.error = EBADF;
     return reply;
   }
-  Expected<std::string> made = createStringError("nobody does this");
-  if (what == "link") {
-    consumeError(made.takeError());
-    made = linkConfined(given.text());
-  } else if (what == "seal" && rules.seal && given.text().size() >= 8) {
-    StringRef bytes(given.text());
-    uint64_t code = support::endian::read64le(bytes.data());
-    bytes = bytes.drop_front(8);
-    if (code <= bytes.size()) {
-      consumeError(made.takeError());
-      made = rules.seal(bytes.take_front(code), bytes.drop_front(code));
+  auto serve = [&]() -> Expected<std::string> {
+    if (what == "link")
+      return linkConfined(given.text());
+    if (what == "seal" && rules.seal && given.text().size() >= 8) {
+      StringRef bytes(given.text());
+      uint64_t code = support::endian::read64le(bytes.data());
+      bytes = bytes.drop_front(8);
+      if (code <= bytes.size())
+        return rules.seal(bytes.take_front(code), bytes.drop_front(code));
     }
-  }
+    return createStringError("'" + what + "' is no service of the sandbox");
+  };
+  Expected<std::string> made = serve();
   if (!made) {
-    errs() << rules.tool << ": " << toString(made.takeError()) << "\n";
-    reply.error = EIO;
+    std::string why = toString(made.takeError());
+    errs() << rules.tool << ": " << why << "\n";
+    reply.error = isAboutMemory(why) ? ENOMEM : EIO;
     return reply;
   }
   PrivateFile answer;

@@ -46,8 +46,8 @@ llvm::Error withCode(ExitCode code, llvm::Error error);
 /// Gives `error` code 7, or 9 where it says that memory could not be had.
 llvm::Error ioError(llvm::Error error);
 
-/// Whether a message of the compiler or of the linker says that memory could
-/// not be had.
+/// Whether a message of the compiler or of the linker says that memory, a
+/// process or a pipe could not be had.
 bool isAboutMemory(llvm::StringRef message);
 
 } // namespace shardc

@@ -37,7 +37,9 @@ TEST(HostArray, SaysWhatItCannotRead) {
     return StringRef(show(text)).contains(part) ||
            (ADD_FAILURE() << show(text), false);
   };
-  EXPECT_TRUE(has("2x3xf33=1", "'f33' is no element type"));
+  EXPECT_EQ(show("2x3xf33=1"),
+            "'2x3xf33=1': 'f33' is no element type; expected for example "
+            "4x8xf32=0.5 or @file.npy");
   EXPECT_TRUE(has("2x3=1", "a size must be followed by x"));
   EXPECT_TRUE(has("", "is no element type"));
   EXPECT_TRUE(has("3xf32=1,2", "2 values for 3 elements"));

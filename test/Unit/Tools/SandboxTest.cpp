@@ -120,6 +120,22 @@ TEST_F(Sandbox, EndsAsItsToolDoes) {
   EXPECT_FALSE(isSandboxed());
 }
 
+TEST_F(Sandbox, ServicesThatAreNone) {
+  testing::internal::CaptureStderr();
+  int code = run([]() -> Error {
+    int file = memfd_create("request", MFD_CLOEXEC);
+    std::string path = "/shardc-sandbox/cook/" + std::to_string(file);
+    if (open(path.c_str(), O_RDONLY | O_CLOEXEC) >= 0 || errno != EIO)
+      return toolError(ExitCode::Differs, "somebody cooked");
+    return Error::success();
+  });
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(code, 0) << said;
+  EXPECT_NE(said.find("test: 'cook' is no service of the sandbox"),
+            std::string::npos)
+      << said;
+}
+
 TEST_F(Sandbox, ReadsWritesAndComputes) {
   int code = run([&]() -> Error {
     auto text = MemoryBuffer::getFile(in);
