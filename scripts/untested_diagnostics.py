@@ -7,7 +7,9 @@ files of test: tests name a part of a text. Whitespace and the marks of regular 
 found is printed as ``file:line: words``; a summary by room ends the list. A text that a test prints for another
 statement counts for both.
 
-Exit status 1 if fewer than ``--at-least`` per cent are named.
+``--check`` ends with 1 for one that no test names and that does not stand in untested_diagnostics.txt, which says why
+no test can; and for one that stands there and is tested, or is gone: that list only gets shorter. ``--runtime`` looks
+at runtime/lib instead.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ import argparse
 import collections
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 EMITS = re.compile(r"\b(?:emitOpError|emitError|createStringError|makeError|refuse|fail)\s*\(|\bInFlightDiagnostic\b")
+RUNTIME_EMITS = re.compile(r"\b(?:writeError|systemError|checkMemory|usage|say|refuse|fail)\s*\(")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SUFFIXES = {".mlir", ".test", ".py", ".cpp", ".h", ".txt", ".in", ".sh", ".md"}
 SHORTEST, WINDOW = 3, 4
+SCRIPTS = Path(__file__).resolve().parent
 ESCAPES = {r"\"": '"', r"\n": " ", r"\\": "\\", r"\t": " "}
 
 
@@ -66,41 +71,65 @@ def is_told(piece: str, told: str) -> bool:
     return any(" ".join(words[i : i + width]) in told for i in range(len(words) - width + 1))
 
 
-def main() -> int:
-    """Prints the list and the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--at-least", type=float, default=0, help="per cent that must be named")
-    parser.add_argument("--summary", action="store_true", help="the table alone")
-    options = parser.parse_args()
-    root = Path(__file__).resolve().parent.parent
-    tests = [path for path in sorted((root / "test").rglob("*")) if path.suffix in SUFFIXES]
-    told = "\n".join(plain(path.read_text(errors="replace")) for path in tests if path.stat().st_size < 1 << 20)
-    named: collections.Counter[str] = collections.Counter()
-    total: collections.Counter[str] = collections.Counter()
-    for path in sorted([*(root / "lib").rglob("*.cpp"), *(root / "tools").rglob("*.cpp")]):
-        text = re.sub(r"(?m)^\s*//.*$", lambda match: " " * len(match[0]), path.read_text())
-        parts = path.relative_to(root).parts
-        room = "/".join(parts[:2])
+def diagnostics(paths: list[Path], emits: re.Pattern[str]) -> Iterator[tuple[Path, int, list[str]]]:
+    """File, line and words of each statement that says something of enough words."""
+    for path in paths:
+        text = re.sub(r"(?m)^[ \t]*//.*$", lambda match: " " * len(match[0]), path.read_text())
         end = 0
-        for match in EMITS.finditer(text):
+        for match in emits.finditer(text):
             if match.start() < end:
                 continue
             source = statement(text, match.start())
             end = match.start() + len(source)
             words = pieces(source)
-            if not words:
-                continue
-            total[room] += 1
-            if any(is_told(piece, told) for piece in words):
-                named[room] += 1
-            elif not options.summary:
-                line = text.count("\n", 0, match.start()) + 1
-                print(f"{path.relative_to(root)}:{line}: {max(words, key=len)}")
+            if words:
+                yield path, text.count("\n", 0, match.start()) + 1, words
+
+
+def exceptions() -> set[str]:
+    """``file: words`` of those that no test can reach; a line that begins with # says why those below it cannot."""
+    lines = (SCRIPTS / "untested_diagnostics.txt").read_text().splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def main() -> int:
+    """Prints the list and the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the list of exceptions")
+    parser.add_argument("--runtime", action="store_true", help="of runtime/lib")
+    parser.add_argument("--summary", action="store_true", help="the table alone")
+    options = parser.parse_args()
+    root = SCRIPTS.parent
+    folders = ["runtime/lib"] if options.runtime else ["lib", "tools"]
+    paths = [path for folder in folders for path in sorted((root / folder).rglob("*.cpp"))]
+    tested = [root / "test", *([root / "runtime" / "test"] if (root / "runtime" / "test").is_dir() else [])]
+    tests = [path for folder in tested for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES]
+    told = "\n".join(plain(path.read_text(errors="replace")) for path in tests if path.stat().st_size < 1 << 20)
+    named: collections.Counter[str] = collections.Counter()
+    total: collections.Counter[str] = collections.Counter()
+    untested: dict[str, str] = {}
+    for path, line, words in diagnostics(paths, RUNTIME_EMITS if options.runtime else EMITS):
+        place = path.relative_to(root)
+        room = "/".join(place.parts[: 3 if options.runtime else 2])
+        total[room] += 1
+        if any(is_told(piece, told) for piece in words):
+            named[room] += 1
+        else:
+            untested[f"{place}: {max(words, key=len)}"] = f"{place}:{line}: {max(words, key=len)}"
+    known = set() if options.runtime else exceptions()
+    if not options.summary:
+        print("\n".join(text + (" (known)" if key in known else "") for key, text in untested.items()))
     for room in sorted(total):
         print(f"{room:28} {named[room]:4} of {total[room]:4}")
     share = 100 * named.total() / max(total.total(), 1)
     print(f"{named.total()} of {total.total()} diagnostics are named by a test: {share:.1f} %")
-    return 1 if share < options.at_least else 0
+    if not options.check:
+        return 0
+    for key in sorted(untested.keys() - known):
+        print(f"no test names this diagnostic; write one: {untested[key]}")
+    for key in sorted(known - untested.keys()):
+        print(f"tested or gone; take it out of untested_diagnostics.txt: {key}")
+    return int(untested.keys() != known)
 
 
 if __name__ == "__main__":
