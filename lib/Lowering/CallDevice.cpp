@@ -323,7 +323,7 @@ private:
   size_t numberOf(gpu::GPUFuncOp function, int64_t threads);
   void stageConstants();
   void readOnHost(memref::LoadOp load);
-  void stageArguments();
+  LogicalResult stageArguments();
   void writeTables();
   /// Host memory of `words` times 8 bytes, once in a call of the function.
   Value scratch(int64_t words);
@@ -585,21 +585,29 @@ void DeviceCalls::readOnHost(memref::LoadOp load) {
 }
 
 /// Arguments and results get a place on the device.
-void DeviceCalls::stageArguments() {
+LogicalResult DeviceCalls::stageArguments() {
   auto main = module.lookupSymbol<func::FuncOp>("shardc_main");
   func::CallOp call;
   main.walk([&](func::CallOp op) {
     if (op.getCallee() == step.getSymName())
       call = op;
   });
-  OpBuilder builder(call);
-  Location loc = call.getLoc();
-  Value ctx = main.getArgument(0);
   size_t inputs = 0, outputs = 0;
   if (ArrayAttr list = contract::EntryInputs::get(module))
     inputs = list.size();
   if (ArrayAttr list = contract::EntryOutputs::get(module))
     outputs = list.size();
+  if (!call)
+    return main.emitError() << "does not call @" << step.getSymName();
+  if (call.getNumOperands() < 1 + inputs + outputs ||
+      !llvm::all_of(call.getOperands().slice(1, inputs + outputs).getTypes(),
+                    llvm::IsaPred<MemRefType>))
+    return call.emitOpError("expected a context and memrefs of ")
+           << inputs << " inputs and " << outputs
+           << " outputs, as the module's attributes name them";
+  OpBuilder builder(call);
+  Location loc = call.getLoc();
+  Value ctx = main.getArgument(0);
   for (size_t i = 0; i < inputs + outputs; ++i) {
     Value host = call.getOperand(1 + i);
     auto type = cast<MemRefType>(host.getType());
@@ -622,6 +630,7 @@ void DeviceCalls::stageArguments() {
   Value status = entries.call(builder, loc, "shardrt_stage_results",
                               {ctx, call.getResult(0)});
   call.getResult(0).replaceAllUsesExcept(status, status.getDefiningOp());
+  return success();
 }
 
 /// What the runtime knows of kernels: format, number, and of each the threads
@@ -691,7 +700,8 @@ LogicalResult DeviceCalls::run() {
         at, area.getLoc(), at.getI64Type(),
         at.getI64IntegerAttr(std::max<int64_t>(areaWords, 1))));
   }
-  stageArguments();
+  if (failed(stageArguments()))
+    return failure();
   // What the runtime launches by itself, at sites.
   if (hasSites(module)) {
     FailureOr<shardrt::SiteTable> sites = readSites(module);

@@ -21,3 +21,31 @@ module attributes {spmd.entry_inputs = [], spmd.entry_outputs = []} {
     return %s : i32
   }
 }
+
+// -----
+
+module attributes {spmd.entry_inputs = [], spmd.entry_outputs = [{}, {}]} {
+  func.func private @shardc_step(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+  func.func @shardc_main(%ctx: !llvm.ptr, %x: memref<?xf32>) -> i32 {
+    // expected-error @below {{'func.call' op expected a context and memrefs of 0 inputs and 2 outputs, as the module's attributes name them}}
+    %s = call @shardc_step(%ctx, %x) : (!llvm.ptr, memref<?xf32>) -> i32
+    return %s : i32
+  }
+}
+
+// -----
+
+module {
+  func.func private @shardc_step(%ctx: !llvm.ptr) -> i32 {
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+  // expected-error @below {{does not call @shardc_step}}
+  func.func @shardc_main(%ctx: !llvm.ptr) -> i32 {
+    %ok = arith.constant 0 : i32
+    return %ok : i32
+  }
+}
