@@ -24,7 +24,8 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
              %python has them: what looks at Python
 
 ``--param tier=ir`` leaves the tests that look at IR and diagnostics and run no
-program; ``--param every=N`` each N-th test.
+program; ``--param every=N`` each N-th test. ``--param races=1`` runs programs with
+shard-run-tsan (``./run test races``).
 """
 
 import os
@@ -79,6 +80,8 @@ config.available_features.update(pythons[config.python])
 # name never stands in for the one just built.
 for tool in ("shard-fuzz", "shard-lsp-server", "shard-opt", "shard-reduce", "shard-run", "shard-translate"):
     path = os.path.join(config.shardc_tools_dir, tool)
+    if tool == "shard-run" and "races" in lit_config.params:
+        path += "-tsan"
     config.substitutions.append((r"(?<![-\w/.%])" + tool + r"(?![-\w/.])", path))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%shardc_root", config.shardc_source_dir))
