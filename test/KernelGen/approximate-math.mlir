@@ -1,13 +1,19 @@
 // Where registers can be permuted, coefficients of erfc are looked up: in a
-// vector of 16 twice, of a number in the first lane of a register. Of 16 bits a
-// shorter form has fewer tables.
-// RUN: shard-opt %s --spmd-approximate-math=permutes=true | FileCheck %s
+// vector of 16 twice, or once with AVX-512, of a number in the first lane of a
+// register. Of 16 bits a shorter form has fewer tables.
+// RUN: shard-opt %s --spmd-approximate-math=permutes=8 | FileCheck %s
+// RUN: shard-opt %s --spmd-approximate-math=permutes=16 | FileCheck %s --check-prefix=WIDE
 // RUN: shard-opt %s --spmd-approximate-math | FileCheck %s --check-prefix=PLAIN
 // PLAIN-NOT: permps
+// PLAIN-NOT: permvar
 
 // CHECK-LABEL: func.func @lanes
 // CHECK-COUNT-18: llvm.x86.avx2.permps
 // CHECK-NOT: permps
+// WIDE-LABEL: func.func @lanes
+// WIDE-COUNT-9: llvm.x86.avx512.permvar.sf.512"({{.*}}) : (vector<16xf32>, vector<16xi32>)
+// WIDE-NOT: perm
+// WIDE: return
 func.func @lanes(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.erfc %x : vector<16xf32>
   return %0 : vector<16xf32>
@@ -33,6 +39,10 @@ func.func @few(%x: vector<2x3xf32>) -> vector<2x3xf32> {
 // CHECK-COUNT-7: llvm.x86.avx2.permps
 // CHECK-NOT: permps
 // CHECK: return
+// WIDE-LABEL: func.func @narrow
+// WIDE-COUNT-7: llvm.x86.avx2.permps
+// WIDE-NOT: perm
+// WIDE: return
 func.func @narrow(%x: vector<8xbf16>) -> vector<8xbf16> {
   %0 = arith.extf %x : vector<8xbf16> to vector<8xf32>
   %1 = math.erfc %0 {spmd.brief} : vector<8xf32>

@@ -447,8 +447,8 @@ def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
     return %26 : f32
     ```
   }];
-  let options = [Option<"permutes", "permutes", "bool", /*default=*/"false",
-                        "The CPU permutes the elements of a register (AVX2): tables of eight numbers are cheap.">];
+  let options = [Option<"permutes", "permutes", "int64_t", /*default=*/"0",
+                        "Lanes of f32 that the CPU permutes in one instruction, so that tables of eight numbers are cheap: 8 (AVX2), 16 (AVX-512) or none.">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }

@@ -58,22 +58,22 @@ static void expandLogistic(arith::DivFOp op) {
 }
 
 /// The formula of the function `name` of `element`, or null.
-static functions::Unary formulaOf(StringRef name, Type element, bool permutes,
-                                  bool isShort) {
+static functions::Unary formulaOf(StringRef name, Type element,
+                                  int64_t permutes, bool isShort) {
   if (functions::Unary arc = functions::arcFunctions().lookup(name))
     return arc;
   if (element.isF64())
     return functions::doubleFunctions().lookup(name);
   functions::Unary formula = nullptr;
   if (permutes && isShort)
-    formula = functions::narrowFunctions().lookup(name);
+    formula = functions::narrowFunctions(permutes).lookup(name);
   if (permutes && !formula)
-    formula = functions::permutingFunctions().lookup(name);
+    formula = functions::permutingFunctions(permutes).lookup(name);
   return formula ? formula : functions::singleFunctions().lookup(name);
 }
 
 /// The formula of `op` in its place, if it has one.
-static void expandFunction(Operation *op, bool permutes) {
+static void expandFunction(Operation *op, int64_t permutes) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   if (!hasLanes(type) || !(element.isF32() || element.isF64()) ||
       op->hasAttr(functions::kLibrary))

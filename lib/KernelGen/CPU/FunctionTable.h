@@ -34,10 +34,11 @@ Num eitherPolynomial(Mask c, Num x, llvm::ArrayRef<double> yes,
 const llvm::StringMap<Unary> &singleFunctions();
 const llvm::StringMap<Unary> &doubleFunctions();
 
-/// Those of f32 that are faster where AVX2 permutes a register's elements, and
-/// of these the ones whose argument and result are of 16 bits.
-const llvm::StringMap<Unary> &permutingFunctions();
-const llvm::StringMap<Unary> &narrowFunctions();
+/// Those of f32 that are faster where a register's elements are permuted, 8 at
+/// a time (AVX2) or up to 16 (AVX-512), and of these the ones whose argument
+/// and result are of 16 bits.
+const llvm::StringMap<Unary> &permutingFunctions(int64_t lanes);
+const llvm::StringMap<Unary> &narrowFunctions(int64_t lanes);
 
 /// Of either type.
 const llvm::StringMap<Unary> &arcFunctions();

@@ -163,7 +163,8 @@ void buildCpuBufferPipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass());
   ApproximateMathPassOptions math;
-  math.permutes = preferredVectorBits(options.arch) >= 256;
+  unsigned widest = preferredVectorBits(options.arch);
+  math.permutes = widest >= 256 ? widest / 32 : 0;
   pm.addNestedPass<func::FuncOp>(createApproximateMathPass(math));
 }
 

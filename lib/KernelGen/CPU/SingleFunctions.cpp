@@ -467,15 +467,17 @@ static Num erfcSingle(Num x) {
 using Table = double[8];
 
 /// The entry of `table` that the low three bits of `piece` name, lane by lane:
-/// one instruction for a register, its elements chosen by number.
-static Num lookup(Bits piece, const Table &table) {
+/// one instruction for a register of 8 lanes, or of up to `widest`, its
+/// elements chosen by number.
+static Num lookup(Bits piece, const Table &table, int64_t widest) {
   ImplicitLocOpBuilder &b = *piece.b;
   Type type = piece.v.getType(), f32 = b.getF32Type(), i32 = b.getI32Type();
   auto shape = dyn_cast<VectorType>(type);
   int64_t lanes = shape ? shape.getNumElements() : 1;
+  constexpr int64_t kEntries = std::size(Table{});
   // Lanes side by side, as many as whole registers have.
-  constexpr int64_t kWidth = 8;
-  int64_t padded = llvm::alignTo(lanes, kWidth);
+  int64_t width = lanes % 16 == 0 && widest >= 16 ? 16 : kEntries;
+  int64_t padded = llvm::alignTo(lanes, width);
   Value flat = shape ? vector::ShapeCastOp::create(
                            b, VectorType::get({lanes}, i32), piece.v)
                            .getResult()
@@ -488,25 +490,29 @@ static Num lookup(Bits piece, const Table &table) {
       lane = int64_t(at) % lanes;
     flat = vector::ShuffleOp::create(b, flat, flat, from);
   }
-  auto row = VectorType::get({kWidth}, f32);
-  SmallVector<float> numbers(std::begin(table), std::end(table));
+  auto row = VectorType::get({width}, f32);
+  // Where a register has twice as many, it does not matter which one is taken.
+  SmallVector<float> numbers;
+  while (int64_t(numbers.size()) < width)
+    numbers.append(std::begin(table), std::end(table));
   Value entries = arith::ConstantOp::create(
       b, DenseElementsAttr::get(row, ArrayRef<float>(numbers)));
+  StringRef name =
+      width == 16 ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx2.permps";
   auto permuted = [&](Value at) -> Value {
-    return LLVM::CallIntrinsicOp::create(
-               b, row, b.getStringAttr("llvm.x86.avx2.permps"),
-               ValueRange{entries, at})
+    return LLVM::CallIntrinsicOp::create(b, row, b.getStringAttr(name),
+                                         ValueRange{entries, at})
         .getResult(0);
   };
   Value chosen;
-  if (padded == kWidth) {
+  if (padded == width) {
     chosen = permuted(flat);
   } else {
     auto all = VectorType::get({padded}, f32);
     chosen = splat(b, all, b.getFloatAttr(f32, 0));
-    for (int64_t at = 0; at < padded; at += kWidth) {
+    for (int64_t at = 0; at < padded; at += width) {
       Value part = vector::ExtractStridedSliceOp::create(
-          b, flat, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{kWidth},
+          b, flat, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{width},
           ArrayRef<int64_t>{1});
       chosen = vector::InsertStridedSliceOp::create(b, permuted(part), chosen,
                                                     ArrayRef<int64_t>{at},
@@ -529,13 +535,14 @@ static Num lookup(Bits piece, const Table &table) {
 struct ScaledErfc {
   Num start, rise, h;
 
-  ScaledErfc(Num a, ArrayRef<Table> tables) : start(a), rise(a), h(a) {
+  ScaledErfc(Num a, ArrayRef<Table> tables, int64_t widest)
+      : start(a), rise(a), h(a) {
     Bits piece = fma(a, 1.4375, a.of(1)).bits() >> 22;
-    h = a - lookup(piece, tables[0]);
-    start = lookup(piece, tables[1]);
-    rise = lookup(piece, tables.back());
+    h = a - lookup(piece, tables[0], widest);
+    start = lookup(piece, tables[1], widest);
+    rise = lookup(piece, tables.back(), widest);
     for (const Table &table : llvm::reverse(tables.drop_front(2).drop_back()))
-      rise = fma(rise, h, lookup(piece, table));
+      rise = fma(rise, h, lookup(piece, table, widest));
   }
 };
 
@@ -587,10 +594,10 @@ static Num erfcOf(Num x, Num value, Num shifted) {
 
 /// exp(-a^2 + log(...)): of a large number the relative error is that of its
 /// exponent, so what the roundings of a^2, r and 1 + r lose is carried along.
-static Num erfcPermuting(Num x) {
+template <int64_t kWidest> static Num erfcPermuting(Num x) {
   Num a = smaller(abs(x), x.of(10.1));
   Num square = a * a, lost = fma(a, a, -square);
-  ScaledErfc scaled(a, kScaledErfc);
+  ScaledErfc scaled(a, kScaledErfc, kWidest);
   Num shifted = fma(fma(scaled.rise, scaled.h, scaled.start) - square,
                     0x1.715476p+0, x.of(kRounder));
   Num n = shifted - kRounder;
@@ -602,9 +609,9 @@ static Num erfcPermuting(Num x) {
   return erfcOf(x, sum.hi + (sum.lo + w), shifted);
 }
 
-static Num erfcOfNarrow(Num x) {
+template <int64_t kWidest> static Num erfcOfNarrow(Num x) {
   Num a = smaller(abs(x), x.of(10.1));
-  ScaledErfc scaled(a, kShortScaledErfc);
+  ScaledErfc scaled(a, kShortScaledErfc, kWidest);
   // The square of a number of 16 bits is exact.
   Num log = fma(scaled.rise, scaled.h, scaled.start) - a * a;
   Num shifted = fma(log, 0x1.715476p+0, x.of(kRounder));
@@ -651,14 +658,18 @@ const llvm::StringMap<Unary> &singleFunctions() {
   return table;
 }
 
-const llvm::StringMap<Unary> &permutingFunctions() {
-  static const llvm::StringMap<Unary> table = {{"math.erfc", erfcPermuting}};
-  return table;
+const llvm::StringMap<Unary> &permutingFunctions(int64_t lanes) {
+  static const llvm::StringMap<Unary> eight = {{"math.erfc", erfcPermuting<8>}};
+  static const llvm::StringMap<Unary> sixteen = {
+      {"math.erfc", erfcPermuting<16>}};
+  return lanes >= 16 ? sixteen : eight;
 }
 
-const llvm::StringMap<Unary> &narrowFunctions() {
-  static const llvm::StringMap<Unary> table = {{"math.erfc", erfcOfNarrow}};
-  return table;
+const llvm::StringMap<Unary> &narrowFunctions(int64_t lanes) {
+  static const llvm::StringMap<Unary> eight = {{"math.erfc", erfcOfNarrow<8>}};
+  static const llvm::StringMap<Unary> sixteen = {
+      {"math.erfc", erfcOfNarrow<16>}};
+  return lanes >= 16 ? sixteen : eight;
 }
 
 static Num expBrief(Num x) { return expWide(clamp(x, -600, 600)); }
