@@ -392,8 +392,8 @@ def main() -> int:
             case.write(Path(directory))
             ended = tools.run(case, Path(directory))
             problem = judge(case, ended)
-            # Ranks that take turns on a busy machine are at a core for less.
-            isLoop = ended.by_clock and b"while" in case.files[case.mutant]
+            # On a busy machine ranks that take turns, and the interpreter, end by the clock instead.
+            isLoop = ended.by_clock and (b"while" in case.files[case.mutant] or "--interpret" in case.arguments)
             takes = ended.ms > MOST_MS or ended.kib > MOST_KIB or isLoop
             if problem and takes and case.tool == "shard-run" and case.mutant.startswith("mutant.mlir") and is_compiled_in_time(tools, case, Path(directory)):
                 problem, stage = "", "endless"
