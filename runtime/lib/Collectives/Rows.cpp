@@ -200,8 +200,7 @@ static void combineRows(const Combiner &combiner,
                         int64_t bytes) {
   forEachTake(takes, src, dst, bytes,
               [&](std::byte *row, const std::byte *update) {
-                const std::byte *parts[] = {row, update};
-                combiner.function(parts, row, count);
+                combiner.into(row, update, count);
               });
 }
 

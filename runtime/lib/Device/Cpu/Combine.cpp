@@ -200,19 +200,38 @@ static void combine(std::span<const std::byte *const> parts, std::byte *dst,
   }
 }
 
+template <typename Type, typename Op>
+static void combineInto(std::byte *__restrict dst,
+                        const std::byte *__restrict part, int64_t count) {
+  using Stored = typename Type::Stored;
+  using Value = typename Type::Value;
+  for (int64_t i = 0; i < count; ++i) {
+    Stored mine, other;
+    std::memcpy(&mine, dst + i * sizeof(Stored), sizeof(Stored));
+    std::memcpy(&other, part + i * sizeof(Stored), sizeof(Stored));
+    Stored x = Type::store(
+        Op::template apply<Value>(Type::load(mine), Type::load(other)));
+    std::memcpy(dst + i * sizeof(Stored), &x, sizeof(Stored));
+  }
+}
+
+template <typename Type, typename Op> static Combiner both() {
+  return {combine<Type, Op>, combineInto<Type, Op>};
+}
+
 template <typename Type> static Combiner forArithmetic(Reduction reduction) {
   switch (reduction) {
   case Reduction::Sum:
-    return {combine<Type, Sum>};
+    return both<Type, Sum>();
   case Reduction::Product:
-    return {combine<Type, Product>};
+    return both<Type, Product>();
   case Reduction::Min:
     if constexpr (!isComplex<typename Type::Value>)
-      return {combine<Type, Extreme<false>>};
+      return both<Type, Extreme<false>>();
     return {};
   case Reduction::Max:
     if constexpr (!isComplex<typename Type::Value>)
-      return {combine<Type, Extreme<true>>};
+      return both<Type, Extreme<true>>();
     return {};
   default:
     return {};
@@ -222,11 +241,11 @@ template <typename Type> static Combiner forArithmetic(Reduction reduction) {
 template <typename Type> static Combiner forInteger(Reduction reduction) {
   switch (reduction) {
   case Reduction::And:
-    return {combine<Type, And>};
+    return both<Type, And>();
   case Reduction::Or:
-    return {combine<Type, Or>};
+    return both<Type, Or>();
   case Reduction::Xor:
-    return {combine<Type, Xor>};
+    return both<Type, Xor>();
   default:
     return forArithmetic<Type>(reduction);
   }

@@ -14,6 +14,10 @@ struct Combiner {
   using Function = void (*)(std::span<const std::byte *const> parts,
                             std::byte *dst, int64_t count);
   Function function = nullptr;
+  /// dst[i] = dst[i] op part[i], for `count` elements, which do not overlap:
+  /// few at a time, as rows are that lie anywhere.
+  using Into = void (*)(std::byte *dst, const std::byte *part, int64_t count);
+  Into into = nullptr;
   explicit operator bool() const { return function; }
 };
 
