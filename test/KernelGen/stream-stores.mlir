@@ -114,3 +114,41 @@ func.func @transpose(%x: memref<4096x4096xf32>, %y: memref<4096x4096xf32>) {
   }
   return
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+
+// 10 MB that something here adds to find it in the cache; as a result that
+// nobody reads they would pass it by.
+// CHECK-LABEL: func @added_to(
+//   CHECK-NOT:   nontemporal
+func.func @added_to(%place: memref<1000xindex>, %y: memref<2560x1024xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 1000 : index
+  %none = arith.constant 0.0 : f32
+  %more = arith.constant 1.0 : f32
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%y : memref<2560x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %none : f32
+  }
+  %row = memref.subview %y[0, 0] [2560, 1] [1, 1] : memref<2560x1024xf32> to memref<2560xf32, strided<[1024]>>
+  scf.for %i = %zero to %count step %one {
+    %at = memref.load %place[%i] : memref<1000xindex>
+    %old = memref.load %row[%at] : memref<2560xf32, strided<[1024]>>
+    %new = arith.addf %old, %more : f32
+    memref.store %new, %row[%at] : memref<2560xf32, strided<[1024]>>
+  }
+  return
+}
+// CHECK-LABEL: func @only_filled(
+//       CHECK:   nontemporal
+func.func @only_filled(%y: memref<2560x1024xf32>) {
+  %none = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%y : memref<2560x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %none : f32
+  }
+  return
+}

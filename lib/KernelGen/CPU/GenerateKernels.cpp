@@ -353,15 +353,42 @@ static std::optional<int64_t> bytesOf(Value memref, ShardSizes &sizes) {
   return bytes;
 }
 
-/// Which outputs of `op` are far: see Nest.
-static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes) {
+/// True if something reads `memref`, or may: all but ops on buffers that only
+/// write it.
+static bool isRead(Value memref) {
+  return llvm::any_of(memref.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+      return isRead(view->getResult(0));
+    if (auto store = dyn_cast<memref::StoreOp>(user))
+      return use.get() != store.getMemRef();
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    bool isWritten = generic && generic.isDpsInit(&use) &&
+                     generic.getMatchingBlockArgument(&use).use_empty();
+    return !isWritten && !isa<memref::DimOp, func::ReturnOp>(user);
+  });
+}
+
+/// The arguments of `function` that something in it reads.
+static llvm::SmallDenseSet<Value> argumentsRead(func::FuncOp function) {
+  llvm::SmallDenseSet<Value> read;
+  for (Value argument : function.getArguments())
+    if (isa<MemRefType>(argument.getType()) && isRead(argument))
+      read.insert(argument);
+  return read;
+}
+
+/// Which outputs of `op` are far: see Nest. `read` has the function's arguments
+/// that something reads.
+static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes,
+                                    const llvm::SmallDenseSet<Value> &read) {
   SmallVector<bool> far;
   double cache = Cost(machineOf(op)).getMachine().sharedCacheBytes;
   for (auto [i, output] : llvm::enumerate(op.getDpsInits())) {
     Value root = cpu::rootOf(output);
     // What is read in this program is read sooner than results.
     bool isResult = isa<func::FuncOp>(root.getParentBlock()->getParentOp()) &&
-                    isa<BlockArgument>(root);
+                    isa<BlockArgument>(root) && !read.contains(root);
     std::optional<int64_t> bytes = bytesOf(root, sizes);
     far.push_back(bytes && *bytes >= (isResult ? 2 : 4) * cache &&
                   op.getRegionOutputArgs()[i].use_empty() &&
@@ -374,7 +401,8 @@ static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes) {
 }
 
 static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
-                     bool exact, bool dotBf16, ShardSizes &sizes) {
+                     bool exact, bool dotBf16, ShardSizes &sizes,
+                     const llvm::SmallDenseSet<Value> &read) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
   linalg::GenericOp epilogue = findEpilogue(op);
@@ -396,7 +424,7 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   if (failed(nest))
     return;
   if (!op.getNumReductionLoops())
-    nest->far = farOutputs(op, sizes);
+    nest->far = farOutputs(op, sizes, read);
   cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule =
       cpu::chooseSchedule(*nest, vectorBits, exact, dotBf16);
@@ -445,6 +473,8 @@ struct GenerateCpuKernelsPass final
 
   void generateIn(func::FuncOp function) {
     ShardSizes sizes(function);
+    // While ops say what they do with their operands.
+    llvm::SmallDenseSet<Value> read = argumentsRead(function);
     // Reductions first: they take fills and epilogues with them.
     for (bool reductions : {true, false}) {
       SmallVector<linalg::GenericOp> ops;
@@ -453,7 +483,7 @@ struct GenerateCpuKernelsPass final
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, vectorBits, threads, exact, dotBf16, sizes);
+        generate(op, vectorBits, threads, exact, dotBf16, sizes, read);
     }
   }
 };
