@@ -27,6 +27,12 @@ struct SelectAndScatter {
   bool ok = true; // whether all regions could be lowered
 
   SelectAndScatter(Lowerer &l, stablehlo::SelectAndScatterOp op);
+  /// True if windows are one element along `dim` and none of them is padding:
+  /// then which window it is says where it is.
+  bool isPoint(int64_t dim) {
+    return getConstantIntValue(window[dim]) == 1 &&
+           op.getPaddingOrZeros()[dim] == std::pair<int64_t, int64_t>();
+  }
   /// Whether the window at `at` has a candidate, the best one, its place.
   SmallVector<Value> choose(ValueRange at);
   /// `old` with `update` taken in.
@@ -54,38 +60,53 @@ SmallVector<Value> SelectAndScatter::choose(ValueRange at) {
   // Carried through the window: found, best element, its position.
   SmallVector<Value> state = {no, l.zero(init.getType())};
   state.append(rank, zero);
-  return l.loops(window, state, [&](ValueRange offset, ValueRange now) {
-    Value inside, found = now[0], best = now[1];
-    SmallVector<Value> position;
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      Value base = arith::MulIOp::create(b, at[dim], l.index(strides[dim]));
-      Value reach = arith::AddIOp::create(b, base, offset[dim]);
-      Value p = arith::SubIOp::create(
-          b, reach, l.index(op.getPaddingOrZeros()[dim].first));
-      // Below zero is far above every bound, read as unsigned.
-      Value in =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::ult, p, bounds[dim]);
-      position.push_back(arith::SelectOp::create(b, in, p, zero));
-      inside = inside ? arith::AndIOp::create(b, inside, in).getResult() : in;
-    }
-    if (!inside)
-      inside = l.number(b.getI1Type(), 1);
-    Value candidate = tensor::ExtractOp::create(b, input, position);
-    SmallVector<Value> keep = l.scalarRegion(op.getSelect(), {best, candidate});
-    ok &= !keep.empty();
-    Value kept =
-        ok ? arith::AndIOp::create(b, found, keep[0]).getResult() : found;
-    Value yes = l.number(b.getI1Type(), 1);
-    Value better = arith::XOrIOp::create(b, kept, yes);
-    Value take = arith::AndIOp::create(b, inside, better);
-    SmallVector<Value> next = {
-        arith::OrIOp::create(b, found, inside),
-        arith::SelectOp::create(b, take, candidate, best)};
-    for (int64_t dim = 0; dim < rank; ++dim)
-      next.push_back(
-          arith::SelectOp::create(b, take, position[dim], now[2 + dim]));
-    return next;
-  });
+  SmallVector<Value> chosen =
+      l.loops(window, state, [&](ValueRange offset, ValueRange now) {
+        Value inside, found = now[0], best = now[1];
+        SmallVector<Value> position;
+        for (int64_t dim = 0; dim < rank; ++dim) {
+          Value base = arith::MulIOp::create(b, at[dim], l.index(strides[dim]));
+          if (isPoint(dim)) {
+            position.push_back(base);
+            continue;
+          }
+          Value reach = arith::AddIOp::create(b, base, offset[dim]);
+          Value p = arith::SubIOp::create(
+              b, reach, l.index(op.getPaddingOrZeros()[dim].first));
+          // Below zero is far above every bound, read as unsigned.
+          Value in = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, p,
+                                           bounds[dim]);
+          position.push_back(arith::SelectOp::create(b, in, p, zero));
+          inside =
+              inside ? arith::AndIOp::create(b, inside, in).getResult() : in;
+        }
+        if (!inside)
+          inside = l.number(b.getI1Type(), 1);
+        Value candidate = tensor::ExtractOp::create(b, input, position);
+        SmallVector<Value> keep =
+            l.scalarRegion(op.getSelect(), {best, candidate});
+        ok &= !keep.empty();
+        Value kept =
+            ok ? arith::AndIOp::create(b, found, keep[0]).getResult() : found;
+        Value yes = l.number(b.getI1Type(), 1);
+        Value better = arith::XOrIOp::create(b, kept, yes);
+        Value take = arith::AndIOp::create(b, inside, better);
+        SmallVector<Value> next = {
+            arith::OrIOp::create(b, found, inside),
+            arith::SelectOp::create(b, take, candidate, best)};
+        for (int64_t dim = 0; dim < rank; ++dim)
+          next.push_back(isPoint(dim)
+                             ? now[2 + dim]
+                             : arith::SelectOp::create(b, take, position[dim],
+                                                       now[2 + dim])
+                                   .getResult());
+        return next;
+      });
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (isPoint(dim))
+      chosen[2 + dim] =
+          arith::MulIOp::create(b, at[dim], l.index(strides[dim]));
+  return chosen;
 }
 
 Value SelectAndScatter::combine(Value old, Value update) {
