@@ -581,6 +581,43 @@ def FuseRowsPass : Pass<"spmd-fuse-rows", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
+  let summary = "Cut loops of single elements in parts for threads.";
+  let description = [{
+    Before: loops that lowering wrote down itself (scans, scatters, solvers), with loads, stores and linalg ops on memrefs. After: the large ones
+    of them are in a loop over parts, marked `spmd.parts`, where parts do not touch what others write: either each has some of a loop's
+    iterations, if those use its index as position in all that is written, or each does all iterations for its share of a dim along which
+    elementwise ops write (columns of a scatter's rows), in whole lines of the cache. Elements are computed as before: the same bits for any number.
+    Leaves: loops that carry values, call something or have buffers of their own.
+
+    ```mlir
+    // before: --spmd-cut-loops=threads=2
+    func.func @main(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %rows = arith.constant 4096 : index
+      %columns = arith.constant 1024 : index
+      %none = arith.constant 0.0 : f32
+      scf.for %i = %zero to %rows step %one {
+        %sum = scf.for %j = %zero to %columns step %one iter_args(%before = %none) -> (f32) {
+          %0 = memref.load %x[%i, %j] : memref<4096x1024xf32>
+          %1 = arith.addf %before, %0 : f32
+          memref.store %1, %y[%i, %j] : memref<4096x1024xf32>
+          scf.yield %1 : f32
+        }
+      }
+      return
+    }
+    // after, among others
+    scf.for %arg2 = %c0_0 to %c2 step %c1_1 {
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Parts into which large loops are cut, as of spmd-generate-cpu-kernels.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
 def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp"> {
   let summary = "Turn linalg on buffers into vectorised loop nests.";
   let description = [{

@@ -131,6 +131,10 @@ void buildCpuBufferPipeline(OpPassManager &pm,
     rows.threads = options.threads;
     rows.exact = options.exact;
     pm.addPass(createFuseRowsPass(rows));
+    // Before ops in these loops are nests, which have parts of their own.
+    CutLoopsPassOptions loops;
+    loops.threads = options.threads;
+    pm.addNestedPass<func::FuncOp>(createCutLoopsPass(loops));
     GenerateCpuKernelsPassOptions kernels;
     kernels.vectorBits = bits;
     kernels.threads = options.threads;

@@ -65,6 +65,58 @@ func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %dy: tensor<61
 }}
 """
 
+# Loops of single elements: sums along rows, rows added to where an index says (of 131 the last two nowhere), what a maximum came from.
+LOOPS = MESH + f"""
+func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %u: tensor<20011x100xf32> {sharding('{"x"}, {}')}, %i: tensor<3x5x120x90xf32>, %dy: tensor<3x5x60x45xf32>)
+    -> (tensor<611x1031xf32>, tensor<129x100xf32>, tensor<3x5x120x90xf32>) {{
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{{padding = dense<[[0, 0], [1030, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 1, 1031>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }}) : (tensor<611x1031xf32>, tensor<f32>) -> tensor<611x1031xf32>
+  %n = stablehlo.iota dim = 0 : tensor<20011x1xi32>
+  %step = stablehlo.constant dense<7919> : tensor<20011x1xi32>
+  %rows = stablehlo.constant dense<131> : tensor<20011x1xi32>
+  %far = stablehlo.multiply %n, %step : tensor<20011x1xi32>
+  %at = stablehlo.remainder %far, %rows : tensor<20011x1xi32>
+  %none = stablehlo.constant dense<0.0> : tensor<129x100xf32>
+  %1 = "stablehlo.scatter"(%none, %at, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }}) : (tensor<129x100xf32>, tensor<20011x1xi32>, tensor<20011x100xf32>) -> tensor<129x100xf32>
+  %2 = "stablehlo.select_and_scatter"(%i, %dy, %zero) <{{window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %more = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  }}, {{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }}) : (tensor<3x5x120x90xf32>, tensor<3x5x60x45xf32>, tensor<f32>) -> tensor<3x5x120x90xf32>
+  return %0, %1, %2 : tensor<611x1031xf32>, tensor<129x100xf32>, tensor<3x5x120x90xf32>
+}}
+"""
+
+# Columns that are cut: their number, of which threads have shares, differs by rank.
+COLUMNS = MESH + f"""
+func.func @main(%u: tensor<20011x100xf32> {sharding('{}, {"x"}')}) -> tensor<129x100xf32> {{
+  %rows = stablehlo.constant dense<131> : tensor<20011x1xi32>
+  %n = stablehlo.iota dim = 0 : tensor<20011x1xi32>
+  %row = stablehlo.remainder %n, %rows : tensor<20011x1xi32>
+  %none = stablehlo.constant dense<0.0> : tensor<129x100xf32>
+  %0 = "stablehlo.scatter"(%none, %row, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }}) : (tensor<129x100xf32>, tensor<20011x1xi32>, tensor<20011x100xf32>) -> tensor<129x100xf32>
+  return %0 : tensor<129x100xf32>
+}}
+"""
+
 
 def attention(heads: int, groups: int, causal: bool) -> str:
     """Attention of `heads` heads, `groups` of which share keys, and its gradient, all on 521 tokens."""
@@ -126,6 +178,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         cases = [("layers", LAYERS, [[], ["--ranks=1"], ["--sizes=0:0=500,17"], ["--sizes=0:0=0,517"]]),
                  ("rows", ROWS, [["--ranks=1"], [], ["--sizes=0:0=0,611", "--sizes=1:0=0,611"], ["--ranks=3"]]),
+                 ("loops", LOOPS, [["--ranks=1"], [], ["--sizes=0:0=0,611", "--sizes=1:0=20000,11"]]),
+                 ("columns", COLUMNS, [["--sizes=0:1=70,30"], ["--sizes=0:1=100,0"]]),
                  ("image", IMAGE, [["--ranks=1"], ["--sizes=0:2=100,31"]]),
                  ("attention", attention(4, 1, False), [["--ranks=1"], ["--ranks=3"], ["--sizes=0:2=0,521"]]),
                  ("one head", attention(1, 1, False), [["--ranks=1"], []]),

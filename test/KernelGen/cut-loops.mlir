@@ -1,0 +1,221 @@
+// Loops that lowering wrote down itself, for three threads.
+// RUN: shard-opt %s --spmd-cut-loops=threads=3 --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-cut-loops --split-input-file | FileCheck %s --check-prefix=ALONE
+// ALONE-NOT: spmd.parts
+
+// Sums along rows: each part has some rows, from 1000 p / 3 on.
+// CHECK-LABEL: func.func @scan(
+//       CHECK:   scf.for %[[PART:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:     %[[BEGUN:.*]] = arith.muli %{{.*}}, %[[PART]]
+//       CHECK:     %[[FIRST:.*]] = arith.divsi %[[BEGUN]]
+//       CHECK:     %[[FROM:.*]] = arith.addi %{{.*}}, %[[FIRST]]
+//       CHECK:     %[[LAST:.*]] = arith.divsi
+//       CHECK:     %[[TO:.*]] = arith.addi %{{.*}}, %[[LAST]]
+//       CHECK:     scf.for %[[ROW:.*]] = %[[FROM]] to %[[TO]] step
+//       CHECK:       memref.store %{{.*}}, %{{.*}}[%[[ROW]],
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @scan(%x: memref<1000x4096xf32>, %y: memref<1000x4096xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %rows = arith.constant 1000 : index
+  %columns = arith.constant 4096 : index
+  %none = arith.constant 0.0 : f32
+  scf.for %i = %zero to %rows step %one {
+    %sum = scf.for %j = %zero to %columns step %one iter_args(%before = %none) -> (f32) {
+      %0 = memref.load %x[%i, %j] : memref<1000x4096xf32>
+      %1 = arith.addf %before, %0 : f32
+      memref.store %1, %y[%i, %j] : memref<1000x4096xf32>
+      scf.yield %1 : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// Two images do not keep three threads busy, their 64 channels do: the loop
+// over these is cut, inside.
+// CHECK-LABEL: func.func @inner(
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+//       CHECK:     scf.for %{{.*}} = %c0{{.*}} to %c2{{.*}} step
+//       CHECK:       arith.divsi
+//       CHECK:       scf.for %[[CHANNEL:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:         memref.store %{{.*}}, %{{.*}}[%{{.*}}, %[[CHANNEL]], %{{.*}}]
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @inner(%place: memref<2x64x10000xindex>, %y: memref<2x64x40000xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %channels = arith.constant 64 : index
+  %places = arith.constant 10000 : index
+  scf.for %i = %zero to %two step %one {
+    scf.for %j = %zero to %channels step %one {
+      scf.for %k = %zero to %places step %one {
+        %at = memref.load %place[%i, %j, %k] : memref<2x64x10000xindex>
+        %old = memref.load %y[%i, %j, %at] : memref<2x64x40000xf32>
+        %new = arith.addf %old, %old : f32
+        memref.store %new, %y[%i, %j, %at] : memref<2x64x40000xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Rows that an index chooses, of 64 columns: four lines of the cache, of which
+// two of three threads get two.
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @scatter(
+//       CHECK:   scf.for %[[PART:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:     scf.for
+//       CHECK:       %[[COLUMN:.*]] = arith.muli %[[PART]], %c32
+//       CHECK:       %[[UPDATE:.*]] = memref.subview %{{.*}}[%[[COLUMN]]] [32] [1]
+//       CHECK:       %[[ROW:.*]] = memref.subview %{{.*}}[%[[COLUMN]]] [32] [1]
+//       CHECK:       linalg.generic {{.*}} ins(%[[UPDATE]] : {{.*}}) outs(%[[ROW]] :
+//       CHECK:   } {spmd.parts = 2 : i64}
+func.func @scatter(%place: memref<100000xindex>, %x: memref<100000x64xf32>, %y: memref<1000x64xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %updates = arith.constant 100000 : index
+  %rows = arith.constant 1000 : index
+  scf.for %i = %zero to %updates step %one {
+    %at = memref.load %place[%i] : memref<100000xindex>
+    %inside = arith.cmpi ult, %at, %rows : index
+    scf.if %inside {
+      %from = memref.subview %x[%i, 0] [1, 64] [1, 1] : memref<100000x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+      %to = memref.subview %y[%at, 0] [1, 64] [1, 1] : memref<1000x64xf32> to memref<64xf32, strided<[1], offset: ?>>
+      linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%from : memref<64xf32, strided<[1], offset: ?>>) outs(%to : memref<64xf32, strided<[1], offset: ?>>) {
+      ^bb0(%update: f32, %old: f32):
+        %sum = arith.addf %old, %update : f32
+        linalg.yield %sum : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// 100 columns are seven lines: three for each part, the last one has what is
+// left of the seventh.
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @uneven(
+//       CHECK:   scf.for %[[PART:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:     %[[LAST:.*]] = arith.cmpi eq, %[[PART]], %c2
+//       CHECK:     scf.if %[[LAST]] {
+//       CHECK:       memref.subview %{{.*}}[%{{.*}}] [4] [1]
+//       CHECK:     } else {
+//       CHECK:       memref.subview %{{.*}}[%{{.*}}] [48] [1]
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @uneven(%place: memref<100000xindex>, %x: memref<100000x100xf32>, %y: memref<1000x100xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %updates = arith.constant 100000 : index
+  scf.for %i = %zero to %updates step %one {
+    %at = memref.load %place[%i] : memref<100000xindex>
+    %from = memref.subview %x[%i, 0] [1, 100] [1, 1] : memref<100000x100xf32> to memref<100xf32, strided<[1], offset: ?>>
+    %to = memref.subview %y[%at, 0] [1, 100] [1, 1] : memref<1000x100xf32> to memref<100xf32, strided<[1], offset: ?>>
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+        ins(%from : memref<100xf32, strided<[1], offset: ?>>) outs(%to : memref<100xf32, strided<[1], offset: ?>>) {
+    ^bb0(%update: f32, %old: f32):
+      %max = arith.maximumf %old, %update : f32
+      linalg.yield %max : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// Who adds to an element that an index chooses may meet anybody.
+// CHECK-LABEL: func.func @anywhere(
+//   CHECK-NOT:   spmd.parts
+func.func @anywhere(%place: memref<1000000xindex>, %x: memref<1000000xf32>, %y: memref<1000xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %updates = arith.constant 1000000 : index
+  scf.for %i = %zero to %updates step %one {
+    %at = memref.load %place[%i] : memref<1000000xindex>
+    %update = memref.load %x[%i] : memref<1000000xf32>
+    %old = memref.load %y[%at] : memref<1000xf32>
+    %sum = arith.addf %old, %update : f32
+    memref.store %sum, %y[%at] : memref<1000xf32>
+  }
+  return
+}
+
+// -----
+
+// A row is made of the one before.
+// CHECK-LABEL: func.func @steps(
+//   CHECK-NOT:   spmd.parts
+func.func @steps(%y: memref<1000000xf32>) {
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %count = arith.constant 1000000 : index
+  scf.for %i = %one to %count step %one {
+    %before = arith.subi %i, %one : index
+    %old = memref.load %y[%before] : memref<1000000xf32>
+    %new = arith.addf %old, %old : f32
+    memref.store %new, %y[%i] : memref<1000000xf32>
+  }
+  return
+}
+
+// -----
+
+// Memory that is not known to be other memory may be the same.
+// CHECK-LABEL: func.func @unknown(
+//   CHECK-NOT:   spmd.parts
+func.func @unknown(%which: i1, %a: memref<1000000xf32>, %y: memref<1000000xf32>) {
+  %x = arith.select %which, %a, %y : memref<1000000xf32>
+  %one = arith.constant 1 : index
+  %count = arith.constant 1000000 : index
+  scf.for %i = %one to %count step %one {
+    %before = arith.subi %i, %one : index
+    %old = memref.load %x[%before] : memref<1000000xf32>
+    memref.store %old, %y[%i] : memref<1000000xf32>
+  }
+  return
+}
+
+// -----
+
+// Where iterations begin differs from row to row, so parts of two rows would
+// overlap: the rows are cut, not what is in them.
+// CHECK-LABEL: func.func @triangle(
+//       CHECK:   scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+//       CHECK:     arith.divsi
+//       CHECK:     scf.for %[[ROW:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:       scf.for %{{.*}} = %[[ROW]] to
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @triangle(%x: memref<2000x2000xf32>, %y: memref<2000x2000xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 2000 : index
+  scf.for %i = %zero to %count step %one {
+    scf.for %j = %i to %count step %one {
+      %old = memref.load %x[%i, %j] : memref<2000x2000xf32>
+      memref.store %old, %y[%i, %j] : memref<2000x2000xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+// Too little work for anybody to be told.
+// CHECK-LABEL: func.func @short(
+//   CHECK-NOT:   spmd.parts
+func.func @short(%x: memref<100xf32>, %y: memref<100xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %count = arith.constant 100 : index
+  scf.for %i = %zero to %count step %one {
+    %old = memref.load %x[%i] : memref<100xf32>
+    memref.store %old, %y[%i] : memref<100xf32>
+  }
+  return
+}
