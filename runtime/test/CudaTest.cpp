@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace shardrt;
@@ -219,6 +220,37 @@ int runInOrder() {
       well += status == SHARDRT_OK;
     }
   return well;
+}
+
+// The memory of the host is its caller's again once a copy has been given up.
+TEST(CudaDirect, CopiesThatAreGivenUpAreNotMadeLater) {
+  TestWorld world(makeTable({1}, {}), 0, 60'000, 0, false, Way::CudaDirect);
+  EXPECT_EQ(world.run([](shardrt_context *ctx) {
+    Device &device = *ctx->device;
+    float first = 1, second = 2, got = 0;
+    void *there = shardrt_alloc(ctx, sizeof(float));
+    EXPECT_TRUE(device.upload(there, &first, sizeof(float)));
+    // The driver's first answer is that the stream is busy, the second that it
+    // is not.
+    auto giveUp = [](int64_t) { return false; };
+    auto goOn = [](int64_t) { return true; };
+    auto watch = std::exchange(device.watch, giveUp);
+    EXPECT_FALSE(device.upload(there, &second, sizeof(float)));
+    device.watch = goOn;
+    EXPECT_TRUE(device.finish());
+    device.watch = giveUp;
+    EXPECT_FALSE(device.download(&got, there, sizeof(float)));
+    device.watch = goOn;
+    EXPECT_TRUE(device.finish());
+    EXPECT_EQ(got, 0);
+    EXPECT_TRUE(device.download(&got, there, sizeof(float)));
+    EXPECT_EQ(got, 1);
+    device.watch = watch;
+    shardrt_free(ctx, there);
+    return int(SHARDRT_OK);
+  }),
+            SHARDRT_OK)
+      << world.error();
 }
 
 TEST(CudaDirect, WorkIsOrderedByMarks) {

@@ -351,22 +351,24 @@ void CudaDevice::release(void *memory) {
 bool CudaDevice::upload(void *to, const void *host, int64_t bytes) {
   ++looks;
   ++counts.uploads;
-  // The host's memory may go away when this returns.
-  return enter() && flush() &&
+  // The host's memory may go away when this returns, also where this gives up.
+  // So what may wait for a rank that never comes ends first; the copy waits for
+  // nobody.
+  return finish() &&
          check(driver.memcpyHtoDAsync(toDevice(to), host,
                                       static_cast<size_t>(bytes), work),
                "copying to it") &&
-         finish();
+         check(driver.streamSynchronize(work), "waiting for its work");
 }
 
 bool CudaDevice::download(void *host, const void *from, int64_t bytes) {
   ++looks;
   ++counts.downloads;
-  return enter() && flush() &&
+  return finish() &&
          check(driver.memcpyDtoHAsync(host, toDevice(from),
                                       static_cast<size_t>(bytes), work),
                "copying from it") &&
-         finish();
+         check(driver.streamSynchronize(work), "waiting for its work");
 }
 
 bool CudaDevice::finish() {
