@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Add up what the test programs reported, and print one line.
 
-usage: test_summary.py RESULTS
+usage: test_summary.py RESULTS [PART...]
 
 RESULTS holds lit.json (lit --output), ctest.xml (ctest --output-junit) and
-gtest/*.json (one file for each GoogleTest program). Every GoogleTest case counts
-as one test; a ctest entry that wrote no GoogleTest file counts as one. Exits with
-1 if a test failed, or if a report is missing: a run that ended early did not pass.
+gtest/*.json (one file for each GoogleTest program); RESULTS/PART the last two for
+programs of another build, such as one under a sanitizer. Every GoogleTest case counts
+as one test; a ctest entry that wrote no GoogleTest file counts as one, and so does a
+program that failed although none of its cases did (a sanitizer reports at its end).
+Exits with 1 if a test failed, or if a report is missing: a run that ended early did
+not pass.
 Tests that were not run are listed, with what this machine lacks; those that lack
 something that the environment's SHARDC_REQUIRED names have failed.
 """
@@ -55,35 +58,44 @@ def count_gtest(path: Path) -> tuple[int, int, int]:
     return report["tests"] - failed - not_run, failed, not_run
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
-        print("usage: test_summary.py RESULTS", file=sys.stderr)
-        return 2
-    results = Path(sys.argv[1])
+def count_programs(results: Path) -> tuple[int, int, int]:
+    """Return (passed, failed, not run) of what ctest ran: GoogleTest programs and checks."""
     passed = failed = not_run = 0
-    complete = True
-
-    gtest_programs = set()
+    failures_of: dict[str, int] = {}
     for path in sorted((results / "gtest").glob("*.json")):
         counts = count_gtest(path)
-        gtest_programs.add(path.stem)
+        failures_of[path.stem] = counts[1]
         passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
 
     ctest = results / "ctest.xml"
-    if ctest.exists():
-        for case in ElementTree.parse(ctest).getroot().iter("testcase"):
-            if case.get("name") in gtest_programs:
-                continue
-            # A check that ends with 77 has said what it lacks.
-            if case.get("status") == "notrun" and case.find("skipped") is not None:
-                print(f"not run: {case.get('name')}: {case.findtext('system-out', '').strip()}")
-                not_run += 1
-                continue
-            ran_well = case.get("status") == "run"
-            passed, failed = passed + ran_well, failed + (not ran_well)
-    else:
-        complete = False
+    if not ctest.exists():
         print(f"no report of ctest: {ctest}", file=sys.stderr)
+        return passed, failed + 1, not_run
+    for case in ElementTree.parse(ctest).getroot().iter("testcase"):
+        # A check that ends with 77 has said what it lacks.
+        if case.get("status") == "notrun" and case.find("skipped") is not None:
+            print(f"not run: {case.get('name')}: {case.findtext('system-out', '').strip()}")
+            not_run += 1
+            continue
+        ran_well = case.get("status") == "run"
+        failures = failures_of.get(case.get("name", ""))
+        if failures is None:
+            passed, failed = passed + ran_well, failed + (not ran_well)
+        elif not ran_well and not failures:
+            print(f"FAILED as a whole: {case.get('name')}")
+            failed += 1
+    return passed, failed, not_run
+
+
+def main() -> int:
+    if len(sys.argv) < 2:
+        print("usage: test_summary.py RESULTS [PART...]", file=sys.stderr)
+        return 2
+    results = Path(sys.argv[1])
+    passed = failed = not_run = 0
+    for folder in (results, *(results / part for part in sys.argv[2:])):
+        counts = count_programs(folder)
+        passed, failed, not_run = passed + counts[0], failed + counts[1], not_run + counts[2]
 
     lit = results / "lit.json"
     if lit.exists():
@@ -96,11 +108,9 @@ def main() -> int:
             if is_required:
                 failed, not_run = failed + len(tests), not_run - len(tests)
     else:
-        complete = False
         print(f"no report of lit: {lit}", file=sys.stderr)
-
-    if not complete:
         failed += 1
+
     if not_run:
         print(f"{not_run} not run")
     print(f"{passed} passed, {failed} failed")
