@@ -206,6 +206,8 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
     buffers.addPass(createPadInExchangesPass());
     buffers.addPass(createMarginsInPlacePass());
     buffers.addPass(createReleaseLatePass());
+    // Last: the others look for what writes a buffer, and what reads it.
+    buffers.addPass(createReadWhereItLiesPass());
   };
   return kernels;
 }

@@ -316,6 +316,31 @@ TEST(Exchange, WhatMovesNothingIsNotCounted) {
   EXPECT_EQ(world.stats(1).bytes_received, 8);
 }
 
+TEST(Exchange, WhoNeedsWhatItOwnsCopiesNothing) {
+  // Rank 0 keeps its rows, and gives one to rank 1, which needs one more.
+  Intervals owned = {{0, 3}, {3, 8}}, needed = {{0, 3}, {2, 8}};
+  Site site = exchangeSite("halo_exchange", {8, 1}, {{0, {0}, owned, needed}});
+  TestWorld world(makeTable({2}, {site}));
+  std::vector<float> src[2] = {{0, 1, 2}, {3, 4, 5, 6, 7}}, dst[2];
+  for (std::vector<float> &buffer : dst)
+    buffer.assign(6, -1);
+  ASSERT_EQ(world.run([&](shardrt_context *ctx) {
+    int64_t rank = shardrt_rank(ctx);
+    void *place =
+        shardrt_exchange_place(ctx, 0, src[rank].data(), dst[rank].data());
+    EXPECT_EQ(place, rank == 0 ? src[0].data() : dst[1].data());
+    int status = exchange(ctx, 0, src[rank].data(), place, nullptr);
+    if (status)
+      return status;
+    SplitExchange started(ctx, 0, src[rank].data());
+    return started.wait(place, nullptr);
+  }),
+            SHARDRT_OK);
+  EXPECT_EQ(src[0], (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(dst[0], std::vector<float>(6, -1));
+  EXPECT_EQ(dst[1], (std::vector<float>{2, 3, 4, 5, 6, 7}));
+}
+
 TEST(Exchange, SixteenRanksInterleaveManySites) {
   Intervals owned = cut(std::vector<int64_t>(16, 2));
   Site halo = exchangeSite("halo_exchange", {32, 4},

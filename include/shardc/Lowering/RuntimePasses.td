@@ -151,6 +151,32 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def ReadWhereItLiesPass : Pass<"spmd-read-where-it-lies", "::mlir::ModuleOp"> {
+  let summary = "Copy no argument that its exchange leaves as it is.";
+  let description = [{
+    Before: buffers. Arguments whose sizes are open move to where one of them lies; where they lie there already, `spmd.run_site` copies. After: of an
+    argument that is exchanged into a buffer which is only read, a view (`spmd.brought_by`) is read in its place. `--spmd-call-runtime` makes it the
+    argument itself where the runtime says that the rank needs what it owns. Done to nothing whose sizes are known (there an exchange moves something), nor where dims behind the first are open.
+
+    ```mlir
+    // before
+    #same = affine_map<(i, j) -> (i, j)>
+    module attributes {spmd.entry_inputs = [{}, {} ], spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "rebalance", type = f32, location = "model.py:4", shape = [8, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [0:4, 4:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)> -> #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 8]>)>>]>]>} {
+      func.func @main(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %out: memref<?x4xf32>, %n: index) {
+        %a = memref.alloc(%n) : memref<?x4xf32>
+        spmd.run_site 0 ins(%x : memref<?x4xf32>) outs(%a : memref<?x4xf32>)
+        linalg.add ins(%a, %y : memref<?x4xf32>, memref<?x4xf32>) outs(%out : memref<?x4xf32>)
+        return
+      }
+    }
+    // after, among others
+    %subview = memref.subview %alloc[0, 0] [%arg3, 4] [1, 1] {spmd.brought_by = 0 : i64} : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1]>>
+    spmd.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%subview : memref<?x4xf32, strided<[4, 1]>>)
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def CallRuntimePass : Pass<"spmd-call-runtime", "::mlir::ModuleOp"> {
   let summary = "Turn sites and lookups on buffers into calls of the runtime.";
   let description = [{

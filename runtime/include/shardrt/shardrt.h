@@ -79,6 +79,12 @@ SHARDRT_EXPORT void shardrt_free(shardrt_context *ctx, void *buffer);
 SHARDRT_EXPORT int shardrt_exchange(shardrt_context *ctx, int64_t site,
                                     const void *src, void *dst,
                                     const void *fill);
+/** Where what an exchange brings may stand, for whoever only reads it: `src`
+ * where this rank needs what it owns, for which shardrt_exchange and
+ * shardrt_exchange_wait take `src` as their `dst` and copy nothing; else `dst`.
+ * The same in every step of a world. */
+SHARDRT_EXPORT void *shardrt_exchange_place(shardrt_context *ctx, int64_t site,
+                                            const void *src, void *dst);
 /** First half of shardrt_exchange: shows `src` to the other ranks and returns
  * at once. `src` must not change before the wait. Returns a token above 0, to
  * be waited for once; 0 after an error, which the wait then returns. At most 8

@@ -178,8 +178,11 @@ struct HostWay {
     const Ticket &ticket = pending.ticket;
     auto *src = static_cast<const std::byte *>(pending.src);
     auto *dst = static_cast<std::byte *>(to);
-    for (const BoxCopy &copy : plan.own)
-      runCopy(copy, src, dst);
+    // Nothing but what stands there already, where they are one buffer and the
+    // exchange is not in place.
+    if (src != dst || plan.inPlace)
+      for (const BoxCopy &copy : plan.own)
+        runCopy(copy, src, dst);
     for (const BoxCopy &copy : plan.fills)
       runFill(copy, dst, fill, plan.elementBytes);
 

@@ -88,7 +88,7 @@ private:
   static bool check(shardrt_context &ctx, int64_t site, const SitePlan &plan,
                     const void *src, const void *dst) {
     return Way::checkBuffers(ctx, site, src, plan.srcBytes, dst, plan.dstBytes,
-                             plan.inPlace) &&
+                             plan.inPlace || plan.mayStay) &&
            checkPlace(ctx, site, plan, src, dst);
   }
 };

@@ -114,6 +114,7 @@ static Box sourceBox(const Site &site, int64_t rank) {
 static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
   const Exchange &exchange = site.exchange;
   Box needed = neededBox(exchange, rank);
+  plan.mayStay = !site.inPlace && needed == ownedBox(exchange, rank);
   // Where a constant stands.
   Box filled = domainOf(exchange);
   for (const DimExchange &dim : exchange.dims)

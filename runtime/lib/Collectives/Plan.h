@@ -41,6 +41,9 @@ struct SitePlan {
   /// some of the sizes that a program is bound to: it copies, and is counted as
   /// no communication.
   bool isLocal = false;
+  /// An exchange in which this rank needs what it owns: source and destination
+  /// may be one buffer, and nothing is copied then.
+  bool mayStay = false;
 
   // For transports that pack: what each reader reads of this rank's buffer.
   std::vector<Piece> pieces;

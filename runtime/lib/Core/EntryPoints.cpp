@@ -140,6 +140,14 @@ int shardrt_exchange(shardrt_context *ctx, int64_t site, const void *src,
   });
 }
 
+void *shardrt_exchange_place(shardrt_context *ctx, int64_t site,
+                             const void *src, void *dst) {
+  const auto &plans = ctx->plans;
+  bool stays = site >= 0 && site < static_cast<int64_t>(plans.size()) &&
+               plans[site].mayStay;
+  return stays ? const_cast<void *>(src) : dst;
+}
+
 int64_t shardrt_exchange_start(shardrt_context *ctx, int64_t site,
                                const void *src) {
   return guarded(ctx, int64_t(0), [&] {
