@@ -254,7 +254,8 @@ Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
   Expected<std::vector<int64_t>> mesh = readMesh(model, meshText, ranks);
   if (!mesh)
     return mesh.takeError();
-  if (text.empty() && *mesh == program.meshShape() && !hasOpenExtents())
+  if (text.empty() && shapeText.empty() && *mesh == program.meshShape() &&
+      !hasOpenExtents())
     return Error::success();
   std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>> sizes;
   std::map<int64_t, std::vector<int64_t>> shapes;

@@ -197,6 +197,9 @@ static Expected<Session> openProgram(const RunOptions &options,
     std::string shapes = options.compile.stages.shapes;
     if (shapes.empty() && session->hasOpenExtents())
       shapes = shapesOfInputs(options);
+    // What a model is compiled with is said and done.
+    else if (!options.isArtifact && !session->hasOpenExtents())
+      shapes.clear();
     error = joinErrors(std::move(error),
                        session->bind(options.model, options.sizes, shapes,
                                      options.mesh, options.ranks));

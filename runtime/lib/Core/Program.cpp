@@ -433,8 +433,12 @@ int shardrt_program_bind_mesh(const shardrt_program *program,
                                    &next)) {
           writeError(error, errorSize,
                      "argument " + std::to_string(given[i].argument) +
-                         ", dim " + std::to_string(given[i].dim) +
-                         ": a size is negative, or they are too large");
+                         ", dim " + std::to_string(given[i].dim) + ": size " +
+                         std::to_string(given[i].sizes[shard]) + " of shard " +
+                         std::to_string(shard) +
+                         (given[i].sizes[shard] < 0
+                              ? " is negative"
+                              : " makes the dim larger than 2^63"));
           return SHARDRT_USAGE;
         }
         indices.push_back(next);
