@@ -489,8 +489,12 @@ extern "C" SHARDC_EXPORT void shardc_pjrt_copy_reads(bool everywhere,
 }
 
 Error *Buffer_IsOnCpu(Buffer_IsOnCpu_Args *args) {
-  args->is_on_cpu = args->buffer->device->client->onHost && !isEachReadACopy &&
-                    !isEachReadOfThisThreadACopy;
+  // Arrays of other devices keep what was read of them: to read it again is no
+  // copy that anybody watches over.
+  args->is_on_cpu =
+      args->buffer->device->client->onHost &&
+      (args->buffer->wasRead ||
+       (!isEachReadACopy && !isEachReadOfThisThreadACopy));
   return nullptr;
 }
 
@@ -537,6 +541,7 @@ Error *Buffer_IncreaseExternalReferenceCount(
           checkAlive(*args->buffer, "Buffer_IncreaseExternalReferenceCount"))
     return error;
   ++args->buffer->pins;
+  args->buffer->wasRead = true;
   shardc_buffer_pin(args->buffer->handle.get());
   return nullptr;
 }

@@ -205,6 +205,8 @@ struct Buffer {
   Layouts_MemoryLayout *layout;
   /// How often callers hold its memory.
   std::atomic<int64_t> pins = 0;
+  /// Whether a caller has looked into it. What was read once is with the host.
+  std::atomic<bool> wasRead = false;
 
   /// Takes `handle` over.
   Buffer(Memory &memory, shardc_buffer *handle,

@@ -59,14 +59,16 @@ def of_guards() -> None:
     mesh = jax.make_mesh((2,), ("x",))
     rows = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
     for make in (lambda: jnp.ones(4) + 1, lambda: jax.device_put(jnp.full(4, 2.0), rows)):
-        array, other, read = make(), make(), make()
+        array, other, read, looked_at = make(), make(), make(), make()
         np.asarray(jax.jit(jnp.sum)(array))
+        np.asarray(looked_at)
         with jax.transfer_guard("allow"):
             str(read)
         for level, get in (("disallow", np.asarray), ("disallow", str), ("disallow_explicit", jax.device_get),
                            ("disallow", lambda array: array.copy_to_host_async())):
             with jax.transfer_guard_device_to_host(level):
                 np.testing.assert_array_equal(read, np.full(4, 2))
+                np.testing.assert_array_equal(looked_at, np.full(4, 2))
                 try:
                     get(array)
                 except jax.errors.JaxRuntimeError as error:
