@@ -128,7 +128,7 @@ TEST(Binding, SaysWhatIsWrongWithSizes) {
   EXPECT_FAILS(tryBind(program.get(), 0, 0, {}, bound), SHARDC_USAGE,
                "argument 0, dim 0: no sizes are given");
   EXPECT_FAILS(tryBind(program.get(), 0, 0, {5000, -904}, bound), SHARDC_USAGE,
-               "argument 0, dim 0: a size is negative");
+               "argument 0, dim 0: size -904 of shard 1 is negative");
   EXPECT_FAILS(tryBind(program.get(), 1, 0, {2, 1}, bound), SHARDC_USAGE,
                "argument 1, dim 0: its sizes were not left open");
   EXPECT_FAILS(tryBind(program.get(), 9, 0, {2, 1}, bound), SHARDC_USAGE,
