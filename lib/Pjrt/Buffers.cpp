@@ -491,10 +491,9 @@ extern "C" SHARDC_EXPORT void shardc_pjrt_copy_reads(bool everywhere,
 Error *Buffer_IsOnCpu(Buffer_IsOnCpu_Args *args) {
   // Arrays of other devices keep what was read of them: to read it again is no
   // copy that anybody watches over.
-  args->is_on_cpu =
-      args->buffer->device->client->onHost &&
-      (args->buffer->wasRead ||
-       (!isEachReadACopy && !isEachReadOfThisThreadACopy));
+  args->is_on_cpu = args->buffer->device->client->onHost &&
+                    (args->buffer->wasRead ||
+                     (!isEachReadACopy && !isEachReadOfThisThreadACopy));
   return nullptr;
 }
 
