@@ -375,7 +375,8 @@ struct Chooser {
     if (!contraction || s.vecReduces)
       return;
     for (auto [i, input] : llvm::enumerate(nest.inputs)) {
-      if (!input.usesDim(s.vec))
+      // A panel has what one row of the tile reads, for all of them alike.
+      if (!input.usesDim(s.vec) || (s.row >= 0 && input.usesDim(s.row)))
         continue;
       int64_t tiles = reuse(input) / std::max<int64_t>(1, s.rows);
       if (!input.coef[s.vec].is(1)) {
