@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <set>
 
 namespace shardc::pjrt {
@@ -133,6 +135,7 @@ namespace {
 struct LocalType {
   shardc_element_type type;
   std::vector<int64_t> dims;
+  int64_t over = -1; ///< of a result: the argument that it is written over
 };
 } // namespace
 
@@ -177,6 +180,40 @@ static Error *memoryOf(const Program &program, const ValueMetadata &value,
   return makeError(Error_Code_UNIMPLEMENTED, "a value in memory of kind '" +
                                                  value.memory +
                                                  "': devices reach " + known);
+}
+
+static int64_t bytesOf(const LocalType &value) {
+  return std::accumulate(value.dims.begin(), value.dims.end(),
+                         shardc_element_type_bytes(value.type),
+                         std::multiplies<>());
+}
+
+/// What is given up for any result stays the caller's if no result has its
+/// bytes: nobody has a use for its memory, and callers of XLA go on with it.
+static void keepUnusable(Program &program, const Metadata &metadata,
+                         const std::vector<LocalType> &arguments,
+                         const std::vector<LocalType> &results) {
+  std::vector<bool> isTaken(results.size()), isUsed(arguments.size());
+  for (const ValueMetadata &argument : metadata.arguments)
+    if (int64_t over = argument.donated.value_or(-1);
+        over >= 0 && size_t(over) < results.size())
+      isTaken[size_t(over)] = true;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (int64_t over = results[i].over;
+        over >= 0 && size_t(over) < arguments.size())
+      isTaken[i] = isUsed[size_t(over)] = true;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!program.donated[i] || isUsed[i] || metadata.arguments[i].donated != -1)
+      continue;
+    size_t room = 0;
+    while (room < results.size() &&
+           (isTaken[room] || bytesOf(results[room]) != bytesOf(arguments[i])))
+      ++room;
+    if (room < results.size())
+      isTaken[room] = true;
+    else
+      program.donated[i] = 0;
+  }
 }
 
 /// Asks the program for all that callers will ask for.
@@ -236,8 +273,11 @@ static Error *describe(Program &program) {
     program.resultRanks.push_back(dims.size());
     program.resultDims.insert(program.resultDims.end(), dims.begin(),
                               dims.end());
+    local.over = value.donated;
     results.push_back(std::move(local));
   }
+
+  keepUnusable(program, *metadata, arguments, results);
 
   const char *text = shardc_program_local_text(program.handle);
   // Callers parse it several times for each program.

@@ -118,6 +118,8 @@ static bool readValues(const Json &json, size_t numAxes,
       value.ranks = ranks->numbers();
     if (const Json *dims = item.member("caller_dims"))
       value.callerDims = dims->numbers();
+    if (const Json *donated = item.member("donated"))
+      value.donated = donated->number();
     if (const Json *token = item.member("token"))
       value.isToken = token->text == "true";
     if (const Json *dims = item.member("dims"))

@@ -25,6 +25,9 @@ struct ValueMetadata {
   /// Which dim of the caller's array each one is; empty: the same one.
   std::vector<int64_t> callerDims;
   bool isToken = false;
+  /// Of an argument that is given up: the result whose memory it becomes, or -1
+  /// for any.
+  std::optional<int64_t> donated;
 };
 
 struct Metadata {

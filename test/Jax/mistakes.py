@@ -81,6 +81,10 @@ def garbage() -> Any:
 error = jax.errors.JaxRuntimeError
 refused("shapes", ValueError, "evenly divide", lambda: jax.device_put(np.ones(5, "f4"), rows))
 refused("donated", RuntimeError, "deleted", given_up)
+# Memory that no result can take is not given up.
+useless = jax.device_put(np.ones((8, 2), "f4"), rows)
+jax.jit(lambda a: a @ a.T, donate_argnums=0)(useless)
+np.testing.assert_array_equal(useless, np.ones((8, 2)))
 refused("meshes", ValueError, "Number of devices 2", lambda: jax.make_mesh((9,), ("x",)))
 refused("types", TypeError, "float32", lambda: doubled.lower(kept).compile()(np.arange(4)))
 refused("deleted", RuntimeError, "deleted", deleted)

@@ -74,33 +74,47 @@ protected:
 };
 } // namespace
 
-// JAX says either; what is not marked stays.
+// JAX says either; what is not marked stays. What is given up for any result
+// goes where one has its bytes, else it stays too.
 TEST_F(PjrtRun, GivesUpWhatTheProgramDeclares) {
   static const char text[] =
       "func.func @main(%a: tensor<4xf32> {tf.aliasing_output = 0 : i32}, "
-      "%b: tensor<4xf32>, %c: tensor<4xf32> {jax.buffer_donor = true}) -> "
-      "tensor<4xf32> {\n"
+      "%b: tensor<4xf32>, %c: tensor<4xf32> {jax.buffer_donor = true}, "
+      "%useless: tensor<2xf32> {jax.buffer_donor = true}, "
+      "%late: tensor<4xf32> {jax.buffer_donor = true}) -> "
+      "(tensor<4xf32>, tensor<4xi32>) {\n"
       "  %0 = stablehlo.add %a, %b : tensor<4xf32>\n"
-      "  %1 = stablehlo.add %0, %c : tensor<4xf32>\n"
-      "  return %1 : tensor<4xf32>\n}\n";
+      "  %1 = stablehlo.add %c, %late : tensor<4xf32>\n"
+      "  %2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xi32>\n"
+      "  return %0, %2 : tensor<4xf32>, tensor<4xi32>\n}\n";
   std::string error;
   OwnedLoaded loaded = compile(client.get(), text, optionsFor(1), error);
   ASSERT_EQ(error, "");
   const float data[] = {1, 2, 3, 4};
   OwnedBuffer a = put(data, Buffer_Type_F32, {4}),
               b = put(data, Buffer_Type_F32, {4}),
-              c = put(data, Buffer_Type_F32, {4});
-  std::vector<Buffer *> results(1);
-  ASSERT_EQ(run(loaded, {a.get(), b.get(), c.get()}, results), "");
-  OwnedBuffer result(results[0]);
+              c = put(data, Buffer_Type_F32, {4}),
+              useless = put(data, Buffer_Type_F32, {2}),
+              late = put(data, Buffer_Type_F32, {4});
+  std::vector<Buffer *> results(2);
+  ASSERT_EQ(run(loaded, {a.get(), b.get(), c.get(), useless.get(), late.get()},
+                results),
+            "");
+  OwnedBuffer result(results[0]), other(results[1]);
   EXPECT_TRUE(isDeleted(a.get()));
   EXPECT_FALSE(isDeleted(b.get()));
-  EXPECT_TRUE(isDeleted(c.get()));
-  EXPECT_NE(run(loaded, {a.get(), b.get(), c.get()}, results), "");
+  EXPECT_FALSE(isDeleted(useless.get()));
+  // One result has their bytes, so one of the two goes.
+  EXPECT_NE(isDeleted(c.get()), isDeleted(late.get()));
+  EXPECT_NE(run(loaded, {a.get(), b.get(), c.get(), useless.get(), late.get()},
+                results),
+            "");
   OwnedBuffer d = put(data, Buffer_Type_F32, {4}),
-              e = put(data, Buffer_Type_F32, {4});
-  EXPECT_EQ(run(loaded, {d.get(), d.get(), e.get()}, results),
-            "argument 0 is donated, and argument 1 is the same array");
+              e = put(data, Buffer_Type_F32, {4}),
+              f = put(data, Buffer_Type_F32, {4});
+  EXPECT_EQ(
+      run(loaded, {d.get(), d.get(), e.get(), useless.get(), f.get()}, results),
+      "argument 0 is donated, and argument 1 is the same array");
   EXPECT_FALSE(isDeleted(d.get()));
   EXPECT_FALSE(isDeleted(e.get()));
 }
