@@ -417,11 +417,23 @@ static Value countFromBlock(stablehlo::ScatterOp op,
   return stablehlo::SubtractOp::create(builder, loc, wide, indices, spread);
 }
 
+/// `op` on this rank's blocks. Where inputs are cut a window may be larger than
+/// the block: what lies outside is others'.
+static Operation *scatterIntoBlock(stablehlo::ScatterOp op,
+                                   Localization &localization,
+                                   ArrayRef<Value> operands, bool inputsCut) {
+  Operation *local = cloneLocal(op, localization, operands);
+  if (inputsCut)
+    local->setAttr(stablehlo::StablehloDialect::BlockAttrHelper::getNameStr(),
+                   localization.builder().getUnitAttr());
+  return local;
+}
+
 /// Each rank scatters its updates: into the inputs where doing so on every rank
 /// counts nothing twice, else into neutral elements, and the inputs come last.
 static LocalResults scatterPartials(stablehlo::ScatterOp op,
                                     Localization &localization,
-                                    spmd::ReductionKind kind) {
+                                    spmd::ReductionKind kind, bool inputsCut) {
   OpBuilder &builder = localization.builder();
   Location loc = op.getLoc();
   unsigned count = op.getInputs().size();
@@ -444,7 +456,7 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
     operands[i] = broadcastScalar(builder, loc, neutral, type,
                                   resultSizes(localization, i));
   }
-  Operation *local = cloneLocal(op, localization, operands);
+  Operation *local = scatterIntoBlock(op, localization, operands, inputsCut);
   SmallVector<Value> results;
   for (unsigned i = 0; i < count; ++i) {
     Value total = localization.completeReduction(local->getResult(i), i);
@@ -474,7 +486,6 @@ static bool leavesInParts(stablehlo::ScatterOp op) {
 
 static LocalResults localizeScatter(stablehlo::ScatterOp op,
                                     Localization &localization) {
-  OpBuilder &builder = localization.builder();
   unsigned count = op.getInputs().size();
   std::optional<spmd::ReductionKind> kind =
       recogniseReduction(op.getUpdateComputation(), count);
@@ -488,13 +499,8 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
   if (!sentCut) {
     SmallVector<Value> operands(localization.operands());
     operands[count] = countFromBlock(op, localization);
-    Operation *local = cloneLocal(op, localization, operands);
-    // A window may be larger than this rank's block: what lies outside is
-    // others'.
-    if (inputsCut)
-      local->setAttr(stablehlo::StablehloDialect::BlockAttrHelper::getNameStr(),
-                     builder.getUnitAttr());
-    return SmallVector<Value>(local->getResults());
+    return SmallVector<Value>(
+        scatterIntoBlock(op, localization, operands, inputsCut)->getResults());
   }
   // What few updates change of a large tensor is sent to all, rather than the
   // tensor.
@@ -509,7 +515,7 @@ static LocalResults localizeScatter(stablehlo::ScatterOp op,
       return op.emitOpError(
           "has a body that cannot be combined over ranks, but "
           "a dim of its indices is cut");
-    return scatterPartials(op, localization, *kind);
+    return scatterPartials(op, localization, *kind, inputsCut);
   }
   SmallVector<Value> results;
   localization.carriesFormulas();
