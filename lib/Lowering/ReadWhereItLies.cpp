@@ -44,10 +44,7 @@ static bool isOnlyRead(Value buffer, RunSiteOp site) {
 /// well; else nothing.
 static memref::AllocOp findCopy(RunSiteOp op, const shardrt::SiteTable &table,
                                 int64_t numInputs) {
-  int64_t number = op.getSite();
-  if (number < 0 || number >= static_cast<int64_t>(table.sites.size()))
-    return {};
-  const shardrt::Site &site = table.sites[number];
+  const shardrt::Site &site = table.sites[op.getSite()];
   auto argument = dyn_cast<BlockArgument>(op.getInputs().front());
   if (site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
       op.getInits().size() != 1 || op.getAccumulates() || !argument ||
