@@ -93,32 +93,39 @@ private:
     });
   }
 
-  /// The pointer, or the pointers, and the mask of `op`.
-  static std::pair<Value *, Value *> operandsOf(IntrinsicInst &op) {
-    Value *pointer = nullptr, *mask = nullptr;
+  /// What an intrinsic reads or writes under a mask.
+  struct Masked {
+    Value *pointer = nullptr; ///< or pointers
+    Value *mask = nullptr;
+    FixedVectorType *lanes = nullptr;
+    uint64_t bytes = 0; ///< of a lane
+  };
+
+  /// The access of `op`, of `vector`; nothing if its lanes cannot be told
+  /// apart.
+  std::optional<Masked> maskedBy(IntrinsicInst &op, Type *vector) {
+    Masked found;
     for (Value *argument : op.args()) {
       Type *type = argument->getType();
       if (type->isPtrOrPtrVectorTy())
-        pointer = argument;
+        found.pointer = argument;
       else if (type->isVectorTy() && type->isIntOrIntVectorTy(1))
-        mask = argument;
+        found.mask = argument;
     }
-    return {pointer, mask};
-  }
-
-  /// Bytes of an element of `vector`; 0 if it is of parts of bytes.
-  uint64_t bytesOfElement(Type *vector) {
-    Type *element = vector->getScalarType();
-    uint64_t bits = layout.getTypeSizeInBits(element).getFixedValue();
-    return bits % 8 ? 0 : bits / 8;
+    found.lanes = dyn_cast<FixedVectorType>(vector);
+    uint64_t bits =
+        layout.getTypeSizeInBits(vector->getScalarType()).getFixedValue();
+    found.bytes = bits / 8;
+    if (!found.pointer || !found.mask || !found.lanes || bits == 0 || bits % 8)
+      return std::nullopt;
+    return found;
   }
 
   bool reportLanes(FunctionCallee check, IntrinsicInst &op, Type *vector) {
-    auto [pointer, mask] = operandsOf(op);
-    auto *lanes = dyn_cast<FixedVectorType>(vector);
-    uint64_t bytes = bytesOfElement(vector);
-    if (!lanes || !pointer || !mask || bytes == 0)
+    std::optional<Masked> access = maskedBy(op, vector);
+    if (!access)
       return false;
+    auto [pointer, mask, lanes, bytes] = *access;
     for (unsigned i = 0; i < lanes->getNumElements(); ++i) {
       Value *size =
           builder.CreateSelect(builder.CreateExtractElement(mask, i),
@@ -136,11 +143,10 @@ private:
 
   /// Lanes whose bit is set lie side by side.
   bool reportPacked(FunctionCallee check, IntrinsicInst &op, Type *vector) {
-    auto [pointer, mask] = operandsOf(op);
-    auto *lanes = dyn_cast<FixedVectorType>(vector);
-    uint64_t bytes = bytesOfElement(vector);
-    if (!lanes || !pointer || !mask || bytes == 0)
+    std::optional<Masked> access = maskedBy(op, vector);
+    if (!access)
       return false;
+    auto [pointer, mask, lanes, bytes] = *access;
     Value *ones = builder.CreateZExt(
         mask, FixedVectorType::get(builder.getInt64Ty(), lanes));
     Value *size = builder.CreateMul(builder.CreateAddReduce(ones),
