@@ -175,6 +175,22 @@ static int processes() {
   return jobs.value_or(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+/// Prints `names` where `asked`, of --`option`, is 'list', and says so; an
+/// error where it is neither one of them nor 'all'.
+static Expected<bool> listNames(StringRef option, StringRef what,
+                                StringRef asked, const auto &names) {
+  if (asked == "list") {
+    for (StringRef name : names)
+      outs() << name << "\n";
+    return true;
+  }
+  if (asked.empty() || asked == "all" || is_contained(names, asked))
+    return false;
+  return toolError(ExitCode::Usage, "--" + option + "=" + asked + ": no such " +
+                                        what + "; --" + option +
+                                        "=list prints them");
+}
+
 /// The table of planted faults: each must be found within `count` programs.
 static Error runFaults(uint64_t seed, int64_t count, int timeout) {
   int64_t missed = 0;
@@ -280,41 +296,20 @@ static Error runTool(int argc, char **argv) {
              << textOf(makeProgram(*seed, *first + i));
     return Error::success();
   }
-  if (faultOption == "list") {
-    for (const std::string &name : faultNames())
-      outs() << name << "\n";
+  Expected<bool> listed =
+      listNames("fault", "fault", faultOption, faultNames());
+  if (listed && !*listed)
+    listed = listNames("rewrite", "mistake", rewriteOption, rewriteNames());
+  if (listed && !*listed)
+    listed = listNames("race", "mistake", raceOption, raceNames());
+  if (!listed)
+    return listed.takeError();
+  if (*listed)
     return Error::success();
-  }
   if (faultOption == "all")
     return runFaults(*seed, *count, *timeout);
-  if (!faultOption.empty() && !is_contained(faultNames(), faultOption))
-    return toolError(ExitCode::Usage,
-                     "--fault=" + faultOption +
-                         ": no such fault; --fault=list prints them");
-
-  if (rewriteOption == "list") {
-    for (StringRef name : rewriteNames())
-      outs() << name << "\n";
-    return Error::success();
-  }
-  if (!rewriteOption.empty() && rewriteOption != "all" &&
-      !is_contained(rewriteNames(), rewriteOption.getValue()))
-    return toolError(ExitCode::Usage,
-                     "--rewrite=" + rewriteOption +
-                         ": no such mistake; --rewrite=list prints them");
   if (!rewriteOption.empty())
     return runRewrites(rewriteOption, *seed, *count, processes(), *timeout);
-
-  if (raceOption == "list") {
-    for (StringRef name : raceNames())
-      outs() << name << "\n";
-    return Error::success();
-  }
-  if (!raceOption.empty() && raceOption != "all" &&
-      !is_contained(raceNames(), raceOption.getValue()))
-    return toolError(ExitCode::Usage,
-                     "--race=" + raceOption +
-                         ": no such mistake; --race=list prints them");
   if (!raceOption.empty() && !checksThreads())
     return toolError(ExitCode::Usage,
                      "--race: this tool is built without ThreadSanitizer; "
