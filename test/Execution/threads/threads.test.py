@@ -65,6 +65,17 @@ func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %dy: tensor<61
 }}
 """
 
+
+def add_rows(index: str) -> str:
+    """A scatter that adds the rows of %u to the rows `index` of %none."""
+    return f"""\"stablehlo.scatter\"(%none, {index}, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }}) : (tensor<129x100xf32>, tensor<20011x1xi32>, tensor<20011x100xf32>) -> tensor<129x100xf32>"""
+
+
 # Loops of single elements: sums along rows, rows added to where an index says (of 131 the last two nowhere), what a maximum came from.
 LOOPS = MESH + f"""
 func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %u: tensor<20011x100xf32> {sharding('{"x"}, {}')}, %i: tensor<3x5x120x90xf32>, %dy: tensor<3x5x60x45xf32>)
@@ -81,12 +92,7 @@ func.func @main(%x: tensor<611x1031xf32> {sharding('{"x"}, {}')}, %u: tensor<200
   %far = stablehlo.multiply %n, %step : tensor<20011x1xi32>
   %at = stablehlo.remainder %far, %rows : tensor<20011x1xi32>
   %none = stablehlo.constant dense<0.0> : tensor<129x100xf32>
-  %1 = "stablehlo.scatter"(%none, %at, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
-      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %sum = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %sum : tensor<f32>
-  }}) : (tensor<129x100xf32>, tensor<20011x1xi32>, tensor<20011x100xf32>) -> tensor<129x100xf32>
+  %1 = {add_rows('%at')}
   %2 = "stablehlo.select_and_scatter"(%i, %dy, %zero) <{{window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>}}> ({{
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %more = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -107,12 +113,7 @@ func.func @main(%u: tensor<20011x100xf32> {sharding('{}, {"x"}')}) -> tensor<129
   %n = stablehlo.iota dim = 0 : tensor<20011x1xi32>
   %row = stablehlo.remainder %n, %rows : tensor<20011x1xi32>
   %none = stablehlo.constant dense<0.0> : tensor<129x100xf32>
-  %0 = "stablehlo.scatter"(%none, %row, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
-      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> ({{
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %sum = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %sum : tensor<f32>
-  }}) : (tensor<129x100xf32>, tensor<20011x1xi32>, tensor<20011x100xf32>) -> tensor<129x100xf32>
+  %0 = {add_rows('%row')}
   return %0 : tensor<129x100xf32>
 }}
 """
