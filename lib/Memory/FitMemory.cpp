@@ -192,6 +192,8 @@ void Reader::add(Operation *op) {
   getUsedValuesDefinedAbove(op->getRegions(), captured);
   for (Value value : captured)
     info.operands.push_back({numberOf(value), false});
+  if (auto wait = dyn_cast<ExchangeWaitOp>(op))
+    info.begun = program.values[numberOf(wait.getToken())].producer;
   // Views keep what they show.
   bool isView =
       isa<stablehlo::ReshapeOp, stablehlo::OptimizationBarrierOp,

@@ -31,6 +31,15 @@ bool Planner::isRepeatable(const PlanOp &op) const {
          (mayCommunicate && op.repeat == Repeat::Communicates);
 }
 
+bool Planner::isUnderWay(int64_t value, int64_t place) const {
+  return llvm::any_of(users[value], [&](int64_t user) {
+    int64_t begun = program.ops[user].begun;
+    return begun >= 0 && placeOf[groupOf[begun]] < place &&
+           placeOf[groupOf[user]] > place &&
+           llvm::is_contained(users[value], begun);
+  });
+}
+
 int64_t Planner::madeIn(int64_t value, int64_t group) const {
   for (int64_t copy : copies[program.values[value].base]) {
     int64_t producer = program.values[copy].producer;
@@ -150,6 +159,8 @@ Planner::Removal Planner::consider(int64_t value, int64_t peak) const {
   // What a loop makes row by row can be gone when it ends.
   if (spans[value].first == peak &&
       !(held.hasRows && program.groups[groupOf[held.producer]].isLoop))
+    return {};
+  if (isUnderWay(value, peak))
     return {};
   std::vector<int64_t> places;
   for (int64_t user : users[value])

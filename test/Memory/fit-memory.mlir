@@ -65,3 +65,26 @@ func.func @no_rows(%x: tensor<20000x16xbf16>, %y: tensor<20000x16xf32>, %start: 
   %1 = stablehlo.reduce(%y init: %start) applies stablehlo.add across dimensions = [0] : (tensor<20000x16xf32>, tensor<f32>) -> tensor<16xf32>
   return %0, %1 : tensor<16xbf16>, tensor<16xf32>
 }
+
+// What an exchange that is under way reads is held, and both of its halves read the same.
+// TIGHT-LABEL: func.func @under_way(
+//       TIGHT:   %[[SENT:.*]] = stablehlo.cosine
+//       TIGHT:   %[[TOKEN:.*]] = spmd.exchange_start %[[SENT]]
+//       TIGHT:   spmd.exchange_wait %[[TOKEN]] of %[[SENT]]
+func.func @under_way(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.cosine %x : tensor<64x64xf32>
+  %token = spmd.exchange_start %0 : tensor<64x64xf32>
+  %1 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %4 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = "stablehlo.sort"(%1) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %4 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  %3 = spmd.exchange_wait %token of %0 "reverse" [<dim 0 along ["x"] : [0:64, 64:128] -> [64:128, 0:64]>] on @mesh : tensor<64x64xf32> -> tensor<64x64xf32>
+  %4 = stablehlo.add %2, %3 : tensor<64x64xf32>
+  return %4 : tensor<64x64xf32>
+}

@@ -50,6 +50,9 @@ struct PlanOp {
   int64_t source = -1;
   /// Which repetition it belongs to; 0 for the op itself.
   int64_t turn = 0;
+  /// The op whose work it waits for, -1 if none. What both read is held from
+  /// one to the other: neither reads a copy that the other does not.
+  int64_t begun = -1;
 };
 
 struct PlanGroup {
@@ -136,6 +139,8 @@ private:
   void sortGroup(PlanGroup &group);
   bool isInternal(int64_t value) const;
   bool isRepeatable(const PlanOp &op) const;
+  /// True if work that reads `value` is under way at `place`.
+  bool isUnderWay(int64_t value, int64_t place) const;
   /// The copy of `value` that `group` makes itself, or -1.
   int64_t madeIn(int64_t value, int64_t group) const;
   /// A copy of `value`, other than `without`, that is made before `place` and

@@ -90,6 +90,25 @@ TEST(Plan, RepeatsLayersWhereHoldingThemIsTooMuch) {
   EXPECT_TRUE(b.program.isOrdered());
 }
 
+TEST(Plan, HoldsWhatIsReadByWorkThatIsUnderWay) {
+  Builder b;
+  int64_t x = b.argument();
+  int64_t sent = b.op({x}, 1000), other = b.op({x}, 1000);
+  int64_t token = b.op({sent}, 0, 1, -1, Repeat::Never);
+  int64_t begun = b.program.values[token].producer;
+  int64_t wide = b.op({x}, 3000), narrow = b.op({wide}, 10);
+  int64_t come = b.op({token, sent}, 10, 1, -1, Repeat::Never);
+  int64_t wait = b.program.values[come].producer;
+  b.program.ops[wait].begun = begun;
+  b.end({narrow, come, other});
+  Planner planner = b.plan();
+  // The wide one beside what is under way: the other is made again behind it.
+  EXPECT_TRUE(planner.fit(4100, false, false));
+  EXPECT_EQ(planner.summary().repeated, 1);
+  EXPECT_EQ(b.program.ops[begun].operands[0].value, sent);
+  EXPECT_EQ(b.program.ops[wait].operands[1].value, sent);
+}
+
 TEST(Plan, EndsWhereNothingHelps) {
   Builder b;
   buildLayers(b, 200, 1000, -1);
