@@ -172,6 +172,15 @@ static LogicalResult expandGtsv(Call &c) {
   return c.finish({nullptr, nullptr, nullptr, x, info});
 }
 
+static LogicalResult expandGtsvPerturbed(Call &c) {
+  if (failed(c.expect(4, 1)))
+    return failure();
+  Value x = solver::TridiagonalSolveOp::create(
+      c.ops.b, c.input(3).getType(), c.input(0), c.input(1), c.input(2),
+      c.input(3), /*perturbed=*/true);
+  return c.finish(x);
+}
+
 //===----------------------------------------------------------------------===//
 // LU and QR
 //===----------------------------------------------------------------------===//
@@ -392,7 +401,9 @@ static const llvm::StringMap<Expand> &registry() {
         {"cusolver_gesvdj_ffi", expandGesvdj},
         {"cusolver_gesvdp_ffi", expandGesvdj},
         {"cusolver_gesdd_ffi", expandGesvd},
-        {"cusparse_gtsv2_ffi", expandGtsv}};
+        {"cusparse_gtsv2_ffi", expandGtsv},
+        {"tridiagonal_solve_perturbed_ffi", expandGtsvPerturbed},
+        {"cu_tridiagonal_solve_perturbed", expandGtsvPerturbed}};
     for (StringRef type : {"s", "d", "c", "z"}) {
       auto add = [&](StringRef what, Expand expand) {
         names[("lapack_" + type + what + "_ffi").str()] = expand;

@@ -57,6 +57,17 @@ def halves() -> None:
     print("halves good")
 
 
+def systems() -> None:
+    """Singular tridiagonal systems, which eigenvectors are found by, have finite solutions where that is asked for."""
+    diagonal, beside = np.arange(4, dtype="f4"), np.ones(3, "f4")
+    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
+    values, vectors = jax.scipy.linalg.eigh_tridiagonal(diagonal, beside)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix), atol=1e-5)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1, atol=1e-4)
+    print("systems good")
+
+
 def inspected() -> None:
     """The sharding that the compiler decides on, once a compilation; the value that is asked about is cut by another's."""
     found = []
@@ -150,6 +161,7 @@ def exported() -> None:
 branches()
 sparse_products()
 halves()
+systems()
 inspected()
 foreign()
 used()

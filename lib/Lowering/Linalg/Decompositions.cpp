@@ -537,6 +537,24 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
 // Tridiagonal systems
 //===----------------------------------------------------------------------===//
 
+/// `pivot`, or where `number` over it is not finite, what takes its place: as
+/// much more as `growth`, and as makes the quotient a finite one.
+static Value perturb(MatrixLoops &m, Value pivot, Value number, Real growth) {
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(growth.v.getType()).getFloatSemantics();
+  double least = APFloat::getSmallestNormalized(semantics).convertToDouble();
+  Real size = m.e.modulus(pivot), needed = m.e.modulus(number) * least;
+  Value isZero = equal(size, size.of(0));
+  Value isSmall = both(size, less(size, 1),
+                       compare(arith::CmpFPredicate::OGT, needed, size));
+  Value isMoved = arith::OrIOp::create(m.b, isZero, isSmall);
+  // By no more than one: what is not finite then stays so.
+  Real by =
+      copySign(smaller(larger(growth, needed), size.of(1)), m.e.re(pivot));
+  return m.e.select(isMoved, m.e.add(pivot, m.e.make(pivot.getType(), by)),
+                    pivot);
+}
+
 // Elimination row by row, each time with the larger of two rows; a third
 // diagonal fills up where rows are exchanged.
 static LogicalResult lowerTridiagonalSolve(Lowerer &l,
@@ -567,6 +585,10 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
           Value q0 = m.e.select(swap, here, below), q1 = m.e.select(swap, u, d),
                 q2 = m.e.select(swap, zero, v);
           Value factor = m.e.divide(q0, p0);
+          if (op.getPerturbed()) { // below a zero there is nothing else
+            Real size = m.e.modulus(p0);
+            factor = m.e.select(equal(size, size.of(0)), zero, factor);
+          }
           auto less = [&](Value x, Value y) {
             return m.e.subtract(x, m.e.multiply(factor, y));
           };
@@ -585,9 +607,32 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
               })[0];
           return SmallVector<Value>{diagonal, upper, fill, x};
         });
+    Value last = arith::SubIOp::create(b, rows, one);
+    // The largest modulus of the triangular factor, times epsilon.
+    Real growth{&b, l.zero(Elements::realType(element))};
+    if (op.getPerturbed()) {
+      auto largest = [&](Value tensor, int64_t behind) {
+        growth.v = m.range(
+            m.index(0), m.index(std::max<int64_t>(n - behind, 0)), growth.v,
+            [&](Value i, ValueRange s) {
+              Real size = m.e.modulus(m.get(tensor, i)), so{&b, s[0]};
+              Value isMore = compare(arith::CmpFPredicate::OGT, size, so);
+              return SmallVector<Value>{m.e.select(isMore, size.v, s[0])};
+            })[0];
+      };
+      for (auto [behind, tensor] :
+           llvm::enumerate(ValueRange(eliminated).take_front(3)))
+        largest(tensor, static_cast<int64_t>(behind));
+      const llvm::fltSemantics &semantics =
+          cast<FloatType>(growth.v.getType()).getFloatSemantics();
+      double epsilon =
+          std::ldexp(1, 1 - int(APFloat::semanticsPrecision(semantics)));
+      Real scaled = growth * epsilon;
+      Value isZero = equal(scaled, scaled.of(0));
+      growth.v = m.e.select(isZero, scaled.of(epsilon).v, scaled.v);
+    }
     Value x =
         m.range(m.index(0), rows, eliminated[3], [&](Value turn, ValueRange s) {
-          Value last = arith::SubIOp::create(b, rows, one);
           Value i = arith::SubIOp::create(b, last, turn);
           // Past the end: the last row, times zero.
           Value one1 = arith::MinSIOp::create(b, m.plus(i, 1), last),
@@ -602,7 +647,10 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
             Value sum = m.e.subtract(m.get(t[0], {i, j}),
                                      m.e.select(hasOne, first, zero));
             sum = m.e.subtract(sum, m.e.select(hasTwo, second, zero));
-            Value quotient = m.e.divide(sum, m.get(eliminated[0], i));
+            Value pivot = m.get(eliminated[0], i);
+            if (op.getPerturbed())
+              pivot = perturb(m, pivot, sum, growth);
+            Value quotient = m.e.divide(sum, pivot);
             return SmallVector<Value>{m.set(t[0], {i, j}, quotient)};
           });
         })[0];

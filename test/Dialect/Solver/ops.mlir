@@ -16,6 +16,8 @@ func.func @solver(%a: tensor<4x6x6xf32>, %v: tensor<4x6xf32>, %b: tensor<4x6x2xf
   %5:3 = solver.orthogonalize %a : (tensor<4x6x6xf32>) -> (tensor<4x6x6xf32>, tensor<4x6xf32>, tensor<4x6x6xf32>)
   // CHECK: solver.tridiagonal_solve
   %6 = solver.tridiagonal_solve %v, %v, %v, %b : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  // CHECK: solver.tridiagonal_solve {{.*}} perturbed : (
+  %11 = solver.tridiagonal_solve %v, %v, %v, %b perturbed : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
   // CHECK: solver.pivoted_qr %{{.*}}, %{{.*}} : (tensor<4x6x2xf32>, tensor<4x2xi32>) -> (tensor<4x6x2xf32>, tensor<4x2xi32>, tensor<4x2xf32>)
   %7:3 = solver.pivoted_qr %b, %f : (tensor<4x6x2xf32>, tensor<4x2xi32>) -> (tensor<4x6x2xf32>, tensor<4x2xi32>, tensor<4x2xf32>)
   // CHECK: solver.hessenberg %{{.*}} : (tensor<4x6x6xf32>) -> (tensor<4x6x6xf32>, tensor<4x5xf32>)

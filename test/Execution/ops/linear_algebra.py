@@ -130,6 +130,13 @@ def run(shard_run: str, directory: Path, element: str) -> None:
         f"{t(5, 2)}) -> ({t(5)}, {t(5)}, {t(5)}, {t(5, 2)}, {i()})")
     gtsv = len(program.results)
     program.results.append((f"{name}#3", t(5, 2)))
+    # One matrix is as it was, one has a pivot of zero at its end, one is zero.
+    singular = [value.copy() for value in (lower, diagonal, upper)]
+    singular[0][1, 4] = singular[1][1, 4] = 0
+    for value in singular:
+        value[2] = 0
+    near = [(program.argument(x), t(5)) for x in singular]
+    perturbed = program.call("tridiagonal_solve_perturbed_ffi", [*near, (y, t(5, 2))], "", [t(5, 2)])
 
     stem = directory / f"linear_algebra_{letter}"
     stem.with_suffix(".mlir").write_text(program.text())
@@ -189,6 +196,20 @@ def run(shard_run: str, directory: Path, element: str) -> None:
             full[:, k, k - 1], full[:, k - 1, k] = lower[:, k], upper[:, k - 1]
     solution = out[gtsv]
     close("gtsv", full @ solution / np.max(np.abs(solution)), rhs / np.max(np.abs(solution)))
+    # The pivot of zero becomes epsilon times the largest element of the factor, which is one of the second matrix's or what
+    # elimination made of it; the third matrix becomes epsilon times the identity.
+    (found,) = (out[number] for number in perturbed)
+    epsilon = np.finfo(dtype).eps
+    close("regular", found[0], solution[0])
+    assert np.isfinite(found[1]).all() and np.isfinite(found[2]).all()
+    close("zero", found[2] * epsilon, rhs[2])
+    growth = rhs[1, 4] / found[1, 4]
+    assert np.all(growth > 0.1 * epsilon) and np.all(growth < 100 * epsilon), growth
+    matrix = full[1].copy()
+    matrix[4, 3] = 0
+    matrix[4, 4] = growth[0]
+    scale = np.max(np.abs(found[1]))
+    close("singular", matrix @ found[1] / scale, rhs[1] / scale)
 
 
 def main() -> None:

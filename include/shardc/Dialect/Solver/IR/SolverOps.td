@@ -175,17 +175,19 @@ def Solver_TridiagonalSolveOp : Solver_Op<"tridiagonal_solve"> {
   let summary = "Solve with tridiagonal matrices, with partial pivoting.";
   let description = [{
     Row i of the matrix is `lower[i]`, `diagonal[i]`, `upper[i]` in columns i - 1, i, i + 1; `lower[0]` and the
-    last of `upper` are not read.
+    last of `upper` are not read. With `perturbed`, a pivot that is zero, or so small that what it divides has no
+    finite quotient, grows by the epsilon of the type times the largest modulus in the triangular factor, or by
+    more where that is not enough: singular matrices have finite solutions then.
     ```mlir
     %x = solver.tridiagonal_solve %lower, %diagonal, %upper, %b
         : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
     ```
   }];
   let arguments = (ins Solver_Tensor:$lower, Solver_Tensor:$diagonal, Solver_Tensor:$upper,
-                       Solver_Tensor:$b);
+                       Solver_Tensor:$b, UnitAttr:$perturbed);
   let results = (outs Solver_Tensor:$x);
   let assemblyFormat = [{
-    $lower `,` $diagonal `,` $upper `,` $b attr-dict `:` functional-type(operands, results)
+    $lower `,` $diagonal `,` $upper `,` $b (`perturbed` $perturbed^)? attr-dict `:` functional-type(operands, results)
   }];
 }
 
