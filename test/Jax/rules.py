@@ -158,6 +158,21 @@ def exported() -> None:
     print("exported good")
 
 
+def broken() -> None:
+    """A matrix with NaN or infinities has no vectors: nobody takes those of another for its own."""
+    for bad in (np.nan, np.inf):
+        square = np.array([[4, 1, 0], [1, bad, 1], [0, 1, 2]], "f4")
+        for kind in ("f4", "c8"):
+            for found in (*jnp.linalg.eigh(square.astype(kind)), *jnp.linalg.svd(square.astype(kind))):
+                assert np.isnan(found).all(), (bad, kind, found)
+    # Others of its batch have theirs.
+    values, vectors = jnp.linalg.eigh(np.stack([square, np.diag(np.arange(3, dtype="f4"))]))
+    assert np.isnan(vectors[0]).all(), vectors
+    np.testing.assert_allclose(values[1], [0, 1, 2])
+    np.testing.assert_allclose(np.abs(vectors[1]), np.eye(3))
+    print("broken good")
+
+
 branches()
 sparse_products()
 halves()
@@ -167,3 +182,4 @@ foreign()
 used()
 fours()
 exported()
+broken()

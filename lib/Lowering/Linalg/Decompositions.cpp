@@ -361,6 +361,22 @@ static constexpr int64_t kMaxSweeps = 40;
 
 static double epsilonOf(Type real) { return real.isF32() ? 0x1p-23 : 0x1p-52; }
 
+/// NaN where the largest modulus is NaN or infinite, else 0: matrices with such
+/// elements have neither eigenvalues nor singular values, and no vectors.
+static Real poisonOf(Real largest) { return largest - largest; }
+
+/// The identity, to which `poison` is added everywhere.
+static Value identityOf(MatrixLoops &m, Value size, Value into, Real poison) {
+  Type type = elementType(into.getType());
+  Value off = m.e.make(type, poison), on = m.e.make(type, poison + 1);
+  return m.range(m.index(0), size, into, [&](Value i, ValueRange s) {
+    return m.range(m.index(0), size, s, [&](Value j, ValueRange t) {
+      Value isOn = cmp(m.b, arith::CmpIPredicate::eq, i, j);
+      return SmallVector<Value>{m.set(t[0], {i, j}, m.e.select(isOn, on, off))};
+    });
+  })[0];
+}
+
 static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
   MatrixLoops m{l};
   ImplicitLocOpBuilder &b = l.b;
@@ -370,7 +386,6 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
        wide = wideType(narrow), f64 = b.getF64Type();
   SmallVector<OpFoldResult> sizes = l.sizes(a), batch = batchOf(sizes);
   Value size = m.index(n);
-  Value one = numberConstant(b, wide, 1);
   auto body = [&](ValueRange now) -> SmallVector<Value> {
     // The Hermitian matrix of one triangle.
     Value whole = m.range(m.index(0), size, now[0], [&](Value i, ValueRange s) {
@@ -384,11 +399,8 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
         return SmallVector<Value>{m.set(half, {j, i}, m.e.conjugate(x))};
       });
     })[0];
-    Value vectors =
-        m.range(m.index(0), size, now[1], [&](Value i, ValueRange s) {
-          return SmallVector<Value>{m.set(s[0], {i, i}, one)};
-        })[0];
-    Real largest = largestOf(m, whole, n, n);
+    Real largest = largestOf(m, whole, n, n), poison = poisonOf(largest);
+    Value vectors = identityOf(m, size, now[1], poison);
     Real limit = largest * (epsilonOf(real) / 64);
     Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
     auto rotated =
@@ -426,8 +438,6 @@ static LogicalResult lowerEigh(Lowerer &l, solver::EighOp op) {
                     any, matrix, rotateColumns(m, t[2], p, q, rows, by)};
               });
         });
-    // NaN or 0: matrices with NaN or infinities have no eigenvalues.
-    Real poison = largest - largest;
     Value values =
         m.range(m.index(0), size, now[2], [&](Value i, ValueRange s) {
           Real x = m.e.re(m.get(rotated[0], {i, i})) + poison;
@@ -455,10 +465,9 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
        wide = wideType(narrow), f64 = b.getF64Type();
   SmallVector<OpFoldResult> sizes = l.sizes(a), batch = batchOf(sizes);
   Value height = m.index(rows), width = m.index(n);
-  Value unit = numberConstant(b, wide, 1);
   auto body = [&](ValueRange now) -> SmallVector<Value> {
     // Scaled, so that squares neither overflow nor vanish.
-    Real largest = largestOf(m, now[0], rows, n);
+    Real largest = largestOf(m, now[0], rows, n), poison = poisonOf(largest);
     Real one = largest.of(1);
     Value usable = both(
         largest, compare(arith::CmpFPredicate::OGT, largest, largest.of(0)),
@@ -471,9 +480,7 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
         return SmallVector<Value>{m.set(t[0], {i, j}, x)};
       });
     })[0];
-    Value v = m.range(m.index(0), width, now[1], [&](Value i, ValueRange s) {
-      return SmallVector<Value>{m.set(s[0], {i, i}, unit)};
-    })[0];
+    Value v = identityOf(m, width, now[1], poison);
     Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
     double limit = epsilonOf(real) * (real.isF32() ? 1.0 / 64 : 2.0);
     auto rotated = m.repeat(kMaxSweeps, {w, v}, [&](Value, ValueRange s) {
@@ -502,7 +509,6 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
                 rotateColumns(m, t[2], p, q, wideRows, by)};
           });
     });
-    Real poison = largest - largest;
     Value norms =
         m.range(m.index(0), width, now[2], [&](Value j, ValueRange s) {
           Value zero = numberConstant(b, f64, 0);
