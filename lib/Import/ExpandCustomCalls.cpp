@@ -170,6 +170,15 @@ static LogicalResult forward(CustomCallOp call) {
   return success();
 }
 
+/// A wish about the order in which two values are made (JAX's `control_dep`):
+/// Communication orders ops by what they need and by what waits.
+static LogicalResult passOver(CustomCallOp call) {
+  if (call.getNumResults() > 0)
+    return refuse(call) << "expects no results";
+  call.erase();
+  return success();
+}
+
 /// A call of Python in the process that traced the program: function number
 /// `index` there. Tokens go past it, since calls keep their order. One that
 /// gives no values (jax.debug.print) is left out, unless somebody answers.
@@ -268,6 +277,7 @@ static const llvm::StringMap<Expand> &registry() {
       {stablehlo::kInspectSink, keepSink},
       {"annotate_device_placement", forward},
       {"LayoutConstraint", forward},
+      {"control_dep", passOver},
       {"mhlo.topk", expandTopK},
       {"ragged_all_to_all", expandRagged},
       {"mhlo.acos", expandUnary<chlo::AcosOp>},

@@ -92,3 +92,11 @@ func.func @main(%x: tensor<5x3xf32>) -> tensor<3x5xf32> {
   %0 = stablehlo.custom_call @LayoutConstraint(%x) : (tensor<5x3xf32>) -> tensor<3x5xf32>
   return %0 : tensor<3x5xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @below {{custom call @control_dep expects no results}}
+  %0 = stablehlo.custom_call @control_dep(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

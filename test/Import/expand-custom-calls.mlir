@@ -35,6 +35,25 @@ func.func @older_names(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x2xf32>
 
 // -----
 
+// Wishes about the order of ops are passed over, of what is under way too.
+// CHECK-LABEL: func.func @orders(
+//   CHECK-NOT:   control_dep
+//       CHECK:   return
+func.func @orders(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  %0 = stablehlo.sine %x : tensor<4xf32>
+  %f = "stablehlo.async_start"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    %2 = stablehlo.slice %a [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+    stablehlo.return %2 : tensor<2xf32>
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+  stablehlo.custom_call @control_dep(%f, %0) {has_side_effect = true} : (!stablehlo.future<tensor<2xf32>>, tensor<4xf32>) -> ()
+  %1 = "stablehlo.async_done"(%f) : (!stablehlo.future<tensor<2xf32>>) -> tensor<2xf32>
+  stablehlo.custom_call @control_dep(%0, %1) {has_side_effect = true} : (tensor<4xf32>, tensor<2xf32>) -> ()
+  return %0, %1 : tensor<4xf32>, tensor<2xf32>
+}
+
+// -----
+
 // A file's only function is run, if it checks something.
 // CHECK-LABEL: func.func @main(
 func.func @any_name() {

@@ -137,6 +137,19 @@ def fours() -> None:
     print("fours good")
 
 
+def orders() -> None:
+    """Who says in which order values are to be made gets the same values."""
+
+    def f(a):
+        b, c = jnp.sin(a), jnp.cos(a)
+        jax.ffi.ffi_call("control_dep", (), has_side_effect=True)(c, b)  # as jax.experimental.control_deps has it
+        return b, c
+
+    for found, wanted in zip(jax.jit(f)(x), (np.sin(np.arange(3)), np.cos(np.arange(3))), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    print("orders good")
+
+
 def exported() -> None:
     """What was exported for CPUs among others runs here; what was for one other platform does not, as JAX says."""
     square = np.array([[4, 1], [1, 3]], "f4")
@@ -181,5 +194,6 @@ inspected()
 foreign()
 used()
 fours()
+orders()
 exported()
 broken()

@@ -86,7 +86,8 @@ def StableHLO_CustomCallOp : StableHLO_Op<"custom_call",
         : (tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let arguments = (ins Variadic<StableHLO_AnyValue>:$inputs, StrAttr:$call_target_name,
+  let arguments = (ins Variadic<AnyTypeOf<[StableHLO_AnyValue, StableHLO_FutureType]>>:$inputs,
+      StrAttr:$call_target_name,
       DefaultValuedOptionalAttr<BoolAttr, "false">:$has_side_effect,
       OptionalAttr<StableHLO_BackendConfig>:$backend_config,
       DefaultValuedOptionalAttr<StableHLO_CustomCallApiVersionAttr,
