@@ -2,11 +2,13 @@
 //
 // f8E4M3FN has every number of f4E2M1FN, f6E2M3FN and f6E3M2FN, so values of
 // these are kept in it. What computes them does so in f32 and is rounded to
-// their numbers. Arguments and results have their own types: a byte each.
+// their numbers. Arguments and results, of the program and of calls of the
+// host, have their own types: a byte each.
 //
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/Refusal.h"
@@ -96,7 +98,8 @@ static LogicalResult widen(Operation *op) {
   }
   bool isConversion = isa<ConvertOp>(op);
   if (writes && !keepsNumbers(op)) {
-    if (!op->hasTrait<ElementwiseTrait>() || op->getNumResults() != 1)
+    bool isComputed = op->hasTrait<ElementwiseTrait>() || isa<IotaOp>(op);
+    if (!isComputed || op->getNumResults() != 1)
       return emitUnsupported(op, "'")
              << op->getName() << "' at " << userLocation(op->getLoc())
              << " of floats of four or six bits; convert around it";
@@ -108,11 +111,9 @@ static LogicalResult widen(Operation *op) {
     Value result = op->getResult(0);
     auto type = Ops::typeOf(result).clone(ops.b.getF32Type());
     ops.b.setInsertionPointAfter(op);
-    Value computed = op->getOperand(0);
-    if (!isConversion) {
+    Value computed = isConversion ? op->getOperand(0) : result;
+    if (!isConversion)
       result.setType(type);
-      computed = result;
-    }
     Value rounded = roundTo(ops, computed, narrow);
     Value kept = ops.convert(rounded, Float8E4M3FNType::get(op->getContext()));
     if (isConversion) {
@@ -139,6 +140,22 @@ static LogicalResult widen(Operation *op) {
     for (BlockArgument argument : region.getArguments())
       argument.setType(wide(argument.getType()));
   return success();
+}
+
+/// Lets the host, which `op` calls, see the types that it knows: those that
+/// operands had are in `given`.
+static void keepBorder(spmd::HostCallOp op, TypeRange given) {
+  OpBuilder builder(op);
+  for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), given))
+    if (isNarrow(type))
+      operand.set(ConvertOp::create(builder, op.getLoc(), type, operand.get()));
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults())
+    if (isNarrow(result.getType())) {
+      auto copy = ConvertOp::create(builder, op.getLoc(),
+                                    wide(result.getType()), result);
+      result.replaceAllUsesExcept(copy, copy);
+    }
 }
 
 /// Gives what comes in, and has a narrow type, a wide copy that is used in its
@@ -177,11 +194,14 @@ struct WidenFloatsPass final
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     SmallVector<Operation *> ops;
+    llvm::DenseMap<Operation *, SmallVector<Type>> hostCalls;
     bool any = hasNarrow(main.getArgumentTypes());
     main.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op == main)
         return;
       ops.push_back(op);
+      if (isa<spmd::HostCallOp>(op))
+        hostCalls[op] = llvm::to_vector(op->getOperandTypes());
       any |=
           hasNarrow(op->getOperandTypes()) || hasNarrow(op->getResultTypes());
     });
@@ -197,7 +217,9 @@ struct WidenFloatsPass final
       }
     widenArguments(main);
     for (Operation *op : ops)
-      if (failed(widen(op)))
+      if (auto call = dyn_cast<spmd::HostCallOp>(op))
+        keepBorder(call, hostCalls[op]);
+      else if (failed(widen(op)))
         return signalPassFailure();
     main.setFunctionType(FunctionType::get(
         &getContext(), main.getArgumentTypes(), narrowResults(main)));

@@ -33,6 +33,22 @@ func.func @main(%x: tensor<2xf6E3M2FN>) -> tensor<2xf6E3M2FN> {
 
 // -----
 
+// The host, too, is given and gives the types that it knows.
+// CHECK-LABEL: func @main(
+// CHECK: %[[ROUNDED:.*]] = stablehlo.convert {{.*}} : (tensor<2xf32>) -> tensor<2xf8E4M3FN>
+// CHECK: %[[IN:.*]] = stablehlo.convert %[[ROUNDED]] : (tensor<2xf8E4M3FN>) -> tensor<2xf4E2M1FN>
+// CHECK: %[[OUT:.*]] = spmd.host_call 3(%[[IN]]) : (tensor<2xf4E2M1FN>) -> tensor<2xf4E2M1FN>
+// CHECK: %[[WIDE:.*]] = stablehlo.convert %[[OUT]] : (tensor<2xf4E2M1FN>) -> tensor<2xf8E4M3FN>
+// CHECK: stablehlo.reverse %[[WIDE]]
+func.func @main() -> tensor<2xf4E2M1FN> {
+  %0 = stablehlo.iota dim = 0 : tensor<2xf4E2M1FN>
+  %1 = spmd.host_call 3(%0) : (tensor<2xf4E2M1FN>) -> tensor<2xf4E2M1FN>
+  %2 = stablehlo.reverse %1, dims = [0] : tensor<2xf4E2M1FN>
+  return %2 : tensor<2xf4E2M1FN>
+}
+
+// -----
+
 func.func @main() -> tensor<2xi4> {
   %0 = stablehlo.constant dense<[1.0, 6.0]> : tensor<2xf4E2M1FN>
   // expected-error-re @below {{unsupported: 'stablehlo.bitcast_convert' at {{.*}} of floats of four or six bits; convert around it}}

@@ -134,6 +134,10 @@ def fours() -> None:
     back = jax.jit(lambda a: (a[::-1], -a))(cut)
     np.testing.assert_array_equal(np.asarray(back[0]).astype("f4"), numbers[::-1])
     np.testing.assert_array_equal(np.asarray(back[1]).astype("f4"), -numbers)
+    like = jax.ShapeDtypeStruct.like(cut)
+    called = jax.jit(lambda a: jax.pure_callback(lambda v: v[::-1], like, -a)[::-1])(cut)
+    np.testing.assert_array_equal(np.asarray(called).astype("f4"), -numbers)
+    np.testing.assert_array_equal(np.asarray(jnp.arange(5, dtype=jnp.float4_e2m1fn)).astype("f4"), np.arange(5))
     print("fours good")
 
 
