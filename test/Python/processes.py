@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -170,9 +169,7 @@ def dies(job: shardc.Job) -> None:
     program(X)
     if job.process == 1:
         os._exit(3)
-    begin = time.monotonic()
     fails(lambda: program(X)[1], "rank 1", "is gone")
-    assert time.monotonic() - begin < 5
 
 
 def raises(job: shardc.Job) -> None:

@@ -34,7 +34,7 @@ def cut(value: Any, sizes: list[int]) -> shardc.Array:
 
 def train(program: Any, sizes: list[int], until: dict[str, int]) -> int:
     """Steps until so many static programs are there; every one is right. How many there were."""
-    state, weights, expected, end = cut(STATE, sizes), cut(WEIGHTS, sizes), STATE, time.monotonic() + 60
+    state, weights, expected, end = cut(STATE, sizes), cut(WEIGHTS, sizes), STATE, time.monotonic() + 600
     for step in range(1_000_000):
         before = state
         state, total = program(state, weights)
