@@ -473,6 +473,18 @@ static LogicalResult lowerLines(LinesOp op, Value context, int64_t threads,
 // The C ABI
 //===----------------------------------------------------------------------===//
 
+/// Does `attrs` say how the dims of `type` are cut, over a mesh that is there?
+static bool isCutAs(ModuleOp module, MemRefType type, DictionaryAttr attrs) {
+  ShardingAttr sharding = contract::Sharding::in(attrs);
+  TypeAttr global = contract::GlobalType::in(attrs);
+  auto shape = global ? dyn_cast<ShapedType>(global.getValue()) : ShapedType();
+  return sharding && shape && shape.hasRank() &&
+         shape.getRank() == type.getRank() &&
+         static_cast<int64_t>(sharding.getDims().size()) == type.getRank() &&
+         isa_and_nonnull<MeshOp>(
+             SymbolTable::lookupSymbolIn(module, sharding.getMesh()));
+}
+
 /// Each rank's size of a dim, from the sharding in `attrs`.
 static Value sizeOf(OpBuilder &builder, Location loc, ModuleOp module,
                     MemRefType type, int64_t dim, DictionaryAttr attrs) {
@@ -562,6 +574,14 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
                               << type << ", expected a memref";
     if (index >= numInputs + numOutputs) {
       // The arena.
+      if (index > numInputs + numOutputs || memref.getRank() != 1 ||
+          !memref.isDynamicDim(0) || !memref.getElementType().isInteger(8))
+        return main.emitError()
+               << "argument " << index << " of the entry is " << memref
+               << ", expected no more than one 'memref<?xi8>', the arena, "
+                  "behind the "
+               << numInputs << " inputs and " << numOutputs
+               << " outputs that the module's attributes name";
       IntegerAttr bytes = contract::ArenaBytes::get(module);
       Value size;
       if (ArrayAttr plan = contract::ArenaPlan::get(module))
@@ -581,6 +601,10 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
     bool isInput = index < numInputs;
     auto attrs = cast<DictionaryAttr>(
         isInput ? attrsOf[index] : resultAttrsOf[index - numInputs]);
+    if (!memref.hasStaticShape() && !isCutAs(module, memref, attrs))
+      return main.emitError()
+             << "argument " << index << " of the entry is " << memref
+             << ", but the module's attributes do not say how its dims are cut";
     Value pointer = load(block->getArgument(isInput ? 1 : 2),
                          isInput ? index : index - numInputs);
     SmallVector<Value> sizes;

@@ -32,3 +32,21 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [], spmd.sites
     return
   }
 }
+
+// -----
+
+module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [], spmd.sites = #spmd.site_table<<[]>, []>} {
+  // expected-error @below {{argument 1 of the entry is 'memref<2x4xf32>', expected no more than one 'memref<?xi8>', the arena, behind the 1 inputs and 0 outputs that the module's attributes name}}
+  func.func @main(%x: memref<2x5xf32>, %y: memref<2x4xf32>, %arena: memref<?xi8>) {
+    return
+  }
+}
+
+// -----
+
+module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [], spmd.sites = #spmd.site_table<<[]>, []>} {
+  // expected-error @below {{argument 0 of the entry is 'memref<?xf32>', but the module's attributes do not say how its dims are cut}}
+  func.func @main(%x: memref<?xf32>, %arena: memref<?xi8>) {
+    return
+  }
+}
