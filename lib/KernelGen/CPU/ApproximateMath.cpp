@@ -27,23 +27,25 @@ static bool hasLanes(Type type) {
   return !vector || !vector.isScalable();
 }
 
-/// x of 1 / (1 + exp(-x)), which stablehlo.logistic has become.
-static Value logisticArgument(arith::DivFOp op) {
+/// -x of 1 / (1 + exp(-x)), which stablehlo.logistic has become: where x was a
+/// negation itself, what that negates.
+static Value negatedLogisticArgument(arith::DivFOp op) {
   if (!spmd::contract::Logistic::has(op))
     return nullptr;
   auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
   auto exp = sum ? sum.getLhs().getDefiningOp<math::ExpOp>() : nullptr;
   if (sum && !exp)
     exp = sum.getRhs().getDefiningOp<math::ExpOp>();
-  auto minus = exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : nullptr;
-  return minus ? minus.getOperand() : nullptr;
+  return exp ? exp.getOperand() : nullptr;
 }
 
 static void expandLogistic(arith::DivFOp op) {
-  Value x = logisticArgument(op);
-  if (!x || !hasLanes(op.getType()))
+  Value minus = negatedLogisticArgument(op);
+  if (!minus || !hasLanes(op.getType()))
     return;
   ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto negation = minus.getDefiningOp<arith::NegFOp>();
+  Value x = negation ? negation.getOperand() : arith::NegFOp::create(b, minus);
   op.replaceAllUsesWith(functions::logistic({&b, x}).v);
   // exp goes with it, where nothing else needs it.
   auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
