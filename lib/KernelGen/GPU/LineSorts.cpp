@@ -622,6 +622,9 @@ void LineSorter::gather(const Slots &sorted, Value perLine) {
 }
 
 void LineSorter::emit() {
+  // Nothing is asked for, and nobody launches threads for it.
+  if (knownKeep == 0)
+    return;
   Source from{std::nullopt, length, knownLength};
   auto fits = [&] {
     return ShapedType::isStatic(from.known) && from.known <= mostTile;

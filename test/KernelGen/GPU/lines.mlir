@@ -60,6 +60,21 @@ func.func @long_line(%k: memref<5000xf32>, %v: memref<5000xf64>, %x: memref<5000
 
 // -----
 
+// Of nothing there is nothing to sort.
+// CHECK-LABEL: func.func @none(
+//   CHECK-NOT:   gpu.launch
+//       CHECK:   return
+func.func @none(%x: memref<5000xf32>, %y: memref<0xf32>, %z: memref<0xi32>) {
+  spmd.lines sort dim 0 positions ins(%x : memref<5000xf32>) outs(%y, %z : memref<0xf32>, memref<0xi32>) body {
+  ^bb0(%a: f32, %b: f32):
+    %l = arith.cmpf ogt, %a, %b : f32
+    spmd.yield %l : i1
+  }
+  return
+}
+
+// -----
+
 // Ten of 5000: ten of each tile, 50 candidates, which are one tile.
 // CHECK-LABEL: func.func @few(
 //   CHECK-DAG:   memref.alloc() : memref<50xf32>
