@@ -435,6 +435,18 @@ func.func @sort(%a: tensor<4xf32>) {
 
 // -----
 
+func.func @sort_elements(%a: tensor<4xi32>, %b: tensor<4xf32>) {
+  // expected-error @+1 {{argument 1 of region 'comparator' has type 'tensor<f32>', expected 'tensor<i32>'}}
+  %0:2 = "stablehlo.sort"(%a, %b) ({
+  ^bb0(%x: tensor<i32>, %y: tensor<f32>, %z: tensor<f32>, %w: tensor<f32>):
+    %1 = stablehlo.compare LT, %z, %w : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<4xi32>, tensor<4xf32>) -> (tensor<4xi32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
 func.func @fft_type(%a: tensor<4xf32>) {
   // expected-error @+1 {{FFT takes complex elements, got 'f32'}}
   %0 = stablehlo.fft %a, type = FFT, length = [4] : (tensor<4xf32>) -> tensor<4xcomplex<f32>>

@@ -391,12 +391,20 @@ SelectAndScatterOp::getPaddingOrZeros() {
   return paddingOrZeros(getPadding(), getOperand().getType().getRank());
 }
 
-/// A region of `count` scalar arguments that returns one i1.
+/// A region of two elements of each of `operands` that returns one i1.
 static LogicalResult verifyPredicate(const Reporter &report, Region &region,
-                                     StringRef name, size_t count) {
+                                     StringRef name, TypeRange operands) {
+  size_t count = 2 * operands.size();
   if (region.getNumArguments() != count)
     return report("region '", name, "' has ", region.getNumArguments(),
                   " arguments, expected ", count);
+  for (auto [index, argument] : llvm::enumerate(region.getArgumentTypes())) {
+    auto expected =
+        RankedTensorType::get({}, getElementTypeOrSelf(operands[index / 2]));
+    if (argument != expected)
+      return report("argument ", index, " of region '", name, "' has type ",
+                    argument, ", expected ", expected);
+  }
   FailureOr<ReturnOp> result = getReturn(report, region, name);
   if (failed(result))
     return failure();
@@ -422,7 +430,8 @@ LogicalResult SelectAndScatterOp::verify() {
       failed(verifyLength(report, "window_strides", strides.size(), rank,
                           "the operand")) ||
       failed(verifyPadding(report, getPadding(), rank)) ||
-      failed(verifyPredicate(report, getSelect(), "select", 2)) ||
+      failed(verifyPredicate(report, getSelect(), "select",
+                             getOperand().getType())) ||
       failed(verifyReducer(report, getScatter(), 1, getOperand().getType())))
     return failure();
   if (getInitValue().getType().getRank() != 0)
@@ -650,7 +659,7 @@ LogicalResult SortOp::verify() {
     return report("results have types ", getResultTypes(),
                   ", expected those of the operands, ", getInputs().getTypes());
   return verifyPredicate(report, getComparator(), "comparator",
-                         2 * getInputs().size());
+                         getInputs().getTypes());
 }
 
 LogicalResult FftOp::verify() {
