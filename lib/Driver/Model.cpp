@@ -10,6 +10,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Driver/Rounding.h"
 #include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/Misuse.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -82,7 +83,7 @@ Error shardc::checkMeshOption(StringRef mesh, bool mayBeOpen) {
                            "' is not an axis and a size of at least 1; "
                            "expected for example --mesh=x=2,y=2");
     if (value > 65536)
-      return toolError(ExitCode::Memory,
+      return toolError(ExitCode::Usage,
                        "--mesh=" + mesh + ": a mesh has at most 65536 ranks");
     if (!names.insert(name.trim()).second)
       return toolError(ExitCode::Usage, "--mesh=" + mesh + ": axis '" +
@@ -280,6 +281,8 @@ private:
       refused = ExitCode::Memory;
     else if (StringRef(message).starts_with("no temporary directory"))
       refused = ExitCode::IO;
+    else if (isMisuse(diagnostic))
+      refused = ExitCode::Usage;
     StringRef op = unknownOp(message);
     if (adviceFor(op).empty())
       op = {};
@@ -332,7 +335,7 @@ static Error withModelIn(mlir::MLIRContext *context, StringRef name,
     return toolError(listener.refused, "");
   if (options.ranks)
     if (Error error = fitMeshToRanks(*module, options))
-      return listener.refused == ExitCode::Unsupported
+      return listener.refused != ExitCode::Refused
                  ? withCode(listener.refused, std::move(error))
                  : std::move(error);
   if (failed(use(*module)))

@@ -17,6 +17,7 @@
 #include "shardc/Layout/Placeholders.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/Misuse.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -219,6 +220,7 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
   SmallVector<StringRef> entries;
   shapes.split(entries, ';', -1, /*KeepEmpty=*/false);
   Block &block = main.getBody().front();
+  llvm::SmallDenseSet<Value> given;
   for (StringRef entry : entries) {
     auto [place, text] = entry.rsplit('=');
     place = place.trim();
@@ -238,15 +240,18 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
     if (ifDynamic && (!found || isStatic(found.getType())))
       continue;
     if (!found)
-      return main.emitError("shapes option names argument '")
+      return misuse(main.emitError("shapes option names argument '"))
              << place << "', but @main has no such argument";
+    if (!ifDynamic && !given.insert(found).second)
+      return misuse(main.emitError("shapes option gives argument "))
+             << place << " twice";
     SmallVector<int64_t> sizes;
     SmallVector<StringRef> parts;
     if (text != "scalar")
       text.trim().split(parts, 'x');
     for (StringRef part : parts)
       if (int64_t size; part.getAsInteger(10, size) || size < 0)
-        return main.emitError("shapes option has '")
+        return misuse(main.emitError("shapes option has '"))
                << entry << "', expected an argument and sizes such as 0=8x6";
       else
         sizes.push_back(size);
@@ -254,7 +259,7 @@ LogicalResult Refiner::setArguments(StringRef shapes) {
     auto wanted = type ? RankedTensorType::get(sizes, type.getElementType())
                        : RankedTensorType();
     if (!type || failed(verifyCompatibleShape(type, wanted)))
-      return main.emitError("shapes option gives argument ")
+      return misuse(main.emitError("shapes option gives argument "))
              << place << " the shape " << text << ", but its type is "
              << found.getType();
     found.setType(wanted);

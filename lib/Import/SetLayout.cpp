@@ -3,8 +3,10 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Shares.h"
+#include "shardc/Support/Misuse.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+#include <set>
 
 using namespace mlir;
 using namespace shardc;
@@ -58,6 +60,8 @@ private:
   StringRef meshText, sizesText, dynamicText;
   spmd::MeshOp mesh;
   DenseMap<StringAttr, SmallVector<int64_t>> shares; ///< by axis
+  /// Arguments and dims whose sizes the option says.
+  std::set<std::pair<unsigned, unsigned>> sized;
 };
 
 } // namespace
@@ -88,17 +92,19 @@ LogicalResult LayoutSetter::setMesh() {
     int64_t size = 2;
     if (!(isSymbolic && value.empty()) &&
         (value.getAsInteger(10, size) || size < 1))
-      return mesh.emitError("mesh option has '")
+      return misuse(mesh.emitError("mesh option has '"))
              << entry
              << "', expected an axis and a size of at least 1, such as x=3";
     int64_t axis = attr.getAxisIndex(name);
     if (axis < 0)
-      return mesh.emitError(isSymbolic ? "symbolic-mesh option names axis \""
-                                       : "mesh option names axis \"")
+      return misuse(mesh.emitError(isSymbolic
+                                       ? "symbolic-mesh option names axis \""
+                                       : "mesh option names axis \""))
              << name << "\", but mesh @" << mesh.getSymName() << " has "
              << listAxes(attr);
     if (given[axis])
-      return mesh.emitError("mesh option gives axis \"") << name << "\" twice";
+      return misuse(mesh.emitError("mesh option gives axis \""))
+             << name << "\" twice";
     given[axis] = true;
     sizes[axis] = size;
     if (isSymbolic)
@@ -106,8 +112,8 @@ LogicalResult LayoutSetter::setMesh() {
   }
   llvm::sort(symbolic);
   auto changed = spmd::MeshAttr::getChecked(
-      [&] { return mesh.emitError("mesh option: "); }, attr.getContext(),
-      attr.getAxisNames(), ArrayRef<int64_t>(sizes),
+      [&] { return misuse(mesh.emitError("mesh option: ")); },
+      attr.getContext(), attr.getAxisNames(), ArrayRef<int64_t>(sizes),
       ArrayRef<int64_t>(symbolic), attr.getExtents());
   if (!changed)
     return failure();
@@ -155,12 +161,13 @@ FailureOr<unsigned> LayoutSetter::findArgument(StringRef text,
       if (StringAttr name = spmd::contract::Name::ofArgument(main, number);
           name && name.getValue() == text)
         return number;
-    return main.emitError() << option << " option names argument '" << text
-                            << "', but no argument of @main has that name";
+    return misuse(main.emitError())
+           << option << " option names argument '" << text
+           << "', but no argument of @main has that name";
   }
   if (number >= count)
-    return main.emitError() << option << " option names argument " << number
-                            << ", but @main has " << count;
+    return misuse(main.emitError()) << option << " option names argument "
+                                    << number << ", but @main has " << count;
   return number;
 }
 
@@ -264,7 +271,7 @@ LogicalResult LayoutSetter::leaveOpen() {
     auto [argument, dimText] = entry.trim().rsplit(':');
     int64_t dim = 0;
     if (dimText.trim().getAsInteger(10, dim) || dim < 0)
-      return main.emitError("dynamic option has '")
+      return misuse(main.emitError("dynamic option has '"))
              << entry
              << "', expected ARGUMENT:DIM, such as 0:2, or all for whatever is "
                 "cut";
@@ -272,7 +279,7 @@ LogicalResult LayoutSetter::leaveOpen() {
     if (failed(number))
       return failure();
     if (!open(*number, dim))
-      return main.emitError("dynamic option names dim ")
+      return misuse(main.emitError("dynamic option names dim "))
              << dim << " of argument " << *number
              << ", which is not cut there; shard it in the model, or leave it "
                 "out";
@@ -284,7 +291,7 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   SizesRequest request;
   request.text = text;
   auto wrong = [&]() {
-    return main.emitError("sizes option has '")
+    return misuse(main.emitError("sizes option has '"))
            << text
            << "', expected ARGUMENT:DIM=SIZE,SIZE,.. such as 0:2=300,200, or "
               "0:2=zigzag, or both: 0:2=300,200,zigzag";
@@ -313,7 +320,7 @@ FailureOr<SizesRequest> LayoutSetter::parseRequest(StringRef text) {
   auto type =
       cast<RankedTensorType>(main.getArgument(request.argument).getType());
   if (request.dim >= type.getRank())
-    return main.emitError("sizes option names dim ")
+    return misuse(main.emitError("sizes option names dim "))
            << request.dim << " of argument " << request.argument
            << ", which has " << type.getRank() << " dims: " << type;
   return request;
@@ -336,10 +343,13 @@ LogicalResult LayoutSetter::setSizes() {
     if (failed(request))
       return failure();
     unsigned argument = request->argument;
+    if (!sized.insert({argument, request->dim}).second)
+      return misuse(main.emitError("sizes option gives sizes for dim "))
+             << request->dim << " of argument " << argument << " twice";
     auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
         argument, spmd::kShardingAttrName);
     if (!sharding || sharding.getDims()[request->dim].isWhole())
-      return main.emitError("sizes option gives sizes for dim ")
+      return misuse(main.emitError("sizes option gives sizes for dim "))
              << request->dim << " of argument " << argument
              << ", which is not sharded there; shard it in the model, or leave "
                 "its sizes out";
@@ -366,12 +376,13 @@ LogicalResult LayoutSetter::parseShares(StringRef name, StringRef list) {
   spmd::MeshAttr attr = mesh.getMesh();
   int64_t axis = attr.getAxisIndex(name);
   if (axis < 0)
-    return mesh.emitError("sizes option names axis \"")
+    return misuse(mesh.emitError("sizes option names axis \""))
            << name << "\", but mesh @" << mesh.getSymName() << " has "
            << listAxes(attr);
   SmallVector<int64_t> &known = shares[attr.getAxisNames()[axis]];
   if (!known.empty())
-    return mesh.emitError("sizes option gives axis \"") << name << "\" twice";
+    return misuse(mesh.emitError("sizes option gives axis \""))
+           << name << "\" twice";
   SmallVector<StringRef> entries;
   list.split(entries, ',');
   int64_t total = 0;
@@ -379,7 +390,7 @@ LogicalResult LayoutSetter::parseShares(StringRef name, StringRef list) {
     int64_t share;
     if (entry.trim().getAsInteger(10, share) || share < 0 ||
         share > INT32_MAX || (total += share) > INT32_MAX)
-      return mesh.emitError("sizes option has '")
+      return misuse(mesh.emitError("sizes option has '"))
              << name << '=' << list
              << "', expected a number for each coordinate along the axis, such "
                 "as "
@@ -387,11 +398,11 @@ LogicalResult LayoutSetter::parseShares(StringRef name, StringRef list) {
     known.push_back(share);
   }
   if (static_cast<int64_t>(known.size()) != attr.getAxisSizes()[axis])
-    return mesh.emitError("sizes option gives ")
+    return misuse(mesh.emitError("sizes option gives "))
            << known.size() << " sizes for axis \"" << name << "\", which has "
            << attr.getAxisSizes()[axis] << " coordinates";
   if (total == 0)
-    return mesh.emitError("sizes option gives axis \"")
+    return misuse(mesh.emitError("sizes option gives axis \""))
            << name << "\" nothing but zeros";
   return success();
 }
@@ -447,28 +458,34 @@ void LayoutSetter::setShares() {
 LogicalResult LayoutSetter::checkShardings() {
   Operation *on = main;
   auto check = [&](spmd::ShardingAttr sharding, Type type, Location loc,
-                   const Twine &what) -> LogicalResult {
+                   const Twine &what, bool isAsked = false) -> LogicalResult {
     if (!sharding)
       return success();
     for (auto [i, dim] : llvm::enumerate(sharding.getDims()))
       if (dim.getSizes() && !meshText.empty() &&
           int64_t(dim.getSizes().size()) != dim.getNumShards(mesh.getMesh()))
-        return emitError(loc)
+        return misuse(emitError(loc))
                << what << " has " << dim.getSizes().size() << " sizes in dim "
                << i << ", but with mesh option '" << meshText << "' it has "
                << dim.getNumShards(mesh.getMesh())
                << " shards; give sizes that fit with the sizes option";
     if (failed(checkSymbolic(sharding, on, what)))
       return failure();
-    return sharding.verifyFor(mesh.getMesh(),
-                              cast<RankedTensorType>(type).getShape(),
-                              [&] { return emitError(loc) << what << ": "; });
+    return sharding.verifyFor(
+        mesh.getMesh(), cast<RankedTensorType>(type).getShape(), [&] {
+          InFlightDiagnostic error = emitError(loc);
+          error << what << ": ";
+          return isAsked ? misuse(std::move(error)) : std::move(error);
+        });
   };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)
     if (failed(check(main.getArgAttrOfType<spmd::ShardingAttr>(
                          i, spmd::kShardingAttrName),
                      main.getArgumentTypes()[i], main.getArgument(i).getLoc(),
-                     "argument " + Twine(i))))
+                     "argument " + Twine(i),
+                     llvm::any_of(sized, [&](const auto &place) {
+                       return place.first == i;
+                     }))))
       return failure();
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     if (failed(check(main.getResultAttrOfType<spmd::ShardingAttr>(

@@ -1,16 +1,30 @@
 //===- Refusal.cpp - Errors that say more than their words ----------------===//
 #include "shardc/Support/Refusal.h"
+#include "shardc/Support/Misuse.h"
 
 using namespace mlir;
 using namespace shardc;
 
-/// What the metadata of an error says; no other value is put there.
-static constexpr uint64_t kUnsupported = 77;
+/// What the metadata of an error says; no other values are put there.
+static constexpr uint64_t kUnsupported = 77, kMisuse = 2;
+
+static void mark(InFlightDiagnostic &error, uint64_t why) {
+  if (Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
+    diagnostic->getMetadata().push_back(DiagnosticArgument(why));
+}
+
+static bool isMarked(Diagnostic &diagnostic, uint64_t why) {
+  return llvm::any_of(
+      diagnostic.getMetadata(), [&](const DiagnosticArgument &argument) {
+        return argument.getKind() ==
+                   DiagnosticArgument::DiagnosticArgumentKind::Unsigned &&
+               argument.getAsUnsigned() == why;
+      });
+}
 
 InFlightDiagnostic shardc::unsupported(InFlightDiagnostic error,
                                        const Twine &what) {
-  if (Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
-    diagnostic->getMetadata().push_back(DiagnosticArgument(kUnsupported));
+  mark(error, kUnsupported);
   error << "unsupported" << what;
   return error;
 }
@@ -28,10 +42,14 @@ InFlightDiagnostic shardc::emitOpUnsupported(Operation *op, const Twine &what) {
 }
 
 bool shardc::isUnsupported(Diagnostic &diagnostic) {
-  return llvm::any_of(
-      diagnostic.getMetadata(), [](const DiagnosticArgument &argument) {
-        return argument.getKind() ==
-                   DiagnosticArgument::DiagnosticArgumentKind::Unsigned &&
-               argument.getAsUnsigned() == kUnsupported;
-      });
+  return isMarked(diagnostic, kUnsupported);
+}
+
+InFlightDiagnostic shardc::misuse(InFlightDiagnostic error) {
+  mark(error, kMisuse);
+  return error;
+}
+
+bool shardc::isMisuse(Diagnostic &diagnostic) {
+  return isMarked(diagnostic, kMisuse);
 }

@@ -272,18 +272,19 @@ class Variant:
         return self.executable.arguments[place_[0]].sharding.dims[place_[1]].sizes
 
     def _bind(self, bound: Bound) -> Executable:
-        labels = self.kept_labels()
+        labels = dict(enumerate(self.kept_labels()))
         for (number, dim), values in bound:
+            label = labels.get(number, f"argument {number}")
+            if not all(hasattr(value, "__index__") for value in values):
+                raise UsageError(2, f"{label}, dim {dim}: sizes {list(values)}: one is not a whole number")
             if not all(0 <= operator.index(value) < 1 << 63 for value in values):
-                raise UsageError(2, f"{labels[number]}, dim {dim}: sizes {list(values)}: one is negative, or too large")
+                raise UsageError(2, f"{label}, dim {dim}: sizes {list(values)}: one is negative, or too large")
         try:
             return self.executable.bind({place: [operator.index(value) for value in values]
                                          for place, values in bound})
         except UsageError as error:
-            for number, label in enumerate(labels):
-                if (text := error.diagnostic).startswith(start := f"argument {number}, dim "):
-                    raise UsageError(2, f"{label}, dim {text[len(start):]}") from None
-            raise
+            raise UsageError(2, re.sub(r"\bargument (\d+)(?=, dim |: shape )",
+                                       lambda found: labels.get(int(found[1]), found[0]), error.diagnostic)) from None
 
     def executable_for(self, given: Sequence[Any]) -> Executable:
         """The program for the sizes in which arguments lie, of those that the program has.

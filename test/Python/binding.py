@@ -66,7 +66,7 @@ def check(program: Any, sizes: Sequence[int], weights: Sequence[int]) -> None:
 def fails(call: Callable[[], Any], *parts: str) -> None:
     try:
         call()
-    except shardc.ShardcError as error:
+    except shardc.UsageError as error:
         assert all(part in str(error) for part in parts), str(error)
         return
     raise AssertionError(f"did not fail with {parts}")
@@ -109,6 +109,15 @@ def mistakes(program: Any) -> None:
     fails(lambda: program.bind({(1, 0): [12, 12]}), "weights, dim 0: 2 sizes [12, 12] for 4 shards")
     fails(lambda: program.bind({(1, 0): [12, -12, 12, 12]}), "weights, dim 0: sizes [12, -12, 12, 12]", "negative")
     fails(lambda: program.bind({(1, 0): [1 << 64, 24, 0, 0]}), "weights, dim 0: sizes", "too large")
+    fails(lambda: program.bind({(1, 0): [12.5, 11.5, 0, 0]}), "weights, dim 0: sizes [12.5, 11.5, 0, 0]",
+          "one is not a whole number")
+    fails(lambda: program.bind({(1, 0): []}), "weights, dim 0: no sizes are given")
+    fails(lambda: program.bind({(7, 0): [-1, 1, 0, 0]}), "argument 7, dim 0: sizes [-1, 1, 0, 0]", "negative")
+    fails(lambda: program.bind({(7, 0): [1, 1, 0, 0]}), "argument 7, dim 0: its sizes were not left open")
+    fails(lambda: program.bind({(-1, 0): [1, 1, 0, 0]}), "argument -1, dim 0: its sizes were not left open")
+    fails(lambda: program.bind({(0, -2): [1, 1, 0, 0]}), "points, dim -2: its sizes were not left open")
+    fails(lambda: program.bind(mesh={"x": 1 << 40}), "axis 'x': 1099511627776 ranks, expected 1 to 65536")
+    fails(lambda: program.bind(mesh={"y": 2}), "has no axis 'y'")
     fails(lambda: program.bind({(2, 0): [1, 1, 0, 0]}), "offset, dim 0: its sizes were not left open")
     fails(lambda: program.bind({(0, 1): [1, 1, 0, 0]}), "points, dim 1: its sizes were not left open")
     fails(lambda: shardc.compile(STEP, dynamic="points"), "dynamic='points'", "pairs")

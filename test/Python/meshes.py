@@ -81,7 +81,7 @@ def mistakes(program: Any) -> None:
     fails(lambda: shardc.compile(SMOOTH, dynamic="all").bind(mesh={"x": 3}), "axis \"x\": 3 ranks, but the program was compiled for 2")
     try:
         shardc.compile(SMOOTH, symbolic_mesh="z")
-    except shardc.RefusedError as error:
+    except shardc.UsageError as error:
         assert 'symbolic-mesh option names axis "z", but mesh @mesh has "x"=2' in str(error), error
     else:
         raise AssertionError("an axis that is not there was left open")

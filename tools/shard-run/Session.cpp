@@ -154,6 +154,7 @@ bool Session::hasOpenExtents() const {
 /// name an open dim says nothing new.
 static Error readShapes(const ProgramMetadata &program, StringRef text,
                         std::map<int64_t, std::vector<int64_t>> &shapes) {
+  std::set<int64_t> said;
   for (StringRef entry : split(text, ';')) {
     if (entry.empty())
       continue;
@@ -173,6 +174,10 @@ static Error readShapes(const ProgramMetadata &program, StringRef text,
     for (size_t i = 0; fits && i < shape.size(); ++i)
       fits = program.arguments[argument].dims[i].open ||
              shape[i] == program.arguments[argument].shape[i];
+    if (fits && !isGuess && !said.insert(argument).second)
+      return toolError(ExitCode::Usage, "--shapes=" + entry + ": argument " +
+                                            Twine(argument) +
+                                            " is given twice");
     if (fits)
       shapes[argument] = std::move(shape);
     else if (!isGuess)
@@ -288,7 +293,8 @@ Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
           total > INT32_MAX)
         return refuse("expected a share for each of " + Twine(size) +
                       " coordinates, of 1 to 2147483647 in all");
-      shares[axis->name] = std::move(*numbers);
+      if (!shares.try_emplace(axis->name, std::move(*numbers)).second)
+        return refuse("axis \"" + axis->name + "\" is given twice");
       continue;
     }
     int64_t argument = findArgument(program, name), dim = 0;
@@ -305,7 +311,9 @@ Error Session::bind(StringRef model, StringRef text, StringRef shapeText,
                     Twine(dim) + " of argument " + Twine(argument) +
                     "; leave them open with shard-translate --dynamic=" +
                     Twine(argument) + ":" + Twine(dim));
-    sizes[{argument, dim}] = std::move(*numbers);
+    if (!sizes.try_emplace({argument, dim}, std::move(*numbers)).second)
+      return refuse("dim " + Twine(dim) + " of argument " + Twine(argument) +
+                    " is given twice");
   }
   if (!shares.empty())
     for (auto [number, argument] : enumerate(program.arguments))

@@ -30,16 +30,43 @@ static std::string listSizes(const std::vector<int64_t> &boundaries) {
   return text + "]";
 }
 
+static std::string nameDim(int64_t argument, int64_t dim) {
+  return "argument " + std::to_string(argument) + ", dim " +
+         std::to_string(dim);
+}
+
+/// " (argument 0, dim 0: 7)": the open extents that are given, for messages
+/// about what follows from them.
+static std::string listExtents(const Formulas &formulas, const Sizes &given) {
+  std::string text;
+  for (int64_t i = 0; i < formulas.extents.size(); ++i) {
+    const shardc::ExtentExpr &extent = formulas.extents[i];
+    if (extent.kind != shardc::ExtentKind::Dim)
+      continue;
+    auto found = given.find({extent.operands[0], extent.operands[1]});
+    if (found != given.end())
+      text += (text.empty() ? " (" : "; ") +
+              nameDim(extent.operands[0], extent.operands[1]) + ": " +
+              std::to_string(found->second.back());
+  }
+  return text.empty() ? text : text + ")";
+}
+
 /// What open extents are: of each dim as many elements as its sizes add up to.
 static std::string collectExtents(const Formulas &formulas, const Sizes &given,
                                   Binding &binding) {
   binding.extents = formulas.extents;
   std::map<std::pair<int64_t, int64_t>, int64_t> dims;
-  for (const auto &[place, boundaries] : given)
+  for (const auto &[place, boundaries] : given) {
+    if (boundaries.back() > mostElements)
+      return nameDim(place.first, place.second) + ": " +
+             std::to_string(boundaries.back()) +
+             " elements, expected at most 2^48";
     dims[place] = boundaries.back();
+  }
   std::string error;
   binding.values = formulas.extents.evaluate(dims, error);
-  return error;
+  return error.empty() ? error : error + listExtents(formulas, given);
 }
 
 /// The mesh that is bound: `mesh`, if it differs from that of `program` in axes
@@ -91,8 +118,7 @@ static std::string collect(const Formulas &formulas, const Sizes &given,
               shards, factor < 0 ? binding.meshShape[~factor] : factor,
               &shards) ||
           shards > maxRanks)
-        return "argument " + std::to_string(open.argument) + ", dim " +
-               std::to_string(open.dim) + ": more than " +
+        return nameDim(open.argument, open.dim) + ": more than " +
                std::to_string(maxRanks) + " shards";
     binding.given[{open.argument, open.dim}] =
         shardc::Boundaries::balanced(
@@ -105,8 +131,7 @@ static std::string collect(const Formulas &formulas, const Sizes &given,
       openDims.insert(
           {formulas.extents[i].operands[0], formulas.extents[i].operands[1]});
   for (const auto &[place, boundaries] : given) {
-    std::string where = "argument " + std::to_string(place.first) + ", dim " +
-                        std::to_string(place.second) + ": ";
+    std::string where = nameDim(place.first, place.second) + ": ";
     auto known = binding.given.find(place);
     // One size of an open extent is the extent; its shards are balanced.
     if (openDims.count(place) &&
@@ -176,12 +201,17 @@ static std::string bindShapes(const Formulas &formulas,
   static constexpr std::string_view key = "\"shape\":[";
   std::string text;
   size_t copied = 0;
+  // Arguments stand first, in order, and then results.
+  size_t results = metadata.find("\"results\":[");
+  int64_t arguments = 0, number = 0;
   for (size_t begin = 0;
        (begin = metadata.find(key, begin)) != std::string::npos;) {
     begin += key.size();
     size_t end = metadata.find(']', begin);
     if (end == std::string::npos)
       break;
+    bool isArgument = begin < results;
+    arguments += isArgument;
     text.append(metadata, copied, begin - copied);
     size_t start = text.size();
     int64_t elements = 1;
@@ -198,8 +228,10 @@ static std::string bindShapes(const Formulas &formulas,
       at = next + 1;
     }
     if (elements > mostElements)
-      return "an argument or result of shape [" + text.substr(start) +
-             "] has more than 2^48 elements";
+      return (isArgument ? "argument " : "result ") +
+             std::to_string(isArgument ? number : number - arguments) +
+             ": shape [" + text.substr(start) + "] has more than 2^48 elements";
+    ++number;
     copied = begin = end;
   }
   text.append(metadata, copied);
@@ -296,9 +328,8 @@ shardrt::compareBindings(const Program &program,
     if (brought.size() == 1)
       continue;
     const Given &open = program.formulas->givens[i];
-    std::string text = "argument " + std::to_string(open.argument) + ", dim " +
-                       std::to_string(open.dim) +
-                       ": ranks bring different sizes: ";
+    std::string text =
+        nameDim(open.argument, open.dim) + ": ranks bring different sizes: ";
     // The few that differ are of interest, and one of the others.
     std::vector<std::pair<std::vector<size_t>, std::string>> lines;
     for (const auto &[indices, ranks] : brought)
@@ -321,8 +352,7 @@ shardrt::compareBindings(const Program &program,
       continue;
     for (size_t rank = 1; rank < byRank.size(); ++rank)
       if (byRank[rank][first + i] != byRank[0][first + i])
-        return "argument " + std::to_string(extent.operands[0]) + ", dim " +
-               std::to_string(extent.operands[1]) +
+        return nameDim(extent.operands[0], extent.operands[1]) +
                ": ranks bring different extents: rank 0: " +
                std::to_string(byRank[0][first + i]) + "; rank " +
                std::to_string(rank) + ": " +
@@ -472,8 +502,10 @@ shardrt::bindProgram(std::shared_ptr<const Program> program,
   if (!error.empty())
     return nullptr;
   std::vector<BoundTable> tables = formulas.list.evaluate(binding, error);
-  if (!error.empty())
+  if (!error.empty()) {
+    error += listExtents(formulas, given);
     return nullptr;
+  }
   auto bound = std::make_shared<Program>();
   for (const Given &open : formulas.givens)
     bound->given.push_back(binding.given[{open.argument, open.dim}]);

@@ -425,6 +425,13 @@ int shardrt_program_bind_mesh(const shardrt_program *program,
       }
       std::vector<int64_t> &indices =
           boundaries[{given[i].argument, given[i].dim}];
+      if (!indices.empty()) {
+        writeError(error, errorSize,
+                   "argument " + std::to_string(given[i].argument) + ", dim " +
+                       std::to_string(given[i].dim) +
+                       ": its sizes are given twice");
+        return SHARDRT_USAGE;
+      }
       indices.assign(1, 0);
       for (int64_t shard = 0; shard < given[i].shards; ++shard) {
         int64_t next = 0;

@@ -23,8 +23,8 @@ BAD = [
 ]
 BAD_ROWS = [
     ("--shapes=0=0", "there are 0 rows"),
-    ("--shapes=0=9223372036854775807", "an extent is out of range"),
-    ("--shapes=0=300000000000000", "an argument or result of shape [300000000000000] has more than 2^48 elements"),
+    ("--shapes=0=9223372036854775807", "argument 0, dim 0: 9223372036854775807 elements, expected at most 2^48"),
+    ("--shapes=0=300000000000000", "argument 0, dim 0: 300000000000000 elements, expected at most 2^48"),
     ("", "argument 0, dim 0: how many elements it has was left open"),
 ]
 

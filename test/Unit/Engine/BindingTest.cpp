@@ -133,10 +133,26 @@ TEST(Binding, SaysWhatIsWrongWithSizes) {
                "argument 1, dim 0: its sizes were not left open");
   EXPECT_FAILS(tryBind(program.get(), 9, 0, {2, 1}, bound), SHARDC_USAGE,
                "argument 9, dim 0: its sizes were not left open");
+  EXPECT_FAILS(tryBind(program.get(), -1, 0, {2, 1}, bound), SHARDC_USAGE,
+               "argument -1, dim 0: its sizes were not left open");
+  EXPECT_FAILS(tryBind(program.get(), 0, -1, {2, 1}, bound), SHARDC_USAGE,
+               "argument 0, dim -1: its sizes were not left open");
+  EXPECT_FAILS(tryBind(program.get(), 0, 0, {INT64_MAX, 1}, bound),
+               SHARDC_USAGE,
+               "argument 0, dim 0: size 1 of shard 1 makes the dim larger than "
+               "2^63");
   shardc_binding binding = {};
   shardc_program *made = nullptr;
   EXPECT_FAILS(shardc_program_bind(program.get(), &binding, &made),
                SHARDC_USAGE, "'binding' has no size");
+  const int64_t first[] = {4000, 96}, second[] = {96, 4000};
+  shardc_sizes twice[] = {{0, 0, 2, first}, {0, 0, 2, second}};
+  binding.size = sizeof(binding);
+  binding.sizes = twice;
+  binding.num_sizes = 2;
+  EXPECT_FAILS(shardc_program_bind(program.get(), &binding, &made),
+               SHARDC_USAGE, "argument 0, dim 0: its sizes are given twice");
+  binding.sizes = nullptr;
   binding.size = sizeof(binding);
   binding.num_sizes = 1;
   EXPECT_FAILS(shardc_program_bind(program.get(), &binding, &made),

@@ -1,0 +1,24 @@
+//===- Misuse.h - Errors about what stands beside a program -----*- C++ -*-===//
+//
+// A program may be right, but asked for in a way that does not fit it: an
+// option that names what it has not, sizes that do not add up. Tools end with
+// the code of bad usage then, not with that of a bad program. As of what is
+// unsupported (Refusal.h), which it is stands in an error's metadata.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_SUPPORT_MISUSE_H
+#define SHARDC_SUPPORT_MISUSE_H
+
+#include "mlir/IR/Diagnostics.h"
+
+namespace shardc {
+
+/// Makes `error` one about what the caller gave.
+mlir::InFlightDiagnostic misuse(mlir::InFlightDiagnostic error);
+
+/// Whether an error was made by misuse.
+bool isMisuse(mlir::Diagnostic &diagnostic);
+
+} // namespace shardc
+
+#endif // SHARDC_SUPPORT_MISUSE_H
