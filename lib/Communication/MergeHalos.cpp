@@ -408,7 +408,11 @@ void Merger::merge(Group &group) {
     parts.pop_back();
   Bucket bucket{{group.members.begin(), group.members.end()}, {}};
   builder.setInsertionPoint(first);
-  Value fill = readsFill(group.hull) ? group.fill : Value();
+  // Numbers of one binding do not say what others need.
+  bool isBoundLate = llvm::any_of(group.hull.dims, [](const DimExchange &dim) {
+    return bool(dim.neededFormula);
+  });
+  Value fill = isBoundLate || readsFill(group.hull) ? group.fill : Value();
   if (fill && isPlanted("merged-fill-of-zero"))
     fill = stablehlo::ConstantOp::create(
         builder, first.getLoc(),

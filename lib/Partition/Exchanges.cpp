@@ -6,6 +6,8 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/Slices.h"
+#include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace shardc;
@@ -188,6 +190,95 @@ static bool isLocal(const DimExchange &dim) {
   });
 }
 
+/// `formula`, whose numbers are positions and sizes, where extents have these
+/// values; null for what cannot be.
+static Formula resolve(const Formula &formula, const Extents &extents,
+                       ArrayRef<int64_t> values) {
+  std::vector<int64_t> numbers = formula.numbers();
+  for (int64_t &number : numbers)
+    number = extents.resolve(number, values);
+  std::vector<Formula> operands;
+  for (const Formula &operand : formula.operands()) {
+    operands.push_back(resolve(operand, extents, values));
+    if (!operands.back())
+      return {};
+  }
+  return Formula::make(formula.kind(), std::move(numbers), std::move(operands));
+}
+
+/// What extents may be, beside what their placeholders are: each dim of an
+/// argument for itself a little more, all of them, and all of them in
+/// proportion; such of these as the program's conditions allow.
+static std::vector<std::vector<int64_t>> extentsNearby(const Extents &extents,
+                                                       int64_t most) {
+  using Dims = std::map<std::pair<int64_t, int64_t>, int64_t>;
+  Dims placeholders;
+  int64_t divisor = 0;
+  for (int64_t i = 0; i < extents.size(); ++i)
+    if (const ExtentExpr &extent = extents[i]; extent.kind == ExtentKind::Dim) {
+      placeholders[{extent.operands[0], extent.operands[1]}] =
+          extent.placeholder;
+      divisor = std::gcd(divisor, extent.placeholder);
+    }
+  std::vector<std::vector<int64_t>> found;
+  auto add = [&](const Dims &dims) {
+    std::string error;
+    std::vector<int64_t> values = extents.evaluate(dims, error);
+    if (error.empty())
+      found.push_back(std::move(values));
+  };
+  for (int64_t step = 1; step <= most; ++step) {
+    Dims all = placeholders, scaled = placeholders;
+    for (auto &[place, size] : all)
+      size += step;
+    add(all);
+    for (auto &[place, size] : scaled)
+      size = size / divisor * (divisor + step);
+    add(scaled);
+    for (const auto &[place, size] : placeholders) {
+      Dims one = placeholders;
+      one[place] = size + step;
+      add(one);
+    }
+  }
+  return found;
+}
+
+bool shardc::isInDomain(const Formula &needed, int64_t size, MeshAttr mesh) {
+  auto isWithin = [](const Formula &formula, int64_t end) {
+    auto [least, greatest] = formula.range();
+    return least >= 0 && greatest <= end;
+  };
+  if (!isWithin(needed, size))
+    return false;
+  // Numbers that say what is read for each window, or each of a few elements.
+  // Without them extents differ by a constant, which placeholders show.
+  int64_t step = 1;
+  auto collect = [&](auto &self, const Formula &formula) -> void {
+    if (formula.kind() == FormulaKind::Positions)
+      for (int64_t number : ArrayRef(formula.numbers()).drop_front())
+        step = std::max(step, std::abs(number));
+    else if (formula.kind() == FormulaKind::Elements)
+      step = std::max(step, formula.numbers()[0]);
+    for (const Formula &operand : formula.operands())
+      self(self, operand);
+  };
+  collect(collect, needed);
+  if (!mesh.getExtents() || step == 1)
+    return true;
+  // How many windows there are is rounded, and a placeholder leaves one
+  // remainder alone: a prime is odd.
+  constexpr int64_t kMostSteps = 64;
+  if (step > kMostSteps)
+    return false;
+  const Extents extents = mesh.getExtents().getExtents();
+  std::vector<std::vector<int64_t>> nearby = extentsNearby(extents, kMostSteps);
+  return !nearby.empty() && llvm::all_of(nearby, [&](ArrayRef<int64_t> values) {
+    Formula formula = resolve(needed, extents, values);
+    return formula && isWithin(formula, extents.resolve(size, values));
+  });
+}
+
 /// True if what a rank needs of `dim`, as far as it is in the domain, is in
 /// what it owns, whatever is bound: iterations lie where what they read does.
 static bool isKeptWhole(const DimExchange &dim) {
@@ -259,8 +350,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
         return tables.lookup(formula, dim.axes);
       };
       Formula kept = Formula::kept(owned, needed);
-      auto [least, greatest] = needed.range();
-      bool isInside = least >= 0 && greatest <= dim.size();
+      bool isInside = isInDomain(needed, dim.size(), tables.getMesh());
       slices = true;
       pads |= !isInside;
       offsets[dim.dim] = lookUp(Formula::offset(kept, owned));
@@ -368,6 +458,8 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
     if (dim.padding == Padding::Constant)
       for (Interval interval : dim.needed)
         reachesOut |= !Interval{0, size}.contains(interval);
+    if (dim.padding == Padding::Constant && dim.neededFormula)
+      reachesOut |= !isInDomain(dim.neededFormula, size, mesh);
     exchange.dims.push_back(dim);
     attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }

@@ -92,6 +92,9 @@ DimExchange combineTables(RankTables &tables, int64_t dim,
 /// agree; else ShapedType::kDynamic.
 int64_t neededSize(const DimExchange &dim);
 
+/// True if `needed` lies within a dim of `size` elements, whatever is bound.
+bool isInDomain(const Formula &needed, int64_t size, spmd::MeshAttr mesh);
+
 /// True if what a rank needs differs from what it owns in some binding.
 bool moves(const DimExchange &dim);
 

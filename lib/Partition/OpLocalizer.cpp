@@ -186,9 +186,8 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
         if (needed.formula) {
           needed.formula =
               Formula::elements(std::move(needed.formula), map.baseDilation);
-          auto [least, greatest] = needed.formula.range();
           if ((tensor.fill == Fill::Clip || tensor.fill == Fill::Never) &&
-              (least < 0 || greatest > size))
+              !isInDomain(needed.formula, size, mesh))
             needed.formula =
                 Formula::kept(std::move(needed.formula),
                               formulaOf(shardc::wholeTable(mesh, size)));

@@ -118,6 +118,20 @@ def pooled(x):
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 1), (1, 2, 1), "VALID")
 
 
+@program(["n, 3, 5"], [0], least=4)
+def overhanging(x):
+    # How many windows there are is rounded: of an even n the last one reaches into padding, of an odd n none does.
+    high = [(0, 1), (0, 0), (0, 0)]
+    y = lax.reduce_window(-1 - jnp.abs(x), -jnp.inf, lax.max, (3, 1, 1), (2, 1, 1), high)
+    return y * (1.0 + jnp.arange(y.shape[0]))[:, None, None]
+
+
+@program(["n, m, 3", "2, 2, 3, 2"], [0, None], least=6)
+def overhanging_convolution(x, w):
+    y = lax.conv_general_dilated(x[None], w, (3, 3), [(0, 1), (0, 1)], dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    return y + jnp.ones(y.shape)
+
+
 @program(["b, 2*n, 3"], [1])
 def pooled_gradient(x):
     def pooled(x):
