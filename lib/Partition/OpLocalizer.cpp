@@ -22,6 +22,12 @@ bool OpLocalizer::isDistributed(const IndexMap &map) const {
   });
 }
 
+bool OpLocalizer::isOfDistributed(const IndexMap &map) const {
+  return llvm::any_of(map.terms, [&](const IndexTerm &term) {
+    return opRule.factors[term.factor].kind == FactorKind::Distributed;
+  });
+}
+
 IntervalTable OpLocalizer::iterationsOf(int64_t factor) const {
   const FactorCut &cut = cuts[factor];
   if (!cut.isSharded())
@@ -174,7 +180,7 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
       IntervalTable needed = shardc::wholeTable(mesh, size);
       if (isDistributed(map)) {
         needed = owned;
-      } else if (usesLocalFactor(map)) {
+      } else if (usesLocalFactor(map) && !isOfDistributed(map)) {
         needed = neededTable(map);
         if (map.baseDilation > 1)
           dilated.push_back({static_cast<int64_t>(dim), needed});
@@ -347,7 +353,7 @@ SmallVector<IntervalTable> OpLocalizer::operandTables(int64_t operand) {
     if (isDistributed(map))
       result.push_back(asNumbers(ownedTable(
           tables.getMesh(), getSharding(value).getDims()[dim], size)));
-    else if (usesLocalFactor(map))
+    else if (usesLocalFactor(map) && !isOfDistributed(map))
       result.push_back(asNumbers(neededTable(map)));
     else
       result.push_back(asNumbers(shardc::wholeTable(tables.getMesh(), size)));

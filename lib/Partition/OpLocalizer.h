@@ -103,6 +103,8 @@ private:
   bool usesLocalFactor(const IndexMap &map) const;
   /// True if the local form moves the dim's blocks itself.
   bool isDistributed(const IndexMap &map) const;
+  /// True if the op's local form says itself what it needs of such a dim.
+  bool isOfDistributed(const IndexMap &map) const;
   mlir::Value fillOf(const TensorRule &tensor, mlir::RankedTensorType type,
                      mlir::ValueRange locals);
   mlir::Value dilate(mlir::Value local, int64_t dim, const IndexMap &map,
