@@ -52,10 +52,47 @@ std::pair<Value, Value> ExactSums::powerAbove(Value value,
   return {most, power};
 }
 
-Value ExactSums::anchor(Value largest, Value power, double factor, Value like,
+Value ExactSums::number(int64_t value) {
+  return ops.splatBits(RankedTensorType::get({}, ops.b.getI64Type()), value);
+}
+
+ExactSums::Count ExactSums::countOf(spmd::MeshAttr mesh,
+                                    ArrayRef<int64_t> sizes) {
+  int64_t known = 1;
+  Value open;
+  for (int64_t size : sizes) {
+    if (!mesh || !mesh.isOpen(size)) {
+      known *= size;
+      continue;
+    }
+    Value extent = spmd::ExtentOp::create(
+        ops.b, RankedTensorType::get({}, ops.b.getI64Type()), size);
+    open = open ? ops.op<MulOp>(open, extent) : extent;
+  }
+  known = std::max<int64_t>(known, 1);
+  if (!open)
+    return {llvm::Log2_64_Ceil(known), {}};
+  // Bits of the last number, from 0 on.
+  Value one = number(1);
+  Value all = ops.op<MaxOp>(ops.op<MulOp>(open, number(known)), one);
+  Value last = ops.op<SubtractOp>(all, one);
+  return {0, ops.op<SubtractOp>(number(64), ops.op<ClzOp>(last))};
+}
+
+ExactSums::Factor ExactSums::timesPower(double factor, Value exponent) {
+  Value biased = ops.op<AddOp>(exponent, number(1023));
+  Value pattern = ops.op<ShiftLeftOp>(biased, number(52));
+  auto type = RankedTensorType::get({}, wideType(ops));
+  Value power = BitcastConvertOp::create(ops.b, type, pattern);
+  return {0, ops.op<MulOp>(power, ops.splat(type, factor))};
+}
+
+Value ExactSums::anchor(Value largest, Value power, Factor factor, Value like,
                         ArrayRef<int64_t> dims, double limit) {
   RankedTensorType type = Ops::typeOf(power);
-  Value scaled = ops.op<MulOp>(power, ops.splat(type, factor));
+  Value times = factor.open ? ops.broadcast(factor.open, type.getShape(), {})
+                            : ops.splat(type, factor.known);
+  Value scaled = ops.op<MulOp>(power, times);
   Value zero = ops.splat(type, 0);
   if (limit > 0) {
     Value fits = ops.compare("LT", largest, ops.splat(type, limit));
@@ -79,38 +116,45 @@ Value ExactSums::without(Value value, Value rounded) {
 }
 
 ExactSums::Terms ExactSums::split(Value value, ArrayRef<int64_t> dims,
-                                  int64_t count) {
+                                  Count count) {
   double limit = limitOf(value, kSumLimit);
   auto [largest, power] = powerAbove(value, dims);
   // At least four, so that an element is no more than a third of its anchor.
-  double terms = std::ldexp(
-      1.0, std::max<int>(2, llvm::Log2_64_Ceil(std::max<int64_t>(count, 1))));
+  Factor coarse, fine;
+  if (count.open) {
+    Value exponent = ops.op<MaxOp>(count.open, number(2));
+    coarse = timesPower(0.75, exponent);
+    if (limit > 0)
+      fine = timesPower(0.75 * 0x1p-53, ops.op<AddOp>(exponent, exponent));
+  } else {
+    double terms = std::ldexp(1.0, std::max<int>(2, count.logarithm));
+    coarse.known = 0.75 * terms;
+    fine.known = 0.75 * terms * std::ldexp(terms, -53);
+  }
   Value wide = ops.convert(value, wideType(ops));
   Value first =
-      roundTo(wide, anchor(largest, power, 0.75 * terms, value, dims, limit));
+      roundTo(wide, anchor(largest, power, coarse, value, dims, limit));
   if (limit == 0)
     return {first};
   // What is left is within one step of the first grid.
   Value rest = without(wide, first);
-  Value second = roundTo(rest, anchor(largest, power,
-                                      0.75 * terms * std::ldexp(terms, -53),
-                                      value, dims, limit));
+  Value second =
+      roundTo(rest, anchor(largest, power, fine, value, dims, limit));
   return {first, second};
 }
 
-ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims, int bits,
-                                int slices) {
+ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims,
+                                ArrayRef<Factor> grids) {
   Type element = Ops::typeOf(factor).getElementType();
   auto [largest, power] = powerAbove(factor, dims);
   Value rest = ops.convert(factor, wideType(ops));
   Terms terms;
-  for (int slice = 1; slice <= slices; ++slice) {
-    Value grid = anchor(largest, power, std::ldexp(1.5, 52 - slice * bits),
-                        factor, dims, limitOf(factor, kProductLimit));
-    Value rounded = roundTo(rest, grid);
+  for (Factor step : grids) {
+    Value rounded = roundTo(rest, anchor(largest, power, step, factor, dims,
+                                         limitOf(factor, kProductLimit)));
     // No more digits than the factor had: exact.
     terms.push_back(ops.convert(rounded, element));
-    if (slice < slices)
+    if (terms.size() < grids.size())
       rest = without(rest, rounded);
   }
   return terms;
@@ -118,26 +162,60 @@ ExactSums::Terms ExactSums::cut(Value factor, ArrayRef<int64_t> dims, int bits,
 
 Value ExactSums::sumOfProducts(
     Value lhs, ArrayRef<int64_t> lhsDims, Value rhs, ArrayRef<int64_t> rhsDims,
-    int64_t count, llvm::function_ref<Value(Value, Value)> contract) {
-  int room =
-      53 - static_cast<int>(llvm::Log2_64_Ceil(std::max<int64_t>(count, 1)));
-  int lhsBits = room - room / 2, rhsBits = room / 2;
+    Count count, llvm::function_ref<Value(Value, Value)> contract) {
   bool isWide = Ops::typeOf(lhs).getElementType().isF64() ||
                 Ops::typeOf(rhs).getElementType().isF64();
   // As many slices as it takes to have most of the digits of a factor.
-  int wanted = isWide ? 42 : 18,
-      slices = static_cast<int>(llvm::divideCeil(wanted, std::max(rhsBits, 1)));
-  Terms left = cut(lhs, lhsDims, lhsBits, slices),
-        right = cut(rhs, rhsDims, rhsBits, slices);
+  int wanted = isWide ? 42 : 18;
+  SmallVector<Factor> lhsGrids, rhsGrids;
+  if (!count.open) {
+    int room = 53 - static_cast<int>(count.logarithm), rhsBits = room / 2,
+        lhsBits = room - rhsBits;
+    for (int slice = 1; slice == 1 || (slice - 1) * rhsBits < wanted; ++slice) {
+      lhsGrids.push_back({std::ldexp(1.5, 52 - slice * lhsBits), {}});
+      rhsGrids.push_back({std::ldexp(1.5, 52 - slice * rhsBits), {}});
+    }
+  } else {
+    // As many slices as for 2^kMostTerms terms; those that fewer do without are
+    // zero.
+    constexpr int kMostTerms = 25;
+    Value room = ops.op<SubtractOp>(number(53), count.open),
+          rhsBits = ops.op<ShiftRightLogicalOp>(room, number(1)),
+          lhsBits = ops.op<SubtractOp>(room, rhsBits);
+    for (int slice = 1; (slice - 1) * ((53 - kMostTerms) / 2) < wanted;
+         ++slice) {
+      auto gridOf = [&](Value bits) {
+        Value exponent =
+            ops.op<SubtractOp>(number(52), ops.op<MulOp>(bits, number(slice)));
+        if (slice > 1) {
+          Value before = ops.op<MulOp>(rhsBits, number(slice - 1));
+          Value isUsed = ops.compare("LT", before, number(wanted));
+          exponent = ops.select(isUsed, exponent, number(54));
+        }
+        return timesPower(1.5, exponent);
+      };
+      lhsGrids.push_back(gridOf(lhsBits));
+      rhsGrids.push_back(gridOf(rhsBits));
+    }
+  }
+  Terms left = cut(lhs, lhsDims, lhsGrids), right = cut(rhs, rhsDims, rhsGrids);
   // The least first: products of slices i and j are 2^-(i + j) bits below the
   // largest.
-  Value sum;
-  for (int level = slices - 1; level >= 0; --level)
+  Value rest;
+  for (int level = static_cast<int>(left.size()) - 1; level > 0; --level)
     for (int i = 0; i <= level; ++i) {
       Value product = contract(left[i], right[level - i]);
-      sum = sum ? ops.op<AddOp>(sum, product) : product;
+      rest = rest ? ops.op<AddOp>(rest, product) : product;
     }
-  return sum;
+  Value most = contract(left[0], right[0]);
+  if (!rest)
+    return most;
+  // An infinity is in the first slices alone, and times the zeros of others it
+  // would be no number.
+  RankedTensorType type = Ops::typeOf(most);
+  Value isFinite =
+      ops.compare("LT", ops.op<AbsOp>(most), ops.splat(type, INFINITY));
+  return ops.select(isFinite, ops.op<AddOp>(rest, most), most);
 }
 
 Value ExactSums::finish(ValueRange sums, Type element) {

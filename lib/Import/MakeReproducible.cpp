@@ -53,11 +53,35 @@ static void replace(Operation *op, ValueRange values) {
   op->erase();
 }
 
-static int64_t product(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
-  int64_t count = 1;
+/// Sizes of the dims `dims` of `value`.
+static SmallVector<int64_t> sizesOf(Value value, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> sizes;
   for (int64_t dim : dims)
-    count *= shape[dim];
-  return count;
+    sizes.push_back(Ops::typeOf(value).getDimSize(dim));
+  return sizes;
+}
+
+/// True where one element is summed at most, whatever is bound.
+static bool isOne(ArrayRef<int64_t> sizes) {
+  return llvm::all_of(sizes, [](int64_t size) { return size == 1; });
+}
+
+/// The mesh of the program that `op` is of, which has its open extents.
+static spmd::MeshAttr meshOf(Operation *op) {
+  auto meshes = op->getParentOfType<ModuleOp>().getOps<spmd::MeshOp>();
+  return meshes.empty() ? spmd::MeshAttr() : (*meshes.begin()).getMesh();
+}
+
+/// Fails where one of `sizes` is open: a tree has as many levels as follow from
+/// a number.
+static LogicalResult needKnown(Operation *op, ArrayRef<int64_t> sizes) {
+  spmd::MeshAttr mesh = meshOf(op);
+  if (mesh &&
+      llvm::any_of(sizes, [&](int64_t size) { return mesh.isOpen(size); }))
+    return refuse(op, "it combines elements in a tree, whose levels follow "
+                      "from an extent that is left open; give shapes of the "
+                      "arguments (--shapes)");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,12 +140,11 @@ static bool overwrites(Region &body, unsigned count) {
 
 /// The sum of `value` along `dims` and of `init`, a scalar, in `value`'s type.
 static Value exactSum(ExactSums &sums, Value value, ArrayRef<int64_t> dims,
-                      Value init) {
+                      Value init, ExactSums::Count count) {
   Ops &ops = sums.ops;
   Type element = Ops::typeOf(value).getElementType();
   SmallVector<Value> parts;
-  for (Value term :
-       sums.split(value, dims, product(Ops::typeOf(value).getShape(), dims)))
+  for (Value term : sums.split(value, dims, count))
     parts.push_back(ops.reduce<AddOp>(term, 0, dims));
   if (!isZero(init, /*orNegative=*/true)) {
     Value start = ops.convert(init, ops.b.getF64Type());
@@ -187,6 +210,8 @@ static LogicalResult reduceByTree(ReduceOp op) {
   SmallVector<Value> values(op.getInputs());
   SmallVector<int64_t> dims(op.getDimensions());
   llvm::sort(dims, std::greater<>());
+  if (failed(needKnown(op, sizesOf(values.front(), dims))))
+    return failure();
   for (int64_t dim : dims) {
     while (Ops::typeOf(values.front()).getDimSize(dim) > 1) {
       int64_t size = Ops::typeOf(values.front()).getDimSize(dim),
@@ -268,24 +293,32 @@ static LogicalResult rewrite(ReduceOp op) {
     return success();
   // Nothing to order.
   if (type.getNumElements() == 0 ||
-      (count == 1 && product(type.getShape(), op.getDimensions()) == 1))
+      (count == 1 &&
+       isOne(sizesOf(op.getInputs().front(), op.getDimensions()))))
     return success();
   if (!addsUp(op.getBody(), count))
     return reduceByTree(op);
-  if (spmd::contract::WholeSum::has(op)) {
+  Value value = op.getInputs().front(), init = op.getInitValues().front();
+  spmd::MeshAttr mesh = meshOf(op);
+  int64_t last = type.getRank() - 1;
+  // How many lanes are full follows from a number.
+  bool hasLanes = !mesh || !mesh.isOpen(type.getDimSize(last)) ||
+                  !llvm::is_contained(op.getDimensions(), last);
+  if (spmd::contract::WholeSum::has(op) && hasLanes) {
     sumInOrder(op);
     return success();
   }
-  Value value = op.getInputs().front(), init = op.getInitValues().front();
   ExactSums sums(op);
   Ops &ops = sums.ops;
+  ExactSums::Count terms =
+      sums.countOf(mesh, sizesOf(value, op.getDimensions()));
   if (isFloat(value)) {
-    replace(op, exactSum(sums, value, op.getDimensions(), init));
+    replace(op, exactSum(sums, value, op.getDimensions(), init, terms));
     return success();
   }
   Type part = cast<ComplexType>(type.getElementType()).getElementType();
   auto sumOf = [&](auto take) {
-    return exactSum(sums, take(value), op.getDimensions(), take(init));
+    return exactSum(sums, take(value), op.getDimensions(), take(init), terms);
   };
   Value re = sumOf([&](Value x) -> Value {
     return RealOp::create(ops.b, Ops::withElement(x, part), x);
@@ -324,6 +357,8 @@ static LogicalResult combineByTree(ReduceWindowOp op) {
   SmallVector<int64_t> strides = op.getWindowStridesOrOnes(),
                        dilations = op.getWindowDilationsOrOnes(), low, high,
                        interior;
+  if (failed(needKnown(op, window)))
+    return failure();
   for (auto [before, after] : op.getPaddingOrZeros())
     low.push_back(before), high.push_back(after);
   for (int64_t dilation : op.getBaseDilationsOrOnes())
@@ -398,14 +433,11 @@ static LogicalResult rewrite(ReduceWindowOp op) {
   if (isOrderFree(op.getBody(), count))
     return success();
   ArrayRef<int64_t> window = op.getWindowDimensions();
-  int64_t size = 1;
   SmallVector<int64_t> dims;
-  for (auto [dim, extent] : llvm::enumerate(window)) {
-    size *= extent;
+  for (auto [dim, extent] : llvm::enumerate(window))
     if (extent > 1)
       dims.push_back(dim);
-  }
-  if (size == 1 || Ops::typeOf(op->getResult(0)).getNumElements() == 0)
+  if (isOne(window) || Ops::typeOf(op->getResult(0)).getNumElements() == 0)
     return success();
   if (count != 1 || !addsUp(op.getBody(), 1) ||
       !isFloat(op.getInputs().front()) ||
@@ -416,7 +448,8 @@ static LogicalResult rewrite(ReduceWindowOp op) {
   Type wide = ops.b.getF64Type();
   Value zero = ops.splat(RankedTensorType::get({}, wide), 0);
   SmallVector<Value> parts;
-  for (Value term : sums.split(op.getInputs().front(), dims, size)) {
+  ExactSums::Count terms = sums.countOf(meshOf(op), window);
+  for (Value term : sums.split(op.getInputs().front(), dims, terms)) {
     OperationState state(op.getLoc(), op->getName(), {term, zero},
                          {Ops::withElement(op->getResult(0), wide)});
     state.propertiesAttr = op->getPropertiesAsAttribute();
@@ -451,15 +484,13 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
   Type wide = ops.b.getF64Type();
   auto scalar = RankedTensorType::get({}, wide);
   SmallVector<int64_t> dims, window = op.getWindowDimensionsOrOnes();
-  int64_t size = 1;
-  for (auto [dim, extent] : llvm::enumerate(window)) {
-    size *= extent;
+  for (auto [dim, extent] : llvm::enumerate(window))
     if (extent > 1)
       dims.push_back(dim);
-  }
+  ExactSums::Count terms = sums.countOf(meshOf(op), window);
   Value operand = ops.convert(op.getOperand(), wide);
   SmallVector<Value> parts;
-  for (Value term : sums.split(op.getSource(), dims, size)) {
+  for (Value term : sums.split(op.getSource(), dims, terms)) {
     OperationState state(op.getLoc(), op->getName(),
                          {operand, term, ops.splat(scalar, 0)},
                          {Ops::withElement(op.getResult(), wide)});
@@ -574,6 +605,8 @@ static LogicalResult combineBeforeScatter(ScatterOp op) {
       lines.push_back(dim);
   indices = asRows(ops, indices, lines);
   int64_t rows = Ops::typeOf(indices).getDimSize(0), parts = indexed.size();
+  if (failed(needKnown(op, {rows})))
+    return failure();
   indices = ops.reshape(indices, {rows, parts});
   // Updates as rows.
   SmallVector<int64_t> meeting, windows;
@@ -668,8 +701,8 @@ static LogicalResult rewrite(ScatterOp op) {
   SmallVector<int64_t> dims = meetingDims(op);
   RankedTensorType type = Ops::withElement(input, wide);
   SmallVector<Value> parts;
-  for (Value term : sums.split(
-           updates, dims, product(Ops::typeOf(updates).getShape(), dims))) {
+  ExactSums::Count terms = sums.countOf(meshOf(op), sizesOf(updates, dims));
+  for (Value term : sums.split(updates, dims, terms)) {
     OperationState state(op.getLoc(), op->getName(),
                          {ops.splat(type, 0), op.getScatterIndices(), term},
                          {type});
@@ -692,23 +725,25 @@ using Contract = llvm::function_ref<Value(ExactSums &, Value, Value)>;
 /// The sums of products of `lhs` and `rhs` that `contract` takes, of floats, in
 /// elements of f64.
 static Value exactProduct(ExactSums &sums, Value lhs, ArrayRef<int64_t> lhsDims,
-                          Value rhs, ArrayRef<int64_t> rhsDims, int64_t count,
-                          Contract contract) {
+                          Value rhs, ArrayRef<int64_t> rhsDims,
+                          ExactSums::Count count, Contract contract) {
   return sums.sumOfProducts(
       lhs, lhsDims, rhs, rhsDims, count,
       [&](Value x, Value y) { return contract(sums, x, y); });
 }
 
 static LogicalResult rewriteProduct(Operation *op, ArrayRef<int64_t> lhsDims,
-                                    ArrayRef<int64_t> rhsDims, int64_t count,
+                                    ArrayRef<int64_t> rhsDims,
+                                    ArrayRef<int64_t> sizes,
                                     Contract contract) {
   RankedTensorType type = Ops::typeOf(op->getResult(0));
-  if (spmd::contract::WholeSum::has(op) || !isRounded(type) || count <= 1 ||
-      type.getNumElements() == 0)
+  if (spmd::contract::WholeSum::has(op) || !isRounded(type) || isOne(sizes) ||
+      llvm::is_contained(sizes, 0) || type.getNumElements() == 0)
     return success();
   Value lhs = op->getOperand(0), rhs = op->getOperand(1);
   ExactSums sums(op);
   Ops &ops = sums.ops;
+  ExactSums::Count count = sums.countOf(meshOf(op), sizes);
   if (isFloat(lhs) && isFloat(rhs) && isa<FloatType>(type.getElementType())) {
     Value sum = exactProduct(sums, lhs, lhsDims, rhs, rhsDims, count, contract);
     replace(op, sums.finish(sum, type.getElementType()));
@@ -744,8 +779,7 @@ static LogicalResult rewrite(DotGeneralOp op) {
   ArrayRef<int64_t> lhsDims = numbers.getLhsContractingDimensions(),
                     rhsDims = numbers.getRhsContractingDimensions();
   return rewriteProduct(
-      op, lhsDims, rhsDims,
-      product(Ops::typeOf(op.getLhs()).getShape(), lhsDims),
+      op, lhsDims, rhsDims, sizesOf(op.getLhs(), lhsDims),
       [&](ExactSums &sums, Value x, Value y) -> Value {
         return DotGeneralOp::create(
             sums.ops.b,
@@ -770,8 +804,7 @@ static LogicalResult rewrite(ConvolutionOp op) {
                            allBut(op.getRhs(),
                                   numbers.getKernelOutputFeatureDimension());
   return rewriteProduct(
-      op, lhsDims, rhsDims,
-      product(Ops::typeOf(op.getRhs()).getShape(), rhsDims),
+      op, lhsDims, rhsDims, sizesOf(op.getRhs(), rhsDims),
       [&](ExactSums &sums, Value x, Value y) -> Value {
         OperationState state(
             op.getLoc(), op->getName(), {x, y},
@@ -852,7 +885,8 @@ static bool keepsBits(Operation *op) {
              CollectiveBroadcastOp, PartitionIdOp, ReplicaIdOp,
              chlo::ConstantOp, chlo::ConstantLikeOp, chlo::TopKOp,
              spmd::ConstrainOp, spmd::ReshardOp, spmd::PadOp, spmd::DealOp,
-             spmd::DealtIotaOp, spmd::DilateOp, spmd::ManualOp>(op);
+             spmd::DealtIotaOp, spmd::DilateOp, spmd::ExtentOp, spmd::ManualOp>(
+      op);
 }
 
 static LogicalResult makeReproducible(Operation *op) {

@@ -142,11 +142,6 @@ LogicalResult shardc::compileToLocal(ModuleOp module,
   bool isOpen = llvm::any_of(module.getOps<spmd::MeshOp>(), [](auto mesh) {
     return bool(mesh.getMesh().getExtents());
   });
-  if (isOpen && options.reproducible)
-    return emitUnsupported(module)
-           << "--reproducible of a program whose extents are left open: sums "
-              "are cut at places that follow from them; give shapes of the "
-              "arguments (--shapes)";
   if (failed(runAll(module, local)))
     return failure();
   if (isOpen) {

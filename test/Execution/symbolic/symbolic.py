@@ -1,11 +1,12 @@
 """Compile programs with symbolic extents once, and run each of them on many extents.
 
-    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--draws N] [--seed N] [--keep DIR]
+    symbolic.py [NAME...] [--list] [--ranks 1,2,4] [--symbolic-mesh] [--reproducible] [--draws N] [--seed N] [--keep DIR]
 
 Each program is exported by jax.export with symbolic shapes, cut over a mesh of 1, 2 and 4 ranks, and compiled once with
 ``--dynamic=all``. The artifact runs on N drawn extents, in balanced shards and in uneven ones, empty among them, and
 is compared with what JAX computes for the same arrays. Nothing is compiled between two runs. With ``--symbolic-mesh``
-the number of ranks is left open too: there is one artifact, which runs on all of ``--ranks``.
+the number of ranks is left open too: there is one artifact, which runs on all of ``--ranks``. With ``--reproducible``
+results are also compared by their bytes, on all numbers of ranks, balanced and uneven.
 
 Prints a line for each program and number of ranks; at the end how many passed, failed and were refused (code 77). Exits
 1 if one failed.
@@ -266,8 +267,8 @@ def split_in_two(x):
     return x[:half].sum(0), jnp.abs(x[half:]).sum(0)
 
 
-def exported(chosen, ranks):
-    """The text of a program with symbolic shapes, cut over ``ranks`` ranks."""
+def exported(chosen, ranks, annotates_one=False):
+    """The text of a program with symbolic shapes, cut over ``ranks`` ranks; of one only if told so."""
     scope = export.SymbolicScope(chosen.constraints)
     specs = [
         jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), kind)
@@ -284,7 +285,7 @@ def exported(chosen, ranks):
         kind = re.search(r"tensor<[^>]*>", argument)
         cut = chosen.cuts[number]
         dims = ["{}"] * (kind.group().count("x"))
-        if cut is not None and ranks > 1:
+        if cut is not None and (ranks > 1 or annotates_one):
             dims[cut] = '{"x"}'
         attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{', '.join(dims)}]>}}"
         out.append(argument[: kind.end()] + attribute + argument[kind.end() :])
@@ -328,6 +329,57 @@ def says(result):
     return next((line for line in lines if "error:" in line or "differs" in line), (lines or ["nothing"])[0])
 
 
+def uneven_sizes(chosen, arrays, ranks, source):
+    """Options that cut each argument somewhere."""
+    sizes = []
+    for number, cut in enumerate(chosen.cuts):
+        if cut is not None and ranks > 1:
+            parts = uneven(arrays[number].shape[cut], ranks, source)
+            sizes.append(f"--sizes={number}:{cut}={','.join(map(str, parts))}")
+    return sizes
+
+
+def check_bytes(options, name, counts):
+    """Compiles a program for each number of ranks, or once, with --reproducible, and compares bytes of results."""
+    chosen = PROGRAMS[name]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(options.keep or made)
+        data, results = folder / f"{name}.npz", folder / "results.npz"
+        artifacts = {}
+        for ranks in [2] if options.symbolic_mesh else counts:
+            model, artifact = folder / f"{name}-{ranks}.mlir", folder / f"{name}-{ranks}.so"
+            model.write_text(exported(chosen, ranks, annotates_one=True))
+            left_open = ["--dynamic=all", *(["--symbolic-mesh=x"] if options.symbolic_mesh else [])]
+            compiled = run([options.shard_translate, str(model), *left_open, "--reproducible", "-o", str(artifact)])
+            if compiled.returncode:
+                return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
+            artifacts |= dict.fromkeys(counts, artifact) if options.symbolic_mesh else {ranks: artifact}
+        source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
+        for draw in range(options.draws):
+            extents = drawn_extents(chosen, source)
+            arrays = arrays_for(chosen, extents, draw)
+            expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
+            members = {f"in{i}": array for i, array in enumerate(arrays)}
+            members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
+            np.savez(data, **members)
+            first = None
+            for ranks, is_cut in itertools.product(counts, (False, True)):
+                sizes = uneven_sizes(chosen, arrays, ranks, source) if is_cut else []
+                sizes += [f"--ranks={ranks}"] if options.symbolic_mesh else []
+                tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
+                result = run([options.shard_run, str(artifacts[ranks]), f"--inputs=@{data}", f"--expect=@{data}",
+                              f"--outputs=@{results}", *tolerance, *sizes])
+                where = f"{extents} on {ranks} ranks {' '.join(sizes)}"
+                if result.returncode:
+                    return "FAILED", f"{where}: code {result.returncode}: {says(result)}"
+                with np.load(results) as arrays_of:
+                    bytes_of = {key: arrays_of[key].tobytes() for key in arrays_of.files}
+                first = first or bytes_of
+                if bytes_of != first:
+                    return "FAILED", f"{where}: other bytes in {[key for key in first if first[key] != bytes_of[key]]}"
+    return "passed", f"{options.draws} extents, the same bytes"
+
+
 def check(options, name, counts):
     """Compiles a program once and runs it on each number of ranks; where the mesh is closed there is one number."""
     chosen = PROGRAMS[name]
@@ -347,12 +399,7 @@ def check(options, name, counts):
             members = {f"in{i}": array for i, array in enumerate(arrays)}
             members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
             np.savez(data, **members)
-            sizes = []
-            if draw % 2 and ranks > 1:
-                for number, cut in enumerate(chosen.cuts):
-                    if cut is not None:
-                        parts = uneven(arrays[number].shape[cut], ranks, source)
-                        sizes.append(f"--sizes={number}:{cut}={','.join(map(str, parts))}")
+            sizes = uneven_sizes(chosen, arrays, ranks, source) if draw % 2 else []
             tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
             sizes += [f"--ranks={ranks}"] if options.symbolic_mesh else []
             command = [options.shard_run, str(artifact), f"--inputs=@{data}", f"--expect=@{data}", *tolerance, *sizes]
@@ -368,6 +415,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--symbolic-mesh", action="store_true", help="one artifact for all numbers of ranks")
+    parser.add_argument("--reproducible", action="store_true", help="compare bytes between numbers of ranks and cuts")
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", help="keeps the last model, artifact and arrays here")
@@ -380,8 +428,8 @@ def main():
     counts = {"passed": 0, "FAILED": 0, "refused": 0}
     numbers = [int(ranks) for ranks in options.ranks.split(",")]
     for name in options.names or PROGRAMS:
-        for ranks in [numbers] if options.symbolic_mesh else [[number] for number in numbers]:
-            status, line = check(options, name, ranks)
+        for ranks in [numbers] if options.symbolic_mesh or options.reproducible else [[number] for number in numbers]:
+            status, line = (check_bytes if options.reproducible else check)(options, name, ranks)
             counts[status] += 1
             print(f"{name}, {','.join(map(str, ranks))} ranks: {status}: {line}", flush=True)
     print(f"{counts['passed']} passed, {counts['FAILED']} failed, {counts['refused']} refused")
