@@ -83,20 +83,26 @@ compileWithFault(mlir::ModuleOp module, const StageOptions &options,
     return pm.run(module);
   };
   CompiledProgram program;
-  if (failed(run([&](mlir::OpPassManager &pm) {
-        buildImportStage(pm, options);
-        buildRaiseStage(pm, options);
-        buildPropagateStage(pm, options);
-        buildPartitionStage(pm, options);
-      })))
-    return mlir::failure();
-  planted = !fault.empty() && plantFault(module, fault);
-  if (!fault.empty() && !planted)
-    return program;
-  if (failed(run([&](mlir::OpPassManager &pm) {
-        buildCommunicateStage(pm, options);
-      })))
-    return mlir::failure();
+  planted = false;
+  if (fault.empty()) {
+    if (failed(compileToLocal(module, options)))
+      return mlir::failure();
+  } else {
+    if (failed(run([&](mlir::OpPassManager &pm) {
+          buildImportStage(pm, options);
+          buildRaiseStage(pm, options);
+          buildPropagateStage(pm, options);
+          buildPartitionStage(pm, options);
+        })))
+      return mlir::failure();
+    planted = plantFault(module, fault);
+    if (!planted)
+      return program;
+    if (failed(run([&](mlir::OpPassManager &pm) {
+          buildCommunicateStage(pm, options);
+        })))
+      return mlir::failure();
+  }
   program.metadata = describeProgram(module);
   if (failed(lowerToLLVM(module, options)))
     return mlir::failure();
