@@ -8,6 +8,7 @@ usage: check_docs.py
 - Each concept page has a picture.
 - Code that a page quotes (```` ```cpp from=FILE ````, a path from the root) stands so in that file.
 - Each page of docs/Results names the commands that made it, which are in the tree, and its README has each page.
+- Dates are in docs/Results and in CHANGELOG.md alone: what was measured on one day is not what a page promises.
 - Words that docs/Terms.md says do not come back are not in pages, nor in comments of .cpp files in lib and tools.
 
 Exits with 1 if anything is wrong.
@@ -23,6 +24,8 @@ from pathlib import Path
 from pass_docs import ROOT
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+DATE = re.compile(rf"\b\d{{1,2}} (?:{MONTHS}) 20\d\d\b|\b20\d\d-[01]\d-[0-3]\d\b")
 COMMIT = re.compile(r"`([0-9a-f]{7,10})`(?:\s+\*(.+?)\*(?=[\s:.;,]))?", re.DOTALL)
 
 
@@ -141,9 +144,20 @@ def check_results() -> list[str]:
     return problems
 
 
+def check_dates(page: Path) -> list[str]:
+    """Dates in a page that is no page of results."""
+    if page.parent == ROOT / "docs" / "Results" or page.name == "CHANGELOG.md":
+        return []
+    return [
+        f"{page.relative_to(ROOT)}: the date {date}: figures of one day belong to docs/Results"
+        for date in DATE.findall(page.read_text())
+    ]
+
+
 def main() -> int:
     problems = [problem for page in pages() for problem in check_links(page)]
     problems += [problem for page in pages() for problem in check_quotes(page)]
+    problems += [problem for page in pages() for problem in check_dates(page)]
     problems += check_words() + check_pictures() + check_results()
     if git("rev-parse", "--is-shallow-repository") == "false":
         problems += [found for page in (ROOT / "docs" / "Developer").glob("*.md") for found in check_commits(page)]
