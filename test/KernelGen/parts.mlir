@@ -101,3 +101,50 @@ func.func @attention(%q: memref<2x4096x64xf32>, %k: memref<2x8192x64xf32>, %v: m
   }
   return
 }
+
+// -----
+
+// Rows before the one that is under way are 31 at most: too little work, however often. Sizes of which nothing
+// is known are taken to be large.
+// CHECK-LABEL: func.func @index_of_a_loop(
+//   CHECK-NOT:   spmd.parts
+//       CHECK:   return
+func.func @index_of_a_loop(%a: memref<64x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %most = arith.constant 32 : index
+  scf.for %i = %zero to %most step %one {
+    %size = arith.subi %most, %i : index
+    %factors = memref.subview %a[%i, 0] [1, %size] [1, 1] : memref<64x64xf32> to memref<?xf32, strided<[1], offset: ?>>
+    %rows = memref.subview %b[0, 0] [%size, 4096] [1, 1] : memref<64x4096xf32> to memref<?x4096xf32, strided<[4096, 1]>>
+    linalg.generic {indexing_maps = [affine_map<(j, k) -> (k)>, affine_map<(j, k) -> (k, j)>, affine_map<(j, k) -> (j)>],
+                    iterator_types = ["parallel", "reduction"]}
+        ins(%factors, %rows : memref<?xf32, strided<[1], offset: ?>>, memref<?x4096xf32, strided<[4096, 1]>>)
+        outs(%c : memref<4096xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @any_size(
+//       CHECK:   spmd.parts = 4
+func.func @any_size(%size: index, %a: memref<64x64xf32>, %b: memref<64x4096xf32>, %c: memref<4096xf32>) {
+  %factors = memref.subview %a[0, 0] [1, %size] [1, 1] : memref<64x64xf32> to memref<?xf32, strided<[1]>>
+  %rows = memref.subview %b[0, 0] [%size, 4096] [1, 1] : memref<64x4096xf32> to memref<?x4096xf32, strided<[4096, 1]>>
+  linalg.generic {indexing_maps = [affine_map<(j, k) -> (k)>, affine_map<(j, k) -> (k, j)>, affine_map<(j, k) -> (j)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%factors, %rows : memref<?xf32, strided<[1]>>, memref<?x4096xf32, strided<[4096, 1]>>)
+      outs(%c : memref<4096xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

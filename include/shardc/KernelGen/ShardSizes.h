@@ -22,7 +22,8 @@ struct SizeFacts {
   int64_t multiple = 1; ///< of which it is a multiple
 };
 
-/// Facts of `size` from constants, look-ups and products of them.
+/// Facts of `size` from constants, look-ups, indices of loops, and arithmetic
+/// on them.
 SizeFacts factsOf(mlir::Value size);
 
 /// Finds sizes of one function's buffers.

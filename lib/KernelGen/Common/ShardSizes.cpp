@@ -22,33 +22,89 @@ namespace shardc {
 #define GEN_PASS_DEF_KNOWSIZESPASS
 #include "shardc/KernelGen/Passes.h.inc"
 
-SizeFacts factsOf(Value size) {
-  if (std::optional<int64_t> number = getConstantIntValue(size))
-    return {*number, std::max<int64_t>(*number, 1)};
-  if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {
+namespace {
+/// What a number is at least and at most, as far as that is known.
+struct Bounds {
+  std::optional<int64_t> least, most;
+};
+} // namespace
+
+/// `combine` of two numbers, unless one is missing or it overflows.
+static std::optional<int64_t>
+combined(std::optional<int64_t> x, std::optional<int64_t> y,
+         llvm::function_ref<bool(int64_t, int64_t, int64_t &)> combine) {
+  int64_t result;
+  return x && y && !combine(*x, *y, result) ? std::optional(result)
+                                            : std::nullopt;
+}
+
+static Bounds boundsOf(Value number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return {*constant, *constant};
+  if (auto index = dyn_cast<BlockArgument>(number)) {
+    auto loop = dyn_cast<scf::ForOp>(index.getOwner()->getParentOp());
+    if (!loop || loop.getInductionVar() != index)
+      return {};
+    // Where the loop's body runs its index is below the bound.
+    Bounds from = boundsOf(loop.getLowerBound()),
+           to = boundsOf(loop.getUpperBound());
+    return {from.least, combined(to.most, 1, llvm::SubOverflow<int64_t>)};
+  }
+  Operation *op = number.getDefiningOp();
+  if (auto lookup = dyn_cast<spmd::LookupOp>(op)) {
     if (lookup.getFormulaAttr()) {
       int64_t most = rangeOf(lookup).second;
-      return most < INT64_MAX ? SizeFacts{most} : SizeFacts();
+      return most < INT64_MAX ? Bounds{{}, most} : Bounds();
     }
     ArrayRef<int64_t> table = lookup.getTable();
     if (table.empty())
       return {};
+    return {*llvm::min_element(table), *llvm::max_element(table)};
+  }
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return {};
+  Bounds x = boundsOf(op->getOperand(0)), y = boundsOf(op->getOperand(1));
+  if (isa<arith::AddIOp>(op))
+    return {combined(x.least, y.least, llvm::AddOverflow<int64_t>),
+            combined(x.most, y.most, llvm::AddOverflow<int64_t>)};
+  if (isa<arith::SubIOp>(op))
+    return {combined(x.least, y.most, llvm::SubOverflow<int64_t>),
+            combined(x.most, y.least, llvm::SubOverflow<int64_t>)};
+  // The least and the most of a product are at ends of both.
+  std::optional<int64_t> least, most;
+  for (std::optional<int64_t> a : {x.least, x.most})
+    for (std::optional<int64_t> b : {y.least, y.most}) {
+      std::optional<int64_t> product =
+          combined(a, b, llvm::MulOverflow<int64_t>);
+      if (!product)
+        return {};
+      least = std::min(least.value_or(*product), *product);
+      most = std::max(most.value_or(*product), *product);
+    }
+  return {least, most};
+}
+
+SizeFacts factsOf(Value size) {
+  SizeFacts facts{boundsOf(size).most};
+  if (std::optional<int64_t> number = getConstantIntValue(size)) {
+    facts.multiple = std::max<int64_t>(*number, 1);
+  } else if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {
     int64_t divisor = 0;
-    for (int64_t entry : table)
-      divisor = std::gcd(divisor, entry);
-    return {*llvm::max_element(table), std::max<int64_t>(divisor, 1)};
-  }
-  if (auto product = size.getDefiningOp<arith::MulIOp>()) {
-    SizeFacts x = factsOf(product.getLhs()), y = factsOf(product.getRhs());
-    int64_t most, multiple;
-    SizeFacts facts;
-    if (x.most && y.most && !llvm::MulOverflow(*x.most, *y.most, most))
-      facts.most = most;
-    if (!llvm::MulOverflow(x.multiple, y.multiple, multiple))
+    if (!lookup.getFormulaAttr())
+      for (int64_t entry : lookup.getTable())
+        divisor = std::gcd(divisor, entry);
+    facts.multiple = std::max<int64_t>(divisor, 1);
+  } else if (auto product = size.getDefiningOp<arith::MulIOp>()) {
+    int64_t multiple;
+    if (!llvm::MulOverflow(factsOf(product.getLhs()).multiple,
+                           factsOf(product.getRhs()).multiple, multiple))
       facts.multiple = multiple;
-    return facts;
+  } else if (Operation *op = size.getDefiningOp();
+             isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
+    facts.multiple = std::gcd(factsOf(op->getOperand(0)).multiple,
+                              factsOf(op->getOperand(1)).multiple);
   }
-  return {};
+  return facts;
 }
 
 /// What a look-up says: a table, or the formula of one.
