@@ -219,3 +219,79 @@ func.func @short(%x: memref<100xf32>, %y: memref<100xf32>) {
   }
   return
 }
+
+// -----
+
+// Each iteration has a buffer that it makes: a part of the loop has one of its own, in lines of the cache of its own (100 numbers
+// take 448 bytes), also where only a bound of the size is known.
+// CHECK-LABEL: func.func @buffers(
+//   CHECK-DAG:   %[[ROOM:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1344xi8>
+//   CHECK-DAG:   %[[MORE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<192xi8>
+//       CHECK:   scf.for %[[PART:.*]] = %{{.*}} to %{{.*}} step
+//       CHECK:     scf.for
+//   CHECK-NOT:       memref.alloc
+//       CHECK:       %[[FROM:.*]] = arith.muli %[[PART]], %c448
+//       CHECK:       memref.view %[[ROOM]][%[[FROM]]][] : memref<1344xi8> to memref<100xf32>
+//       CHECK:       scf.for %[[INNER:.*]] = %{{.*}} to %c10{{.*}} step
+//       CHECK:         %[[FROM:.*]] = arith.muli %[[PART]], %c64
+//       CHECK:         memref.view %[[MORE]][%[[FROM]]][%[[INNER]]] : memref<192xi8> to memref<?xf32>
+//       CHECK:   } {spmd.parts = 3 : i64}
+func.func @buffers(%x: memref<3000x100xf32>, %y: memref<3000x100xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %ten = arith.constant 10 : index
+  %count = arith.constant 3000 : index
+  scf.for %i = %zero to %count step %one {
+    %from = memref.subview %x[%i, 0] [1, 100] [1, 1] : memref<3000x100xf32> to memref<100xf32, strided<[1], offset: ?>>
+    %to = memref.subview %y[%i, 0] [1, 100] [1, 1] : memref<3000x100xf32> to memref<100xf32, strided<[1], offset: ?>>
+    %own = memref.alloc() {alignment = 64 : i64} : memref<100xf32>
+    linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+        ins(%from : memref<100xf32, strided<[1], offset: ?>>) outs(%own : memref<100xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    }
+    scf.for %j = %zero to %ten step %one {
+      %some = memref.alloc(%j) {alignment = 64 : i64} : memref<?xf32>
+      %first = memref.subview %own[0] [%j] [1] : memref<100xf32> to memref<?xf32, strided<[1]>>
+      linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+          ins(%first : memref<?xf32, strided<[1]>>) outs(%some : memref<?xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %c = arith.negf %a : f32
+        linalg.yield %c : f32
+      }
+      linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+          ins(%some : memref<?xf32>) outs(%first : memref<?xf32, strided<[1]>>) {
+      ^bb0(%a: f32, %b: f32):
+        linalg.yield %a : f32
+      }
+    }
+    linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>], iterator_types = ["parallel"]}
+        ins(%own : memref<100xf32>) outs(%to : memref<100xf32, strided<[1], offset: ?>>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    }
+  }
+  return
+}
+
+// -----
+
+// Nobody knows how large the buffers are.
+// CHECK-LABEL: func.func @buffers_of_any_size(
+//   CHECK-NOT:   spmd.parts
+func.func @buffers_of_any_size(%size: index, %x: memref<3000x100xf32>, %y: memref<3000x100xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %columns = arith.constant 100 : index
+  %count = arith.constant 3000 : index
+  scf.for %i = %zero to %count step %one {
+    %own = memref.alloc(%size) {alignment = 64 : i64} : memref<?xf32>
+    scf.for %j = %zero to %columns step %one {
+      %0 = memref.load %x[%i, %j] : memref<3000x100xf32>
+      memref.store %0, %own[%j] : memref<?xf32>
+      %1 = memref.load %own[%j] : memref<?xf32>
+      memref.store %1, %y[%i, %j] : memref<3000x100xf32>
+    }
+  }
+  return
+}

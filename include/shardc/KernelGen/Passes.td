@@ -588,7 +588,7 @@ def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
     of them are in a loop over parts, marked `spmd.parts`, where parts do not touch what others write: either each has some of a loop's
     iterations, if those use its index as position in all that is written, or each does all iterations for its share of a dim along which
     elementwise ops write (columns of a scatter's rows), in whole lines of the cache. Elements are computed as before: the same bits for any number.
-    Leaves: loops that carry values, call something or have buffers of their own.
+    Buffers that an iteration makes for itself become each part's own. Leaves: loops that carry values, call something or make buffers of any size.
 
     ```mlir
     // before: --spmd-cut-loops=threads=2

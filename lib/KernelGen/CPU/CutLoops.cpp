@@ -5,7 +5,8 @@
 // one writes. Two things show that:
 //
 // - all iterations of a loop use its index as the position in one dim of
-//   whatever is written: each part has some of the iterations;
+//   whatever is written: each part has some of the iterations, and buffers of
+//   its own in place of those that are made in the loop;
 // - whatever is written is written by elementwise ops that are alike along one
 //   dim: each part does all iterations, for its share of that dim. Wherever the
 //   rows of a scatter fall, a part has its own columns of them.
@@ -21,6 +22,7 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/KernelGen/ShardSizes.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
@@ -78,8 +80,26 @@ static void locate(Value memref, Access &access) {
   access.dropped = view.getDroppedDims();
 }
 
-/// All that `nest` reads and writes; nothing if it does more than that.
-static std::optional<SmallVector<Access>> accessesIn(scf::ForOp nest) {
+/// The most bytes that `alloc` asks for, in whole lines of the cache.
+static std::optional<int64_t> mostBytes(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  int64_t bytes = elementBytes(type.getElementType());
+  for (OpFoldResult size : alloc.getMixedSizes()) {
+    std::optional<int64_t> most = getConstantIntValue(size);
+    if (!most)
+      most = factsOf(cast<Value>(size)).most;
+    if (!most || *most < 0 || llvm::MulOverflow(bytes, *most, bytes))
+      return std::nullopt;
+  }
+  return type.getLayout().isIdentity()
+             ? std::optional<int64_t>(llvm::alignTo(bytes, 64))
+             : std::nullopt;
+}
+
+/// All that `nest` reads and writes, and the buffers that it makes, of sizes
+/// that have a bound; nothing if it does more than that.
+static std::optional<SmallVector<Access>>
+accessesIn(scf::ForOp nest, SmallVectorImpl<memref::AllocOp> &buffers) {
   SmallVector<Access> found;
   auto element = [&](Operation *op, Value memref, ValueRange at, bool writes) {
     Access access;
@@ -109,6 +129,10 @@ static std::optional<SmallVector<Access>> accessesIn(scf::ForOp nest) {
         locate(operand.get(), access);
         found.push_back(access);
       }
+    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      if (!mostBytes(alloc))
+        return WalkResult::interrupt();
+      buffers.push_back(alloc);
     } else if (!isa<scf::ForOp, scf::IfOp, scf::YieldOp>(op) &&
                !isMemoryEffectFree(op)) {
       return WalkResult::interrupt();
@@ -164,10 +188,12 @@ static double elementsIn(Block &block) {
 // Some of the iterations for each part
 //===----------------------------------------------------------------------===//
 
-/// True if no iteration of `loop`, in `nest`, touches what another one writes.
+/// True if no iteration of `loop`, in `nest`, touches what another one writes,
+/// once each has buffers of its own.
 static bool areApart(scf::ForOp loop, ArrayRef<Access> accesses) {
   for (const Access &write : accesses) {
-    if (!write.writes)
+    Operation *made = write.root.getDefiningOp();
+    if (!write.writes || (made && loop->isProperAncestor(made)))
       continue;
     llvm::SmallBitVector dims(cast<MemRefType>(write.root.getType()).getRank(),
                               true);
@@ -227,7 +253,26 @@ static scf::ForOp beginParts(scf::ForOp nest, int64_t parts) {
   return loop;
 }
 
-static void cutIterations(scf::ForOp nest, scf::ForOp loop, int64_t parts) {
+/// Gives each of the `parts` of `partLoop` a share of one buffer in place of
+/// `alloc`.
+static void makeOwn(memref::AllocOp alloc, scf::ForOp partLoop, int64_t parts) {
+  Location loc = alloc.getLoc();
+  OpBuilder b(partLoop);
+  int64_t bytes = *mostBytes(alloc);
+  auto all = memref::AllocOp::create(
+      b, loc, MemRefType::get({parts * bytes}, b.getI8Type()), ValueRange(),
+      b.getI64IntegerAttr(64));
+  b.setInsertionPoint(alloc);
+  Value share = arith::ConstantIndexOp::create(b, loc, bytes);
+  Value from = arith::MulIOp::create(b, loc, partLoop.getInductionVar(), share);
+  Value own = memref::ViewOp::create(b, loc, alloc.getType(), all, from,
+                                     alloc.getDynamicSizes());
+  alloc.replaceAllUsesWith(own);
+  alloc.erase();
+}
+
+static void cutIterations(scf::ForOp nest, scf::ForOp loop, int64_t parts,
+                          ArrayRef<memref::AllocOp> buffers) {
   scf::ForOp partLoop = beginParts(nest, parts);
   Location loc = nest.getLoc();
   nest->moveBefore(partLoop.getBody()->getTerminator());
@@ -244,6 +289,8 @@ static void cutIterations(scf::ForOp nest, scf::ForOp loop, int64_t parts) {
   Value one = arith::ConstantIndexOp::create(b, loc, 1);
   loop.setLowerBound(boundary(part));
   loop.setUpperBound(boundary(arith::AddIOp::create(b, loc, part, one)));
+  for (memref::AllocOp buffer : buffers)
+    makeOwn(buffer, partLoop, parts);
 }
 
 //===----------------------------------------------------------------------===//
@@ -471,17 +518,21 @@ static bool cutLoop(scf::ForOp nest, int64_t parts) {
   double seconds = cost.access(8 * tripsOf(nest) * elementsIn(*nest.getBody()));
   if (seconds < cost.getMachine().forkSeconds)
     return false;
-  std::optional<SmallVector<Access>> accesses = accessesIn(nest);
+  SmallVector<memref::AllocOp> buffers;
+  std::optional<SmallVector<Access>> accesses = accessesIn(nest, buffers);
   auto writes = [](const Access &access) { return access.writes; };
   if (!accesses || llvm::none_of(*accesses, writes) ||
       llvm::any_of(*accesses, [&](const Access &access) {
-        return access.writes && !isFixedIn(access.root, nest);
+        return access.writes && !isFixedIn(access.root, nest) &&
+               !access.root.getDefiningOp<memref::AllocOp>();
       }))
     return false;
   if (scf::ForOp loop = loopToCut(nest, *accesses, parts)) {
-    cutIterations(nest, loop, parts);
+    cutIterations(nest, loop, parts, buffers);
     return true;
   }
+  if (!buffers.empty())
+    return false;
   auto first =
       dyn_cast<linalg::GenericOp>(llvm::find_if(*accesses, writes)->op);
   // The outermost dim whose lines of the cache are enough for all parts, or
