@@ -72,3 +72,18 @@ func.func @narrow_images(%a: memref<2x512x30x30xf32>, %b: memref<512x512x3x3xf32
   }
   return
 }
+
+// A product that is subtracted has the tiles of one that is added.
+// CHECK-LABEL: func.func @subtracted(
+//       CHECK:   %{{.*}}:28 = scf.for
+func.func @subtracted(%a: memref<1008x1000xf32>, %b: memref<1000x1024xf32>, %c: memref<1008x1024xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<1008x1000xf32>, memref<1000x1024xf32>) outs(%c : memref<1008x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %m = arith.negf %x : f32
+    %p = arith.mulf %m, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

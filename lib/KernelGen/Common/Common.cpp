@@ -43,8 +43,9 @@ bool isContraction(linalg::GenericOp op) {
                    : combiner->getOperand(0);
   auto through = [](Value value) {
     while (auto *cast = value.getDefiningOp()) {
-      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp>(
-              cast))
+      // A factor that is subtracted is one with the other sign.
+      if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+               arith::NegFOp>(cast))
         break;
       value = cast->getOperand(0);
     }
