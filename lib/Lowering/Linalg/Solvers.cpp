@@ -1,6 +1,13 @@
 //===- Solvers.cpp - cholesky and triangular_solve ------------------------===//
 //
-// Row by row, on elements: these matrices are small beside what surrounds them.
+// Both find the rows of a matrix one after another, each from those before it:
+//
+//   row i = (given row i - sum over known k of factor(i, k) row k) / pivot(i)
+//
+// What rows of earlier blocks take from a block is one product; the rest goes
+// row by row. The terms of an element are subtracted in one order, whatever the
+// blocks. Where many threads share the work, it goes element by element: loops
+// without anything else are one kernel, and nobody waits for a pivot.
 //
 //===----------------------------------------------------------------------===//
 #include "MatrixLoops.h"
@@ -11,6 +18,10 @@
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
+
+//===----------------------------------------------------------------------===//
+// Element by element
+//===----------------------------------------------------------------------===//
 
 // The element of a batch of matrices at (row, column), conjugated if asked.
 static Value elementAt(Lowerer &l, Value tensor, ValueRange batch, Value row,
@@ -31,13 +42,11 @@ static Value withElement(Lowerer &l, Value tensor, ValueRange batch, Value row,
 // L[i, j] = (A[i, j] - sum of L[i, k] conj(L[j, k]) over k < j) / L[j, j], and
 // the root of the same difference on the diagonal. The upper factor is read and
 // written with rows and columns exchanged, conjugated.
-static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
+static void factorByElements(Lowerer &l, stablehlo::CholeskyOp op) {
   ImplicitLocOpBuilder &b = l.b;
   Elements e{b};
   Value a = l.tensor(op.getA());
   Type type = elementType(a.getType());
-  if (type.isBF16() || type.isF16())
-    return emitOpUnsupported(op, " for elements of type ") << type;
   SmallVector<OpFoldResult> sizes = l.sizes(a);
   bool lower = op.getLower();
   auto read = [&](Value tensor, ValueRange batch, Value i, Value j) {
@@ -76,19 +85,15 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
         return SmallVector<Value>{write(row, batch, i, i, root)};
       });
   l.set(op, result.front());
-  return success();
 }
 
 // Substitution through T = op(A): rows of X from the left, columns from the
 // right, first those that need no other.
-static LogicalResult lowerTriangularSolve(Lowerer &l,
-                                          stablehlo::TriangularSolveOp op) {
+static void solveByElements(Lowerer &l, stablehlo::TriangularSolveOp op) {
   ImplicitLocOpBuilder &b = l.b;
   Elements e{b};
   Value a = l.tensor(op.getA()), rhs = l.tensor(op.getB());
   Type type = elementType(a.getType());
-  if (type.isBF16() || type.isF16())
-    return emitOpUnsupported(op, " for elements of type ") << type;
   bool left = op.getLeftSide();
   bool transposed = op.getTransposeA() != stablehlo::Transpose::NO_TRANSPOSE;
   bool adjoint = op.getTransposeA() == stablehlo::Transpose::ADJOINT;
@@ -139,6 +144,381 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
             withElement(l, now[0], batch, row, column, sum)};
       });
   l.set(op, result.front());
+}
+
+//===----------------------------------------------------------------------===//
+// By blocks of rows
+//===----------------------------------------------------------------------===//
+
+/// Rows of a block: half as many, on average, are subtracted row by row.
+static constexpr int64_t kBlockRows = 32;
+
+namespace {
+/// `size` rows or columns.
+struct Span {
+  OpFoldResult from, size;
+};
+
+/// Finds rows, a matrix of a batch after another.
+class RowSolver {
+public:
+  RowSolver(Lowerer &l, Type element, bool forward)
+      : l(l), b(l.b), element(element), forward(forward) {}
+
+  using MatrixBody = llvm::function_ref<Value(Value)>;
+  /// `state`, changed by `body` for each matrix of a batch of these sizes.
+  Value overBatch(ArrayRef<OpFoldResult> sizes, Value state, MatrixBody body);
+
+  /// Given the rows to be found, the known rows, and what is found so far.
+  using BlockBody = llvm::function_ref<Value(Span, Span, Value)>;
+  /// Walks blocks of `n` rows.
+  Value overBlocks(OpFoldResult n, Value state, BlockBody body);
+  using RowBody = llvm::function_ref<Value(OpFoldResult, Span, Value)>;
+  /// Walks `n` rows.
+  Value overRows(OpFoldResult n, Value state, RowBody body);
+
+  /// Part of a matrix: a tensor's of the batch that is under way, or a tensor
+  /// of two dims.
+  Value part(Value tensor, Span rows, Span columns);
+  Value row(Value tensor, OpFoldResult row, Span columns);
+  Value column(Value tensor, Span rows, OpFoldResult column);
+  Value number(Value tensor, OpFoldResult row, OpFoldResult column);
+  Value insert(Value update, Value tensor, Span rows, Span columns);
+  Value copyOf(Value tensor);
+
+  /// x - factors rows, of matrices; `turned`: with the factors' transpose.
+  Value lessProduct(Value x, Value factors, bool turned, bool conjugate,
+                    Value rows);
+  /// The same of one row: a vector of factors.
+  Value lessRows(Value x, Value factors, bool conjugate, Value rows);
+  /// `x`, of one column, with element `row` less those that are `known` times
+  /// their factors, over `pivot` unless that is null.
+  Value withElement(Value x, OpFoldResult row, Span known,
+                    llvm::function_ref<Value(OpFoldResult)> factor,
+                    bool conjugate, Value pivot);
+  /// x / y, y a number.
+  Value quotient(Value x, Value y);
+
+  OpFoldResult difference(OpFoldResult x, OpFoldResult y) {
+    return l.affine(b.getAffineSymbolExpr(0) - b.getAffineSymbolExpr(1),
+                    {x, y});
+  }
+  Span just(OpFoldResult index) { return {index, b.getIndexAttr(1)}; }
+
+private:
+  /// As products of matrices multiply.
+  Value multiply(Value x, Value y) {
+    return Elements::isComplex(x) ? complexMultiplyPlainly(b, {x, y})
+                                  : e.multiply(x, y);
+  }
+  Value slice(Value tensor, Span rows, Span columns,
+              ArrayRef<OpFoldResult> kept);
+  /// Offsets and sizes in `tensor`.
+  std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+  place(Value tensor, Span rows, Span columns);
+  Value subtractProducts(Value x, Value factors, bool conjugate, Value rows,
+                         ArrayRef<AffineMap> maps);
+
+  Lowerer &l;
+  ImplicitLocOpBuilder &b;
+  Elements e{l.b};
+  Type element;
+  bool forward; ///< whether the first row is known first, or the last
+  SmallVector<OpFoldResult> batch;
+};
+} // namespace
+
+Value RowSolver::overBatch(ArrayRef<OpFoldResult> sizes, Value state,
+                           MatrixBody body) {
+  return l.loops(sizes, state, [&](ValueRange at, ValueRange now) {
+    batch.assign(at.begin(), at.end());
+    return SmallVector<Value>{body(now[0])};
+  })[0];
+}
+
+Value RowSolver::overBlocks(OpFoldResult n, Value state, BlockBody body) {
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  OpFoldResult blocks = l.affine(s0.floorDiv(kBlockRows), n),
+               inBlocks = l.affine(s0.floorDiv(kBlockRows) * kBlockRows, n);
+  auto visit = [&](OpFoldResult known, OpFoldResult size, Value now) {
+    OpFoldResult unknown = difference(n, known), zero = b.getIndexAttr(0);
+    return forward
+               ? body({known, size}, {zero, known}, now)
+               : body({difference(unknown, size), size}, {unknown, known}, now);
+  };
+  if (!isConstantIntValue(blocks, 0))
+    state = l.loops(blocks, state, [&](ValueRange at, ValueRange now) {
+      OpFoldResult known = l.affine(s0 * kBlockRows, OpFoldResult(at[0]));
+      return SmallVector<Value>{
+          visit(known, b.getIndexAttr(kBlockRows), now[0])};
+    })[0];
+  // Rows that fill no block are the last ones to be found.
+  OpFoldResult rest = difference(n, inBlocks);
+  return isConstantIntValue(rest, 0) ? state : visit(inBlocks, rest, state);
+}
+
+Value RowSolver::overRows(OpFoldResult n, Value state, RowBody body) {
+  return l.loops(n, state, [&](ValueRange at, ValueRange now) {
+    OpFoldResult known = at[0], unknown = difference(n, known);
+    Value next = forward ? body(known, {b.getIndexAttr(0), known}, now[0])
+                         : body(difference(unknown, b.getIndexAttr(1)),
+                                {unknown, known}, now[0]);
+    return SmallVector<Value>{next};
+  })[0];
+}
+
+std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
+RowSolver::place(Value tensor, Span rows, Span columns) {
+  SmallVector<OpFoldResult> offsets;
+  if (cast<RankedTensorType>(tensor.getType()).getRank() > 2)
+    offsets = batch;
+  SmallVector<OpFoldResult> sizes(offsets.size(), b.getIndexAttr(1));
+  offsets.append({rows.from, columns.from});
+  sizes.append({rows.size, columns.size});
+  return {offsets, sizes};
+}
+
+Value RowSolver::slice(Value tensor, Span rows, Span columns,
+                       ArrayRef<OpFoldResult> kept) {
+  auto [offsets, sizes] = place(tensor, rows, columns);
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
+  auto shape = llvm::map_to_vector(kept, [](OpFoldResult size) {
+    return getConstantIntValue(size).value_or(ShapedType::kDynamic);
+  });
+  return l.slice(tensor, offsets, sizes, ones,
+                 RankedTensorType::get(shape, element));
+}
+
+Value RowSolver::part(Value tensor, Span rows, Span columns) {
+  return slice(tensor, rows, columns, {rows.size, columns.size});
+}
+Value RowSolver::row(Value tensor, OpFoldResult row, Span columns) {
+  return slice(tensor, just(row), columns, columns.size);
+}
+Value RowSolver::column(Value tensor, Span rows, OpFoldResult column) {
+  return slice(tensor, rows, just(column), rows.size);
+}
+
+Value RowSolver::number(Value tensor, OpFoldResult row, OpFoldResult column) {
+  SmallVector<Value> at;
+  for (OpFoldResult offset : place(tensor, just(row), just(column)).first)
+    at.push_back(l.value(offset));
+  return tensor::ExtractOp::create(b, tensor, at);
+}
+
+Value RowSolver::insert(Value update, Value tensor, Span rows, Span columns) {
+  auto [offsets, sizes] = place(tensor, rows, columns);
+  SmallVector<OpFoldResult> ones(sizes.size(), b.getIndexAttr(1));
+  return l.insert(update, tensor, offsets, sizes, ones);
+}
+
+Value RowSolver::copyOf(Value tensor) {
+  return l.map(tensor, l.empty(l.sizes(tensor), element),
+               [](ValueRange args) { return SmallVector<Value>{args[0]}; });
+}
+
+Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
+                                  Value rows, ArrayRef<AffineMap> maps) {
+  SmallVector<utils::IteratorType> iterators(maps[0].getNumDims(),
+                                             utils::IteratorType::parallel);
+  iterators.back() = utils::IteratorType::reduction;
+  auto body = [&](ValueRange args) -> SmallVector<Value> {
+    Value factor = conjugate ? e.conjugate(args[0]) : args[0];
+    // As a sum, which kernels know.
+    if (!Elements::isComplex(factor))
+      return {e.add(args[2],
+                    e.multiply(arith::NegFOp::create(b, factor), args[1]))};
+    return {e.subtract(args[2], multiply(factor, args[1]))};
+  };
+  return l.generic({factors, rows}, x, maps, iterators, body).front();
+}
+
+Value RowSolver::lessProduct(Value x, Value factors, bool turned,
+                             bool conjugate, Value rows) {
+  // Before the first block no row is known.
+  if (cast<RankedTensorType>(rows.getType()).getDimSize(0) == 0)
+    return x;
+  AffineExpr i = b.getAffineDimExpr(0), j = b.getAffineDimExpr(1),
+             k = b.getAffineDimExpr(2);
+  auto map = [&](AffineExpr row, AffineExpr column) {
+    return AffineMap::get(3, 0, {row, column}, b.getContext());
+  };
+  return subtractProducts(
+      x, factors, conjugate, rows,
+      {turned ? map(k, i) : map(i, k), map(k, j), map(i, j)});
+}
+
+Value RowSolver::lessRows(Value x, Value factors, bool conjugate, Value rows) {
+  AffineExpr j = b.getAffineDimExpr(0), k = b.getAffineDimExpr(1);
+  auto map = [&](ArrayRef<AffineExpr> at) {
+    return AffineMap::get(2, 0, at, b.getContext());
+  };
+  return subtractProducts(x, factors, conjugate, rows,
+                          {map(k), map({k, j}), map(j)});
+}
+
+Value RowSolver::withElement(Value x, OpFoldResult row, Span known,
+                             llvm::function_ref<Value(OpFoldResult)> factor,
+                             bool conjugate, Value pivot) {
+  OpFoldResult zero = b.getIndexAttr(0);
+  Value start = number(x, row, zero);
+  Value sum = l.loops(known.size, start, [&](ValueRange turn, ValueRange sums) {
+    OpFoldResult k =
+        l.affine(b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1),
+                 {known.from, turn[0]});
+    Value of = conjugate ? e.conjugate(factor(k)) : factor(k);
+    Value product = multiply(of, number(x, k, zero));
+    return SmallVector<Value>{e.subtract(sums[0], product)};
+  })[0];
+  if (pivot)
+    sum = e.divide(sum, pivot);
+  return tensor::InsertOp::create(b, sum, x,
+                                  ValueRange{l.value(row), l.index(0)});
+}
+
+Value RowSolver::quotient(Value x, Value y) {
+  return l.map(x, l.empty(l.sizes(x), element),
+               [&](ValueRange args) -> SmallVector<Value> {
+                 return {e.divide(args[0], y)};
+               });
+}
+
+/// The last two dims exchanged if asked, and each element conjugated; with
+/// `upper`, of what stands on and above the diagonal, and zeros below it.
+static Value turn(Lowerer &l, Value tensor, bool turned, bool conjugate,
+                  bool upper = false) {
+  ImplicitLocOpBuilder &b = l.b;
+  SmallVector<OpFoldResult> sizes = l.sizes(tensor);
+  unsigned rank = sizes.size();
+  auto at = llvm::map_to_vector(
+      llvm::seq(rank), [&](unsigned i) { return b.getAffineDimExpr(i); });
+  if (turned) {
+    std::swap(sizes[rank - 2], sizes[rank - 1]);
+    std::swap(at[rank - 2], at[rank - 1]);
+  }
+  Type element = elementType(tensor.getType());
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  Value zero = l.zero(element);
+  auto body = [&](ValueRange args) -> SmallVector<Value> {
+    Value x = conjugate ? Elements{b}.conjugate(args[0]) : args[0];
+    if (!upper)
+      return {x};
+    Value row = linalg::IndexOp::create(b, rank - (turned ? 1 : 2)),
+          column = linalg::IndexOp::create(b, rank - (turned ? 2 : 1));
+    Value is = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, row, column);
+    return {arith::SelectOp::create(b, is, x, zero)};
+  };
+  return l
+      .generic(tensor, l.empty(sizes, element),
+               {AffineMap::get(rank, 0, at, b.getContext()),
+                b.getMultiDimIdentityMap(rank)},
+               iterators, body)
+      .front();
+}
+
+// A = R^H R, R upper triangular: the factor of row k in row i is conj(R[k, i]),
+// and the square of the pivot is what is left at it. The lower factor is R^H.
+static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  Type type = elementType(a.getType());
+  if (type.isBF16() || type.isF16())
+    return emitOpUnsupported(op, " for elements of type ") << type;
+  if (l.manyThreads) {
+    factorByElements(l, op);
+    return success();
+  }
+  bool lower = op.getLower();
+  Value given = lower ? turn(l, a, /*turned=*/true, /*conjugate=*/true) : a;
+  SmallVector<OpFoldResult> sizes = l.sizes(given);
+  OpFoldResult n = sizes.back();
+  RowSolver s(l, type, /*forward=*/true);
+  // All of a row, whose elements before the pivot are of no use: so many at a
+  // time that vectors are whole.
+  auto row = [&](OpFoldResult i, Span known, Value block, Span columns) {
+    Value x = s.lessRows(s.copyOf(s.row(block, i, columns)),
+                         s.column(block, known, i), /*conjugate=*/true,
+                         s.part(block, known, columns));
+    Value at = l.value(i);
+    Value root = Elements{b}.squareRoot(tensor::ExtractOp::create(b, x, at));
+    Value found = tensor::InsertOp::create(b, root, s.quotient(x, root), at);
+    return s.insert(found, block, s.just(i), columns);
+  };
+  auto block = [&](Span rows, Span known, Value now) {
+    Span rest{rows.from, s.difference(n, rows.from)};
+    Value x = s.copyOf(s.part(given, rows, rest));
+    x = s.lessProduct(x, s.part(now, known, rows), /*turned=*/true,
+                      /*conjugate=*/true, s.part(now, known, rest));
+    x = s.overRows(rows.size, x, [&](OpFoldResult i, Span known, Value x) {
+      return row(i, known, x, {b.getIndexAttr(0), rest.size});
+    });
+    return s.insert(x, now, rows, rest);
+  };
+  Value factor =
+      s.overBatch(ArrayRef(sizes).drop_back(2), l.empty(sizes, type),
+                  [&](Value now) { return s.overBlocks(n, now, block); });
+  l.set(op, turn(l, factor, lower, /*conjugate=*/lower, /*upper=*/true));
+  return success();
+}
+
+// T X = B for T = op(A); X T = B as T^T X^T = B^T. The factors are T's.
+static LogicalResult lowerTriangularSolve(Lowerer &l,
+                                          stablehlo::TriangularSolveOp op) {
+  Value a = l.tensor(op.getA()), rhs = l.tensor(op.getB());
+  Type type = elementType(a.getType());
+  if (type.isBF16() || type.isF16())
+    return emitOpUnsupported(op, " for elements of type ") << type;
+  if (l.manyThreads) {
+    solveByElements(l, op);
+    return success();
+  }
+  bool left = op.getLeftSide();
+  bool transposed = op.getTransposeA() != stablehlo::Transpose::NO_TRANSPOSE;
+  bool adjoint = op.getTransposeA() == stablehlo::Transpose::ADJOINT;
+  // Whether the factor of row k in row i is A[k, i], and not A[i, k].
+  bool turned = transposed == left;
+  if (!left)
+    rhs = turn(l, rhs, /*turned=*/true, /*conjugate=*/false);
+  SmallVector<OpFoldResult> sizes = l.sizes(rhs);
+  OpFoldResult n = sizes[sizes.size() - 2];
+  Span all{l.b.getIndexAttr(0), sizes.back()};
+  RowSolver s(l, type, /*forward=*/op.getLower() != turned);
+  auto factors = [&](Span rows, Span known) {
+    return turned ? s.part(a, known, rows) : s.part(a, rows, known);
+  };
+  auto block = [&](Span rows, Span known, Value now) {
+    Value x = s.copyOf(s.part(rhs, rows, all));
+    x = s.lessProduct(x, factors(rows, known), turned, adjoint,
+                      s.part(now, known, all));
+    Value diagonal = s.part(a, rows, rows);
+    x = s.overRows(rows.size, x, [&](OpFoldResult i, Span known, Value x) {
+      auto pivot = [&]() -> Value {
+        if (op.getUnitDiagonal())
+          return {};
+        Value pivot = s.number(diagonal, i, i);
+        return adjoint ? Elements{l.b}.conjugate(pivot) : pivot;
+      };
+      // A row of one element is none of a vector.
+      if (isConstantIntValue(all.size, 1)) {
+        auto factor = [&](OpFoldResult k) {
+          return turned ? s.number(diagonal, k, i) : s.number(diagonal, i, k);
+        };
+        return s.withElement(x, i, known, factor, adjoint, pivot());
+      }
+      Value of =
+          turned ? s.column(diagonal, known, i) : s.row(diagonal, i, known);
+      Value found = s.lessRows(s.copyOf(s.row(x, i, all)), of, adjoint,
+                               s.part(x, known, all));
+      if (Value by = pivot())
+        found = s.quotient(found, by);
+      return s.insert(found, x, s.just(i), all);
+    });
+    return s.insert(x, now, rows, all);
+  };
+  Value x = s.overBatch(ArrayRef(sizes).drop_back(2), l.empty(sizes, type),
+                        [&](Value now) { return s.overBlocks(n, now, block); });
+  l.set(op, left ? x : turn(l, x, /*turned=*/true, /*conjugate=*/false));
   return success();
 }
 
