@@ -251,7 +251,17 @@ Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,
                                       int64_t dimSize) {
   if (kind == MapKind::Identity || isShift(view, map, dimSize))
     return bounds;
-  Boundaries derived = dimBoundaries(map, factor, bounds, dimSize,
+  Boundaries source = bounds;
+  if (view.extents && view.extents->isOpen(dimSize) && !bounds.formula()) {
+    // Blocks of an open extent, where a known dim is cut: they have a formula
+    // if that dim's balanced boundaries do, and these are balanced.
+    source = Boundaries::whole(bounds.size())
+                 .with(Formula::whole(bounds.size()))
+                 .refine(bounds.countShards());
+    if (source.indices() != bounds.indices())
+      return balancedOver(view.extents, dimSize, bounds.countShards());
+  }
+  Boundaries derived = dimBoundaries(map, factor, source, dimSize,
                                      {view.sizes.data(), view.sizes.size()});
   // A merged dim is cut between whole blocks, however long.
   if (kind == MapKind::Window && isLopsided(bounds, derived))

@@ -24,6 +24,7 @@ public:
     p.mesh = mesh.getMesh();
     p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
                                p.mesh.getAxisSizes().end());
+    p.problem.extents = p.mesh.getExtents().getExtents();
     p.problem.symbolicAxes.assign(p.mesh.getSymbolicAxes().begin(),
                                   p.mesh.getSymbolicAxes().end());
   }
