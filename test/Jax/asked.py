@@ -37,4 +37,13 @@ assert run(JAX_PLATFORM_NAME="shardc", **two)[0] == "shardc ['shardc', 'shardc']
 # Asked for, and not there: where it was looked for.
 out, err = run(JAX_PLATFORMS="shardc", SHARDC_PJRT_LIBRARY="/nowhere/libshardc_pjrt.so")
 assert not out and "shardc: there is no /nowhere/libshardc_pjrt.so (SHARDC_PJRT_LIBRARY)" in err, err
+
+# Asked for with something that cannot be: the variable, what it has, and what it may have.
+for name, value, text in (("SHARDC_DEVICES", "0", "SHARDC_DEVICES=0: expected a number from 1 on"),
+                          ("SHARDC_DEVICES", "many", "SHARDC_DEVICES=many: expected a number from 1 on"),
+                          ("SHARDC_DEVICES", "100000", "100000 devices; expected 1 to 65536"),
+                          ("SHARDC_THREADS", "all", "SHARDC_THREADS=all: expected a number from 0 on"),
+                          ("SHARDC_TIMEOUT_MS", "soon", "SHARDC_TIMEOUT_MS=soon: expected a number from -1 on")):
+    out, err = run(JAX_PLATFORMS="shardc", **{name: value})
+    assert not out and f"INVALID_ARGUMENT: {text}" in err.replace("an engine of ", ""), (name, value, err)
 print("all good")

@@ -91,6 +91,13 @@ refused("deleted", RuntimeError, "deleted", deleted)
 refused("callbacks", error, "no such thing", lambda: jax.jit(lambda a: jax.pure_callback(raises, a, a))(kept))
 refused("interrupts", KeyboardInterrupt, "", interrupted)
 refused("memory", error, "RESOURCE_EXHAUSTED", lambda: jnp.zeros((1 << 40, 32)))
+grown = jax.device_put(np.ones(1 << 22, "f4"), rows)
+outer = jax.jit(lambda a: jnp.sort(jnp.sort(a[:, None] * a[None, :], 0), 1).sum())  # 64 TiB in between
+refused("memory of a step", error, "RESOURCE_EXHAUSTED", lambda: outer(grown))
+for sizes, text in (("x=3,1,2", 'gives 3 sizes for axis "x", which has 2'), ("x=0,0", "nothing but zeros"), ("y=1,1", 'names axis "y"'),
+                    ("many", "expected ARG:DIM=")):
+    cut = jax.jit(jnp.cos, compiler_options={"shardc_sizes": sizes})
+    refused(f"sizes {sizes}", error, text, lambda cut=cut: cut(kept))
 refused("options", error, "there is no option 'colour'", lambda: jax.jit(jnp.sin, compiler_options={"shardc_colour": "red"})(1.0))
 unknown = jax.jit(lambda a: jax.ffi.ffi_call("mine", jax.ShapeDtypeStruct(a.shape, a.dtype))(a))
 refused("programs", error, "mistakes.py:", lambda: unknown(kept))
