@@ -17,6 +17,8 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <set>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -36,11 +38,12 @@ struct Trouble {
   int error = EIO;
   int64_t calls = 0;
   std::string name; ///< of the one that failed
+  std::string only; ///< calls of this name alone are counted; empty: most
 } trouble;
 } // namespace
 
 static bool strikes(const char *name) {
-  if (trouble.at < 0)
+  if (trouble.at < 0 || (!trouble.only.empty() && trouble.only != name))
     return false;
   if (trouble.calls++ != trouble.at)
     return false;
@@ -89,6 +92,18 @@ int unlinkat(int at, const char *name, int flags) noexcept {
   return strikes("unlinkat")
              ? -1
              : static_cast<int>(syscall(SYS_unlinkat, at, name, flags));
+}
+// What only looks fails where it is asked to: saves go on without it.
+int flock(int file, int how) noexcept {
+  return trouble.only == "flock" && strikes("flock")
+             ? -1
+             : static_cast<int>(syscall(SYS_flock, file, how));
+}
+int fstatat(int at, const char *name, struct stat *about, int flags) noexcept {
+  return trouble.only == "fstatat" && strikes("fstatat")
+             ? -1
+             : static_cast<int>(
+                   syscall(SYS_newfstatat, at, name, about, flags));
 }
 int openat(int at, const char *name, int flags, ...) {
   va_list list;
@@ -436,12 +451,13 @@ TEST(Checkpoint, EveryCallThatFailsLeavesTheOneBefore) {
     for (char &byte : array.bytes)
       byte = static_cast<char>(~byte);
   int64_t calls = 0, refused = 0;
+  std::set<std::string> said;
   for (int error : {EIO, ENOSPC})
     for (int64_t at = 0;; ++at) {
       Directory directory;
       std::vector<Cut> cuts = someCuts(random, before);
       ASSERT_EQ(save(directory.path, 1, before, cuts).status, 0);
-      trouble = {at, false, error, 0, ""};
+      trouble = {at, false, error, 0, "", ""};
       Result result = save(directory.path, 2, after, cuts, 1);
       bool reached = trouble.calls > at;
       std::string name = trouble.name;
@@ -454,6 +470,12 @@ TEST(Checkpoint, EveryCallThatFailsLeavesTheOneBefore) {
       SCOPED_TRACE(name + ", call " + std::to_string(at) + ": " + result.text);
       ASSERT_EQ(result.status, SHARDRT_IO);
       EXPECT_NE(result.text.find(directory.path), std::string::npos);
+      for (const char *words :
+           {"cannot be opened; do all ranks see the directory?",
+            "does not reach the disk", "cannot be renamed to step-00000002",
+            "cannot be removed", "cannot be listed"})
+        if (result.text.find(words) != std::string::npos)
+          said.insert(words);
       std::vector<int64_t> steps = stepsOf(directory.path);
       ASSERT_FALSE(steps.empty());
       ++refused;
@@ -468,9 +490,36 @@ TEST(Checkpoint, EveryCallThatFailsLeavesTheOneBefore) {
     }
   EXPECT_GT(calls, 40);
   EXPECT_EQ(refused, calls);
+  EXPECT_EQ(said.size(), 5u) << "of the texts above some never came";
   std::printf(
       "%ld calls failed, %ld saves refused with the checkpoint before whole\n",
       long(calls), long(refused));
+}
+
+TEST(Checkpoint, DirectoriesThatCannotBeLookedAtAreRefused) {
+  std::mt19937 random(4);
+  std::vector<Array> state = makeState(random, 2);
+  Directory directory;
+  ASSERT_EQ(save(directory.path, 1, state, someCuts(random, state)).status, 0);
+  shardrt_checkpoints *opened = nullptr;
+  ASSERT_EQ(
+      shardrt_checkpoints_open(directory.path.c_str(), 0, &opened, nullptr, 0),
+      0);
+  trouble = {0, false, EIO, 0, "", "flock"};
+  Result locked = save(directory.path, 2, state, whole(state));
+  trouble = {0, false, EIO, 0, "", "fstatat"};
+  char problem[1024] = "";
+  EXPECT_EQ(
+      shardrt_checkpoints_steps(opened, nullptr, 0, problem, sizeof(problem)),
+      -1);
+  trouble = {};
+  shardrt_checkpoints_close(opened);
+  EXPECT_EQ(locked.status, SHARDRT_IO);
+  EXPECT_NE(locked.text.find("/lock: cannot be locked"), std::string::npos)
+      << locked.text;
+  EXPECT_NE(std::string(problem).find("/step-00000001: cannot be looked at"),
+            std::string::npos)
+      << problem;
 }
 
 TEST(Checkpoint, KilledAtEveryCallItIsTheOldOrTheNew) {
@@ -484,7 +533,7 @@ TEST(Checkpoint, KilledAtEveryCallItIsTheOldOrTheNew) {
     ASSERT_EQ(save(directory.path, 1, before, whole(before)).status, 0);
     pid_t child = fork();
     if (child == 0) {
-      trouble = {at, true, 0, 0, ""};
+      trouble = {at, true, 0, 0, "", ""};
       _exit(save(directory.path, 2, after, cuts, 1).status);
     }
     int status = 0;
@@ -643,6 +692,76 @@ TEST(Checkpoint, BoxesThatAreNoCutAreRefused) {
   refuses({0, 4, 0, 4, 0, 4, 2, 4}, "overlaps");
   refuses({0, 4, 0, 2, 0, 4, 0, 2}, "no rank holds all of it");
   shardrt_checkpoints_close(opened);
+}
+
+TEST(Checkpoint, ValuesThatCannotBeSavedAreRefused) {
+  Directory directory;
+  shardrt_checkpoints *opened = nullptr;
+  ASSERT_EQ(
+      shardrt_checkpoints_open(directory.path.c_str(), 1, &opened, nullptr, 0),
+      0);
+  int64_t shape[] = {4}, box[] = {0, 4}, huge[] = {int64_t(1) << 60};
+  auto refuses = [&](std::vector<shardrt_checkpoint_value> values,
+                     const char *mesh, const char *what) {
+    shardrt_checkpoint_info info = {1, 0, 1, mesh, ""};
+    shardrt_save *save = nullptr;
+    char problem[1024] = "";
+    EXPECT_EQ(shardrt_save_begin(opened, &info, values.data(),
+                                 static_cast<int64_t>(values.size()), &save,
+                                 problem, sizeof(problem)),
+              SHARDRT_USAGE);
+    EXPECT_NE(std::string(problem).find(what), std::string::npos) << problem;
+  };
+  shardrt_checkpoint_value value = {"v", "f32", 1, shape, box};
+  shardrt_checkpoint_value other = {"v", "f33", 1, shape, box};
+  shardrt_checkpoint_value large = {"v", "f32", 1, huge, box};
+  refuses({other}, "", "value 'v': there is no such element type");
+  refuses({value}, "\n",
+          "mesh and program of a checkpoint are printable ASCII");
+  refuses({large, large, large}, "",
+          "values of a checkpoint are too large to count");
+  refuses({value, value}, "", "two values of a checkpoint are called 'v'");
+  shape[0] = 4, box[1] = 5;
+  refuses({value}, "", "value 'v': the box of rank 0 lies outside of it");
+  shardrt_checkpoints_close(opened);
+}
+
+// Each thing that an index can say wrongly, with a digest that is right.
+TEST(Checkpoint, WrongIndexesAreRefusedByName) {
+  Directory directory;
+  std::vector<Array> state = {{"v", "f32", {4}, std::vector<char>(16)},
+                              {"w", "f32", {4}, std::vector<char>(16)}};
+  ASSERT_EQ(save(directory.path, 1, state, whole(state)).status, 0);
+  std::string good = readFile(directory.path + "/step-00000001/index.json");
+  auto refuses = [&](const std::string &from, const std::string &to,
+                     const std::string &what) {
+    std::string bad = good;
+    size_t at = bad.find(from);
+    ASSERT_NE(at, std::string::npos) << from << " in " << good;
+    bad.replace(at, from.size(), to);
+    Index index;
+    auto status = Index::parse(bad, "index", index);
+    EXPECT_EQ(status.code, SHARDRT_IO);
+    EXPECT_NE(status.text.find(what), std::string::npos) << status.text;
+  };
+  auto numberAfter = [&](const std::string &key) {
+    size_t at = good.find(key) + key.size();
+    return good.substr(at, good.find_first_of(",\n}", at) - at);
+  };
+  refuses("{\"format\":" + numberAfter("{\"format\":"), "{\"format\":99",
+          "has format 99, this version reads format ");
+  refuses("\"block_bytes\":" + numberAfter("\"block_bytes\":"),
+          "\"block_bytes\":12",
+          "blocks of 12 bytes; from 4096 to 2^30 are read");
+  refuses("\"cuts\":[[0,4]]", "\"cuts\":[[0,3]]",
+          "value 'v': its cuts do not cut its shape");
+  refuses("\"shape\":[4]", "\"shape\":[4000000]",
+          "value 'v': its cuts do not cut its shape");
+  refuses("\"shape\":[4],\"offset\":0,\"cuts\":[[0,4]]",
+          "\"shape\":[9000000],\"offset\":0,\"cuts\":[[0,9000000]]",
+          "value 'v': fewer digests than it has blocks");
+  refuses("\"offset\":16", "\"offset\":32",
+          "value 'w' begins at byte 32, where byte 16 is its place");
 }
 
 // The index as an attacker would write it: its digest is right.

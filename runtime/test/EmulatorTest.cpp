@@ -611,6 +611,170 @@ TEST(Emulator, FindsAProductOfWhatNobodyWrote) {
   }
 }
 
+/// The error of `kernel` in a block of `threads` whose threads run to the end
+/// one after the other.
+std::string errorAhead(shardrt_emulated_kernel kernel, int32_t threads = 64,
+                       int64_t sharedBytes = 1024) {
+  std::string error;
+  run(kernel, Schedule::RunAhead, error, 64, threads, 1, sharedBytes, 7,
+      /*ordered=*/true);
+  return error;
+}
+
+enum class BarrierFault {
+  ForNobody,
+  TooMany,
+  NoneYet,
+  WithoutBarrier,
+  OnceTooOften,
+  WrittenOver,
+  CopyWithoutFence,
+};
+
+/// Threads that use an mbarrier as none can be used.
+template <BarrierFault fault>
+void misusesBarriers(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  char *at = thread->shared;
+  if (fault == BarrierFault::NoneYet) {
+    shardrt_emulated_mbarrier_wait(thread, at, 0, "kernel.py:60");
+    return;
+  }
+  if (t == 0) {
+    for (int32_t i = 0; i < (fault == BarrierFault::TooMany ? 65 : 1); ++i)
+      shardrt_emulated_mbarrier_init(thread, at + 8 * i,
+                                     fault == BarrierFault::ForNobody ? 0 : 1,
+                                     "kernel.py:61");
+    if (fault != BarrierFault::CopyWithoutFence)
+      shardrt_emulated_async_fence(thread);
+    // Bytes are outstanding, so the phase goes on.
+    for (int32_t i = 0; i < 2 && fault == BarrierFault::OnceTooOften; ++i)
+      shardrt_emulated_mbarrier_arrive(thread, at, 128, "kernel.py:62");
+    if (fault == BarrierFault::WrittenOver)
+      *shared(thread, 1, true) = 0;
+    int64_t map[1] = {};
+    int32_t first[2] = {};
+    if (fault == BarrierFault::CopyWithoutFence)
+      shardrt_emulated_bulk_copy(thread, at, map, at, first, 2, 1,
+                                 "kernel.py:63");
+  } else if (fault == BarrierFault::WithoutBarrier) {
+    shardrt_emulated_mbarrier_wait(thread, at, 1, "kernel.py:64");
+  }
+}
+
+TEST(Emulator, FindsMisusedBarriersOfTransfers) {
+  auto expect = [](shardrt_emulated_kernel kernel, const char *text) {
+    std::string error = errorAhead(kernel);
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+  };
+  expect(misusesBarriers<BarrierFault::ForNobody>,
+         "makes an mbarrier for 0 arrivals at kernel.py:61");
+  expect(misusesBarriers<BarrierFault::TooMany>,
+         "makes more than 64 mbarriers");
+  expect(misusesBarriers<BarrierFault::NoneYet>,
+         "waits for what is no mbarrier (yet) at kernel.py:60");
+  expect(misusesBarriers<BarrierFault::WithoutBarrier>,
+         "makes without a barrier between at kernel.py:64");
+  expect(misusesBarriers<BarrierFault::OnceTooOften>,
+         "arrives at an mbarrier at which all 1 have arrived");
+  expect(misusesBarriers<BarrierFault::WrittenOver>,
+         "writes over an mbarrier at kernel.py:2");
+  expect(misusesBarriers<BarrierFault::CopyWithoutFence>,
+         "'s bulk copy at kernel.py:63: its mbarrier was made without a fence "
+         "behind");
+}
+
+enum class Wrong {
+  Matrices,
+  Lines,
+  Descriptor,
+  Sums,
+  Fence,
+  Overwritten,
+  ReadNobodys,
+  ReadOverwritten,
+  ReadEarly,
+};
+
+/// A product of 64 rows and 8 columns of zeros, with a mistake.
+template <Wrong wrong> void misusesProducts(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0];
+  constexpr int64_t rows = 64 * 128, bytes = rows + 8 * 128;
+  for (int64_t at = t * 8; at < bytes; at += thread->block_dim[0] * 8) {
+    shardrt_emulated_shared(thread, thread->shared + at, 8, 1, "kernel.py:70");
+    for (int64_t i = 0; i < 8; ++i)
+      thread->shared[at + i] = 0;
+  }
+  shardrt_emulated_async_fence(thread);
+  shardrt_emulated_barrier(thread, 1, "kernel.py:71");
+  auto describes = [&](int64_t offset) {
+    auto address = reinterpret_cast<uintptr_t>(thread->shared) + offset;
+    return static_cast<int64_t>((address & 0x3ffff) >> 4) | int64_t(64) << 32 |
+           int64_t(wrong != Wrong::Descriptor) << 62;
+  };
+  int32_t config =
+      8 | SHARDRT_PRODUCT_CHECK |
+      (wrong == Wrong::Lines ? SHARDRT_PRODUCT_TF32 | SHARDRT_PRODUCT_LEFT_LINES
+                             : SHARDRT_PRODUCT_BF16);
+  int64_t left = describes(wrong == Wrong::Matrices && t == 5 ? 1024 : 0);
+  auto multiply = [&](int64_t sums) {
+    return shardrt_emulated_product(thread, left, describes(rows), sums, config,
+                                    2, "kernel.py:72");
+  };
+  if (wrong != Wrong::Fence)
+    shardrt_emulated_product_fence(thread);
+  int64_t first = multiply(wrong == Wrong::Sums ? 7 : 0), read = first;
+  if (wrong == Wrong::Overwritten || wrong == Wrong::ReadOverwritten)
+    multiply(first);
+  if (wrong == Wrong::Overwritten)
+    multiply(first);
+  if (wrong == Wrong::ReadNobodys)
+    read = 9;
+  shardrt_emulated_product_commit(thread);
+  if (wrong != Wrong::ReadEarly)
+    shardrt_emulated_product_wait(thread, 0);
+  shardrt_emulated_sum(thread, read, 0, "kernel.py:73");
+}
+
+/// Half a warp that loads a matrix.
+void matrixOfAShortWarp(Thread *thread, const int64_t *) {
+  int32_t t = thread->thread[0], out = 0;
+  for (int32_t word = 0; word < 4; ++word)
+    *shared(thread, t * 4 + word, true) = 0;
+  shardrt_emulated_barrier(thread, 1, "kernel.py:74");
+  shardrt_emulated_ldmatrix(thread, thread->shared + t * 16, 1, 0, &out, 2,
+                            "kernel.py:75");
+}
+
+TEST(Emulator, FindsMisusedProducts) {
+  constexpr int64_t bytes = 64 * 128 + 8 * 128;
+  auto expect = [](shardrt_emulated_kernel kernel, const char *text,
+                   int32_t threads = 128) {
+    std::string error = errorAhead(kernel, threads, bytes);
+    EXPECT_NE(error.find(text), std::string::npos) << error;
+  };
+  expect(misusesProducts<Wrong::Matrices>, "give it different matrices");
+  expect(misusesProducts<Wrong::Lines>,
+         "matrices of tf32 stand along the depth");
+  expect(misusesProducts<Wrong::Descriptor>,
+         "a descriptor is not of rows of 128 swizzled bytes");
+  expect(misusesProducts<Wrong::Sums>, "its sums are none of the thread's");
+  expect(misusesProducts<Wrong::Fence>,
+         "begins sums without wgmma.fence before");
+  expect(misusesProducts<Wrong::Overwritten>,
+         "adds to sums that another product has overwritten");
+  expect(misusesProducts<Wrong::ReadNobodys>,
+         "looks at sums that nobody made at kernel.py:73");
+  expect(misusesProducts<Wrong::ReadOverwritten>,
+         "looks at sums that a product has overwritten at kernel.py:73");
+  expect(misusesProducts<Wrong::ReadEarly>,
+         "looks at sums of a product that it has not waited for");
+  expect(misusesProducts<Wrong::ReadEarly>,
+         "is in a block of 96 threads, but products take groups of 128", 96);
+  expect(matrixOfAShortWarp, "is in a warp of 16 lanes, but matrices take all",
+         16);
+}
+
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.
 TEST(Emulator, RoundsToTF32) {
   EXPECT_EQ(shardrt_emulated_tf32(1.0f), 0x3f800000);
