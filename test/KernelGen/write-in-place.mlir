@@ -244,3 +244,22 @@ module @open attributes {
     return
   }
 }
+
+// -----
+
+// What each rank holds of a result whose cuts are not of its type is not known.
+// CHECK-LABEL: module @other_dims
+//   CHECK-NOT:   in_place
+#same = affine_map<(i) -> (i)>
+module @other_dims attributes {
+    spmd.entry_inputs = [{spmd.donated = 0 : i64, spmd.global_type = tensor<5xf32>, spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [2, 1, 2]}]>}],
+    spmd.entry_outputs = [{spmd.global_type = tensor<f32>, spmd.sharding = #spmd.sharding<@mesh, [{"x"}]>}]} {
+  spmd.mesh @mesh = <["x"=3]>
+  func.func @main(%a: memref<?xf32>, %o: memref<?xf32>) {
+    linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%a : memref<?xf32>) outs(%o : memref<?xf32>) {
+    ^bb0(%in: f32, %old: f32):
+      linalg.yield %in : f32
+    }
+    return
+  }
+}

@@ -173,13 +173,15 @@ Held InPlace::heldByRank(unsigned position, Attribute attr) {
   spmd::MeshAttr mesh = sharding
                             ? spmd::lookupMesh(function, sharding.getMesh())
                             : spmd::MeshAttr();
-  if (!mesh || !global)
+  auto whole = global ? dyn_cast<RankedTensorType>(global.getValue())
+                      : RankedTensorType();
+  if (!mesh || !whole ||
+      whole.getRank() != static_cast<int64_t>(sharding.getDims().size()))
     return {};
   Held held;
   held.bytes.assign(mesh.getNumRanks(), bytes);
   for (auto [dim, size] :
-       llvm::zip_equal(sharding.getDims(),
-                       cast<ShapedType>(global.getValue()).getShape())) {
+       llvm::zip_equal(sharding.getDims(), whole.getShape())) {
     Boundaries boundaries = dim.getBoundaries(mesh, size);
     if (spmd::FormulaAttr cut =
             spmd::FormulaAttr::get(mesh.getContext(), boundaries.formula()))
