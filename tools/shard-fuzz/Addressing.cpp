@@ -7,12 +7,19 @@ using namespace llvm;
 
 namespace shardc::fuzz {
 
+/// Of integers, what places are counted in.
+static std::string indexElement(Generator &g) {
+  static const std::vector<std::string> others = {"i64",  "i8",  "ui8",
+                                                  "ui32", "i16", "ui64"};
+  return g.chance(70) ? "i32" : g.oneOf(others);
+}
+
 /// Rows of dim `dim` of a tensor of any rank, by a vector of indices of which
 /// some are out of range.
 static bool makeGather(Generator &g) {
   int v = g.any([](int) { return true; }, 1);
   int64_t rank = g.type(v).rank(), dim = g.pick(0, rank - 1);
-  int indices = g.like({"i32", {g.pick(1, 9), 1}});
+  int indices = g.like({indexElement(g), {g.pick(1, 9), 1}});
   bool offsetFirst = g.chance(30) && rank > 1;
   return g.addOne(
       "gather", {v, indices},
@@ -52,7 +59,7 @@ static bool makeScatter(Generator &g) {
                                         : "minimum";
   int64_t rank = g.type(v).rank(), dim = g.pick(0, rank - 1),
           count = g.pick(1, 9);
-  int indices = g.like({"i32", {count, 1}});
+  int indices = g.like({indexElement(g), {count, 1}});
   Type updates = g.type(v);
   updates.shape.erase(updates.shape.begin() + dim);
   updates.shape.insert(updates.shape.begin(), count);
@@ -89,17 +96,16 @@ static bool makeScatter(Generator &g) {
       accuracy);
 }
 
-static int scalarIndex(Generator &g) { return g.like({"i32", {}}); }
-
 static bool makeDynamicSlice(Generator &g) {
   int v = g.any([&](int v) { return g.type(v).rank() <= 3; }, 1);
   if (v < 0)
     return false;
   std::vector<int> operands{v};
   std::vector<int64_t> sizes;
+  std::string index = indexElement(g);
   for (int64_t size : g.type(v).shape) {
     sizes.push_back(g.chance(40) ? size : g.pick(1, size));
-    operands.push_back(scalarIndex(g));
+    operands.push_back(g.like({index, {}}));
   }
   return g.addOne(
       "dynamic_slice", operands,
@@ -109,7 +115,7 @@ static bool makeDynamicSlice(Generator &g) {
           if (sizes[i] > size)
             return std::nullopt;
           names += ", $" + std::to_string(i + 1);
-          kinds += ", tensor<i32>";
+          kinds += ", tensor<" + index + ">";
         }
         Type result = types[0].with(sizes);
         return Built{{result},
@@ -128,8 +134,9 @@ static bool makeDynamicUpdate(Generator &g) {
   for (int64_t &size : update.shape)
     size = g.chance(40) ? size : g.pick(1, size);
   std::vector<int> operands{v, g.like(update)};
+  std::string index = indexElement(g);
   for (int64_t i = 0; i < update.rank(); ++i)
-    operands.push_back(scalarIndex(g));
+    operands.push_back(g.like({index, {}}));
   Accuracy accuracy = either(g.accuracy(v), g.accuracy(operands[1]));
   return g.addOne(
       "dynamic_update_slice", operands,
@@ -139,7 +146,7 @@ static bool makeDynamicUpdate(Generator &g) {
           if (types[1].shape[i] > size)
             return std::nullopt;
           names += ", $" + std::to_string(i + 2);
-          kinds += ", tensor<i32>";
+          kinds += ", tensor<" + index + ">";
         }
         return Built{{types[0]},
                      "$R = stablehlo.dynamic_update_slice $0, $1" + names +
@@ -222,7 +229,10 @@ static bool makeFourier(Generator &g) {
   int64_t n = g.type(v).shape.back();
   Accuracy of = g.accuracy(v),
            result{2 * of.magnitude * n, Accuracy::kNoGrid, 0};
-  result.error = 2 * n * of.error + 32 * n * std::ldexp(of.magnitude, -24);
+  auto error = [&](double error) {
+    return 2 * n * error + 32 * n * std::ldexp(of.magnitude, -24);
+  };
+  result.error = error(of.error), result.apart = error(of.apart);
   return g.addOne(
       "fft", {v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
@@ -269,7 +279,7 @@ static bool makeGatherBoxes(Generator &g) {
   where.push_back(g.pick(1, 6));
   if (g.chance(25))
     where.push_back(g.pick(1, 4));
-  Type indexType{"i32", where};
+  Type indexType{indexElement(g), where};
   indexType.shape.push_back(map.size());
   int indices = g.like(indexType);
   return g.addOne(

@@ -104,8 +104,11 @@ static bool makeSumOfQuotients(Generator &g) {
   double terms = without(type, first).shape[second];
   Accuracy sum = summed(type, g.accuracy(v), type.shape[first] + 1);
   Accuracy result{1.5 * terms, Accuracy::kNoGrid, 0};
-  result.error = terms * (1.5 * sum.error +
-                          64 * terms * std::ldexp(1.0, -type.precision()));
+  auto error = [&](double error) {
+    return terms *
+           (1.5 * error + 64 * terms * std::ldexp(1.0, -type.precision()));
+  };
+  result.error = error(sum.error), result.apart = error(sum.apart);
   return g.addOne(
       "sum_of_quotients", {v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {

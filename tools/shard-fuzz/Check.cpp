@@ -233,10 +233,93 @@ static std::string firstOtherBytes(ArrayRef<HostArray> some,
   return {};
 }
 
+const char *const kNotInterpreted = "not interpreted: ";
+const char *const kMadeMistake = "right with the mistake";
+
+static Interpreted interpretedPrograms = Interpreted::All;
+void interpretPrograms(Interpreted which) { interpretedPrograms = which; }
+
+/// Is `program` one of those that the interpreter runs as well?
+static bool isInterpreted(const Program &program) {
+  bool hasManual =
+      any_of(program.ops, [](const Op &op) { return op.fixesMesh; });
+  return interpretedPrograms == Interpreted::All ||
+         (interpretedPrograms == Interpreted::Share &&
+          (hasManual || program.seed % 4 == 0));
+}
+
+/// Compares `got`, computed `where`, with what the interpreter makes of the
+/// text that the ranks were compiled from: equal where there is one right
+/// answer. Passes, with kNotInterpreted, what the interpreter does not know.
+static Outcome compareWithInterpreter(mlir::MLIRContext &context,
+                                      const Program &program,
+                                      ArrayRef<HostArray> inputs,
+                                      ArrayRef<HostArray> got,
+                                      StringRef where) {
+  std::string messages;
+  bool isDeclared = false; // as what the interpreter does not do
+  mlir::ScopedDiagnosticHandler handler(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        isDeclared |= messages.empty() && isUnsupported(diagnostic);
+        raw_string_ostream(messages) << diagnostic;
+        return mlir::success();
+      });
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
+  if (!module)
+    return {Verdict::Failed, "the interpreter's parser: " + messages, 0};
+  auto types = interpreter::argumentTypes(*module);
+  if (mlir::failed(types) || types->size() != inputs.size())
+    return {Verdict::Passed, kNotInterpreted + messages, 0};
+  std::vector<interpreter::Array> arguments;
+  for (auto [type, input] : zip_equal(*types, inputs))
+    arguments.push_back(interpreter::Array::read(
+        *interpreter::Format::of(type.getElementType()), input.shape,
+        input.bytes()));
+  interpreter::Options options;
+  options.maxWork = 20'000'000;
+  auto expected = interpreter::interpret(*module, arguments, options);
+  if (mlir::failed(expected))
+    return {isDeclared ? Verdict::Passed : Verdict::Misread,
+            kNotInterpreted + messages, 0};
+  for (auto [i, result] : enumerate(program.results)) {
+    const HostArray &mine = got[i];
+    HostArray theirs{mine.type, mine.shape, expected->results[i].bytes()};
+    if (theirs.data.size() != mine.data.size())
+      return {Verdict::Misread, formatv("result {0} has another size", i), 0};
+    double apart = program.values[result.value].accuracy.apart;
+    Tolerance tolerance{0, 4 * apart};
+    Comparison compared = compareArrays(mine, theirs, tolerance);
+    if (compared.outside == 0)
+      continue;
+    int64_t at = compared.firstOutside;
+    return {Verdict::Misread,
+            formatv("result {0} at {1}: {2} {3}, {4} by the interpreter", i,
+                    printIndex(mine.shape, at),
+                    printElement(mine.type, mine.element(at)), where,
+                    printElement(theirs.type, theirs.element(at)))
+                .str(),
+            tolerance.absolute};
+  }
+  return {Verdict::Passed, "", 0};
+}
+
+/// The same of what one rank has computed, where other ways to compute it are
+/// compared with that.
+static Outcome compareOneRank(mlir::MLIRContext &context,
+                              const Program &program,
+                              ArrayRef<HostArray> inputs,
+                              ArrayRef<HostArray> got) {
+  if (!isInterpreted(program))
+    return {Verdict::Passed, "", 0};
+  return compareWithInterpreter(context, program, inputs, got, "on one rank");
+}
+
 /// The bytes of all results on several meshes against those of one rank.
 static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
                          bool optimized) {
   Outcome outcome;
+  std::vector<HostArray> inputs;
   // One program: what a manual region holds follows other annotations than what
   // stands for it where it is left out.
   auto bytesOf = [&](bool unsharded, StringRef mesh,
@@ -246,7 +329,7 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
              outcome, mesh, threads);
     if (!session)
       return std::nullopt;
-    std::vector<HostArray> inputs = inputsOf(*session, program.seed);
+    inputs = inputsOf(*session, program.seed);
     Expected<RunResult> result =
         session->run(inputs, unsharded ? 1 : numSteps, /*timeoutMs=*/20000);
     if (!result) {
@@ -281,7 +364,7 @@ static Outcome checkBits(mlir::MLIRContext &context, const Program &program,
         !found.empty())
       return {Verdict::Differs, found, 0};
   }
-  return {Verdict::Passed, "", 0};
+  return compareOneRank(context, program, inputs, *expected);
 }
 
 static int64_t numSchedules = 0;
@@ -319,12 +402,6 @@ static Outcome checkSchedules(Session &session, ArrayRef<HostArray> inputs,
   return outcome;
 }
 
-const char *const kNotInterpreted = "not interpreted: ";
-const char *const kMadeMistake = "right with the mistake";
-
-static Interpreted interpretedPrograms = Interpreted::Share;
-void interpretPrograms(Interpreted which) { interpretedPrograms = which; }
-
 static bool verifiesPartitions = false;
 void verifyPartitions() { verifiesPartitions = true; }
 
@@ -356,72 +433,6 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
   if (*verified == interpreter::Verification::NotKnown)
     return {Verdict::Passed, kNotInterpreted + remarks, 0};
   return {Verdict::Passed, plantedFaultMet ? kMadeMistake : "", 0};
-}
-
-static bool isInterpreted(const Program &program) {
-  bool hasManual =
-      any_of(program.ops, [](const Op &op) { return op.fixesMesh; });
-  return interpretedPrograms == Interpreted::All ||
-         (interpretedPrograms == Interpreted::Share &&
-          (hasManual || program.seed % 4 == 0));
-}
-
-/// Compares `got` with what the interpreter makes of the text that the ranks
-/// were compiled from. Elementary functions are not the library's here: besides
-/// what the analysis allows, results are compared as shard-run does by default.
-static Outcome compareWithInterpreter(mlir::MLIRContext &context,
-                                      const Program &program,
-                                      ArrayRef<HostArray> inputs,
-                                      ArrayRef<HostArray> got) {
-  std::string messages;
-  bool isDeclared = false; // as what the interpreter does not do
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        isDeclared |= messages.empty() && isUnsupported(diagnostic);
-        raw_string_ostream(messages) << diagnostic;
-        return mlir::success();
-      });
-  auto module =
-      mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
-  if (!module)
-    return {Verdict::Failed, "the interpreter's parser: " + messages, 0};
-  auto types = interpreter::argumentTypes(*module);
-  if (mlir::failed(types) || types->size() != inputs.size())
-    return {Verdict::Passed, kNotInterpreted + messages, 0};
-  std::vector<interpreter::Array> arguments;
-  for (auto [type, input] : zip_equal(*types, inputs))
-    arguments.push_back(interpreter::Array::read(
-        *interpreter::Format::of(type.getElementType()), input.shape,
-        input.bytes()));
-  interpreter::Options options;
-  options.maxWork = 20'000'000;
-  auto expected = interpreter::interpret(*module, arguments, options);
-  if (mlir::failed(expected))
-    return {isDeclared ? Verdict::Passed : Verdict::Misread,
-            kNotInterpreted + messages, 0};
-  for (auto [i, result] : enumerate(program.results)) {
-    const HostArray &mine = got[i];
-    HostArray theirs{mine.type, mine.shape, expected->results[i].bytes()};
-    if (theirs.data.size() != mine.data.size())
-      return {Verdict::Misread, formatv("result {0} has another size", i), 0};
-    Tolerance tolerance = defaultTolerance(mine.type);
-    tolerance.absolute +=
-        4 * std::max(program.values[result.value].accuracy.error, 0.0);
-    Comparison compared = compareArrays(mine, theirs, tolerance);
-    if (compared.outside == 0)
-      continue;
-    int64_t at = compared.firstOutside;
-    return {Verdict::Misread,
-            formatv("result {0} at {1}: {2} on {3} ranks, {4} by the "
-                    "interpreter",
-                    i, printIndex(mine.shape, at),
-                    printElement(mine.type, mine.element(at)),
-                    program.numRanks(),
-                    printElement(theirs.type, theirs.element(at)))
-                .str(),
-            tolerance.absolute};
-  }
-  return {Verdict::Passed, "", 0};
 }
 
 /// Compares what ranks have computed with one rank's; passed where they agree.
@@ -551,7 +562,7 @@ static Outcome checkBindings(mlir::MLIRContext &context, const Program &program,
     if (outcome.verdict != Verdict::Passed)
       return blame(outcome);
   }
-  return {Verdict::Passed, "", 0};
+  return compareOneRank(context, program, inputs, expected->outputs);
 }
 
 static bool bindsSymbols = false;
@@ -615,6 +626,8 @@ static Outcome checkSymbol(mlir::MLIRContext &context, const Program &program,
         return blame({Verdict::Failed,
                       formatv("result {0} has another shape", i).str(), 0});
     outcome = compareWithWhole(*known, *got, *expected);
+    if (outcome.verdict == Verdict::Passed)
+      outcome = compareOneRank(context, *known, inputs, expected->outputs);
     if (outcome.verdict != Verdict::Passed)
       return blame(outcome);
   }
@@ -661,7 +674,9 @@ static Outcome checkResults(mlir::MLIRContext &context, const Program &program,
   if (outcome.verdict != Verdict::Passed)
     return outcome;
   if (isInterpreted(program))
-    return compareWithInterpreter(context, program, inputs, got->outputs);
+    return compareWithInterpreter(
+        context, program, inputs, got->outputs,
+        formatv("on {0} ranks", program.numRanks()).str());
   return {Verdict::Passed, "", 0};
 }
 

@@ -10,7 +10,8 @@ namespace shardc::fuzz {
 static bool isContracted(Generator &g, int v) {
   const std::string &e = g.type(v).element;
   return (e == "f32" || e == "f64" || e == "i32" || e == "i64" || e == "bf16" ||
-          e == "i8" || e == "ui8" || e == "i4" || e == "ui4" || e == "i2") &&
+          e == "f16" || e == "i8" || e == "ui8" || e == "i4" || e == "ui4" ||
+          e == "i2") &&
          g.accuracy(v).magnitude < 1e4;
 }
 
@@ -121,7 +122,7 @@ static bool makeConvolution(Generator &g) {
   int a = g.any(
       [&](int v) {
         return isContracted(g, v) && g.type(v).rank() <= 4 &&
-               g.type(v).element != "bf16";
+               g.type(v).element != "bf16" && g.type(v).element != "f16";
       },
       3);
   if (a < 0)

@@ -28,10 +28,11 @@ static bool makeWhile(Generator &g) {
     accuracy.magnitude *= 2;
   if (accuracy.hasGrid())
     accuracy.grid -= trips;
-  if (!isStorable(g.type(a), accuracy) || accuracy.error > 0) {
-    accuracy.error =
-        accuracy.error * std::pow(2.0, trips) +
+  if (!isStorable(g.type(a), accuracy) || accuracy.apart > 0) {
+    double rounding =
         16 * std::ldexp(accuracy.magnitude, -g.type(a).precision());
+    accuracy.error = accuracy.error * std::pow(2.0, trips) + rounding;
+    accuracy.apart = accuracy.apart * std::pow(2.0, trips) + rounding;
     accuracy.grid = Accuracy::kNoGrid;
   }
   return !g.add(
@@ -117,9 +118,11 @@ static bool makeBranch(Generator &g) {
   moved.magnitude *= 2;
   if (!isStorable(g.type(v), moved))
     moved.grid = Accuracy::kNoGrid;
+  double rounding = 8 * std::ldexp(moved.magnitude, -g.type(v).precision());
   if (of.error > 0)
-    moved.error =
-        2 * of.error + 8 * std::ldexp(moved.magnitude, -g.type(v).precision());
+    moved.error = 2 * of.error + rounding;
+  if (of.apart > 0 || !moved.hasGrid())
+    moved.apart = 2 * of.apart + rounding;
   return g.addOne(
       cases ? "case" : "if", {p, v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {

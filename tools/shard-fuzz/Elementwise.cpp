@@ -73,7 +73,7 @@ static bool makeUnary(Generator &g, const UnaryFunction &f) {
       : toInteger ? 0
                   : Accuracy::kNoGrid);
   if (keepsGrid)
-    accuracy.error = of.error;
+    accuracy.error = of.error, accuracy.apart = of.apart;
   std::string full = (name == "erf" ? "chlo." : "stablehlo.") + name;
   return g.addOne(name, {v}, sameType(full, 1), accuracy);
 }
@@ -96,10 +96,10 @@ static bool makeArithmetic(Generator &g, const std::string &name) {
     bool exact = x.error == 0 && y.error == 0;
     if (!isStorable(type, result))
       result.grid = Accuracy::kNoGrid;
-    result.error =
-        exact ? 0
-              : x.error + y.error +
-                    4 * std::ldexp(result.magnitude, -type.precision());
+    double rounding = 4 * std::ldexp(result.magnitude, -type.precision());
+    result.error = exact ? 0 : x.error + y.error + rounding;
+    bool isExact = result.hasGrid() && x.apart == 0 && y.apart == 0;
+    result.apart = isExact ? 0 : x.apart + y.apart + rounding;
   } else {
     result = either(x, y);
   }
@@ -132,6 +132,7 @@ static bool makeQuotient(Generator &g, const std::string &name) {
   };
   Accuracy of = either(g.accuracy(a), g.accuracy(b));
   of.error *= 2;
+  of.apart *= 2;
   double x = g.accuracy(a).magnitude + 1, y = g.accuracy(b).magnitude;
   double slope = power ? (y + 3) * std::pow(x, y + 1) : x + 1;
   double magnitude = power                 ? std::pow(x, y)
@@ -303,6 +304,7 @@ static bool makeComplex(Generator &g) {
            std::pow(g.accuracy(b).magnitude, 2));
   product.grid = Accuracy::kNoGrid;
   product.error *= 8;
+  product.apart = 8 * product.apart + std::ldexp(product.magnitude, -20);
   return g.addOne(
       "complex_" + part, {a, b},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
@@ -344,7 +346,8 @@ static int bitsOf(const Type &type) {
                                                            : type.integerBits();
 }
 
-/// To integers of any width: a dim is split off the end, or goes.
+/// To integers of any width: a dim is split off the end, or goes. A zero of
+/// either sign is one with none first, since either may come of a sum.
 static bool makeBitcast(Generator &g) {
   static const std::vector<std::string> targets = {
       "i32", "ui32", "i8", "ui8", "i4", "ui4", "i2", "i16", "ui16", "i64"};
@@ -360,9 +363,15 @@ static bool makeBitcast(Generator &g) {
         return std::nullopt;
       result.shape.pop_back();
     }
+    std::string t = types[0].str(), text, operand = "$0";
+    if (types[0].isFloat()) {
+      text = scalarConstant("z", types[0], "0.0") +
+             "%p~ = stablehlo.add $0, %z~ : " + t + "\n";
+      operand = "%p~";
+    }
     return Built{{result},
-                 "$R = stablehlo.bitcast_convert $0 : (" + types[0].str() +
-                     ") -> " + result.str()};
+                 text + "$R = stablehlo.bitcast_convert " + operand + " : (" +
+                     t + ") -> " + result.str()};
   };
   int v = g.any([&](int v) {
     return bitsOf(g.type(v)) && g.isExact(v) && g.type(v).element != to &&

@@ -31,17 +31,23 @@ Accuracy rounded(const Type &type, double magnitude, double slope, Accuracy of,
   // The same bits in give the same bits out.
   if (of.error > 0)
     result.error = slope * of.error + 4 * epsilon(type) * magnitude;
+  if (of.apart > 0 || (type.isFloat() && !result.hasGrid()))
+    result.apart = slope * of.apart + 4 * epsilon(type) * magnitude;
   return result;
 }
 
 Accuracy summed(const Type &type, Accuracy of, int64_t count) {
-  Accuracy result{of.magnitude * count, of.grid, of.error * count};
+  Accuracy result{of.magnitude * count, of.grid, of.error * count,
+                  of.apart * count};
   if (!type.isFloat())
     return result;
-  if (of.error > 0 || !isStorable(type, result)) {
+  if (of.apart > 0 || !isStorable(type, result)) {
     result.grid = Accuracy::kNoGrid;
+    double rounding = 2 * (count + 2) * epsilon(type) * result.magnitude;
     if (count > 1 || of.error > 0)
-      result.error += 2 * (count + 2) * epsilon(type) * result.magnitude;
+      result.error += rounding;
+    if (count > 1 || of.apart > 0)
+      result.apart += rounding;
   }
   return result;
 }
@@ -49,7 +55,8 @@ Accuracy summed(const Type &type, Accuracy of, int64_t count) {
 Accuracy either(Accuracy a, Accuracy b) {
   int grid =
       a.hasGrid() && b.hasGrid() ? std::min(a.grid, b.grid) : Accuracy::kNoGrid;
-  return {std::max(a.magnitude, b.magnitude), grid, std::max(a.error, b.error)};
+  return {std::max(a.magnitude, b.magnitude), grid, std::max(a.error, b.error),
+          std::max(a.apart, b.apart)};
 }
 
 Accuracy multiplied(const Type &type, Accuracy a, Accuracy b) {
@@ -57,9 +64,11 @@ Accuracy multiplied(const Type &type, Accuracy a, Accuracy b) {
   Accuracy result{a.magnitude * b.magnitude, grid, 0};
   if (!isStorable(type, result))
     result.grid = Accuracy::kNoGrid;
+  double rounding = 4 * epsilon(type) * result.magnitude;
   if (a.error > 0 || b.error > 0)
-    result.error = a.error * b.magnitude + b.error * a.magnitude +
-                   4 * epsilon(type) * result.magnitude;
+    result.error = a.error * b.magnitude + b.error * a.magnitude + rounding;
+  if (a.apart > 0 || b.apart > 0 || (type.isFloat() && !result.hasGrid()))
+    result.apart = a.apart * b.magnitude + b.apart * a.magnitude + rounding;
   return result;
 }
 
@@ -208,6 +217,7 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands,
   }
   Op op{std::move(kind), std::move(operands), {}, std::move(build), {}};
   for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
+    accuracy.apart = std::max(accuracy.apart, accuracy.error);
     op.results.push_back(program.values.size());
     program.values.push_back({result, accuracy});
   }
@@ -295,6 +305,7 @@ const std::vector<Kind> &allKinds() {
     addGradientKinds(all);
     addLibraryKinds(all);
     addChainKinds(all);
+    addRarerKinds(all);
     return all;
   }();
   return kinds;

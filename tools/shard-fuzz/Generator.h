@@ -45,7 +45,8 @@ public:
   const Accuracy &accuracy(int value) const {
     return program.values[value].accuracy;
   }
-  bool isExact(int value) const { return accuracy(value).error == 0; }
+  /// Is there one right answer, whoever computes it?
+  bool isExact(int value) const { return accuracy(value).apart == 0; }
   int newArgument(Type type);
   std::string randomFloat();
   std::vector<int64_t> randomShape(int64_t rank);
@@ -93,6 +94,7 @@ void addChainKinds(std::vector<Kind> &kinds);
 void addManualKinds(std::vector<Kind> &kinds);
 void addGradientKinds(std::vector<Kind> &kinds);
 void addLibraryKinds(std::vector<Kind> &kinds);
+void addRarerKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 /// From now on three of four draws are of the kinds with these names (as they
 /// weigh there); none: all kinds as they weigh. Called before programs are

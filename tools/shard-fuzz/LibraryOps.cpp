@@ -65,9 +65,12 @@ static bool makeTriangularSolve(Generator &g) {
   Accuracy of = g.accuracy(b),
            result{unit ? 2 * of.magnitude : of.magnitude / m, Accuracy::kNoGrid,
                   0};
-  result.error =
-      4 * (of.error + n * g.accuracy(a).error * scale * result.magnitude) +
-      64 * n * n * kEpsilon * std::max(1.0, result.magnitude);
+  auto error = [&](double right, double left) {
+    return 4 * (right + n * left * scale * result.magnitude) +
+           64 * n * n * kEpsilon * std::max(1.0, result.magnitude);
+  };
+  result.error = error(of.error, g.accuracy(a).error);
+  result.apart = error(of.apart, g.accuracy(a).apart);
   return g.addOne(
       "triangular_solve", {a, b},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
@@ -99,8 +102,11 @@ static bool makeCholesky(Generator &g) {
   int64_t n = g.type(a).shape.back();
   double m = std::max(1.0, g.accuracy(a).magnitude);
   Accuracy result{2 * std::sqrt(n * m), Accuracy::kNoGrid, 0};
-  result.error = (8 * n * g.accuracy(a).error + 64 * n * n * kEpsilon * n * m) /
-                 std::sqrt(n * m);
+  auto error = [&](double error) {
+    return (8 * n * error + 64 * n * n * kEpsilon * n * m) / std::sqrt(n * m);
+  };
+  result.error = error(g.accuracy(a).error);
+  result.apart = error(g.accuracy(a).apart);
   return g.addOne(
       "cholesky", {a},
       [=](ArrayRef<Type> types) -> std::optional<Built> {

@@ -48,12 +48,14 @@ using Sharding = std::vector<DimCut>;
 
 /// What is known of all elements of a value, before it is computed: enough to
 /// say when two ways to compute it give the same bits, and else how far apart
-/// they may be.
+/// they may be. Ways of our own round functions and single products alike; the
+/// interpreter's do not.
 struct Accuracy {
   static constexpr int kNoGrid = 1 << 20;
   double magnitude = 1; ///< no element is larger
   int grid = kNoGrid;   ///< all elements are multiples of 2^grid
-  double error = 0;     ///< how far two computations may differ; 0: same bits
+  double error = 0; ///< how far two of our programs may differ; 0: same bits
+  double apart = 0; ///< how far any two ways may; `error` at least
 
   bool hasGrid() const { return grid != kNoGrid; }
 };

@@ -49,10 +49,15 @@ static Accuracy combined(const Combiner &c, const Type &type, Accuracy of,
   if (c.op == "multiply") {
     Accuracy result{std::pow(std::max(1.0, of.magnitude), count),
                     Accuracy::kNoGrid, 0};
+    auto error = [&](double error) {
+      return count * result.magnitude *
+             (error / std::max(1.0, of.magnitude) +
+              4 * std::ldexp(1.0, -type.precision()));
+    };
     if (count > 1 || of.error > 0)
-      result.error = count * result.magnitude *
-                     (of.error / std::max(1.0, of.magnitude) +
-                      4 * std::ldexp(1.0, -type.precision()));
+      result.error = error(of.error);
+    if (count > 1 || of.apart > 0)
+      result.apart = error(of.apart);
     return result;
   }
   return either(of, init);
@@ -172,7 +177,9 @@ static bool makeSoftmax(Generator &g) {
     return false;
   int64_t dim = g.pick(0, g.type(v).rank() - 1), count = g.type(v).shape[dim];
   Accuracy of = g.accuracy(v), result{1, Accuracy::kNoGrid, 0};
-  result.error = 8 * of.error + 16 * (count + 2) * std::ldexp(1.0, -24);
+  double rounding = 16 * (count + 2) * std::ldexp(1.0, -24);
+  result.error = 8 * of.error + rounding;
+  result.apart = 8 * of.apart + rounding;
   return g.addOne(
       "softmax", {v},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
@@ -312,8 +319,9 @@ static bool makeStencil(Generator &g) {
 static bool makeSelectAndScatter(Generator &g) {
   int v = g.any(
       [&](int v) {
-        return (g.type(v).element == "f32" || g.type(v).element == "i32") &&
-               g.isExact(v);
+        static const std::vector<std::string> elements = {
+            "f32", "i32", "f64", "f16", "bf16", "i64", "ui8"};
+        return is_contained(elements, g.type(v).element) && g.isExact(v);
       },
       1);
   if (v < 0)
@@ -336,6 +344,7 @@ static bool makeSelectAndScatter(Generator &g) {
       return false;
   }
   int s = g.like(source);
+  std::string direction = g.chance(60) ? "GE" : g.chance(50) ? "LE" : "GT";
   return g.addOne(
       "select_and_scatter", {v, s},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
@@ -343,14 +352,16 @@ static bool makeSelectAndScatter(Generator &g) {
           if (types[1].shape[i] != w.count(types[0].shape[i]))
             return std::nullopt;
         std::string e = types[0].scalar().str(),
-                    mode = types[0].isFloat() ? "FLOAT" : "SIGNED";
+                    mode = types[0].isFloat()                ? "FLOAT"
+                           : types[0].element.front() == 'u' ? "UNSIGNED"
+                                                             : "SIGNED";
         return Built{
             {types[0]},
             scalarConstant("z", types[0].scalar(), "0") +
                 "$R = \"stablehlo.select_and_scatter\"($0, $1, %z~) <{" +
                 windowAttributes(windows, false) + "}> ({\n^bb0(%x~: " + e +
-                ", %y~: " + e + "):\n%g~ = stablehlo.compare GE, %x~, %y~, " +
-                mode + " : (" + e + ", " + e +
+                ", %y~: " + e + "):\n%g~ = stablehlo.compare " + direction +
+                ", %x~, %y~, " + mode + " : (" + e + ", " + e +
                 ") -> tensor<i1>\nstablehlo.return %g~ : tensor<i1>\n}, " +
                 region("add", types[0]) + ") : (" + types[0].str() + ", " +
                 types[1].str() + ", " + e + ") -> " + types[0].str()};

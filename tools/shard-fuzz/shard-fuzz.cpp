@@ -108,7 +108,7 @@ static cl::opt<std::string> rewriteOption(
     cl::value_desc("NAME"), cl::cat(category));
 static cl::opt<Interpreted> interpreterOption(
     "interpreter", cl::desc("Which programs the interpreter runs as well:"),
-    cl::init(Interpreted::Share),
+    cl::init(Interpreted::All),
     cl::values(clEnumValN(Interpreted::None, "none", "none"),
                clEnumValN(Interpreted::Share, "share",
                           "those with manual regions, and every fourth"),
