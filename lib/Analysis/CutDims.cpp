@@ -9,6 +9,7 @@
 #include "shardc/Analysis/CutDims.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Interfaces/Localization.h"
 
 using namespace mlir;

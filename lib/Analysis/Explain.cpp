@@ -5,6 +5,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Support/UserLocation.h"
 
 using namespace mlir;

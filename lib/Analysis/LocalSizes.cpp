@@ -6,6 +6,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Support/ElementwiseTrait.h"
 

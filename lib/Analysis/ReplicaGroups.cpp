@@ -1,6 +1,7 @@
 //===- ReplicaGroups.cpp - Who takes part in a collective -----------------===//
 
 #include "shardc/Analysis/ReplicaGroups.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -11,7 +11,7 @@
 #include "Buckets.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Communication/Passes.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"

@@ -14,6 +14,8 @@
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"

@@ -6,6 +6,7 @@
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
 #include "shardc/Communication/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "llvm/ADT/MapVector.h"
 

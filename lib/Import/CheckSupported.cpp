@@ -1,5 +1,6 @@
 //===- CheckSupported.cpp - What no later stage knows ---------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"

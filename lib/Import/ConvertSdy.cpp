@@ -2,6 +2,7 @@
 #include "MeshAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"

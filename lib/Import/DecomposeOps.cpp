@@ -8,7 +8,7 @@
 #include "RandomBits.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/Refusal.h"

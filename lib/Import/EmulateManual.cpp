@@ -17,6 +17,8 @@
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Analysis/ReplicaGroups.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"

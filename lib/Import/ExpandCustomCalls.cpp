@@ -12,6 +12,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "shardc/Import/Passes.h"

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Exchange.h"

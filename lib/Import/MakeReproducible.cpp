@@ -11,6 +11,8 @@
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Support/ElementwiseTrait.h"

@@ -1,5 +1,6 @@
 //===- MeshAxes.cpp - The axes that make all meshes of a module -----------===//
 #include "MeshAxes.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 using namespace mlir;
 using namespace shardc;

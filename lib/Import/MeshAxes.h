@@ -3,7 +3,7 @@
 #define SHARDC_LIB_IMPORT_MESHAXES_H
 
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include <set>
 
 namespace shardc {

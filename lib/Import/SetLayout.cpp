@@ -1,6 +1,7 @@
 //===- SetLayout.cpp - Other sizes than the file says ---------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/Layout/Shares.h"
 #include "shardc/Support/Misuse.h"

@@ -1,5 +1,6 @@
 //===- SetMachine.cpp - Which machine a module is compiled for ------------===//
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
 
 using namespace mlir;

@@ -1,5 +1,6 @@
 //===- VerifyImported.cpp - What propagation relies on --------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Import/Passes.h"
 
 using namespace mlir;

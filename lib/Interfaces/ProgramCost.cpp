@@ -2,7 +2,7 @@
 #include "shardc/Interfaces/ProgramCost.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;

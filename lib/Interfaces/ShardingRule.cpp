@@ -1,5 +1,6 @@
 //===- ShardingRule.cpp - How an op ties its dims together ----------------===//
 #include "shardc/Interfaces/ShardingRule.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "llvm/Support/raw_ostream.h"
@@ -9,6 +10,11 @@ using namespace shardc;
 
 #include "shardc/Interfaces/OrderCost.cpp.inc"
 #include "shardc/Interfaces/ShardingInterfaces.cpp.inc"
+
+spmd::DimExchangeAttr Localization::exchangeAttr(int64_t, const IntervalTable &,
+                                                 const IntervalTable &) {
+  return {};
+}
 
 llvm::SmallVector<int64_t, 8> ShardingRule::factorSizes() const {
   llvm::SmallVector<int64_t, 8> sizes;

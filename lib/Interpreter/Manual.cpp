@@ -11,6 +11,7 @@
 #include "Evaluator.h"
 #include "Ranks.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include <algorithm>
 #include <set>
 

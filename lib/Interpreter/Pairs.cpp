@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Ranks.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>

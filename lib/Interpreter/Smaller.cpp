@@ -14,6 +14,7 @@
 #include "mlir/IR/Verifier.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"

@@ -22,6 +22,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "llvm/ADT/MapVector.h"

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
 

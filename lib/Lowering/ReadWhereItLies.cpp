@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {

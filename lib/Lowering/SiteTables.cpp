@@ -2,6 +2,7 @@
 #include "SiteTables.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;

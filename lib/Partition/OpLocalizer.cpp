@@ -2,6 +2,8 @@
 #include "OpLocalizer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/PlantedFault.h"
 

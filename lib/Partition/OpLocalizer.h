@@ -3,6 +3,7 @@
 #define SHARDC_LIB_PARTITION_OPLOCALIZER_H
 
 #include "Exchanges.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Interfaces/Localization.h"
 
 namespace shardc {

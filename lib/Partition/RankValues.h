@@ -3,6 +3,7 @@
 #define SHARDC_LIB_PARTITION_RANKVALUES_H
 
 #include "Exchanges.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "llvm/ADT/APInt.h"
 #include <memory>
 

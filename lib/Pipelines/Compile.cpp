@@ -8,6 +8,7 @@
 #include "mlir/Parser/Parser.h"
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/KernelAttributes.h"

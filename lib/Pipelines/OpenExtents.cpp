@@ -9,7 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 

@@ -15,6 +15,7 @@
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Layout/Zigzag.h"

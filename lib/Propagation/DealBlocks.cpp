@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/UserLocation.h"
 

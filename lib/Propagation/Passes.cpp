@@ -2,6 +2,7 @@
 #include "shardc/Propagation/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Projection.h"
 
 using namespace mlir;

@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/ProgramCost.h"

@@ -1,6 +1,7 @@
 //===- VerifyPropagated.cpp - What Partition relies on --------------------===//
 #include "Reasons.h"
 #include "shardc/Analysis/ControlFlow.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Projection.h"
 

@@ -12,6 +12,7 @@
 #include "shardc/Analysis/Explain.h"
 #include "shardc/Analysis/Origins.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Support/BoundaryAttributes.h"
 #include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/MapVector.h"

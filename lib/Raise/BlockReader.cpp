@@ -1,6 +1,7 @@
 //===- BlockReader.cpp - What programs of blocks compute ------------------===//
 #include "BlockReader.h"
 #include "Match.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Support/ElementwiseTrait.h"
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_RAISE_EMIT_H
 
 #include "Match.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc::raise {
 

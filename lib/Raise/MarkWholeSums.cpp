@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "shardc/Analysis/CutDims.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Raise/Passes.h"

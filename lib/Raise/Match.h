@@ -3,7 +3,7 @@
 #define SHARDC_LIB_RAISE_MATCH_H
 
 #include "Reader.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include <memory>
 
@@ -97,7 +97,7 @@ struct Pairs {
   std::unique_ptr<Algebra> algebra;
   std::unique_ptr<Reader> reader;
   mlir::Operation *op = nullptr;
-  spmd::PairCombine combine = spmd::PairCombine::TopK;
+  spmd::PairCombine combine{};
   llvm::SmallVector<unsigned> batch;
   unsigned query = kNoQuery, key = 0;
   bool hasDepth = true;

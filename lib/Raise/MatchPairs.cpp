@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "Match.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -279,6 +280,7 @@ PolyId raise::withDifference(Algebra &algebra, PolyId poly,
 std::optional<Pairs>
 raise::matchPairs(Operation *op, const Numbering &numbering, bool scoreSide) {
   Pairs pairs;
+  pairs.combine = spmd::PairCombine::TopK;
   pairs.op = op;
   int64_t keyDim = readSink(op, scoreSide, pairs);
   if (keyDim < 0)

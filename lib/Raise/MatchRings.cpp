@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "MatchRings.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include <cmath>
 #include <set>
 

@@ -4,6 +4,7 @@
 
 #include "BlockReader.h"
 #include "Match.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc::raise {
 

@@ -19,6 +19,7 @@
 #include "OpenRows.h"
 #include "Match.h"
 #include "Plain.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Support/ElementwiseTrait.h"
 
 using namespace mlir;

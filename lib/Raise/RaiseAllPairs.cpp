@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Raise/Passes.h"
 #include "shardc/Support/Canonicalize.h"
 #include <set>

@@ -2,7 +2,7 @@
 #include "Reader.h"
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/ElementwiseTrait.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

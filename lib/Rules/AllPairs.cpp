@@ -6,6 +6,7 @@
 #include "Ring.h"
 #include "RingPlan.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"
 
 using namespace mlir;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Layout/Zigzag.h"
 #include "shardc/Support/Slices.h"
 

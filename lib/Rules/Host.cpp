@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Distribution.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 using namespace mlir;
 using namespace shardc;

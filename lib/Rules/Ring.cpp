@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/TurnLoop.h"
 #include "shardc/Layout/TravelFormula.h"

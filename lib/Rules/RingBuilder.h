@@ -4,6 +4,7 @@
 
 #include "Distribution.h"
 #include "RingPlan.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc::rules {
 

@@ -13,6 +13,7 @@
 #include "RingPlan.h"
 #include "Distribution.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Interfaces/ProgramCost.h"
 #include "shardc/Interfaces/TurnLoop.h"

@@ -2,6 +2,7 @@
 #include "Rows.h"
 #include "Distribution.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -5,7 +5,6 @@
 #include "Start.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Driver/Rounding.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"

@@ -3,7 +3,8 @@
 #ifndef SHARDC_ANALYSIS_COMMUNICATIONREPORT_H
 #define SHARDC_ANALYSIS_COMMUNICATIONREPORT_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/Operation.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>

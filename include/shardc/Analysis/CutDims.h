@@ -4,7 +4,7 @@
 #define SHARDC_ANALYSIS_CUTDIMS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "shardc/Interfaces/ShardingRule.h"
 #include "llvm/ADT/DenseMap.h"
 

@@ -2,7 +2,8 @@
 #ifndef SHARDC_ANALYSIS_LOCALSIZES_H
 #define SHARDC_ANALYSIS_LOCALSIZES_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/Value.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include <optional>
 
 namespace shardc {

@@ -2,7 +2,8 @@
 #ifndef SHARDC_ANALYSIS_REPLICAGROUPS_H
 #define SHARDC_ANALYSIS_REPLICAGROUPS_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/Operation.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc {
 

@@ -7,7 +7,6 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include <string>
 
 namespace shardc {

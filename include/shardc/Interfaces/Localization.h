@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Interfaces/ShardingRule.h"
 #include "shardc/Layout/Formula.h"
 
@@ -135,9 +136,7 @@ public:
   virtual mlir::FlatSymbolRefAttr meshName() { return {}; }
   virtual spmd::DimExchangeAttr exchangeAttr(int64_t dim,
                                              const IntervalTable &owned,
-                                             const IntervalTable &needed) {
-    return {};
-  }
+                                             const IntervalTable &needed);
   /// How many coordinates there are along `axes`, whatever is bound.
   virtual ShardCount countCoordinates(llvm::ArrayRef<int64_t> axes) {
     int64_t count = 1;

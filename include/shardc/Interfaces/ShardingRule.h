@@ -16,7 +16,7 @@
 #ifndef SHARDC_INTERFACES_SHARDINGRULE_H
 #define SHARDC_INTERFACES_SHARDINGRULE_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
 #include <optional>

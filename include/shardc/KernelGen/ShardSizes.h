@@ -11,7 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OpDefinition.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace shardc {
@@ -54,7 +54,7 @@ private:
   using Key = std::pair<mlir::Attribute, mlir::Attribute>;
   mlir::OpFoldResult lookUp(mlir::Location loc, llvm::ArrayRef<int64_t> table,
                             mlir::ArrayAttr axes, mlir::FlatSymbolRefAttr mesh,
-                            spmd::FormulaAttr formula = {});
+                            spmd::FormulaAttr formula);
   mlir::OpFoldResult ofArgument(mlir::BlockArgument argument, int64_t dim);
   mlir::OpFoldResult ofLoop(mlir::Value carried, mlir::Value initial,
                             mlir::Value yielded, int64_t dim);
@@ -64,7 +64,7 @@ private:
   mlir::ModuleOp module;
   llvm::SmallVector<mlir::DictionaryAttr> arguments;
   // In the order in which they were met: that of the ops in the function.
-  llvm::MapVector<Key, spmd::LookupOp> known;
+  llvm::MapVector<Key, mlir::Operation *> known;
   llvm::DenseSet<std::pair<mlir::Value, int64_t>> asked; ///< in loops
 };
 

@@ -3,7 +3,6 @@
 #define SHARDC_PROPAGATION_PASSES_H
 
 #include "mlir/Pass/Pass.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc {
 

@@ -4,7 +4,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 
 namespace shardc {
 

@@ -13,6 +13,7 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"

@@ -8,6 +8,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"

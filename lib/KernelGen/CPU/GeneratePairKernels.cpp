@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "PairKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;

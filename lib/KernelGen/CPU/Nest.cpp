@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 
 using namespace mlir;
 

@@ -3,6 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_CPU_PAIREMITTER_H
 
 #include "PairKernels.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 namespace shardc::cpu {
 

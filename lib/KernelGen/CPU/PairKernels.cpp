@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_CPU_PAIRKERNELS_H
 
 #include "Nest.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc::cpu {
 

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/CPU.h"
 
 using namespace mlir;

@@ -18,6 +18,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/PlantedFault.h"

@@ -11,6 +11,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Layout/Exchange.h"

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/Support/MathExtras.h"
@@ -143,13 +145,13 @@ OpFoldResult ShardSizes::lookUp(Location loc, ArrayRef<int64_t> table,
   Attribute key = entries;
   if (formula)
     key = formula;
-  spmd::LookupOp &lookup = known[{key, axes}];
+  Operation *&lookup = known[{key, axes}];
   if (!lookup) {
     builder.setInsertionPointToStart(&function.getBody().front());
     lookup = spmd::LookupOp::create(builder, loc, builder.getIndexType(),
                                     entries, axes, mesh, formula);
   }
-  return lookup.getResult();
+  return lookup->getResult(0);
 }
 
 OpFoldResult ShardSizes::ofArgument(BlockArgument argument, int64_t dim) {
@@ -302,7 +304,7 @@ OpFoldResult ShardSizes::folded(Operation *op) {
   probe->destroy();
   if (table.size() != first.getTable().size())
     return {};
-  return lookUp(op->getLoc(), table, first.getAxes(), first.getMeshAttr());
+  return lookUp(op->getLoc(), table, first.getAxes(), first.getMeshAttr(), {});
 }
 
 OpFoldResult ShardSizes::canonical(Value size) {
@@ -346,7 +348,8 @@ OpFoldResult ShardSizes::combine(OpFoldResult x, OpFoldResult y,
       return {};
   if (!either)
     return Builder(function.getContext()).getIndexAttr(table.front());
-  return lookUp(either.getLoc(), table, either.getAxes(), either.getMeshAttr());
+  return lookUp(either.getLoc(), table, either.getAxes(), either.getMeshAttr(),
+                {});
 }
 
 OpFoldResult ShardSizes::product(OpFoldResult x, OpFoldResult y) {

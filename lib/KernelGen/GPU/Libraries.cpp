@@ -9,6 +9,7 @@
 #include "Epilogues.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;

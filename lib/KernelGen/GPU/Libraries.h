@@ -9,7 +9,8 @@
 #define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
 
 #include "Product.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/GPU.h"
 
 namespace shardc::gpukernels {

@@ -1,6 +1,6 @@
 //===- LibraryCallModel.cpp - spmd.library_call from tensors to buffers ---===//
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Lines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_LINES_H
 
 #include "Points.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 
 namespace shardc::gpukernels {
 

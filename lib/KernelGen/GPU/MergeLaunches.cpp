@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/Support/ElementBytes.h"

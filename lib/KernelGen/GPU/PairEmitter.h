@@ -5,6 +5,7 @@
 #include "PairSteps.h"
 #include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 namespace shardc::gpukernels::pairs {
 

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/GPU.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>

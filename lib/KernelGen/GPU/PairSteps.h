@@ -3,7 +3,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PAIRSTEPS_H
 
 #include "Launch.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc::gpukernels {
 

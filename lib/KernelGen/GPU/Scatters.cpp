@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;

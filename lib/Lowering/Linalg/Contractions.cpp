@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "AnyOrder.h"
 #include "Complex.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/Precision.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 

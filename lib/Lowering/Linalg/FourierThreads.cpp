@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "Fourier.h"
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -11,8 +11,9 @@
 #include "StableHLOToLinalg.h"
 
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
 #include "llvm/Support/MathExtras.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 using namespace mlir;
 using namespace shardc;

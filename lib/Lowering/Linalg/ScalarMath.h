@@ -9,7 +9,6 @@
 #include "StableHLOToLinalg.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/KernelAttributes.h"
 
 namespace shardc::lowering {
@@ -26,14 +25,7 @@ public:
   }
   ~RoundedScope() final { b.setListener(before); }
   void notifyOperationInserted(mlir::Operation *op,
-                               mlir::OpBuilder::InsertPoint) final {
-    if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp,
-                  mlir::arith::DivFOp, mlir::arith::NegFOp, mlir::math::FmaOp>(
-            op))
-      spmd::contract::Rounded::set(op);
-    else if (brief && mlir::isa<mlir::math::MathDialect>(op->getDialect()))
-      spmd::contract::Brief::set(op);
-  }
+                               mlir::OpBuilder::InsertPoint) final;
 
 private:
   mlir::ImplicitLocOpBuilder &b;

@@ -8,6 +8,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Analysis/LocalSizes.h"
 #include "shardc/Analysis/Uniformity.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gtest/gtest.h>

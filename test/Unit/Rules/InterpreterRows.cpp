@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "InterpreterOps.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include <map>
 
 using namespace mlir;

@@ -12,6 +12,7 @@
 #include "mlir/Parser/Parser.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
 #include "shardc/Dialect/Solver/IR/Solver.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Rules/Register.h"
 #include "gtest/gtest.h"

@@ -1,6 +1,7 @@
 //===- NeutralElement.cpp - What combining leaves others as they are with -===//
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
 #include <complex>
 
 using namespace mlir;

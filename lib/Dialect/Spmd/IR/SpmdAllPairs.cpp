@@ -1,5 +1,5 @@
 //===- SpmdAllPairs.cpp - Every query meets every key ---------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;

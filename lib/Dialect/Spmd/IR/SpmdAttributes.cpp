@@ -14,6 +14,8 @@ using namespace shardc::spmd;
 #define GET_ATTRDEF_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdAttributes.cpp.inc"
 
+#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.cpp.inc"
+
 void SpmdDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST

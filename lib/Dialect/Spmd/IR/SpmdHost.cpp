@@ -1,5 +1,5 @@
 //===- SpmdHost.cpp - Calls of the process that runs a program ------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;

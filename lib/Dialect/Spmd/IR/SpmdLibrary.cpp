@@ -1,5 +1,5 @@
 //===- SpmdLibrary.cpp - Operators done by a vendor's library -------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;

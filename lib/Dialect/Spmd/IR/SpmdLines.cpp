@@ -1,9 +1,13 @@
 //===- SpmdLines.cpp - Algorithms on the lines of a tensor ----------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdLines.cpp.inc"
 
 void LinesOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {

@@ -1,5 +1,5 @@
 //===- SpmdManual.cpp - Regions that communicate by themselves ------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -1,5 +1,6 @@
 //===- SpmdRows.cpp - Rows asked for by index -----------------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -1,5 +1,6 @@
 //===- SpmdTables.cpp - What differs by rank, as tables -------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -1,6 +1,7 @@
 //===- SpmdViews.cpp - Global view or local view --------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -8,7 +8,8 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_NEUTRALELEMENT_H
 #define SHARDC_DIALECT_SPMD_IR_NEUTRALELEMENT_H
 
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc::spmd {
 

@@ -1,27 +1,20 @@
 //===- Spmd.h - The spmd dialect --------------------------------*- C++ -*-===//
 //
-// Meshes, shardings and the communication of the local view: docs/Concepts and
-// the ODS beside this file.
+// Its attributes and interfaces: docs/Concepts and the ODS beside this file.
+// Ops have a header a family: a change of one rebuilds those that name its ops.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMD_H
 #define SHARDC_DIALECT_SPMD_IR_SPMD_H
 
-#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
-#include "mlir/IR/OpImplementation.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/DestinationStyleOpInterface.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
-#include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
-
-#include "shardc/Dialect/Spmd/IR/SpmdEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "shardc/Dialect/Spmd/IR/SpmdAttributes.h.inc"
@@ -30,9 +23,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdDialect.h.inc"
 
 #include "shardc/Dialect/Spmd/IR/SpmdInterfaces.h.inc"
-
-#define GET_OP_CLASSES
-#include "shardc/Dialect/Spmd/IR/SpmdOps.h.inc"
 
 namespace shardc::spmd {
 

@@ -7,14 +7,11 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMD_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMD_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
-include "shardc/Dialect/Spmd/IR/SpmdAttributes.td"
-include "shardc/Dialect/Spmd/IR/SpmdHost.td"
-include "shardc/Dialect/Spmd/IR/SpmdLibrary.td"
+include "shardc/Dialect/Spmd/IR/SpmdCommunication.td"
+include "shardc/Dialect/Spmd/IR/SpmdGlobal.td"
 include "shardc/Dialect/Spmd/IR/SpmdLines.td"
-include "shardc/Dialect/Spmd/IR/SpmdManual.td"
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
-include "shardc/Dialect/Spmd/IR/SpmdRing.td"
-include "shardc/Dialect/Spmd/IR/SpmdRows.td"
+include "shardc/Dialect/Spmd/IR/SpmdLocal.td"
+include "shardc/Dialect/Spmd/IR/SpmdPairs.td"
+include "shardc/Dialect/Spmd/IR/SpmdSites.td"
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMD_TD

@@ -6,7 +6,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDALLPAIRS_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDALLPAIRS_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 def Spmd_PairCombine : I32EnumAttr<"PairCombine", "what becomes of a row of scores", [
     I32EnumAttrCase<"Softmax", 0, "softmax">, I32EnumAttrCase<"Sum", 1, "sum">,

@@ -2,7 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDHOST_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDHOST_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 def Spmd_HostCallOp : Spmd_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Call function `index` of the process that runs the program, with whole values.";

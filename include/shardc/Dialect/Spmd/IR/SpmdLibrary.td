@@ -2,7 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDLIBRARY_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDLIBRARY_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Ask the library of the device's vendor to do a plain big operator.";

@@ -2,7 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDLINES_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDLINES_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 def Spmd_LineKind : I32EnumAttr<"LineKind", "what is done to a line", [
     I32EnumAttrCase<"Sort", 0, "sort">, I32EnumAttrCase<"Scan", 1, "scan">,

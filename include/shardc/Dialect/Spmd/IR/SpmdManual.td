@@ -2,7 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDMANUAL_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDMANUAL_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 def Spmd_ShardingArrayAttr : TypedArrayAttrBase<Spmd_ShardingAttr, "one sharding for each value">;
 

@@ -2,7 +2,7 @@
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDROWS_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDROWS_TD
 
-include "shardc/Dialect/Spmd/IR/SpmdOps.td"
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 
 class Spmd_RowsOp<string mnemonic, list<Trait> traits = []> : Spmd_Op<mnemonic, [Pure,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>,

@@ -3,7 +3,7 @@
 #define SHARDC_DIALECT_SPMD_IR_SPMDTABLES_H
 
 #include "mlir/IR/Builders.h"
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Interval.h"
 

@@ -1,9 +1,13 @@
 //===- SpmdRing.cpp - Blocks that travel past every rank ------------------===//
-#include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // PairStepOp

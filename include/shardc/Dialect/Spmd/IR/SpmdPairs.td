@@ -1,10 +1,10 @@
-//===- SpmdRing.td - Blocks that travel past every rank ----*- tablegen -*-===//
+//===- SpmdPairs.td - Every query meets every key, in steps *- tablegen -*-===//
 //
 // The local forms of ops on all pairs. The contract is docs/Rationale/Ring.md.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
-#define SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDPAIRS_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDPAIRS_TD
 
 include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
 
@@ -72,4 +72,4 @@ def Spmd_AccumulateOp : Spmd_Op<"accumulate", [Pure, AllTypesMatch<["term", "sum
   let assemblyFormat = "$term `into` $sum attr-dict `:` type($result)";
 }
 
-#endif // SHARDC_DIALECT_SPMD_IR_SPMDRING_TD
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDPAIRS_TD

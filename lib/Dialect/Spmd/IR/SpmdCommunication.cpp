@@ -1,12 +1,10 @@
-//===- SpmdOps.cpp - Ops of both views ------------------------------------===//
-#include "mlir/IR/Builders.h"
-#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+//===- SpmdCommunication.cpp - Communication ------------------------------===//
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
+#include "MeshUses.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
-
-#include "shardc/Dialect/Spmd/IR/SpmdInterfaces.cpp.inc"
 
 /// `[<dim 0 along ["x"] : ...>, ...]`, without repeating the attribute's name.
 static ParseResult parseDimExchanges(OpAsmParser &parser, ArrayAttr &dims) {
@@ -31,163 +29,7 @@ static void printDimExchanges(OpAsmPrinter &printer, Operation *,
 }
 
 #define GET_OP_CLASSES
-#include "shardc/Dialect/Spmd/IR/SpmdOps.cpp.inc"
-
-static SmallVector<StringAttr> axisNames(ArrayAttr axes) {
-  return llvm::map_to_vector(
-      axes, [](Attribute axis) { return cast<StringAttr>(axis); });
-}
-
-/// Checks that the mesh exists and has `axes`, each once.
-static LogicalResult verifyAxes(Operation *op, FlatSymbolRefAttr meshName,
-                                ArrayRef<StringAttr> axes,
-                                SymbolTableCollection &symbols,
-                                MeshAttr &mesh) {
-  auto meshOp = symbols.lookupNearestSymbolFrom<MeshOp>(op, meshName);
-  if (!meshOp)
-    return op->emitOpError() << "names unknown mesh " << meshName;
-  mesh = meshOp.getMesh();
-  for (auto [i, axis] : llvm::enumerate(axes)) {
-    if (mesh.getAxisIndex(axis.getValue()) < 0)
-      return op->emitOpError() << "names axis \"" << axis.getValue()
-                               << "\", but mesh " << meshName << " is " << mesh;
-    if (llvm::is_contained(axes.take_front(i), axis))
-      return op->emitOpError()
-             << "names axis \"" << axis.getValue() << "\" twice";
-  }
-  return success();
-}
-
-static int64_t countCoordinates(MeshAttr mesh, ArrayRef<StringAttr> axes) {
-  int64_t count = 1;
-  for (StringAttr axis : axes)
-    count *= mesh.getAxisSize(axis.getValue());
-  return count;
-}
-
-//===----------------------------------------------------------------------===//
-// LookupOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult LookupOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  MeshAttr mesh;
-  SmallVector<StringAttr> axes = axisNames(getAxes());
-  if (failed(verifyAxes(*this, getMeshAttr(), axes, symbols, mesh)))
-    return failure();
-  int64_t coordinates = countCoordinates(mesh, axes);
-  if (static_cast<int64_t>(getTable().size()) != coordinates)
-    return emitOpError() << "has a table of " << getTable().size()
-                         << " entries, but there are " << coordinates
-                         << " coordinates along its axes";
-  return success();
-}
-
-OpFoldResult LookupOp::fold(FoldAdaptor) {
-  ArrayRef<int64_t> table = getTable();
-  if (!getFormula() && !table.empty() && llvm::all_equal(table))
-    return IntegerAttr::get(getType(), table.front());
-  return {};
-}
-
-void LookupOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
-                                 SetIntRangeFn setResultRanges) {
-  if (getFormulaAttr()) {
-    auto [least, greatest] = rangeOf(*this);
-    return setResultRanges(
-        getResult(), ConstantIntRanges::fromSigned(APInt(64, least, true),
-                                                   APInt(64, greatest, true)));
-  }
-  if (ArrayRef<int64_t> table = getTable(); !table.empty())
-    setResultRanges(getResult(),
-                    ConstantIntRanges::fromSigned(
-                        APInt(64, *llvm::min_element(table), true),
-                        APInt(64, *llvm::max_element(table), true)));
-}
-
-//===----------------------------------------------------------------------===//
-// DilateOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult DilateOp::verify() {
-  auto input = cast<RankedTensorType>(getInput().getType());
-  auto result = cast<RankedTensorType>(getResult().getType());
-  if (input.getRank() != result.getRank() ||
-      input.getElementType() != result.getElementType())
-    return emitOpError()
-           << "has input " << input << " and result " << result
-           << ", expected the same element type and number of dims";
-  if (static_cast<int64_t>(getDim()) >= input.getRank())
-    return emitOpError() << "has dim " << getDim() << ", but the tensor has "
-                         << input.getRank() << " dims";
-  if (static_cast<int64_t>(getFactor()) < 1)
-    return emitOpError() << "has factor " << getFactor()
-                         << ", expected at least 1";
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// PadOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult PadOp::verify() {
-  auto input = cast<RankedTensorType>(getInput().getType()),
-       result = cast<RankedTensorType>(getType());
-  if (input.getRank() != result.getRank() ||
-      input.getElementType() != result.getElementType())
-    return emitOpError()
-           << "has input " << input << " and result " << result
-           << ", expected the same element type and number of dims";
-  if (static_cast<int64_t>(getLow().size()) != input.getRank() ||
-      getHigh().size() != getLow().size())
-    return emitOpError() << "has " << getLow().size() << " low and "
-                         << getHigh().size() << " high amounts for "
-                         << input.getRank() << " dims";
-  for (int64_t i = 0; i < input.getRank(); ++i) {
-    int64_t size = input.getDimSize(i),
-            padded = size + getLow()[i] + getHigh()[i];
-    if (padded != result.getDimSize(i))
-      return emitOpError() << "makes " << padded << " elements of the " << size
-                           << " in dim " << i << ", but its result has "
-                           << result.getDimSize(i);
-    if (size == 0 && padded != 0)
-      return emitOpError() << "pads dim " << i
-                           << ", which has no elements to read";
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// DealOp, DealtIotaOp
-//===----------------------------------------------------------------------===//
-
-/// Checks that shards of `sizes` are all of a dim of `extent`.
-static LogicalResult verifyDealt(Operation *op, ArrayRef<int64_t> sizes,
-                                 int64_t extent) {
-  std::optional<Boundaries> shards =
-      Boundaries::fromSizes({sizes.data(), sizes.size()});
-  if (!shards)
-    return op->emitOpError()
-           << "has sizes " << DenseI64ArrayAttr::get(op->getContext(), sizes)
-           << ", expected one of at least 0 for each shard";
-  if (shards->size() != extent)
-    return op->emitOpError() << "has sizes that add up to " << shards->size()
-                             << ", but the dim has " << extent << " elements";
-  return success();
-}
-
-LogicalResult DealOp::verify() {
-  auto type = cast<RankedTensorType>(getType());
-  if (static_cast<int64_t>(getDim()) < 0 ||
-      static_cast<int64_t>(getDim()) >= type.getRank())
-    return emitOpError() << "has dim " << getDim() << ", but the tensor has "
-                         << type.getRank() << " dims";
-  return verifyDealt(*this, getSizes(), type.getDimSize(getDim()));
-}
-
-LogicalResult DealtIotaOp::verify() {
-  return verifyDealt(*this, getSizes(),
-                     cast<RankedTensorType>(getType()).getDimSize(0));
-}
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Exchanges
@@ -351,24 +193,4 @@ ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyDimExchanges(*this, getDims(), getMeshAttr(),
                             cast<RankedTensorType>(getInput().getType()),
                             cast<RankedTensorType>(getType()), symbols);
-}
-
-//===----------------------------------------------------------------------===//
-// RunSiteOp
-//===----------------------------------------------------------------------===//
-
-void RunSiteOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  // Peers take part: never dropped, never moved across one another.
-  effects.emplace_back(MemoryEffects::Write::get());
-  for (OpOperand &operand : getInputsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &operand);
-  for (OpOperand &operand : getInitsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType())) {
-      if (getAccumulates())
-        effects.emplace_back(MemoryEffects::Read::get(), &operand);
-      effects.emplace_back(MemoryEffects::Write::get(), &operand);
-    }
 }

@@ -1,0 +1,90 @@
+//===- SpmdGlobal.td - Ops of the global view --------------*- tablegen -*-===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDGLOBAL_TD
+#define SHARDC_DIALECT_SPMD_IR_SPMDGLOBAL_TD
+
+include "shardc/Dialect/Spmd/IR/SpmdBase.td"
+include "shardc/Dialect/Spmd/IR/SpmdManual.td"
+
+def Spmd_MeshOp : Spmd_Op<"mesh", [Symbol]> {
+  let summary = "A named arrangement of ranks.";
+  let description = [{
+    Rank r has the row-major coordinates of r in the mesh.
+    ```mlir
+    spmd.mesh @mesh = <["x"=4, "y"=2]>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Spmd_MeshAttr:$mesh);
+  let assemblyFormat = "$sym_name `=` $mesh attr-dict";
+}
+
+def Spmd_ConstrainOp : Spmd_Op<"constrain", [Pure, SameOperandsAndResultType]> {
+  let summary = "Ask for a sharding at this place.";
+  let description = [{
+    ```mlir
+    %1 = spmd.constrain %0 <@mesh, [{"x"}, {} ]> : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ShardingAttr:$sharding);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
+}
+
+def Spmd_ExtentOp : Spmd_Op<"extent", [Pure]> {
+  let summary = "An extent that is known when the program is bound, as a value.";
+  let description = [{
+    The number that follows from the mesh's open extents as `placeholder` does.
+    ```mlir
+    %n = spmd.extent 231947 : tensor<i32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$placeholder);
+  let results = (outs 0DTensorOf<[AnyInteger]>:$result);
+  let assemblyFormat = "$placeholder attr-dict `:` type($result)";
+}
+
+def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
+  let summary = "Move a value from one sharding to another.";
+  let description = [{
+    Only the parts that a rank needs and does not own move. `reason` says who asked.
+    ```mlir
+    %1 = spmd.reshard %0 <@mesh, [{"x"}, {} ]> -> <@mesh, [{}, {"x"} ]>
+        reason "operand 1 of 'stablehlo.dot_general' contracts dim 0" : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Spmd_ShardingAttr:$source,
+                       Spmd_ShardingAttr:$target, StrAttr:$reason);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $source `->` $target `reason` $reason attr-dict `:` type($result)";
+}
+
+def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
+  let summary = "Put a dim in the order in which its elements are dealt out from both ends, or `back`.";
+  let description = [{
+    With shard i of `sizes` elements: the result is the i-th part from the front, ⌈size / 2⌉ elements, and the i-th
+    from the end, ⌊size / 2⌋, for each i in turn. Under a causal mask such shards are equal work.
+    ```mlir
+    // 0 1 2 3 4 5 6 7 becomes 0 1 6 7 2 3 4 5.
+    %1 = spmd.deal %0 dim 0 sizes [4, 4] : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, I64Attr:$dim, DenseI64ArrayAttr:$sizes, UnitAttr:$back);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$input `dim` $dim `sizes` $sizes (`back` $back^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
+  let summary = "The index that each element of a dealt dim had.";
+  let description = [{
+    `spmd.deal` of 0, 1, 2 ...
+    ```mlir
+    %0 = spmd.dealt_iota sizes [4, 4] : tensor<8xi32>
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$sizes);
+  let results = (outs 1DTensorOf<[I32, I64]>:$result);
+  let assemblyFormat = "`sizes` $sizes attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDGLOBAL_TD

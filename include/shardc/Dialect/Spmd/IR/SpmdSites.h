@@ -1,0 +1,14 @@
+//===- SpmdSites.h - Ops of communication and calls, after Lowering *- C++
+//-*-===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
+#define SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+#define GET_OP_CLASSES
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h.inc"
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
