@@ -23,6 +23,7 @@
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"
+#include "shardc/Support/Views.h"
 #include "shardrt/CommunicationKernels.h"
 #include "shardrt/TensorMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -47,13 +48,6 @@ enum KernelFlags : int64_t {
 }; // shardrt's DeviceCode::Flags
 /// Most bytes of arguments that a kernel may take.
 static constexpr size_t kMaxArguments = 4096 / 8;
-
-/// The buffer that `memref` is a view of.
-static Value rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -685,7 +679,8 @@ LogicalResult DeviceCalls::run() {
       return WalkResult::skip();
     }
     auto load = dyn_cast<memref::LoadOp>(op);
-    if (load && !rootOf(load.getMemRef()).getDefiningOp<memref::GetGlobalOp>())
+    if (load &&
+        !rootOfView(load.getMemRef()).getDefiningOp<memref::GetGlobalOp>())
       loads.push_back(load);
     return WalkResult::advance();
   });

@@ -20,6 +20,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/PlantedFault.h"
+#include "shardc/Support/Views.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_RELEASELATEPASS
@@ -35,13 +36,6 @@ static constexpr unsigned kMaxUnreleased = 6;
 
 static bool isSite(Operation *op) {
   return isa<RunSiteOp, StartSiteOp, ReleaseSiteOp>(op);
-}
-
-/// What `buffer` is a view of.
-static Value behind(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return buffer;
 }
 
 static bool isArgumentOfFunction(Value buffer) {
@@ -63,7 +57,7 @@ static bool takeTurns(Value a, Value b) {
   SmallVector<BlockArgument> turns{first, second};
   for (size_t i = 0; i < turns.size(); ++i) {
     auto next = dyn_cast<BlockArgument>(
-        behind(loop.getTiedLoopYieldedValue(turns[i])->get()));
+        rootOfView(loop.getTiedLoopYieldedValue(turns[i])->get()));
     if (!next || next.getOwner() != loop.getBody() ||
         next == loop.getInductionVar())
       return false;
@@ -72,9 +66,9 @@ static bool takeTurns(Value a, Value b) {
   }
   llvm::DenseSet<Value> yielded, begun;
   return llvm::all_of(turns, [&](BlockArgument turn) {
-    Value init = behind(loop.getTiedLoopInit(turn)->get());
+    Value init = rootOfView(loop.getTiedLoopInit(turn)->get());
     return init.getDefiningOp<memref::AllocOp>() && begun.insert(init).second &&
-           yielded.insert(behind(loop.getTiedLoopYieldedValue(turn)->get()))
+           yielded.insert(rootOfView(loop.getTiedLoopYieldedValue(turn)->get()))
                .second;
   });
 }
@@ -112,9 +106,9 @@ public:
 
 private:
   bool mayTouch(Value source, ArrayRef<Value> buffers) {
-    Value whole = behind(source);
+    Value whole = rootOfView(source);
     return llvm::any_of(buffers, [&](Value buffer) {
-      Value other = behind(buffer);
+      Value other = rootOfView(buffer);
       // Arguments of the function are buffers apart.
       if (isArgumentOfFunction(whole) && isArgumentOfFunction(other))
         return whole == other;

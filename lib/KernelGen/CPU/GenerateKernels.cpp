@@ -14,6 +14,7 @@
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/Views.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,18 +27,10 @@ namespace shardc {
 #include "shardc/KernelGen/Passes.h.inc"
 
 Value cpu::rootOf(Value memref) {
-  while (true) {
-    Operation *op = memref.getDefiningOp();
-    if (auto view = dyn_cast_or_null<ViewLikeOpInterface>(op)) {
-      memref = view.getViewSource();
-      continue;
-    }
-    if (auto part = cpu::partOfComplex(memref)) {
-      memref = part->memref;
-      continue;
-    }
-    return memref;
-  }
+  memref = rootOfView(memref);
+  while (auto part = cpu::partOfComplex(memref))
+    memref = rootOfView(part->memref);
+  return memref;
 }
 
 bool cpu::mayAlias(Value a, Value b) {

@@ -17,6 +17,7 @@
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/Views.h"
 
 using namespace mlir;
 
@@ -29,12 +30,6 @@ namespace shardc {
 static constexpr int kMostCandidates = 16;
 /// Of what stands between a writer and a later reader so much is looked at.
 static constexpr size_t kMostMoved = 2048;
-
-static Value rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
 
 static bool isOwnMemory(Value root) {
   if (root.getDefiningOp<memref::AllocOp>() ||
@@ -60,8 +55,8 @@ bool areOneInPlace(Value a, Value b) {
 }
 
 static bool mayAlias(Value a, Value b) {
-  a = rootOf(a);
-  b = rootOf(b);
+  a = rootOfView(a);
+  b = rootOfView(b);
   return a == b || !isOwnMemory(a) || !isOwnMemory(b) || areOneInPlace(a, b);
 }
 
@@ -225,12 +220,13 @@ static bool isElementwise(Operation *op, Value argument, Value result) {
   generic->walk([&](Operation *inner) {
     if (inner != op)
       for (Value operand : inner->getOperands())
-        isPlain &= !isa<BaseMemRefType>(operand.getType()) ||
-                   (rootOf(operand) != argument && rootOf(operand) != result);
+        isPlain &=
+            !isa<BaseMemRefType>(operand.getType()) ||
+            (rootOfView(operand) != argument && rootOfView(operand) != result);
   });
   OpOperand *written = nullptr;
   for (OpOperand &output : generic.getDpsInitsMutable())
-    if (rootOf(output.get()) == result)
+    if (rootOfView(output.get()) == result)
       written = &output;
   if (!isPlain || !written)
     return false;
@@ -238,7 +234,7 @@ static bool isElementwise(Operation *op, Value argument, Value result) {
   if (!map.isPermutation())
     return false;
   return llvm::all_of(generic->getOpOperands(), [&](OpOperand &operand) {
-    Value root = rootOf(operand.get());
+    Value root = rootOfView(operand.get());
     if (root != argument && root != result)
       return isOwnMemory(root);
     return wholeBehind(operand.get()) == root &&
@@ -285,7 +281,7 @@ Access::Access(Operation *op) {
   if (isa<spmd::StartSiteOp, spmd::ReleaseSiteOp>(op)) {
     for (Value operand : op->getOperands())
       if (isa<BaseMemRefType>(operand.getType()))
-        reads.push_back(rootOf(operand));
+        reads.push_back(rootOfView(operand));
     return;
   }
   auto effects = getEffectsRecursively(op);
@@ -301,9 +297,9 @@ Access::Access(Operation *op) {
       // Of a site, one on nothing in particular says that peers take part.
       isUnknown |= !isa<spmd::RunSiteOp>(op);
     else if (isa<MemoryEffects::Read>(effect.getEffect()))
-      reads.push_back(rootOf(value));
+      reads.push_back(rootOfView(value));
     else
-      writes.push_back(rootOf(value));
+      writes.push_back(rootOfView(value));
   }
 }
 
@@ -426,7 +422,7 @@ bool InPlace::tryPair(unsigned input, unsigned output) {
 void InPlace::writeEarly() {
   Block *body = &function.getBody().front();
   auto isInPlace = [&](Value buffer) {
-    auto argument = dyn_cast<BlockArgument>(rootOf(buffer));
+    auto argument = dyn_cast<BlockArgument>(rootOfView(buffer));
     return argument && argument.getOwner() == body &&
            spmd::contract::InPlace::ofArgument(function,
                                                argument.getArgNumber());

@@ -239,12 +239,12 @@ static SmallVector<scf::ForOp> independentLoops(ArrayRef<scf::ForOp> nest) {
   scf::ForOp outer = nest.front();
   outer->walk([&](Operation *op) {
     if (auto load = dyn_cast<memref::LoadOp>(op)) {
-      accesses[rootOf(load.getMemRef())].push_back(
+      accesses[rootOfView(load.getMemRef())].push_back(
           {load.getMemRef(), llvm::to_vector_of<Value>(load.getIndices())});
     } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
-      accesses[rootOf(store.getMemRef())].push_back(
+      accesses[rootOfView(store.getMemRef())].push_back(
           {store.getMemRef(), llvm::to_vector_of<Value>(store.getIndices())});
-      stored.insert(rootOf(store.getMemRef()));
+      stored.insert(rootOfView(store.getMemRef()));
     } else {
       known &=
           llvm::none_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) &&

@@ -95,12 +95,6 @@ void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
   loop->setAttr("llvm.loop_annotation", unrolling(loop.getContext(), count));
 }
 
-Value gpukernels::rootOf(Value memref) {
-  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
-    memref = view.getViewSource();
-  return memref;
-}
-
 bool gpukernels::areDisjoint(Value a, Value b) {
   auto first = wholeBehind(a).getDefiningOp<memref::SubViewOp>(),
        second = wholeBehind(b).getDefiningOp<memref::SubViewOp>();

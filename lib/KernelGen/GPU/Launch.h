@@ -9,6 +9,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardc/Support/Views.h"
 
 namespace shardc::gpukernels {
 using namespace mlir;
@@ -75,8 +76,6 @@ void setUnrolling(scf::ForOp loop, int64_t count);
 
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
-/// The buffer that `memref` is a view of.
-Value rootOf(Value memref);
 /// True if two views of one buffer are known to have no element in common.
 bool areDisjoint(Value a, Value b);
 

@@ -103,7 +103,7 @@ struct Step {
 } // namespace
 
 static Place placeOf(Value memref) {
-  Value root = rootOf(memref);
+  Value root = rootOfView(memref);
   auto argument = dyn_cast<BlockArgument>(root);
   bool isOwn =
       argument
@@ -142,7 +142,7 @@ static void note(Operation *op, Touched &touched, bool inKernel) {
   };
   auto add = [](SmallVectorImpl<Place> &places, Value memref) {
     // Shared memory is a block's own.
-    auto argument = dyn_cast<BlockArgument>(rootOf(memref));
+    auto argument = dyn_cast<BlockArgument>(rootOfView(memref));
     if (argument && isa<gpu::LaunchOp>(argument.getOwner()->getParentOp()))
       return;
     if (llvm::none_of(

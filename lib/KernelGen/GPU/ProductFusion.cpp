@@ -33,7 +33,7 @@ static bool isHarmless(Operation *op) {
 static bool touches(linalg::GenericOp op, Value root, bool writes) {
   return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
     return isMemref(&operand) && (!writes || op.isDpsInit(&operand)) &&
-           rootOf(operand.get()) == root;
+           rootOfView(operand.get()) == root;
   });
 }
 
@@ -59,7 +59,7 @@ static Value filledWith(linalg::GenericOp op, Value memref) {
 /// number of the operand that is the results.
 static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
                             unsigned &result) {
-  Value memref = product.getDpsInitOperand(0)->get(), root = rootOf(memref);
+  Value memref = product.getDpsInitOperand(0)->get(), root = rootOfView(memref);
   if (op.getNumReductionLoops() != 0 ||
       op.getDpsInputOperands().size() > kMostInputs ||
       op.getBody()->getOperations().size() > kMostBody ||
@@ -82,18 +82,19 @@ static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
     if (isOutput && !own.isPermutation())
       return false;
     // Only its own element may be what another thread has written.
-    if (&operand != found && rootOf(operand.get()) == root &&
+    if (&operand != found && rootOfView(operand.get()) == root &&
         (!isOutput || operand.get() != memref || own != map))
       return false;
     if (!isOutput)
       continue;
     // Blocks that still multiply must not see it.
     for (OpOperand *input : product.getDpsInputOperands())
-      if (isMemref(input) && rootOf(input->get()) == rootOf(operand.get()))
+      if (isMemref(input) &&
+          rootOfView(input->get()) == rootOfView(operand.get()))
         return false;
     for (OpOperand &other : op->getOpOperands())
       if (&other != &operand && &other != found && isMemref(&other) &&
-          rootOf(other.get()) == rootOf(operand.get()) &&
+          rootOfView(other.get()) == rootOfView(operand.get()) &&
           (op.isDpsInit(&other) || other.get() != operand.get() ||
            op.getMatchingIndexingMap(&other) != own))
         return false;
@@ -113,7 +114,7 @@ static bool mayTouch(Operation *op, Value memref, Value root) {
       return WalkResult::advance();
     bool touches = llvm::any_of(inner->getOperands(), [&](Value operand) {
       return isa<BaseMemRefType>(operand.getType()) &&
-             rootOf(operand) == root && !areDisjoint(operand, memref);
+             rootOfView(operand) == root && !areDisjoint(operand, memref);
     });
     return touches ? WalkResult::interrupt() : WalkResult::advance();
   });
@@ -124,7 +125,7 @@ static bool mayTouch(Operation *op, Value memref, Value root) {
 /// and nothing else touches it in between; null if there is none.
 static linalg::GenericOp findFill(linalg::GenericOp op, OpOperand &output,
                                   Value &start) {
-  Value memref = output.get(), root = rootOf(memref);
+  Value memref = output.get(), root = rootOfView(memref);
   auto argument = dyn_cast<BlockArgument>(root);
   bool isOwn = argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
                         : root.getDefiningOp<memref::AllocOp>() != nullptr;
@@ -168,7 +169,8 @@ void gpukernels::foldFills(linalg::GenericOp op) {
   // An op that reads what it writes sees the number in one of them alone.
   for (OpOperand *input : op.getDpsInputOperands())
     for (OpOperand &output : op.getDpsInitsMutable())
-      if (isMemref(input) && rootOf(input->get()) == rootOf(output.get()))
+      if (isMemref(input) &&
+          rootOfView(input->get()) == rootOfView(output.get()))
         return;
   if (fills.empty())
     return;
@@ -191,7 +193,7 @@ Fusion gpukernels::fuseAround(linalg::GenericOp op,
                               llvm::DenseSet<Operation *> &taken) {
   Fusion fusion;
   OpOperand *output = op.getDpsInitOperand(0);
-  Value memref = output->get(), root = rootOf(memref);
+  Value memref = output->get(), root = rootOfView(memref);
   AffineMap map = op.getMatchingIndexingMap(output);
   if (!map.isProjectedPermutation())
     return fusion;
@@ -218,7 +220,7 @@ Fusion gpukernels::fuseAround(linalg::GenericOp op,
     // The product is moved behind it.
     if (llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
           return isMemref(input) &&
-                 touches(generic, rootOf(input->get()), /*writes=*/true);
+                 touches(generic, rootOfView(input->get()), /*writes=*/true);
         }))
       break;
   }

@@ -255,16 +255,17 @@ bool RowGroup::add(linalg::GenericOp op, bool inFront) {
            !llvm::is_contained(x.rows, -1);
   };
   for (const Access &access : found) {
-    for (const Access &other : accesses.lookup(rootOf(access.memref)))
+    for (const Access &other : accesses.lookup(rootOfView(access.memref)))
       if ((access.writes || other.writes) && !isOwnRow(access, other))
         return false;
     for (const Access &other : found)
-      if (access.writes && rootOf(other.memref) == rootOf(access.memref) &&
+      if (access.writes &&
+          rootOfView(other.memref) == rootOfView(access.memref) &&
           !isOwnRow(access, other))
         return false;
   }
   for (Access &access : found)
-    accesses[rootOf(access.memref)].push_back(access);
+    accesses[rootOfView(access.memref)].push_back(access);
   for (auto [dim, all] : llvm::zip_equal(member.rows, rowSizes))
     llvm::append_range(all, sizes[dim]);
   members.insert(inFront ? members.begin() : members.end(), std::move(member));
@@ -473,7 +474,7 @@ void RowGroup::emit() {
       return member.isSingle() || (member.reduces() && access.writes);
     };
     bool meets = llvm::any_of(found, [&](const Access &access) {
-      Value root = rootOf(access.memref);
+      Value root = rootOfView(access.memref);
       return wroteAll.contains(root) ||
              (!isByFirst(access) && wroteFirst.contains(root)) ||
              (access.writes && readAll.contains(root));
@@ -486,7 +487,7 @@ void RowGroup::emit() {
     }
     emitMember(b, member, dims[i], areas[i]);
     for (const Access &access : found) {
-      Value root = rootOf(access.memref);
+      Value root = rootOfView(access.memref);
       if (access.writes)
         (isByFirst(access) ? wroteFirst : wroteAll).insert(root);
       if (!isByFirst(access))

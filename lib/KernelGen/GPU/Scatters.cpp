@@ -73,7 +73,7 @@ bool Scatter::note(Value memref, bool writes) {
     access.memref = memref;
     access.at.resize(cast<MemRefType>(memref.getType()).getRank());
   }
-  Value root = rootOf(access.memref);
+  Value root = rootOfView(access.memref);
   if (writes)
     stored.insert(root);
   accesses[root].push_back(std::move(access));
@@ -84,7 +84,7 @@ bool Scatter::readOp(Operation *op) {
   auto element = [&](Value memref, OperandRange at, bool writes) {
     if (isInside(memref))
       return false;
-    Value root = rootOf(memref);
+    Value root = rootOfView(memref);
     if (writes)
       stored.insert(root);
     accesses[root].push_back({memref, llvm::to_vector_of<Value>(at)});
@@ -176,7 +176,7 @@ int64_t Scatter::pointsOfUpdates() {
         continue;
       auto view = operand.get().getDefiningOp<memref::SubViewOp>();
       Value memref = view && isInside(view) ? view.getSource() : operand.get();
-      if (!stored.contains(rootOf(memref)))
+      if (!stored.contains(rootOfView(memref)))
         continue;
       // The same rows, point for point.
       auto first = cast<MemRefType>(
@@ -395,7 +395,7 @@ static std::optional<ExactUpdate> findExactUpdate(Scatter &scatter) {
   int64_t accesses = 0;
   scatter.loop.walk([&](Operation *op) {
     if (auto load = dyn_cast<memref::LoadOp>(op);
-        load && rootOf(load.getMemRef()) == root) {
+        load && rootOfView(load.getMemRef()) == root) {
       update.load = load;
       ++accesses;
     } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
