@@ -1,6 +1,7 @@
 //===- Metadata.cpp - What an artifact says about itself ------------------===//
 
 #include "shardc/Translation/Metadata.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Seal/Interface.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -14,7 +15,6 @@ static constexpr int64_t kMaxRanks = 65536;
 static constexpr size_t kMaxAxes = 32;
 static constexpr size_t kMaxDims = 16;
 static constexpr size_t kMaxNameBytes = 4096;
-static constexpr int64_t kMaxElements = int64_t(1) << 48;
 static constexpr size_t kMaxTextBytes = 100 * 1000 * 1000;
 static constexpr int kMaxNesting = 32;
 

@@ -6,10 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Plan.h"
+#include "shardc/Layout/Limits.h"
 #include <algorithm>
 
 using namespace shardrt;
 using namespace shardc;
+
+// What a table of sites may say is part of what programs and the runtime tell
+// each other, so its header says it by itself.
+static_assert(shardrt::detail::maxExtent == kMaxElements);
 
 static Box domainOf(const Exchange &exchange) {
   Box box;
@@ -33,7 +38,7 @@ static int64_t checkedVolume(const Box &box) {
       return 0;
   for (Interval interval : box)
     if (__builtin_mul_overflow(volume, interval.size(), &volume) ||
-        volume > int64_t(1) << 48)
+        volume > kMaxElements)
       return -1;
   return volume;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Reduce.h"
+#include "shardc/Layout/Limits.h"
 #include <cstring>
 
 using namespace shardrt;
@@ -59,7 +60,7 @@ static void closeAll(shardrt_context &ctx, const Ticket &ticket,
 const SitePlan *shardrt::findAllReduce(shardrt_context &ctx, int64_t site,
                                        int64_t count) {
   const SitePlan *plan = findPlan(ctx, site, SiteKind::AllReduce);
-  if (!plan || (count >= 0 && count <= int64_t(1) << 48))
+  if (!plan || (count >= 0 && count <= shardc::kMaxElements))
     return plan;
   ctx.fail(SHARDRT_USAGE, ctx.program->describe(site, true) + ": " +
                               std::to_string(count) +

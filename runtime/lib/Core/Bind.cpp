@@ -7,6 +7,7 @@
 
 #include "Core/Program.h"
 #include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Limits.h"
 #include <set>
 
 using namespace shardrt;
@@ -17,7 +18,7 @@ using shardc::BoundTable;
 static constexpr int64_t largestArena = int64_t(1) << 48;
 
 /// Of one argument or result.
-static constexpr int64_t mostElements = int64_t(1) << 48;
+static constexpr int64_t mostElements = shardc::kMaxElements;
 
 using Sizes = std::map<std::pair<int64_t, int64_t>, std::vector<int64_t>>;
 
