@@ -33,13 +33,7 @@ static constexpr int64_t kFewFeatures = 128;
 static constexpr int64_t kTallRows = 128 * 128;
 
 /// Lines of a tensor as they stand in shared memory.
-struct PairSteps::Strip {
-  const Tensor *tensor;
-  unsigned lineDim; ///< whose indices are lines
-  int64_t lines;
-  unsigned dim;  ///< along which neighbours lie
-  int64_t first; ///< along it
-  int64_t length;
+struct PairSteps::Strip : PairSteps::Lines {
   bool isWide; ///< f32 in memory
 
   int64_t pitchBytes() const { return (length + kPiece) * 2; }
@@ -88,31 +82,23 @@ static bool liesInPieces(const Tensor &tensor, unsigned dim) {
 /// What a kernel for `pass` reads, of tiles of tileColumns; nothing where it is
 /// none.
 std::optional<PairSteps::Strips> PairSteps::stripsFor(const Pass &pass) {
-  bool rowsAreQueries = rowDim == q, fits = true;
+  std::optional<Operands> operands =
+      operandsOf(pass, kWarps * 8 * perThread, features);
+  if (!operands)
+    return std::nullopt;
   Strips strips;
-  auto put = [&](SmallVector<Strip> &to, const Tensor &tensor, unsigned dim,
-                 int64_t first, int64_t length) {
-    bool isLeft = &to == &strips.lefts, isWide = !isHalf(tensor);
-    // A block's rows are brought once.
-    fits &= ShapedType::isStatic(sizeOf(dim)) && sizeOf(dim) <= kSlab &&
-            liesInPieces(tensor, dim) && (!isWide || roundsWide(tensor)) &&
-            !(isLeft && llvm::any_of(inner, [&](unsigned other) {
-                return tensor.has(other);
-              }));
-    to.push_back({&tensor, isLeft ? rowDim : columnDim,
-                  isLeft ? kWarps * 8 * perThread : tileColumns, dim, first,
-                  static_cast<int64_t>(llvm::alignTo(length, kPart)), isWide});
+  strips.factor = operands->factor;
+  bool fits = true;
+  auto put = [&](SmallVector<Strip> &to, ArrayRef<Lines> from) {
+    for (const Lines &lines : from) {
+      bool isWide = !isHalf(*lines.tensor);
+      fits &= liesInPieces(*lines.tensor, lines.dim) &&
+              (!isWide || roundsWide(*lines.tensor));
+      to.push_back({lines, isWide});
+    }
   };
-  put(strips.lefts, rowsAreQueries ? query : key, d, 0, sizeOf(d));
-  put(strips.tiles, rowsAreQueries ? key : query, d, 0, sizeOf(d));
-  if (pass.weigh == Weigh::Slopes) {
-    put(strips.lefts, rowsAreQueries ? rows[2] : value, e, 0, sizeOf(e));
-    put(strips.tiles, rowsAreQueries ? value : rows[2], e, 0, sizeOf(e));
-  }
-  if (strips.tiles.front().tensor != pass.factor) {
-    strips.factor = strips.tiles.size();
-    put(strips.tiles, *pass.factor, pass.feature, pass.slab, features);
-  }
+  put(strips.lefts, operands->lefts);
+  put(strips.tiles, operands->tiles);
   if (!fits || strips.areaBytes() > kMostBytes)
     return std::nullopt;
   return strips;

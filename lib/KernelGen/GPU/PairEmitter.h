@@ -236,6 +236,28 @@ private:
                 llvm::function_ref<Carried(Value, Carried)> body);
   void extraGradient(unsigned which);
 
+  // In shared memory.
+  /// Lines of a tensor: those of a block's rows, or of a tile of columns.
+  struct Lines {
+    const Tensor *tensor;
+    unsigned lineDim; ///< whose indices are lines
+    int64_t lines;
+    unsigned dim;  ///< along which neighbours lie
+    int64_t first; ///< along it
+    int64_t length;
+  };
+  struct Operands {
+    SmallVector<Lines> lefts, tiles; ///< for each product of scores
+    /// The one of `tiles` that weights are multiplied with: it is of scores as
+    /// well, or the last.
+    size_t factor = 0;
+  };
+  /// What `pass` multiplies, with `leftLines` rows of a block, tiles of
+  /// tileColumns, and `numFeatures` of its factor; nothing where dims are
+  /// longer than a slab, or a block's rows cannot be brought once.
+  std::optional<Operands> operandsOf(const Pass &pass, int64_t leftLines,
+                                     int64_t numFeatures);
+
   // With copies ahead.
   /// Scores and weights need few registers beside them.
   bool leavesRegisters() {

@@ -315,6 +315,38 @@ void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
   }
 }
 
+std::optional<PairSteps::Operands> PairSteps::operandsOf(const Pass &pass,
+                                                         int64_t leftLines,
+                                                         int64_t numFeatures) {
+  bool rowsAreQueries = rowDim == q, fits = true;
+  Operands operands;
+  auto put = [&](SmallVector<Lines> &to, const Tensor &tensor, unsigned dim,
+                 int64_t first, int64_t length) {
+    bool isLeft = &to == &operands.lefts;
+    fits &= ShapedType::isStatic(sizeOf(dim)) && sizeOf(dim) <= kSlab;
+    // A block's rows are brought once.
+    fits &= !isLeft || llvm::none_of(inner, [&](unsigned other) {
+      return tensor.has(other);
+    });
+    to.push_back({&tensor, isLeft ? rowDim : columnDim,
+                  isLeft ? leftLines : tileColumns, dim, first,
+                  static_cast<int64_t>(llvm::alignTo(length, kPart))});
+  };
+  put(operands.lefts, rowsAreQueries ? query : key, d, 0, sizeOf(d));
+  put(operands.tiles, rowsAreQueries ? key : query, d, 0, sizeOf(d));
+  if (pass.weigh == Weigh::Slopes) {
+    put(operands.lefts, rowsAreQueries ? rows[2] : value, e, 0, sizeOf(e));
+    put(operands.tiles, rowsAreQueries ? value : rows[2], e, 0, sizeOf(e));
+  }
+  if (operands.tiles.front().tensor != pass.factor) {
+    operands.factor = operands.tiles.size();
+    put(operands.tiles, *pass.factor, pass.feature, pass.slab, numFeatures);
+  }
+  if (!fits)
+    return std::nullopt;
+  return operands;
+}
+
 gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
   if (gpu::LaunchOp launch = emitOnCopies(pass))
     return launch;

@@ -54,13 +54,7 @@ struct BoxDims {
 
 /// Lines of a tensor as they stand in shared memory: one behind the other as
 /// often as its numbers have terms.
-struct PairSteps::Panels {
-  const Tensor *tensor;
-  unsigned lineDim; ///< whose indices are lines
-  int64_t lines;
-  unsigned dim;  ///< along which neighbours lie
-  int64_t first; ///< along it
-  int64_t length;
+struct PairSteps::Panels : PairSteps::Lines {
   int64_t terms = 1;
   BoxDims box; ///< of one term
   Value map;   ///< what TMA copies are told of it
@@ -184,45 +178,34 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
   };
   if (isSmall(rowDim) || isSmall(columnDim))
     return std::nullopt;
-  bool rowsAreQueries = rowDim == q;
+  int64_t last = (together ? kConsumers : 1) * features;
+  std::optional<Operands> operands =
+      operandsOf(pass, (together ? 1 : kConsumers) * kGroupRows, last);
+  if (!operands)
+    return std::nullopt;
   Ring ring;
   ring.together = together;
+  ring.factor = operands->factor;
   bool fits = true;
   int64_t boxes = 0;
-  auto add = [&](SmallVector<Panels> &to, const Tensor &tensor, unsigned dim,
-                 int64_t first, int64_t length) {
-    bool isLeft = &to == &ring.lefts;
-    unsigned lineDim = isLeft ? rowDim : columnDim;
-    Type element = getElementTypeOrSelf(tensor.memref.getType());
-    std::optional<BoxDims> box = boxOf(tensor, lineDim, dim);
-    fits &= (element == half || (element.isF32() && half.isBF16())) && box &&
-            ShapedType::isStatic(sizeOf(dim)) && sizeOf(dim) <= kSlab;
-    // A block's rows are brought once.
-    fits &= !isLeft || llvm::none_of(inner, [&](unsigned other) {
-      return tensor.has(other);
-    });
-    boxes += element == half;
-    int64_t lines =
-        isLeft ? (together ? 1 : kConsumers) * kGroupRows : tileColumns;
-    to.push_back({&tensor, lineDim, lines, dim, first,
-                  static_cast<int64_t>(llvm::alignTo(length, kPart)),
-                  element == half ? 1 : kTerms, box.value_or(BoxDims()),
-                  Value()});
+  auto put = [&](SmallVector<Panels> &to, ArrayRef<Lines> from) {
+    for (const Lines &lines : from) {
+      Type element = getElementTypeOrSelf(lines.tensor->memref.getType());
+      std::optional<BoxDims> box =
+          boxOf(*lines.tensor, lines.lineDim, lines.dim);
+      fits &= (element == half || (element.isF32() && half.isBF16())) && box;
+      boxes += element == half;
+      to.push_back({lines, element == half ? 1 : kTerms,
+                    box.value_or(BoxDims()), Value()});
+    }
   };
-  add(ring.lefts, rowsAreQueries ? query : key, d, 0, sizeOf(d));
-  add(ring.tiles, rowsAreQueries ? key : query, d, 0, sizeOf(d));
-  if (pass.weigh == Weigh::Slopes) {
-    add(ring.lefts, rowsAreQueries ? rows[2] : value, e, 0, sizeOf(e));
-    add(ring.tiles, rowsAreQueries ? value : rows[2], e, 0, sizeOf(e));
-  }
-  // Of the factor, the pass's features: past the last there are zeros.
-  int64_t last = (together ? kConsumers : 1) * features;
+  put(ring.lefts, operands->lefts);
+  put(ring.tiles, operands->tiles);
+  // Of a factor that is of scores too, the pass's features: past the last there
+  // are zeros.
   if (ring.tiles.front().tensor == pass.factor) {
     int64_t &length = ring.tiles.front().length;
     length = std::max(length, pass.slab + last);
-  } else {
-    ring.factor = ring.tiles.size();
-    add(ring.tiles, *pass.factor, pass.feature, pass.slab, last);
   }
   if (!fits || boxes > SHARDRT_MAP_MOST)
     return std::nullopt;
