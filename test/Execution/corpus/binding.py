@@ -94,6 +94,19 @@ def failure(command: list[str], result: subprocess.CompletedProcess) -> str:
     return f"{shlex.join(command[1:])}: code {result.returncode}: {says(result)}"
 
 
+def compile_artifact(options: argparse.Namespace, command: list[str]) -> tuple[str, str] | None:
+    """Run ``command``, which compiles. Returns how the program came out where there is no artifact, else None."""
+    compiled = execute(options, command)
+    if compiled.returncode == UNSUPPORTED:
+        return "refused", says(compiled)
+    return ("FAILED", failure(command, compiled)) if compiled.returncode else None
+
+
+def outcome(failures: list[str], runs: int, line: str) -> tuple[str, str]:
+    """How a program came out of ``runs`` runs, of which ``failures`` failed; ``line`` is said where none did."""
+    return ("FAILED", f"{len(failures)} of {runs} runs: {failures[0]}") if failures else ("equal", line)
+
+
 class Results:
     """What a file keeps of one shard-run: how programs came out, by program, mesh and options."""
 
@@ -138,11 +151,8 @@ def check_mesh(options: argparse.Namespace, entry: dict, axes: tuple[str, ...]) 
         artifact = f"{folder}/program.so"
         command = [options.shard_translate, str(options.corpus / entry["file"]), f"--symbolic-mesh={','.join(axes)}"]
         command += [f"--mesh={print_mesh(compiled_for)}", "-o", artifact]
-        compiled = execute(options, command)
-        if compiled.returncode == UNSUPPORTED:
-            return "refused", says(compiled)
-        if compiled.returncode:
-            return "FAILED", failure(command, compiled)
+        if refused := compile_artifact(options, command):
+            return refused
         source = random.Random(f"{options.seed} {entry['name']}")
         runs, failures = 0, []
         for mesh in meshes:
@@ -152,9 +162,11 @@ def check_mesh(options: argparse.Namespace, entry: dict, axes: tuple[str, ...]) 
                 ran = execute(options, command)
                 failures += [failure(command, ran)] if ran.returncode else []
                 runs += 1
-    if failures:
-        return "FAILED", f"{len(failures)} of {runs} runs: {failures[0]}"
-    return "equal", f"{runs} runs on {len(meshes)} meshes, {min(map(count_ranks, meshes))} to {max(map(count_ranks, meshes))} ranks"
+    return outcome(
+        failures,
+        runs,
+        f"{runs} runs on {len(meshes)} meshes, {min(map(count_ranks, meshes))} to {max(map(count_ranks, meshes))} ranks",
+    )
 
 
 def count_ranks(mesh: dict[str, int]) -> int:
@@ -170,12 +182,17 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
         artifact = f"{folder}/program.so"
         # As the stored outputs are.
         target = [f"--target={options.device}", "--precision=highest"] if options.device else []
-        command = [options.shard_translate, str(options.corpus / entry["file"]), "--dynamic=all", *meshed, *target, "-o", artifact]
-        compiled = execute(options, command)
-        if compiled.returncode == UNSUPPORTED:
-            return "refused", says(compiled)
-        if compiled.returncode:
-            return "FAILED", failure(command, compiled)
+        command = [
+            options.shard_translate,
+            str(options.corpus / entry["file"]),
+            "--dynamic=all",
+            *meshed,
+            *target,
+            "-o",
+            artifact,
+        ]
+        if refused := compile_artifact(options, command):
+            return refused
         source = random.Random(f"{options.seed} {entry['name']} {print_mesh(mesh)}")
         more, failures = [1.0, 1.0, 1.0], []
         for _ in range(options.sizes):
@@ -186,14 +203,22 @@ def check(options: argparse.Namespace, entry: dict, mesh: dict[str, int]) -> tup
             if not options.costs or ran.returncode:
                 continue
             known = [*meshed, *([f"--device={options.device}", "--precision=highest"] if options.device else [])]
-            command = [options.shard_run, str(options.corpus / entry["file"]), "--report=json", *known, *sizes, *compared]
+            command = [
+                options.shard_run,
+                str(options.corpus / entry["file"]),
+                "--report=json",
+                *known,
+                *sizes,
+                *compared,
+            ]
             static = execute(options, command)
             if static.returncode == 0:
-                for i, (open_, known) in enumerate(zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)):
+                for i, (open_, known) in enumerate(
+                    zip(costs(json.loads(ran.stdout)), costs(json.loads(static.stdout)), strict=True)
+                ):
                     more[i] = max(more[i], (open_ or 1) / (known or 1))
-    if failures:
-        return "FAILED", f"{len(failures)} of {options.sizes} runs: {failures[0]}"
-    return "equal", f"ops x{more[0]:.2f} bytes x{more[1]:.2f} memory x{more[2]:.2f}" if options.costs else ""
+    ratios = f"ops x{more[0]:.2f} bytes x{more[1]:.2f} memory x{more[2]:.2f}" if options.costs else ""
+    return outcome(failures, options.sizes, ratios)
 
 
 def meshes_of(entry: dict, which: str) -> list[dict[str, int]]:
@@ -248,25 +273,25 @@ def main() -> int:
     counts = {"equal": 0, "refused": 0, "FAILED": 0}
     results = Results(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        if options.symbolic_mesh:
-            runs = [
-                (entry, mesh, pool.submit(results.of, entry["name"], mesh, functools.partial(check_mesh, options, entry, axes)))
-                for entry in entries
-                for axes in axes_of(entry)
-                for mesh in [f"{','.join(axes)}=?"]
-            ]
-        else:
-            runs = [
-                (entry, text, pool.submit(results.of, entry["name"], text, functools.partial(check, options, entry, mesh)))
-                for entry in entries
-                for mesh in meshes_of(entry, options.meshes)
-                for text in [print_mesh(mesh)]
-            ]
+        cases: list[tuple[dict, str, Callable[[], tuple[str, str]]]] = []
+        for entry in entries:
+            if options.symbolic_mesh:
+                open_axes = axes_of(entry)
+                cases += [
+                    (entry, f"{','.join(axes)}=?", functools.partial(check_mesh, options, entry, axes))
+                    for axes in open_axes
+                ]
+            else:
+                meshes = meshes_of(entry, options.meshes)
+                cases += [(entry, print_mesh(mesh), functools.partial(check, options, entry, mesh)) for mesh in meshes]
+        runs = [(entry, mesh, pool.submit(results.of, entry["name"], mesh, case)) for entry, mesh, case in cases]
         for entry, mesh, run in runs:
             status, line = run.result()
             counts[status] += 1
             print(f"{entry['name']:29} {mesh:16} {status:8} {line}", flush=True)
-    print(f"{counts['equal']} passed, {counts['FAILED']} failed, {counts['refused']} refused, {time.monotonic() - begin:.0f} s")
+    print(
+        f"{counts['equal']} passed, {counts['FAILED']} failed, {counts['refused']} refused, {time.monotonic() - begin:.0f} s"
+    )
     return 1 if counts["FAILED"] else 0
 
 
