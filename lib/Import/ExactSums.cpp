@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ExactSums.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
