@@ -320,30 +320,50 @@ static bool isEmpty(ArrayRef<OpFoldResult> sizes) {
       sizes, [](OpFoldResult size) { return isConstantIntValue(size, 0); });
 }
 
+/// The sizes as a shape, `?` where they are not known.
+static SmallVector<int64_t> shapeOf(ArrayRef<OpFoldResult> sizes) {
+  return llvm::map_to_vector(sizes, [](OpFoldResult size) {
+    return getConstantIntValue(size).value_or(ShapedType::kDynamic);
+  });
+}
+
+/// MLIR 22, once an offset is known, takes the first dims of one element to be
+/// those that a slice of lower rank lacks. Whether there are others.
+static bool lacksOthers(ArrayRef<OpFoldResult> sizes, RankedTensorType type) {
+  int64_t lacking = int64_t(sizes.size()) - type.getRank();
+  int64_t ones = llvm::count_if(
+      sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
+  return lacking > 0 && ones > lacking;
+}
+
 Value Lowerer::slice(Value tensor, ArrayRef<OpFoldResult> offsets,
                      ArrayRef<OpFoldResult> sizes,
                      ArrayRef<OpFoldResult> strides, RankedTensorType type) {
-  if (!isEmpty(sizes))
-    return type ? tensor::ExtractSliceOp::create(b, type, tensor, offsets,
-                                                 sizes, strides)
-                : tensor::ExtractSliceOp::create(b, tensor, offsets, sizes,
-                                                 strides);
   // A slice of nothing may start at the end, where extract_slice may not.
-  SmallVector<OpFoldResult> kept(sizes);
-  if (type && type.getRank() != static_cast<int64_t>(sizes.size())) {
-    kept.clear();
-    llvm::SmallDenseSet<unsigned> dropped = *computeRankReductionMask(
-        llvm::map_to_vector(sizes,
-                            [](OpFoldResult size) {
-                              return getConstantIntValue(size).value_or(
-                                  ShapedType::kDynamic);
-                            }),
-        type.getShape());
-    for (auto [i, size] : llvm::enumerate(sizes))
-      if (!dropped.contains(i))
-        kept.push_back(size);
+  if (isEmpty(sizes)) {
+    SmallVector<OpFoldResult> kept(sizes);
+    if (type && type.getRank() != static_cast<int64_t>(sizes.size())) {
+      kept.clear();
+      SmallVector<int64_t> shape = shapeOf(sizes);
+      llvm::SmallDenseSet<unsigned> dropped =
+          *computeRankReductionMask(shape, type.getShape());
+      for (auto [i, size] : llvm::enumerate(sizes))
+        if (!dropped.contains(i))
+          kept.push_back(size);
+    }
+    return empty(kept, elementType(tensor.getType()));
   }
-  return empty(kept, elementType(tensor.getType()));
+  if (type && lacksOthers(sizes, type))
+    if (auto groups = getReassociationIndicesForReshape(
+            type.clone(shapeOf(sizes)), type)) {
+      Value whole =
+          tensor::ExtractSliceOp::create(b, tensor, offsets, sizes, strides);
+      return tensor::CollapseShapeOp::create(b, type, whole, *groups);
+    }
+  return type ? tensor::ExtractSliceOp::create(b, type, tensor, offsets, sizes,
+                                               strides)
+              : tensor::ExtractSliceOp::create(b, tensor, offsets, sizes,
+                                               strides);
 }
 
 Value Lowerer::insert(Value update, Value tensor,
@@ -371,21 +391,12 @@ Value Lowerer::insert(Value update, Value tensor,
                  })
                  .getResult(0);
   }
-  // MLIR 22, once an offset is known, takes the first dims of one element to be
-  // those that an update of lower rank lacks: where there are others, it gets
-  // them all.
   auto type = cast<RankedTensorType>(update.getType());
   // Nothing to insert; and no offset lies within a dim of no elements.
   if (llvm::is_contained(type.getShape(), 0))
     return tensor;
-  int64_t lacking = int64_t(sizes.size()) - type.getRank();
-  int64_t ones = llvm::count_if(
-      sizes, [](OpFoldResult size) { return isConstantIntValue(size, 1); });
-  if (lacking > 0 && ones > lacking) {
-    SmallVector<int64_t> shape;
-    for (OpFoldResult size : sizes)
-      shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
-    RankedTensorType full = type.clone(shape);
+  if (lacksOthers(sizes, type)) {
+    RankedTensorType full = type.clone(shapeOf(sizes));
     if (auto groups = getReassociationIndicesForReshape(type, full))
       update = tensor::ExpandShapeOp::create(b, full, update, *groups, sizes);
   }
