@@ -11,6 +11,9 @@ using namespace shardc;
 #include "shardc/Interfaces/OrderCost.cpp.inc"
 #include "shardc/Interfaces/ShardingInterfaces.cpp.inc"
 
+// What a factor's partial results are combined by where nothing is said.
+static_assert(spmd::ReductionKind() == spmd::ReductionKind::Sum);
+
 spmd::DimExchangeAttr Localization::exchangeAttr(int64_t, const IntervalTable &,
                                                  const IntervalTable &) {
   return {};

@@ -16,7 +16,7 @@
 #ifndef SHARDC_INTERFACES_SHARDINGRULE_H
 #define SHARDC_INTERFACES_SHARDINGRULE_H
 
-#include "shardc/Dialect/Spmd/IR/SpmdEnums.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
 #include <optional>
@@ -35,8 +35,9 @@ enum class FactorKind {
 struct Factor {
   int64_t size = 0;
   FactorKind kind = FactorKind::PassThrough;
-  /// How partial results are combined; of Reduction factors only.
-  spmd::ReductionKind reduction = spmd::ReductionKind::Sum;
+  /// How partial results are combined, summed if not said; of Reduction factors
+  /// only.
+  spmd::ReductionKind reduction = spmd::ReductionKind();
   /// True if the local op needs the same size on every rank (feature groups of
   /// a convolution, whose number is an attribute): uneven means whole.
   bool evenOnly = false;
@@ -86,7 +87,7 @@ struct ShardingRule {
   llvm::SmallVector<int64_t, 8> factorSizes() const;
   /// Appends a factor and returns its number.
   int64_t addFactor(int64_t size, FactorKind kind = FactorKind::PassThrough,
-                    spmd::ReductionKind reduction = spmd::ReductionKind::Sum);
+                    spmd::ReductionKind reduction = spmd::ReductionKind());
   /// As text, in the form of the example above on one line, for explain.
   std::string str() const;
 };
