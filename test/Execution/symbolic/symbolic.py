@@ -339,6 +339,17 @@ def uneven_sizes(chosen, arrays, ranks, source):
     return sizes
 
 
+def write_arrays(chosen, source, draw, data):
+    """Draws extents, and writes arguments of these and the results that JAX has for them; returns extents and arguments."""
+    extents = drawn_extents(chosen, source)
+    arrays = arrays_for(chosen, extents, draw)
+    expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
+    members = {f"in{i}": array for i, array in enumerate(arrays)}
+    members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
+    np.savez(data, **members)
+    return extents, arrays
+
+
 def check_bytes(options, name, counts):
     """Compiles a program for each number of ranks, or once, with --reproducible, and compares bytes of results."""
     chosen = PROGRAMS[name]
@@ -356,12 +367,7 @@ def check_bytes(options, name, counts):
             artifacts |= dict.fromkeys(counts, artifact) if options.symbolic_mesh else {ranks: artifact}
         source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
         for draw in range(options.draws):
-            extents = drawn_extents(chosen, source)
-            arrays = arrays_for(chosen, extents, draw)
-            expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
-            members = {f"in{i}": array for i, array in enumerate(arrays)}
-            members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
-            np.savez(data, **members)
+            extents, arrays = write_arrays(chosen, source, draw, data)
             first = None
             for ranks, is_cut in itertools.product(counts, (False, True)):
                 sizes = uneven_sizes(chosen, arrays, ranks, source) if is_cut else []
@@ -393,12 +399,7 @@ def check(options, name, counts):
             return ("refused" if compiled.returncode == UNSUPPORTED else "FAILED"), says(compiled)
         source = random.Random(f"{options.seed} {name} {','.join(map(str, counts))}")
         for ranks, draw in itertools.product(counts, range(options.draws)):
-            extents = drawn_extents(chosen, source)
-            arrays = arrays_for(chosen, extents, draw)
-            expected = jax.tree.leaves(chosen.function(*map(jnp.asarray, arrays)))
-            members = {f"in{i}": array for i, array in enumerate(arrays)}
-            members |= {f"out{i}": np.asarray(array) for i, array in enumerate(expected)}
-            np.savez(data, **members)
+            extents, arrays = write_arrays(chosen, source, draw, data)
             sizes = uneven_sizes(chosen, arrays, ranks, source) if draw % 2 else []
             tolerance = [f"--rtol={chosen.tolerance}", f"--atol={chosen.tolerance}"]
             sizes += [f"--ranks={ranks}"] if options.symbolic_mesh else []
