@@ -402,7 +402,8 @@ shardc_program_result_box(const shardc_program *program, int64_t index,
 SHARDC_EXPORT const char *
 shardc_program_metadata(const shardc_program *program);
 /** The local program as StableHLO text with its communication as collectives:
- * what each rank does. Of a loaded artifact it may be "". */
+ * what each rank does. An op's location is the line of the user's text that it
+ * came from. Of a loaded artifact the text may be "". */
 SHARDC_EXPORT const char *
 shardc_program_local_text(const shardc_program *program);
 /** What the compiler remarked: one line each, "LOCATION: remark: …". */

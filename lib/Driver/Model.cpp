@@ -537,7 +537,7 @@ Error shardc::emitLocalText(StringRef name, ModelOptions options,
                      auto text = verifyAgainst(module, options);
                      if (failed(compileToLocal(module, options.stages)))
                        return failure();
-                     out << printLocalProgram(module);
+                     out << printLocalProgram(module, /*lines=*/false);
                      return mlir::success();
                    });
 }

@@ -415,7 +415,8 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
     return failure();
   program.metadata = describeProgram(module);
   if (options.localText)
-    program.localText = printLocalProgram(module, &program.metadata.work);
+    program.localText =
+        printLocalProgram(module, /*lines=*/true, &program.metadata.work);
   program.metadata.arch = options.arch;
   if (checksThreads())
     program.metadata.arch += ";thread-sanitizer";

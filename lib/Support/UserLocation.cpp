@@ -67,16 +67,32 @@ static bool isUserPython(FileLineColRange line) {
          !file.contains("dist-packages/");
 }
 
-std::string shardc::userLocation(Location loc) {
+/// The line that `userLocation` names; null where there is none.
+static FileLineColRange userLine(Location loc) {
   SmallVector<FileLineColRange> lines = collectLines(loc);
   auto line = llvm::find_if(lines, isUserPython);
-  if (line == lines.end())
-    line = lines.begin();
   if (line != lines.end())
-    return (line->getFilename().getValue() + ":" + Twine(line->getStartLine()))
+    return *line;
+  return lines.empty() ? FileLineColRange() : lines.front();
+}
+
+std::string shardc::userLocation(Location loc) {
+  if (FileLineColRange line = userLine(loc))
+    return (line.getFilename().getValue() + ":" + Twine(line.getStartLine()))
         .str();
   StringRef name = outermostName(loc);
   return name.empty() ? "unknown" : name.str();
+}
+
+Location shardc::shortLocation(Location loc) {
+  MLIRContext *context = loc.getContext();
+  LocationAttr place = UnknownLoc::get(context);
+  if (FileLineColRange line = userLine(loc))
+    place = line;
+  StringRef name = outermostName(loc);
+  return name.empty()
+             ? Location(place)
+             : NameLoc::get(StringAttr::get(context, name), Location(place));
 }
 
 std::pair<StringRef, Location> shardc::namedOp(Location loc) {

@@ -20,6 +20,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Support/UserLocation.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -39,7 +40,7 @@ public:
         mesh((*local.getOps<spmd::MeshOp>().begin()).getMesh()),
         builder(local.getContext()) {}
 
-  std::string print();
+  std::string print(bool lines);
   ProgramWork work; ///< of the module that was printed
 
 private:
@@ -653,7 +654,7 @@ OwningOpRef<ModuleOp> LocalText::build(bool isWhole) {
   return module;
 }
 
-std::string LocalText::print() {
+std::string LocalText::print(bool lines) {
   OwningOpRef<ModuleOp> module;
   {
     // Where it cannot be told op by op, nobody has to hear why.
@@ -665,13 +666,17 @@ std::string LocalText::print() {
   }
   std::string text;
   llvm::raw_string_ostream out(text);
-  module->print(out, OpPrintingFlags().enableDebugInfo(false));
+  if (lines)
+    module->walk(
+        [](Operation *op) { op->setLoc(shortLocation(op->getLoc())); });
+  module->print(out, OpPrintingFlags().enableDebugInfo(lines));
   return text;
 }
 
-std::string shardc::printLocalProgram(ModuleOp local, ProgramWork *work) {
+std::string shardc::printLocalProgram(ModuleOp local, bool lines,
+                                      ProgramWork *work) {
   LocalText program(local);
-  std::string text = program.print();
+  std::string text = program.print(lines);
   if (work)
     *work = program.work;
   return text;

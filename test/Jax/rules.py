@@ -123,6 +123,20 @@ def used() -> None:
     print("used good")
 
 
+def lines() -> None:
+    """Communication stands at the line, and under the name, of the op that asked for it."""
+
+    def total(a):
+        return jnp.tanh(a).sum(0)
+
+    a = jax.device_put(np.ones((4, 3), "f4"), rows)
+    text = jax.jit(total).lower(a).compile().as_text()
+    summed = [line for line in text.splitlines() if " all-reduce(" in line]
+    assert len(summed) == 1 and 'op_name="jit(total)/reduce_sum"' in summed[0], text
+    assert f"line={total.__code__.co_firstlineno + 1} " in text and __file__ in text, text
+    print("lines good")
+
+
 def fours() -> None:
     """Floats of four bits come in, are computed, cut, called with, and go out: all of their numbers."""
     numbers = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], "f4")
@@ -197,6 +211,7 @@ systems()
 inspected()
 foreign()
 used()
+lines()
 fours()
 orders()
 exported()

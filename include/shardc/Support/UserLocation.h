@@ -20,6 +20,10 @@ namespace shardc {
 /// "unknown".
 std::string userLocation(mlir::Location loc);
 
+/// What `userLocation` reads of `loc`, as a location: the line, within the
+/// outermost name that is no op's; an unknown location where there is neither.
+mlir::Location shortLocation(mlir::Location loc);
+
 /// The op that `loc` was given to, as spmd-name-locations wrote it
 /// ("stablehlo.add"), and the location that it had; an empty name and `loc`
 /// where nothing says it.

@@ -21,13 +21,14 @@ namespace shardc {
 /// reductions, are those ops; other exchanges `custom_call @shardc.NAME` with
 /// their tables as `backend_config`. Constants of more than 64 elements are
 /// calls of `shardc.constant`. A program that cannot be told so is one call,
-/// `shardc.program`.
+/// `shardc.program`. With `lines`, each op has its user's line and JAX's name
+/// for it as its location.
 ///
 /// Sets `work`, if given, to what one rank computes, op by op: a product of m
 /// by k and k by n counts 2 m k n, an elementwise op one for each element, and
 /// what is only moved nothing. Bodies of loops count once, as nobody knows how
 /// often they run.
-std::string printLocalProgram(mlir::ModuleOp local,
+std::string printLocalProgram(mlir::ModuleOp local, bool lines,
                               ProgramWork *work = nullptr);
 
 } // namespace shardc
