@@ -23,8 +23,10 @@ import json
 import math
 import os
 import random
+import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -118,8 +120,8 @@ class Side:
         self.process = subprocess.Popen([python, str(HERE / "worker.py"), name, address], stdin=subprocess.PIPE, text=True,
                                         env={**os.environ, **keep, **caches, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"})
 
-    def process_for(self, listener: socket.socket, row: dict, ranks: int) -> Connection:
-        """Let it start a process for a row; the line to that. Raises: RuntimeError if the side is gone."""
+    def process_for(self, listener: socket.socket, row: dict, ranks: int) -> tuple[Connection, int]:
+        """Let it start a process for a row; the line to that and its number. Raises: RuntimeError if the side is gone."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps({"row": row, "ranks": ranks}) + "\n")
@@ -128,7 +130,9 @@ class Side:
             raise RuntimeError(f"{self.name}: its process ended") from None
         while self.process.poll() is None:
             try:
-                return Connection(listener.accept()[0].detach())
+                plug = listener.accept()[0]
+                process, _, _ = struct.unpack("3i", plug.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+                return Connection(plug.detach()), process
             except TimeoutError:
                 pass
         raise RuntimeError(f"{self.name}: its process ended")
@@ -142,13 +146,18 @@ class Side:
 class Runner:
     """The other end of a process that times one row on one side."""
 
-    def __init__(self, side: Side, listener: socket.socket, row: dict, ranks: int) -> None:
-        self.line = side.process_for(listener, row, ranks)
+    def __init__(self, side: Side, listener: socket.socket, row: dict, ranks: int, patience: float) -> None:
+        self.line, self.process = side.process_for(listener, row, ranks)
+        self.patience = patience
         self.said = self.receive()
         self.turns: list[dict] = []
 
     def receive(self) -> dict:
+        """What the process says next; an error if it ended, or says nothing for too long: then it is ended."""
         try:
+            if not self.line.poll(self.patience):
+                os.kill(self.process, signal.SIGKILL)
+                return {"error": f"silent for {self.patience:g} s"}
             found: dict = self.line.recv()
             return found
         except (EOFError, ConnectionResetError):
@@ -204,7 +213,7 @@ def time_row(row: dict, ranks_list: list[int], sides: dict[str, Side], listener:
     runners: dict[tuple[str, int], Runner] = {}
     for name, side in sides.items():
         for ranks in ranks_list if name in ("shardc", "jax") else [0]:
-            runners[name, ranks] = Runner(side, listener, row, ranks)
+            runners[name, ranks] = Runner(side, listener, row, ranks, options.patience)
     found: list[dict] = []
     if options.verbose:
         for (name, ranks), runner in runners.items():
@@ -409,6 +418,7 @@ def main() -> int:
     parser.add_argument("--peers", default="jax,torch,inductor")
     parser.add_argument("--torch", default=os.environ.get("SHARDC_TORCH_PYTHON", sys.executable), help="a Python that has PyTorch")
     parser.add_argument("--seconds", type=float, default=8, help="of rounds, at most, a row")
+    parser.add_argument("--patience", type=float, default=120, help="seconds that a side may be silent, compiling or in a turn, before it is ended and absent")
     parser.add_argument("--turn", type=float, default=0.03, help="seconds of a side's steps in a round")
     parser.add_argument("--drawn", type=int, metavar="SEED", help="sizes drawn around those of rows.json")
     parser.add_argument("--json", type=Path, default=ROOT / "build" / "table.json", help="the result; rows of earlier runs stay in it")
