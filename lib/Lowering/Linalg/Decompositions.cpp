@@ -158,17 +158,6 @@ static LogicalResult lowerPermutation(Lowerer &l, solver::PermutationOp op) {
 // QR
 //===----------------------------------------------------------------------===//
 
-/// The sum of conj(x) y over rows `from` below `rows` of two columns.
-static Value dotColumns(MatrixLoops &m, Value x, Value i, Value y, Value j,
-                        Value from, Value rows) {
-  Value start = m.l.zero(elementType(x.getType()));
-  return m.range(from, rows, start, [&](Value r, ValueRange sum) {
-    Value left = m.e.conjugate(m.get(x, {r, i}));
-    Value term = m.e.multiply(left, m.get(y, {r, j}));
-    return SmallVector<Value>{m.e.add(sum[0], term)};
-  })[0];
-}
-
 static LogicalResult lowerQr(Lowerer &l, solver::QrOp op) {
   MatrixLoops m{l};
   ImplicitLocOpBuilder &b = l.b;
@@ -213,19 +202,10 @@ static LogicalResult lowerHouseholderProduct(Lowerer &l,
     return m.range(m.index(0), count, identity, [&](Value turn, ValueRange q) {
       Value last = arith::SubIOp::create(b, count, m.index(1));
       Value k = arith::SubIOp::create(b, last, turn);
-      Value below = m.plus(k, 1);
-      Value tau = m.get(taus, k);
-      return m.range(m.index(0), columns, q, [&](Value j, ValueRange t) {
-        Value top = m.get(t[0], {k, j});
-        Value sum = m.e.add(top, dotColumns(m, a, k, t[0], j, below, rows));
-        Value step = m.e.multiply(tau, sum);
-        Value changed = m.set(t[0], {k, j}, m.e.subtract(top, step));
-        return m.range(below, rows, changed, [&](Value i, ValueRange u) {
-          Value v = m.get(a, {i, k});
-          Value x = m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(v, step));
-          return SmallVector<Value>{m.set(u[0], {i, j}, x)};
-        });
-      });
+      // Columns before are still zero in all of its rows.
+      Value changed = m.applyLeft(q[0], k, k, m.get(taus, k), rows, k, columns,
+                                  /*reflectors=*/a);
+      return SmallVector<Value>{changed};
     });
   };
   Value zeros = l.filled(sizes, l.zero(element));

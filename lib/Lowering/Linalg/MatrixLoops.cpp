@@ -107,22 +107,45 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   return {set(packed, {pivot, column}, left), tau};
 }
 
+// Row by row, in which elements lie side by side: the sums of all columns
+// first.
 Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column,
-                             Value factor, Value rows, Value from, Value to) {
+                             Value factor, Value rows, Value from, Value to,
+                             Value reflectors) {
+  auto type = cast<RankedTensorType>(matrix.getType());
   Value below = plus(pivot, 1);
-  return range(from, to, matrix, [&](Value j, ValueRange t) {
-    Value top = get(t[0], {pivot, j});
-    Value sum = range(below, rows, top, [&](Value i, ValueRange so) {
-      Value v = e.conjugate(get(t[0], {i, column}));
-      Value term = e.multiply(v, get(t[0], {i, j}));
-      return Values{e.add(so[0], term)};
-    })[0];
-    Value step = e.multiply(factor, sum);
-    Value changed = set(t[0], {pivot, j}, e.subtract(top, step));
-    return range(below, rows, changed, [&](Value i, ValueRange u) {
-      Value v = get(u[0], {i, column});
-      Value x = e.subtract(get(u[0], {i, j}), e.multiply(v, step));
-      return Values{set(u[0], {i, j}, x)};
+  auto reflector = [&](Value now, Value i) {
+    return get(reflectors ? reflectors : now, {i, column});
+  };
+  auto sumAt = [&](Value sums, Value j) -> Value {
+    return tensor::ExtractOp::create(b, sums, j);
+  };
+  auto withSum = [&](Value sums, Value j, Value sum) -> Value {
+    return tensor::InsertOp::create(b, sum, sums, j);
+  };
+  OpFoldResult width = b.getIndexAttr(type.getShape().back());
+  Value sums = l.empty(width, type.getElementType());
+  sums = range(from, to, sums, [&](Value j, ValueRange w) -> Values {
+    return {withSum(w[0], j, get(matrix, {pivot, j}))};
+  })[0];
+  sums = range(below, rows, sums, [&](Value i, ValueRange w) -> Values {
+    Value v = e.conjugate(reflector(matrix, i));
+    return range(from, to, w, [&](Value j, ValueRange so) -> Values {
+      Value term = e.multiply(v, get(matrix, {i, j}));
+      return {withSum(so[0], j, e.add(sumAt(so[0], j), term))};
+    });
+  })[0];
+  Values stepped =
+      range(from, to, {matrix, sums}, [&](Value j, ValueRange t) -> Values {
+        Value step = e.multiply(factor, sumAt(t[1], j));
+        Value top = e.subtract(get(t[0], {pivot, j}), step);
+        return {set(t[0], {pivot, j}, top), withSum(t[1], j, step)};
+      });
+  return range(below, rows, stepped[0], [&](Value i, ValueRange t) -> Values {
+    Value v = reflector(t[0], i);
+    return range(from, to, t, [&](Value j, ValueRange u) -> Values {
+      Value product = e.multiply(v, sumAt(stepped[1], j));
+      return {set(u[0], {i, j}, e.subtract(get(u[0], {i, j}), product))};
     });
   })[0];
 }

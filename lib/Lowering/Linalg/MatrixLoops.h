@@ -121,12 +121,13 @@ struct MatrixLoops {
                                               mlir::Value pivot,
                                               mlir::Value column,
                                               mlir::Value rows);
-  /// I - factor v v^H, as reflect stored it, from the left on columns `from`
-  /// below `to` of the matrix that holds it.
+  /// I - factor v v^H, as reflect stored it in `reflectors` (in the matrix
+  /// itself, unless given), from the left on columns `from` below `to`.
   mlir::Value applyLeft(mlir::Value matrix, mlir::Value pivot,
                         mlir::Value column, mlir::Value factor,
-                        mlir::Value rows, mlir::Value from, mlir::Value to);
-  /// The same from the right, on rows below `to`.
+                        mlir::Value rows, mlir::Value from, mlir::Value to,
+                        mlir::Value reflectors = {});
+  /// The same from the right, on rows below `to` of the matrix that holds it.
   mlir::Value applyRight(mlir::Value matrix, mlir::Value pivot,
                          mlir::Value column, mlir::Value factor,
                          mlir::Value rows, mlir::Value to);
