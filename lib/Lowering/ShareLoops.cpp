@@ -239,7 +239,7 @@ struct ShareLoopsPass final : shardc::impl::ShareLoopsPassBase<ShareLoopsPass> {
     int64_t count = 0;
     for (scf::ForOp loop : loops)
       count +=
-          shareLoop(loop, entries, ("__shardc_part_" + Twine(count)).str());
+          shareLoop(loop, entries, ("__shardc_shared_" + Twine(count)).str());
   }
 };
 } // namespace

@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --spmd-share-loops --spmd-call-marks --split-input-file | FileCheck %s
 
 // What the body reads crosses in slots of 8 bytes; constants are repeated. Who is called gets the context.
-// CHECK-LABEL: func.func private @__shardc_part_0(
+// CHECK-LABEL: func.func private @__shardc_shared_0(
 //  CHECK-SAME:   %[[ENV:.*]]: !llvm.ptr, %[[PART:.*]]: i64)
 //   CHECK-DAG:   %[[SLOT:.*]] = llvm.getelementptr %[[ENV]][{{[0-9]}}]
 //   CHECK-DAG:   arith.index_cast %[[PART]] : i64 to index
@@ -36,7 +36,7 @@ func.func private @shardc_step(%context: !llvm.ptr, %a: memref<?xf32, strided<[?
 // CHECK-LABEL: func.func private @shardc_step(
 //   CHECK-NOT:   shardrt_share
 //       CHECK:   scf.for
-//   CHECK-NOT:   @__shardc_part
+//   CHECK-NOT:   @__shardc_shared
 func.func private @shardc_step(%context: !llvm.ptr, %a: memref<4xvector<4xf32>>, %x: vector<4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -246,7 +246,7 @@ def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
       return
     }
     // after, among others
-    func.func private @__shardc_part_0(%arg0: !llvm.ptr, %arg1: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
+    func.func private @__shardc_shared_0(%arg0: !llvm.ptr, %arg1: i64) attributes {llvm.linkage = #llvm.linkage<internal>} {
     ...
     memref.store %3, %17[%18] : memref<?xf32>
     ...

@@ -1,4 +1,4 @@
-"""Write programs whose steps are long: a line of sums among ranks, and the same as a loop's body."""
+"""Write programs whose steps are long: a line of sums among ranks, the same as a loop's body, and beside work for several threads."""
 
 import sys
 from pathlib import Path
@@ -21,15 +21,22 @@ def line(name: str, value: str, count: int) -> tuple[list[str], str]:
     return ops, value
 
 
+CONSTANTS = [
+    "%zero = stablehlo.constant dense<0.0> : tensor<f32>",
+    "%part = stablehlo.constant dense<7.8125e-03> : tensor<f32>",
+]
+
+
+CUT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+
+
+def module(arguments: str, body: list[str], values: str, types: str) -> str:
+    head = f'sdy.mesh @mesh = <["x"=3]>\nfunc.func @main({arguments}) -> ({types}) {{'
+    return "\n  ".join([head, *CONSTANTS, *body, f"return {values} : {types}"]) + "\n}\n"
+
+
 def program(body: list[str], value: str) -> str:
-    head = [
-        "%zero = stablehlo.constant dense<0.0> : tensor<f32>",
-        "%part = stablehlo.constant dense<7.8125e-03> : tensor<f32>",
-    ]
-    cut = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
-    return "\n  ".join(
-        ['sdy.mesh @mesh = <["x"=3]>\nfunc.func @main(%x: ' + f"{ARRAY} {cut}) -> {ARRAY} {{", *head, *body, f"return {value} : {ARRAY}"]
-    ) + "\n}\n"
+    return module(f"%x: {ARRAY} {CUT}", body, value, ARRAY)
 
 
 folder = Path(sys.argv[1])
@@ -50,3 +57,10 @@ loop = [
     "}",
 ]
 (folder / "loop.mlir").write_text(program(loop, "%out#1"))
+
+sums, last = line("", "%x", 450)
+big = "tensor<1024x1024xf32>"
+arguments = f"%x: {ARRAY} {CUT}, %y: {big} {CUT}"
+(folder / "wide.mlir").write_text(
+    module(arguments, [*sums, f"%wide = stablehlo.tanh %y : {big}"], f"{last}, %wide", f"{ARRAY}, {big}")
+)
