@@ -72,7 +72,7 @@ class Draw:
 
 
 def dense(x, p):
-    return x @ p["w"] + p["b"]
+    return x @ p["w"] + p["b"] if "b" in p else x @ p["w"]
 
 
 def mlp(x, layers, act=jax.nn.gelu):
@@ -115,12 +115,14 @@ def block(x, p, heads, causal):
 
 def block_parameters(draw, features):
     square = {name: draw.dense(features, features) for name in ("q", "k", "v", "out")}
+    # Attention does not depend on a bias of all keys: its slope is rounding alone, and Adam would make steps of it.
+    del square["k"]["b"]
     wide = {"up": draw.dense(features, 4 * features), "down": draw.dense(4 * features, features)}
     return square | wide | {"ln1": draw.norm(features), "ln2": draw.norm(features)}
 
 
 WIDE, NARROW = {"w": P(None, "model"), "b": P("model")}, {"w": P("model"), "b": P()}
-BLOCK = {name: WIDE for name in ("q", "k", "v", "up")} | {"out": NARROW, "down": NARROW} | {name: {"g": P(), "b": P()} for name in ("ln1", "ln2")}
+BLOCK = {name: WIDE for name in ("q", "v", "up")} | {"k": {"w": P(None, "model")}, "out": NARROW, "down": NARROW} | {name: {"g": P(), "b": P()} for name in ("ln1", "ln2")}
 
 
 def cross_entropy(logits, labels):
