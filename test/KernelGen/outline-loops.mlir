@@ -156,3 +156,37 @@ func.func @main(%a: memref<32xf32>, %b: memref<4xf32>) {
   vector.store %sum, %b[%c0] : memref<4xf32>, vector<4xf32>
   return
 }
+
+// -----
+
+// A loop of the program: what it runs is outlined, not the loop, or a network in a loop is one function.
+// CHECK: func.func @main(
+// CHECK:   scf.for
+// CHECK-COUNT-17: func.call @__shardc_loop_0(
+// CHECK:   return
+func.func @main(%a: memref<32xf32>, %y: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c32 = arith.constant 32 : index
+  scf.for %turn = %c0 to %c3 step %c1 {
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+    scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
+  }
+  return
+}

@@ -795,7 +795,8 @@ def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
     Before: loops on buffers in `@main`. After, if `@main` has at least `least-ops` ops: each outermost loop that only computes and accesses memory
     is a call of a private function of what it reads from outside, its constants with it, and with the loads and stores
     of vectors that it begins and ends with; loops that differ in nothing but what they are given
-    call the same one. LLVM takes quadratic time for long functions, and layers of a network are alike.
+    call the same one. LLVM takes quadratic time for long functions, and layers of a network are alike. A loop with more than 16 loops
+    next to each other in its body is one of the program, such as a network that is applied again and again: it stays, and they are outlined.
     ```mlir
     scf.for %i = %c0 to %c32 step %c1 {
       memref.store %x, %buffer[%i] : memref<32xf32>

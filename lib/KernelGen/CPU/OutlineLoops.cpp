@@ -130,6 +130,18 @@ static Run runAround(Operation *loop) {
   }
 }
 
+/// Whether `loop` runs many kernels, one behind the other: a loop of the
+/// program, such as a network that is applied again and again, and no kernel.
+static bool isLineOfKernels(Operation *loop) {
+  constexpr int64_t kMostLoopsOfKernel = 16; // tiles, and what is left over
+  int64_t loops = 0;
+  for (Region &region : loop->getRegions())
+    for (Block &block : region)
+      loops +=
+          llvm::count_if(block, llvm::IsaPred<scf::ForOp, scf::ParallelOp>);
+  return loops > kMostLoopsOfKernel;
+}
+
 /// The outermost plain loops of `region`, in order, with what belongs to them.
 static void findLoops(Region &region, SmallVectorImpl<Run> &runs) {
   for (Block &block : region) {
@@ -137,7 +149,8 @@ static void findLoops(Region &region, SmallVectorImpl<Run> &runs) {
     for (Operation &op : block) {
       if (done && !done->isBeforeInBlock(&op))
         continue;
-      if (isa<scf::ForOp, scf::ParallelOp>(op) && isPlain(&op)) {
+      if (isa<scf::ForOp, scf::ParallelOp>(op) && !isLineOfKernels(&op) &&
+          isPlain(&op)) {
         Run run = runAround(&op);
         if (run.empty() || (done && !done->isBeforeInBlock(run.front())))
           continue;
