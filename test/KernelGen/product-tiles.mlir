@@ -87,3 +87,38 @@ func.func @subtracted(%a: memref<1008x1000xf32>, %b: memref<1000x1024xf32>, %c: 
   }
   return
 }
+
+// Sums of 8,192 products of columns: a panel of all of them fills the second-level cache, so sums go in blocks of 1,024 (by two
+// vectors: 128 KB), and outputs are added to in memory.
+#columns = affine_map<(m, n, k) -> (k, m)>
+// CHECK-LABEL: func.func @long_sums(
+//       CHECK:   scf.for %{{.*}} = %c0{{.*}} to %c8192{{.*}} step %c1024
+//       CHECK:     memref.alloc() {{.*}} : memref<131072xi8>
+//       CHECK:     %{{.*}}:28 = scf.for
+func.func @long_sums(%a: memref<8192x1024xf32>, %b: memref<8192x1024xf32>, %c: memref<1024x1024xf32>) {
+  linalg.generic {indexing_maps = [#columns, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<8192x1024xf32>, memref<8192x1024xf32>) outs(%c : memref<1024x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// An operand of 64 MB, and blocks of 512 rows of the other one that stay in the cache: the first is read once, nothing is copied.
+// CHECK-LABEL: func.func @read_once(
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   scf.for %{{.*}} = %c0{{.*}} to %c2048{{.*}} step %c512
+//   CHECK-NOT:   memref.alloc
+//       CHECK:   return
+func.func @read_once(%a: memref<2048x8192xf32>, %b: memref<2048x256xf32>, %c: memref<8192x256xf32>) {
+  linalg.generic {indexing_maps = [#columns, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<2048x8192xf32>, memref<2048x256xf32>) outs(%c : memref<8192x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -420,12 +420,76 @@ struct Chooser {
     return elements;
   }
 
+  /// Cuts the outermost of `s.reductions` (not the last `kept`) into blocks, so
+  /// that what `elements` counts without them is no more than `most`. False,
+  /// and nothing done, if that cannot be.
+  bool
+  blockReductions(Schedule &s, size_t kept, int64_t most,
+                  llvm::function_ref<int64_t(ArrayRef<int>)> elements) const {
+    SmallVector<int> hoisted;
+    for (int dim : ArrayRef(s.reductions).drop_back(kept)) {
+      hoisted.push_back(dim);
+      int64_t rest = std::max<int64_t>(elements(hoisted), 1);
+      if (rest > most)
+        continue;
+      s.block = std::clamp<int64_t>(most / rest, 1, size(dim));
+      s.hoisted = hoisted;
+      llvm::erase_if(s.reductions, [&](int dim) {
+        return llvm::is_contained(hoisted, dim) &&
+               !(s.block > 1 && dim == hoisted.back());
+      });
+      return true;
+    }
+    return false;
+  }
+
+  /// Long sums over rows of one operand that lie far apart (gradients of
+  /// weights): the panel of one tile leaves no room in the second-level cache
+  /// for the lines of the other operand, or the other is read from memory for
+  /// each panel. Blocks of the sum, with all outputs in memory.
+  bool blockLongSums(Schedule &s) const {
+    if (s.packed < 0 || s.vecReduces || s.reductions.empty())
+      return false;
+    const Access &panel = nest.inputs[s.packed],
+                 &rows = nest.inputs[1 - s.packed];
+    if (!panel.coef[s.vec].is(1) || rows.liesAlong(s.reductions.back()))
+      return false;
+    int64_t half = cacheElements() * 4 / 3, tile = s.vectors * s.lanes;
+    auto sums = [&](ArrayRef<int> except) {
+      int64_t count = 1;
+      for (int dim : s.reductions)
+        if (panel.usesDim(dim) && !llvm::is_contained(except, dim))
+          count *= size(dim);
+      return count;
+    };
+    // All panels of a block at once: each element of the rows is read once.
+    int64_t width = size(s.vec);
+    bool isRead =
+        sweeps(s, rows) > 1 && elementsOf(rows, {}) > 16 * half &&
+        llvm::all_of(s.outer, [&](int dim) { return size(dim) == 1; });
+    if (isRead && half / width >= 256 &&
+        blockReductions(s, 0, half, [&](ArrayRef<int> except) {
+          return sums(except) * width;
+        })) {
+      s.packed = -1;
+      return true;
+    }
+    // A quarter of that room: the lines of the other operand are 64 bytes for
+    // the few elements of a tile that lie in them.
+    return sums({}) * tile > half &&
+           blockReductions(s, 0, half / 4, [&](ArrayRef<int> except) {
+             return sums(except) * tile;
+           });
+  }
+
   /// Small outputs of large inputs (gradients of weights): the inputs are cut
   /// along reduction dims into pieces that stay in the second-level cache while
   /// all outputs are added to.
   void chooseBlocking(Schedule &s) const {
     if (!contraction || nest.epilogue ||
         (!s.vecReduces && !nest.outputs[0].coef[s.vec].is(1)))
+      return;
+    if (blockLongSums(s))
       return;
     int64_t outputs = outputCount(), cache = cacheElements();
     int64_t tile =
@@ -437,27 +501,10 @@ struct Chooser {
           return sweeps(s, input) > 1 && elementsOf(input, {}) > cache;
         }))
       return;
-    SmallVector<int> reductions(s.reductions);
-    if (s.vecReduces)
-      reductions.pop_back();
-    SmallVector<int> hoisted;
-    for (int dim : reductions) {
-      hoisted.push_back(dim);
-      int64_t rest = footprint(hoisted);
-      if (rest > cache)
-        continue;
-      s.block =
-          std::clamp<int64_t>(cache / std::max<int64_t>(rest, 1), 1, size(dim));
-      break;
-    }
-    if (hoisted.empty())
+    if (!blockReductions(
+            s, s.vecReduces ? 1 : 0, cache,
+            [&](ArrayRef<int> except) { return footprint(except); }))
       return;
-    s.hoisted = hoisted;
-    bool keepsLast = s.block > 1;
-    llvm::erase_if(s.reductions, [&](int dim) {
-      return llvm::is_contained(hoisted, dim) &&
-             !(keepsLast && dim == hoisted.back());
-    });
     if (s.packed >= 0 && nest.inputs[s.packed].coef[s.vec].is(1))
       s.packed = -1;
   }
