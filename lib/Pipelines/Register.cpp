@@ -17,7 +17,7 @@
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
-#include "shardc/Lowering/Passes.h"
+#include "shardc/Linalg/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
@@ -48,7 +48,7 @@ void shardc::registerShardcPasses() {
   registerRaisePasses();
   registerImportPasses();
   registerShardcKernelGenPasses();
-  registerLoweringPasses();
+  registerShardcLinalgPasses();
   registerLoweringRuntimePasses();
   registerMemoryPasses();
   registerPartitionPasses();

@@ -7,7 +7,7 @@
 #include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
-#include "shardc/Lowering/Passes.h"
+#include "shardc/Linalg/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"

@@ -10,13 +10,13 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Lowering/Passes.h"
+#include "shardc/Linalg/Passes.h"
 #include <cmath>
 #include <memory>
 
 namespace shardc {
 #define GEN_PASS_DEF_SPLITBANDSPASS
-#include "shardc/Lowering/Passes.h.inc"
+#include "shardc/Linalg/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

@@ -1,6 +1,6 @@
-//===- Passes.h - Passes of the Lowering room -------------------*- C++ -*-===//
-#ifndef SHARDC_LOWERING_PASSES_H
-#define SHARDC_LOWERING_PASSES_H
+//===- Passes.h - Passes of the Linalg room --------------------*- C++ -*-===//
+#ifndef SHARDC_LINALG_PASSES_H
+#define SHARDC_LINALG_PASSES_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -15,8 +15,8 @@ namespace shardc {
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "shardc/Lowering/Passes.h.inc"
+#include "shardc/Linalg/Passes.h.inc"
 
 } // namespace shardc
 
-#endif // SHARDC_LOWERING_PASSES_H
+#endif // SHARDC_LINALG_PASSES_H

@@ -1,6 +1,6 @@
 //===- NarrowFloats.h - Floats of eight bits --------------------*- C++ -*-===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_NARROWFLOATS_H
-#define SHARDC_LIB_LOWERING_LINALG_NARROWFLOATS_H
+#ifndef SHARDC_LIB_LINALG_NARROWFLOATS_H
+#define SHARDC_LIB_LINALG_NARROWFLOATS_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -19,4 +19,4 @@ mlir::Value roundToNarrowFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_NARROWFLOATS_H
+#endif // SHARDC_LIB_LINALG_NARROWFLOATS_H

@@ -4,8 +4,8 @@
 // are floats or complex numbers, and loops that carry tensors.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
-#define SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
+#ifndef SHARDC_LIB_LINALG_MATRIXLOOPS_H
+#define SHARDC_LIB_LINALG_MATRIXLOOPS_H
 
 #include "Complex.h"
 #include "ScalarMath.h"
@@ -137,4 +137,4 @@ struct MatrixLoops {
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_MATRIXLOOPS_H
+#endif // SHARDC_LIB_LINALG_MATRIXLOOPS_H

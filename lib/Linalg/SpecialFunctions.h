@@ -3,8 +3,8 @@
 // Each emits arithmetic on scalars of f64 (SpecialFunctions.cpp).
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_SPECIALFUNCTIONS_H
-#define SHARDC_LIB_LOWERING_LINALG_SPECIALFUNCTIONS_H
+#ifndef SHARDC_LIB_LINALG_SPECIALFUNCTIONS_H
+#define SHARDC_LIB_LINALG_SPECIALFUNCTIONS_H
 
 #include "StableHLOToLinalg.h"
 
@@ -20,4 +20,4 @@ mlir::Value fullBesselI1e(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange x);
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_SPECIALFUNCTIONS_H
+#endif // SHARDC_LIB_LINALG_SPECIALFUNCTIONS_H

@@ -7,8 +7,8 @@
 // on the source side; that is where signedness is read.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_STABLEHLOTOLINALG_H
-#define SHARDC_LIB_LOWERING_LINALG_STABLEHLOTOLINALG_H
+#ifndef SHARDC_LIB_LINALG_STABLEHLOTOLINALG_H
+#define SHARDC_LIB_LINALG_STABLEHLOTOLINALG_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -228,4 +228,4 @@ mlir::Value totalOrderKey(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_STABLEHLOTOLINALG_H
+#endif // SHARDC_LIB_LINALG_STABLEHLOTOLINALG_H

@@ -1,7 +1,7 @@
 //===- AnyOrder.h - Sums that kernels may take apart -------------*- C++
 //-*-===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_ANYORDER_H
-#define SHARDC_LIB_LOWERING_LINALG_ANYORDER_H
+#ifndef SHARDC_LIB_LINALG_ANYORDER_H
+#define SHARDC_LIB_LINALG_ANYORDER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -26,4 +26,4 @@ inline void markRoundedOnce(mlir::Value sum) {
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_ANYORDER_H
+#endif // SHARDC_LIB_LINALG_ANYORDER_H

@@ -3,13 +3,13 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Lowering/Passes.h"
+#include "shardc/Linalg/Passes.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_LOWERTOLINALGPASS
-#include "shardc/Lowering/Passes.h.inc"
+#include "shardc/Linalg/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- Fourier.h - What emits Fourier transforms ----------------*- C++ -*-===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_FOURIER_H
-#define SHARDC_LIB_LOWERING_LINALG_FOURIER_H
+#ifndef SHARDC_LIB_LINALG_FOURIER_H
+#define SHARDC_LIB_LINALG_FOURIER_H
 
 #include "StableHLOToLinalg.h"
 
@@ -120,4 +120,4 @@ inline double sinTurn(int64_t turns, int64_t n) {
 
 } // namespace shardc::lowering::fourier
 
-#endif // SHARDC_LIB_LOWERING_LINALG_FOURIER_H
+#endif // SHARDC_LIB_LINALG_FOURIER_H

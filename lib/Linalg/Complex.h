@@ -5,8 +5,8 @@
 // im remain.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_COMPLEX_H
-#define SHARDC_LIB_LOWERING_LINALG_COMPLEX_H
+#ifndef SHARDC_LIB_LINALG_COMPLEX_H
+#define SHARDC_LIB_LINALG_COMPLEX_H
 
 #include "StableHLOToLinalg.h"
 
@@ -59,4 +59,4 @@ mlir::Value complexAbs(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_COMPLEX_H
+#endif // SHARDC_LIB_LINALG_COMPLEX_H

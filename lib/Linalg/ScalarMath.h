@@ -3,8 +3,8 @@
 // A float with operators: each emits the op of arith or math that it names.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_LOWERING_LINALG_SCALARMATH_H
-#define SHARDC_LIB_LOWERING_LINALG_SCALARMATH_H
+#ifndef SHARDC_LIB_LINALG_SCALARMATH_H
+#define SHARDC_LIB_LINALG_SCALARMATH_H
 
 #include "StableHLOToLinalg.h"
 
@@ -117,4 +117,4 @@ inline Real choose(mlir::Value condition, Real x, Real y) {
 
 } // namespace shardc::lowering
 
-#endif // SHARDC_LIB_LOWERING_LINALG_SCALARMATH_H
+#endif // SHARDC_LIB_LINALG_SCALARMATH_H

@@ -1,6 +1,6 @@
-//===- Passes.td - Local view to linalg, and to the runtime's calls --------===//
-#ifndef SHARDC_LOWERING_PASSES_TD
-#define SHARDC_LOWERING_PASSES_TD
+//===- Passes.td - What ops compute, in linalg -------------*- tablegen -*-===//
+#ifndef SHARDC_LINALG_PASSES_TD
+#define SHARDC_LINALG_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -115,4 +115,4 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
                            "::shardc::spmd::SpmdDialect", "mlir::tensor::TensorDialect"];
 }
 
-#endif // SHARDC_LOWERING_PASSES_TD
+#endif // SHARDC_LINALG_PASSES_TD
