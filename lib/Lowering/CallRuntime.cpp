@@ -4,13 +4,12 @@
 // wrapper with the artifact's C ABI: shardc_main(ctx, inputs, outputs).
 //
 //===----------------------------------------------------------------------===//
-#include "DenseBuffers.h"
 #include "RuntimeCalls.h"
-#include "SiteTables.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "shardc/Analysis/SiteTables.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -19,6 +18,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Support/DenseBuffers.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"

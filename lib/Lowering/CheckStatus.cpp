@@ -1,9 +1,9 @@
 //===- CheckStatus.cpp - Return where the runtime reports a failure -------===//
 #include "RuntimeCalls.h"
-#include "SiteTables.h"
 #include "SplitEntry.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "shardc/Analysis/SiteTables.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Lowering/RuntimePasses.h"
 

@@ -2,6 +2,12 @@
 //----------------------===//
 #include "shardc/Pipelines/Register.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "shardc/Buffers/Models.h"
+#include "shardc/Buffers/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
@@ -14,13 +20,13 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Dialect/Vhlo/IR/Vhlo.h"
 #include "shardc/Import/Passes.h"
-#include "shardc/KernelGen/CPU.h"
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Linalg/Passes.h"
 #include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
+#include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Raise/Passes.h"
@@ -37,9 +43,10 @@ void shardc::registerShardcDialects(DialectRegistry &registry) {
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);
-  registerSpmdLoweringModels(registry);
-  registerCpuKernelDialects(registry);
-  registerGpuKernelDialects(registry);
+  registerBufferDialects(registry);
+  registry.insert<gpu::GPUDialect, NVVM::NVVMDialect>();
+  registerGPUDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
   registerObjectFileDialects(registry);
 }
 
@@ -47,7 +54,9 @@ void shardc::registerShardcPasses() {
   registerCommunicationPasses();
   registerRaisePasses();
   registerImportPasses();
+  registerShardcBuffersPasses();
   registerShardcKernelGenPasses();
+  registerShardcGpuKernelGenPasses();
   registerShardcLinalgPasses();
   registerLoweringRuntimePasses();
   registerMemoryPasses();

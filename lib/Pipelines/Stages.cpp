@@ -4,11 +4,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Import/Passes.h"
-#include "shardc/KernelGen/CPU.h"
-#include "shardc/KernelGen/GPU.h"
-#include "shardc/KernelGen/Passes.h"
-#include "shardc/Linalg/Passes.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Propagation/Passes.h"
@@ -135,110 +130,6 @@ void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
   pm.addNestedPass<func::FuncOp>(createFitMemoryPass(fit));
   // It repeats communication, maybe in loops.
   pm.addPass(createVerifyCommunicationPass());
-}
-
-/// What every target begins with: communication as sites, the rest as linalg.
-static void addLowerToLinalg(OpPassManager &pm, bool names,
-                             bool blockTransforms, bool manyThreads,
-                             const std::string &libraries = "generated") {
-  pm.addPass(createLowerCommunicationPass());
-  // What kernels are called in a trace, and in errors of GPUs; sites have their
-  // lines by now.
-  if (names)
-    pm.addPass(createNameLocationsPass());
-  pm.addPass(createCanonicalizePass());
-  LowerToLinalgPassOptions linalg;
-  linalg.blockTransforms = blockTransforms;
-  linalg.manyThreads = manyThreads;
-  linalg.libraries = libraries;
-  pm.addPass(createLowerToLinalgPass(linalg));
-  pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
-}
-
-void shardc::buildLowerCudaStage(OpPassManager &pm,
-                                 const StageOptions &options) {
-  addLowerToLinalg(pm, /*names=*/true, /*blockTransforms=*/false,
-                   /*manyThreads=*/true, options.kernels);
-  CpuKernelOptions kernels;
-  kernels.onBuffers = [](OpPassManager &buffers) {
-    buffers.addPass(createMarginsInPlacePass());
-  };
-  kernels.vectors = false;
-  bool emulated = options.target == Target::EmulatedCuda;
-  // What is emulated is the newest that the kernels are made for.
-  StringRef gpus = options.gpuArch.empty() && emulated
-                       ? StringRef("sm_90a")
-                       : StringRef(options.gpuArch);
-  GpuKernelOptions gpu;
-  gpu.warpgroups = gpus.contains("sm_90a");
-  gpu.tf32 = options.tf32;
-  gpu.libraries = options.kernels == "library" ? LibraryUse::Library
-                  : options.kernels == "auto"  ? LibraryUse::Auto
-                                               : LibraryUse::Generated;
-  buildGpuBufferPipeline(pm, kernels, gpu);
-  pm.addPass(createCallRuntimePass());
-  pm.addPass(createCallDevicePass());
-  buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
-  buildCpuToLLVMPipeline(pm, kernels);
-  pm.addPass(createCheckStatusPass());
-  if (!options.plantFault.empty()) {
-    PlantFaultPassOptions plant;
-    plant.fault = options.plantFault;
-    pm.addPass(createPlantFaultPass(plant));
-  }
-  if (emulated) {
-    EmulateNvvmPassOptions emulation;
-    emulation.check = options.checkKernels;
-    emulation.gpu = gpus.contains("sm_90a") ? "sm_90a" : "sm_80";
-    pm.addPass(createEmulateNvvmPass(emulation));
-  }
-}
-
-static CpuKernelOptions kernelOptions(const StageOptions &options) {
-  CpuKernelOptions kernels;
-  kernels.arch = options.arch;
-  kernels.threads = options.threads;
-  kernels.marks = options.trace;
-  kernels.exact = options.reproducible;
-  kernels.onBuffers = [](OpPassManager &buffers) {
-    // Zeros around a window come with its halo, before margins find a place.
-    buffers.addPass(createPadInExchangesPass());
-    buffers.addPass(createMarginsInPlacePass());
-    buffers.addPass(createReleaseLatePass());
-    // Last: the others look for what writes a buffer, and what reads it.
-    buffers.addPass(createReadWhereItLiesPass());
-  };
-  return kernels;
-}
-
-void shardc::buildCpuBuffersStage(OpPassManager &pm,
-                                  const StageOptions &options) {
-  // The same products in the same order, without those that are zero.
-  pm.addNestedPass<func::FuncOp>(createSplitBandsPass());
-  // Threads share whole stages.
-  addLowerToLinalg(pm, options.trace, /*blockTransforms=*/options.threads == 1,
-                   /*manyThreads=*/false);
-  buildCpuBufferPipeline(pm, kernelOptions(options));
-}
-
-void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
-  CallRuntimePassOptions runtime;
-  runtime.threads = options.threads;
-  pm.addPass(createCallRuntimePass(runtime));
-  if (options.threads > 1)
-    pm.addPass(createShareLoopsPass());
-  if (options.trace)
-    pm.addPass(createCallMarksPass());
-  pm.addPass(createMergeStepPass());
-  buildCpuToLLVMPipeline(pm, kernelOptions(options));
-  pm.addPass(createCheckStatusPass());
-}
-
-void shardc::buildLowerCpuStage(OpPassManager &pm,
-                                const StageOptions &options) {
-  buildCpuBuffersStage(pm, options);
-  buildCpuCodeStage(pm, options);
 }
 
 static llvm::cl::opt<bool> &explainFlag() {

@@ -15,7 +15,7 @@
 #define SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
 
 #include "Nest.h"
-#include "shardc/KernelGen/Common.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include <functional>
 #include <map>
 

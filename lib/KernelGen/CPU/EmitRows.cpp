@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "RowGroup.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/KernelGen/Common.h"
 #include <functional>
 #include <numeric>
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
-#include "shardc/KernelGen/Common.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "MergeSums.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/KernelGen/Common.h"
+#include "shardc/Analysis/StructuredOps.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -11,7 +11,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
-#include "shardc/KernelGen/ShardSizes.h"
+#include "shardc/Analysis/ShardSizes.h"
 #include <optional>
 
 namespace shardc::cpu {

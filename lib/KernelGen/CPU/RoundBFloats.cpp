@@ -6,10 +6,10 @@
 // something: else what rounding adds does not reach the upper half.
 //
 //===----------------------------------------------------------------------===//
-#include "RoundBFloats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "shardc/KernelGen/Passes.h"
 #include "shardc/Support/Functions.h"
 
 using namespace mlir;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/KernelGen/Common.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- BFloatBits.cpp - bf16 as words of 16 bits --------------------------===//
-#include "BFloatBits.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;
 

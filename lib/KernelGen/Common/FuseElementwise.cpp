@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/KernelGen/Common.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/KernelGen/Passes.h"
 #include "llvm/ADT/SetVector.h"
 

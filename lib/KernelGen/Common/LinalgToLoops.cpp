@@ -1,11 +1,11 @@
 //===- LinalgToLoops.cpp - Structured ops as plain loops ------------------===//
-#include "LinalgToLoops.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardc/KernelGen/Passes.h"
 
 using namespace mlir;
 

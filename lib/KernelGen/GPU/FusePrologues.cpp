@@ -8,7 +8,7 @@
 #include "Product.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "shardc/KernelGen/Common.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/KernelGen/GPU.h"
 
 using namespace mlir;

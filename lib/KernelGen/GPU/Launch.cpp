@@ -2,8 +2,8 @@
 #include "Launch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
-#include "shardc/KernelGen/Common.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -11,7 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "shardc/KernelGen/Common.h"
+#include "shardc/Analysis/StructuredOps.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Points.h"
+#include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
-#include "shardc/KernelGen/Common.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

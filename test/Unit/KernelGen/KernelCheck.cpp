@@ -8,8 +8,10 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
-#include "shardc/KernelGen/CPU.h"
+#include "shardc/Buffers/Models.h"
+#include "shardc/Buffers/Passes.h"
 #include "shardc/KernelGen/Passes.h"
+#include "shardc/Pipelines/Kernels.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -294,6 +296,7 @@ static int compare(std::vector<Buffer> &expected, std::vector<Buffer> &found) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  shardc::registerShardcBuffersPasses();
   shardc::registerShardcKernelGenPasses();
   registerPassManagerCLOptions();
   registerDefaultTimingManagerCLOptions();
@@ -301,7 +304,7 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv,
                               "Check generated kernels against plain loops\n");
   DialectRegistry registry;
-  shardc::registerCpuKernelDialects(registry);
+  shardc::registerBufferDialects(registry);
   shardc::registerObjectFileDialects(registry);
   MLIRContext context(registry);
   context.disableMultithreading();

@@ -1,0 +1,64 @@
+//===- PairStepModel.cpp - spmd.pair_step from tensors to buffers ---------===//
+//
+// And spmd.lines, which has destinations as well.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "shardc/Buffers/Models.h"
+#include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+namespace {
+/// What reads what goes in and writes its destinations, which it may have read
+/// (`readsDestinations`: a state that changes) or not.
+template <typename OpT, bool readsDestinations>
+struct DestinationModel
+    : bufferization::DstBufferizableOpInterfaceExternalModel<
+          DestinationModel<OpT, readsDestinations>, OpT> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const bufferization::AnalysisState &) const {
+    return readsDestinations || !cast<OpT>(op).isDpsInit(&operand);
+  }
+  bool bufferizesToElementwiseAccess(Operation *,
+                                     const bufferization::AnalysisState &,
+                                     ArrayRef<OpOperand *>) const {
+    return false;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const bufferization::BufferizationOptions &options,
+                          bufferization::BufferizationState &state) const {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      if (isa<TensorType>(operand.getType())) {
+        FailureOr<Value> buffer =
+            bufferization::getBuffer(rewriter, operand, options, state);
+        if (failed(buffer))
+          return failure();
+        operand = *buffer;
+      }
+      operands.push_back(operand);
+    }
+    OperationState next(op->getLoc(), op->getName(), operands, TypeRange(),
+                        op->getDiscardableAttrDictionary().getValue());
+    next.propertiesAttr = op->getPropertiesAsAttribute();
+    for (Region &region : op->getRegions())
+      next.addRegion()->takeBody(region);
+    auto onBuffers = cast<OpT>(rewriter.create(next));
+    SmallVector<Value> results(onBuffers.getInits());
+    bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
+    return success();
+  }
+};
+} // namespace
+
+void shardc::registerPairStepModel(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, SpmdDialect *) {
+    PairStepOp::attachInterface<DestinationModel<PairStepOp, true>>(*context);
+    LinesOp::attachInterface<DestinationModel<LinesOp, false>>(*context);
+  });
+}

@@ -1,0 +1,186 @@
+//===- PrivateDestinations.cpp - Each result gets a destination of its own ===//
+//
+// CSE makes one of equal empty or filled tensors. Two reductions that start
+// from the same one would be built in one buffer, one of them after a copy; and
+// where empty-tensor elimination puts that buffer into an output, the other
+// would still be read from there. So every use gets its own; and what is read
+// again after it was changed into an output does not lie in the output.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/IR/Iterators.h"
+#include "shardc/Buffers/Passes.h"
+
+using namespace mlir;
+
+namespace shardc {
+#define GEN_PASS_DEF_PRIVATEDESTINATIONSPASS
+#include "shardc/Buffers/Passes.h.inc"
+
+/// True if `op` makes a tensor out of nothing but scalars and an empty tensor.
+static bool isCheapSource(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  auto fill = dyn_cast<linalg::LinalgOp>(op);
+  if (!fill || !fill.hasPureTensorSemantics() || fill.getNumDpsInits() != 1 ||
+      fill.getNumReductionLoops())
+    return false;
+  for (OpOperand *input : fill.getDpsInputOperands())
+    if (isa<ShapedType>(input->get().getType()))
+      return false;
+  Value destination = fill.getDpsInits()[0];
+  Value yielded = fill.getBlock()->getTerminator()->getOperand(0);
+  // A constant or a scalar operand, not something computed element by element.
+  auto argument = dyn_cast<BlockArgument>(yielded);
+  bool isScalar = argument
+                      ? argument.getOwner() != fill.getBlock() ||
+                            argument.getArgNumber() < fill.getNumDpsInputs()
+                      : yielded.getParentBlock() != fill.getBlock();
+  return isScalar && destination.getDefiningOp<tensor::EmptyOp>();
+}
+
+/// Looks through ops that show the same elements in another shape.
+static Value withoutReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// A tensor on its way to an output, and whether it is changed on the rest of
+/// the way.
+struct State {
+  Value value;
+  bool isChanged;
+};
+
+/// What the tensor of `state` was before its op: the destination that the op
+/// takes over, or what a branch yields. Empty where it begins.
+static SmallVector<State> previousStates(State state) {
+  auto result = dyn_cast<OpResult>(state.value);
+  if (!result) {
+    // What a condition that is computed in each iteration yields begins before
+    // the loop.
+    auto argument = cast<BlockArgument>(state.value);
+    auto loop = dyn_cast<scf::WhileOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument.getOwner() != loop.getBeforeBody())
+      return {};
+    return {{loop.getInits()[argument.getArgNumber()], true}};
+  }
+  Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return {{loop.getConditionOp().getArgs()[result.getResultNumber()], true}};
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return {{destination.getTiedOpOperand(result)->get(), true}};
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return {{insert.getDest(), true}};
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return {{insert.getDest(), true}};
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op))
+    if (OpOperand *init = loop.getTiedLoopInit(result))
+      return {{init->get(), true}};
+  SmallVector<State> states;
+  if (!isa<scf::IfOp, scf::IndexSwitchOp>(op))
+    return states;
+  for (Region &region : op->getRegions()) {
+    Value yielded =
+        region.front().getTerminator()->getOperand(result.getResultNumber());
+    // Over what comes from elsewhere another branch writes its own.
+    states.push_back(
+        {yielded,
+         state.isChanged || !region.isAncestor(yielded.getParentRegion())});
+  }
+  return states;
+}
+
+/// A value that is changed further on its way to an output must not be built in
+/// that output if it is read elsewhere: the output's last write would be seen
+/// there. Where there is one, the tensors it begins with get memory of their
+/// own.
+static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
+  bool isRead = false;
+  SmallVector<State> pending{{output.getSource(), false}};
+  llvm::SmallDenseSet<std::pair<Value, unsigned>> seen;
+  SmallVector<tensor::EmptyOp> begins;
+  while (!pending.empty()) {
+    auto [state, isChanged] = pending.pop_back_val();
+    Value begin = withoutReshapes(state);
+    // What a loop begins an iteration with is read before the iteration changes
+    // it.
+    for (Value shown = state; isChanged && !isa<BlockArgument>(begin);
+         shown = shown.getDefiningOp()->getOperand(0)) {
+      isRead |= llvm::count_if(shown.getUsers(), [](Operation *user) {
+                  return !isa<tensor::DimOp>(user);
+                }) > 1;
+      if (shown == begin)
+        break;
+    }
+    if (!seen.insert({begin, isChanged}).second)
+      continue;
+    if (auto empty = begin.getDefiningOp<tensor::EmptyOp>();
+        empty && !llvm::is_contained(begins, empty))
+      begins.push_back(empty);
+    llvm::append_range(pending, previousStates({begin, isChanged}));
+  }
+  if (!isRead)
+    return;
+  for (tensor::EmptyOp empty : begins) {
+    OpBuilder builder(empty);
+    auto own = bufferization::AllocTensorOp::create(
+        builder, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+    empty->replaceAllUsesWith(own);
+    empty->erase();
+  }
+}
+
+namespace {
+struct PrivateDestinationsPass final
+    : impl::PrivateDestinationsPassBase<PrivateDestinationsPass> {
+  void runOnOperation() override {
+    // Users first, so that a fill is split before the empty tensor it fills.
+    SmallVector<Operation *> sources;
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(
+        [&](Operation *op) {
+          if (isCheapSource(op))
+            sources.push_back(op);
+        });
+    OpBuilder builder(&getContext());
+    for (Operation *op : sources) {
+      SmallVector<OpOperand *> uses;
+      for (OpOperand &use : op->getResult(0).getUses())
+        if (isDestination(use))
+          uses.push_back(&use);
+      if (uses.empty() || op->getResult(0).hasOneUse())
+        continue;
+      for (OpOperand *use : uses) {
+        builder.setInsertionPoint(use->getOwner());
+        use->set(builder.clone(*op)->getResult(0));
+      }
+      if (op->use_empty())
+        op->erase();
+    }
+    getOperation()->walk(keepOutOfOutput);
+  }
+
+private:
+  /// True if the user builds its result in this operand.
+  static bool isDestination(OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(user))
+      return destination.isDpsInit(&use);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      return use.get() == insert.getDest();
+    if (auto insert = dyn_cast<tensor::InsertOp>(user))
+      return use.get() == insert.getDest();
+    // What a branch yields is its result's memory: several results that are one
+    // tensor in one branch would share it.
+    if (isa<scf::YieldOp>(user))
+      return isa<scf::IfOp, scf::IndexSwitchOp>(user->getParentOp());
+    return isa<LoopLikeOpInterface>(user);
+  }
+};
+} // namespace
+} // namespace shardc

@@ -1,0 +1,105 @@
+//===- ReadWhereItLies.cpp - Arguments that an exchange leaves in place ---===//
+//
+// Where sizes are open, arguments that meet in an op are moved to where one of
+// them lies. In most bindings they lie there already, and the exchange copies.
+// What it brings is read there in place of a copy, where nothing but reading is
+// done with it: the runtime says which, when the program runs.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "shardc/Analysis/SiteTables.h"
+#include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Support/DenseBuffers.h"
+
+namespace shardc {
+#define GEN_PASS_DEF_READWHEREITLIESPASS
+#include "shardc/Buffers/Passes.h.inc"
+} // namespace shardc
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+/// True if nothing is done with `buffer`, which `site` writes, but reading it
+/// and parts of it.
+static bool isOnlyRead(Value buffer, RunSiteOp site) {
+  return llvm::all_of(buffer.getUses(), [&](OpOperand &operand) {
+    Operation *op = operand.getOwner();
+    if (auto part = dyn_cast<memref::SubViewOp>(op))
+      return isOnlyRead(part.getResult(), site);
+    if (auto copy = dyn_cast<memref::CopyOp>(op))
+      return operand.get() != copy.getTarget();
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      return structured.isDpsInput(&operand);
+    if (auto other = dyn_cast<RunSiteOp>(op))
+      return other == site || !llvm::is_contained(other.getInits(), buffer);
+    return isa<memref::DimOp, memref::LoadOp, StartSiteOp, ReleaseSiteOp>(op);
+  });
+}
+
+/// The buffer that `op` writes, if that may be the argument which it reads as
+/// well; else nothing.
+static memref::AllocOp findCopy(RunSiteOp op, const shardrt::SiteTable &table,
+                                int64_t numInputs) {
+  const shardrt::Site &site = table.sites[op.getSite()];
+  auto argument = dyn_cast<BlockArgument>(op.getInputs().front());
+  if (site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
+      op.getInits().size() != 1 || op.getAccumulates() || !argument ||
+      !isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
+      argument.getArgNumber() >= numInputs)
+    return {};
+  // Other sizes are known: then something moves.
+  bool isOpen = llvm::any_of(site.exchange.dims, [](const DimExchange &dim) {
+    return static_cast<bool>(dim.ownedFormula);
+  });
+  auto copy = op.getInits().front().getDefiningOp<memref::AllocOp>();
+  return isOpen && copy && copy.getType() == argument.getType() &&
+                 isOnlyRead(copy, op)
+             ? copy
+             : memref::AllocOp();
+}
+
+namespace {
+struct ReadWhereItLiesPass final
+    : shardc::impl::ReadWhereItLiesPassBase<ReadWhereItLiesPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ArrayAttr inputs = contract::EntryInputs::get(module);
+    if (!hasSites(module) || !inputs)
+      return;
+    FailureOr<shardrt::SiteTable> table = readSites(module);
+    if (failed(table))
+      return signalPassFailure();
+    SmallVector<std::pair<RunSiteOp, memref::AllocOp>> copies;
+    module.walk([&](RunSiteOp op) {
+      if (memref::AllocOp copy = findCopy(op, *table, inputs.size()))
+        copies.push_back({op, copy});
+    });
+    for (auto [site, copy] : copies) {
+      OpBuilder builder(copy);
+      builder.setInsertionPointAfter(copy);
+      SmallVector<OpFoldResult> zeros(copy.getType().getRank(),
+                                      builder.getIndexAttr(0)),
+          ones(copy.getType().getRank(), builder.getIndexAttr(1));
+      // Where the strides of a view are open, nothing shows that it is dense.
+      MemRefType type = memref::SubViewOp::inferResultType(
+          copy.getType(), zeros, copy.getMixedSizes(), ones);
+      if (!isDenseBuffer(type))
+        continue;
+      auto view = memref::SubViewOp::create(builder, copy.getLoc(), copy, zeros,
+                                            copy.getMixedSizes(), ones);
+      contract::BroughtBy::set(view, builder.getI64IntegerAttr(site.getSite()));
+      // Its sizes are those of the buffer.
+      copy->replaceUsesWithIf(ValueRange{view}, [&](OpOperand &operand) {
+        return operand.getOwner() != view &&
+               !isa<memref::DimOp>(operand.getOwner());
+      });
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,33 @@
+//===- UpdateSites.cpp - What passes on buffers decide of sites -----------===//
+#include "UpdateSites.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::spmd;
+
+void shardc::updateSites(ModuleOp module, const shardrt::SiteTable &table) {
+  SiteTableAttr attr = contract::Sites::get(module);
+  MLIRContext *context = module.getContext();
+  SmallVector<Attribute> sites;
+  for (auto [old, site] :
+       llvm::zip_equal(attr.getSites().getAsRange<SiteAttr>(), table.sites)) {
+    ArrayAttr dims = old.getDims();
+    if (dims && dims.size() < site.exchange.dims.size()) {
+      SmallVector<Attribute> all(dims.getValue());
+      for (const DimExchange &dim :
+           llvm::drop_begin(site.exchange.dims, dims.size()))
+        all.push_back(DimExchangeAttr::get(context, attr.getMesh(), dim));
+      dims = ArrayAttr::get(context, all);
+    }
+    sites.push_back(
+        SiteAttr::get(context, old.getKind(), old.getReport(), old.getType(),
+                      old.getReduction(), old.getName(), old.getLocation(),
+                      site.inPlace, site.releasedLater, old.getGroup(),
+                      old.getShape(), dims, old.getParts(), old.getRows()));
+  }
+  contract::Sites::set(module,
+                       SiteTableAttr::get(context, attr.getMesh(),
+                                          ArrayAttr::get(context, sites)));
+}

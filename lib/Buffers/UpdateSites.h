@@ -1,0 +1,15 @@
+//===- UpdateSites.h - What passes on buffers decide of sites ---*- C++ -*-===//
+#ifndef SHARDC_LIB_BUFFERS_UPDATESITES_H
+#define SHARDC_LIB_BUFFERS_UPDATESITES_H
+
+#include "shardc/Analysis/SiteTables.h"
+
+namespace shardc {
+
+/// Writes back what passes on buffers decide of each site: whether it is in
+/// place, whether it is released later, and dims that were added at the end.
+void updateSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
+
+} // namespace shardc
+
+#endif // SHARDC_LIB_BUFFERS_UPDATESITES_H

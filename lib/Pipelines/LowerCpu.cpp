@@ -1,0 +1,192 @@
+//===- LowerCpu.cpp - The local view to loops, vectors and LLVM -----------===//
+//
+// The order of the passes and the reason of each.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardc/Buffers/Passes.h"
+#include "shardc/KernelGen/CPU.h"
+#include "shardc/KernelGen/Passes.h"
+#include "shardc/Linalg/Passes.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Pipelines/Kernels.h"
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Support/Canonicalize.h"
+
+using namespace mlir;
+using namespace shardc;
+
+void shardc::buildCpuBufferPipeline(OpPassManager &pm,
+                                    const CpuKernelOptions &options) {
+  buildBufferPipeline(pm, options);
+  unsigned bits = options.vectorBits ? options.vectorBits
+                                     : preferredVectorBits(options.arch);
+  GeneratePairKernelsPassOptions pairs;
+  pairs.vectorBits = bits;
+  pairs.threads = options.threads;
+  if (options.optimize) {
+    WriteInPlacePassOptions inPlace;
+    inPlace.entry = options.entry;
+    pm.addPass(createWriteInPlacePass(inPlace));
+    FuseRowsPassOptions rows;
+    rows.threads = options.threads;
+    rows.exact = options.exact;
+    pm.addPass(createFuseRowsPass(rows));
+    // Before ops in these loops are nests, which have parts of their own.
+    CutLoopsPassOptions loops;
+    loops.threads = options.threads;
+    pm.addNestedPass<func::FuncOp>(createCutLoopsPass(loops));
+    GenerateCpuKernelsPassOptions kernels;
+    kernels.vectorBits = bits;
+    kernels.threads = options.threads;
+    kernels.exact = options.exact;
+    kernels.dotBf16 = bits == 512 && hasDotBf16(options.arch);
+    kernels.entry = options.entry;
+    pm.addPass(createGenerateCpuKernelsPass(kernels));
+    pm.addPass(createGeneratePairKernelsPass(pairs));
+    // After the kernels: their scratch is planned like any buffer.
+    PlanArenaPassOptions arena;
+    arena.entry = options.entry;
+    pm.addPass(createPlanArenaPass(arena));
+  } else {
+    pm.addPass(createGeneratePairKernelsPass(pairs));
+  }
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
+  if (options.marks) {
+    // While each kernel still stands where it was written.
+    MarkKernelsPassOptions marks;
+    marks.entry = options.entry;
+    pm.addPass(createMarkKernelsPass(marks));
+  }
+  // Before constants of equal loops become one: then they would be arguments.
+  if (options.optimize) {
+    OutlineLoopsPassOptions outline;
+    outline.entry = options.entry;
+    pm.addPass(createOutlineLoopsPass(outline));
+  }
+  pm.addPass(createCanonicalizePass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass());
+  ApproximateMathPassOptions math;
+  unsigned widest = preferredVectorBits(options.arch);
+  math.permutes = widest >= 256 ? widest / 32 : 0;
+  pm.addNestedPass<func::FuncOp>(createApproximateMathPass(math));
+}
+
+void shardc::buildCpuToLLVMPipeline(OpPassManager &pm,
+                                    const CpuKernelOptions &options) {
+  if (options.vectors)
+    pm.addPass(createConvertVectorToSCFPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createExpandUnknownShapesPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createSCFToControlFlowPass());
+  // What has no polynomial becomes an intrinsic, the rest a call of libm for
+  // each element: before vectors are gone, since it takes them apart.
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  if (options.vectors)
+    pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertComplexToLLVMPass());
+  pm.addPass(createExactExtremaPass());
+  // Conversions to bfloat16 are calls of a runtime library on most CPUs.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createBFloatBitsPass());
+  pm.addPass(createCSEPass());
+}
+
+void shardc::buildCpuKernelPipeline(OpPassManager &pm,
+                                    const CpuKernelOptions &options) {
+  buildCpuBufferPipeline(pm, options);
+  buildCpuToLLVMPipeline(pm, options);
+}
+
+namespace {
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<unsigned> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("bits of a vector register; 0: as arch"),
+      llvm::cl::init(0)};
+  Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU to generate for"),
+                           llvm::cl::init("native")};
+  Option<bool> optimize{*this, "optimize",
+                        llvm::cl::desc("fuse, plan and vectorise"),
+                        llvm::cl::init(true)};
+
+  CpuKernelOptions get() const {
+    CpuKernelOptions result;
+    result.vectorBits = vectorBits;
+    result.arch = arch;
+    result.optimize = optimize;
+    return result;
+  }
+};
+} // namespace
+
+void shardc::registerCpuKernelPipelines() {
+  PassPipelineRegistration<PipelineOptions>(
+      "spmd-cpu-buffers", "linalg on tensors to loops and vectors on buffers",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildCpuBufferPipeline(pm, options.get());
+      });
+  PassPipelineRegistration<PipelineOptions>(
+      "spmd-cpu-kernels", "linalg on tensors to the LLVM dialect",
+      [](OpPassManager &pm, const PipelineOptions &options) {
+        buildCpuKernelPipeline(pm, options.get());
+      });
+}
+
+static CpuKernelOptions kernelOptions(const StageOptions &options) {
+  CpuKernelOptions kernels;
+  kernels.arch = options.arch;
+  kernels.threads = options.threads;
+  kernels.marks = options.trace;
+  kernels.exact = options.reproducible;
+  return kernels;
+}
+
+void shardc::buildCpuBuffersStage(OpPassManager &pm,
+                                  const StageOptions &options) {
+  // The same products in the same order, without those that are zero.
+  pm.addNestedPass<func::FuncOp>(createSplitBandsPass());
+  LinalgOptions linalg;
+  linalg.names = options.trace;
+  // Threads share whole stages.
+  linalg.blockTransforms = options.threads == 1;
+  buildLinalgPipeline(pm, linalg);
+  buildCpuBufferPipeline(pm, kernelOptions(options));
+}
+
+void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
+  CallRuntimePassOptions runtime;
+  runtime.threads = options.threads;
+  pm.addPass(createCallRuntimePass(runtime));
+  if (options.threads > 1)
+    pm.addPass(createShareLoopsPass());
+  if (options.trace)
+    pm.addPass(createCallMarksPass());
+  pm.addPass(createMergeStepPass());
+  buildCpuToLLVMPipeline(pm, kernelOptions(options));
+  pm.addPass(createCheckStatusPass());
+}
+
+void shardc::buildLowerCpuStage(OpPassManager &pm,
+                                const StageOptions &options) {
+  buildCpuBuffersStage(pm, options);
+  buildCpuCodeStage(pm, options);
+}

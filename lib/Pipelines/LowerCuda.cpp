@@ -1,0 +1,140 @@
+//===- LowerCuda.cpp - The local view to host code and GPU kernels --------===//
+//
+// The order of the passes and the reason of each. Host code between kernels is
+// lowered as the CPU's is.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardc/Buffers/Passes.h"
+#include "shardc/KernelGen/Passes.h"
+#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Pipelines/Kernels.h"
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Support/Canonicalize.h"
+
+using namespace mlir;
+using namespace shardc;
+
+void shardc::buildGpuBufferPipeline(OpPassManager &pm,
+                                    const CpuKernelOptions &options,
+                                    const GpuKernelOptions &gpu) {
+  buildBufferPipeline(pm, options, &gpu);
+  FormGpuKernelsPassOptions form;
+  form.warpgroups = gpu.warpgroups;
+  form.tf32 = gpu.tf32;
+  form.libraries = gpu.libraries == LibraryUse::Library ? "library"
+                   : gpu.libraries == LibraryUse::Auto  ? "auto"
+                                                        : "generated";
+  pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass(form));
+  // Sizes of grids are folded; then what is independent is one launch.
+  pm.addPass(createCanonicalizePass());
+  pm.addNestedPass<func::FuncOp>(createMergeLaunchesPass());
+  // Scratch of kernels is planned like any buffer.
+  PlanArenaPassOptions arena;
+  arena.entry = options.entry;
+  pm.addPass(createPlanArenaPass(arena));
+  // What serial kernels hold.
+  pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
+  pm.addPass(createCanonicalizePass());
+  pm.addPass(createCSEPass());
+  // What GPUs have units for; the rest are the CPU's formulas.
+  pm.addNestedPass<func::FuncOp>(createUseGpuFunctionsPass());
+  pm.addNestedPass<func::FuncOp>(createApproximateMathPass());
+}
+
+void shardc::buildGpuToNVVMPipeline(OpPassManager &pm, bool forPtx) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createExpandUnknownShapesPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createCanonicalizePass());
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  kernels.addPass(createExactExtremaPass());
+  arith::ArithExpandOpsPassOptions expand;
+  // GPUs round by themselves; hosts that stand in for them need not.
+  expand.includeBf16 = !forPtx;
+  kernels.addPass(arith::createArithExpandOpsPass(expand));
+  kernels.addPass(createConvertGpuKernelsPass());
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCSEPass());
+  if (!forPtx) {
+    kernels.addPass(createBFloatBitsPass());
+    return;
+  }
+  kernels.addPass(createExpandFragmentProductsPass());
+  kernels.addPass(createSelectGpuInstructionsPass());
+  kernels.addPass(createConvertNVVMToLLVMPass());
+}
+
+namespace {
+struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
+  Option<bool> warpgroups{*this, "warpgroups",
+                          llvm::cl::desc("Make kernels for sm_90a as well."),
+                          llvm::cl::init(false)};
+  Option<bool> tf32{*this, "tf32",
+                    llvm::cl::desc("Let products of f32 be of tf32."),
+                    llvm::cl::init(false)};
+};
+} // namespace
+
+void shardc::registerGpuKernelPipelines() {
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "spmd-gpu-buffers", "linalg on tensors to kernels on buffers",
+      [](OpPassManager &pm, const GpuPipelineOptions &options) {
+        GpuKernelOptions gpu;
+        gpu.warpgroups = options.warpgroups;
+        gpu.tf32 = options.tf32;
+        buildGpuBufferPipeline(pm, {}, gpu);
+      });
+  PassPipelineRegistration<GpuPipelineOptions>(
+      "spmd-gpu-to-nvvm", "kernels to the NVVM dialect",
+      [](OpPassManager &pm, const GpuPipelineOptions &) {
+        buildGpuToNVVMPipeline(pm, /*forPtx=*/false);
+      });
+}
+
+void shardc::buildLowerCudaStage(OpPassManager &pm,
+                                 const StageOptions &options) {
+  LinalgOptions linalg;
+  linalg.names = true;
+  linalg.manyThreads = true;
+  linalg.libraries = options.kernels;
+  buildLinalgPipeline(pm, linalg);
+  CpuKernelOptions kernels;
+  kernels.vectors = false;
+  bool emulated = options.target == Target::EmulatedCuda;
+  // What is emulated is the newest that the kernels are made for.
+  StringRef gpus = options.gpuArch.empty() && emulated
+                       ? StringRef("sm_90a")
+                       : StringRef(options.gpuArch);
+  GpuKernelOptions gpu;
+  gpu.warpgroups = gpus.contains("sm_90a");
+  gpu.tf32 = options.tf32;
+  gpu.libraries = options.kernels == "library" ? LibraryUse::Library
+                  : options.kernels == "auto"  ? LibraryUse::Auto
+                                               : LibraryUse::Generated;
+  buildGpuBufferPipeline(pm, kernels, gpu);
+  pm.addPass(createCallRuntimePass());
+  pm.addPass(createCallDevicePass());
+  buildGpuToNVVMPipeline(pm, /*forPtx=*/!emulated);
+  buildCpuToLLVMPipeline(pm, kernels);
+  pm.addPass(createCheckStatusPass());
+  if (!options.plantFault.empty()) {
+    PlantFaultPassOptions plant;
+    plant.fault = options.plantFault;
+    pm.addPass(createPlantFaultPass(plant));
+  }
+  if (emulated) {
+    EmulateNvvmPassOptions emulation;
+    emulation.check = options.checkKernels;
+    emulation.gpu = gpus.contains("sm_90a") ? "sm_90a" : "sm_80";
+    pm.addPass(createEmulateNvvmPass(emulation));
+  }
+}
