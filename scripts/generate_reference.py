@@ -52,7 +52,7 @@ def write_passes() -> str:
     ]
     for file, passes in groupby(read_passes(), key=lambda entry: entry.file):
         parts = Path(file).parts
-        part = " (GPU)" if "Gpu" in parts[3] else " (runtime calls)" if "Runtime" in parts[3] else ""
+        part = " (GPU)" if "Gpu" in parts[3] else ""
         text += [f"## {parts[2]}{part}", ""]
         text += [describe_pass(entry) for entry in passes]
     return "\n".join(text).rstrip("\n") + "\n"

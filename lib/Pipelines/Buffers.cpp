@@ -8,9 +8,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Linalg/Passes.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Support/Canonicalize.h"
 

@@ -8,6 +8,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "shardc/Buffers/Models.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Communication/Passes.h"
 #include "shardc/Dialect/Check/IR/Check.h"
 #include "shardc/Dialect/Chlo/IR/Chlo.h"
@@ -23,7 +24,6 @@
 #include "shardc/KernelGen/GPU.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Linalg/Passes.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Memory/Passes.h"
 #include "shardc/Partition/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
@@ -58,7 +58,7 @@ void shardc::registerShardcPasses() {
   registerShardcKernelGenPasses();
   registerShardcGpuKernelGenPasses();
   registerShardcLinalgPasses();
-  registerLoweringRuntimePasses();
+  registerShardcCallsPasses();
   registerMemoryPasses();
   registerPartitionPasses();
   registerPropagationPasses();

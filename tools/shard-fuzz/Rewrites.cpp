@@ -92,10 +92,10 @@ static constexpr Rewrite kRewrites[] = {
 
 /// What keeps ranks and threads apart, left out.
 static constexpr Rewrite kRaces[] = {
-    // Lowering
+    // Buffers, ReleaseLate
     {"source-changes-before-its-release",
      "while,scan,while_until,stencil,roll,reduce_window"},
-    // KernelGen
+    // Buffers, PlanArena; KernelGen
     {"memory-of-a-source-goes-on-before-its-release", ""},
     {"each-part-goes-on-to-the-end", ""},
 };

@@ -3,7 +3,7 @@
 //
 // A program for GPUs holds, beside its own kernels, those that the runtime
 // launches to combine and to move elements at its sites: the compiler makes
-// them (lib/Lowering/CommunicationKernels.cpp), the runtime finds them by name
+// them (lib/Calls/CommunicationKernels.cpp), the runtime finds them by name
 // (lib/Collectives/DeviceKernels.cpp). A program that lacks one is older: its
 // elements go through host memory.
 //

@@ -1,6 +1,6 @@
 //===- CallLibraries.h - spmd.library_call to a runtime call ----*- C++ -*-===//
-#ifndef SHARDC_LIB_LOWERING_CALLLIBRARIES_H
-#define SHARDC_LIB_LOWERING_CALLLIBRARIES_H
+#ifndef SHARDC_LIB_CALLS_CALLLIBRARIES_H
+#define SHARDC_LIB_CALLS_CALLLIBRARIES_H
 
 #include "RuntimeCalls.h"
 
@@ -14,4 +14,4 @@ mlir::LogicalResult lowerLibraryCalls(mlir::func::FuncOp step,
 
 } // namespace shardc
 
-#endif // SHARDC_LIB_LOWERING_CALLLIBRARIES_H
+#endif // SHARDC_LIB_CALLS_CALLLIBRARIES_H

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Analysis/SiteTables.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -14,14 +15,13 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/Spmd/IR/SpmdViews.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/Slices.h"
 #include "shardc/Support/UserLocation.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_LOWERCOMMUNICATIONPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 //===- SplitEntry.h - Long straight lines as several functions --*- C++ -*-===//
-#ifndef SHARDC_LIB_LOWERING_SPLITENTRY_H
-#define SHARDC_LIB_LOWERING_SPLITENTRY_H
+#ifndef SHARDC_LIB_CALLS_SPLITENTRY_H
+#define SHARDC_LIB_CALLS_SPLITENTRY_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,4 +17,4 @@ void splitEntry(mlir::ModuleOp module);
 
 } // namespace shardc
 
-#endif // SHARDC_LIB_LOWERING_SPLITENTRY_H
+#endif // SHARDC_LIB_CALLS_SPLITENTRY_H

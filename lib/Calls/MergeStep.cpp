@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardc/Lowering/RuntimePasses.h"
+#include "shardc/Calls/Passes.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_MERGESTEPPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

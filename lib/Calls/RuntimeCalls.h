@@ -1,7 +1,7 @@
 //===- RuntimeCalls.h - What lowerings to runtime calls share ----*- C++
 //-*-===//
-#ifndef SHARDC_LIB_LOWERING_RUNTIMECALLS_H
-#define SHARDC_LIB_LOWERING_RUNTIMECALLS_H
+#ifndef SHARDC_LIB_CALLS_RUNTIMECALLS_H
+#define SHARDC_LIB_CALLS_RUNTIMECALLS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -57,4 +57,4 @@ mlir::Value memrefAt(mlir::OpBuilder &builder, mlir::Location loc,
 
 } // namespace shardc
 
-#endif // SHARDC_LIB_LOWERING_RUNTIMECALLS_H
+#endif // SHARDC_LIB_CALLS_RUNTIMECALLS_H

@@ -1,13 +1,13 @@
 //===- CallMarks.cpp - Marks of kernels to calls of the runtime -----------===//
 #include "RuntimeCalls.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/KernelAttributes.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLMARKSPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

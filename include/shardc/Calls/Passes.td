@@ -1,6 +1,6 @@
-//===- RuntimePasses.td - Communication to runtime calls ---*- tablegen -*-===//
-#ifndef SHARDC_LOWERING_RUNTIMEPASSES_TD
-#define SHARDC_LOWERING_RUNTIMEPASSES_TD
+//===- Passes.td - Communication to runtime calls ----------*- tablegen -*-===//
+#ifndef SHARDC_CALLS_PASSES_TD
+#define SHARDC_CALLS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
@@ -266,4 +266,4 @@ def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-#endif // SHARDC_LOWERING_RUNTIMEPASSES_TD
+#endif // SHARDC_CALLS_PASSES_TD

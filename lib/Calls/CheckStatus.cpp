@@ -4,12 +4,12 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/SiteTables.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Lowering/RuntimePasses.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_CHECKSTATUSPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

@@ -18,8 +18,8 @@
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Analysis/SiteTables.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
 #include "shardc/Support/UserLocation.h"
@@ -31,7 +31,7 @@
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLDEVICEPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

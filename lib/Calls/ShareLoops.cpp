@@ -12,13 +12,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/KernelAttributes.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_SHARELOOPSPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- CommunicationKernels.h - Kernels that communication calls -*- C++
 //-*-===//
-#ifndef SHARDC_LIB_LOWERING_COMMUNICATIONKERNELS_H
-#define SHARDC_LIB_LOWERING_COMMUNICATIONKERNELS_H
+#ifndef SHARDC_LIB_CALLS_COMMUNICATIONKERNELS_H
+#define SHARDC_LIB_CALLS_COMMUNICATIONKERNELS_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "shardrt/Sites.h"
@@ -16,4 +16,4 @@ addCommunicationKernels(mlir::gpu::GPUModuleOp kernels,
 
 } // namespace shardc
 
-#endif // SHARDC_LIB_LOWERING_COMMUNICATIONKERNELS_H
+#endif // SHARDC_LIB_CALLS_COMMUNICATIONKERNELS_H

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Analysis/SiteTables.h"
+#include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -17,7 +18,6 @@
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
-#include "shardc/Lowering/RuntimePasses.h"
 #include "shardc/Support/DenseBuffers.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Refusal.h"
@@ -28,7 +28,7 @@
 
 namespace shardc {
 #define GEN_PASS_DEF_CALLRUNTIMEPASS
-#include "shardc/Lowering/RuntimePasses.h.inc"
+#include "shardc/Calls/Passes.h.inc"
 } // namespace shardc
 
 using namespace mlir;
