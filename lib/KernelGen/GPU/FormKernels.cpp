@@ -5,11 +5,11 @@
 // says: each is a kernel as a whole. All else stays on the host.
 //
 //===----------------------------------------------------------------------===//
-#include "Libraries.h"
-#include "Lines.h"
-#include "PairSteps.h"
-#include "Points.h"
-#include "Product.h"
+#include "Libraries/Libraries.h"
+#include "Lines/Lines.h"
+#include "Pairs/PairSteps.h"
+#include "Points/Points.h"
+#include "Products/Product.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

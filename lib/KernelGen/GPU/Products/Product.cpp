@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
-#include "Warpgroups.h"
+#include "../Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"

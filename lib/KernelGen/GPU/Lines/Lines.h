@@ -1,8 +1,8 @@
 //===- Lines.h - Kernels of algorithms on lines -----------------*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_LINES_H
-#define SHARDC_LIB_KERNELGEN_GPU_LINES_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_LINES_LINES_H
+#define SHARDC_LIB_KERNELGEN_GPU_LINES_LINES_H
 
-#include "Points.h"
+#include "../Points/Points.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 
 namespace shardc::gpukernels {
@@ -89,4 +89,4 @@ void launchFourier(spmd::LinesOp op);
 } // namespace lines
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_LINES_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_LINES_LINES_H

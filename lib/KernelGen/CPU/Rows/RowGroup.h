@@ -11,10 +11,10 @@
 // many shares there are, they have to agree on what lies outside of them, too.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_ROWGROUP_H
-#define SHARDC_LIB_KERNELGEN_CPU_ROWGROUP_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_ROWS_ROWGROUP_H
+#define SHARDC_LIB_KERNELGEN_CPU_ROWS_ROWGROUP_H
 
-#include "Nest.h"
+#include "../Nests/Nest.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include <vector>
@@ -98,4 +98,4 @@ void emitRows(RowGroup &group);
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_ROWGROUP_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_ROWS_ROWGROUP_H

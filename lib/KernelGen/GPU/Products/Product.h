@@ -7,10 +7,10 @@
 // its windows in place and no layout is special; edges are zeros.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
-#define SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_PRODUCT_H
+#define SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_PRODUCT_H
 
-#include "Launch.h"
+#include "../Launch.h"
 
 namespace shardc::gpukernels {
 
@@ -237,4 +237,4 @@ bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);
 
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_PRODUCT_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_PRODUCT_H

@@ -5,10 +5,10 @@
 // theirs. docs/Rationale/GPU.md section 6 has the rule.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
-#define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_LIBRARIES_H
+#define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_LIBRARIES_H
 
-#include "Product.h"
+#include "../Products/Product.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/GPU.h"
@@ -42,4 +42,4 @@ ArrayAttr groupsAttr(OpBuilder &b,
 
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_LIBRARIES_H

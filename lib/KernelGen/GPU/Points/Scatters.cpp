@@ -12,7 +12,7 @@
 // has an update, and does it atomically.
 //
 //===----------------------------------------------------------------------===//
-#include "Lines.h"
+#include "../Lines/Lines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

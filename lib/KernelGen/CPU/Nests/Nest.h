@@ -6,8 +6,8 @@
 // cut into register tiles; emitNest writes it down.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_NEST_H
-#define SHARDC_LIB_KERNELGEN_CPU_NEST_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_NESTS_NEST_H
+#define SHARDC_LIB_KERNELGEN_CPU_NESTS_NEST_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
@@ -198,4 +198,4 @@ mlir::Value filledWith(mlir::linalg::GenericOp op);
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_NEST_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_NESTS_NEST_H

@@ -1,6 +1,6 @@
 //===- FunctionTable.h - Formulas by the op that they replace ---*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_FUNCTIONTABLE_H
-#define SHARDC_LIB_KERNELGEN_CPU_FUNCTIONTABLE_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
+#define SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H
 
 #include "shardc/Support/Functions.h"
 #include "llvm/ADT/StringMap.h"
@@ -63,4 +63,4 @@ Num expWide(Num x);
 
 } // namespace shardc::functions
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_FUNCTIONTABLE_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_FUNCTIONS_FUNCTIONTABLE_H

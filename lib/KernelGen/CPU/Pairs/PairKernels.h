@@ -1,8 +1,8 @@
 //===- PairKernels.h - Blocks of queries against blocks of keys -*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_PAIRKERNELS_H
-#define SHARDC_LIB_KERNELGEN_CPU_PAIRKERNELS_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIRKERNELS_H
+#define SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIRKERNELS_H
 
-#include "Nest.h"
+#include "../Nests/Nest.h"
 #include "shardc/Dialect/Spmd/IR/SpmdForward.h"
 
 namespace shardc::cpu {
@@ -106,4 +106,4 @@ int64_t emitPairStep(mlir::OpBuilder &b, spmd::PairStepOp op,
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_PAIRKERNELS_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIRKERNELS_H

@@ -15,7 +15,7 @@
 // to the next column.
 //
 //===----------------------------------------------------------------------===//
-#include "Warpgroups.h"
+#include "../Warpgroups.h"
 #include "Product.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -1,8 +1,8 @@
 //===- Epilogues.h - Work behind a product that libraries do ----*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_EPILOGUES_H
-#define SHARDC_LIB_KERNELGEN_GPU_EPILOGUES_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_EPILOGUES_H
+#define SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_EPILOGUES_H
 
-#include "Product.h"
+#include "../Products/Product.h"
 
 namespace shardc::gpukernels {
 
@@ -25,4 +25,4 @@ std::optional<Epilogue> matchEpilogue(linalg::GenericOp op,
 
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_EPILOGUES_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_LIBRARIES_EPILOGUES_H

@@ -11,8 +11,8 @@
 // caches by.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
-#define SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_NESTS_EMITNEST_H
+#define SHARDC_LIB_KERNELGEN_CPU_NESTS_EMITNEST_H
 
 #include "Nest.h"
 #include "shardc/Analysis/StructuredOps.h"
@@ -215,4 +215,4 @@ private:
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_EMITNEST_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_NESTS_EMITNEST_H

@@ -1,9 +1,9 @@
 //===- PairEmitter.h - Writes the kernels of one pair step ------*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
-#define SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIREMITTER_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIREMITTER_H
 
+#include "../Warpgroups.h"
 #include "PairSteps.h"
-#include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 
@@ -317,4 +317,4 @@ private:
 
 } // namespace shardc::gpukernels::pairs
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_PAIREMITTER_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIREMITTER_H

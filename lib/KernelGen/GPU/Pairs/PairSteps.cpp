@@ -8,7 +8,7 @@
 // no two blocks add to one place, so that results do not depend on their order.
 //
 //===----------------------------------------------------------------------===//
-#include "../CPU/PairKernels.h"
+#include "../../CPU/Pairs/PairKernels.h"
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,6 @@
 //===- PairEmitter.h - Writes the loops of one pair step --------*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_PAIREMITTER_H
-#define SHARDC_LIB_KERNELGEN_CPU_PAIREMITTER_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIREMITTER_H
+#define SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIREMITTER_H
 
 #include "PairKernels.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
@@ -148,4 +148,4 @@ private:
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_PAIREMITTER_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_PAIRS_PAIREMITTER_H

@@ -1,8 +1,8 @@
 //===- MergeSums.h - Sums of the same elements in one pass ------*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
-#define SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
+#ifndef SHARDC_LIB_KERNELGEN_CPU_ROWS_MERGESUMS_H
+#define SHARDC_LIB_KERNELGEN_CPU_ROWS_MERGESUMS_H
 
-#include "Nest.h"
+#include "../Nests/Nest.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace shardc::cpu {
@@ -13,4 +13,4 @@ void mergeSums(mlir::func::FuncOp function);
 
 } // namespace shardc::cpu
 
-#endif // SHARDC_LIB_KERNELGEN_CPU_MERGESUMS_H
+#endif // SHARDC_LIB_KERNELGEN_CPU_ROWS_MERGESUMS_H

@@ -4,10 +4,10 @@
 // that has the form; else it returns false.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_POINTS_H
-#define SHARDC_LIB_KERNELGEN_GPU_POINTS_H
+#ifndef SHARDC_LIB_KERNELGEN_GPU_POINTS_POINTS_H
+#define SHARDC_LIB_KERNELGEN_GPU_POINTS_POINTS_H
 
-#include "Launch.h"
+#include "../Launch.h"
 
 namespace shardc::gpukernels {
 
@@ -75,4 +75,4 @@ void hoistRankValues(Operation *op);
 
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_POINTS_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_POINTS_POINTS_H

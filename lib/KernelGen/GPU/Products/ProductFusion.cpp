@@ -6,7 +6,7 @@
 // these buffers on the way.
 //
 //===----------------------------------------------------------------------===//
-#include "Points.h"
+#include "../Points/Points.h"
 #include "Product.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/CallInterfaces.h"
