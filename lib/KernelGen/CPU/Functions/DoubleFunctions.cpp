@@ -107,31 +107,23 @@ static Num coshDouble(Num x) {
 }
 
 static Num tanhDouble(Num x) {
-  // 1 - 2 / (e + 1), e = exp(2 a), where half as large an error would show:
-  // with what the roundings of e, e + 1, the quotient and the difference lose.
-  Num a = abs(x), twice = smaller(a, a.of(22)) * 2.0, square = x * x;
-  Mask isNear = a < 0.35;
+  // E / (E + 2), E = exp(2 a) - 1. E, the sum and the quotient are kept with
+  // what their roundings lose; so no other formula is needed near zero.
+  Num a = abs(x), twice = smaller(a, a.of(22)) * 2.0;
   Num shifted = fma(twice, 0x1.71547652b82fep+0, x.of(kPairRounder));
   Num n = shifted - kPairRounder;
   Num first = fma(n, -kLn2High, twice), r = fma(n, -kLn2Low, first);
-  // Near zero x + x^3 p(x^2).
-  Num p = eitherPolynomial(isNear, choose(isNear, square, r),
-                           {-0x1.5555555555555p-2, 0x1.1111111111060p-3,
-                            -0x1.ba1ba1ba0a41dp-5, 0x1.664f487ba6544p-6,
-                            -0x1.226e33a50e474p-7, 0x1.d6d3496441366p-9,
-                            -0x1.7d95dfd120763p-10, 0x1.3477c997e06c4p-11,
-                            -0x1.e327a3e2a6226p-13, 0x1.26b85d391b7e6p-14},
-                           kExpTail);
-  Num near = fma(x * square, p, x);
-  Num w = r + fma(r * r, p, fma(n, -kLn2Low, first - r));
-  Num power = powerOfTwo(shifted.bits(), x);
-  Num e = fma(power, w, power), lost = fma(power, w, power - e);
-  Pair below = fastSum(e, x.of(1));
-  Num quotient = 2.0 / below.hi;
-  Num rest = fma(-quotient, below.lo + lost, fma(-quotient, below.hi, x.of(2)));
-  Pair most = fastSum(x.of(1), -quotient);
-  Num far = most.hi + fma(rest, quotient * -0.5, most.lo);
-  return copySign(choose(isNear, near, far), x);
+  Num lost = fma(n, -kLn2Low, first - r);
+  Pair w = fastSum(r, fma(r * r, pairwise(r, kExpTail), lost));
+  // 2^n - 1 is exact, and above 2^n w.
+  Num power = powerOfTwo(shifted.bits(), x), base = power - 1.0;
+  Num e = fma(power, w.hi, base);
+  Num below = fma(power, w.lo, fma(power, w.hi, base - e));
+  Num two = x.of(2);
+  Pair sum = fastSum(larger(e, two), smaller(e, two));
+  Num inverse = 1.0 / sum.hi, quotient = e * inverse;
+  Num rest = fma(-quotient, sum.hi, e) + fma(-quotient, sum.lo + below, below);
+  return copySign(fma(rest, inverse, quotient), x);
 }
 
 Num logisticDouble(Num x) {
