@@ -1,9 +1,9 @@
 //===- Arithmetic.cpp - Integers and floats -------------------------------===//
 //
 // Elementwise ops on scalars. Floats narrower than 32 bits are computed in f32
-// and rounded once an op. Where StableHLO leaves a result to the
-// implementation, XLA's choice on CPUs is taken (division by zero, shifts).
-// Complex operands go to Complex.cpp.
+// and rounded once an op, but between ops of one kernel. Where StableHLO leaves
+// a result to the implementation, XLA's choice on CPUs is taken (division by
+// zero, shifts). Complex operands go to Complex.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Complex.h"
@@ -81,6 +81,30 @@ Value shardc::lowering::castFloat(ScalarBuilder &b, Value value, Type type) {
   return arith::TruncFOp::create(b, type, wide);
 }
 
+static void allowToVanish(Operation *cast) {
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(cast);
+      fast && isa<arith::ExtFOp, arith::TruncFOp>(cast))
+    cast->setAttr(fast.getFastMathAttrName(),
+                  arith::FastMathFlagsAttr::get(
+                      cast->getContext(), arith::FastMathFlags::contract));
+}
+
+Value shardc::lowering::toComputeType(ScalarBuilder &b, Value value) {
+  Value wide =
+      castFloat(b, value, computeType(cast<FloatType>(value.getType())));
+  if (wide != value)
+    allowToVanish(wide.getDefiningOp());
+  return wide;
+}
+
+Value shardc::lowering::fromComputeType(ScalarBuilder &b, Value value,
+                                        Type type) {
+  Value narrow = castFloat(b, value, type);
+  if (narrow != value)
+    allowToVanish(narrow.getDefiningOp());
+  return narrow;
+}
+
 Value shardc::lowering::totalOrderKey(ScalarBuilder &b, Value value) {
   unsigned width = value.getType().getIntOrFloatBitWidth();
   Type integer = b.getIntegerType(width);
@@ -106,10 +130,18 @@ static Value unsupportedType(Operation *op) {
 // Computes on floats, in f32 for narrower ones.
 template <typename Fn>
 static Value inComputeType(ScalarBuilder &b, ValueRange args, Fn fn) {
-  auto type = cast<FloatType>(args[0].getType());
-  SmallVector<Value> wide = llvm::map_to_vector(
-      args, [&](Value v) { return castFloat(b, v, computeType(type)); });
-  return castFloat(b, fn(wide), type);
+  SmallVector<Value> wide =
+      llvm::map_to_vector(args, [&](Value v) { return toComputeType(b, v); });
+  return fromComputeType(b, fn(wide), args[0].getType());
+}
+
+// A function with steps, which sees its operand rounded.
+template <typename Fn>
+static Value withSteps(ScalarBuilder &b, ValueRange args, Fn fn) {
+  FloatType wide = computeType(cast<FloatType>(args[0].getType()));
+  SmallVector<Value> seen =
+      llvm::map_to_vector(args, [&](Value v) { return castFloat(b, v, wide); });
+  return fromComputeType(b, fn(seen), args[0].getType());
 }
 
 template <typename FloatOp>
@@ -117,6 +149,18 @@ static Value floatOp(ScalarBuilder &b, ValueRange args) {
   return inComputeType(b, args, [&](ArrayRef<Value> wide) -> Value {
     return FloatOp::create(b, wide[0].getType(), wide);
   });
+}
+
+template <typename StableOp, typename MathOp>
+static void addSteps(LoweringTable &table) {
+  table.scalar<StableOp>(
+      [](ScalarBuilder &b, Operation *op, ValueRange args) -> Value {
+        if (!isa<FloatType>(args[0].getType()))
+          return unsupportedType(op);
+        return withSteps(b, args, [&](ArrayRef<Value> seen) -> Value {
+          return MathOp::create(b, seen[0]);
+        });
+      });
 }
 
 // A function of floats that is one op of the math dialect.
@@ -307,7 +351,7 @@ static Value sign(ScalarBuilder &b, Operation *op, ValueRange args) {
     return complexSign(b, args);
   Value zero = numberConstant(b, type, 0);
   if (isa<FloatType>(type))
-    return inComputeType(b, args, [&](ArrayRef<Value> wide) -> Value {
+    return withSteps(b, args, [&](ArrayRef<Value> wide) -> Value {
       Value none = numberConstant(b, wide[0].getType(), 0);
       Value one = numberConstant(b, wide[0].getType(), 1);
       // Neither above nor below zero: zeros keep their sign, NaN stays.
@@ -340,7 +384,9 @@ static Value divide(ScalarBuilder &b, Operation *op, ValueRange args) {
 static Value remainderOf(ScalarBuilder &b, Operation *op, ValueRange args) {
   Type type = args[0].getType();
   if (isa<FloatType>(type))
-    return floatOp<arith::RemFOp>(b, args);
+    return withSteps(b, args, [&](ArrayRef<Value> seen) -> Value {
+      return arith::RemFOp::create(b, seen[0], seen[1]);
+    });
   if (isa<ComplexType>(type))
     return unsupportedType(op);
   return divideIntegers(b, args[0], args[1], isUnsigned(sourceElement(op)),
@@ -497,15 +543,15 @@ void shardc::lowering::addArithmetic(LoweringTable &table) {
   addShift<ShiftRightArithmeticOp, arith::ShRSIOp>(table, true);
 
   addFunction<CbrtOp, math::CbrtOp>(table);
-  addFunction<CeilOp, math::CeilOp>(table);
+  addSteps<CeilOp, math::CeilOp>(table);
   addFunction<CosineOp, math::CosOp>(table, complexCosine);
   addFunction<ExpOp, math::ExpOp>(table, complexExp);
   addFunction<Expm1Op, math::ExpM1Op>(table, complexExpm1);
-  addFunction<FloorOp, math::FloorOp>(table);
+  addSteps<FloorOp, math::FloorOp>(table);
   addFunction<LogOp, math::LogOp>(table, complexLog);
   addFunction<Log1pOp, math::Log1pOp>(table, complexLog1p);
-  addFunction<RoundOp, math::RoundOp>(table);
-  addFunction<RoundNearestEvenOp, math::RoundEvenOp>(table);
+  addSteps<RoundOp, math::RoundOp>(table);
+  addSteps<RoundNearestEvenOp, math::RoundEvenOp>(table);
   addFunction<RsqrtOp, math::RsqrtOp>(table, complexRsqrt);
   addFunction<SineOp, math::SinOp>(table, complexSine);
   addFunction<SqrtOp, math::SqrtOp>(table, complexSqrt);

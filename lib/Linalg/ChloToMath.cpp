@@ -46,12 +46,11 @@ static void addFunction(LoweringTable &table,
           return complex && isa<ComplexType>(args[0].getType())
                      ? complex(b, args)
                      : unsupportedType(op, args[0].getType());
-        Value wide = castFloat(b, args[0], computeType(type));
-        auto result = MathOp::create(b, wide);
+        auto result = MathOp::create(b, toComputeType(b, args[0]));
         // A function of f32 of which no more digits are asked for.
         if (type.getWidth() == 16)
           spmd::contract::Brief::set(result);
-        return castFloat(b, result, type);
+        return fromComputeType(b, result, type);
       });
 }
 
@@ -62,9 +61,9 @@ static Value square(ScalarBuilder &b, Operation *, ValueRange args) {
   auto type = dyn_cast<FloatType>(x.getType());
   if (!type)
     return arith::MulIOp::create(b, x, x);
-  Value wide = castFloat(b, x, computeType(type));
+  Value wide = toComputeType(b, x);
   Value result = arith::MulFOp::create(b, wide, wide);
-  return castFloat(b, result, type);
+  return fromComputeType(b, result, type);
 }
 
 static Value conjugate(ScalarBuilder &b, Operation *, ValueRange args) {

@@ -85,10 +85,12 @@ static Value contract(Lowerer &l, Operation *op, Value lhs, Value rhs,
           .front();
   if (accumulator == element)
     return sum;
-  return l.map(sum, l.empty(sizes, element),
-               [&](ValueRange args) -> SmallVector<Value> {
-                 return {convertScalar(b, args[0], sumSource, resultSource)};
-               });
+  bool isRounded = isa<FloatType>(accumulator) && isa<FloatType>(element);
+  return l.map(
+      sum, l.empty(sizes, element), [&](ValueRange args) -> SmallVector<Value> {
+        return {isRounded ? fromComputeType(b, args[0], element)
+                          : convertScalar(b, args[0], sumSource, resultSource)};
+      });
 }
 
 //===----------------------------------------------------------------------===//

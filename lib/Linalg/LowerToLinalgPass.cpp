@@ -94,9 +94,21 @@ struct LowerToLinalgPass final
         return signalPassFailure();
     }
     eraseDead();
+    if (roundEachOp)
+      keepRoundings();
   }
 
 private:
+  void keepRoundings() {
+    getOperation().walk([](Operation *op) {
+      if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
+          fast && isa<arith::ExtFOp, arith::TruncFOp>(op))
+        op->setAttr(fast.getFastMathAttrName(),
+                    arith::FastMathFlagsAttr::get(op->getContext(),
+                                                  arith::FastMathFlags::none));
+    });
+  }
+
   // Broadcasts and constants that went into maps and bodies have no users left.
   void eraseDead() {
     IRRewriter rewriter(&getContext());

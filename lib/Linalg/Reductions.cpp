@@ -84,8 +84,7 @@ SmallVector<Value> Reducer::init(ValueRange sources) {
 SmallVector<Value> Reducer::combine(ValueRange accumulators,
                                     ValueRange elements) {
   if (wideOp) {
-    Value sum = accumulators[0],
-          element = castFloat(l.b, elements[0], types[0]);
+    Value sum = accumulators[0], element = toComputeType(l.b, elements[0]);
     if (isa<stablehlo::AddOp>(wideOp))
       return {arith::AddFOp::create(l.b, sum, element).getResult()};
     if (isa<stablehlo::MulOp>(wideOp))
@@ -107,7 +106,7 @@ Value Reducer::finish(Value tensor, Type element) {
     return tensor;
   return l.map(tensor, l.empty(l.sizes(tensor), wanted),
                [&](ValueRange args) -> SmallVector<Value> {
-                 return {castFloat(l.b, args[0], wanted)};
+                 return {fromComputeType(l.b, args[0], wanted)};
                });
 }
 

@@ -216,6 +216,13 @@ mlir::FloatType computeType(mlir::FloatType type);
 /// `value` in another float type.
 mlir::Value castFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                       mlir::Type type);
+/// An operand of an op as what it is computed in, and what is computed as the
+/// op's result. Between two ops of one kernel both vanish, and with them a
+/// rounding: they have the flag `contract`, which castFloat's have not, that
+/// are what a program writes down and what comparisons see.
+mlir::Value toComputeType(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+mlir::Value fromComputeType(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                            mlir::Type type);
 /// `value` of source type `from` as stablehlo.convert makes it one of type
 /// `to`.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &b, mlir::Value value,

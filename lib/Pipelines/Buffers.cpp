@@ -28,6 +28,7 @@ void shardc::buildLinalgPipeline(OpPassManager &pm,
   LowerToLinalgPassOptions linalg;
   linalg.blockTransforms = options.blockTransforms;
   linalg.manyThreads = options.manyThreads;
+  linalg.roundEachOp = options.roundEachOp;
   linalg.libraries = options.libraries;
   pm.addPass(createLowerToLinalgPass(linalg));
   pm.addPass(createCanonicalizePass());

@@ -168,6 +168,7 @@ void shardc::buildCpuBuffersStage(OpPassManager &pm,
   linalg.names = options.trace;
   // Threads share whole stages.
   linalg.blockTransforms = options.threads == 1;
+  linalg.roundEachOp = options.reproducible;
   buildLinalgPipeline(pm, linalg);
   buildCpuBufferPipeline(pm, kernelOptions(options));
 }

@@ -105,6 +105,7 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   LinalgOptions linalg;
   linalg.names = true;
   linalg.manyThreads = true;
+  linalg.roundEachOp = options.reproducible;
   linalg.libraries = options.kernels;
   buildLinalgPipeline(pm, linalg);
   CpuKernelOptions kernels;

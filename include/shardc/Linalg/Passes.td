@@ -107,6 +107,9 @@ def LowerToLinalgPass : Pass<"spmd-lower-to-linalg", "mlir::ModuleOp"> {
     Option<"manyThreads", "many-threads", "bool", "false",
            "For kernels of many threads: sorts, scans and transforms become spmd.lines, and what pooling "
            "scatters is gathered.">,
+    Option<"roundEachOp", "round-each-op", "bool", "false",
+           "Every op of f16 and bf16 rounds its result, whatever reads it; else not between ops that become "
+           "one kernel (docs/Reference/accuracy.md).">,
     Option<"libraries", "libraries", "std::string", "\"generated\"",
            "Who does Fourier transforms: generated, auto or library (docs/Rationale/GPU.md).">
   ];

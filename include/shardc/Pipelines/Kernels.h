@@ -60,6 +60,7 @@ struct LinalgOptions {
   bool names = false;
   bool blockTransforms = false;
   bool manyThreads = false;
+  bool roundEachOp = false;
   std::string libraries = "generated";
 };
 

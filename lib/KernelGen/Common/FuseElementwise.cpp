@@ -6,6 +6,9 @@
 // into a single consumer that reads each element once; cheap ones anywhere but
 // into contractions, whose operands must stay plain memory.
 //
+// Narrow floats are computed in f32. What ops that become one give one another
+// stays that, where their conversions say so (the flag `contract`).
+//
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -328,6 +331,66 @@ static void sinkToConsumers(func::FuncOp function) {
   }
 }
 
+static bool canVanish(arith::ArithFastMathInterface cast) {
+  auto flags = cast.getFastMathFlagsAttr();
+  return flags &&
+         bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::contract);
+}
+
+/// `value` before it was rounded from `wide`, if the rounding may vanish.
+static Value beforeRounding(Value value, Type wide) {
+  auto rounding = value.getDefiningOp<arith::TruncFOp>();
+  return rounding && rounding.getIn().getType() == wide && canVanish(rounding)
+             ? rounding.getIn()
+             : Value();
+}
+
+/// What `cast` widens, without the rounding on its way here; null if there is
+/// none, or it has to stay.
+static Value asItWas(arith::ExtFOp cast) {
+  Type wide = cast.getType();
+  if (!canVanish(cast))
+    return {};
+  if (Value value = beforeRounding(cast.getIn(), wide))
+    return value;
+  auto choice = cast.getIn().getDefiningOp<arith::SelectOp>();
+  if (!choice)
+    return {};
+  Value yes = beforeRounding(choice.getTrueValue(), wide),
+        no = beforeRounding(choice.getFalseValue(), wide);
+  if (!yes && !no)
+    return {};
+  OpBuilder b(cast);
+  auto widened = [&](Value known, Value narrow) {
+    return known ? known
+                 : arith::ExtFOp::create(b, cast.getLoc(), wide, narrow);
+  };
+  return arith::SelectOp::create(b, cast.getLoc(), choice.getCondition(),
+                                 widened(yes, choice.getTrueValue()),
+                                 widened(no, choice.getFalseValue()));
+}
+
+/// What ops of one kernel give one another stays in the type that they compute
+/// in, where conversions may vanish: here, and nowhere behind.
+static void keepWide(func::FuncOp function) {
+  SmallVector<Operation *> casts;
+  function.walk([&](Operation *op) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+      casts.push_back(op);
+  });
+  for (Operation *op : casts)
+    if (auto cast = dyn_cast<arith::ExtFOp>(op))
+      if (Value wide = asItWas(cast))
+        cast.replaceAllUsesWith(wide);
+  // Backwards: the last reader goes first.
+  for (Operation *op : llvm::reverse(casts))
+    if (isOpTriviallyDead(op))
+      op->erase();
+    else
+      op->removeAttr(
+          cast<arith::ArithFastMathInterface>(op).getFastMathAttrName());
+}
+
 namespace {
 struct FuseElementwisePass final
     : shardc::impl::FuseElementwisePassBase<FuseElementwisePass> {
@@ -354,6 +417,7 @@ struct FuseElementwisePass final
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     mergeCones(getOperation());
+    keepWide(getOperation());
     sinkToConsumers(getOperation());
   }
 };
