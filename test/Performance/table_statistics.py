@@ -4,6 +4,8 @@ import random
 import sys
 from pathlib import Path
 
+import numpy as np
+
 sys.path.insert(0, str(Path(__file__).parent / "Table"))
 import table
 
@@ -23,6 +25,13 @@ assert table.verdict(1.2, 1.1, 1.3) == "ahead"
 assert table.verdict(0.8, 0.7, 0.9) == "behind"
 assert table.verdict(1.0, 0.97, 1.03) == "level"
 assert table.verdict(1.0, 0.9, 1.2) == "undecided"
+
+# A step of bf16 (2^-7) at an element that is many times the mean is no more than one at the mean; differences below the mean count as parts of it.
+mean = {"size": 4, "sample": np.array([8.0, 1.0, 0.0, np.inf]), "scale": 1.0}
+assert table.difference([{"size": 4, "sample": np.array([8.0625, 1.0, 0.0, np.inf])}], [mean]) == 0.0625 / 8
+assert table.difference([{"size": 4, "sample": np.array([8.0, 1.0, 0.5, np.inf])}], [mean]) == 0.5
+assert np.isnan(table.difference([{"size": 4, "sample": np.array([8.0, 1.0, np.inf, np.inf])}], [mean]))
+assert np.isnan(table.difference([{"size": 3, "sample": np.array([8.0, 1.0, 0.0])}], [mean]))
 
 row = {"row": "a", "columns": 100, "rows": 64, "shape": [8, 9], "free": ["columns", "shape"], "even": ["rows"]}
 once, again = (table.drawn(row, random.Random("1:a")) for _ in range(2))

@@ -183,7 +183,7 @@ class Runner:
 
 
 def difference(ours: list[dict], theirs: list[dict]) -> float:
-    """The largest difference of samples, over the mean magnitude of the result; nan where shapes differ."""
+    """The largest difference of samples, over the mean magnitude of the result or that of the element, if that is larger; nan where shapes differ."""
     worst = 0.0
     for mine, other in zip(ours, theirs):
         if mine["size"] != other["size"]:
@@ -191,9 +191,9 @@ def difference(ours: list[dict], theirs: list[dict]) -> float:
         a, b = mine["sample"], other["sample"]
         if not np.array_equal(np.isfinite(a), np.isfinite(b)):
             return math.nan
-        apart = np.abs(a - b)[np.isfinite(a)]
-        if apart.size:
-            worst = max(worst, float(apart.max()) / max(other["scale"], 1e-30))
+        a, b = a[np.isfinite(a)], b[np.isfinite(b)]
+        if a.size:
+            worst = max(worst, float((np.abs(a - b) / np.maximum(np.abs(b), max(other["scale"], 1e-30))).max()))
     return worst
 
 
