@@ -614,6 +614,23 @@ struct Chooser {
 };
 } // namespace
 
+/// True if elements of 8 or 16 bits are moved, and enough of them to be worth
+/// the code of a large tile.
+static bool movesShort(const Nest &nest) {
+  linalg::GenericOp main = nest.main;
+  auto isShort = [](const Access &access) {
+    return access.element.isIntOrFloat() && access.part < 0 &&
+           (access.element.getIntOrFloatBitWidth() == 8 ||
+            access.element.getIntOrFloatBitWidth() == 16);
+  };
+  int64_t count = 1;
+  for (const Dim &dim : nest.dims)
+    count *= dim.size.guess();
+  return !nest.epilogue && llvm::hasSingleElement(*main.getBody()) &&
+         llvm::all_of(nest.inputs, isShort) &&
+         llvm::all_of(nest.outputs, isShort) && count >= (1 << 14);
+}
+
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
                         bool dotBf16) {
   unsigned width = 32;
@@ -623,10 +640,23 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
-  Chooser chooser{
-      nest,  vectorBits, isContraction(nest.main), vectorBits / width,
-      exact, dotBf16};
-  return chooser.choose();
+  auto choose = [&](int64_t lanes) {
+    return Chooser{nest,  vectorBits, isContraction(nest.main),
+                   lanes, exact,      dotBf16}
+        .choose();
+  };
+  Schedule schedule = choose(vectorBits / width);
+  // Tiles that are turned in 32 registers are whole lines of the cache.
+  if (vectorBits == 512 && schedule.turns && movesShort(nest)) {
+    Schedule wide = choose(vectorBits / 16);
+    auto isCut = [&](int dim) {
+      int64_t size = nest.dims[dim].size.guess();
+      return size % wide.lanes < schedule.lanes || size >= 16 * wide.lanes;
+    };
+    if (wide.turns && isCut(wide.vec) && isCut(wide.row))
+      return wide;
+  }
+  return schedule;
 }
 
 } // namespace shardc::cpu
