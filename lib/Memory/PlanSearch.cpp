@@ -184,6 +184,10 @@ Planner::Removal Planner::consider(int64_t value, int64_t peak) const {
     // What is read here, other than by rows, is needed here.
     if (place == peak && !inside)
       return {};
+    // What was made again in front of one group, and is made again in front of
+    // the next, has only moved: that would go on for ever.
+    if (spans[value].first == peak && !inside && held.base != value)
+      return {};
     if (!request({held.producer, number, !inside}, peak, removal) ||
         removal.freed <= 0)
       return {};

@@ -118,6 +118,18 @@ TEST(Plan, EndsWhereNothingHelps) {
   EXPECT_TRUE(b.program.isOrdered());
 }
 
+TEST(Plan, DoesNotMoveOneOpForEver) {
+  Builder b;
+  b.op({b.argument()}, 10, 1e6); // what all costs, beside which the rest is nothing
+  int64_t read = b.op({b.argument()}, 1000, 1, -1, Repeat::Never);
+  int64_t rows = b.op({read}, 1000, 1, 0);
+  b.end({b.op({rows}, 10)});
+  Planner planner = b.plan();
+  // Made again in front of its only use, rows need as much as before.
+  EXPECT_FALSE(planner.fit(1500, true, false));
+  EXPECT_LE(planner.summary().repeated, 1);
+}
+
 TEST(Plan, CostsLittleFirst) {
   Builder b;
   int64_t x = b.argument();
