@@ -58,14 +58,14 @@ struct PairSteps::Strips {
   int64_t areaBytes() const { return leftBytes() + 2 * stageBytes(); }
 };
 
-/// Whether neighbours along `dim` lie in pieces of 16 bytes, or of 32 where
-/// they are f32.
+/// Whether neighbours along `dim`, if there are any, lie in pieces of 16 bytes,
+/// or of 32 where they are f32.
 static bool liesInPieces(const Tensor &tensor, unsigned dim) {
   auto type = cast<MemRefType>(tensor.memref.getType());
   int64_t last = type.getRank() - 1, offset;
   SmallVector<int64_t> strides;
   if (last < 0 || !beginsAligned(tensor.memref) || type.isDynamicDim(last) ||
-      type.getDimSize(last) % kPiece != 0 ||
+      type.getDimSize(last) == 0 || type.getDimSize(last) % kPiece != 0 ||
       cast<AffineDimExpr>(tensor.map.getResult(last)).getPosition() != dim ||
       failed(type.getStridesAndOffset(strides, offset)))
     return false;

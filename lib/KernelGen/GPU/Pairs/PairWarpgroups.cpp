@@ -116,7 +116,7 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
   };
   // Elements are numbers of 16 bits or, split, of 32.
   if (loopOf(last) != dim || type.isDynamicDim(last) ||
-      type.getDimSize(last) % kPiece != 0)
+      type.getDimSize(last) == 0 || type.getDimSize(last) % kPiece != 0)
     return std::nullopt;
   // Each stride is a multiple of the last dim.
   bool isDense = type.getLayout().isIdentity();
