@@ -14,6 +14,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Support/Refusal.h"
+#include <limits>
 
 using namespace mlir;
 using namespace shardc;
@@ -407,8 +408,15 @@ Value Lowerer::insert(Value update, Value tensor,
 Value Lowerer::toIndex(Value scalar, Type sourceType) {
   if (scalar.getType().isIndex())
     return scalar;
-  if (isUnsigned(sourceType))
+  if (isUnsigned(sourceType)) {
+    // Above all i64 it is beyond any end, not before 0.
+    if (scalar.getType().isInteger(64))
+      scalar = arith::MinUIOp::create(
+          b, scalar,
+          arith::ConstantIntOp::create(b, std::numeric_limits<int64_t>::max(),
+                                       64));
     return arith::IndexCastUIOp::create(b, b.getIndexType(), scalar);
+  }
   return arith::IndexCastOp::create(b, b.getIndexType(), scalar);
 }
 
