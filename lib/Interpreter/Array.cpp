@@ -3,7 +3,9 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace shardc::interpreter;
@@ -35,15 +37,35 @@ std::optional<Format> Format::of(Type type) {
   return std::nullopt;
 }
 
+/// `value` in a format: to nearest, ties to even. Where there are no negative
+/// numbers and no zero, what is not positive is NaN; where there is no infinity
+/// and no NaN, infinity is the largest number.
+static APFloat converted(double value, const llvm::fltSemantics &semantics) {
+  if (!APFloat::semanticsHasSignedRepr(semantics) && !(value > 0))
+    return APFloat::getNaN(semantics);
+  if (std::isinf(value) && !APFloat::semanticsHasInf(semantics) &&
+      !APFloat::semanticsHasNaN(semantics))
+    return APFloat::getLargest(semantics, std::signbit(value));
+  APFloat number(value);
+  bool losesInfo;
+  number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+  return number;
+}
+
+/// `value`, which f64 has. (APFloat::convertToDouble makes infinity of the NaN
+/// of f8E8M0FNU.)
+static double toDouble(APFloat value) {
+  if (value.isNaN() && !APFloat::semanticsHasSignedRepr(value.getSemantics()))
+    return std::numeric_limits<double>::quiet_NaN();
+  return value.convertToDouble();
+}
+
 double Format::round(double value) const {
   if (semantics == &APFloat::IEEEdouble())
     return value;
   if (semantics == &APFloat::IEEEsingle())
     return static_cast<float>(value);
-  APFloat rounded(value);
-  bool losesInfo;
-  rounded.convert(*semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-  return rounded.convertToDouble();
+  return toDouble(converted(value, *semantics));
 }
 
 int64_t Format::wrap(int64_t value) const {
@@ -59,16 +81,13 @@ int64_t Format::bytes() const {
 }
 
 uint64_t shardc::interpreter::bitsOf(const Format &format, double value) {
-  APFloat number(value);
-  bool losesInfo;
-  number.convert(*format.semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.bitcastToAPInt().getZExtValue();
+  return converted(value, *format.semantics).bitcastToAPInt().getZExtValue();
 }
 
 double shardc::interpreter::floatOf(const Format &format, uint64_t bits) {
-  return APFloat(*format.semantics, APInt(format.bits, bits, /*isSigned=*/false,
-                                          /*implicitTrunc=*/true))
-      .convertToDouble();
+  return toDouble(APFloat(*format.semantics, APInt(format.bits, bits,
+                                                   /*isSigned=*/false,
+                                                   /*implicitTrunc=*/true)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,12 +191,6 @@ void Array::fill(Element value) {
 // Constants and bytes
 //===----------------------------------------------------------------------===//
 
-static double toDouble(APFloat value) {
-  bool losesInfo;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                &losesInfo);
-  return value.convertToDouble();
-}
 
 std::optional<Array> Array::read(ElementsAttr attr) {
   ShapedType shaped = attr.getShapedType();

@@ -214,7 +214,8 @@ void shardc::interpreter::addControl(Table &table) {
        {"Sharding", "annotate_device_placement", "LayoutConstraint",
         "xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"})
     table.customCalls[name] = forward;
-  table.customCalls["xla.sdy.ShardingGroup"] = ignore;
+  for (StringRef name : {"xla.sdy.ShardingGroup", "control_dep"})
+    table.customCalls[name] = ignore;
   table.customCalls["shape_assertion"] = checkShapes;
   for (StringRef name : {"acos", "acosh", "asin", "asinh", "atanh", "cosh",
                          "erf", "sinh", "tan"})

@@ -132,10 +132,8 @@ static FailureOr<Values> evaluateRngBits(Evaluator &,
   Array result(format,
                cast<RankedTensorType>(op.getOutput().getType()).getShape());
   uint64_t blocks = 0;
+  // DEFAULT is Philox, as XLA has it on CPUs.
   bool isPhilox = op.getRngAlgorithm() != stablehlo::RngAlgorithm::THREE_FRY;
-  if (op.getRngAlgorithm() == stablehlo::RngAlgorithm::DEFAULT)
-    return Evaluator::unknown(
-        op, "the generator DEFAULT, which each platform chooses");
   result = isPhilox ? philoxBits(in[0], result, blocks)
                     : threefryBits(in[0], result, blocks);
   return Values{advanced(in[0], blocks), result};

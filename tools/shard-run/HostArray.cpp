@@ -9,6 +9,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace llvm;
 using namespace shardc;
@@ -142,6 +143,9 @@ double shardc::toDouble(ElementType type, const char *address) {
   }
   if (isFloat(type)) {
     APFloat value = floatAt(type, address);
+    // Of f8E8M0FNU, convert makes infinity.
+    if (value.isNaN())
+      return std::numeric_limits<double>::quiet_NaN();
     bool lost;
     value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
     return value.convertToDouble();

@@ -68,6 +68,23 @@ protected:
 using Doubles = std::vector<double>;
 } // namespace
 
+TEST_F(InterpreterTest, FormatsWithoutSignOrInfinity) {
+  std::vector<double> powers = of(
+      "%a = stablehlo.constant dense<[3.0, -3.0, 0.0, 5.0]> : tensor<4xf32>",
+      "stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xf8E8M0FNU>",
+      "tensor<4xf8E8M0FNU>");
+  EXPECT_EQ(powers[0], 4); // halfway: up
+  EXPECT_TRUE(std::isnan(powers[1]));
+  EXPECT_TRUE(std::isnan(powers[2]));
+  EXPECT_EQ(powers[3], 4);
+  std::vector<double> largest =
+      of("%a = stablehlo.constant dense<[0x7F800000, 0xFF800000, 100.0]> : "
+         "tensor<3xf32>",
+         "stablehlo.convert %a : (tensor<3xf32>) -> tensor<3xf4E2M1FN>",
+         "tensor<3xf4E2M1FN>");
+  EXPECT_EQ(largest, (std::vector<double>{6, -6, 6}));
+}
+
 TEST_F(InterpreterTest, RoundsToTheElementTypeAfterEachOp) {
   // 1 + 2^-11 is half way between two f16, 1 + 2^-8 between two bf16: to even.
   EXPECT_EQ(of("%a = stablehlo.constant dense<1.0> : tensor<f16>\n%b = "
@@ -359,6 +376,26 @@ TEST_F(InterpreterTest, RandomBitsAreXlas) {
           "(tensor<2xui64>) -> (tensor<2xui64>, tensor<2xui32>)\n"
           "return %b : tensor<2xui32>\n}"),
       (Doubles{0x6b200159, 0x99ba4efe}));
+}
+
+TEST_F(InterpreterTest, TheGeneratorDefaultIsPhilox) {
+  // The first block of Philox-4x32 for key and counter 0 (Random123's known
+  // answers).
+  EXPECT_EQ(
+      run("func.func @main() -> tensor<4xui32> {\n%s = stablehlo.constant "
+          "dense<0> : tensor<2xui64>\n"
+          "%n, %b = stablehlo.rng_bit_generator %s, algorithm = DEFAULT : "
+          "(tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)\n"
+          "return %b : tensor<4xui32>\n}"),
+      (Doubles{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+}
+
+TEST_F(InterpreterTest, OrdersChangeNoValues) {
+  EXPECT_EQ(of("%a = stablehlo.constant dense<3.0> : tensor<f32>\n"
+               "stablehlo.custom_call @control_dep(%a, %a) {has_side_effect = "
+               "true} : (tensor<f32>, tensor<f32>) -> ()",
+               "stablehlo.negate %a : tensor<f32>", "tensor<f32>"),
+            (Doubles{-3}));
 }
 
 TEST_F(InterpreterTest, TransformsByDefinition) {

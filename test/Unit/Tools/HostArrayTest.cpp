@@ -30,6 +30,7 @@ TEST(HostArray, ReadsTypesShapesAndValues) {
             "ui64 [2] 18446744073709551615 18446744073709551615");
   EXPECT_EQ(show("2xi4=-8,7"), "i4 [2] -8 7");
   EXPECT_EQ(show("3xf32=nan,inf,-inf"), "f32 [3] nan inf -inf");
+  EXPECT_EQ(show("2xf8E8M0FNU=nan,4"), "f8E8M0FNU [2] nan 4");
 }
 
 TEST(HostArray, SaysWhatItCannotRead) {
