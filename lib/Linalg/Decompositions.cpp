@@ -501,10 +501,11 @@ static LogicalResult lowerOrthogonalize(Lowerer &l,
           return SmallVector<Value>{m.set(s[0], j, norm.v)};
         })[0];
     auto sorted = sortColumns(m, n, true, norms, rotated);
+    Real whole = scale + poison;
     Value back =
         m.range(m.index(0), height, sorted[1], [&](Value i, ValueRange s) {
           return m.range(m.index(0), width, s, [&](Value j, ValueRange t) {
-            Value x = m.e.scale(m.get(t[0], {i, j}), scale);
+            Value x = m.e.scale(m.get(t[0], {i, j}), whole);
             return SmallVector<Value>{m.set(t[0], {i, j}, x)};
           });
         })[0];
