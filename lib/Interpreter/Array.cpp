@@ -191,7 +191,6 @@ void Array::fill(Element value) {
 // Constants and bytes
 //===----------------------------------------------------------------------===//
 
-
 std::optional<Array> Array::read(ElementsAttr attr) {
   ShapedType shaped = attr.getShapedType();
   std::optional<Format> format = Format::of(shaped.getElementType());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "MatrixLoops.h"
+#include "RowSolver.h"
 
 #include "shardc/Dialect/Solver/IR/Solver.h"
 
@@ -50,78 +51,172 @@ static Value cmp(ImplicitLocOpBuilder &b, arith::CmpIPredicate how, Value x,
 // LU
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lowerLu(Lowerer &l, solver::LuOp op) {
-  MatrixLoops m{l};
-  ImplicitLocOpBuilder &b = l.b;
-  Value a = l.tensor(op.getA());
-  int64_t rows = rowsOf(a), columns = columnsOf(a),
-          least = std::min(rows, columns);
-  Type element = elementType(a.getType()), number = b.getI32Type();
-  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
-  Value pivots = l.filled(with(batch, {b.getIndexAttr(least)}), l.zero(number));
-  Value order = l.filled(with(batch, {b.getIndexAttr(rows)}), l.zero(number));
-  Value info = l.filled(batch, l.zero(number));
-  Value one = numberConstant(b, element, 1), none = l.zero(element);
-  auto toNumber = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(b, number, index);
-  };
-  // What LAPACK compares: of a complex number, the sum of its parts' sizes.
-  auto size = [&](Value x) {
+namespace {
+/// Factors one matrix of a batch after another, in place.
+class LuFactors {
+public:
+  LuFactors(Lowerer &l, Value a)
+      : l(l), b(l.b), m{l}, element(elementType(a.getType())),
+        number(b.getI32Type()), rows(rowsOf(a)), columns(columnsOf(a)),
+        solver(l, element, /*forward=*/true) {}
+
+  /// The matrix, its pivots, what they make of the order of rows, and the first
+  /// pivot that was zero (from one on; zero if none was).
+  using State = SmallVector<Value>;
+  State factor(ValueRange batch, ValueRange given);
+
+private:
+  /// What LAPACK compares: of a complex number, the sum of its parts' sizes.
+  Real size(Value x) {
     return Elements::isComplex(x) ? abs(m.e.re(x)) + abs(m.e.im(x))
                                   : abs(m.e.re(x));
-  };
-  auto body = [&](ValueRange now) -> SmallVector<Value> {
-    Value identity =
-        m.range(m.index(0), m.index(rows), now[2], [&](Value i, ValueRange p) {
-          return SmallVector<Value>{m.set(p[0], i, toNumber(i))};
-        })[0];
-    SmallVector<Value> state{now[0], now[1], identity, now[3]};
-    return m.range(
-        m.index(0), m.index(least), state, [&](Value k, ValueRange s) {
-          Value below = m.plus(k, 1);
-          Value first = size(m.get(s[0], {k, k})).v;
-          auto best = m.range(
-              below, m.index(rows), {k, first}, [&](Value i, ValueRange so) {
-                Real candidate = size(m.get(s[0], {i, k}));
-                Value better = compare(arith::CmpFPredicate::OGT, candidate,
-                                       Real{&b, so[1]});
-                return SmallVector<Value>{
-                    m.e.select(better, i, so[0]),
-                    m.e.select(better, candidate.v, so[1])};
-              });
-          Value pivot = best[0];
-          Value packed = m.range(
-              m.index(0), m.index(columns), s[0], [&](Value j, ValueRange t) {
-                return SmallVector<Value>{m.swap(t[0], {k, j}, {pivot, j})};
-              })[0];
-          Value where = m.set(s[1], k, toNumber(pivot));
-          Value permutation = m.swap(s[2], k, pivot);
-          Value diagonal = m.get(packed, {k, k});
-          Value isZero =
-              compare(arith::CmpFPredicate::OEQ, size(diagonal), size(none));
-          Value divisor = m.e.select(isZero, one, diagonal);
-          packed =
-              m.range(below, m.index(rows), packed, [&](Value i, ValueRange t) {
-                Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
-                Value written = m.set(t[0], {i, k}, factor);
-                return m.range(
-                    below, m.index(columns), written,
-                    [&](Value j, ValueRange u) {
-                      Value above = m.get(u[0], {k, j});
-                      Value less = m.e.subtract(m.get(u[0], {i, j}),
-                                                m.e.multiply(factor, above));
-                      return SmallVector<Value>{m.set(u[0], {i, j}, less)};
-                    });
-              })[0];
-          Value known = m.get(s[3], {});
-          Value unset = cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
-          Value now = arith::AndIOp::create(b, unset, isZero);
-          Value flag = m.e.select(now, toNumber(below), known);
-          return SmallVector<Value>{packed, where, permutation,
-                                    m.set(s[3], {}, flag)};
+  }
+  Value toNumber(Value index) {
+    return arith::IndexCastOp::create(b, number, index);
+  }
+  /// Exchanges row k with that of its pivot, and divides what is below it.
+  State choosePivot(Value k, ValueRange now);
+  /// Takes row k from the rows below, in columns behind k and before `to`.
+  Value subtractRow(Value k, Value to, Value packed);
+  /// Columns `from` and `count` - 1 behind it, and what columns behind those
+  /// take from them.
+  State factorBlock(OpFoldResult from, int64_t count, ValueRange now);
+
+  Lowerer &l;
+  ImplicitLocOpBuilder &b;
+  MatrixLoops m;
+  Type element, number;
+  int64_t rows, columns;
+  RowSolver solver;
+};
+} // namespace
+
+LuFactors::State LuFactors::choosePivot(Value k, ValueRange now) {
+  Value below = m.plus(k, 1), one = numberConstant(b, element, 1);
+  Value first = size(m.get(now[0], {k, k})).v;
+  auto best = m.range(
+      below, m.index(rows), {k, first}, [&](Value i, ValueRange so) -> State {
+        Real candidate = size(m.get(now[0], {i, k}));
+        Value better =
+            compare(arith::CmpFPredicate::OGT, candidate, Real{&b, so[1]});
+        return {m.e.select(better, i, so[0]),
+                m.e.select(better, candidate.v, so[1])};
+      });
+  Value pivot = best[0];
+  Value packed = m.range(m.index(0), m.index(columns), now[0],
+                         [&](Value j, ValueRange t) -> State {
+                           return {m.swap(t[0], {k, j}, {pivot, j})};
+                         })[0];
+  Value where = m.set(now[1], k, toNumber(pivot));
+  Value order = m.swap(now[2], k, pivot);
+  Value diagonal = m.get(packed, {k, k});
+  Value isZero =
+      compare(arith::CmpFPredicate::OEQ, size(diagonal), size(l.zero(element)));
+  Value divisor = m.e.select(isZero, one, diagonal);
+  packed = m.range(below, m.index(rows), packed,
+                   [&](Value i, ValueRange t) -> State {
+                     Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
+                     return {m.set(t[0], {i, k}, factor)};
+                   })[0];
+  Value known = m.get(now[3], {});
+  Value unset = cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
+  Value isFirst = arith::AndIOp::create(b, unset, isZero);
+  Value flag = m.e.select(isFirst, toNumber(below), known);
+  return {packed, where, order, m.set(now[3], {}, flag)};
+}
+
+Value LuFactors::subtractRow(Value k, Value to, Value packed) {
+  Value below = m.plus(k, 1);
+  return m.range(
+      below, m.index(rows), packed, [&](Value i, ValueRange t) -> State {
+        Value factor = m.get(t[0], {i, k});
+        return m.range(below, to, t, [&](Value j, ValueRange u) -> State {
+          Value above = m.get(u[0], {k, j});
+          Value less =
+              m.e.subtract(m.get(u[0], {i, j}), m.e.multiply(factor, above));
+          return {m.set(u[0], {i, j}, less)};
         });
-  };
-  auto results = m.overBatch(batch, {copyOf(l, a), pivots, order, info}, body);
+      })[0];
+}
+
+LuFactors::State LuFactors::factorBlock(OpFoldResult from, int64_t count,
+                                        ValueRange now) {
+  OpFoldResult many = b.getIndexAttr(count), none = b.getIndexAttr(0),
+               end = solver.sum(from, many);
+  Value to = l.value(end);
+  State state = m.range(l.value(from), to, now, [&](Value k, ValueRange s) {
+    State next = choosePivot(k, s);
+    next[0] = subtractRow(k, to, next[0]);
+    return next;
+  });
+  OpFoldResult width = solver.difference(b.getIndexAttr(columns), end),
+               height = solver.difference(b.getIndexAttr(rows), end);
+  if (isConstantIntValue(width, 0))
+    return state;
+  // The block's rows behind its columns, each less those above it.
+  Span block{from, many}, behind{end, width}, all{none, width},
+      below{end, height};
+  Value found = solver.copyOf(solver.part(state[0], block, behind));
+  found =
+      solver.overRows(many, found, [&](OpFoldResult i, Span known, Value x) {
+        Value row = solver.lessRows(
+            solver.copyOf(solver.row(x, i, all)),
+            solver.row(state[0], solver.sum(from, i), {from, known.size}),
+            /*conjugate=*/false, solver.part(x, known, all));
+        return solver.insert(row, x, solver.just(i), all);
+      });
+  state[0] = solver.insert(found, state[0], block, behind);
+  if (isConstantIntValue(height, 0))
+    return state;
+  // And what is left of the matrix, less a product.
+  Value factors = solver.copyOf(solver.part(state[0], below, block));
+  Value rest = solver.lessProduct(solver.part(state[0], below, behind), factors,
+                                  /*turned=*/false, /*conjugate=*/false, found);
+  state[0] = solver.insert(rest, state[0], below, behind);
+  return state;
+}
+
+LuFactors::State LuFactors::factor(ValueRange batch, ValueRange given) {
+  m.batch.assign(batch.begin(), batch.end());
+  solver.at(batch);
+  State state(given);
+  state[2] = m.range(m.index(0), m.index(rows), given[2],
+                     [&](Value i, ValueRange p) -> State {
+                       return {m.set(p[0], i, toNumber(i))};
+                     })[0];
+  int64_t least = std::min(rows, columns);
+  // Where many threads share the work, loops without anything else are one
+  // kernel; and small matrices have nothing to share.
+  if (l.manyThreads || least < 2 * kBlockRows)
+    return m.range(m.index(0), m.index(least), state,
+                   [&](Value k, ValueRange now) {
+                     State next = choosePivot(k, now);
+                     next[0] = subtractRow(k, m.index(columns), next[0]);
+                     return next;
+                   });
+  OpFoldResult blocks = b.getIndexAttr(least / kBlockRows);
+  state = l.loops(blocks, state, [&](ValueRange at, ValueRange now) {
+    OpFoldResult from =
+        l.affine(b.getAffineSymbolExpr(0) * kBlockRows, OpFoldResult(at[0]));
+    return factorBlock(from, kBlockRows, now);
+  });
+  int64_t rest = least % kBlockRows;
+  return rest ? factorBlock(b.getIndexAttr(least - rest), rest, state) : state;
+}
+
+static LogicalResult lowerLu(Lowerer &l, solver::LuOp op) {
+  ImplicitLocOpBuilder &b = l.b;
+  Value a = l.tensor(op.getA());
+  int64_t least = std::min(rowsOf(a), columnsOf(a));
+  SmallVector<OpFoldResult> batch = batchOf(l.sizes(a));
+  Value zero = l.zero(b.getI32Type());
+  Value pivots = l.filled(with(batch, {b.getIndexAttr(least)}), zero);
+  Value order = l.filled(with(batch, {b.getIndexAttr(rowsOf(a))}), zero);
+  Value info = l.filled(batch, zero);
+  LuFactors factors(l, a);
+  auto results = l.loops(
+      batch, {copyOf(l, a), pivots, order, info},
+      [&](ValueRange at, ValueRange now) { return factors.factor(at, now); });
   for (auto [result, value] : llvm::zip(op.getResults(), results))
     l.set(result, value);
   return success();

@@ -69,10 +69,10 @@ using Doubles = std::vector<double>;
 } // namespace
 
 TEST_F(InterpreterTest, FormatsWithoutSignOrInfinity) {
-  std::vector<double> powers = of(
-      "%a = stablehlo.constant dense<[3.0, -3.0, 0.0, 5.0]> : tensor<4xf32>",
-      "stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xf8E8M0FNU>",
-      "tensor<4xf8E8M0FNU>");
+  std::vector<double> powers =
+      of("%a = stablehlo.constant dense<[3.0, -3.0, 0.0, 5.0]> : tensor<4xf32>",
+         "stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xf8E8M0FNU>",
+         "tensor<4xf8E8M0FNU>");
   EXPECT_EQ(powers[0], 4); // halfway: up
   EXPECT_TRUE(std::isnan(powers[1]));
   EXPECT_TRUE(std::isnan(powers[2]));

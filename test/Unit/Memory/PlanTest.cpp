@@ -120,7 +120,8 @@ TEST(Plan, EndsWhereNothingHelps) {
 
 TEST(Plan, DoesNotMoveOneOpForEver) {
   Builder b;
-  b.op({b.argument()}, 10, 1e6); // what all costs, beside which the rest is nothing
+  b.op({b.argument()}, 10,
+       1e6); // what all costs, beside which the rest is nothing
   int64_t read = b.op({b.argument()}, 1000, 1, -1, Repeat::Never);
   int64_t rows = b.op({read}, 1000, 1, 0);
   b.end({b.op({rows}, 10)});
