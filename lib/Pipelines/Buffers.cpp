@@ -87,4 +87,5 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
     pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
   }
   pm.addNestedPass<func::FuncOp>(createGeneralizeBufferOpsPass());
+  pm.addNestedPass<func::FuncOp>(createVerifyBuffersPass());
 }

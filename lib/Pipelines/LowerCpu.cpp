@@ -184,6 +184,7 @@ void shardc::buildCpuCodeStage(OpPassManager &pm, const StageOptions &options) {
   pm.addPass(createMergeStepPass());
   buildCpuToLLVMPipeline(pm, kernelOptions(options));
   pm.addPass(createCheckStatusPass());
+  pm.addPass(createVerifyLoweredPass());
 }
 
 void shardc::buildLowerCpuStage(OpPassManager &pm,

@@ -138,4 +138,5 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
     emulation.gpu = gpus.contains("sm_90a") ? "sm_90a" : "sm_80";
     pm.addPass(createEmulateNvvmPass(emulation));
   }
+  pm.addPass(createVerifyLoweredPass());
 }

@@ -77,6 +77,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
   pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
+  // It may be left out, so that what it promises is what import does.
+  pm.addPass(createVerifyImportedPass());
 }
 
 void shardc::buildPropagateStage(OpPassManager &pm,
@@ -98,6 +100,7 @@ void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
   // Equal exchanges of one value become one; slices of slices fold.
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
+  pm.addPass(createVerifyLocalPass());
 }
 
 void shardc::buildCommunicateStage(OpPassManager &pm,

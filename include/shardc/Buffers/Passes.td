@@ -596,4 +596,24 @@ def OutlineLoopsPass : Pass<"spmd-outline-loops", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect", "mlir::LLVM::LLVMDialect"];
 }
 
+def VerifyBuffersPass : Pass<"spmd-verify-buffers", "mlir::func::FuncOp"> {
+  let summary = "Check what kernels rely on.";
+  let description = [{
+    No value is a tensor; results are buffers among the arguments.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) {
+      memref.copy %x, %y : memref<4xf32> to memref<4xf32>
+      return
+    }
+    // after
+    func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) {
+      memref.copy %x, %y : memref<4xf32> to memref<4xf32>
+      return
+    }
+    ```
+  }];
+}
+
 #endif // SHARDC_BUFFERS_PASSES_TD

@@ -266,4 +266,22 @@ def CheckStatusPass : Pass<"spmd-check-status", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def VerifyLoweredPass : Pass<"spmd-verify-lowered", "::mlir::ModuleOp"> {
+  let summary = "Check what translation relies on.";
+  let description = [{
+    Functions are of the LLVM dialect, and so is all that they hold; kernels have ops of NVVM as well.
+
+    ```mlir
+    // before
+    llvm.func @main(%x: !llvm.ptr) {
+      llvm.return
+    }
+    // after
+    llvm.func @main(%x: !llvm.ptr) {
+      llvm.return
+    }
+    ```
+  }];
+}
+
 #endif // SHARDC_CALLS_PASSES_TD

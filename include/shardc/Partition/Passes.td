@@ -39,4 +39,26 @@ def PartitionToLocalPass : Pass<"spmd-partition-to-local", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def VerifyLocalPass : Pass<"spmd-verify-local", "::mlir::ModuleOp"> {
+  let summary = "Check what optimising communication relies on.";
+  let description = [{
+    Every function is in the local view (`spmd.local_view`); no op of the global view is left, and nothing says how a value is cut.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %x along ["x"] on @mesh : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+}
+
 #endif // SHARDC_PARTITION_PASSES_TD

@@ -1,0 +1,31 @@
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-verify-buffers
+
+// expected-error@+1 {{has argument 1 of type 'tensor<8xf32>', expected a buffer}}
+func.func @argument(%x: memref<8xf32>, %y: tensor<8xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{has a result that is a tensor, expected a buffer among its arguments}}
+func.func private @result(%x: memref<8xf32>) -> tensor<8xf32>
+
+// -----
+
+func.func @value(%x: memref<8xf32>) {
+  // expected-error@+1 {{is of type 'tensor<8xf32>', but expected on buffers}}
+  %0 = bufferization.to_tensor %x : memref<8xf32> to tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @nested(%x: memref<8xf32>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  scf.for %i = %zero to %n step %one {
+    // expected-error@+1 {{is of type 'tensor<2xf32>', but expected on buffers}}
+    %0 = tensor.empty() : tensor<2xf32>
+  }
+  return
+}
