@@ -5,6 +5,7 @@
 // compile, and knows little more where sizes are known.
 //
 //===----------------------------------------------------------------------===//
+#include "../../Common/PairAlgebra.h"
 #include "PairKernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
@@ -140,7 +141,7 @@ struct GeneratePairKernelsPass final
     SmallVector<Kind, 0> kinds;
     bool failed = false;
     getOperation().walk([&](spmd::PairStepOp op) {
-      failed |= mlir::failed(verifyPairStep(op));
+      failed |= mlir::failed(pairs::verifyPairStep(op));
       if (llvm::none_of(kinds, [&](Kind &kind) { return join(kind, op); }))
         kinds.push_back({{op}, SmallVector<Type>(op->getOperandTypes())});
     });

@@ -8,6 +8,7 @@
 // leaves nothing any weight.
 //
 //===----------------------------------------------------------------------===//
+#include "../../Common/PairAlgebra.h"
 #include "PairEmitter.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Support/ElementBytes.h"
@@ -171,13 +172,53 @@ Value PairEmitter::evaluate(Region &region, ArrayRef<Value> first,
   return code.splat(value, lanes);
 }
 
+namespace {
+/// Scores stand in the lanes of vectors; what the row keeps, in memory.
+class LaneSoftmax final : public pairs::SoftmaxRow {
+public:
+  LaneSoftmax(VectorCode &code, Value largest, Value sum, Value factor)
+      : SoftmaxRow(code.b, code.loc), code(code), largest(largest), sum(sum),
+        factor(factor) {}
+
+private:
+  Value getLargest() override { return code.load(largest, code.type, 1); }
+  void setLargest(Value value) override { code.store(value, largest); }
+  Value getSum() override { return code.load(sum, code.type, 1); }
+  void setSum(Value value) override { code.store(value, sum); }
+  void setFactor(Value value) override { code.store(value, factor); }
+  Value number(double value) override { return code.number(value, 1); }
+  Value greater(Value x, Value y) override { return code.greater(x, y); }
+  Value multiplyAdd(Value x, Value y, Value z) override {
+    return code.multiplyAdd(x, y, z);
+  }
+  Value largestOf(ArrayRef<Value> scores) override {
+    return code.foldAll(scores, VectorCode::Fold::Max);
+  }
+  Value sumOf(ArrayRef<Value> weights) override {
+    return code.foldAll(weights, VectorCode::Fold::Sum);
+  }
+  void setBase(Value value) override { base = value, bases = Value(); }
+  Value power(Value score) override {
+    Value from = base;
+    if (isa<VectorType>(score.getType())) {
+      if (!bases)
+        bases = code.splat(base, code.lanes);
+      from = bases;
+    }
+    return code.power(arith::SubFOp::create(b, loc, score, from));
+  }
+
+  VectorCode &code;
+  Value largest, sum, factor; ///< pointers
+  Value base, bases;
+};
+} // namespace
+
 void PairEmitter::forwardRow(const Tile &tile, Value row) {
   using Fold = VectorCode::Fold;
   PairCombine kind = op.getCombine();
-  bool isSoftmax = kind == PairCombine::Softmax,
-       isSum = kind == PairCombine::Sum;
-  double neutral = isSum ? 0 : kind == PairCombine::Min ? INFINITY : -INFINITY;
-  SmallVector<Value> line, weighted;
+  double neutral = pairs::neutralScore(kind);
+  SmallVector<Value> line;
   for (int64_t vector : llvm::seq(vectors)) {
     Value raw = code.load(cell(scores, row, vector), type, lanes);
     SmallVector<Value> around = surroundings(tile, row, vector);
@@ -202,31 +243,14 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
     code.store(code.combine(total(line, fold), old, fold), state(0));
     return;
   }
-  if (isSum && !op.getValue()) {
+  if (kind == PairCombine::Sum && !op.getValue()) {
     Value old = code.load(state(0), type, 1);
     code.store(arith::AddFOp::create(b, loc, old, total(line, Fold::Sum)),
                state(0));
     return;
   }
-  if (isSoftmax) {
-    Value old = code.load(state(0), type, 1);
-    // A row with NaN has NaN in its sum; its maximum does not matter.
-    Value most = code.greater(total(line, Fold::Max), old);
-    code.store(most, state(0));
-    // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
-    Value lowest = code.number(-INFINITY, 1);
-    Value none =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, most, lowest);
-    Value base = arith::SelectOp::create(b, loc, none, code.number(0, 1), most);
-    Value factor = code.power(arith::SubFOp::create(b, loc, old, base));
-    code.store(factor, row1(scale, row));
-    Value bases = code.splat(base, lanes);
-    for (Value &score : line)
-      score = code.power(arith::SubFOp::create(b, loc, score, bases));
-    Value sum = code.multiplyAdd(code.load(state(1), type, 1), factor,
-                                 total(line, Fold::Sum));
-    code.store(sum, state(1));
-  }
+  if (kind == PairCombine::Softmax)
+    LaneSoftmax(code, state(0), state(1), row1(scale, row)).take(line);
   for (int64_t vector : llvm::seq(vectors)) {
     Value weight = line[vector];
     if (!op.getWeight().empty())
@@ -244,9 +268,7 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
         lanes);
   };
   Value most = ofRow(0), delta = ofRow(1);
-  // What a program subtracts itself may be far below its scores: huge then, not
-  // garbage.
-  Value limit = code.number(type.isF64() ? 709.0 : 88.0, lanes);
+  Value limit = code.number(pairs::largestExponent(type), lanes);
   SmallVector<SmallVector<Value>> more(states.size() - 3);
   for (int64_t vector : llvm::seq(vectors)) {
     SmallVector<Value> around = surroundings(tile, row, vector);
@@ -267,8 +289,7 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
         weight = arith::SelectOp::create(b, loc, mask, weight, zero);
     }
     code.store(weight, cell(scores, row, vector));
-    Value ds = arith::MulFOp::create(b, loc, p,
-                                     arith::SubFOp::create(b, loc, dp, delta));
+    Value ds = pairs::scoreGradient(b, loc, p, dp, delta);
     SmallVector<Value> arguments{ds, raw};
     llvm::append_range(arguments, around);
     SmallVector<Value> slopes =
@@ -626,73 +647,10 @@ void PairEmitter::emitPass(int64_t threads) {
   });
 }
 
-static bool isScalarRegion(Region &region) {
-  return region.empty() ||
-         llvm::all_of(region.getArgumentTypes(),
-                      [](Type type) { return type.isIntOrFloat(); });
-}
-
-static FloatType typeOf(spmd::PairStepOp op) {
-  if (cast<ShapedType>(op.getQuery().getType()).getElementType().isF64())
-    return Float64Type::get(op.getContext());
-  return Float32Type::get(op.getContext());
-}
-
-LogicalResult cpu::verifyPairStep(spmd::PairStepOp op) {
-  for (Region &region : op->getRegions())
-    if (!isScalarRegion(region))
-      return op.emitOpError()
-             << "has a region on tensors; run --spmd-lower-to-linalg first";
-  for (Value operand : op->getOperands()) {
-    auto memref = dyn_cast<MemRefType>(operand.getType());
-    if (!memref && isa<ShapedType>(operand.getType()))
-      return op.emitOpError() << "is on tensors, expected buffers";
-    if (memref &&
-        (!memref.isStrided() || !memref.getElementType().isIntOrFloat()))
-      return op.emitOpError() << "has an operand of type " << memref
-                              << ", expected strided numbers";
-  }
-  FloatType type = typeOf(op);
-  // Rows of scratch are as long as depth and feature.
-  int64_t numDims = op.getMap(0).getNumDims();
-  SmallVector<Value> tensors = op.getShapedInputs();
-  llvm::append_range(tensors, op.getInits());
-  for (int64_t dim : {numDims - 2, numDims - 1}) {
-    bool isKnown = false, has = false;
-    for (auto [number, tensor] : llvm::enumerate(tensors))
-      for (auto [i, expr] : llvm::enumerate(op.getMap(number).getResults()))
-        if (cast<AffineDimExpr>(expr).getPosition() == dim) {
-          has = true;
-          isKnown |= !cast<ShapedType>(tensor.getType()).isDynamicDim(i);
-        }
-    if (has && !isKnown)
-      return op.emitOpError()
-             << "has a " << (dim == numDims - 2 ? "depth" : "feature")
-             << " of unknown size, expected a static one; do not cut that dim "
-                "unevenly";
-  }
-  for (auto [i, init] : llvm::enumerate(op.getInits())) {
-    auto memref = cast<MemRefType>(init.getType());
-    bool isKeys = op.getCombine() == PairCombine::TopK && i == 1;
-    if (memref.getElementType() != type && !isKeys)
-      return op.emitOpError()
-             << "has a state of type " << memref << ", expected " << type;
-    AffineMap map = op.getInitMap(i);
-    auto [strides, offset] = memref.getStridesAndOffset();
-    for (auto [expr, stride] : llvm::zip(map.getResults(), strides))
-      if (int64_t(cast<AffineDimExpr>(expr).getPosition()) >= numDims - 2 &&
-          stride != 1)
-        return op.emitOpError()
-               << "has a state of type " << memref
-               << ", whose depth or feature is not its last dim";
-  }
-  return success();
-}
-
 int64_t cpu::emitPairStep(OpBuilder &b, spmd::PairStepOp op,
                           ValueRange operands, Value pool, unsigned vectorBits,
                           int64_t threads) {
-  PairEmitter emitter(b, op, operands, typeOf(op), vectorBits);
+  PairEmitter emitter(b, op, operands, pairs::computeTypeOf(op), vectorBits);
   emitter.vectorCode().pool = pool;
   emitter.emit(threads);
   return emitter.vectorCode().used;

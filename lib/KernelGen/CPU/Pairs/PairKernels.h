@@ -94,8 +94,6 @@ private:
                     mlir::Value mask);
 };
 
-/// Emits an error where there is no kernel of `op`, which is on buffers.
-mlir::LogicalResult verifyPairStep(spmd::PairStepOp op);
 /// Writes the loops of a verified `op` at the builder's place, on `operands` of
 /// the same types; a large one in up to `threads` parts that may run at the
 /// same time (spmd::contract::Parts). Scratch comes from `pool` (memref<?xi8>),

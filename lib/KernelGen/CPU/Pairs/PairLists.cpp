@@ -1,4 +1,5 @@
 //===- PairLists.cpp - The best of each row -------------------------------===//
+#include "../../Common/PairAlgebra.h"
 #include "PairEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -6,45 +7,65 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
+namespace {
+/// A row's list: scores, and the numbers of keys as i32.
+class ListInMemory final : public pairs::BestList {
+public:
+  ListInMemory(VectorCode &code, Value scores, Quantity scoreStep,
+               Value numbers, Quantity numberStep)
+      : BestList(code.b, code.loc), code(code), scores(scores),
+        numbers(numbers), scoreStep(scoreStep), numberStep(numberStep) {}
+
+  Value scoreAt(Value place) override {
+    return code.load(scorePointer(place), code.type, 1);
+  }
+  Value numberAt(Value place) override {
+    return LLVM::LoadOp::create(b, loc, b.getI32Type(), numberPointer(place),
+                                4);
+  }
+
+private:
+  void put(Value score, Value number, Value place) override {
+    code.store(score, scorePointer(place));
+    LLVM::StoreOp::create(b, loc, number, numberPointer(place), 4);
+  }
+  void move(Value from, Value to) override {
+    code.store(scoreAt(from), scorePointer(to));
+    LLVM::StoreOp::create(b, loc, numberAt(from), numberPointer(to), 4);
+  }
+  Value scorePointer(Value place) {
+    return code.pointerAt(scores, code.type,
+                          code.arith.mul(Quantity::of(place), scoreStep));
+  }
+  Value numberPointer(Value place) {
+    return code.pointerAt(numbers, b.getI32Type(),
+                          code.arith.mul(Quantity::of(place), numberStep));
+  }
+
+  VectorCode &code;
+  Value scores, numbers; ///< pointers to the first of each
+  Quantity scoreStep, numberStep;
+};
+} // namespace
+
 /// Puts what is better than the last of this row's list into it.
 void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   Value best = pointer(states[0], {{q, at}}),
         keys = pointer(states[1], {{q, at}});
-  Type i32 = b.getI32Type();
-  auto scoreAt = [&](Value place) {
-    return code.pointerAt(best, type,
-                          arith.mul(Quantity::of(place), states[0].coef[e]));
-  };
-  auto keyAt = [&](Value place) {
-    return code.pointerAt(keys, i32,
-                          arith.mul(Quantity::of(place), states[1].coef[e]));
-  };
-  Value one = arith.index(1);
   Value last = arith.get(arith.sub(sizes[e], Quantity::of(1)));
-  auto isBetter = [&](Value score, Value number, Value otherScore,
-                      Value otherNumber) -> Value {
-    Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
-                                        score, otherScore);
-    Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, score,
-                                       otherScore);
-    Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                        number, otherNumber);
-    return arith::OrIOp::create(b, loc, above,
-                                arith::AndIOp::create(b, loc, same, lower));
-  };
+  ListInMemory list(code, best, states[0].coef[e], keys, states[1].coef[e]);
   for (int64_t vector : llvm::seq(vectors))
     code.store(line[vector], cell(scores, row, vector));
   for (int64_t vector : llvm::seq(vectors)) {
     // Most vectors hold nothing that is better. Of equal scores, of which a
     // search in a radius has many, only lower keys are.
-    Value worst = code.splat(code.load(scoreAt(last), type, 1), lanes);
+    Value worst = code.splat(list.scoreAt(last), lanes);
     Value firstKey =
         toI32(arith.get(arith.add(arith.add(tile.k0, Quantity::of(start[k])),
                                   Quantity::of(vector * lanes))));
-    Value some = arith::CmpIOp::create(
-        b, loc, arith::CmpIPredicate::slt, firstKey,
-        LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                       firstKey, list.numberAt(last));
     Value lower = vector::BroadcastOp::create(
         b, loc, VectorType::get({lanes}, b.getI1Type()), some);
     Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
@@ -94,36 +115,9 @@ void PairEmitter::topK(const Tile &tile, Value row, ArrayRef<Value> line) {
         arith.add(arith.add(tile.k0, Quantity::of(start[k])),
                   arith.add(Quantity::of(vector * lanes), Quantity::of(lane)));
     Value number = toI32(arith.get(index));
-    Value enters = isBetter(score, number, code.load(scoreAt(last), type, 1),
-                            LLVM::LoadOp::create(b, loc, i32, keyAt(last), 4));
+    Value enters = list.isBetter(score, number, last);
     auto insert = scf::IfOp::create(b, loc, enters, /*withElseRegion=*/false);
     b.setInsertionPoint(insert.thenBlock()->getTerminator());
-    // From the end, worse ones move down.
-    auto shift = scf::WhileOp::create(
-        b, loc, TypeRange(b.getIndexType()), ValueRange(last),
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value place = args[0], zero = arith.index(0);
-          Value inside = arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::sgt, place, zero);
-          Value before = arith::SelectOp::create(
-              b, loc, inside, arith::SubIOp::create(b, loc, place, one), zero);
-          Value better =
-              isBetter(score, number, code.load(scoreAt(before), type, 1),
-                       LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4));
-          scf::ConditionOp::create(
-              b, loc, arith::AndIOp::create(b, loc, inside, better), args);
-        },
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value place = args[0];
-          Value before = arith::SubIOp::create(b, loc, place, one);
-          code.store(code.load(scoreAt(before), type, 1), scoreAt(place));
-          LLVM::StoreOp::create(
-              b, loc, LLVM::LoadOp::create(b, loc, i32, keyAt(before), 4),
-              keyAt(place), 4);
-          scf::YieldOp::create(b, loc, before);
-        });
-    Value place = shift.getResult(0);
-    code.store(score, scoreAt(place));
-    LLVM::StoreOp::create(b, loc, number, keyAt(place), 4);
+    list.insert(score, number, last);
   }
 }

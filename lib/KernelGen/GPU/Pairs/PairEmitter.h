@@ -171,7 +171,17 @@ private:
   }
   void placeRow(int64_t row);
   void placeColumn(int64_t column);
-  Value foldRow(Value value, llvm::function_ref<Value(Value, Value)> combine);
+  Value foldRow(ArrayRef<Value> values,
+                llvm::function_ref<Value(Value, Value)> combine);
+  class ThreadSoftmax;
+  class RowList;
+  /// Weights are rounded to 16 bits: they need not be exact to more, and are
+  /// powers of two.
+  bool roundsWeights() const { return shortWeights && tensor; }
+  /// What `powerOfTwo` takes off, of what is taken off scores.
+  Value inPowersOfTwo(Value base);
+  /// exp(score - base); of no more than `limit`.
+  Value powerOfTwo(Value score, Value shifted, std::optional<double> limit);
   void rescale(MutableArrayRef<Value> sums, Value factor);
   SmallVector<Value> forwardScores(ArrayRef<Value> raw, Carried &carried);
   Value backwardScore(Value raw, Value dp, Value counts, bool slope,

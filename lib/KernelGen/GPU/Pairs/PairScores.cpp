@@ -3,6 +3,7 @@
 // What a block of threads does with one tile of columns.
 //
 //===----------------------------------------------------------------------===//
+#include "../../Common/PairAlgebra.h"
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -239,9 +240,12 @@ SmallVector<Value> PairSteps::contract(const Tensor &left, const Tensor &right,
   return SmallVector<Value>(parts.getResults());
 }
 
-/// `value` of all four threads of a row, combined.
-Value PairSteps::foldRow(Value value,
+/// All values of all four threads of a row, combined.
+Value PairSteps::foldRow(ArrayRef<Value> values,
                          llvm::function_ref<Value(Value, Value)> combine) {
+  Value value = values.front();
+  for (Value next : values.drop_front())
+    value = combine(value, next);
   for (int64_t distance = 1; distance < kPerRow; distance *= 2) {
     auto exchange = [&](Value word) -> Value {
       return gpu::ShuffleOp::create(b, loc, word, distance, kWarp,
@@ -269,6 +273,18 @@ Value PairSteps::foldRow(Value value,
   return value;
 }
 
+Value PairSteps::inPowersOfTwo(Value base) {
+  return arith::MulFOp::create(b, loc, base, number(-kLog2e));
+}
+
+Value PairSteps::powerOfTwo(Value score, Value shifted,
+                            std::optional<double> limit) {
+  Value exponent = math::FmaOp::create(b, loc, score, number(kLog2e), shifted);
+  if (limit)
+    exponent = smaller(number(*limit * kLog2e), exponent);
+  return LLVM::Exp2Op::create(b, loc, type, exponent, LLVM::FastmathFlags::afn);
+}
+
 /// Multiplies `sums` by `factor`. After its first tiles a row meets no greater
 /// score: where weights are rounded it is looked whether there is one.
 void PairSteps::rescale(MutableArrayRef<Value> sums, Value factor) {
@@ -279,7 +295,7 @@ void PairSteps::rescale(MutableArrayRef<Value> sums, Value factor) {
   };
   if (sums.empty())
     return;
-  if (!shortWeights || !tensor) {
+  if (!roundsWeights()) {
     llvm::copy(all(), sums.begin());
     return;
   }
@@ -296,14 +312,57 @@ void PairSteps::rescale(MutableArrayRef<Value> sums, Value factor) {
   llvm::copy(choice.getResults(), sums.begin());
 }
 
+/// A softmax's row: four threads have its scores, and each keeps all there is.
+/// Where weights are rounded to 16 bits they are powers of two.
+class PairSteps::ThreadSoftmax final : public shardc::pairs::SoftmaxRow {
+public:
+  ThreadSoftmax(PairSteps &steps, Value &largest, Value &sum)
+      : SoftmaxRow(steps.b, steps.loc), steps(steps), largest(largest),
+        sum(sum) {}
+  Value factor;
+
+private:
+  Value getLargest() override { return largest; }
+  void setLargest(Value value) override { largest = value; }
+  Value getSum() override { return sum; }
+  void setSum(Value value) override { sum = value; }
+  void setFactor(Value value) override { factor = value; }
+  Value number(double value) override { return steps.number(value); }
+  Value greater(Value x, Value y) override { return steps.greater(x, y); }
+  Value multiplyAdd(Value x, Value y, Value z) override {
+    return math::FmaOp::create(b, loc, x, y, z);
+  }
+  Value largestOf(ArrayRef<Value> scores) override {
+    return steps.foldRow(scores,
+                         [&](Value x, Value y) { return steps.greater(x, y); });
+  }
+  Value sumOf(ArrayRef<Value> weights) override {
+    return steps.foldRow(weights, [&](Value x, Value y) -> Value {
+      return arith::AddFOp::create(b, loc, x, y);
+    });
+  }
+  void setBase(Value value) override {
+    base = steps.roundsWeights() ? steps.inPowersOfTwo(value) : value;
+  }
+  Value power(Value score) override {
+    return steps.roundsWeights()
+               ? steps.powerOfTwo(score, base, std::nullopt)
+               : math::ExpOp::create(b, loc,
+                                     arith::SubFOp::create(b, loc, score, base))
+                     .getResult();
+  }
+
+  PairSteps &steps;
+  Value &largest, &sum;
+  Value base;
+};
+
 /// The weights of a tile, by row and column of a thread; `carried` takes in
 /// what a row keeps.
 SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
                                             Carried &carried) {
   PairCombine kind = op.getCombine();
-  double neutral = kind == PairCombine::Sum   ? 0
-                   : kind == PairCombine::Min ? INFINITY
-                                              : -INFINITY;
+  double neutral = shardc::pairs::neutralScore(kind);
   auto sumOf = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, loc, x, y);
   };
@@ -328,12 +387,8 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
     MutableArrayRef<Value> line =
         MutableArrayRef(scores).slice(row * ownColumns(), ownColumns());
     auto total = [&](llvm::function_ref<Value(Value, Value)> combine) {
-      Value all = line.front();
-      for (Value next : line.drop_front())
-        all = combine(all, next);
-      return foldRow(all, combine);
+      return foldRow(line, combine);
     };
-    auto most = [&](Value x, Value y) { return greater(x, y); };
     if (kind == PairCombine::Max || kind == PairCombine::Min) {
       auto extreme = [&](Value x, Value y) -> Value {
         if (kind == PairCombine::Max)
@@ -348,37 +403,11 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
       continue;
     }
     if (kind == PairCombine::Softmax) {
-      Value old = carried.most[row];
-      // A row with NaN has NaN in its sum; its maximum does not matter.
-      Value now = greater(total(most), old);
-      // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
-      Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, now,
-                                         number(-INFINITY));
-      Value base = select(none, number(0), now);
-      // As a power of two, where it is rounded to 16 bits.
-      bool isBrief = shortWeights && tensor;
-      Value shifted =
-          isBrief
-              ? arith::MulFOp::create(b, loc, base, number(-kLog2e)).getResult()
-              : Value();
-      auto power = [&](Value x) -> Value {
-        if (!isBrief)
-          return math::ExpOp::create(b, loc,
-                                     arith::SubFOp::create(b, loc, x, base));
-        return LLVM::Exp2Op::create(
-            b, loc, type,
-            math::FmaOp::create(b, loc, x, number(kLog2e), shifted),
-            LLVM::FastmathFlags::afn);
-      };
-      Value factor = power(old);
-      for (Value &score : line)
-        score = power(score);
-      carried.most[row] = now;
-      carried.sum[row] =
-          math::FmaOp::create(b, loc, carried.sum[row], factor, total(sumOf));
+      ThreadSoftmax softmax(*this, carried.most[row], carried.sum[row]);
+      softmax.take(line);
       size_t features = carried.totals.size() / perThread;
       rescale(MutableArrayRef(carried.totals).slice(row * features, features),
-              factor);
+              softmax.factor);
     }
     for (int64_t column = 0; column < ownColumns(); ++column) {
       if (!op.getWeight().empty()) {
@@ -396,24 +425,17 @@ Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
                                unsigned which) {
   SmallVector<Value> around = surroundings();
   Value most = load(rows[0]), delta = load(rows[1]);
-  // What a program subtracts itself may be far below its scores: huge then, not
-  // garbage.
-  double limit = type.isF64() ? 709.0 : 88.0;
   Value score = evaluate(op.getScore(), raw, around);
   auto whereCounts = [&](Value weight) {
     return counts ? select(counts, weight, number(0)) : weight;
   };
   auto power = [&]() -> Value {
-    if (!shortWeights || !tensor)
-      return math::ExpOp::create(
-          b, loc,
-          smaller(number(limit), arith::SubFOp::create(b, loc, score, most)));
-    Value shifted = arith::MulFOp::create(b, loc, most, number(-kLog2e));
-    Value exponent =
-        math::FmaOp::create(b, loc, score, number(kLog2e), shifted);
-    return LLVM::Exp2Op::create(b, loc, type,
-                                smaller(number(limit * kLog2e), exponent),
-                                LLVM::FastmathFlags::afn);
+    double limit = shardc::pairs::largestExponent(type);
+    if (roundsWeights())
+      return powerOfTwo(score, inPowersOfTwo(most), limit);
+    return math::ExpOp::create(
+        b, loc,
+        smaller(number(limit), arith::SubFOp::create(b, loc, score, most)));
   };
   Value p = whereCounts(power());
   bool weighs = !op.getWeight().empty();
@@ -421,11 +443,39 @@ Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
     return weighs ? whereCounts(evaluate(op.getWeight(), p, around)) : p;
   if (weighs)
     dp = evaluate(op.getWeight(), dp, around);
-  Value ds = arith::MulFOp::create(b, loc, p,
-                                   arith::SubFOp::create(b, loc, dp, delta));
+  Value ds = shardc::pairs::scoreGradient(b, loc, p, dp, delta);
   Value result = evaluate(op.getSlope(), {ds, raw}, around, which);
   return whereCounts(result);
 }
+
+/// The list of the row where `at` stands.
+class PairSteps::RowList final : public shardc::pairs::BestList {
+public:
+  explicit RowList(PairSteps &steps)
+      : BestList(steps.b, steps.loc), steps(steps) {}
+
+private:
+  Value at(unsigned state, Value place) {
+    steps.at[steps.e] = place;
+    return steps.element(steps.states[state]);
+  }
+  void putAt(unsigned state, Value value, Value place) {
+    steps.at[steps.e] = place;
+    steps.store(value, steps.states[state]);
+  }
+  Value scoreAt(Value place) override { return at(0, place); }
+  Value numberAt(Value place) override { return at(1, place); }
+  void put(Value score, Value number, Value place) override {
+    putAt(0, score, place);
+    putAt(1, number, place);
+  }
+  void move(Value from, Value to) override {
+    for (unsigned state : {0, 1})
+      putAt(state, at(state, from), to);
+  }
+
+  PairSteps &steps;
+};
 
 /// Puts the scores of a tile, which stand in shared memory, into their rows'
 /// lists: one thread a row.
@@ -451,44 +501,13 @@ void PairSteps::putIntoLists() {
                                        sharedAt(scoreArea, rowAt(row), column),
                                        type.getWidth() / 8);
     Value name = toI32(add(start[columnDim], at[columnDim]));
-    auto isBetterThan = [&](Value place) -> Value {
-      at[e] = place;
-      Value other = element(states[0]), otherName = element(states[1]);
-      Value above = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
-                                          score, other);
-      Value same = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                         score, other);
-      Value lower = less(name, otherName);
-      return arith::OrIOp::create(b, loc, above, both(same, lower));
-    };
-    Value enters = isBetterThan(lastPlace);
+    RowList list(*this);
+    Value enters = list.isBetter(score, name, lastPlace);
     if (Value band = inBand())
       enters = both(enters, band);
     auto insert = scf::IfOp::create(b, loc, enters, false);
     b.setInsertionPointToStart(insert.thenBlock());
-    // From the end, worse ones move down.
-    auto shift = scf::WhileOp::create(
-        b, loc, TypeRange(b.getIndexType()), ValueRange(lastPlace),
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value isInside =
-              compare(arith::CmpIPredicate::sgt, args[0], index(0));
-          Value before = select(isInside, sub(args[0], index(1)), index(0));
-          scf::ConditionOp::create(b, loc, both(isInside, isBetterThan(before)),
-                                   args);
-        },
-        [&](OpBuilder &, Location, ValueRange args) {
-          Value before = sub(args[0], index(1));
-          for (const Tensor &state : states) {
-            at[e] = before;
-            Value moved = element(state);
-            at[e] = args[0];
-            store(moved, state);
-          }
-          scf::YieldOp::create(b, loc, before);
-        });
-    at[e] = shift.getResult(0);
-    store(score, states[0]);
-    store(name, states[1]);
+    list.insert(score, name, lastPlace);
   }
 }
 

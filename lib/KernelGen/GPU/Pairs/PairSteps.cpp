@@ -8,7 +8,7 @@
 // no two blocks add to one place, so that results do not depend on their order.
 //
 //===----------------------------------------------------------------------===//
-#include "../../CPU/Pairs/PairKernels.h"
+#include "../../Common/PairAlgebra.h"
 #include "PairEmitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,11 +26,7 @@ using spmd::PairCombine;
 using spmd::PairStepOp;
 
 PairSteps::PairSteps(PairStepOp op, bool onWarpgroups, bool shortWeights)
-    : op(op), b(op), loc(op.getLoc()),
-      type(cast<FloatType>(
-          cast<ShapedType>(op.getQuery().getType()).getElementType().isF64()
-              ? Type(b.getF64Type())
-              : Type(b.getF32Type()))),
+    : op(op), b(op), loc(op.getLoc()), type(shardc::pairs::computeTypeOf(op)),
       numDims(op.getMap(0).getNumDims()), q(numDims - 4), k(numDims - 3),
       d(numDims - 2), e(numDims - 1), start(op.getAt()),
       onWarpgroups(onWarpgroups), shortWeights(shortWeights) {
@@ -531,7 +527,7 @@ void PairSteps::emit() {
 
 LogicalResult gpukernels::launchPairStep(PairStepOp op, bool onWarpgroups,
                                          bool shortWeights) {
-  if (failed(cpu::verifyPairStep(op)))
+  if (failed(shardc::pairs::verifyPairStep(op)))
     return failure();
   PairSteps(op, onWarpgroups, shortWeights).emit();
   op.erase();
