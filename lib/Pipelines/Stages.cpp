@@ -119,6 +119,8 @@ void shardc::buildCommunicateStage(OpPassManager &pm,
   // What is gathered for a product, or scattered from one, travels block by
   // block.
   pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
+  // Ranks combine no floats of eight bits.
+  pm.addNestedPass<func::FuncOp>(createWidenReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
   pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
   // What is left travels while ranks do what does not wait for it.

@@ -219,6 +219,32 @@ def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
 }
 
+def WidenReductionsPass : Pass<"spmd-widen-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Combine floats of eight bits as f32.";
+  let description = [{
+    Before: an `spmd.all_reduce` or `spmd.reduce_scatter` of any elements. After: what has floats of less than 16 bits, which
+    ranks do not combine, works on f32; its result is rounded once.
+
+    ```mlir
+    // before
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> attributes {spmd.local_view} {
+      %0 = spmd.all_reduce sum %a along ["x"] on @mesh : tensor<4xf8E4M3FN>
+      return %0 : tensor<4xf8E4M3FN>
+    }
+    // after
+    spmd.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> attributes {spmd.local_view} {
+      %0 = stablehlo.convert %a : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
+      %1 = spmd.all_reduce sum %0 along ["x"] on @mesh : tensor<4xf32>
+      %2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
+      return %2 : tensor<4xf8E4M3FN>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::spmd::SpmdDialect", "::shardc::stablehlo::StablehloDialect"];
+}
+
 def SplitProductsPass : Pass<"spmd-split-products", "::mlir::func::FuncOp"> {
   let summary = "Multiply block by block what is gathered or scattered, while the next block travels.";
   let description = [{
