@@ -1,8 +1,9 @@
 //===- Rarer.cpp - Random ops in forms that few programs have -------------===//
 //
 // What the other kinds never reach: complex numbers that are moved and
-// contracted, transforms of several dims, tensors without elements, sorts and
-// reductions of several operands, images of no and of three dims.
+// contracted, transforms of several dims, tensors without elements, sorts,
+// reductions and scatters of several operands, images of no and of three dims,
+// shifts past the end, arithmetic on eight bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -612,6 +613,172 @@ static bool makeConvolutionOthers(Generator &g) {
       x.isFloat() ? summed(x, product, count) : Accuracy{1e18, 0, 0});
 }
 
+//===----------------------------------------------------------------------===//
+// Scatters of two operands, shifts past the end, arithmetic on eight bits
+//===----------------------------------------------------------------------===//
+
+/// Updates of two tensors at once. Apart: a sum and a maximum. Together: where
+/// the first element is larger it takes the second with it, and of equal first
+/// ones the larger second stays, so that no order matters.
+static bool makeScatterPair(Generator &g) {
+  bool together = g.chance(50);
+  int v = g.any(
+      [&](int v) {
+        return g.type(v).element != "i1" && (!together || g.isExact(v));
+      },
+      1);
+  if (v < 0)
+    return false;
+  const Type in = g.type(v);
+  int64_t dim = g.pick(0, in.rank() - 1), count = g.pick(1, 9);
+  auto exact = [&](int v) { return g.isExact(v); };
+  Type second{g.chance(50) ? "i32" : "f32", in.shape};
+  auto rowsOf = [dim, count](Type type) {
+    type.shape.erase(type.shape.begin() + dim);
+    type.shape.insert(type.shape.begin(), count);
+    return type;
+  };
+  Type updates = rowsOf(in), others = rowsOf(second);
+  int w = g.like(second, exact), at = g.like({"i32", {count}}),
+      u = g.like(updates, exact), x = g.like(others, exact);
+  Accuracy first = either(g.accuracy(v), g.accuracy(u));
+  if (!together)
+    first = summed(in, first, count + 1);
+  std::vector<int64_t> windows;
+  for (int64_t i = 1; i < in.rank(); ++i)
+    windows.push_back(i);
+  return !g.add("scatter_pair", {v, w, at, u, x},
+                [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  if (types[0] != in || types[1] != second ||
+                      types[2] != Type{"i32", {count}} || types[3] != updates ||
+                      types[4] != others)
+                    return std::nullopt;
+                  std::string s = in.scalar().str(), t = second.scalar().str(),
+                              d = std::to_string(dim);
+                  std::string body =
+                      together
+                          ? "%g~ = stablehlo.compare GT, %p~, %q~ : (" + s +
+                                ", " + s +
+                                ") -> tensor<i1>\n%e~ = stablehlo.compare EQ, "
+                                "%p~, %q~ : (" +
+                                s + ", " + s +
+                                ") -> tensor<i1>\n%y~ = stablehlo.maximum %m~, "
+                                "%n~ : " +
+                                t +
+                                "\n%z~ = stablehlo.select %g~, %m~, %n~ : " +
+                                "tensor<i1>, " + t +
+                                "\n%a~ = stablehlo.maximum %p~, %q~ : " + s +
+                                "\n%b~ = stablehlo.select %e~, %y~, %z~ : "
+                                "tensor<i1>, " +
+                                t
+                          : "%a~ = stablehlo.add %p~, %q~ : " + s +
+                                "\n%b~ = stablehlo.maximum %m~, %n~ : " + t;
+                  return Built{
+                      {in, second},
+                      "$R = \"stablehlo.scatter\"($0, $1, $2, $3, $4) "
+                      "<{scatter_dimension_numbers = #stablehlo.scatter<" +
+                          (windows.empty() ? ""
+                                           : "update_window_dims = [" +
+                                                 list(windows) + "], ") +
+                          "inserted_window_dims = [" + d +
+                          "], scatter_dims_to_operand_dims = [" + d +
+                          "], index_vector_dim = 1>}> ({\n^bb0(%p~: " + s +
+                          ", %m~: " + t + ", %q~: " + s + ", %n~: " + t +
+                          "):\n" + body + "\nstablehlo.return %a~, %b~ : " + s +
+                          ", " + t + "\n}) : (" + in.str() + ", " +
+                          second.str() + ", " + types[2].str() + ", " +
+                          updates.str() + ", " + others.str() + ") -> (" +
+                          in.str() + ", " + second.str() + ")"};
+                },
+                {first, either(g.accuracy(w), g.accuracy(x))})
+              .empty();
+}
+
+/// Shifts by anything, also by more bits than there are, which leaves zero or
+/// the sign.
+static bool makeShiftOut(Generator &g) {
+  int a = g.anyInteger();
+  if (a < 0)
+    return false;
+  static const std::vector<std::string> names = {
+      "shift_left", "shift_right_arithmetic", "shift_right_logical"};
+  std::string name = g.oneOf(names);
+  int b = g.like(g.type(a));
+  return g.addOne("shift_out", {a, b},
+                  [=](ArrayRef<Type> types) -> std::optional<Built> {
+                    if (types[0] != types[1])
+                      return std::nullopt;
+                    return Built{{types[0]},
+                                 "$R = stablehlo." + name +
+                                     " $0, $1 : " + types[0].str()};
+                  },
+                  {1e18, 0, 0});
+}
+
+/// Sums, products and extrema of floats of eight bits, element by element and
+/// over a dim.
+static bool makeEightBitsArithmetic(Generator &g) {
+  int v = g.any(
+      [&](int v) {
+        return g.type(v).element == "f32" && g.isExact(v) &&
+               g.accuracy(v).magnitude <= 2;
+      },
+      1);
+  if (v < 0)
+    return false;
+  static const std::vector<std::string> formats = {"f8E4M3FN", "f8E5M2",
+                                                   "f8E4M3"},
+                                        names = {"add", "multiply", "maximum",
+                                                 "minimum"};
+  std::string format = g.oneOf(formats), name = g.oneOf(names);
+  bool reduces = g.chance(50) && name != "multiply";
+  const Type in = g.type(v);
+  int64_t dim = g.pick(0, in.rank() - 1), size = in.shape[dim];
+  int w = reduces ? v : g.like(in, [&](int w) {
+    return g.isExact(w) && g.accuracy(w).magnitude <= 2;
+  });
+  // Numbers are multiples of 2^-16, of products of 2^-18; an element rounds
+  // twice, a sum once more for each element.
+  double most = 2.5 * 2.5;
+  Accuracy accuracy{most, -18, 0, 0};
+  if (reduces && name == "add") {
+    most = 2.5 * (size + 1);
+    double apart = (size + 1) * most * 0.125;
+    accuracy = {most * 1.5, Accuracy::kNoGrid, apart, apart};
+  }
+  return g.addOne(
+      reduces ? "eight_bits_reduced" : "eight_bits_arithmetic",
+      reduces ? std::vector<int>{v} : std::vector<int>{v, w},
+      [=](ArrayRef<Type> types) -> std::optional<Built> {
+        if (types[0].rank() <= dim || types[0].shape[dim] > size ||
+            (!reduces && types[1] != types[0]))
+          return std::nullopt;
+        Type narrow{format, types[0].shape}, out = types[0];
+        std::string n = narrow.str(), s = narrow.scalar().str();
+        std::string text = "%a~ = stablehlo.convert $0 : (" + types[0].str() +
+                           ") -> " + n + "\n";
+        if (reduces) {
+          out.shape.erase(out.shape.begin() + dim);
+          Type result{format, out.shape};
+          text += scalarConstant("z", narrow.scalar(),
+                                 name == "add"       ? "0.0"
+                                 : name == "maximum" ? "-2.0"
+                                                     : "2.0") +
+                  "%r~ = stablehlo.reduce(%a~ init: %z~) applies stablehlo." +
+                  name + " across dimensions = [" + std::to_string(dim) +
+                  "] : (" + n + ", " + s + ") -> " + result.str() +
+                  "\n$R = stablehlo.convert %r~ : (" + result.str() + ") -> " +
+                  out.str();
+        } else {
+          text += "%b~ = stablehlo.convert $1 : (" + types[1].str() + ") -> " +
+                  n + "\n%r~ = stablehlo." + name + " %a~, %b~ : " + n +
+                  "\n$R = stablehlo.convert %r~ : (" + n + ") -> " + out.str();
+        }
+        return Built{{out}, text};
+      },
+      accuracy);
+}
+
 void addRarerKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"fft_others", 1, makeTransform});
   kinds.push_back({"complex_moved", 2, makeComplexMoved});
@@ -621,6 +788,9 @@ void addRarerKinds(std::vector<Kind> &kinds) {
   kinds.push_back({"clamp_tensors", 1, makeClampTensors});
   kinds.push_back({"negative_divisor", 1, makeNegativeDivisor});
   kinds.push_back({"convolution_others", 2, makeConvolutionOthers});
+  kinds.push_back({"scatter_pair", 2, makeScatterPair});
+  kinds.push_back({"shift_out", 1, makeShiftOut});
+  kinds.push_back({"eight_bits_arithmetic", 2, makeEightBitsArithmetic});
 }
 
 } // namespace shardc::fuzz
