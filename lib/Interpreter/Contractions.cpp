@@ -252,7 +252,7 @@ template <typename OpT> static Window windowOf(OpT op, size_t dims) {
 static Array convolve(const Array &lhs, const Array &rhs, Format format,
                       stablehlo::ConvDimensionNumbersAttr dims,
                       const Window &window, int64_t featureGroups,
-                      int64_t batchGroups) {
+                      int64_t batchGroups, ArrayRef<int64_t> type) {
   size_t spatial = dims.getInputSpatialDimensions().size();
   int64_t batch = lhs.dim(dims.getInputBatchDimension()),
           outputs = rhs.dim(dims.getKernelOutputFeatureDimension()),
@@ -267,8 +267,12 @@ static Array convolve(const Array &lhs, const Array &rhs, Format format,
     int64_t padded =
         dilated + window.padding[d].first + window.padding[d].second;
     int64_t reach = width == 0 ? 0 : (width - 1) * window.rhsDilation[d] + 1;
-    shape[dims.getOutputSpatialDimensions()[d]] =
+    int64_t output = dims.getOutputSpatialDimensions()[d];
+    shape[output] =
         padded < reach ? 0 : (padded - reach) / window.strides[d] + 1;
+    // Sums of nothing: as many as the type says.
+    if (width == 0 && ShapedType::isStatic(type[output]))
+      shape[output] = type[output];
     kernel.push_back(width);
   }
   Array result(format, shape);
@@ -319,7 +323,8 @@ static FailureOr<Values> evaluateConvolution(Evaluator &evaluator,
       window.padding[d] = {values[2 * d], values[2 * d + 1]};
   }
   Array result = convolve(in[0], in[1], formatOf(op.getResult()), dims, window,
-                          op.getFeatureGroupCount(), op.getBatchGroupCount());
+                          op.getFeatureGroupCount(), op.getBatchGroupCount(),
+                          op.getType().getShape());
   int64_t outputs = in[1].dim(dims.getKernelOutputFeatureDimension());
   if (failed(evaluator.spend(
           op, outputs == 0 ? 0 : result.size() * (in[1].size() / outputs))))
@@ -335,7 +340,8 @@ static FailureOr<Values> evaluateDynamicConv(Evaluator &,
   for (size_t d = 0; d < window.padding.size(); ++d)
     window.padding[d] = {in[2].integer(2 * d), in[2].integer(2 * d + 1)};
   return Values{convolve(in[0], in[1], formatOf(op.getResult()), dims, window,
-                         op.getFeatureGroupCount(), op.getBatchGroupCount())};
+                         op.getFeatureGroupCount(), op.getBatchGroupCount(),
+                         op.getType().getShape())};
 }
 
 void shardc::interpreter::addContractions(Table &table) {

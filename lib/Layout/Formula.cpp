@@ -408,9 +408,18 @@ Formula Formula::positions(int64_t offset, std::vector<int64_t> coefficients,
                            std::vector<Formula> intervals) {
   if (offset == 0 && coefficients.size() == 1 && coefficients[0] == 1)
     return intervals[0];
-  coefficients.insert(coefficients.begin(), offset);
-  return make(FormulaKind::Positions, std::move(coefficients),
-              std::move(intervals));
+  // Sums have one order: what is alike at every coordinate comes last.
+  std::vector<int64_t> numbers{offset};
+  std::vector<Formula> operands;
+  for (bool takesSame : {false, true})
+    for (size_t i = 0; i < intervals.size(); ++i) {
+      bool isSame = intervals[i] && intervals[i].kind() == FormulaKind::Same;
+      if (isSame != takesSame)
+        continue;
+      numbers.push_back(coefficients[i]);
+      operands.push_back(intervals[i]);
+    }
+  return make(FormulaKind::Positions, std::move(numbers), std::move(operands));
 }
 
 Formula Formula::elements(Formula positions, int64_t baseDilation) {

@@ -532,6 +532,7 @@ Value Phases::emit(Value padded, Value rhs) {
 }
 
 // Padding and base dilation make a larger lhs, window reversal a reversed rhs.
+// An empty window gives zeros, as many as the type says.
 static LogicalResult lowerConvolution(Lowerer &l, stablehlo::ConvolutionOp op) {
   ImplicitLocOpBuilder &b = l.b;
   stablehlo::ConvDimensionNumbersAttr dims = op.getDimensionNumbers();

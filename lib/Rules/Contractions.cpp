@@ -196,9 +196,10 @@ static bool mayBeEmpty(OpFoldResult size) {
          llvm::is_contained(lookup.getTable(), 0);
 }
 
-/// Where some rank gets no part of a window, an empty window would leave it
-/// without results; it must give zeros. Every rank then has one more, zero, row
-/// of the kernel, and as much input as that takes.
+/// Where some rank gets no part of a window, and the number of results follows
+/// from shapes, an empty window would leave it without results; it must give
+/// zeros. Every rank then has one more, zero, row of the kernel, and as much
+/// input as that takes. As many results as the type says are zeros already.
 static void fillEmptyWindows(stablehlo::ConvolutionOp op,
                              Localization &localization, Value &lhs,
                              Value &rhs) {
@@ -211,7 +212,9 @@ static void fillEmptyWindows(stablehlo::ConvolutionOp op,
             kernelDim = dims.getKernelSpatialDimensions()[d];
     int64_t window =
         localization.rule().operands[1].dims[kernelDim].terms[0].factor;
-    if (!localization.isSharded(window) ||
+    OpFoldResult numResults =
+        localization.resultDimSize(0, dims.getOutputSpatialDimensions()[d]);
+    if (!localization.isSharded(window) || isa<Attribute>(numResults) ||
         !mayBeEmpty(localization.factorSize(window)))
       continue;
     auto grow = [&](Value value, int64_t dim, OpFoldResult low,
@@ -233,9 +236,8 @@ static void fillEmptyWindows(stablehlo::ConvolutionOp op,
     auto valueOf = [&](OpFoldResult value) {
       return getValueOrCreateConstantIndexOp(builder, loc, value);
     };
-    Value results = valueOf(
-        localization.resultDimSize(0, dims.getOutputSpatialDimensions()[d]));
-    Value last = arith::SubIOp::create(builder, loc, results, index(1));
+    Value last =
+        arith::SubIOp::create(builder, loc, valueOf(numResults), index(1));
     Value lastStart = arith::MulIOp::create(
         builder, loc, last, index(op.getWindowStridesOrOnes()[d]));
     Value reach = arith::MulIOp::create(

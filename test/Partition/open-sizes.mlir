@@ -49,3 +49,25 @@ func.func @main(%x: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   %sum = stablehlo.add %x, %y : tensor<16xf32>
   return %sum : tensor<16xf32>
 }
+
+// -----
+
+// A convolution and the gradient of its kernel need the same rows of the image.
+// A rank without rows sums nothing: the kernel is given no row of zeros, and
+// neither is copied.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[HALO:.*]] = spmd.halo_exchange %arg0 {{.*}} -> #spmd.formula<positions [-1, 1, 1] (#spmd.formula<shards [0] (#spmd.formula<given [0, 2, 16]>)>, #spmd.formula<same [0, 3]>)>
+// CHECK-NOT: tensor.pad
+// CHECK: stablehlo.convolution(%[[HALO]], %arg1)
+// CHECK: stablehlo.convolution(%[[HALO]], %arg0)
+// CHECK-SAME: tensor<1x1x?xf32>) -> tensor<1x1x3xf32>
+// CHECK-NOT: tensor.pad
+// CHECK: return
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<1x1x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>}, %w: tensor<1x1x3xf32>) -> (tensor<1x1x16xf32>, tensor<1x1x3xf32>) {
+  %y = stablehlo.convolution(%x, %w) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {pad = [[1, 1]]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x16xf32>, tensor<1x1x3xf32>) -> tensor<1x1x16xf32>
+  %dw = stablehlo.convolution(%x, %x) dim_numbers = [f, b, 0]x[i, o, 0]->[f, b, 0], window = {pad = [[1, 1]]}
+      {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x16xf32>, tensor<1x1x16xf32>) -> tensor<1x1x3xf32>
+  return %y, %dw : tensor<1x1x16xf32>, tensor<1x1x3xf32>
+}

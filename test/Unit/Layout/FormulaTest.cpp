@@ -244,6 +244,15 @@ TEST(Formula, OneIntervalInAnother) {
   EXPECT_FALSE(alwaysContains(owned, Formula::same({0, 16})));
 }
 
+TEST(Formula, OneOrderOfSums) {
+  Formula owned = Formula::shards(Formula::given(0, 0, 16), {0}),
+          window = Formula::same({0, 3});
+  EXPECT_EQ(Formula::positions(-1, {2, 1}, {owned, window}),
+            Formula::positions(-1, {1, 2}, {window, owned}));
+  EXPECT_FALSE(Formula::positions(-1, {2, 1}, {owned, window}) ==
+               Formula::positions(-1, {2, 1}, {window, owned}));
+}
+
 TEST(Formula, OneWindowForSeveral) {
   Formula owned = Formula::shards(Formula::given(0, 0, 24), {0}),
           other = Formula::shards(Formula::given(1, 0, 24), {0});

@@ -389,8 +389,12 @@ static Tensor convolution(stablehlo::ConvolutionOp op, const Tensor &lhs,
     windows.push_back({windowShape[d], op.getWindowStridesOrOnes()[d], low,
                        high, op.getLhsDilationOrOnes()[d],
                        op.getRhsDilationOrOnes()[d]});
-    shape[dims.getOutputSpatialDimensions()[d]] =
+    int64_t output = dims.getOutputSpatialDimensions()[d];
+    shape[output] =
         windows[d].count(lhs.shape[dims.getInputSpatialDimensions()[d]]);
+    // Sums of nothing: as many as the type says.
+    if (windowShape[d] == 0 && !op.getType().isDynamicDim(output))
+      shape[output] = op.getType().getDimSize(output);
   }
   int64_t outputFeatures = rhs.shape[dims.getKernelOutputFeatureDimension()];
   int64_t batch = lhs.shape[dims.getInputBatchDimension()] / batchGroups;
