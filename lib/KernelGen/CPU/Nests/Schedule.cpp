@@ -405,34 +405,67 @@ struct Chooser {
     }
   }
 
-  /// Elements of the inputs that a tile's loops step over, without `except`.
-  int64_t footprint(ArrayRef<int> except) const {
+  /// Elements of the inputs that a tile's loops step over, without `except`;
+  /// `count` iterations of `some`.
+  int64_t footprint(ArrayRef<int> except, int some = -1,
+                    int64_t count = 1) const {
     int64_t total = 0;
     for (const Access &input : nest.inputs)
-      total += elementsOf(input, except);
+      total += elementsOf(input, except, some, count);
     return total;
   }
-  int64_t elementsOf(const Access &input, ArrayRef<int> except) const {
+  int64_t elementsOf(const Access &input, ArrayRef<int> except, int some = -1,
+                     int64_t count = 1) const {
     int64_t elements = 1;
-    for (int dim : llvm::seq<int>(nest.dims.size()))
-      if (input.usesDim(dim) && !llvm::is_contained(except, dim))
-        elements *= size(dim);
-    return elements;
+    // Windows overlap: dims of one stride, or of a small multiple of it.
+    SmallVector<std::pair<int64_t, int64_t>> strides;
+    for (int dim : llvm::seq<int>(nest.dims.size())) {
+      if (!input.usesDim(dim) ||
+          (dim != some && llvm::is_contained(except, dim)))
+        continue;
+      int64_t extent = dim == some ? count : size(dim);
+      const Quantity &coef = input.coef[dim];
+      if (coef.fixed)
+        strides.push_back({std::abs(*coef.fixed), extent});
+      else
+        elements *= extent;
+    }
+    llvm::sort(strides);
+    int64_t unit = 1, places = 1;
+    for (auto [stride, extent] : strides) {
+      int64_t apart = stride / unit;
+      if (stride % unit == 0 && apart < places) {
+        places += (extent - 1) * apart;
+        continue;
+      }
+      elements *= places;
+      unit = stride;
+      places = extent;
+    }
+    return elements * places;
   }
 
-  /// Cuts the outermost of `s.reductions` (not the last `kept`) into blocks, so
-  /// that what `elements` counts without them is no more than `most`. False,
-  /// and nothing done, if that cannot be.
-  bool
-  blockReductions(Schedule &s, size_t kept, int64_t most,
-                  llvm::function_ref<int64_t(ArrayRef<int>)> elements) const {
+  /// What is counted of the dims that loops step over, without some of them but
+  /// for `count` iterations of one of these (-1: none).
+  using Count = llvm::function_ref<int64_t(ArrayRef<int> except, int some,
+                                           int64_t count)>;
+
+  /// Cuts the outermost of `s.reductions` (not the last `kept`) into the
+  /// largest blocks of which `elements` counts no more than `most`. False, and
+  /// nothing done, if that cannot be.
+  bool blockReductions(Schedule &s, size_t kept, int64_t most,
+                       Count elements) const {
     SmallVector<int> hoisted;
     for (int dim : ArrayRef(s.reductions).drop_back(kept)) {
       hoisted.push_back(dim);
-      int64_t rest = std::max<int64_t>(elements(hoisted), 1);
-      if (rest > most)
+      if (elements(hoisted, -1, 1) > most)
         continue;
-      s.block = std::clamp<int64_t>(most / rest, 1, size(dim));
+      int64_t fits = 1, tooMany = size(dim) + 1;
+      while (tooMany - fits > 1) {
+        int64_t middle = fits + (tooMany - fits) / 2;
+        (elements(hoisted, dim, middle) > most ? tooMany : fits) = middle;
+      }
+      s.block = fits;
       s.hoisted = hoisted;
       llvm::erase_if(s.reductions, [&](int dim) {
         return llvm::is_contained(hoisted, dim) &&
@@ -455,12 +488,14 @@ struct Chooser {
     if (!panel.coef[s.vec].is(1) || rows.liesAlong(s.reductions.back()))
       return false;
     int64_t half = cacheElements() * 4 / 3, tile = s.vectors * s.lanes;
-    auto sums = [&](ArrayRef<int> except) {
-      int64_t count = 1;
+    auto sums = [&](ArrayRef<int> except, int some = -1, int64_t count = 1) {
+      int64_t all = 1;
       for (int dim : s.reductions)
-        if (panel.usesDim(dim) && !llvm::is_contained(except, dim))
-          count *= size(dim);
-      return count;
+        if (dim == some)
+          all *= count;
+        else if (panel.usesDim(dim) && !llvm::is_contained(except, dim))
+          all *= size(dim);
+      return all;
     };
     // All panels of a block at once: each element of the rows is read once.
     int64_t width = size(s.vec);
@@ -468,18 +503,20 @@ struct Chooser {
         sweeps(s, rows) > 1 && elementsOf(rows, {}) > 16 * half &&
         llvm::all_of(s.outer, [&](int dim) { return size(dim) == 1; });
     if (isRead && half / width >= 256 &&
-        blockReductions(s, 0, half, [&](ArrayRef<int> except) {
-          return sums(except) * width;
-        })) {
+        blockReductions(s, 0, half,
+                        [&](ArrayRef<int> except, int some, int64_t count) {
+                          return sums(except, some, count) * width;
+                        })) {
       s.packed = -1;
       return true;
     }
     // A quarter of that room: the lines of the other operand are 64 bytes for
     // the few elements of a tile that lie in them.
     return sums({}) * tile > half &&
-           blockReductions(s, 0, half / 4, [&](ArrayRef<int> except) {
-             return sums(except) * tile;
-           });
+           blockReductions(s, 0, half / 4,
+                           [&](ArrayRef<int> except, int some, int64_t count) {
+                             return sums(except, some, count) * tile;
+                           });
   }
 
   /// Small outputs of large inputs (gradients of weights): the inputs are cut
@@ -501,9 +538,10 @@ struct Chooser {
           return sweeps(s, input) > 1 && elementsOf(input, {}) > cache;
         }))
       return;
-    if (!blockReductions(
-            s, s.vecReduces ? 1 : 0, cache,
-            [&](ArrayRef<int> except) { return footprint(except); }))
+    if (!blockReductions(s, s.vecReduces ? 1 : 0, cache,
+                         [&](ArrayRef<int> except, int some, int64_t count) {
+                           return footprint(except, some, count);
+                         }))
       return;
     if (s.packed >= 0 && nest.inputs[s.packed].coef[s.vec].is(1))
       s.packed = -1;
