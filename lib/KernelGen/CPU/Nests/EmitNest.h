@@ -16,6 +16,7 @@
 
 #include "Nest.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Support/ElementBytes.h"
 #include <functional>
 #include <map>
 
@@ -128,6 +129,21 @@ private:
   void storeAcross(const Access &access, Value pointer, int64_t column,
                    int64_t vector, SmallVector<Value> re,
                    SmallVector<Value> im);
+  /// Whether a tile of sums is turned before it is stored: its rows lie side by
+  /// side in memory, and what is in a vector lies apart.
+  bool storesRows(const Access &access, const Tile &tile, int64_t lanes,
+                  Value mask) const {
+    unsigned bits = 8 * elementBytes(access.element);
+    return !s.turns && s.row >= 0 && lanes > 1 && !mask &&
+           (bits == 32 || bits == 64) && access.part < 0 &&
+           tile.rows * 4 >= lanes && access.liesAlong(s.row) &&
+           access.usesDim(s.vec) && !access.liesAlong(s.vec) &&
+           !access.coef[s.vec].is(-1);
+  }
+  /// Stores vectors of at most as many rows as they have lanes, from `first`
+  /// on.
+  void storeRows(const Access &access, Value pointer, int64_t first,
+                 int64_t column, int64_t vector, SmallVector<Value> rows);
   /// A vector of every second element, from the first on.
   Value loadEverySecond(const Access &access, Value pointer, int64_t lanes);
   /// Two vectors, in which elements of `re` and `im` take turns.

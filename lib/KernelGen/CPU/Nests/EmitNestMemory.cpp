@@ -198,6 +198,34 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   }
 }
 
+void NestEmitter::storeRows(const Access &access, Value pointer, int64_t first,
+                            int64_t column, int64_t vector,
+                            SmallVector<Value> rows) {
+  int64_t count = rows.size();
+  for (Value &value : rows)
+    value = toMemory(value, access.element, s.lanes);
+  rows.resize(s.lanes, rows.back());
+  turn(rows);
+  Value mask;
+  if (count < s.lanes) {
+    SmallVector<bool> isRow(s.lanes, false);
+    std::fill_n(isRow.begin(), count, true);
+    auto type = VectorType::get({s.lanes}, b.getI1Type());
+    mask =
+        arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, isRow));
+  }
+  Quantity start = tileOffset(access, first, column, vector, s.lanes);
+  unsigned bytes = elementBytes(access.element);
+  for (auto [lane, value] : llvm::enumerate(rows)) {
+    Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
+    Value at = pointerAt(access, pointer, arith.add(start, step));
+    if (mask)
+      LLVM::MaskedStoreOp::create(b, loc, value, at, mask, bytes);
+    else
+      LLVM::StoreOp::create(b, loc, value, at, bytes);
+  }
+}
+
 Value NestEmitter::loadEverySecond(const Access &access, Value pointer,
                                    int64_t lanes) {
   auto type = VectorType::get({lanes}, stored(access.element));

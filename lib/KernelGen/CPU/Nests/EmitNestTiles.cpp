@@ -280,6 +280,14 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
                          vector, std::move(turned[{place - 1, column, vector}]),
                          std::move(rows));
     }
+    if (storesRows(output, tile, lanes, mask)) {
+      SmallVector<Value> &rows = turned[{place, column, vector}];
+      rows.push_back(value);
+      if (int64_t(rows.size()) == lanes || row + 1 == tile.rows)
+        storeRows(output, pointer, row + 1 - rows.size(), column, vector,
+                  std::exchange(rows, {}));
+      return;
+    }
     if (output.part < 0 || lanes == 1 || mask || !output.coef[s.vec].is(2))
       return store(output, pointer, offset, value, lanes, mask);
     if (output.part == 0)
