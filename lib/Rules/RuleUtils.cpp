@@ -97,9 +97,9 @@ static std::optional<ReductionKind> kindOf(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<ReductionKind> rules::recogniseReduction(Region &body,
-                                                       unsigned count) {
-  if (!body.hasOneBlock() || count == 0)
+std::optional<ReductionKind>
+rules::recogniseReductionOf(Region &body, unsigned count, unsigned result) {
+  if (!body.hasOneBlock() || result >= count)
     return std::nullopt;
   Block &block = body.front();
   if (block.getNumArguments() != 2 * count || block.empty())
@@ -108,24 +108,29 @@ std::optional<ReductionKind> rules::recogniseReduction(Region &body,
   if (!isa<stablehlo::ReturnOp>(terminator) ||
       terminator.getNumOperands() != count)
     return std::nullopt;
-  std::optional<ReductionKind> common;
-  for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getNumOperands() != 2 || op->getNumResults() != 1)
+  Value value = terminator.getOperand(result);
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumOperands() != 2 || op->getNumResults() != 1)
+    return std::nullopt;
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  Value old = block.getArgument(result),
+        update = block.getArgument(count + result);
+  if (!(lhs == old && rhs == update) && !(lhs == update && rhs == old))
+    return std::nullopt;
+  std::optional<ReductionKind> kind = kindOf(op);
+  // Complex numbers have no order and no reduction over ranks but the sum.
+  if (kind && *kind != ReductionKind::Sum &&
+      isa<ComplexType>(getElementTypeOrSelf(value.getType())))
+    return std::nullopt;
+  return kind;
+}
+
+std::optional<ReductionKind> rules::recogniseReduction(Region &body,
+                                                       unsigned count) {
+  std::optional<ReductionKind> common = recogniseReductionOf(body, count, 0);
+  for (unsigned result = 1; common && result < count; ++result)
+    if (recogniseReductionOf(body, count, result) != common)
       return std::nullopt;
-    Value lhs = op->getOperand(0), rhs = op->getOperand(1);
-    Value old = block.getArgument(i), update = block.getArgument(count + i);
-    if (!(lhs == old && rhs == update) && !(lhs == update && rhs == old))
-      return std::nullopt;
-    std::optional<ReductionKind> kind = kindOf(op);
-    if (!kind || (common && *common != *kind))
-      return std::nullopt;
-    // Complex numbers have no order and no reduction over ranks but the sum.
-    if (isa<ComplexType>(getElementTypeOrSelf(value.getType())) &&
-        *kind != ReductionKind::Sum)
-      return std::nullopt;
-    common = kind;
-  }
   return common;
 }
 

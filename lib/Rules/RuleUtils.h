@@ -44,6 +44,9 @@ IndexMap passingDim(ShardingRule &rule, int64_t size);
 /// else. The first `count` arguments are accumulators, the others elements.
 std::optional<spmd::ReductionKind> recogniseReduction(mlir::Region &body,
                                                       unsigned count);
+/// The same of one of its tensors, whatever becomes of the others.
+std::optional<spmd::ReductionKind>
+recogniseReductionOf(mlir::Region &body, unsigned count, unsigned result);
 /// True if combining a value with itself changes nothing.
 bool isIdempotent(spmd::ReductionKind kind);
 

@@ -22,13 +22,14 @@ using spmd::ReductionKind;
 /// must be their identity; other bodies are taken to start from theirs, as
 /// StableHLO asks.
 static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {
-  std::optional<ReductionKind> kind =
-      recogniseReduction(op.getBody(), op.getInputs().size());
-  if (!kind)
-    return true;
-  return isIdempotent(*kind) ||
-         llvm::all_of(op.getInitValues(),
-                      [&](Value init) { return isNeutral(init, *kind); });
+  unsigned count = op.getInputs().size();
+  for (auto [result, init] : llvm::enumerate(op.getInitValues())) {
+    std::optional<ReductionKind> kind =
+        recogniseReductionOf(op.getBody(), count, result);
+    if (kind && !isIdempotent(*kind) && !isNeutral(init, *kind))
+      return false;
+  }
+  return true;
 }
 
 std::optional<Scan> rules::recogniseScan(stablehlo::ReduceWindowOp op) {
