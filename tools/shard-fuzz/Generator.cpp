@@ -218,6 +218,10 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands,
   Op op{std::move(kind), std::move(operands), {}, std::move(build), {}};
   for (auto [result, accuracy] : zip_equal(built->results, accuracies)) {
     accuracy.apart = std::max(accuracy.apart, accuracy.error);
+    // Rounded where they are stored, which depends on where kernels are cut
+    // (docs/Reference/accuracy.md).
+    if (result.element == "f16" || result.element == "bf16")
+      accuracy.error = accuracy.apart;
     op.results.push_back(program.values.size());
     program.values.push_back({result, accuracy});
   }
