@@ -22,8 +22,10 @@
 //       CHECK:     linalg.generic {{.*}} outs(%[[INTO]] :
 //   CHECK-NOT:   linalg.generic
 // PARTS-LABEL: func @normalise(
-//       PARTS:   memref.alloc() {{.*}}: memref<2x2xf32>
-//       PARTS:   scf.for
+// Each part has lines of the cache to itself.
+//       PARTS:   %[[BOTH:.*]] = memref.alloc() {{.*}}: memref<2x16xf32>
+//       PARTS:   scf.for %[[PART:.*]] =
+//       PARTS:     memref.subview %[[BOTH]][%[[PART]], 0] [1, 2] [1, 1]
 //       PARTS:     scf.for
 //       PARTS:   } {spmd.parts = 2 : i64}
 func.func @normalise(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>) {

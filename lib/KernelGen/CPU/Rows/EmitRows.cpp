@@ -11,12 +11,16 @@
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Support/ElementBytes.h"
+#include "llvm/Support/MathExtras.h"
 #include <functional>
 #include <numeric>
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
+
+static constexpr uint64_t kLineBytes = 64;
 
 namespace {
 class RowEmitter {
@@ -60,6 +64,7 @@ private:
   /// share of it.
   DenseMap<Value, Value> local;
   DenseMap<Value, Value> localOfPart; ///< the same of the part
+  DenseMap<Value, SmallVector<int64_t>> shapeOfPart;
   /// Outputs that all rows add to, and their partial results.
   llvm::MapVector<Value, std::pair<Value, Operation *>> slots;
   DenseMap<Value, Value> slotOfChunk;
@@ -234,26 +239,35 @@ void RowEmitter::allocateLocal(int64_t rows, int64_t parts) {
     SmallVector<int64_t> shape(type.getShape());
     for (auto [k, at] : llvm::enumerate(place->at))
       shape[at] = place->width[k] * (k == last ? rows : 1);
-    if (parts > 1)
+    if (parts > 1) {
+      // No two parts write to one line of the cache.
+      shapeOfPart[root] = shape;
+      uint64_t each = elementBytes(type.getElementType());
+      for (int64_t size : ArrayRef(shape).drop_front())
+        each *= size;
+      shape[0] =
+          llvm::alignTo(shape[0], kLineBytes / std::gcd(kLineBytes, each));
       shape.insert(shape.begin(), parts);
+    }
     local[root] = memref::AllocOp::create(
         b, loc, MemRefType::get(shape, type.getElementType()), ValueRange(),
         b.getI64IntegerAttr(64));
   }
 }
 
-/// The element of `memref`'s first dim, as a view of one dim less.
-static Value elementOf(OpBuilder &b, Location loc, Value memref, Value index) {
+/// The first `shape` of an element of `memref`'s first dim, as a view of one
+/// dim less.
+static Value elementOf(OpBuilder &b, Location loc, Value memref, Value index,
+                       ArrayRef<int64_t> shape) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes,
-      strides(rank, b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+      sizes{b.getIndexAttr(1)}, strides(rank, b.getIndexAttr(1));
   offsets[0] = index;
-  for (int64_t size : type.getShape())
+  for (int64_t size : shape)
     sizes.push_back(b.getIndexAttr(size));
-  sizes[0] = b.getIndexAttr(1);
   auto reduced = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-      type.getShape().drop_front(), type, offsets, sizes, strides));
+      shape, type, offsets, sizes, strides));
   return memref::SubViewOp::create(b, loc, reduced, memref, offsets, sizes,
                                    strides);
 }
@@ -318,7 +332,7 @@ void RowEmitter::emitRange(const Range &range, int64_t parts, int64_t chunks) {
     DenseMap<Value, Value> all = local;
     if (part)
       for (auto &[root, buffer] : local)
-        buffer = elementOf(b, loc, all[root], part);
+        buffer = elementOf(b, loc, all[root], part, shapeOfPart[root]);
     Value zero = arith.index(0), whole = arith.get(total);
     if (chunks <= 1) {
       if (!part)
@@ -334,7 +348,9 @@ void RowEmitter::emitRange(const Range &range, int64_t parts, int64_t chunks) {
     }
     loop(from, to, [&](Value chunk) {
       for (auto &[output, entry] : slots)
-        slotOfChunk[output] = elementOf(b, loc, entry.first, chunk);
+        slotOfChunk[output] = elementOf(
+            b, loc, entry.first, chunk,
+            cast<MemRefType>(entry.first.getType()).getShape().drop_front());
       Value next = arith::AddIOp::create(b, loc, chunk, arith.index(1));
       blocks(boundary(whole, chunk, chunks), boundary(whole, next, chunks));
     });
