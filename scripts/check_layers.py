@@ -5,9 +5,10 @@ Reads cmake/layers.txt and the #include lines (also .td includes) under
 include/shardc, lib, tools and runtime. Prints one line for each that crosses a
 layer, and exits with 1 if there is any. Names of their own stand for the headers that
 compiler and runtime share: `EntryPoints` for shardrt/EntryPoints.def, LineCall.h and
-Formulas.h, `Sites` for the table of communication sites and its types, `Emulated` for what emulated kernels call, `TensorMap` for what kernels
-are told of tensors, `LibraryCall` for what vendors' libraries are, `CommunicationKernels`
-for the kernels that the runtime launches.
+Formulas.h, `Sites` for the table of communication sites and its types, `Emulated` for what
+emulated kernels call, `TensorMap` for what kernels are told of tensors, `LibraryCall` for
+what vendors' libraries are, `CommunicationKernels` for the kernels that the runtime launches.
+NOT_SEEN are headers that a room must not know though it may include their folder.
 
 Attributes that one room leaves for another are declared by their dialect (OWN_DIALECTS): a
 string "spmd.…" outside the dialect's folders is one that nobody verifies, and is refused. Each
@@ -190,7 +191,10 @@ def main() -> int:
                     crossings += 1
                     break
                 if match.group(1) in NOT_SEEN.get(room, ()):
-                    print(f"{relative}:{number}: room '{room}' must not know meshes, shardings and exchanges: '{match.group(1)}'")
+                    print(
+                        f"{relative}:{number}: room '{room}' includes '{match.group(1)}', "
+                        "but must not know meshes, shardings and exchanges"
+                    )
                     crossings += 1
                 if target not in layers[room]:
                     print(
