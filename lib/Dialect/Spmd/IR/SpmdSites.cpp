@@ -1,4 +1,4 @@
-//===- SpmdSites.cpp - Communication after Lowering -----------------------===//
+//===- SpmdSites.cpp - Lowered communication ------------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;

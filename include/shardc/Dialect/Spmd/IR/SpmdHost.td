@@ -32,7 +32,7 @@ def Spmd_RunHostOp : Spmd_Op<"run_host", [DestinationStyleOpInterface, AttrSized
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "`spmd.host_call` into destinations.";
   let description = [{
-    After Lowering: on tensors results are `inits`, overwritten; on buffers there are none.
+    Once communication is lowered: on tensors results are `inits`, overwritten; on buffers there are none.
     ```mlir
     %r = spmd.run_host 0 ins(%w : tensor<?x4xf32>) outs(%e : tensor<?xf32>) effects as [tensor<8x4xf32>, tensor<8xf32>] along ["x"]
         on @mesh -> tensor<?xf32>

@@ -7,7 +7,7 @@ include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Ask the library of the device's vendor to do a plain big operator.";
   let description = [{
-    After Lowering: of `inputs` into `inits`, which are overwritten (`product` may add to it, where the first of `numbers` is 1). `done` is
+    Once communication is lowered: of `inputs` into `inits`, which are overwritten (`product` may add to it, where the first of `numbers` is 1). `done` is
     false, and `inits` undefined, where the library is not there or does not take such operands: the program then does it
     itself. With `required` it is an error that the library is not there. `kind` is `product`, `convolution`,
     `transform` or `attention`; shardrt/LibraryCall.h says which dims operands have and what `numbers` are; `at` are more of these, known when it runs. `dims` lists, for each operand and each of these

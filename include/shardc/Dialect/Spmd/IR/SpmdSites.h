@@ -1,5 +1,4 @@
-//===- SpmdSites.h - Ops of communication and calls, after Lowering *- C++
-//-*-===//
+//===- SpmdSites.h - Ops of lowered communication and of calls --*- C++ -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
 #define SHARDC_DIALECT_SPMD_IR_SPMDSITES_H
 

@@ -1,4 +1,4 @@
-//===- SpmdSites.td - Ops of communication and calls, after Lowering *- tablegen -*-===//
+//===- SpmdSites.td - Ops of lowered communication and of calls *- tablegen -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDSITES_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDSITES_TD
 
