@@ -93,21 +93,32 @@ PolyId BlockReader::decideComparison(Term term) {
 }
 
 PolyId BlockReader::decide(PolyId poly) {
-  return algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
-    Term term = algebra.getTerm(id);
-    if (term.arguments.empty())
-      return algebra.ofTerm(id);
-    if (term.kind != TermKind::Function)
-      return std::nullopt;
-    if (term.name.getValue() == "stablehlo.compare") {
-      for (PolyId &argument : term.arguments)
-        argument = decide(argument);
-      return decideComparison(std::move(term));
-    }
-    if (term.name.getValue() == "stablehlo.select")
-      if (std::optional<double> known =
-              algebra.constantOf(decide(term.arguments[0])))
-        return decide(term.arguments[*known != 0 ? 1 : 2]);
-    return std::nullopt;
-  });
+  llvm::DenseMap<PolyId, PolyId> decided;
+  return decide(poly, decided);
+}
+
+PolyId BlockReader::decide(PolyId poly,
+                           llvm::DenseMap<PolyId, PolyId> &decided) {
+  if (auto it = decided.find(poly); it != decided.end())
+    return it->second;
+  PolyId result =
+      algebra.rebuild(poly, [&](TermId id) -> std::optional<PolyId> {
+        Term term = algebra.getTerm(id);
+        if (term.arguments.empty())
+          return algebra.ofTerm(id);
+        if (term.kind != TermKind::Function)
+          return std::nullopt;
+        if (term.name.getValue() == "stablehlo.compare") {
+          for (PolyId &argument : term.arguments)
+            argument = decide(argument, decided);
+          return decideComparison(std::move(term));
+        }
+        if (term.name.getValue() == "stablehlo.select")
+          if (std::optional<double> known =
+                  algebra.constantOf(decide(term.arguments[0], decided)))
+            return decide(term.arguments[*known != 0 ? 1 : 2], decided);
+        return std::nullopt;
+      });
+  decided[poly] = result;
+  return result;
 }

@@ -101,6 +101,8 @@ private:
   /// `poly` with positions in blocks as global ones.
   PolyId placePositions(PolyId poly);
   PolyId ofTable(const RankTable &table, bool isBool);
+  /// The same; `decided` are those that were met before.
+  PolyId decide(PolyId poly, llvm::DenseMap<PolyId, PolyId> &decided);
   PolyId decideComparison(Term term);
   unsigned openDim(const Layout &layout, DimSet taken) const;
 

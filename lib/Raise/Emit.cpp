@@ -109,11 +109,16 @@ public:
 private:
   void collectExtras(PolyId poly);
   /// Tells `writer` where the terms of `poly` are.
-  void provide(PolyId poly, Writer &writer);
+  void provide(PolyId poly, Writer &writer) {
+    llvm::DenseSet<TermId> seen;
+    provide(poly, writer, seen);
+  }
+  void provide(PolyId poly, Writer &writer, llvm::DenseSet<TermId> &seen);
 
   llvm::DenseMap<unsigned, unsigned> numbers;
   SmallVector<Attribute> maps;
   SmallVector<TermId> extraTerms;
+  llvm::DenseSet<TermId> collected; ///< seen by collectExtras
 };
 } // namespace
 
@@ -329,14 +334,13 @@ void Emitter::collectExtras(PolyId poly) {
   for (const Monomial &monomial : f.algebra->get(poly))
     for (auto [id, power] : monomial.factors) {
       const Term &term = f.algebra->getTerm(id);
-      if (f.isRaw(id))
+      if (f.isRaw(id) || !collected.insert(id).second)
         continue;
-      if (!isTensor(term)) {
+      if (isTensor(term))
+        extraTerms.push_back(id);
+      else
         for (PolyId argument : term.arguments)
           collectExtras(argument);
-      } else if (!llvm::is_contained(extraTerms, id)) {
-        extraTerms.push_back(id);
-      }
     }
 }
 
@@ -386,21 +390,22 @@ void Emitter::fill(Region &region, ArrayRef<std::optional<TermId>> first,
   spmd::YieldOp::create(builder, loc, results);
 }
 
-void Emitter::provide(PolyId poly, Writer &writer) {
+void Emitter::provide(PolyId poly, Writer &writer,
+                      llvm::DenseSet<TermId> &seen) {
   SmallVector<TermId> terms;
   for (const Monomial &monomial : f.algebra->get(poly))
     for (auto [id, power] : monomial.factors)
       terms.push_back(id);
   for (TermId id : terms) {
     const Term &term = f.algebra->getTerm(id);
-    if (id == f.sum)
+    if (id == f.sum || !seen.insert(id).second)
       continue;
     if (term.tensor)
       writer.terms[id] =
           spread(arrange({term.tensor, term.tensorLayout}, {}), rows());
     else
       for (PolyId argument : term.arguments)
-        provide(argument, writer);
+        provide(argument, writer, seen);
   }
 }
 

@@ -95,8 +95,10 @@ static std::optional<TermId> findRaw(Forward &f, DimSet rowDims) {
   return best;
 }
 
-bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw,
-                   TermId other, std::optional<double> &ratio) {
+/// addsUp, of the terms that are not `seen` yet.
+static bool addsUp(const Algebra &algebra, PolyId poly, TermId raw,
+                   TermId other, std::optional<double> &ratio,
+                   llvm::DenseSet<TermId> &seen) {
   for (const Monomial &monomial : algebra.get(poly)) {
     int mine = Algebra::powerOf(monomial, raw),
         its = Algebra::powerOf(monomial, other);
@@ -119,12 +121,19 @@ bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw,
         return false;
     }
     for (auto [id, power] : monomial.factors)
-      if (const Term &term = algebra.getTerm(id); id != raw && id != other)
+      if (const Term &term = algebra.getTerm(id);
+          id != raw && id != other && seen.insert(id).second)
         for (PolyId argument : term.arguments)
-          if (!addsUp(algebra, argument, raw, other, ratio))
+          if (!addsUp(algebra, argument, raw, other, ratio, seen))
             return false;
   }
   return true;
+}
+
+bool raise::addsUp(const Algebra &algebra, PolyId poly, TermId raw,
+                   TermId other, std::optional<double> &ratio) {
+  llvm::DenseSet<TermId> seen;
+  return ::addsUp(algebra, poly, raw, other, ratio, seen);
 }
 
 /// Finds the products of queries and keys that the score adds to the raw one,

@@ -29,8 +29,11 @@ void PairEmitter::findMask() {
   // Positions alone are a band, which tiles follow already.
   bool readsScore = false, readsExtra = false;
   SmallVector<Value> worklist = {select.getCondition()};
+  llvm::SmallDenseSet<Value> seen;
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
     if (Operation *inner = value.getDefiningOp())
       llvm::append_range(worklist, inner->getOperands());
     else
