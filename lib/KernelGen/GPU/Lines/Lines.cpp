@@ -89,14 +89,29 @@ SmallVector<Value> LineEmitter::body(ValueRange arguments) {
       [&](Value value) { return map.lookupOrDefault(value); });
 }
 
+/// The largest prime factor of `n`; 1 if there is none.
+static int64_t largestPrime(int64_t n) {
+  int64_t largest = 1;
+  for (int64_t factor = 2; n > 1; ++factor)
+    for (; n % factor == 0; n /= factor)
+      largest = factor;
+  return largest;
+}
+
 LogicalResult gpukernels::launchLines(spmd::LinesOp op) {
   auto type = cast<MemRefType>(op.getInputs().front().getType());
   if (op.getKind() == spmd::LineKind::Fourier) {
     int64_t most = kMostTransform * 32 / type.getElementTypeBitWidth();
-    if (int64_t n = type.getDimSize(op.getDim()); n > most)
+    int64_t n = type.getDimSize(op.getDim());
+    if (n > most)
       return op.emitOpError()
              << "transforms lines of " << n << " elements, expected at most "
              << most << ": take factors off in stages before";
+    if (int64_t prime = largestPrime(n); prime > kMostRadix)
+      return op.emitOpError()
+             << "transforms lines of " << n << " elements, of which each "
+             << prime << " are summed up one by one, expected at most "
+             << kMostRadix << ": take this factor off in a stage before";
   }
   hoistRankValues(op);
   if (!llvm::is_contained(type.getShape(), 0)) {
