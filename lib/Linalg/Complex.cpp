@@ -398,15 +398,17 @@ static Complex hyperbolicTangent(Complex z) {
   Num a = functions::abs(z.re), bounded = functions::smaller(a, a.of(25));
   Pair half = expPair(pairOf(bounded), -1);
   Pair other = Pair{a.of(0.25), a.of(0)} / half;
-  Num small = sinh(bounded);
-  Pair s = functions::choose(a < 1.0, pairOf(small), half - other),
+  // Digits that cancel below leave more than those of a number; c counts twice,
+  // so s must not add to its error.
+  Pair small = exactSum(bounded, bounded * bounded * bounded * (1.0 / 6));
+  Pair s = functions::choose(a < 0x1p-20, small, half - other),
        ch = half + other;
   Num c = cos(z.im), sine = sin(z.im);
   Pair below = s * s + exactProduct(c, c);
   Num re = sumOf(s * ch / below), im = sumOf(exactProduct(c, sine) / below);
   Mask far = a > 22.0;
-  Num power = exp(functions::smaller(a, a.of(760)) * -1.0);
-  Num vanishing = c * sine * 4.0 * power * power;
+  Num power = exp(functions::smaller(a, a.of(380)) * -2.0);
+  Num vanishing = c * sine * 4.0 * power;
   Mask lost = !isFinite(z.im) & isInfinite(a);
   vanishing = functions::choose(lost, 0.0, vanishing);
   re = copySign(
