@@ -37,7 +37,8 @@ combined(std::optional<int64_t> x, std::optional<int64_t> y,
                                             : std::nullopt;
 }
 
-static Bounds boundsOf(Value number) {
+/// `isEstimate`: of the binding by which costs are estimated alone.
+static Bounds boundsOf(Value number, bool isEstimate = false) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return {*constant, *constant};
   if (auto index = dyn_cast<BlockArgument>(number)) {
@@ -45,13 +46,13 @@ static Bounds boundsOf(Value number) {
     if (!loop || loop.getInductionVar() != index)
       return {};
     // Where the loop's body runs its index is below the bound.
-    Bounds from = boundsOf(loop.getLowerBound()),
-           to = boundsOf(loop.getUpperBound());
+    Bounds from = boundsOf(loop.getLowerBound(), isEstimate),
+           to = boundsOf(loop.getUpperBound(), isEstimate);
     return {from.least, combined(to.most, 1, llvm::SubOverflow<int64_t>)};
   }
   Operation *op = number.getDefiningOp();
   if (auto lookup = dyn_cast<spmd::LookupOp>(op)) {
-    if (lookup.getFormulaAttr()) {
+    if (lookup.getFormulaAttr() && !isEstimate) {
       int64_t most = rangeOf(lookup).second;
       return most < INT64_MAX ? Bounds{{}, most} : Bounds();
     }
@@ -62,7 +63,8 @@ static Bounds boundsOf(Value number) {
   }
   if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return {};
-  Bounds x = boundsOf(op->getOperand(0)), y = boundsOf(op->getOperand(1));
+  Bounds x = boundsOf(op->getOperand(0), isEstimate),
+         y = boundsOf(op->getOperand(1), isEstimate);
   if (isa<arith::AddIOp>(op))
     return {combined(x.least, y.least, llvm::AddOverflow<int64_t>),
             combined(x.most, y.most, llvm::AddOverflow<int64_t>)};
@@ -84,7 +86,7 @@ static Bounds boundsOf(Value number) {
 }
 
 SizeFacts factsOf(Value size) {
-  SizeFacts facts{boundsOf(size).most};
+  SizeFacts facts{boundsOf(size).most, boundsOf(size, true).most};
   if (std::optional<int64_t> number = getConstantIntValue(size)) {
     facts.multiple = std::max<int64_t>(*number, 1);
   } else if (auto lookup = size.getDefiningOp<spmd::LookupOp>()) {

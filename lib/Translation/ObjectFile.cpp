@@ -190,17 +190,30 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp module,
 }
 
 namespace {
-/// Lets LLVM unroll innermost loops alone. Kernels come tiled and unrolled as
-/// far as registers go; unrolling the loops around them as well makes straight
-/// lines of thousands of moves, on which LLVM's schedulers take quadratic time.
-struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
+/// Lets LLVM unroll innermost loops alone, and of those that hold vectors ones
+/// whose length is known. Kernels come tiled and unrolled as far as registers
+/// go; unrolling the loops around them as well makes straight lines of
+/// thousands of moves, on which LLVM's schedulers take quadratic time, and
+/// copies of a tile gain nothing from one another.
+struct KeepLoops : llvm::PassInfoMixin<KeepLoops> {
   llvm::PreservedAnalyses run(llvm::Function &function,
                               llvm::FunctionAnalysisManager &analyses) {
     for (llvm::Loop *loop :
          analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder())
       if (!loop->isInnermost())
         llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+      else if (holdsVectors(*loop))
+        llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable",
+                                      1);
     return llvm::PreservedAnalyses::all();
+  }
+
+  static bool holdsVectors(const llvm::Loop &loop) {
+    return llvm::any_of(loop.blocks(), [](const llvm::BasicBlock *block) {
+      return llvm::any_of(*block, [](const llvm::Instruction &op) {
+        return op.getType()->isVectorTy();
+      });
+    });
   }
 };
 } // namespace
@@ -224,10 +237,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
         return pass != "CalledValuePropagationPass";
       });
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
-  builder.registerPipelineStartEPCallback([](llvm::ModulePassManager &passes,
-                                             llvm::OptimizationLevel) {
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(KeepOuterLoops()));
-  });
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(KeepLoops()));
+      });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);

@@ -19,6 +19,8 @@ namespace shardc {
 /// What holds of a size on every rank.
 struct SizeFacts {
   std::optional<int64_t> most;
+  /// What it is at most in the binding by which costs are estimated.
+  std::optional<int64_t> estimate;
   int64_t multiple = 1; ///< of which it is a multiple
 };
 

@@ -119,6 +119,16 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
            llvm::divideCeil(rest, s.lanes), mask);
     });
   }
+  auto vector = [&](const State &inner) {
+    if (size.multiple() % s.lanes == 0)
+      return body(inner, 1, {});
+    Quantity left = arith.sub(size, inner.position[dim]);
+    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
+                                              ValueRange{arith.get(left)});
+    body(inner, 1, mask);
+  };
+  if (s.masksAll)
+    return forSteps(dim, fromOf(dim), toOf(dim), s.lanes, state, vector);
   Quantity full = size;
   bool isWhole = size.multiple() % extent == 0;
   if (!isWhole) {
@@ -131,14 +141,15 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
            [&](const State &inner) { body(inner, s.vectors, {}); });
   if (isWhole)
     return;
-  forSteps(dim, full, toOf(dim), s.lanes, state, [&](const State &inner) {
-    if (size.multiple() % s.lanes == 0)
-      return body(inner, 1, {});
-    Quantity left = arith.sub(size, inner.position[dim]);
-    Value mask = vector::CreateMaskOp::create(b, loc, maskType,
-                                              ValueRange{arith.get(left)});
-    body(inner, 1, mask);
-  });
+  if (s.vectors > 1)
+    return forSteps(dim, full, toOf(dim), s.lanes, state, vector);
+  // One vector at most.
+  Value hasRest = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                        arith.get(full), arith.get(toOf(dim)));
+  auto branch = scf::IfOp::create(b, loc, hasRest, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  vector(advance(state, dim, full));
 }
 
 //===----------------------------------------------------------------------===//

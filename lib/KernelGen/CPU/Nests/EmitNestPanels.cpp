@@ -163,6 +163,10 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
     Quantity count =
         mask ? arith.sub(nest.dims[s.vec].size, state.position[s.vec])
              : Quantity::of(vectors * s.lanes);
+    // More than one vector may be left.
+    if (mask && s.masksAll)
+      count = Quantity::of(Value(arith::MinSIOp::create(
+          b, loc, arith.get(count), arith.index(s.lanes))));
     std::function<void(ArrayRef<int>, const State &, Value)> scalars =
         [&](ArrayRef<int> rest, const State &from, Value to) {
           if (rest.empty() && s.pairs) {

@@ -29,7 +29,7 @@ static constexpr int64_t kUnknownSize = 512;
 int64_t Quantity::guess() const {
   if (fixed)
     return *fixed;
-  return value ? factsOf(value).most.value_or(kUnknownSize) : kUnknownSize;
+  return value ? factsOf(value).estimate.value_or(kUnknownSize) : kUnknownSize;
 }
 
 llvm::SmallVector<int64_t> Quantity::entries() const {

@@ -27,7 +27,7 @@ struct Quantity {
   static Quantity of(mlir::OpFoldResult size);
   bool is(int64_t number) const { return fixed && *fixed == number; }
   int64_t orElse(int64_t guess) const { return fixed ? *fixed : guess; }
-  /// What it is at most, or else is taken to be: large.
+  /// What it is at most where costs are estimated, or is taken to be: large.
   int64_t guess() const;
   /// A number that it is a multiple of on every rank.
   int64_t multiple() const;
@@ -107,6 +107,9 @@ struct Schedule {
   int vec = -1;
   bool vecReduces = false;
   int64_t vectors = 1;
+  /// Every vector has a mask, so that one loop is written instead of one of
+  /// whole vectors and what is left.
+  bool masksAll = false;
   int row = -1, column = -1;
   int64_t rows = 1, columns = 1;
   /// As many rows as lanes: what lies along the rows is moved in whole vectors,

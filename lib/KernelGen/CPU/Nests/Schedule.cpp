@@ -578,6 +578,19 @@ struct Chooser {
     s.packed = first ? 0 : 1;
   }
 
+  /// Where the estimate has one vector at most, or a mask is little beside what
+  /// is computed, one copy of the body will do.
+  bool masksAll(const Schedule &s) const {
+    if (s.vec < 0 || s.vecReduces || s.vectors > 1 || s.lanes == 1 ||
+        nest.dims[s.vec].size.fixed || hasLoads || s.turns)
+      return false;
+    bool hasParts = llvm::any_of(
+        nest.stores(), [](const Access &store) { return store.part >= 0; });
+    return size(s.vec) <= s.lanes ||
+           (!contraction && work() > 16 && !hasParts &&
+            !llvm::is_contained(nest.far, true));
+  }
+
   Schedule choose() {
     Schedule s;
     bool scalarOnly = false;
@@ -647,6 +660,7 @@ struct Chooser {
     if (s.lanes > 1)
       chooseBlocking(s);
     choosePairs(s);
+    s.masksAll = masksAll(s);
     return s;
   }
 };
