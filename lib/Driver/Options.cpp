@@ -250,6 +250,11 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
     if (!symbolic.insert(axis.trim()).second)
       return usage("--symbolic-mesh=" + given.get("symbolic-mesh") +
                    ": axis '" + axis.trim() + "' is given twice");
+  StringSet<> open;
+  for (StringRef place : split(given.get("dynamic"), ','))
+    if (!open.insert(place.trim()).second)
+      return usage("--dynamic=" + given.get("dynamic") + ": '" + place.trim() +
+                   "' is given twice");
   if (given.has("symbolic-mesh") && given.flag("even-borders"))
     return usage("--even-borders cuts what divides by the ranks, and "
                  "--symbolic-mesh leaves their number open; leave one of the "

@@ -55,6 +55,19 @@ Expected<ModelOptions> CompileOptions::read() const {
   for (const Entry &entry : entries) {
     if (entry.command().getNumOccurrences() == 0)
       continue;
+    // What says how a program is cut: of two values neither is the one meant.
+    StringRef name = entry.option->name;
+    if (is_contained<StringRef>({"ranks", "mesh", "dynamic", "symbolic-mesh"},
+                                name)) {
+      if (entry.command().getNumOccurrences() > 1)
+        return toolError(ExitCode::Usage,
+                         "--" + name + " is given twice; give it once, as --" +
+                             name + "=" + entry.option->value);
+      if (entry.text->empty())
+        return toolError(ExitCode::Usage, "--" + name +
+                                              "= says nothing; expected --" +
+                                              name + "=" + entry.option->value);
+    }
     if (entry.flag)
       given.push_back({entry.option->name, *entry.flag ? "true" : "false"});
     else if (entry.text)
