@@ -58,6 +58,9 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
   pm.addPass(createResultsToArgumentsPass(results));
   // One form for all structured ops.
   pm.addNestedPass<func::FuncOp>(createLinalgGeneralizeNamedOpsPass());
+  // Before fusion, which makes it part of what computes them.
+  if (gpu && gpu->tf32)
+    pm.addNestedPass<func::FuncOp>(createRoundCotangentsPass());
   if (options.optimize) {
     pm.addPass(createCSEPass());
     pm.addNestedPass<func::FuncOp>(createFuseElementwisePass());

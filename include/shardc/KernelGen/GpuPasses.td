@@ -54,6 +54,47 @@ def FuseProloguesPass : Pass<"spmd-fuse-prologues", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def RoundCotangentsPass : Pass<"spmd-round-cotangents", "mlir::func::FuncOp"> {
+  let summary = "Round gradients of outputs of attention to the 16 bits that tensor cores multiply.";
+  let description = [{
+    Before: `spmd.pair_step backward` on tensors, whose query, key and value are bf16 and whose gradient of outputs is f32. After: that one
+    is rounded to bf16 where it is made, so that fusion makes it so at once, and kernels copy it as it is. Steps that have gradients of
+    extras, which are no products, keep it. Programs that want f32 (`--precision=highest`) are compiled without this pass.
+
+    ```mlir
+    // before
+    #q = affine_map<(q, k, d, e) -> (q, d)>
+    #k = affine_map<(q, k, d, e) -> (k, d)>
+    #v = affine_map<(q, k, d, e) -> (k, e)>
+    #r = affine_map<(q, k, d, e) -> (q)>
+    #o = affine_map<(q, k, d, e) -> (q, e)>
+    func.func @main(%q: tensor<64x16xbf16>, %k: tensor<64x16xbf16>, %v: tensor<64x16xbf16>, %most: tensor<64xf32>, %delta: tensor<64xf32>, %dout: tensor<64x16xf32>,
+                    %dq: tensor<64x16xf32>, %dk: tensor<64x16xf32>, %dv: tensor<64x16xf32>) -> (tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>) {
+      %c0 = arith.constant 0 : index
+      %0:3 = spmd.pair_step softmax backward ins(%q, %k, %v : tensor<64x16xbf16>, tensor<64x16xbf16>, tensor<64x16xbf16>)
+          rows(%most, %delta, %dout : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) at (%c0, %c0)
+          outs(%dq, %dk, %dv : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>)
+          maps [#q, #k, #v, #r, #r, #o, #q, #k, #v]
+          score {
+          ^bb0(%raw: f32, %i: i32, %j: i32):
+            spmd.yield %raw : f32
+          } slope {
+          ^bb0(%ds: f32, %raw: f32, %i: i32, %j: i32):
+            spmd.yield %ds : f32
+          } -> tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
+      return %0#0, %0#1, %0#2 : tensor<64x16xf32>, tensor<64x16xf32>, tensor<64x16xf32>
+    }
+    // after, among others
+    %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%arg5 : tensor<64x16xf32>) outs(%0 : tensor<64x16xbf16>) {
+    ^bb0(%in: f32, %out: bf16):
+      %3 = arith.truncf %in : f32 to bf16
+      linalg.yield %3 : bf16
+    } -> tensor<64x16xbf16>
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let summary = "Put work on buffers into gpu.launch.";
   let description = [{
