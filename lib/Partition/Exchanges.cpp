@@ -245,7 +245,7 @@ static std::vector<std::vector<int64_t>> extentsNearby(const Extents &extents,
   return found;
 }
 
-bool shardc::isInDomain(const Formula &needed, int64_t size, MeshAttr mesh) {
+bool RankTables::isInDomain(const Formula &needed, int64_t size) {
   auto isWithin = [](const Formula &formula, int64_t end) {
     auto [least, greatest] = formula.range();
     return least >= 0 && greatest <= end;
@@ -273,11 +273,13 @@ bool shardc::isInDomain(const Formula &needed, int64_t size, MeshAttr mesh) {
   if (step > kMostSteps)
     return false;
   const Extents extents = mesh.getExtents().getExtents();
-  std::vector<std::vector<int64_t>> nearby = extentsNearby(extents, kMostSteps);
-  return !nearby.empty() && llvm::all_of(nearby, [&](ArrayRef<int64_t> values) {
-    Formula formula = resolve(needed, extents, values);
-    return formula && isWithin(formula, extents.resolve(size, values));
-  });
+  if (!nearby)
+    nearby = extentsNearby(extents, kMostSteps);
+  return !nearby->empty() &&
+         llvm::all_of(*nearby, [&](ArrayRef<int64_t> values) {
+           Formula formula = resolve(needed, extents, values);
+           return formula && isWithin(formula, extents.resolve(size, values));
+         });
 }
 
 /// True if what a rank needs of `dim`, as far as it is in the domain, is in
@@ -351,7 +353,7 @@ static Value emitLocal(OpBuilder &builder, Location loc, RankTables &tables,
         return tables.lookup(formula, dim.axes);
       };
       Formula kept = Formula::kept(owned, needed);
-      bool isInside = isInDomain(needed, dim.size(), tables.getMesh());
+      bool isInside = tables.isInDomain(needed, dim.size());
       slices = true;
       pads |= !isInside;
       offsets[dim.dim] = lookUp(Formula::offset(kept, owned));
@@ -460,7 +462,7 @@ Value shardc::emitExchange(OpBuilder &builder, Location loc, RankTables &tables,
       for (Interval interval : dim.needed)
         reachesOut |= !Interval{0, size}.contains(interval);
     if (dim.padding == Padding::Constant && dim.neededFormula)
-      reachesOut |= !isInDomain(dim.neededFormula, size, mesh);
+      reachesOut |= !tables.isInDomain(dim.neededFormula, size);
     exchange.dims.push_back(dim);
     attrs.push_back(DimExchangeAttr::get(builder.getContext(), mesh, dim));
   }

@@ -57,6 +57,8 @@ public:
     if (mesh.isSymbolic(axes))
       refuse("the number of ranks along its axes");
   }
+  /// True if `needed` lies within a dim of `size` elements, whatever is bound.
+  bool isInDomain(const Formula &needed, int64_t size);
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }
   int64_t countCoordinates(llvm::ArrayRef<int64_t> axes) const;
@@ -75,6 +77,8 @@ private:
                  mlir::OpFoldResult>
       known;
   mlir::Operation *lastLookup = nullptr;
+  /// Extents around the placeholders, once a window has asked for them.
+  std::optional<std::vector<std::vector<int64_t>>> nearby;
 };
 
 /// How each coordinate along `dim`'s axes owns a dim of `size` elements.
@@ -92,9 +96,6 @@ DimExchange combineTables(RankTables &tables, int64_t dim,
 /// The size of what a rank needs of a dim, where all ranks and all bindings
 /// agree; else ShapedType::kDynamic.
 int64_t neededSize(const DimExchange &dim);
-
-/// True if `needed` lies within a dim of `size` elements, whatever is bound.
-bool isInDomain(const Formula &needed, int64_t size, spmd::MeshAttr mesh);
 
 /// True if what a rank needs differs from what it owns in some binding.
 bool moves(const DimExchange &dim);

@@ -195,7 +195,7 @@ void OpLocalizer::prepareOperands(ValueRange locals) {
           needed.formula =
               Formula::elements(std::move(needed.formula), map.baseDilation);
           if ((tensor.fill == Fill::Clip || tensor.fill == Fill::Never) &&
-              !isInDomain(needed.formula, size, mesh))
+              !tables.isInDomain(needed.formula, size))
             needed.formula =
                 Formula::kept(std::move(needed.formula),
                               formulaOf(shardc::wholeTable(mesh, size)));
