@@ -128,15 +128,15 @@ def programs() -> list[Counted]:
     highest = ("--precision=highest",)
 
     made = [
-        Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=26),
-        Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=50),
+        Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=23),
+        Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=44),
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube),
         Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763, flags=highest),
         Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3),
-        Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=31, flags=highest),
+        Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=30, flags=highest),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=28, launches=3),
-        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=108),
-        Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=120),
+        Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=105),
+        Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=63, launches=11),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), lambda batch, size, channels: float(batch * size**2 * channels),
                 lambda batch, size, channels: 2.0 * 9 * batch * size**2 * channels**2),
         Counted("three read, one written, f32", "h100", lambda n: fusion("f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 16.0 * n, launches=1),

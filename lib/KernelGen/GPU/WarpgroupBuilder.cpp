@@ -98,6 +98,14 @@ std::pair<Value, Value> WarpgroupBuilder::advance(Value stage, Value parity,
           arith::SelectOp::create(b, loc, wraps, flipped, parity)};
 }
 
+Value WarpgroupBuilder::sameInWarp(Value value) {
+  Value word = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+  Value first =
+      gpu::ShuffleOp::create(b, loc, word, 0, kWarp, gpu::ShuffleMode::IDX)
+          .getShuffleResult();
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), first);
+}
+
 void WarpgroupBuilder::setRegisters(int64_t count, bool more) {
   NVVM::SetMaxRegisterOp::create(b, loc, count,
                                  more ? NVVM::SetMaxRegisterAction::increase

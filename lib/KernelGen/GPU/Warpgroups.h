@@ -55,6 +55,10 @@ public:
   /// The stage behind `stage` of `stages`, and the parity of its next phase.
   std::pair<Value, Value> advance(Value stage, Value parity, int64_t stages);
 
+  /// `number`, an index that is the same in all lanes of a warp, and is known
+  /// to be: what follows from it needs no register of each lane.
+  Value sameInWarp(Value number);
+
   /// From here on a thread has `count` registers; `more` than before, or less.
   void setRegisters(int64_t count, bool more);
 

@@ -158,13 +158,14 @@ GRADIENT = """func.func @main(%q: tensor<70x72xbf16>, %k: tensor<150x72xbf16>, %
   return %0#0, %0#1, %0#2 : tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>
 }
 """
+# The first shuffle of a kernel of warpgroups says what all lanes of a warp have: from which of them it comes is no fault.
 CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "warpgroups": ([], PRODUCT.format(150, 456, 200, "bf16"), {
         "barrier": [0], "mbarrier-wait": [0, 1], "mbarrier-phase": [0, 1], "mbarrier-arrive": [0, 1],
         "mbarrier-count": [0, 1], "mbarrier-fewer": [0], "mbarrier-bytes": [0], "mbarrier-fence": [0],
         "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 2], "product-fence": [0], "product-commit": [0],
         "product-wait": [0, 1], "product-wait-late": [0, 1], "product-direction": [0, 3], "product-descriptor": [1],
-        "product-stride": [2], "shuffle-distance": [0, 7], "store-place": [1]}),
+        "product-stride": [2], "shuffle-distance": [1, 8], "store-place": [1]}),
     "windows": ([], WINDOWS, {
         "copy": [0], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1], "swizzle": [0],
         "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],
@@ -173,10 +174,13 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "barrier": [0], "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 1, 2], "mbarrier-bytes": [0, 1], "mbarrier-fence": [0],
         "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],
         "product-fence": [0, 1], "product-commit": [0, 1], "product-wait": [0, 1], "product-wait-late": [0, 1],
-        "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [0], "edge": [0]}),
+        "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [1], "edge": [0]}),
     "copied-attention": (["--arch=sm_80"], ATTENTION, {
         "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.
+    # Of keys and of values in one kernel, the second: scores, gradients of weights, values' sums and keys' are a group each.
+    "keys": (["--precision=tf32", "--atol=5e-2", "--rtol=2e-2"], GRADIENT.replace("256", "40"), {
+        "bulk-copy": [7], "product-fence": [2, 4], "product-commit": [2, 4], "product-wait": [2, 3, 4], "product-wait-late": [3]}),
     "gradient": ([], GRADIENT, {
         "bulk-copy": [2], "bulk-copy-place": [1], "mbarrier-bytes": [0, 1], "mbarrier-wait": [0, 1], "mbarrier-arrive": [0],
         "mbarrier-fewer": [0], "store-fence": [0], "shared-store": [0]}),

@@ -83,7 +83,7 @@ static bool liesInPieces(const Tensor &tensor, unsigned dim) {
 /// none.
 std::optional<PairSteps::Strips> PairSteps::stripsFor(const Pass &pass) {
   std::optional<Operands> operands =
-      operandsOf(pass, kWarps * 8 * perThread, features);
+      operandsOf(pass, kWarps * 8 * perThread, pass.features);
   if (!operands)
     return std::nullopt;
   Strips strips;
@@ -295,7 +295,7 @@ gpu::LaunchOp PairSteps::emitOnCopies(const Pass &pass) {
             ? ShapedType::kDynamic
             : allRows * sizeOf(dim);
   bool isTall = pass.weigh == Weigh::Forward && shortWeights &&
-                parts() * kPart <= kFewFeatures &&
+                parts(pass) * kPart <= kFewFeatures &&
                 ShapedType::isStatic(allRows) && allRows >= kTallRows;
   perThread = isTall ? 4 : 2;
   std::optional<Strips> found;

@@ -32,12 +32,14 @@ enum class Weigh { Forward, Weights, Slopes };
 struct Carried {
   SmallVector<Value> most, sum; // by row; softmax (and others: `sum` alone)
   SmallVector<Value> totals;    // by row and feature
+  SmallVector<Value> others;    // the same of the pass beside
   SmallVector<Value> ring;      // where it stands in a ring of stages
 
   SmallVector<Value> flat() const {
     SmallVector<Value> all(most);
     llvm::append_range(all, sum);
     llvm::append_range(all, totals);
+    llvm::append_range(all, others);
     llvm::append_range(all, ring);
     return all;
   }
@@ -52,6 +54,7 @@ struct Carried {
     next.most = take(most.size());
     next.sum = take(sum.size());
     next.totals = take(totals.size());
+    next.others = take(others.size());
     next.ring = take(ring.size());
     return next;
   }
@@ -68,6 +71,9 @@ struct Pass {
   const Tensor *factor;
   int64_t slab;
   bool last;
+  int64_t features = 0; ///< of sums in registers
+  /// What else the same scores are for: `Weights` of a pass of slopes.
+  const Pass *beside = nullptr;
 };
 
 class PairSteps {
@@ -165,10 +171,19 @@ private:
   Value rowAt(int64_t row) {
     return add(rowOfThread, index(row * (tensor ? 8 : kRows)));
   }
-  Value columnAt(int64_t column) {
-    return tensor ? add(mul(laneOfRow, 2), index(column / 2 * 8 + column % 2))
-                  : add(laneOfRow, index(column * kPerRow));
+  int64_t columnBehind(int64_t column) { ///< behind the thread's first
+    return tensor ? column / 2 * 8 + column % 2 : column * kPerRow;
   }
+  Value firstColumnAt() { return tensor ? mul(laneOfRow, 2) : laneOfRow; }
+  Value columnAt(int64_t column) {
+    return add(firstColumnAt(), index(columnBehind(column)));
+  }
+  Value withinTile(Value behind);
+  bool hasEdge() {
+    return ShapedType::isDynamic(sizeOf(columnDim)) ||
+           sizeOf(columnDim) % tileColumns != 0;
+  }
+  std::pair<std::optional<int64_t>, std::optional<int64_t>> bandOfRows();
   void placeRow(int64_t row);
   void placeColumn(int64_t column);
   Value foldRow(ArrayRef<Value> values,
@@ -184,7 +199,9 @@ private:
   Value powerOfTwo(Value score, Value shifted, std::optional<double> limit);
   void rescale(MutableArrayRef<Value> sums, Value factor);
   SmallVector<Value> forwardScores(ArrayRef<Value> raw, Carried &carried);
-  Value backwardScore(Value raw, Value dp, Value counts, bool slope,
+  Value backwardPower(Value raw, Value counts);
+  Value backwardWeight(Value power, Value counts);
+  Value backwardSlope(Value power, Value raw, Value dp, Value counts,
                       unsigned which = 0);
   void putIntoLists();
   // On tensor cores.
@@ -227,7 +244,7 @@ private:
   void begin(const Pass &pass);
   gpu::LaunchOp launchBlocks(int64_t rows, int64_t threads);
   Value featureAt(const Pass &pass, int64_t i);
-  int64_t parts() const;
+  int64_t parts(const Pass &pass) const;
   bool fills(const Pass &pass) const;
   Carried beginRows(const Pass &pass);
   std::pair<Value, Value> columnRange();
@@ -236,7 +253,8 @@ private:
   void finishRows(const Pass &pass, const Carried &carried);
   gpu::LaunchOp emitPass(const Pass &pass);
   void passes(Weigh weigh, unsigned rows, const Tensor &target,
-              unsigned feature, const Tensor &factor);
+              unsigned feature, const Tensor &factor, bool isDone = false);
+  SmallVector<Value> overScores(llvm::function_ref<Value(size_t, Value)> body);
   SmallVector<Value> weigh(const Pass &pass, ArrayRef<Value> raw,
                            ArrayRef<Value> dps, Carried &carried);
   Carried tile(const Pass &pass, Value column, Carried carried);
@@ -288,7 +306,8 @@ private:
   struct Panels;
   struct Ring;
   std::optional<Ring> ringFor(const Pass &pass, bool together);
-  bool emitOnWarpgroups(const Pass &pass, bool together = false);
+  bool emitOnWarpgroups(Pass pass, bool together = false);
+  bool emitBothOfKeys();
   void bringBoxes(const Panels &panels, Value firstLine, Value area,
                   Value full);
   void bringApart(const Panels &panels, Value firstLine, Value area);
@@ -316,7 +335,6 @@ private:
   int64_t blockRows = 0; ///< of a block
   int64_t tileColumns = kColumns;
   SmallVector<unsigned> outer, inner; ///< batch dims of blocks, and others
-  int64_t features = 0;               ///< of sums in registers
   int64_t lanes = 4;                  ///< numbers of 16 bytes
   int64_t pitch = 0;                  ///< of a row in shared memory
   Value thread, rowOfThread, laneOfRow, firstRow, firstColumn;

@@ -106,16 +106,46 @@ Value PairSteps::inBand() {
   return counts;
 }
 
-/// Moves to a column of a thread; true where its score counts, null where each
-/// does.
+/// `behind`, a number of columns behind a thread's first, as 32 bits: as much
+/// of it as tells columns of a tile apart.
+Value PairSteps::withinTile(Value behind) {
+  return toI32(
+      largerIndex(smallerIndex(behind, index(tileColumns)), index(-1)));
+}
+
+/// The least and the greatest of column - row that the band has.
+std::pair<std::optional<int64_t>, std::optional<int64_t>>
+PairSteps::bandOfRows() {
+  auto lower = op.getBandLower(), upper = op.getBandUpper();
+  std::optional<int64_t> least, most;
+  if (lower)
+    (rowDim == q ? least : most) = rowDim == q ? *lower : -*lower;
+  if (upper)
+    (rowDim == q ? most : least) = rowDim == q ? *upper : -*upper;
+  return {least, most};
+}
+
+/// Moves to a column of a thread, whose row `at` has; true where its score
+/// counts, null where each does. What a row allows is two numbers, which are
+/// compared with the column's: that one is known.
 Value PairSteps::countsAt(int64_t column) {
-  Value counts;
-  if (ShapedType::isDynamic(sizeOf(columnDim)) ||
-      sizeOf(columnDim) % tileColumns != 0)
-    counts = less(add(firstColumn, columnAt(column)), sizes[columnDim]);
   placeColumn(column);
-  if (Value band = inBand())
-    counts = counts ? both(counts, band) : band;
+  Value first = add(firstColumn, firstColumnAt());
+  Value behind = arith::ConstantIntOp::create(b, loc, columnBehind(column), 32);
+  auto [least, most] = bandOfRows();
+  Value origin = sub(add(start[rowDim], at[rowDim]), start[columnDim]);
+  Value end = hasEdge() ? sub(sizes[columnDim], first) : Value(), counts;
+  if (most) {
+    Value behindLast = sub(add(origin, index(*most + 1)), first);
+    end = end ? smallerIndex(end, behindLast) : behindLast;
+  }
+  if (end)
+    counts = less(behind, withinTile(end));
+  if (least) {
+    Value reaches = compare(arith::CmpIPredicate::sge, behind,
+                            withinTile(sub(add(origin, index(*least)), first)));
+    counts = counts ? both(counts, reaches) : reaches;
+  }
   return counts;
 }
 
@@ -127,8 +157,7 @@ Value PairSteps::allCount() {
   auto also = [&](Value condition) {
     all = all ? both(all, condition) : condition;
   };
-  if (ShapedType::isDynamic(sizeOf(columnDim)) ||
-      sizeOf(columnDim) % tileColumns != 0)
+  if (hasEdge())
     also(compare(arith::CmpIPredicate::sle,
                  add(firstColumn, index(tileColumns)), sizes[columnDim]));
   // key - query, of the last key and the first query, and the other way round.
@@ -169,8 +198,15 @@ void PairSteps::placeRow(int64_t row) {
   at[rowDim] = smallerIndex(mine, sub(sizes[rowDim], index(1)));
 }
 void PairSteps::placeColumn(int64_t column) {
-  Value mine = add(firstColumn, columnAt(column));
-  at[columnDim] = smallerIndex(mine, sub(sizes[columnDim], index(1)));
+  Value first = add(firstColumn, firstColumnAt());
+  Value behind = arith::ConstantIntOp::create(b, loc, columnBehind(column), 32);
+  if (hasEdge())
+    behind = arith::MinSIOp::create(
+        b, loc, behind,
+        toI32(smallerIndex(sub(sub(sizes[columnDim], first), index(1)),
+                           index(tileColumns))));
+  at[columnDim] =
+      add(first, arith::IndexCastOp::create(b, loc, b.getIndexType(), behind));
 }
 
 /// For each row and column of a thread the sum, along `dim`, of products (or
@@ -420,15 +456,11 @@ SmallVector<Value> PairSteps::forwardScores(ArrayRef<Value> raw,
   return weights;
 }
 
-/// The weight of one score, or its slope number `which`, where `at` stands.
-Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
-                               unsigned which) {
-  SmallVector<Value> around = surroundings();
-  Value most = load(rows[0]), delta = load(rows[1]);
-  Value score = evaluate(op.getScore(), raw, around);
-  auto whereCounts = [&](Value weight) {
-    return counts ? select(counts, weight, number(0)) : weight;
-  };
+/// exp of one score less its query's largest, where `at` stands: 0 where it
+/// does not count.
+Value PairSteps::backwardPower(Value raw, Value counts) {
+  Value most = load(rows[0]);
+  Value score = evaluate(op.getScore(), raw, surroundings());
   auto power = [&]() -> Value {
     double limit = shardc::pairs::largestExponent(type);
     if (roundsWeights())
@@ -437,15 +469,28 @@ Value PairSteps::backwardScore(Value raw, Value dp, Value counts, bool slope,
         b, loc,
         smaller(number(limit), arith::SubFOp::create(b, loc, score, most)));
   };
-  Value p = whereCounts(power());
-  bool weighs = !op.getWeight().empty();
-  if (!slope)
-    return weighs ? whereCounts(evaluate(op.getWeight(), p, around)) : p;
-  if (weighs)
+  Value made = power();
+  return counts ? select(counts, made, number(0)) : made;
+}
+
+/// The weight that this power is.
+Value PairSteps::backwardWeight(Value power, Value counts) {
+  if (op.getWeight().empty())
+    return power;
+  Value weight = evaluate(op.getWeight(), power, surroundings());
+  return counts ? select(counts, weight, number(0)) : weight;
+}
+
+/// The slope number `which` of its score, where `dp` is that of the weight.
+Value PairSteps::backwardSlope(Value power, Value raw, Value dp, Value counts,
+                               unsigned which) {
+  SmallVector<Value> around = surroundings();
+  Value delta = load(rows[1]);
+  if (!op.getWeight().empty())
     dp = evaluate(op.getWeight(), dp, around);
-  Value ds = shardc::pairs::scoreGradient(b, loc, p, dp, delta);
-  Value result = evaluate(op.getSlope(), {ds, raw}, around, which);
-  return whereCounts(result);
+  Value ds = shardc::pairs::scoreGradient(b, loc, power, dp, delta);
+  Value slope = evaluate(op.getSlope(), {ds, raw}, around, which);
+  return counts ? select(counts, slope, number(0)) : slope;
 }
 
 /// The list of the row where `at` stands.

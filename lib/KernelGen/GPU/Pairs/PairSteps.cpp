@@ -4,8 +4,9 @@
 // the gradients of keys and values), and meets tile after tile of columns.
 // Scores of a tile stay in registers, four threads a row; what becomes of them
 // goes to shared memory, and is multiplied into sums that stay in registers.
-// Backward, every gradient is a pass of its own that computes the scores again:
-// no two blocks add to one place, so that results do not depend on their order.
+// Backward, a gradient is a pass of its own that computes the scores again (two
+// of the same rows may be one): no two blocks add to one place, so that results
+// do not depend on their order.
 //
 //===----------------------------------------------------------------------===//
 #include "../../Common/PairAlgebra.h"
@@ -99,27 +100,43 @@ Carried PairSteps::overDims(ArrayRef<unsigned> dims, Carried carried,
                });
 }
 
+/// What `body` makes of each score of a thread, by row and column, where `at`
+/// stands; it is told whether the score counts (null: it does). Column by
+/// column, so that what a column has is in registers for a short while.
+SmallVector<Value>
+PairSteps::overScores(llvm::function_ref<Value(size_t, Value)> body) {
+  int64_t columns = ownColumns();
+  SmallVector<Value> made(perThread * columns);
+  for (int64_t own = 0; own < columns; ++own)
+    for (int64_t row = 0; row < perThread; ++row) {
+      placeRow(row);
+      Value counts = countsAt(own);
+      size_t which = row * columns + own;
+      made[which] = body(which, counts);
+    }
+  return made;
+}
+
 /// What a tile of scores, and of the products that their gradients need,
 /// becomes; nothing where rows keep all there is.
 SmallVector<Value> PairSteps::weigh(const Pass &pass, ArrayRef<Value> raw,
                                     ArrayRef<Value> dps, Carried &carried) {
-  int64_t columns = ownColumns();
-  if (pass.weigh == Weigh::Forward && op.getCombine() != PairCombine::TopK)
+  if (pass.weigh == Weigh::Weights || pass.weigh == Weigh::Slopes)
+    return overScores([&](size_t which, Value counts) {
+      Value power = backwardPower(raw[which], counts);
+      return pass.weigh == Weigh::Weights
+                 ? backwardWeight(power, counts)
+                 : backwardSlope(power, raw[which], dps[which], counts);
+    });
+  if (op.getCombine() != PairCombine::TopK)
     return forwardScores(raw, carried);
   SmallVector<Value> weights;
   for (int64_t row = 0; row < perThread; ++row) {
     placeRow(row);
-    for (int64_t own = 0; own < columns; ++own) {
-      size_t which = row * columns + own;
-      if (pass.weigh == Weigh::Forward) {
-        placeColumn(own);
-        weights.push_back(evaluate(op.getScore(), raw[which], surroundings()));
-        continue;
-      }
-      Value counts = countsAt(own);
-      bool slope = pass.weigh == Weigh::Slopes;
-      weights.push_back(backwardScore(raw[which], slope ? dps[which] : Value(),
-                                      counts, slope));
+    for (int64_t own = 0; own < ownColumns(); ++own) {
+      placeColumn(own);
+      weights.push_back(
+          evaluate(op.getScore(), raw[weights.size()], surroundings()));
     }
   }
   return weights;
@@ -192,11 +209,13 @@ gpu::LaunchOp PairSteps::launchBlocks(int64_t rows, int64_t threads) {
   return launch;
 }
 
-int64_t PairSteps::parts() const { return llvm::divideCeil(features, kPart); }
+int64_t PairSteps::parts(const Pass &pass) const {
+  return llvm::divideCeil(pass.features, kPart);
+}
 
 /// Whether there are as many features as a block has sums of.
 bool PairSteps::fills(const Pass &pass) const {
-  int64_t all = (firstFeature ? kConsumers : 1) * parts() * kPart;
+  int64_t all = (firstFeature ? kConsumers : 1) * parts(pass) * kPart;
   return pass.slab + all <= sizeOf(pass.feature);
 }
 
@@ -223,7 +242,7 @@ Carried PairSteps::beginRows(const Pass &pass) {
     } else if (!pass.target && !isList) {
       carried.sum.push_back(load(states[0]));
     }
-    for (int64_t i = 0; i < parts() * kOwn; ++i) {
+    for (int64_t i = 0; i < parts(pass) * kOwn; ++i) {
       Value place = featureAt(pass, i);
       if (firstFeature && !fills(pass)) {
         // Places of their own, for each of many features, would stay in
@@ -251,16 +270,7 @@ Carried PairSteps::beginRows(const Pass &pass) {
 /// The columns that any of the block's rows meets, from the first of a tile on.
 std::pair<Value, Value> PairSteps::columnRange() {
   Value from = index(0), to = sizes[columnDim];
-  auto lower = op.getBandLower(), upper = op.getBandUpper();
-  // key - query lies in [lower, upper]: as seen from the rows.
-  std::optional<int64_t> least, most;
-  if (rowDim == q) {
-    least = lower ? std::optional<int64_t>(*lower) : std::nullopt;
-    most = upper ? std::optional<int64_t>(*upper) : std::nullopt;
-  } else {
-    least = upper ? std::optional<int64_t>(-*upper) : std::nullopt;
-    most = lower ? std::optional<int64_t>(-*lower) : std::nullopt;
-  }
+  auto [least, most] = bandOfRows();
   Value origin = add(firstRow, sub(start[rowDim], start[columnDim]));
   if (least) {
     Value begin = largerIndex(add(origin, index(*least)), index(0));
@@ -282,7 +292,7 @@ PairSteps::overColumns(Carried carried,
 }
 
 void PairSteps::finishRows(const Pass &pass, const Carried &carried) {
-  int64_t own = parts() * kOwn;
+  int64_t own = parts(pass) * kOwn;
   for (int64_t row = 0; row < perThread; ++row) {
     OpBuilder::InsertionGuard guard(b);
     Value mine = add(firstRow, rowAt(row));
@@ -352,7 +362,8 @@ gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
       ShapedType::isStatic(sizeOf(rowDim)) && sizeOf(rowDim) <= kRows;
   tensor = fitsTensorCores(pass.weigh, pass.factor);
   tileColumns = kColumns;
-  perThread = !tensor && (isShort || type.isF64() || features > 128) ? 1 : 2;
+  perThread =
+      !tensor && (isShort || type.isF64() || pass.features > 128) ? 1 : 2;
   gpu::LaunchOp launch = launchBlocks(perThread * kRows, kThreads);
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
@@ -386,9 +397,10 @@ gpu::LaunchOp PairSteps::emitPass(const Pass &pass) {
 }
 
 /// Passes for all features of `target`: kernels that all GPUs run, and where
-/// they fit those for sm_90a, which are done in their stead there.
+/// they fit those for sm_90a, which are done in their stead there; the last
+/// launch was one of these if this `isDone`.
 void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
-                       unsigned feature, const Tensor &factor) {
+                       unsigned feature, const Tensor &factor, bool isDone) {
   rowDim = rowDimOf;
   // Backward, fragments leave registers for no more.
   int64_t all = sizeOf(feature), most = kSlab;
@@ -397,15 +409,19 @@ void PairSteps::passes(Weigh weigh, unsigned rowDimOf, const Tensor &target,
     most /= 2;
   bool together = false;
   for (int64_t slab = 0; slab < all; slab += most) {
-    features = std::min(most, all - slab);
-    Pass pass{weigh,   rowDimOf, &target,           feature,
-              &factor, slab,     slab + most >= all};
-    bool better = together || (onWarpgroups && emitOnWarpgroups(pass));
+    Pass pass{weigh,
+              rowDimOf,
+              &target,
+              feature,
+              &factor,
+              slab,
+              slab + most >= all,
+              std::min(most, all - slab)};
+    bool better =
+        isDone || together || (onWarpgroups && emitOnWarpgroups(pass));
     // One kernel for all features, where blocks of as many rows do not fit.
-    if (!better && onWarpgroups && slab == 0) {
+    if (!better && onWarpgroups && slab == 0)
       better = together = emitOnWarpgroups(pass, /*together=*/true);
-      features = std::min(most, all);
-    }
     gpu::LaunchOp launch = emitPass(pass);
     if (better)
       spmd::contract::Otherwise::set(launch);
@@ -480,7 +496,8 @@ void PairSteps::extraGradient(unsigned which) {
     Value counts = inBand();
     if (!counts)
       counts = arith::ConstantIntOp::create(b, loc, 1, 1);
-    Value term = backwardScore(raw, dp, counts, /*slope=*/true, 1 + which);
+    Value term =
+        backwardSlope(backwardPower(raw, counts), raw, dp, counts, 1 + which);
     scf::YieldOp::create(
         b, loc,
         arith::AddFOp::create(b, loc, loop.getRegionIterArg(0), term)
@@ -511,8 +528,9 @@ void PairSteps::extraGradient(unsigned which) {
 void PairSteps::emit() {
   if (op.getBackward()) {
     passes(Weigh::Slopes, q, states[0], d, key);
-    passes(Weigh::Slopes, k, states[1], d, query);
-    passes(Weigh::Weights, k, states[2], e, rows[2]);
+    bool both = onWarpgroups && emitBothOfKeys();
+    passes(Weigh::Slopes, k, states[1], d, query, both);
+    passes(Weigh::Weights, k, states[2], e, rows[2], both);
     for (unsigned which : llvm::seq<unsigned>(states.size() - 3))
       extraGradient(which);
     return;

@@ -10,6 +10,8 @@
 // weights the other's products are under way. Where 128 rows do not fit into
 // shared memory (gradients of many features) both have the same 64, and half of
 // the features each: they find the same weights, as two launches would.
+// Gradients of keys and of values, both of the same rows, are one kernel's
+// where registers have room for both.
 //
 //===----------------------------------------------------------------------===//
 #include "PairEmitter.h"
@@ -29,6 +31,8 @@ using namespace shardc::gpukernels::pairs;
 /// still fewer where scores need some as well.
 static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
 static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
+/// The most of each of two gradients whose sums both stay in registers.
+static constexpr int64_t kBothFeatures = 128;
 /// The same where both groups have half of the features; the first where scores
 /// need no more registers.
 static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
@@ -73,9 +77,11 @@ struct PairSteps::Ring {
   /// The one of `tiles` that weights are multiplied with: it is of scores as
   /// well, or the last.
   size_t factor = 0;
+  size_t beside = 1; ///< the same of the pass beside
   int64_t stages = 0;
   bool together = false; ///< both groups have the same rows
   Value base;
+  Value group; ///< of those that multiply, a thread's
 
   static int64_t bytesOf(ArrayRef<Panels> all) {
     int64_t bytes = 0;
@@ -178,7 +184,7 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
   };
   if (isSmall(rowDim) || isSmall(columnDim))
     return std::nullopt;
-  int64_t last = (together ? kConsumers : 1) * features;
+  int64_t last = (together ? kConsumers : 1) * pass.features;
   std::optional<Operands> operands =
       operandsOf(pass, (together ? 1 : kConsumers) * kGroupRows, last);
   if (!operands)
@@ -208,6 +214,9 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
     length = std::max(length, pass.slab + last);
   }
   if (!fits || boxes > SHARDRT_MAP_MOST)
+    return std::nullopt;
+  // Registers and shared memory are for numbers of one term.
+  if (pass.beside && ring.takesApart())
     return std::nullopt;
   int64_t room = kSharedBytes - ring.leftBytes() - (kMostStages + 1) * 16;
   ring.stages = std::min(room / ring.stageBytes(), kMostStages);
@@ -320,12 +329,9 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
     return at(add(
         begin, index(Ring::bytesOf(ArrayRef(ring.tiles).take_front(which)))));
   };
-  Value group = sub(div(thread, kGroup), index(1));
+  Value group = ring.group;
   // Scores, and for slopes the products of values and gradients of outputs.
-  SmallVector<SmallVector<Value>> products;
-  SmallVector<Value> all;
-  w.fence();
-  for (size_t which = 0; which < ring.lefts.size(); ++which) {
+  auto scores = [&](size_t which) {
     const Panels &left = ring.lefts[which], &right = ring.tiles[which];
     Value leftAt =
         at(add(mul(group, ring.together ? 0 : kGroupRows * kRow),
@@ -346,40 +352,77 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
               half, tileColumns,
               /*leftLines=*/false, /*rightLines=*/false);
         }
-    all.push_back(sums);
-  }
-  w.commit();
-  w.waitForProducts(0);
-  for (Value sums : all)
-    products.push_back(byRow(w.valuesOf(sums)));
-  SmallVector<Value> weights = weigh(
-      pass, products.front(),
-      products.size() > 1 ? ArrayRef(products[1]) : ArrayRef<Value>(), carried);
-
-  SmallVector<SmallVector<Value>> lefts =
-      weightFragments(weights, hasFiniteWeights(pass));
-  const Panels &factor = ring.tiles[ring.factor];
-  int64_t before = (pass.slab - factor.first) / kPerRowBytes;
-  Value factorAt = tileAt(ring.factor);
-  if (ring.together)
-    factorAt = sharedByte(
-        factorAt, mul(group, features / kPerRowBytes * factor.panelBytes()));
-  Value factorIs = w.describe(factorAt, factor.panelBytes());
-  Value sums = w.sumsOf(asFragments(carried.totals));
+    return sums;
+  };
+  // `totals`, of some features of tile number `which`, and their products with
+  // the weights.
+  auto addWeighted = [&](const Pass &to, size_t which, ArrayRef<Value> totals,
+                         ArrayRef<Value> weights) {
+    SmallVector<SmallVector<Value>> lefts =
+        weightFragments(weights, hasFiniteWeights(to));
+    const Panels &factor = ring.tiles[which];
+    int64_t before = (to.slab - factor.first) / kPerRowBytes;
+    Value factorAt = tileAt(which);
+    if (ring.together)
+      factorAt = sharedByte(factorAt, mul(group, to.features / kPerRowBytes *
+                                                     factor.panelBytes()));
+    Value factorIs = w.describe(factorAt, factor.panelBytes());
+    Value sums = w.sumsOf(asFragments(totals));
+    w.fence();
+    int64_t steps = tileColumns / kStep;
+    for (auto [i, fragment] : llvm::enumerate(lefts)) {
+      int64_t term = static_cast<int64_t>(i) / steps;
+      int64_t row = static_cast<int64_t>(i) % steps * kStep;
+      for (int64_t y = 0; y < factor.terms && term + y < kTerms; ++y)
+        sums = w.multiplyFragments(
+            sums, fragment,
+            w.moved(factorIs, y * factor.termBytes() +
+                                  before * factor.panelBytes() + row * kRow),
+            half, parts(to) * kPart);
+    }
+    w.commit();
+    return sums;
+  };
+  SmallVector<Value> all;
   w.fence();
-  int64_t steps = tileColumns / kStep;
-  for (auto [i, fragment] : llvm::enumerate(lefts)) {
-    int64_t term = static_cast<int64_t>(i) / steps;
-    int64_t row = static_cast<int64_t>(i) % steps * kStep;
-    for (int64_t y = 0; y < factor.terms && term + y < kTerms; ++y)
-      sums = w.multiplyFragments(
-          sums, fragment,
-          w.moved(factorIs, y * factor.termBytes() +
-                                before * factor.panelBytes() + row * kRow),
-          half, parts() * kPart);
+  for (size_t which = 0; which < ring.lefts.size(); ++which) {
+    all.push_back(scores(which));
+    if (pass.beside)
+      w.commit();
   }
-  w.commit();
-  w.waitForProducts(0);
+  Value sums;
+  if (pass.beside) {
+    // Weights are found while products for slopes are under way, and slopes
+    // while those of weights are.
+    w.waitForProducts(1);
+    SmallVector<Value> raw = byRow(w.valuesOf(all[0])), powers(raw.size());
+    SmallVector<Value> weights = overScores([&](size_t which, Value counts) {
+      powers[which] = backwardPower(raw[which], counts);
+      return backwardWeight(powers[which], counts);
+    });
+    Value others =
+        addWeighted(*pass.beside, ring.beside, carried.others, weights);
+    w.waitForProducts(1);
+    SmallVector<Value> dps = byRow(w.valuesOf(all[1]));
+    SmallVector<Value> slopes = overScores([&](size_t which, Value counts) {
+      return backwardSlope(powers[which], raw[which], dps[which], counts);
+    });
+    sums = addWeighted(pass, ring.factor, carried.totals, slopes);
+    w.waitForProducts(0);
+    carried.others = byRow(w.valuesOf(others));
+  } else {
+    w.commit();
+    w.waitForProducts(0);
+    SmallVector<SmallVector<Value>> products;
+    for (Value sums : all)
+      products.push_back(byRow(w.valuesOf(sums)));
+    SmallVector<Value> weights =
+        weigh(pass, products.front(),
+              products.size() > 1 ? ArrayRef(products[1]) : ArrayRef<Value>(),
+              carried);
+    sums = addWeighted(pass, ring.factor, carried.totals, weights);
+    w.waitForProducts(0);
+  }
   {
     auto leads = scf::IfOp::create(
         b, loc, compare(arith::CmpIPredicate::eq, rem(thread, kWarp), index(0)),
@@ -394,7 +437,7 @@ Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
   return carried;
 }
 
-bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
+bool PairSteps::emitOnWarpgroups(Pass pass, bool together) {
   OpBuilder::InsertionGuard outside(b);
   begin(pass);
   bool slopes = pass.weigh == Weigh::Slopes;
@@ -404,7 +447,7 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
     // Each group has whole panels of the factor, and rows keep no sums.
     if (pass.weigh == Weigh::Forward || sizeOf(pass.feature) <= kPerRowBytes)
       return false;
-    features = static_cast<int64_t>(llvm::alignTo(
+    pass.features = static_cast<int64_t>(llvm::alignTo(
         llvm::divideCeil(sizeOf(pass.feature), kConsumers), kPerRowBytes));
     for (int64_t columns : ArrayRef(kSharedTiles).drop_front(isPlain ? 0 : 1)) {
       tileColumns = columns;
@@ -412,10 +455,20 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
         break;
     }
   } else {
+    int64_t most = slopes && !leavesRegisters() ? kFewFeatures : kManyFeatures;
+    // Sums of two gradients leave no registers for what an edge or a window
+    // needs beside scores.
     tileColumns = kTile;
-    if (parts() * kPart > (slopes ? kFewFeatures : kManyFeatures))
+    bool isBusy =
+        pass.beside && (hasEdge() || (op.getBandLower() && op.getBandUpper()));
+    if (isBusy)
+      tileColumns = kNarrowTile;
+    if (parts(pass) * kPart <= most)
+      found = ringFor(pass, together);
+    if (!found) {
       tileColumns = slopes || isPlain ? kNarrowTile : kLeastTile;
-    found = ringFor(pass, together);
+      found = ringFor(pass, together);
+    }
   }
   if (!found)
     return false;
@@ -527,14 +580,17 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
   // Who multiplies: rows and columns as a warp's fragments have them.
   b.setInsertionPointToStart(roles.elseBlock());
   w.setRegisters(apart ? kOtherRegisters : kManyRegisters, /*more=*/true);
+  ring.group = w.sameInWarp(sub(div(thread, kGroup), index(1)));
   Value own = sub(thread, index(kGroup));
   if (ring.together) {
-    firstFeature = mul(div(own, kGroup), features);
+    firstFeature = mul(div(own, kGroup), pass.features);
     own = rem(own, kGroup);
   }
   rowOfThread = add(mul(div(own, kWarp), 16), div(rem(own, kWarp), kPerRow));
   laneOfRow = rem(thread, kPerRow);
   Carried carried = beginRows(pass);
+  if (pass.beside)
+    carried.others = beginRows(*pass.beside).totals;
   carried.ring = {index(0), w.number(0)};
   // Also where there are no columns: nobody leaves while copies are under way.
   w.wait(rowsAreThere, w.number(0));
@@ -542,6 +598,27 @@ bool PairSteps::emitOnWarpgroups(const Pass &pass, bool together) {
     return tileOnWarpgroup(pass, ring, column, now);
   });
   finishRows(pass, carried);
+  if (pass.beside) {
+    Carried others;
+    others.totals = carried.others;
+    finishRows(*pass.beside, others);
+  }
   firstFeature = Value();
   return true;
+}
+
+/// Gradients of keys and of values by one kernel: both are sums over queries,
+/// of products with slopes and weights of the same scores. True if it is one.
+bool PairSteps::emitBothOfKeys() {
+  if (!shortWeights || ShapedType::isDynamic(sizeOf(d)) ||
+      ShapedType::isDynamic(sizeOf(e)) ||
+      std::max(sizeOf(d), sizeOf(e)) > kBothFeatures)
+    return false;
+  const Tensor &ofKeys = states[1], &ofValues = states[2];
+  for (unsigned dim : llvm::seq(q))
+    if (ofKeys.has(dim) != ofValues.has(dim))
+      return false;
+  Pass weights{Weigh::Weights, k, &ofValues, e, &rows[2], 0, true, sizeOf(e)};
+  return emitOnWarpgroups(
+      {Weigh::Slopes, k, &ofKeys, d, &query, 0, true, sizeOf(d), &weights});
 }

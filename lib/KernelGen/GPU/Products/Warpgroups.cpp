@@ -467,8 +467,8 @@ SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
 
 void WarpgroupKernel::consume() {
   w.setRegisters(allBring() ? kOtherRegisters : kManyRegisters, /*more=*/true);
-  Value half =
-      mul(arith::SubIOp::create(b, loc, group, index(1)), kGroupRows * kRow);
+  Value half = mul(w.sameInWarp(arith::SubIOp::create(b, loc, group, index(1))),
+                   kGroupRows * kRow);
   Value leads = isSame(lane, index(0));
   auto release = [&](Value stage, Value really = {}) {
     if (really)
