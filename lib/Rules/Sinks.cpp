@@ -10,7 +10,6 @@
 #include "shardc/Dialect/StableHLO/Sinks.h"
 #include "RuleUtils.h"
 #include "Sinks.h"
-#include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Support/Refusal.h"
 
@@ -105,12 +104,8 @@ static LocalResults localizeCustomCall(stablehlo::CustomCallOp op,
            << " is cut by a function of the process that traced the program, "
               "which is not known here; run it by JAX on shardc's devices, or "
               "export the program without custom_partitioning";
-  if (op.getCallTargetName() != stablehlo::kInspectSink) {
-    IRMapping mapping;
-    mapping.map(op->getOperands(), localization.operands());
-    localization.builder().clone(*op, mapping);
-    return SmallVector<Value>();
-  }
+  if (op.getCallTargetName() != stablehlo::kInspectSink)
+    return localizeByCloning(op, localization);
   std::string text;
   llvm::raw_string_ostream out(text);
   auto key = dyn_cast_or_null<StringAttr>(op.getBackendConfigAttr());
