@@ -105,7 +105,8 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   LinalgOptions linalg;
   linalg.names = true;
   linalg.manyThreads = true;
-  linalg.roundEachOp = options.reproducible;
+  // GPUs add and multiply two numbers of 16 bits at once.
+  linalg.roundEachOp = true;
   linalg.libraries = options.kernels;
   buildLinalgPipeline(pm, linalg);
   CpuKernelOptions kernels;
