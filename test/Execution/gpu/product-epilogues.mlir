@@ -1,7 +1,7 @@
 // What stands around a product is done in its kernel: what its results begin with, bias, activation, residual, casts; also where the
 // depth is cut among blocks, where others read the results too (@1), where what is added is an operand of the product (%x + %x * %s),
-// where two products are added, and on sm_90a.
-// RUN: shard-run %s --seed=4 --outputs=@%t.npz
+// where two products are added, and on sm_90a. Kernels for GPUs round each op of bf16, as --reproducible does on the CPU.
+// RUN: shard-run %s --seed=4 --reproducible --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --kernel-schedule=run-ahead --check-kernels --expect=@%t.npz --atol=1e-4
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=highest --arch=sm_80 --kernel-schedule=random=2 --check-kernels --expect=@%t.npz --atol=1e-4
