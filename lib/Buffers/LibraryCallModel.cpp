@@ -1,5 +1,5 @@
 //===- LibraryCallModel.cpp - spmd.library_call from tensors to buffers ---===//
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "BufferOperands.h"
 #include "shardc/Buffers/Models.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
@@ -34,28 +34,21 @@ struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      if (isa<TensorType>(operand.getType())) {
-        FailureOr<Value> buffer =
-            bufferization::getBuffer(rewriter, operand, options, state);
-        if (failed(buffer))
-          return failure();
-        operand = *buffer;
-      }
-      operands.push_back(operand);
-    }
+    FailureOr<SmallVector<Value>> operands =
+        bufferOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
     auto call = cast<spmd::LibraryCallOp>(op);
     size_t numInputs = call.getInputs().size();
     auto onBuffers = spmd::LibraryCallOp::create(
         rewriter, op->getLoc(), Type(), rewriter.getI1Type(),
-        call.getKindAttr(), ValueRange(operands).take_front(numInputs),
-        ValueRange(operands).slice(numInputs, call.getInits().size()),
+        call.getKindAttr(), ValueRange(*operands).take_front(numInputs),
+        ValueRange(*operands).slice(numInputs, call.getInits().size()),
         call.getAt(), call.getDimsAttr(), call.getNumbersAttr(),
         call.getEpilogueAttr(), call.getRequiredAttr());
     SmallVector<Value> results;
     if (call.getResult())
-      results.push_back(operands[numInputs]);
+      results.push_back((*operands)[numInputs]);
     results.push_back(onBuffers.getDone());
     bufferization::replaceOpWithBufferizedValues(rewriter, op, results);
     return success();

@@ -3,7 +3,7 @@
 // And spmd.lines, which has destinations as well.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "BufferOperands.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "shardc/Buffers/Models.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
@@ -32,18 +32,11 @@ struct DestinationModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const bufferization::BufferizationOptions &options,
                           bufferization::BufferizationState &state) const {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      if (isa<TensorType>(operand.getType())) {
-        FailureOr<Value> buffer =
-            bufferization::getBuffer(rewriter, operand, options, state);
-        if (failed(buffer))
-          return failure();
-        operand = *buffer;
-      }
-      operands.push_back(operand);
-    }
-    OperationState next(op->getLoc(), op->getName(), operands, TypeRange(),
+    FailureOr<SmallVector<Value>> operands =
+        bufferOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
+    OperationState next(op->getLoc(), op->getName(), *operands, TypeRange(),
                         op->getDiscardableAttrDictionary().getValue());
     next.propertiesAttr = op->getPropertiesAsAttribute();
     for (Region &region : op->getRegions())

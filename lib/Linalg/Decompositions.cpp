@@ -14,11 +14,6 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::lowering;
 
-/// Sizes of the batch: all but the last two dims.
-static SmallVector<OpFoldResult> batchOf(ArrayRef<OpFoldResult> sizes) {
-  return SmallVector<OpFoldResult>(sizes.drop_back(2));
-}
-
 static SmallVector<OpFoldResult> with(ArrayRef<OpFoldResult> batch,
                                       ArrayRef<OpFoldResult> last) {
   SmallVector<OpFoldResult> sizes(batch);
@@ -33,13 +28,6 @@ static int64_t rowsOf(Value matrices) {
 static int64_t columnsOf(Value matrices) {
   auto type = cast<RankedTensorType>(matrices.getType());
   return type.getDimSize(type.getRank() - 1);
-}
-
-/// A copy that the loops may write to.
-static Value copyOf(Lowerer &l, Value tensor) {
-  Value out = l.empty(l.sizes(tensor), elementType(tensor.getType()));
-  return l.map(tensor, out,
-               [](ValueRange args) { return SmallVector<Value>{args[0]}; });
 }
 
 static Value cmp(ImplicitLocOpBuilder &b, arith::CmpIPredicate how, Value x,
@@ -156,11 +144,11 @@ LuFactors::State LuFactors::factorBlock(OpFoldResult from, int64_t count,
   // The block's rows behind its columns, each less those above it.
   Span block{from, many}, behind{end, width}, all{none, width},
       below{end, height};
-  Value found = solver.copyOf(solver.part(state[0], block, behind));
+  Value found = copyOf(l, solver.part(state[0], block, behind));
   found =
       solver.overRows(many, found, [&](OpFoldResult i, Span known, Value x) {
         Value row = solver.lessRows(
-            solver.copyOf(solver.row(x, i, all)),
+            copyOf(l, solver.row(x, i, all)),
             solver.row(state[0], solver.sum(from, i), {from, known.size}),
             /*conjugate=*/false, solver.part(x, known, all));
         return solver.insert(row, x, solver.just(i), all);
@@ -169,7 +157,7 @@ LuFactors::State LuFactors::factorBlock(OpFoldResult from, int64_t count,
   if (isConstantIntValue(height, 0))
     return state;
   // And what is left of the matrix, less a product.
-  Value factors = solver.copyOf(solver.part(state[0], below, block));
+  Value factors = copyOf(l, solver.part(state[0], below, block));
   Value rest = solver.lessProduct(solver.part(state[0], below, behind), factors,
                                   /*turned=*/false, /*conjugate=*/false, found);
   state[0] = solver.insert(rest, state[0], below, behind);

@@ -72,10 +72,6 @@ static int64_t dimOf(Value tensor, int64_t fromEnd) {
   return type.getDimSize(type.getRank() - fromEnd);
 }
 
-static SmallVector<OpFoldResult> batchOf(ArrayRef<OpFoldResult> sizes) {
-  return SmallVector<OpFoldResult>(sizes.drop_back(2));
-}
-
 /// A copy in another type that the loops may write to.
 static Value copyAs(Lowerer &l, Value tensor, Type type) {
   Elements e{l.b};

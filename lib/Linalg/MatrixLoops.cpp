@@ -4,6 +4,12 @@
 using namespace mlir;
 using namespace shardc::lowering;
 
+Value shardc::lowering::copyOf(Lowerer &l, Value tensor) {
+  Value out = l.empty(l.sizes(tensor), elementType(tensor.getType()));
+  return l.map(tensor, out,
+               [](ValueRange args) { return SmallVector<Value>{args[0]}; });
+}
+
 MatrixLoops::Values MatrixLoops::range(Value from, Value to, ValueRange carried,
                                        Body body) {
   auto loop = scf::ForOp::create(b, from, to, index(1), carried);

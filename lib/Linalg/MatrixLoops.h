@@ -87,6 +87,15 @@ struct Elements {
   }
 };
 
+/// Sizes of the batch: all but the last two dims.
+inline llvm::SmallVector<mlir::OpFoldResult>
+batchOf(llvm::ArrayRef<mlir::OpFoldResult> sizes) {
+  return llvm::SmallVector<mlir::OpFoldResult>(sizes.drop_back(2));
+}
+
+/// A copy that loops may write to.
+mlir::Value copyOf(Lowerer &l, mlir::Value tensor);
+
 /// Loops, and elements of tensors by batch and position.
 struct MatrixLoops {
   Lowerer &l;

@@ -88,11 +88,6 @@ Value RowSolver::insert(Value update, Value tensor, Span rows, Span columns) {
   return l.insert(update, tensor, offsets, sizes, ones);
 }
 
-Value RowSolver::copyOf(Value tensor) {
-  return l.map(tensor, l.empty(l.sizes(tensor), element),
-               [](ValueRange args) { return SmallVector<Value>{args[0]}; });
-}
-
 Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
                                   Value rows, ArrayRef<AffineMap> maps) {
   SmallVector<utils::IteratorType> iterators(maps[0].getNumDims(),

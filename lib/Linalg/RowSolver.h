@@ -53,7 +53,6 @@ public:
                      mlir::OpFoldResult column);
   mlir::Value insert(mlir::Value update, mlir::Value tensor, Span rows,
                      Span columns);
-  mlir::Value copyOf(mlir::Value tensor);
 
   /// x - factors rows, of matrices; `turned`: with the factors' transpose.
   mlir::Value lessProduct(mlir::Value x, mlir::Value factors, bool turned,

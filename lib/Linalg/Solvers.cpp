@@ -205,7 +205,7 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   // All of a row, whose elements before the pivot are of no use: so many at a
   // time that vectors are whole.
   auto row = [&](OpFoldResult i, Span known, Value block, Span columns) {
-    Value x = s.lessRows(s.copyOf(s.row(block, i, columns)),
+    Value x = s.lessRows(copyOf(l, s.row(block, i, columns)),
                          s.column(block, known, i), /*conjugate=*/true,
                          s.part(block, known, columns));
     Value at = l.value(i);
@@ -215,7 +215,7 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   };
   auto block = [&](Span rows, Span known, Value now) {
     Span rest{rows.from, s.difference(n, rows.from)};
-    Value x = s.copyOf(s.part(given, rows, rest));
+    Value x = copyOf(l, s.part(given, rows, rest));
     x = s.lessProduct(x, s.part(now, known, rows), /*turned=*/true,
                       /*conjugate=*/true, s.part(now, known, rest));
     x = s.overRows(rows.size, x, [&](OpFoldResult i, Span known, Value x) {
@@ -256,7 +256,7 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
     return turned ? s.part(a, known, rows) : s.part(a, rows, known);
   };
   auto block = [&](Span rows, Span known, Value now) {
-    Value x = s.copyOf(s.part(rhs, rows, all));
+    Value x = copyOf(l, s.part(rhs, rows, all));
     x = s.lessProduct(x, factors(rows, known), turned, adjoint,
                       s.part(now, known, all));
     Value diagonal = s.part(a, rows, rows);
@@ -276,7 +276,7 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
       }
       Value of =
           turned ? s.column(diagonal, known, i) : s.row(diagonal, i, known);
-      Value found = s.lessRows(s.copyOf(s.row(x, i, all)), of, adjoint,
+      Value found = s.lessRows(copyOf(l, s.row(x, i, all)), of, adjoint,
                                s.part(x, known, all));
       if (Value by = pivot())
         found = s.quotient(found, by);
