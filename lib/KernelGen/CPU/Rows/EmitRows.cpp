@@ -12,6 +12,7 @@
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
 #include <numeric>
@@ -62,7 +63,7 @@ private:
   SmallVector<Quantity> counts;
   /// By root: what stands for it in the block, of the shape of the block's
   /// share of it.
-  DenseMap<Value, Value> local;
+  llvm::MapVector<Value, Value> local;
   DenseMap<Value, Value> localOfPart; ///< the same of the part
   DenseMap<Value, SmallVector<int64_t>> shapeOfPart;
   /// Outputs that all rows add to, and their partial results.
@@ -329,7 +330,7 @@ void RowEmitter::emitRange(const Range &range, int64_t parts, int64_t chunks) {
     loop(from, to, [&](Value number) { emitBlock(range, number); });
   };
   auto ofPart = [&](Value part) {
-    DenseMap<Value, Value> all = local;
+    llvm::MapVector<Value, Value> all = local;
     if (part)
       for (auto &[root, buffer] : local)
         buffer = elementOf(b, loc, all[root], part, shapeOfPart[root]);
