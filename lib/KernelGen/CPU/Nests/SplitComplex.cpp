@@ -66,7 +66,10 @@ struct Splitter {
 
   /// True if `op` only moves elements of two f32.
   static bool moves(linalg::GenericOp op) {
-    return op.getBody()->without_terminator().empty() &&
+    Block *body = op.getBody();
+    auto isOfBody = [&](Value value) { return value.getParentBlock() == body; };
+    return body->without_terminator().empty() &&
+           llvm::all_of(body->getTerminator()->getOperands(), isOfBody) &&
            llvm::all_of(op->getOperands(), [](Value operand) {
              ComplexType type = complexOf(operand.getType());
              return isa<MemRefType>(operand.getType()) && type &&
