@@ -32,15 +32,16 @@ constexpr size_t wireHead = sizeof(Frame) + sealBytes;
 
 struct Inbox final : Receiver {
   void deliver(int64_t, const Frame &frame,
-               std::unique_ptr<std::byte[]> body) override {
+               std::unique_ptr<std::byte[]> body) noexcept override {
     std::lock_guard lock(mutex);
     std::string text(reinterpret_cast<const char *>(body.get()),
                      static_cast<size_t>(frame.bytes));
     frames.push_back({frame.sequence, text});
     changed.notify_all();
   }
-  void sent() override {}
-  void lost(int64_t, const std::string &text) override {
+  void starved(int64_t, int64_t) noexcept override {}
+  void sent() noexcept override {}
+  void lost(int64_t, const std::string &text) noexcept override {
     std::lock_guard lock(mutex);
     isLost = true;
     why = text;
@@ -232,12 +233,14 @@ double processorSeconds() {
 }
 
 struct Counter final : Receiver {
-  void deliver(int64_t, const Frame &, std::unique_ptr<std::byte[]>) override {
+  void deliver(int64_t, const Frame &,
+               std::unique_ptr<std::byte[]>) noexcept override {
     ++frames;
     frames.notify_all();
   }
-  void sent() override {}
-  void lost(int64_t, const std::string &) override {}
+  void starved(int64_t, int64_t) noexcept override {}
+  void sent() noexcept override {}
+  void lost(int64_t, const std::string &) noexcept override {}
   std::atomic<int64_t> frames{0};
 };
 

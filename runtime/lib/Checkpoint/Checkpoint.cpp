@@ -30,9 +30,8 @@ static int run(char *error, size_t errorSize, Work work) {
     if (status.failed())
       writeError(error, errorSize, status.text);
     return status.code;
-  } catch (const std::exception &problem) {
-    writeError(error, errorSize,
-               std::string("no memory for a checkpoint: ") + problem.what());
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory in a checkpoint");
     return SHARDRT_MEMORY;
   }
 }

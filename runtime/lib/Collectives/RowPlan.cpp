@@ -34,7 +34,7 @@ struct SettleOnFailure {
     if (isDone)
       return;
     if (ctx.comm->status() == SHARDRT_OK)
-      ctx.comm->fail(SHARDRT_MEMORY, "out of memory in the runtime");
+      ctx.failForMemory();
     ctx.comm->settle();
   }
 };

@@ -131,9 +131,16 @@ public:
 struct Failure {
   int status = 0;
   int64_t rank = -1;    ///< the one that failed first
-  std::string text;     ///< what it says
+  std::string text;     ///< what it says; empty where it had no memory for it
   int64_t peer = -1;    ///< the other side of a mismatch
   std::string peerText; ///< what that one says
+
+  /// `text`, or what is known without.
+  std::string said() const {
+    if (!text.empty() || status == 0)
+      return text;
+    return "rank " + std::to_string(rank) + ": out of memory in the runtime";
+  }
 };
 
 /// The ranks of one world, as far as this process can do something about them.

@@ -115,6 +115,18 @@ struct shardrt_context {
     comm->fail(status, text);
     return comm->status();
   }
+  /// Makes the step fail for want of memory. Where none is left for the text,
+  /// ranks of one host are told without; others hear of it with the step's end.
+  void failForMemory() noexcept {
+    try {
+      comm->fail(SHARDRT_MEMORY, "out of memory in the runtime");
+    } catch (...) {
+      try {
+        group->fail({SHARDRT_MEMORY, rank, {}, -1, {}});
+      } catch (...) {
+      }
+    }
+  }
 };
 
 #endif // SHARDRT_CORE_CONTEXT_H

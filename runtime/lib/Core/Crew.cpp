@@ -515,8 +515,8 @@ int shardrt_crew_create(int64_t places, const shardrt_crew_options *given,
                std::string("cannot start a thread for each place: ") +
                    e.what());
     return SHARDRT_MEMORY;
-  } catch (const std::exception &e) {
-    writeError(error, errorSize, std::string("out of memory: ") + e.what());
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
     return SHARDRT_MEMORY;
   }
 }

@@ -62,10 +62,7 @@ static Result guarded(shardrt_context *ctx, Result otherwise, Body body) {
   try {
     return body();
   } catch (...) {
-    try {
-      ctx->fail(SHARDRT_MEMORY, "out of memory in the runtime");
-    } catch (...) {
-    }
+    ctx->failForMemory();
     return otherwise;
   }
 }

@@ -115,8 +115,8 @@ int shardrt_job_join(const shardrt_job_options *given, shardrt_job **job,
     }
     *job = handle.release();
     return SHARDRT_OK;
-  } catch (const std::exception &e) {
-    writeError(error, errorSize, std::string("out of memory: ") + e.what());
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
     return SHARDRT_MEMORY;
   }
 }

@@ -32,7 +32,7 @@ OpenFile::~OpenFile() {
     close(descriptor);
 }
 
-void shardrt::writeError(char *buffer, size_t size, const std::string &text) {
+void shardrt::writeError(char *buffer, size_t size, std::string_view text) {
   if (!buffer || size == 0)
     return;
   size_t length = std::min(size - 1, text.size());
@@ -181,11 +181,8 @@ template <typename Body>
 static int guarded(char *error, size_t errorSize, Body body) {
   try {
     return body();
-  } catch (const std::exception &e) {
-    try {
-      writeError(error, errorSize, std::string("out of memory: ") + e.what());
-    } catch (...) {
-    }
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
     return SHARDRT_MEMORY;
   }
 }

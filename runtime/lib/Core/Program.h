@@ -111,7 +111,8 @@ std::string checkBorders(const Program &program);
 std::string checkSites(Program &program, bool hasPlaceholders = false);
 
 /// Writes `text` to a caller's buffer, cut to its size, with its NUL.
-void writeError(char *buffer, size_t size, const std::string &text);
+/// Needs no memory: what ran out of it can say so.
+void writeError(char *buffer, size_t size, std::string_view text);
 
 } // namespace shardrt
 

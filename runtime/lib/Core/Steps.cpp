@@ -234,7 +234,7 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
     if (status != SHARDRT_OK)
       ctx.fail(status, why);
   } catch (...) {
-    ctx.group->fail({SHARDRT_MEMORY, ctx.rank, {}, -1, {}});
+    ctx.failForMemory();
     return false;
   }
   return status == SHARDRT_OK;

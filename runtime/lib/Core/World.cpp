@@ -471,7 +471,7 @@ bool World::takeGroup(Run &run) {
     if (run.refusal == SHARDRT_OK && !group->reset() && hasToldFailure) {
       run.refusal = SHARDRT_LOST;
       run.whyRefused =
-          "an earlier run of this job failed: " + group->failure().text;
+          "an earlier run of this job failed: " + group->failure().said();
     }
     run.group = group.get();
     noteBinding(run);
@@ -494,7 +494,8 @@ bool World::join(RunPart &part) {
     }
     if (teamGroup->failed() && teamGroup->hasToldFailure.load()) {
       refuse(run, SHARDRT_LOST,
-             "an earlier run of this job failed: " + teamGroup->failure().text);
+             "an earlier run of this job failed: " +
+                 teamGroup->failure().said());
       return false;
     }
     return crew->watch(run, &part) && agree(run, ctx.rank);
@@ -718,7 +719,7 @@ int World::runPartHere(size_t context, Run &run, std::string &why) {
            work.outputs ? work.outputs[ctx.rank] : nullptr);
     if (alone.failed()) {
       status = alone.failure().status;
-      why = alone.failure().text;
+      why = alone.failure().said();
       // It is the first of those it meets, who are none.
       constexpr std::string_view asAlone = "rank 0: ";
       if (why.starts_with(asAlone))
@@ -756,12 +757,12 @@ Outcome World::outcomeOf(const Run &run) {
 void World::tellFailure(const Run &run, std::string &text,
                         std::vector<std::string> &ranks) const {
   Failure failure = run.group->failure();
-  text = failure.text;
+  text = failure.said();
   if (!failure.peerText.empty())
     text += "\n" + failure.peerText;
-  std::string first = failure.text.substr(0, failure.text.find('\n'));
+  std::string first = text.substr(0, text.find('\n'));
   for (int64_t rank = 0; rank < numRanks(); ++rank)
-    ranks.push_back(rank == failure.rank ? failure.text
+    ranks.push_back(rank == failure.rank ? failure.said()
                     : rank == failure.peer
                         ? failure.peerText
                         : "rank " + std::to_string(rank) +
@@ -991,8 +992,8 @@ int shardrt_world_create(const shardrt_program *program,
     writeError(error, errorSize,
                std::string("cannot start a thread for each rank: ") + e.what());
     return SHARDRT_MEMORY;
-  } catch (const std::exception &e) {
-    writeError(error, errorSize, std::string("out of memory: ") + e.what());
+  } catch (const std::exception &) {
+    writeError(error, errorSize, "out of memory");
     return SHARDRT_MEMORY;
   }
 }

@@ -32,7 +32,7 @@ std::unique_ptr<Device> shardrt::openDevice(const DeviceCode &code,
 
 DeviceMemory::~DeviceMemory() {
   device.release(arenaData);
-  for (auto [memory, bytes] : live)
+  for (const auto &[memory, block] : live)
     device.release(memory);
   for (auto [bytes, memory] : idle)
     device.release(memory);
@@ -70,14 +70,21 @@ void *DeviceMemory::allocate(int64_t bytes) {
   // The smallest that fits, unless it is much too large.
   auto found = idle.lower_bound(bytes);
   if (found != idle.end() && found->first <= 2 * bytes + 4096) {
-    auto [size, memory] = *found;
-    idle.erase(found);
-    live.emplace(memory, size);
+    void *memory = found->second;
+    auto place = live.try_emplace(memory).first;
+    place->second = idle.extract(found);
     return memory;
   }
+  // Its places in both lists first.
+  auto block = idle.extract(idle.emplace(std::max<int64_t>(bytes, 1), nullptr));
+  auto place = live.extract(live.try_emplace(nullptr).first);
   void *memory = get(bytes);
-  if (memory)
-    live.emplace(memory, std::max<int64_t>(bytes, 1));
+  if (!memory)
+    return nullptr;
+  block.mapped() = memory;
+  place.key() = memory;
+  place.mapped() = std::move(block);
+  live.insert(std::move(place));
   return memory;
 }
 
@@ -85,13 +92,13 @@ void DeviceMemory::release(void *buffer) {
   auto found = live.find(buffer);
   if (found == live.end())
     return;
-  idle.emplace(found->second, buffer);
+  idle.insert(std::move(found->second));
   live.erase(found);
 }
 
 void DeviceMemory::releaseAll() {
-  for (auto [memory, bytes] : live)
-    idle.emplace(bytes, memory);
+  for (auto &[memory, block] : live)
+    idle.insert(std::move(block));
   live.clear();
 }
 

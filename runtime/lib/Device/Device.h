@@ -224,8 +224,10 @@ private:
   Device &device;
   void *arenaData = nullptr;
   int64_t arenaBytes = 0;
-  std::map<void *, int64_t> live;
-  std::multimap<int64_t, void *> idle; ///< by size
+  using Blocks = std::multimap<int64_t, void *>; ///< by size
+  Blocks idle;
+  /// Each with its place among the idle ones: to release it needs no memory.
+  std::map<void *, Blocks::node_type> live;
   std::vector<Place> places; ///< arguments, results, in order of calls
   size_t nextPlace = 0;
   bool isFirst = true, isLast = true, resident = false;

@@ -39,16 +39,18 @@ struct Frame {
 };
 
 /// Who takes frames that arrive: called by one thread at a time, which may be
-/// one that waits.
+/// one that waits. It throws nothing: no caller knows what to do.
 class Receiver {
 public:
   virtual ~Receiver() = default;
   virtual void deliver(int64_t peer, const Frame &frame,
-                       std::unique_ptr<std::byte[]> body) = 0;
+                       std::unique_ptr<std::byte[]> body) noexcept = 0;
   /// A body that somebody waits for has been taken.
-  virtual void sent() = 0;
+  virtual void sent() noexcept = 0;
   /// Nothing more comes from `peer`; `why` where that is known.
-  virtual void lost(int64_t peer, const std::string &why) = 0;
+  virtual void lost(int64_t peer, const std::string &why) noexcept = 0;
+  /// There is no memory for a message of `bytes` bytes from `peer`.
+  virtual void starved(int64_t peer, int64_t bytes) noexcept = 0;
 };
 
 class Carrier {
@@ -57,7 +59,7 @@ public:
   /// Begins to receive.
   virtual void start(Receiver &receiver) = 0;
   /// Sends a frame. `pending` counts frames whose bodies are not taken yet;
-  /// NULL: the body is copied.
+  /// NULL: the body is copied. Where it throws std::bad_alloc, nothing is sent.
   virtual void send(int64_t peer, const Frame &frame, const void *body,
                     std::atomic<int64_t> *pending) = 0;
   /// Sends a frame without a body, together with the next to that peer, or when

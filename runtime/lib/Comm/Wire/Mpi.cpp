@@ -72,6 +72,9 @@ private:
   };
   /// Caller holds `calls`. True when all are done; `failed` on an error.
   bool finished(std::vector<void *> &requests, bool &failed);
+  static size_t countPieces(int64_t bytes) {
+    return static_cast<size_t>((bytes + pieceBytes - 1) / pieceBytes);
+  }
   bool begin(std::vector<void *> &requests, bool isSend, std::byte *data,
              int64_t bytes, int64_t peer);
   /// Takes the next frame whose head has come.
@@ -110,22 +113,27 @@ bool MpiCarrier::begin(std::vector<void *> &requests, bool isSend,
 
 void MpiCarrier::send(int64_t peer, const Frame &frame, const void *body,
                       std::atomic<int64_t> *pending) {
+  // What it takes, before anything is sent.
+  std::list<Outgoing> made(1);
+  Outgoing &item = made.front();
+  item.frame = frame;
+  item.requests.reserve(1 + countPieces(frame.bytes));
+  if (frame.bytes > 0) {
+    item.body.reset(new std::byte[frame.bytes]);
+    std::memcpy(item.body.get(), body, frame.bytes);
+  }
   bool failed = false;
   {
     std::lock_guard lock(calls);
-    Outgoing &item = outgoing.emplace_back();
-    item.frame = frame;
+    outgoing.splice(outgoing.end(), made);
     void *request = nullptr;
     failed = library->send(&item.frame, sizeof(Frame), static_cast<int>(peer),
                            tag, &request) != 0;
     if (!failed)
       item.requests.push_back(request);
-    if (!failed && frame.bytes > 0) {
-      item.body.reset(new std::byte[frame.bytes]);
-      std::memcpy(item.body.get(), body, frame.bytes);
+    if (!failed && frame.bytes > 0)
       failed = !begin(item.requests, /*isSend=*/true, item.body.get(),
                       frame.bytes, peer);
-    }
   }
   if (pending) {
     pending->fetch_sub(1);
@@ -164,9 +172,11 @@ bool MpiCarrier::takeHead() {
     good = library->test(&request, &done) == 0;
   good = good && item.frame.magic == Frame::magicWord && item.frame.bytes >= 0;
   if (good && item.frame.bytes > 0) {
-    item.body.reset(new std::byte[item.frame.bytes]);
-    good = begin(item.requests, /*isSend=*/false, item.body.get(),
-                 item.frame.bytes, peer);
+    item.body.reset(new (std::nothrow) std::byte[item.frame.bytes]);
+    if (!item.body)
+      receiver->starved(peer, item.frame.bytes);
+    good = item.body && begin(item.requests, /*isSend=*/false, item.body.get(),
+                              item.frame.bytes, peer);
   }
   if (!good)
     incoming.pop_back();

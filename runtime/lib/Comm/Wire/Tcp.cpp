@@ -28,8 +28,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <fcntl.h>
+#include <list>
 #include <mutex>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -90,9 +90,12 @@ private:
     int socket = -1;
     LinkKeys keys;
     std::mutex mutex; ///< guards the queue, and sending
-    std::deque<Item> queue;
-    std::vector<std::byte>
-        batch; ///< small ones, sealed; they go before the queue
+    std::list<Item> queue;
+    /// Items that are sent: the next are made of them. The last is kept for a
+    /// failure, which is told when there is no memory.
+    std::list<Item> spare;
+    /// Small ones, sealed; they go before the queue. Has its capacity.
+    std::vector<std::byte> batch;
     size_t batchDone = 0;
     bool isBlocked =
         false;           ///< the other side, or the system, takes no more now
@@ -128,6 +131,11 @@ private:
     return connection.queue.empty() &&
            connection.batchDone == connection.batch.size();
   }
+  /// Appends to the queue. Where there is no memory it throws, and appends
+  /// nothing.
+  static Item &add(Connection &connection, const Frame &frame);
+  /// Removes the first of the queue.
+  static void pop(Connection &connection);
   /// Seals the small items at the head of the queue into the batch; true if a
   /// waiter may go on.
   bool fillBatch(Connection &connection);
@@ -190,6 +198,10 @@ TcpCarrier::TcpCarrier(std::vector<Line> lines, bool encrypts)
     if (connection.socket < 0)
       continue;
     connection.isOpen = true;
+    connection.spare.emplace_back();
+    connection.early.reserve(readBytes);
+    connection.batch.reserve(batchBytes + smallBytes + sizeof(Frame) +
+                             2 * tagBytes);
     if (encrypts)
       connection.sealedChunk.reset(new std::byte[chunkBytes + tagBytes]);
     int yes = 1;
@@ -201,6 +213,9 @@ TcpCarrier::TcpCarrier(std::vector<Line> lines, bool encrypts)
 
 void TcpCarrier::start(Receiver &to) {
   receiver = &to;
+  // What looks at them needs no memory.
+  files.reserve(connections.size() + 1);
+  peers.reserve(connections.size() + 1);
   threadBell.open();
   rankBell.open();
   thread = std::thread([this] { serve(); });
@@ -227,22 +242,23 @@ void TcpCarrier::stop(int64_t ms) {
 void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
                       std::atomic<int64_t> *pending) {
   Connection &connection = *connections[peer];
+  // Who does not wait for it takes its body away.
+  std::unique_ptr<std::byte[]> own;
+  if (!pending && frame.bytes > 0) {
+    own.reset(new std::byte[frame.bytes]);
+    std::memcpy(own.get(), body, frame.bytes);
+    body = own.get();
+  }
   bool mayGo = false, isLeft = false;
   {
     std::lock_guard lock(connection.mutex);
-    Item &item = connection.queue.emplace_back();
-    item.frame = frame;
+    // From here on nothing needs memory: what is in the queue is sent whole.
+    Item &item = add(connection, frame);
     item.body = static_cast<const std::byte *>(body);
+    item.own = std::move(own);
     item.pending = pending;
     if (!connection.isBlocked)
       mayGo = push(connection);
-    // Who does not wait for it takes its body away.
-    if (!pending && !connection.queue.empty() && frame.bytes > 0) {
-      Item &last = connection.queue.back();
-      last.own.reset(new std::byte[frame.bytes]);
-      std::memcpy(last.own.get(), body, frame.bytes);
-      last.body = last.own.get();
-    }
     isLeft = !isEmpty(connection);
   }
   if (isLeft)
@@ -254,7 +270,28 @@ void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
 void TcpCarrier::sendLater(int64_t peer, const Frame &frame) {
   Connection &connection = *connections[peer];
   std::lock_guard lock(connection.mutex);
-  connection.queue.emplace_back().frame = frame;
+  add(connection, frame);
+}
+
+TcpCarrier::Item &TcpCarrier::add(Connection &connection, const Frame &frame) {
+  std::list<Item> &spare = connection.spare, made;
+  if (spare.size() > 1 || (spare.size() == 1 && frame.kind == Frame::Fail))
+    made.splice(made.end(), spare, spare.begin());
+  else
+    made.emplace_back();
+  made.front().frame = frame;
+  connection.queue.splice(connection.queue.end(), made);
+  return connection.queue.back();
+}
+
+void TcpCarrier::pop(Connection &connection) {
+  constexpr size_t mostSpare = 16;
+  std::list<Item> &queue = connection.queue, &spare = connection.spare;
+  queue.front() = Item();
+  if (spare.size() < mostSpare)
+    spare.splice(spare.end(), queue, queue.begin());
+  else
+    queue.pop_front();
 }
 
 bool TcpCarrier::prepare(Connection &connection, Item &item) {
@@ -352,7 +389,7 @@ bool TcpCarrier::fillBatch(Connection &connection) {
       item.pending->fetch_sub(1);
       mayGo = true;
     }
-    connection.queue.pop_front();
+    pop(connection);
   }
   return mayGo;
 }
@@ -396,7 +433,7 @@ bool TcpCarrier::push(Connection &connection) {
       item.pending->fetch_sub(1);
       mayGo = true;
     }
-    connection.queue.pop_front();
+    pop(connection);
   }
   return mayGo;
 }
@@ -517,8 +554,7 @@ bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
         connection.body.reset(new (std::nothrow)
                                   std::byte[frame.bytes + tagBytes]);
       if (frame.bytes > 0 && !connection.body) {
-        why = "no memory for a message of " + std::to_string(frame.bytes) +
-              " bytes";
+        receiver->starved(peer, frame.bytes);
         return false;
       }
     }
@@ -600,16 +636,18 @@ void TcpCarrier::look(int bell, int64_t ms, std::atomic<bool> *isPolling) {
 
 void TcpCarrier::await(int64_t ms) {
   isAwaiting.store(true);
-  if (!turn.try_lock()) {
-    isWanted.store(true);
-    if (isThreadPolling.load())
-      threadBell.ring();
-    turn.lock();
-    isWanted.store(false);
+  {
+    std::unique_lock mine(turn, std::try_to_lock);
+    if (!mine.owns_lock()) {
+      isWanted.store(true);
+      if (isThreadPolling.load())
+        threadBell.ring();
+      mine.lock();
+      isWanted.store(false);
+    }
+    flush();
+    look(rankBell.read, ms, &isRankPolling);
   }
-  flush();
-  look(rankBell.read, ms, &isRankPolling);
-  turn.unlock();
   awaitedNs.store(nowNs());
   isAwaiting.store(false);
 }

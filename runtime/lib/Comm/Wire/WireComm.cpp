@@ -5,6 +5,7 @@
 #include "Core/Absence.h"
 #include "Core/Clock.h"
 #include "Device/Cpu/Copy.h"
+#include "shardrt/shardrt.h"
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -13,12 +14,21 @@ using namespace shardrt;
 
 static constexpr int64_t millisecond = 1'000'000;
 
+/// A failure as bytes: status, rank and peer, then the two texts.
+static std::string encode(const Failure &failure) {
+  int64_t head[] = {failure.status, failure.rank, failure.peer,
+                    static_cast<int64_t>(failure.text.size())};
+  std::string bytes(reinterpret_cast<const char *>(head), sizeof(head));
+  return bytes + failure.text + failure.peerText;
+}
+
 WireGroup::WireGroup(int64_t rank, int64_t size,
                      std::unique_ptr<Carrier> carrier, GroupOptions options,
                      DescribeSite describe)
     : me(rank), numRanks(size), options(options), describe(std::move(describe)),
       carrier(std::move(carrier)), inbox(size), told(size),
-      hasLeft(size, false), arrivals(size, 0) {
+      hasLeft(size, false), arrivals(size, 0),
+      outOfMemory(encode({SHARDRT_MEMORY, rank, {}, -1, {}})) {
   this->carrier->start(*this);
 }
 
@@ -42,14 +52,6 @@ WireGroup::~WireGroup() {
 //===----------------------------------------------------------------------===//
 // Failures
 //===----------------------------------------------------------------------===//
-
-/// A failure as bytes: status, rank and peer, then the two texts.
-static std::string encode(const Failure &failure) {
-  int64_t head[] = {failure.status, failure.rank, failure.peer,
-                    static_cast<int64_t>(failure.text.size())};
-  std::string bytes(reinterpret_cast<const char *>(head), sizeof(head));
-  return bytes + failure.text + failure.peerText;
-}
 
 static Failure decode(const std::byte *body, int64_t bytes) {
   int64_t head[4];
@@ -77,18 +79,41 @@ bool WireGroup::take(Failure failure) {
 }
 
 void WireGroup::fail(Failure failure) {
-  std::string bytes = encode(failure);
-  {
-    std::lock_guard lock(mutex);
-    if (!take(std::move(failure)))
-      return;
+  try {
+    std::string bytes = encode(failure);
+    {
+      std::lock_guard lock(mutex);
+      if (!take(std::move(failure)))
+        return;
+    }
+    for (int64_t peer = 0; peer < numRanks; ++peer)
+      tellFailure(peer, bytes, nullptr);
+  } catch (const std::bad_alloc &) {
+    failForMemory();
   }
+}
+
+void WireGroup::tellFailure(int64_t peer, const std::string &bytes,
+                            std::atomic<int64_t> *pending) {
   Frame frame;
   frame.kind = Frame::Fail;
   frame.bytes = static_cast<int64_t>(bytes.size());
-  for (int64_t peer = 0; peer < numRanks; ++peer)
-    if (peer != me)
-      carrier->send(peer, frame, bytes.data(), nullptr);
+  if (peer != me)
+    carrier->send(peer, frame, bytes.data(), pending);
+}
+
+void WireGroup::failForMemory() noexcept {
+  {
+    std::lock_guard lock(mutex);
+    take({SHARDRT_MEMORY, me, {}, -1, {}});
+  }
+  for (int64_t peer = 0; peer < numRanks; ++peer) {
+    try {
+      tellFailure(peer, outOfMemory, &unsentOutOfMemory);
+    } catch (const std::bad_alloc &) {
+      // It hears of it when this rank leaves.
+    }
+  }
 }
 
 void WireGroup::fail(int status, const std::string &text) {
@@ -116,7 +141,32 @@ std::string WireGroup::tell(const Call &call) const {
 //===----------------------------------------------------------------------===//
 
 void WireGroup::deliver(int64_t peer, const Frame &frame,
-                        std::unique_ptr<std::byte[]> body) {
+                        std::unique_ptr<std::byte[]> body) noexcept {
+  try {
+    takeIn(peer, frame, std::move(body));
+  } catch (const std::bad_alloc &) {
+    failForMemory();
+  }
+}
+
+void WireGroup::starved(int64_t peer, int64_t bytes) noexcept {
+  try {
+    fail({SHARDRT_MEMORY,
+          me,
+          "rank " + std::to_string(me) +
+              ": out of memory in the runtime, for "
+              "a message of " +
+              std::to_string(bytes) + " bytes from rank " +
+              std::to_string(peer),
+          -1,
+          {}});
+  } catch (const std::bad_alloc &) {
+    failForMemory();
+  }
+}
+
+void WireGroup::takeIn(int64_t peer, const Frame &frame,
+                       std::unique_ptr<std::byte[]> body) {
   Frame answer;
   bool answers = false, releases = false;
   Failure mismatch;
@@ -209,9 +259,17 @@ void WireGroup::compare(int64_t peer, const Frame &frame) {
     disagree(entry.call, peer, tell(theirs));
 }
 
-void WireGroup::sent() { carrier->interrupt(); }
+void WireGroup::sent() noexcept { carrier->interrupt(); }
 
-void WireGroup::lost(int64_t peer, const std::string &why) {
+void WireGroup::lost(int64_t peer, const std::string &why) noexcept {
+  try {
+    tellLost(peer, why);
+  } catch (const std::bad_alloc &) {
+    failForMemory();
+  }
+}
+
+void WireGroup::tellLost(int64_t peer, const std::string &why) {
   std::string text;
   {
     std::lock_guard lock(mutex);
@@ -438,7 +496,12 @@ bool WireGroup::post(Call about, const Posted &shown,
       body = data + piece.offset;
     }
     unsent[index].fetch_add(1);
-    carrier->send(readers[i], frame, body, &unsent[index]);
+    try {
+      carrier->send(readers[i], frame, body, &unsent[index]);
+    } catch (...) {
+      unsent[index].fetch_sub(1);
+      throw;
+    }
   }
   return true;
 }

@@ -77,9 +77,20 @@ private:
   };
 
   void deliver(int64_t peer, const Frame &frame,
-               std::unique_ptr<std::byte[]> body) override;
-  void sent() override;
-  void lost(int64_t peer, const std::string &why) override;
+               std::unique_ptr<std::byte[]> body) noexcept override;
+  void sent() noexcept override;
+  void lost(int64_t peer, const std::string &why) noexcept override;
+  void starved(int64_t peer, int64_t bytes) noexcept override;
+
+  void takeIn(int64_t peer, const Frame &frame,
+              std::unique_ptr<std::byte[]> body);
+  void tellLost(int64_t peer, const std::string &why);
+  /// Tells a rank of a failure, unless it is this one; `pending` as the
+  /// carrier's.
+  void tellFailure(int64_t peer, const std::string &bytes,
+                   std::atomic<int64_t> *pending);
+  /// Makes the step fail for want of memory, of which it needs next to none.
+  void failForMemory() noexcept;
 
   template <typename Done>
   bool wait(int64_t whom, const Ticket &ticket, Done done);
@@ -118,6 +129,9 @@ private:
   int64_t arrived[2] = {0, 0};
   int64_t released = 0; ///< the last to which all have come
   Failure firstFailure;
+  /// That this rank is out of memory, as the others are told.
+  const std::string outOfMemory;
+  std::atomic<int64_t> unsentOutOfMemory{0};
   /// Found while the mutex was held, to be reported without it.
   Failure pendingMismatch;
   std::atomic<bool> hasFailed{false}, hasSaidGoodbye{false};

@@ -9,6 +9,7 @@
 #include "Comm/Shared/Segment.h"
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -58,9 +59,11 @@ void Memory::clear() {
   freeBlock(arenaData);
   for (Header *block : live)
     freeBlock(block);
-  for (auto &[size, blocks] : idle)
-    for (Header *block : blocks)
+  for (auto &[size, first] : idle)
+    while (Header *block = first) {
+      first = block->next;
       freeBlock(block);
+    }
   live.clear();
   idle.clear();
   arenaData = nullptr;
@@ -85,15 +88,11 @@ void Memory::use() {
 int64_t Memory::endProgram() {
   for (auto it = idle.end(); idleBytes > mostLive && it != idle.begin();) {
     --it;
-    std::vector<Header *> &blocks = it->second;
-    while (idleBytes > mostLive && !blocks.empty()) {
-      freeBlock(blocks.back());
-      blocks.pop_back();
+    while (idleBytes > mostLive && it->second) {
+      freeBlock(std::exchange(it->second, it->second->next));
       idleBytes -= it->first;
       grow(-it->first);
     }
-    if (blocks.empty())
-      it = idle.erase(it);
   }
   return peakUsed;
 }
@@ -122,21 +121,23 @@ void *Memory::allocate(int64_t bytes) {
   if (bytes < 0 || bytes > largest)
     return nullptr;
   int64_t size = blockSize(bytes + static_cast<int64_t>(sizeof(Header)));
-  std::vector<Header *> &blocks = idle[size];
-  Header *block = nullptr;
-  if (!blocks.empty()) {
-    block = blocks.back();
-    blocks.pop_back();
+  // What follows needs no memory but that of the block.
+  Header *&first = idle[size], *block = first;
+  live.push_back(nullptr);
+  if (block) {
+    first = block->next;
     idleBytes -= size;
   } else {
     block = static_cast<Header *>(getBlock(size));
-    if (!block)
+    if (!block) {
+      live.pop_back();
       return nullptr;
+    }
     grow(size);
   }
   block->bytes = size;
-  block->index = live.size();
-  live.push_back(block);
+  block->index = live.size() - 1;
+  live.back() = block;
   liveBytes += size;
   use();
   return block + 1;
@@ -149,14 +150,20 @@ void Memory::release(void *buffer) {
   live[block->index] = live.back();
   live[block->index]->index = block->index;
   live.pop_back();
-  idle[block->bytes].push_back(block);
+  retire(block);
   liveBytes -= block->bytes;
   idleBytes += block->bytes;
 }
 
+void Memory::retire(Header *block) {
+  Header *&first = idle.find(block->bytes)->second;
+  block->next = first;
+  first = block;
+}
+
 void Memory::releaseAll() {
   for (Header *block : live)
-    idle[block->bytes].push_back(block);
+    retire(block);
   live.clear();
   idleBytes += liveBytes;
   liveBytes = 0;

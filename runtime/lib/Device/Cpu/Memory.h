@@ -55,17 +55,20 @@ private:
   struct alignas(64) Header {
     int64_t bytes; ///< of the block, this header included
     size_t index;  ///< in `live`
+    Header *next;  ///< in its list of idle blocks
   };
   void grow(int64_t bytes);
   void use();
   void *getBlock(int64_t bytes);
   void freeBlock(void *block);
+  /// Puts `block`, which has a list, into it. Needs no memory.
+  void retire(Header *block);
 
   Segment *segment = nullptr;
 
   void *arenaData = nullptr;
   int64_t arenaBytes = 0;
-  std::map<int64_t, std::vector<Header *>> idle; ///< by size of block
+  std::map<int64_t, Header *> idle; ///< lists, by size of block
   std::vector<Header *> live;
   std::atomic<int64_t> held{0}, peak{0}; ///< written by one thread at a time
   int64_t liveBytes = 0, idleBytes = 0;  ///< of the pool

@@ -1,0 +1,149 @@
+//===- ScarceMemoryTest.cpp - Memory that ends between two calls ----------===//
+//
+// This file gives the whole test an operator new that fails when it is told
+// to, on the thread that told it. Whatever the runtime allocates there ends
+// with status 9, on all ranks, and leaves it usable.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ThreeSites.h"
+#include "shardrt/Checkpoint.h"
+#include <new>
+
+using namespace shardrt;
+using namespace shardrt::test;
+
+namespace {
+/// Allocations of this thread that still succeed; all where negative.
+thread_local int64_t left = -1;
+/// Whether all that follow fail as well.
+thread_local bool isOut = false;
+
+/// Lets allocations of this thread fail: after `succeed` one, or all.
+class Scarce {
+public:
+  Scarce(int64_t succeed, bool staysOut) {
+    isOut = staysOut;
+    left = succeed;
+  }
+  ~Scarce() { left = -1; }
+};
+
+void *take(std::size_t bytes, std::size_t alignment) {
+  if (left == 0) {
+    left = isOut ? 0 : -1;
+    return nullptr;
+  }
+  left -= left > 0;
+  void *made = nullptr;
+  if (alignment <= alignof(std::max_align_t))
+    return std::malloc(std::max<std::size_t>(bytes, 1));
+  return posix_memalign(&made, alignment, bytes) ? nullptr : made;
+}
+} // namespace
+
+void *operator new(std::size_t bytes) {
+  if (void *made = take(bytes, 1))
+    return made;
+  throw std::bad_alloc();
+}
+void *operator new(std::size_t bytes, std::align_val_t alignment) {
+  if (void *made = take(bytes, static_cast<std::size_t>(alignment)))
+    return made;
+  throw std::bad_alloc();
+}
+void *operator new[](std::size_t bytes) { return operator new(bytes); }
+void *operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return operator new(bytes, alignment);
+}
+void operator delete(void *made) noexcept { std::free(made); }
+void operator delete(void *made, std::size_t) noexcept { std::free(made); }
+void operator delete(void *made, std::align_val_t) noexcept { std::free(made); }
+void operator delete(void *made, std::size_t, std::align_val_t) noexcept {
+  std::free(made);
+}
+void operator delete[](void *made) noexcept { std::free(made); }
+void operator delete[](void *made, std::size_t) noexcept { std::free(made); }
+void operator delete[](void *made, std::align_val_t) noexcept {
+  std::free(made);
+}
+void operator delete[](void *made, std::size_t, std::align_val_t) noexcept {
+  std::free(made);
+}
+
+TEST(ScarceMemory, OfACheckpointIsSaid) {
+  char error[512] = "";
+  int64_t failed = 0;
+  for (bool staysOut : {false, true})
+    for (int64_t succeed = 0; succeed < 200; ++succeed) {
+      shardrt_checkpoints *directory = nullptr;
+      int status;
+      {
+        Scarce scarce(succeed, staysOut);
+        status = shardrt_checkpoints_open(testing::TempDir().c_str(), 0,
+                                          &directory, error, sizeof(error));
+      }
+      shardrt_checkpoints_close(directory);
+      if (status != SHARDRT_MEMORY)
+        break;
+      ++failed;
+      EXPECT_STREQ(error, "out of memory in a checkpoint");
+    }
+  EXPECT_GE(failed, 2);
+}
+
+/// Four ranks with two rows each, of which each asks for three, and who also
+/// exchange halos and sum.
+static SiteTable tableOfAll() {
+  Intervals owned = cut({2, 2, 2, 2}), asked = cut({3, 3, 3, 3});
+  Site plan;
+  plan.kind = SiteKind::RowPlan;
+  plan.report = "row_plan";
+  plan.type = ElementType::I64;
+  plan.exchange.globalShape = {12};
+  plan.exchange.dims = {{0, {0}, asked, asked}};
+  plan.rows.vectorDim = 1;
+  plan.rows.gathers = true;
+  plan.rows.components = {0};
+  plan.rows.slices = {1};
+  plan.rows.dims = {{0, {0}, owned, Intervals(4, {0, 1})}};
+  Site gather = exchangeSite("gather_rows", {8, 5}, {{0, {0}, owned, owned}});
+  gather.kind = SiteKind::GatherRows;
+  Site halo =
+      exchangeSite("halo_exchange", {8}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  return makeTable({4}, {plan, gather, halo,
+                         allReduceSite(ElementType::F32, Reduction::Sum, {0})});
+}
+
+TEST(ScarceMemory, OfARankEndsTheStepOfAll) {
+  for (Way way : {Way::Host, Way::Crew, Way::Shared, Way::Sockets, Way::Direct})
+    for (bool staysOut : {false, true}) {
+      int64_t failed = 0;
+      for (int64_t succeed = 0; succeed < 200; ++succeed) {
+        TestWorld world(tableOfAll(), 0, 10'000, 0, false, way);
+        int status = world.run([&](shardrt_context *ctx) {
+          int64_t indices[] = {0, 3, 7};
+          std::vector<float> block(10), rows(15);
+          std::optional<Scarce> scarce;
+          if (shardrt_rank(ctx) == 1)
+            scarce.emplace(succeed, staysOut);
+          int64_t asked = planRows(ctx, 0, indices);
+          int failed =
+              gatherRows(ctx, 1, asked, block.data(), rows.data(), 15 * 4);
+          if (!failed)
+            failed = exchange(ctx, 2, block.data(), rows.data(), nullptr);
+          return failed ? failed
+                        : allReduce(ctx, 3, block.data(), rows.data(), 4);
+        });
+        if (status == SHARDRT_OK)
+          break;
+        ++failed;
+        EXPECT_EQ(status, SHARDRT_MEMORY)
+            << nameOf(way) << ", " << succeed << ": " << world.error();
+        EXPECT_NE(world.error().find("rank 1: out of memory in the runtime"),
+                  std::string::npos)
+            << nameOf(way) << ", " << succeed << ": " << world.error();
+      }
+      EXPECT_GE(failed, 10) << nameOf(way);
+    }
+}
