@@ -269,6 +269,30 @@ TEST(Job, BringsResultsTogether) {
   }
 }
 
+TEST(Job, ResultsOfAnotherSizeAreNotBroughtTogether) {
+  for (Way way : jobWays) {
+    TestWorld world(threeSites(2), 0, 10'000, 0, false, way);
+    world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+      std::string mine(8, 'a'), zero(8, '.'), one(9, '.');
+      void *parts[] = {zero.data(), one.data()};
+      int64_t sizes[] = {8, 9};
+      if (rank != 0) {
+        // Rank 0 is what says so: this one may have left before.
+        shardrt_world_gather(member.world, 0, mine.data(), 8, nullptr, nullptr);
+        return;
+      }
+      EXPECT_EQ(
+          shardrt_world_gather(member.world, 0, mine.data(), 8, parts, sizes),
+          SHARDRT_MISMATCH);
+      std::string error = shardrt_world_error(member.world);
+      EXPECT_NE(error.find("expected 9 bytes of rank 1, got 8"),
+                std::string::npos)
+          << nameOf(way) << ": " << error;
+      EXPECT_EQ(one, std::string(9, '.'));
+    });
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Processes
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Core/World.h"
 #include "DeviceCalls.h"
 #include "ThreeSites.h"
 #include "shardrt/Devices.h"
@@ -41,6 +42,15 @@ struct TwoRanks {
 
   shardrt_program *program = nullptr;
 };
+
+/// What an artifact exports, by name.
+using Symbols = std::map<std::string, void *>;
+
+void *findSymbol(void *user, const char *symbol) {
+  auto &known = *static_cast<Symbols *>(user);
+  auto found = known.find(symbol);
+  return found == known.end() ? nullptr : found->second;
+}
 } // namespace
 
 TEST(Misuse, OfCrewsAndJobs) {
@@ -110,23 +120,40 @@ TEST(Misuse, OfPrograms) {
   for (int64_t length : {int64_t(-1), (int64_t(1) << 40) + 1}) {
     int64_t word = 0;
     char text[] = "{}";
-    std::map<std::string, void *> symbols = {
+    Symbols symbols = {
         {"shardc_main", reinterpret_cast<void *>(&callRankFunction)},
         {"shardc_sites", &word},
         {"shardc_sites_length", &length},
         {"shardc_strings", text},
         {"shardc_strings_length", &word},
         {"shardc_metadata", text}};
-    auto find = [](void *user, const char *symbol) -> void * {
-      auto &known = *static_cast<std::map<std::string, void *> *>(user);
-      auto found = known.find(symbol);
-      return found == known.end() ? nullptr : found->second;
-    };
-    EXPECT_EQ(shardrt_program_create_from(find, &symbols, &program, error,
+    EXPECT_EQ(shardrt_program_create_from(findSymbol, &symbols, &program, error,
                                           sizeof(error)),
               SHARDRT_ARTIFACT);
     EXPECT_STREQ(error, "the program: lengths of its tables make no sense");
   }
+  EXPECT_EQ(program, nullptr);
+}
+
+TEST(Misuse, OfProgramsForOtherProcessors) {
+  int64_t length = 0;
+  char text[] = "";
+  std::string metadata =
+      "{\"interface\":\"" SHARDC_INTERFACE "\",\"processor\":\"avx9000\"}";
+  Symbols symbols = {
+      {"shardc_main", reinterpret_cast<void *>(&callRankFunction)},
+      {"shardc_sites", &length},
+      {"shardc_sites_length", &length},
+      {"shardc_strings", text},
+      {"shardc_strings_length", &length},
+      {"shardc_metadata", metadata.data()}};
+  shardrt_program *program = nullptr;
+  EXPECT_EQ(shardrt_program_create_from(findSymbol, &symbols, &program, error,
+                                        sizeof(error)),
+            SHARDRT_ARTIFACT);
+  EXPECT_STREQ(error,
+               "the program: was compiled for a processor with avx9000, which "
+               "this one lacks: compile it here, or for less");
   EXPECT_EQ(program, nullptr);
 }
 
@@ -177,4 +204,60 @@ TEST(Misuse, OfExchangesInPlace) {
               std::string::npos)
         << world.error();
   }
+}
+
+namespace {
+void doNothing(shardrt_emulated_thread *, const int64_t *) {}
+
+/// A world whose only kernel is `kernel`, and which launches it on `blocks`
+/// blocks along y.
+std::string launch(shardrt_emulated_kernel kernel, int64_t blocks,
+                   int expected) {
+  auto code = std::make_unique<DeviceCode>();
+  DeviceCode::Kernel &twice = code->kernels.emplace_back();
+  twice.name = "twice";
+  twice.location = "double.py:7";
+  twice.threads = 32;
+  const int64_t traits[] = {0, 0};
+  code->functions = &kernel;
+  code->traits = traits;
+  TestWorld world(threeSites(2), 0, 60'000, 0, false, Way::Direct,
+                  std::move(code));
+  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+    return shardrt_launch(ctx, 0, 1, blocks, 1, nullptr, 0);
+  }),
+            expected);
+  return world.error();
+}
+} // namespace
+
+TEST(Misuse, OfKernels) {
+  EXPECT_EQ(launch(doNothing, 65535, SHARDRT_OK), "");
+  std::string error = launch(doNothing, 65536, SHARDRT_USAGE);
+  EXPECT_NE(error.find("a grid of 65536 blocks, at most 65535 are possible"),
+            std::string::npos)
+      << error;
+  error = launch(nullptr, 1, SHARDRT_ARTIFACT);
+  EXPECT_NE(error.find("is for GPUs that are not emulated"), std::string::npos)
+      << error;
+}
+
+TEST(Misuse, OfSharedValues) {
+  TestWorld world(threeSites(2), 0, 10'000, 0, false, Way::Sockets);
+  world.forEachMember([&](TestWorld::Member &member, int64_t rank) {
+    char error[256] = "";
+    std::string why;
+    // As no job_put writes it: 3 bytes, of which the first piece has 6.
+    if (rank == 0)
+      EXPECT_TRUE(member.job->job.store->set("shared/torn/1", "5bytes", why) &&
+                  member.job->job.store->set("shared/torn/0", "3", why))
+          << why;
+    void *data = nullptr;
+    int64_t bytes = 0;
+    EXPECT_EQ(shardrt_job_get(member.job, "torn", 5'000, &data, &bytes, error,
+                              sizeof(error)),
+              SHARDRT_LOST);
+    EXPECT_STREQ(error, "a damaged value of 'torn'");
+    EXPECT_EQ(data, nullptr);
+  });
 }
