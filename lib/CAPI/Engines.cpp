@@ -7,16 +7,18 @@
 using namespace shardc::capi;
 
 /// What there is when there is no memory for an error.
-static shardc_error noMemory{{Status::Memory, "out of memory", ""}};
+static shardc_error memoryError{{Status::Memory, "out of memory", ""}};
 
 shardc_error *shardc::capi::toError(MaybeFailure failure) {
   if (!failure)
     return nullptr;
+  if (failure.get() == noMemory())
+    return &memoryError;
   auto *error = new (std::nothrow) shardc_error{std::move(*failure)};
-  return error ? error : &noMemory;
+  return error ? error : &memoryError;
 }
 
-shardc_error *shardc::capi::outOfMemory() { return &noMemory; }
+shardc_error *shardc::capi::outOfMemory() { return &memoryError; }
 
 /// Reads which process of which job this is.
 static MaybeFailure readJob(const shardc_job_options &given, JobOptions &job) {
@@ -67,7 +69,7 @@ int shardc_api_version(void) { return SHARDC_API_VERSION; }
 const char *shardc_version(void) { return SHARDC_VERSION; }
 
 void shardc_error_destroy(shardc_error *error) {
-  if (error != &noMemory)
+  if (error != &memoryError)
     delete error;
 }
 

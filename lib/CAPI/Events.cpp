@@ -4,10 +4,6 @@
 
 using namespace shardc::capi;
 
-static MaybeFailure copyOf(const Failure *failure) {
-  return failure ? std::make_unique<Failure>(*failure) : nullptr;
-}
-
 extern "C" {
 
 void shardc_event_destroy(shardc_event *event) {

@@ -254,15 +254,14 @@ MaybeFailure Buffer::whenReady(std::function<void(const char *)> copy,
       copy(held->data);
     place.drop(held);
     if (!done)
-      return failed ? std::make_unique<Failure>(*failed) : nullptr;
+      return copyOf(failed);
     *done = failed ? ready : Event::ready();
     return nullptr;
   }
   Ref<Event> copied = Ref<Event>::adopt(new Event);
   *done = copied;
   ready->onReady([=, copy = std::move(copy), &place](const Failure *failed) {
-    MaybeFailure failure =
-        failed ? std::make_unique<Failure>(*failed) : nullptr;
+    MaybeFailure failure = copyOf(failed);
     auto shared = std::make_shared<MaybeFailure>(std::move(failure));
     kept->courier().post([=, &place] {
       if (!*shared)

@@ -7,6 +7,11 @@
 
 using namespace shardc::engine;
 
+Failure *shardc::engine::noMemory() {
+  static Failure failure = {Status::Memory, "out of memory", ""};
+  return &failure;
+}
+
 Ref<Event> Event::ready() {
   // Never deleted: this reference stays.
   static Event *const event = [] {
@@ -22,8 +27,13 @@ Event::Event() = default;
 Event::Event(Engine *engine) : engine(engine) {}
 
 Event::~Event() {
-  if (!isReady())
+  if (isReady())
+    return;
+  try {
     set(fail(Status::Lost, "the event was destroyed before it was set"));
+  } catch (const std::bad_alloc &) {
+    set(failForMemory());
+  }
 }
 
 const Failure *Event::await() const {

@@ -113,7 +113,7 @@ void Run::finish(void *user, int status, const char *error) {
     // It fails with what failed there, which may not be said yet.
     first->onReady([event](const Failure *failure) {
       assert(failure && "arguments that are well do not fail a run");
-      event->set(std::make_unique<Failure>(*failure));
+      event->set(copyOf(failure));
     });
   } else {
     event->set(status == SHARDRT_OK ? nullptr : failureOf(status, error));

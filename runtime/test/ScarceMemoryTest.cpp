@@ -1,75 +1,16 @@
 //===- ScarceMemoryTest.cpp - Memory that ends between two calls ----------===//
 //
-// This file gives the whole test an operator new that fails when it is told
-// to, on the thread that told it. Whatever the runtime allocates there ends
-// with status 9, on all ranks, and leaves it usable.
+// Whatever the runtime allocates ends with status 9 where it cannot be had, on
+// all ranks, and leaves it usable.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScarceMemory.h"
 #include "ThreeSites.h"
 #include "shardrt/Checkpoint.h"
-#include <new>
 
 using namespace shardrt;
 using namespace shardrt::test;
-
-namespace {
-/// Allocations of this thread that still succeed; all where negative.
-thread_local int64_t left = -1;
-/// Whether all that follow fail as well.
-thread_local bool isOut = false;
-
-/// Lets allocations of this thread fail: after `succeed` one, or all.
-class Scarce {
-public:
-  Scarce(int64_t succeed, bool staysOut) {
-    isOut = staysOut;
-    left = succeed;
-  }
-  ~Scarce() { left = -1; }
-};
-
-void *take(std::size_t bytes, std::size_t alignment) {
-  if (left == 0) {
-    left = isOut ? 0 : -1;
-    return nullptr;
-  }
-  left -= left > 0;
-  void *made = nullptr;
-  if (alignment <= alignof(std::max_align_t))
-    return std::malloc(std::max<std::size_t>(bytes, 1));
-  return posix_memalign(&made, alignment, bytes) ? nullptr : made;
-}
-} // namespace
-
-void *operator new(std::size_t bytes) {
-  if (void *made = take(bytes, 1))
-    return made;
-  throw std::bad_alloc();
-}
-void *operator new(std::size_t bytes, std::align_val_t alignment) {
-  if (void *made = take(bytes, static_cast<std::size_t>(alignment)))
-    return made;
-  throw std::bad_alloc();
-}
-void *operator new[](std::size_t bytes) { return operator new(bytes); }
-void *operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return operator new(bytes, alignment);
-}
-void operator delete(void *made) noexcept { std::free(made); }
-void operator delete(void *made, std::size_t) noexcept { std::free(made); }
-void operator delete(void *made, std::align_val_t) noexcept { std::free(made); }
-void operator delete(void *made, std::size_t, std::align_val_t) noexcept {
-  std::free(made);
-}
-void operator delete[](void *made) noexcept { std::free(made); }
-void operator delete[](void *made, std::size_t) noexcept { std::free(made); }
-void operator delete[](void *made, std::align_val_t) noexcept {
-  std::free(made);
-}
-void operator delete[](void *made, std::size_t, std::align_val_t) noexcept {
-  std::free(made);
-}
 
 TEST(ScarceMemory, OfACheckpointIsSaid) {
   char error[512] = "";

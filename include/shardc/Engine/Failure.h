@@ -29,13 +29,29 @@ struct Failure {
   std::string location; ///< "model.py:84:11"; empty where none is known
 };
 
+/// That memory has ended, which takes none to say.
+Failure *noMemory();
+
+struct DeleteFailure {
+  void operator()(Failure *failure) const {
+    if (failure != noMemory())
+      delete failure;
+  }
+};
+
 /// What functions return that can fail: nothing, or what failed.
-using MaybeFailure = std::unique_ptr<Failure>;
+using MaybeFailure = std::unique_ptr<Failure, DeleteFailure>;
+
+inline MaybeFailure failForMemory() { return MaybeFailure(noMemory()); }
 
 inline MaybeFailure fail(Status status, std::string message,
                          std::string location = {}) {
-  return std::make_unique<Failure>(
-      Failure{status, std::move(message), std::move(location)});
+  return MaybeFailure(
+      new Failure{status, std::move(message), std::move(location)});
+}
+/// Another of `failure`, which may be null.
+inline MaybeFailure copyOf(const Failure *failure) {
+  return failure ? MaybeFailure(new Failure(*failure)) : nullptr;
 }
 inline MaybeFailure usage(std::string message) {
   return fail(Status::Usage, std::move(message));
