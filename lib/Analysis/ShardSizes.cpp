@@ -251,6 +251,153 @@ OpFoldResult ShardSizes::of(Value buffer, int64_t dim) {
   return {};
 }
 
+namespace {
+/// Arithmetic that ends in one op and begins with one look-up, and whose other
+/// operands are numbers.
+class Arithmetic {
+public:
+  explicit Arithmetic(Operation *last) { isKnown = add(last); }
+  ~Arithmetic() {
+    for (Operation *probe : probes)
+      probe->destroy();
+  }
+  Arithmetic(const Arithmetic &) = delete;
+  Arithmetic &operator=(const Arithmetic &) = delete;
+
+  /// Null if it is none.
+  spmd::LookupOp lookup() const {
+    return isKnown ? leaf.getDefiningOp<spmd::LookupOp>() : spmd::LookupOp();
+  }
+
+  /// What it makes of `entry` in place of the look-up.
+  std::optional<int64_t> operator()(int64_t entry) const {
+    DenseMap<Value, Attribute> values;
+    values[leaf] = Builder(leaf.getContext()).getIndexAttr(entry);
+    Attribute last;
+    for (auto [op, probe] : llvm::zip_equal(ops, probes)) {
+      SmallVector<Attribute> numbers;
+      for (Value operand : op->getOperands()) {
+        Attribute known = values.lookup(operand);
+        if (!known)
+          matchPattern(operand, m_Constant(&known));
+        numbers.push_back(known);
+      }
+      SmallVector<OpFoldResult> results;
+      if (failed(probe->fold(numbers, results)) || results.size() != 1)
+        return std::nullopt;
+      last = dyn_cast<Attribute>(results.front());
+      if (auto operand = dyn_cast<Value>(results.front()))
+        for (auto [value, number] :
+             llvm::zip_equal(probe->getOperands(), numbers))
+          if (value == operand)
+            last = number;
+      if (!last)
+        return std::nullopt;
+      values[op->getResult(0)] = last;
+    }
+    return getConstantIntValue(OpFoldResult(last));
+  }
+
+  /// Beyond so many elements it goes on as before: what is linear with floors
+  /// and clamps changes its slope where a number in it says so, and its steps
+  /// come again after the product of its divisors.
+  int64_t reach() const { return 4 * (sum + 1) * divisors; }
+
+private:
+  bool add(Operation *op) {
+    constexpr size_t mostOps = 16;
+    if (llvm::is_contained(ops, op))
+      return true;
+    if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+        !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp,
+             arith::FloorDivSIOp, arith::CeilDivSIOp, arith::MaxSIOp,
+             arith::MinSIOp, arith::CmpIOp, arith::SelectOp>(op))
+      return false;
+    bool divides =
+        isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (std::optional<int64_t> number = getConstantIntValue(operand)) {
+        if (std::abs(*number) > mostNumber ||
+            (divides && i == 1 && *number < 1))
+          return false;
+        sum += std::abs(*number);
+        if (divides && i == 1)
+          divisors *= *number;
+        continue;
+      }
+      Operation *maker = operand.getDefiningOp();
+      // Of products and quotients one side is a number.
+      if (!maker || (divides && i == 1) ||
+          (isa<arith::MulIOp>(op) &&
+           !getConstantIntValue(op->getOperand(1 - i))))
+        return false;
+      if (isa<spmd::LookupOp>(maker)) {
+        if (leaf && leaf != operand)
+          return false;
+        leaf = operand;
+      } else if (!add(maker)) {
+        return false;
+      }
+    }
+    ops.push_back(op);
+    probes.push_back(op->clone());
+    return ops.size() <= mostOps && divisors <= mostNumber;
+  }
+
+  static constexpr int64_t mostNumber = 64;
+  Value leaf;
+  SmallVector<Operation *> ops, probes; ///< operands first
+  int64_t sum = 0, divisors = 1;
+  bool isKnown = false;
+};
+} // namespace
+
+/// Where `op` computes a size from itself: that one. Where it computes how many
+/// windows there are in what they read: how many that is. Of n windows of k
+/// elements, s apart, that is k + (n - 1) s elements, or none of none.
+OpFoldResult ShardSizes::windowsIn(Operation *op) {
+  if (!op->getResult(0).getType().isIndex())
+    return {};
+  Arithmetic count(op);
+  spmd::LookupOp lookup = count.lookup();
+  if (!lookup || !lookup.getFormula())
+    return {};
+  Formula read = lookup.getFormulaAttr().getFormula();
+  if (read.kind() != FormulaKind::Size)
+    return {};
+  auto makes = [&](int64_t most, auto entryOf) {
+    return llvm::all_of(llvm::seq_inclusive<int64_t>(0, most),
+                        [&](int64_t n) { return count(entryOf(n)) == n; });
+  };
+  if (makes(count.reach(), [](int64_t n) { return n; }))
+    return canonical(lookup);
+  if (read.operands()[0].kind() != FormulaKind::Positions)
+    return {};
+  const Formula &positions = read.operands()[0];
+  ArrayRef<int64_t> numbers = positions.numbers();
+  if (positions.operands().size() != 2 || numbers[1] < 1 || numbers[2] != 1 ||
+      positions.operands()[1].kind() != FormulaKind::Same)
+    return {};
+  const Formula &windows = positions.operands()[0];
+  ArrayRef<int64_t> window = positions.operands()[1].numbers();
+  int64_t apart = numbers[1], extent = window[1] - window[0];
+  if (extent < 1)
+    return {};
+  if (!makes(count.reach() + extent,
+             [&](int64_t n) { return n == 0 ? 0 : extent + (n - 1) * apart; }))
+    return {};
+  SmallVector<int64_t> table;
+  for (int64_t entry : lookup.getTable()) {
+    std::optional<int64_t> n = count(entry);
+    if (!n)
+      return {};
+    table.push_back(*n);
+  }
+  return lookUp(
+      op->getLoc(), table, lookup.getAxes(), lookup.getMeshAttr(),
+      spmd::FormulaAttr::get(op->getContext(), Formula::size(windows)));
+}
+
 /// The table of what `op` computes of numbers and of look-ups along the same
 /// axes.
 OpFoldResult ShardSizes::folded(Operation *op) {
@@ -321,6 +468,8 @@ OpFoldResult ShardSizes::canonical(Value size) {
     return known ? known : OpFoldResult(size);
   }
   OpFoldResult table = folded(op);
+  if (!table)
+    table = windowsIn(op);
   return table ? table : OpFoldResult(size);
 }
 

@@ -380,6 +380,16 @@ std::optional<Extent> Planner::extentOf(Value size) {
   }
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
     return extentOf(cast.getIn());
+  // At most what is left of it, or what it is clamped to: a dim's whole extent,
+  // which is what is known else, grows with the ranks.
+  if (isa_and_nonnull<arith::SubIOp, arith::DivSIOp, arith::FloorDivSIOp>(op)) {
+    std::optional<int64_t> number = getConstantIntValue(op->getOperand(1));
+    if (number && *number >= !isa<arith::SubIOp>(op))
+      return extentOf(op->getOperand(0));
+  }
+  if (isa_and_nonnull<arith::MaxSIOp>(op) &&
+      getConstantIntValue(op->getOperand(1)) == 0)
+    return extentOf(op->getOperand(0));
   auto dim = dyn_cast_or_null<memref::DimOp>(op);
   std::optional<int64_t> number =
       dim ? dim.getConstantIndex() : std::optional<int64_t>();

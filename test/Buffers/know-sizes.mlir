@@ -93,3 +93,71 @@ func.func @carried(%n: index) {
   }
   return
 }
+
+// -----
+
+// Rows with one of a neighbour on each side, of which windows of three rows read all: as many windows as rows. Two apart
+// likewise, with the quotient rounded down for numbers of either sign; and what is no less than 0 already.
+// CHECK-LABEL: func.func @windows(
+//   CHECK-DAG:   %[[ROWS:.*]] = spmd.lookup [5, 3] along ["x"] on @mesh by <size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>)>
+//   CHECK-DAG:   %[[READ:.*]] = spmd.lookup [7, 5] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 1, 1]
+//   CHECK-DAG:   %[[APART:.*]] = spmd.lookup [11, 7] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 2, 1]
+//   CHECK-DAG:   memref.alloc(%[[READ]]) : memref<?x1xf32>
+//   CHECK-DAG:   memref.alloc(%[[ROWS]]) : memref<?x2xf32>
+//   CHECK-DAG:   memref.alloc(%[[ROWS]]) : memref<?x3xf32>
+//   CHECK-DAG:   memref.alloc(%[[APART]]) : memref<?x4xf32>
+//       CHECK:   return
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>
+#three = #spmd.formula<same [0, 3]>
+spmd.mesh @mesh = <["x"=2]>
+func.func @windows() -> (memref<?x1xf32>, memref<?x2xf32>, memref<?x3xf32>, memref<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %minus = arith.constant -1 : index
+  %read = spmd.lookup [7, 5] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 1, 1] (#rows, #three)>)>
+  %whole = arith.maxsi %read, %c0 : index
+  %a = memref.alloc(%whole) : memref<?x1xf32>
+  %less = arith.subi %read, %c2 : index
+  %windows = arith.maxsi %less, %c0 : index
+  %b = memref.alloc(%windows) : memref<?x2xf32>
+  %apart = spmd.lookup [11, 7] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 2, 1] (#rows, #three)>)>
+  %0 = arith.subi %apart, %c3 : index
+  %1 = arith.cmpi slt, %0, %c0 : index
+  %2 = arith.subi %minus, %0 : index
+  %3 = arith.select %1, %2, %0 : index
+  %4 = arith.divsi %3, %c2 : index
+  %5 = arith.subi %minus, %4 : index
+  %6 = arith.select %1, %5, %4 : index
+  %7 = arith.addi %6, %c1 : index
+  %8 = arith.maxsi %7, %c0 : index
+  %c = memref.alloc(%8) : memref<?x3xf32>
+  %d = memref.alloc(%apart) : memref<?x4xf32>
+  return %a, %b, %c, %d : memref<?x1xf32>, memref<?x2xf32>, memref<?x3xf32>, memref<?x4xf32>
+}
+
+// -----
+
+// One row less than windows need; and windows of three where four were read: neither is the rows' number for all sizes.
+// CHECK-LABEL: func.func @other_numbers(
+//       CHECK:   %[[LESS:.*]] = arith.subi
+//       CHECK:   memref.alloc(%[[LESS]]) : memref<?x2xf32>
+//       CHECK:   %[[MORE:.*]] = arith.maxsi
+//       CHECK:   memref.alloc(%[[MORE]]) : memref<?x3xf32>
+//       CHECK:   return
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 8]>)>
+spmd.mesh @mesh = <["x"=2]>
+func.func @other_numbers() -> (memref<?x2xf32>, memref<?x3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %read = spmd.lookup [7, 5] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 1, 1] (#rows, #spmd.formula<same [0, 3]>)>)>
+  %less = arith.subi %read, %c2 : index
+  %a = memref.alloc(%less) : memref<?x2xf32>
+  %more = spmd.lookup [8, 6] along ["x"] on @mesh by <size (#spmd.formula<positions [-1, 1, 1] (#rows, #spmd.formula<same [0, 4]>)>)>
+  %0 = arith.subi %more, %c2 : index
+  %1 = arith.maxsi %0, %c0 : index
+  %b = memref.alloc(%1) : memref<?x3xf32>
+  return %a, %b : memref<?x2xf32>, memref<?x3xf32>
+}

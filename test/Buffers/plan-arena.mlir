@@ -57,3 +57,24 @@ module {
     return
   }
 }
+
+// -----
+
+// What is left of a size that follows from what is bound takes no more than that, in every binding: not the whole dim,
+// which is 1024 on any number of ranks.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 256 : i64,
+//  CHECK-SAME:   spmd.arena_plan = [#spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>)>]>]
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
+module {
+  spmd.mesh @mesh = <["x"=16]>
+  func.func @main() {
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %0 = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %1 = arith.subi %0, %c3 : index
+    %2 = arith.maxsi %1, %c0 : index
+    %a = memref.alloc(%2) : memref<?xf32>
+    "test.use"(%a) : (memref<?xf32>) -> ()
+    return
+  }
+}

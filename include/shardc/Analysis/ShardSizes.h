@@ -61,6 +61,7 @@ private:
   mlir::OpFoldResult ofLoop(mlir::Value carried, mlir::Value initial,
                             mlir::Value yielded, int64_t dim);
   mlir::OpFoldResult folded(mlir::Operation *op);
+  mlir::OpFoldResult windowsIn(mlir::Operation *op);
 
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
