@@ -14,6 +14,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -453,6 +454,22 @@ OpFoldResult ShardSizes::folded(Operation *op) {
   return lookUp(op->getLoc(), table, first.getAxes(), first.getMeshAttr(), {});
 }
 
+/// Whether `op` is the sum of its two operands.
+static bool addsTwo(Operation *op) {
+  if (op->getNumOperands() != 2)
+    return false;
+  auto apply = dyn_cast<affine::AffineApplyOp>(op);
+  if (!apply)
+    return isa<arith::AddIOp>(op);
+  AffineMap map = apply.getAffineMap();
+  auto operand = [&](unsigned i) {
+    return i < map.getNumDims()
+               ? getAffineDimExpr(i, op->getContext())
+               : getAffineSymbolExpr(i - map.getNumDims(), op->getContext());
+  };
+  return map.getResult(0) == operand(0) + operand(1);
+}
+
 OpFoldResult ShardSizes::canonical(Value size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return Builder(size.getContext()).getIndexAttr(*number);
@@ -470,18 +487,40 @@ OpFoldResult ShardSizes::canonical(Value size) {
   OpFoldResult table = folded(op);
   if (!table)
     table = windowsIn(op);
+  if (!table && addsTwo(op))
+    table = sum(canonical(op->getOperand(0)), canonical(op->getOperand(1)));
   return table ? table : OpFoldResult(size);
 }
 
 /// What `overflows` computes, entry by entry.
 OpFoldResult ShardSizes::combine(OpFoldResult x, OpFoldResult y,
-                                 Combine overflows) {
+                                 Combine overflows, bool isSum) {
   std::optional<int64_t> a = getConstantIntValue(x), b = getConstantIntValue(y);
   auto tableOf = [](OpFoldResult size) {
     auto value = dyn_cast<Value>(size);
     return value ? value.getDefiningOp<spmd::LookupOp>() : spmd::LookupOp();
   };
   spmd::LookupOp first = tableOf(x), second = tableOf(y);
+  // What follows from a binding has a formula: sums of two sizes do.
+  auto sizeOf = [](spmd::LookupOp lookup) {
+    Formula formula;
+    if (lookup && lookup.getFormula())
+      formula = lookup.getFormulaAttr().getFormula();
+    return formula && formula.kind() == FormulaKind::Size
+               ? formula.operands()[0]
+               : Formula();
+  };
+  if (Formula left = sizeOf(first), right = sizeOf(second);
+      isSum && left && right && first.getAxes() == second.getAxes() &&
+      first.getMeshAttr() == second.getMeshAttr()) {
+    SmallVector<int64_t> table;
+    for (auto [m, n] : llvm::zip_equal(first.getTable(), second.getTable()))
+      table.push_back(m + n);
+    return lookUp(
+        first.getLoc(), table, first.getAxes(), first.getMeshAttr(),
+        spmd::FormulaAttr::get(function.getContext(),
+                               Formula::size(joinedFormula(left, right))));
+  }
   if ((!a && !first) || (!b && !second) || (first && first.getFormula()) ||
       (second && second.getFormula()) ||
       (first && second &&
@@ -511,7 +550,7 @@ OpFoldResult ShardSizes::product(OpFoldResult x, OpFoldResult y) {
 }
 
 OpFoldResult ShardSizes::sum(OpFoldResult x, OpFoldResult y) {
-  return combine(x, y, llvm::AddOverflow<int64_t>);
+  return combine(x, y, llvm::AddOverflow<int64_t>, /*isSum=*/true);
 }
 
 OpFoldResult ShardSizes::difference(OpFoldResult x, OpFoldResult y) {

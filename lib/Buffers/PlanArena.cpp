@@ -380,6 +380,17 @@ std::optional<Extent> Planner::extentOf(Value size) {
   }
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
     return extentOf(cast.getIn());
+  if (isa_and_nonnull<arith::MulIOp>(op)) {
+    std::optional<Extent> result = extentOf(op->getOperand(0)),
+                          other = extentOf(op->getOperand(1));
+    if (!result || !other ||
+        llvm::MulOverflow(result->unit, other->unit, result->unit) ||
+        llvm::MulOverflow(result->ofOneBinding, other->ofOneBinding,
+                          result->ofOneBinding))
+      return std::nullopt;
+    result->sizes.append(other->sizes);
+    return result;
+  }
   // At most what is left of it, or what it is clamped to: a dim's whole extent,
   // which is what is known else, grows with the ranks.
   if (isa_and_nonnull<arith::SubIOp, arith::DivSIOp, arith::FloorDivSIOp>(op)) {

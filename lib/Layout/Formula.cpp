@@ -21,6 +21,7 @@ using namespace shardc;
 // Kinds of shardc/Layout/TravelFormula.h.
 static constexpr auto kHull = FormulaKind(23);   ///< intervals
 static constexpr auto kPacked = FormulaKind(24); ///< boundaries
+static constexpr auto kJoined = FormulaKind(25); ///< intervals
 
 /// As many as ranks that a site table can have.
 static constexpr int64_t mostShards = 65536;
@@ -42,7 +43,7 @@ struct KindInfo {
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 25> infos = {{
+  static constexpr std::array<KindInfo, 26> infos = {{
       {"given", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
@@ -68,6 +69,7 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"longest", Sort::Intervals, 0, 1, Sort::Boundaries},
       {"hull", Sort::Intervals, 0, 2, Sort::Intervals},
       {"packed", Sort::Boundaries, 0, 1, Sort::Intervals},
+      {"joined", Sort::Intervals, 0, 2, Sort::Intervals},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -436,6 +438,9 @@ Formula shardc::hullFormula(Formula first, Formula second) {
     return first;
   return Formula::make(kHull, {}, {std::move(first), std::move(second)});
 }
+Formula shardc::joinedFormula(Formula first, Formula second) {
+  return Formula::make(kJoined, {}, {std::move(first), std::move(second)});
+}
 Formula Formula::rotate(Formula intervals, int64_t shift,
                         std::vector<int64_t> places) {
   if (shift == 0)
@@ -471,6 +476,10 @@ std::pair<int64_t, int64_t> Formula::range() const {
     auto [least, greatest] = operands()[0].range();
     auto [low, high] = operands()[1].range();
     return {std::min(least, low), std::max(greatest, high)};
+  }
+  if (kind() == kJoined) {
+    auto [least, greatest] = operands()[0].range();
+    return {least, saturate(Wide(greatest) + lengthOf(operands()[1]).second)};
   }
   switch (kind()) {
   case FormulaKind::Same:
@@ -868,6 +877,10 @@ static Interval intervalOf(const Formula &formula,
     return {std::min(first.begin, second.begin),
             std::max(first.end, second.end)};
   }
+  if (formula.kind() == kJoined)
+    return {operands[0].begin,
+            saturate(Wide(operands[0].begin) + operands[0].size() +
+                     operands[1].size())};
   switch (formula.kind()) {
   case FormulaKind::Positions: {
     IndexMap map;

@@ -51,7 +51,7 @@ public:
 private:
   using Combine = llvm::function_ref<bool(int64_t, int64_t, int64_t &)>;
   mlir::OpFoldResult combine(mlir::OpFoldResult x, mlir::OpFoldResult y,
-                             Combine overflows);
+                             Combine overflows, bool isSum = false);
   /// A table or its formula, and axes.
   using Key = std::pair<mlir::Attribute, mlir::Attribute>;
   mlir::OpFoldResult lookUp(mlir::Location loc, llvm::ArrayRef<int64_t> table,

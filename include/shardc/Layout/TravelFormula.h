@@ -19,6 +19,8 @@ Formula hullFormula(Formula first, Formula second);
 /// sides together, whatever is bound. Then the least intervals that contain
 /// both are not much more than they are.
 bool lieTogether(const Formula &a, const Formula &b, int64_t most);
+/// Intervals: from the begin of the first on, as many as are in both.
+Formula joinedFormula(Formula first, Formula second);
 /// Boundaries: one shard for each of `intervals`, as long as it, one behind the
 /// other.
 Formula packedFormula(Formula intervals);

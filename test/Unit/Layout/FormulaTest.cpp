@@ -218,6 +218,32 @@ TEST(Formula, WhatTwoPartsNeedOfABlock) {
   }
 }
 
+TEST(Formula, AsManyAsAreInTwoParts) {
+  Random random(12);
+  for (int round = 0; round < 500; ++round) {
+    int64_t shards = random(1, 5), size = random(0, 30),
+            least = random(0, size), from = random(0, size);
+    Boundaries given = random.cut(size, shards);
+    Formula blocks = Formula::shards(Formula::given(0, 0, size), {0}),
+            front = Formula::kept(blocks, Formula::same({0, least})),
+            back = Formula::kept(blocks, Formula::same({from, size})),
+            both = joinedFormula(front, back);
+    BoundTable found = evaluate(both, given, shards),
+               count = evaluate(Formula::size(both), given, shards);
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      int64_t elements = 0;
+      for (int64_t i = given.shard(shard).begin; i < given.shard(shard).end;
+           ++i)
+        elements += (i < least) + (i >= from);
+      ASSERT_EQ(found.intervals[shard].size(), elements);
+      ASSERT_EQ(count.numbers[shard], elements);
+      auto [low, high] = both.range();
+      ASSERT_LE(low, found.intervals[shard].begin);
+      ASSERT_GE(high, found.intervals[shard].end);
+    }
+  }
+}
+
 TEST(Formula, WhatStandsBeforeIsInItsRange) {
   Formula blocks = Formula::shards(Formula::given(0, 0, 12), {0}),
           hull = hullFormula(Formula::same({-3, 1}), blocks);
