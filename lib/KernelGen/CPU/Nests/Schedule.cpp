@@ -683,6 +683,27 @@ static bool movesShort(const Nest &nest) {
          llvm::all_of(nest.outputs, isShort) && count >= (1 << 14);
 }
 
+/// True if a nest writes functions down as formulas, for enough elements to be
+/// worth the code of several vectors.
+static bool computesFormulas(const Nest &nest) {
+  linalg::GenericOp main = nest.main;
+  if (nest.reduces() || nest.epilogue)
+    return false;
+  int64_t count = 1;
+  for (const Dim &dim : nest.dims)
+    count *= dim.size.guess();
+  // The block of a group of rows is done again for the next rows.
+  bool repeats = main->getParentOfType<LoopLikeOpInterface>();
+  auto isFormula = [](Operation &op) {
+    return op.getDialect()->getNamespace() == "math" &&
+           !isa<math::AbsFOp, math::AbsIOp, math::SqrtOp, math::FmaOp,
+                math::FloorOp, math::CeilOp, math::RoundEvenOp,
+                math::CopySignOp>(op);
+  };
+  return count >= (repeats ? 1 << 8 : 1 << 11) &&
+         llvm::any_of(main.getBody()->without_terminator(), isFormula);
+}
+
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
                         bool dotBf16) {
   unsigned width = 32;
@@ -707,6 +728,20 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
     };
     if (wide.turns && isCut(wide.vec) && isCut(wide.row))
       return wide;
+  }
+  // A formula waits for itself; vectors side by side do not wait for each
+  // other.
+  constexpr int64_t kSideBySide = 4;
+  if (schedule.lanes == vectorBits / width && !schedule.turns &&
+      computesFormulas(nest)) {
+    int64_t size = nest.dims[schedule.vec].size.guess();
+    int64_t lanes = kSideBySide * schedule.lanes,
+            least = llvm::alignTo(size, schedule.lanes),
+            idle = llvm::alignTo(size, lanes) - least;
+    if (6 * idle <= least) {
+      schedule = choose(lanes);
+      schedule.vectors = 1;
+    }
   }
   return schedule;
 }

@@ -1,0 +1,85 @@
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=512 | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: shard-opt %s --spmd-generate-cpu-kernels=vector-bits=256 | FileCheck %s --check-prefixes=CHECK,SHORT
+#id = affine_map<(i) -> (i)>
+#two = affine_map<(i, j) -> (i, j)>
+
+// A function becomes a long formula, which waits for itself: it is written for
+// four registers side by side, with one mask for what is left over.
+// CHECK-LABEL: func @formula(
+//        WIDE:   math.exp {{.*}} : vector<64xf32>
+//    WIDE-NOT:   math.exp
+//        WIDE:   vector.create_mask {{.*}} : vector<64xi1>
+//        WIDE:   math.exp {{.*}} : vector<64xf32>
+//    WIDE-NOT:   math.exp
+//       SHORT:   math.exp {{.*}} : vector<32xf32>
+func.func @formula(%x: memref<5000xf32>, %y: memref<5000xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<5000xf32>) outs(%y : memref<5000xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// Of f64 half as many lanes are four registers.
+// CHECK-LABEL: func @double(
+//        WIDE:   math.exp {{.*}} : vector<32xf64>
+//       SHORT:   math.exp {{.*}} : vector<16xf64>
+func.func @double(%x: memref<4096xf64>, %y: memref<4096xf64>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<4096xf64>) outs(%y : memref<4096xf64>) {
+  ^bb0(%a: f64, %out: f64):
+    %0 = math.exp %a : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
+
+// A root is an instruction.
+// CHECK-LABEL: func @instruction(
+//   CHECK-NOT:   vector<64xf32>
+//   CHECK-NOT:   vector<32xf32>
+//       CHECK:   return
+func.func @instruction(%x: memref<5000xf32>, %y: memref<5000xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<5000xf32>) outs(%y : memref<5000xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// For few numbers the code is not worth it, unless they are some of many.
+// CHECK-LABEL: func @few(
+//        WIDE:   math.exp {{.*}} : vector<16xf32>
+//        WIDE:   scf.for
+//        WIDE:   math.exp {{.*}} : vector<64xf32>
+func.func @few(%x: memref<1024xf32>, %y: memref<1024xf32>, %z: memref<1024xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %many = arith.constant 100 : index
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<1024xf32>) outs(%y : memref<1024xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  scf.for %i = %zero to %many step %one {
+    linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<1024xf32>) outs(%z : memref<1024xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+    }
+  }
+  return
+}
+
+// Rows of 70, apart from one another, would be five registers of eight.
+// CHECK-LABEL: func @idle(
+//        WIDE:   math.exp {{.*}} : vector<16xf32>
+func.func @idle(%x: memref<100x70xf32, strided<[128, 1]>>, %y: memref<100x70xf32, strided<[128, 1]>>) {
+  linalg.generic {indexing_maps = [#two, #two], iterator_types = ["parallel", "parallel"]} ins(%x : memref<100x70xf32, strided<[128, 1]>>) outs(%y : memref<100x70xf32, strided<[128, 1]>>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
