@@ -147,7 +147,7 @@ def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
     ```
   }];
   let options = [Option<"permutes", "permutes", "int64_t", /*default=*/"0",
-                        "Lanes of f32 that the CPU permutes in one instruction, so that tables of eight numbers are cheap: 8 (AVX2), 16 (AVX-512) or none.">];
+                        "Lanes of f32 that the CPU permutes in one instruction, so that tables of as many numbers are cheap: 8 (AVX2), 16 (AVX-512) or none.">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }

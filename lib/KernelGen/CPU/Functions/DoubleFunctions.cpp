@@ -13,24 +13,6 @@ using namespace mlir;
 
 namespace shardc::functions {
 
-/// A polynomial by pairs of terms: of long formulas few are under way at a
-/// time, so that they wait for Horner's chain.
-static Num pairwise(Num x, ArrayRef<double> coefficients) {
-  SmallVector<Num> terms;
-  for (size_t i = 0; i < coefficients.size(); i += 2)
-    terms.push_back(i + 1 < coefficients.size()
-                        ? fma(x, coefficients[i + 1], x.of(coefficients[i]))
-                        : x.of(coefficients[i]));
-  for (Num power = x * x; terms.size() > 1; power = power * power) {
-    SmallVector<Num> next;
-    for (size_t i = 0; i < terms.size(); i += 2)
-      next.push_back(i + 1 < terms.size() ? fma(power, terms[i + 1], terms[i])
-                                          : terms[i]);
-    terms = next;
-  }
-  return terms.front();
-}
-
 /// The first terms, which are most of it, by Horner's rule.
 static Num longPolynomial(Num x, ArrayRef<double> first,
                           ArrayRef<double> others) {

@@ -24,6 +24,11 @@ using Formula = llvm::function_ref<Num(Num)>;
 /// only if a lane needs it.
 Num mostly(Num x, Mask inside, Formula common, Formula rare);
 
+/// A polynomial by pairs of terms: of long formulas few are under way at a
+/// time, so that they wait for Horner's chain.
+Num pairwise(Num x, llvm::ArrayRef<Num> coefficients);
+Num pairwise(Num x, llvm::ArrayRef<double> coefficients);
+
 /// A polynomial whose coefficients differ lane by lane: products cost more than
 /// choices.
 Num eitherPolynomial(Mask c, Num x, llvm::ArrayRef<double> yes,

@@ -91,10 +91,9 @@ static Num expTail(Num r) {
 }
 
 /// The same to fewer digits, where it is not all of the result.
-static Num shortExpTail(Num r) {
-  return polynomial(
-      r, {0x1p-1, 0x1.55548ap-3, 0x1.5554e4p-5, 0x1.123e54p-7, 0x1.6d517p-10});
-}
+static constexpr double kShortExpTail[] = {0x1p-1, 0x1.55548ap-3, 0x1.5554e4p-5,
+                                           0x1.123e54p-7, 0x1.6d517p-10};
+static Num shortExpTail(Num r) { return polynomial(r, kShortExpTail); }
 
 /// 2^n for normal results.
 static Num powerOfTwo(Bits n, Num like) {
@@ -118,6 +117,23 @@ static Num expm1Single(Num x) {
   Num far = (sum.hi + (sum.lo + fma(power, at.low + tail, base.lo))) * 2.0;
   Num near = x + tail;
   return copySign(choose(abs(x) < 0.34f, near, far), x);
+}
+
+Num pairwise(Num x, ArrayRef<Num> coefficients) {
+  SmallVector<Num> terms(coefficients);
+  for (Num power = x; terms.size() > 1; power = power * power) {
+    SmallVector<Num> next;
+    for (size_t i = 0; i < terms.size(); i += 2)
+      next.push_back(i + 1 < terms.size() ? fma(power, terms[i + 1], terms[i])
+                                          : terms[i]);
+    terms = next;
+  }
+  return terms.front();
+}
+
+Num pairwise(Num x, ArrayRef<double> coefficients) {
+  return pairwise(
+      x, llvm::map_to_vector(coefficients, [&](double c) { return x.of(c); }));
 }
 
 Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double> no) {
@@ -463,91 +479,116 @@ static Num erfcSingle(Num x) {
 // erfc where registers can be permuted
 //===----------------------------------------------------------------------===//
 
-/// A number for each of eight pieces of the positive numbers.
-using Table = double[8];
-
-/// The entry of `table` that the low three bits of `piece` name, lane by lane:
-/// one instruction for a register of 8 lanes, or of up to `widest`, its
-/// elements chosen by number.
-static Num lookup(Bits piece, const Table &table, int64_t widest) {
-  ImplicitLocOpBuilder &b = *piece.b;
-  Type type = piece.v.getType(), f32 = b.getF32Type(), i32 = b.getI32Type();
-  auto shape = dyn_cast<VectorType>(type);
-  int64_t lanes = shape ? shape.getNumElements() : 1;
-  constexpr int64_t kEntries = std::size(Table{});
+/// What `one` makes of operands of `width` lanes, a register's, for operands of
+/// any shape; `one` gives f32.
+static Num byRegisters(ImplicitLocOpBuilder &b, ValueRange operands,
+                       int64_t width,
+                       llvm::function_ref<Value(ValueRange)> one) {
+  auto shape = dyn_cast<VectorType>(operands.front().getType());
+  int64_t lanes = shape ? shape.getNumElements() : 1,
+          padded = llvm::alignTo(lanes, width);
   // Lanes side by side, as many as whole registers have.
-  int64_t width = lanes % 16 == 0 && widest >= 16 ? 16 : kEntries;
-  int64_t padded = llvm::alignTo(lanes, width);
-  Value flat = shape ? vector::ShapeCastOp::create(
-                           b, VectorType::get({lanes}, i32), piece.v)
-                           .getResult()
-                     : vector::BroadcastOp::create(
-                           b, VectorType::get({padded}, i32), piece.v)
-                           .getResult();
-  if (shape && padded != lanes) {
-    SmallVector<int64_t> from(padded);
-    for (auto [at, lane] : llvm::enumerate(from))
-      lane = int64_t(at) % lanes;
-    flat = vector::ShuffleOp::create(b, flat, flat, from);
+  SmallVector<Value> flat;
+  for (Value operand : operands) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    if (!shape) {
+      flat.push_back(vector::BroadcastOp::create(
+          b, VectorType::get({padded}, element), operand));
+      continue;
+    }
+    Value line = vector::ShapeCastOp::create(
+        b, VectorType::get({lanes}, element), operand);
+    if (padded != lanes) {
+      SmallVector<int64_t> from(padded);
+      for (auto [at, lane] : llvm::enumerate(from))
+        lane = int64_t(at) % lanes;
+      line = vector::ShuffleOp::create(b, line, line, from);
+    }
+    flat.push_back(line);
   }
-  auto row = VectorType::get({width}, f32);
-  // Where a register has twice as many, it does not matter which one is taken.
-  SmallVector<float> numbers;
-  while (int64_t(numbers.size()) < width)
-    numbers.append(std::begin(table), std::end(table));
-  Value entries = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(row, ArrayRef<float>(numbers)));
-  StringRef name =
-      width == 16 ? "llvm.x86.avx512.permvar.sf.512" : "llvm.x86.avx2.permps";
-  auto permuted = [&](Value at) -> Value {
-    return LLVM::CallIntrinsicOp::create(b, row, b.getStringAttr(name),
-                                         ValueRange{entries, at})
-        .getResult(0);
-  };
-  Value chosen;
+  Value result;
   if (padded == width) {
-    chosen = permuted(flat);
+    result = one(flat);
   } else {
-    auto all = VectorType::get({padded}, f32);
-    chosen = splat(b, all, b.getFloatAttr(f32, 0));
+    result = splat(b, VectorType::get({padded}, b.getF32Type()),
+                   b.getF32FloatAttr(0));
+    SmallVector<int64_t, 1> size{width}, stride{1};
     for (int64_t at = 0; at < padded; at += width) {
-      Value part = vector::ExtractStridedSliceOp::create(
-          b, flat, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{width},
-          ArrayRef<int64_t>{1});
-      chosen = vector::InsertStridedSliceOp::create(b, permuted(part), chosen,
-                                                    ArrayRef<int64_t>{at},
-                                                    ArrayRef<int64_t>{1});
+      SmallVector<Value> parts;
+      for (Value line : flat)
+        parts.push_back(vector::ExtractStridedSliceOp::create(
+            b, line, ArrayRef<int64_t>{at}, size, stride));
+      result = vector::InsertStridedSliceOp::create(
+          b, one(parts), result, ArrayRef<int64_t>{at}, stride);
     }
   }
   if (!shape)
-    return {&b, vector::ExtractOp::create(b, chosen, 0)};
+    return {&b, vector::ExtractOp::create(b, result, 0)};
   if (padded != lanes) {
     auto first = llvm::to_vector(llvm::seq<int64_t>(lanes));
-    chosen = vector::ShuffleOp::create(b, chosen, chosen, first);
+    result = vector::ShuffleOp::create(b, result, result, first);
   }
-  return {&b, vector::ShapeCastOp::create(b, shape.clone(f32), chosen)};
+  return {&b,
+          vector::ShapeCastOp::create(b, shape.clone(b.getF32Type()), result)};
 }
 
-/// log(exp(a^2) erfc(a)) = start + h p(h), h = a - middle: a table for the
-/// middles of the pieces, one for the starts, which have few bits, and one for
-/// each coefficient of p. The pieces are those of 1 + 1.4375 a that two numbers
-/// 2^n and 1.5 2^n enclose.
-struct ScaledErfc {
-  Num start, rise, h;
+/// The entry of `table` that the lowest bits of `piece` name, lane by lane: one
+/// instruction for a register of as many lanes as there are entries, 8 (AVX2)
+/// or 16 (AVX-512).
+static Num lookup(Bits piece, ArrayRef<double> table) {
+  ImplicitLocOpBuilder &b = *piece.b;
+  auto row = VectorType::get({int64_t(table.size())}, b.getF32Type());
+  Value entries = arith::ConstantOp::create(
+      b,
+      DenseElementsAttr::get(row, ArrayRef<float>(SmallVector<float>(table))));
+  StringRef name = table.size() == 16 ? "llvm.x86.avx512.permvar.sf.512"
+                                      : "llvm.x86.avx2.permps";
+  return byRegisters(b, piece.v, table.size(), [&](ValueRange at) -> Value {
+    return LLVM::CallIntrinsicOp::create(b, row, b.getStringAttr(name),
+                                         ValueRange{entries, at.front()})
+        .getResult(0);
+  });
+}
 
-  ScaledErfc(Num a, ArrayRef<Table> tables, int64_t widest)
-      : start(a), rise(a), h(a) {
-    Bits piece = fma(a, 1.4375, a.of(1)).bits() >> 22;
-    h = a - lookup(piece, tables[0], widest);
-    start = lookup(piece, tables[1], widest);
-    rise = lookup(piece, tables.back(), widest);
-    for (const Table &table : llvm::reverse(tables.drop_front(2).drop_back()))
-      rise = fma(rise, h, lookup(piece, table, widest));
+/// `value` 2^n for a whole n, perhaps below the normal numbers, by AVX-512.
+static Num scale(Num value, Num n) {
+  ImplicitLocOpBuilder &b = *value.b;
+  auto row = VectorType::get({16}, b.getF32Type());
+  Value all = arith::ConstantOp::create(b, b.getI16IntegerAttr(-1)),
+        asSet = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
+  StringAttr name = b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512");
+  return byRegisters(b, {value.v, n.v}, 16, [&](ValueRange of) -> Value {
+    return LLVM::CallIntrinsicOp::create(
+               b, row, name, ValueRange{of[0], of[1], of[0], all, asSet})
+        .getResult(0);
+  });
+}
+
+/// start + h p(h), h = a - middle, on as many pieces of the positive numbers: a
+/// table for the middles, one for the starts, which have few bits, and one for
+/// each coefficient of p. The pieces are the octaves of 1 + 1.4375 a, in equal
+/// parts.
+template <size_t kPieces> struct Piecewise {
+  Num start, p, h;
+
+  Piecewise(Num a, ArrayRef<double[kPieces]> tables) : start(a), p(a), h(a) {
+    constexpr int64_t kOctaves = 4;
+    Bits piece = fma(a, 1.4375, a.of(1)).bits() >>
+                 (23 - llvm::Log2_64(kPieces / kOctaves));
+    h = a - lookup(piece, tables[0]);
+    start = lookup(piece, tables[1]);
+    SmallVector<Num> coefficients;
+    for (ArrayRef<double> table : tables.drop_front(2))
+      coefficients.push_back(lookup(piece, table));
+    p = pairwise(h, coefficients);
   }
+  /// The value, less the start and plus `number`.
+  Num from(Num number) const { return fma(p, h, number); }
 };
 
-/// Right to 0.97 units in the last place.
-static constexpr Table kScaledErfc[] = {
+/// log(exp(a^2) erfc(a)): erfc is right to 0.97 units in the last place by the
+/// first, to 0.9 by the second.
+static constexpr double kScaledErfc8[][8] = {
     {0x1.0b2844p+0, 0x1.bd655ep+0, 0x1.642edap+1, 0x1.0b2ecep+2, 0x1.90b674p+2,
      0x1.1f3ca2p+3, 0x1.ee021ep-4, 0x1.0b2a84p-1},
     {-0x1.c11bp-1, -0x1.402c8p+0, -0x1.a6fa8p+0, -0x1.039fp+1, -0x1.35a5p+1,
@@ -566,59 +607,129 @@ static constexpr Table kScaledErfc[] = {
      0x1.e19ddap-20, 0x1.189f7ap-22, 0x1.06a3c8p-8, -0x1.bd79c6p-12},
     {0x1.5d865ap-18, -0x1.ba1102p-16, -0x1.2c8bbp-17, -0x1.ea4e24p-20,
      -0x1.ce065ep-23, -0x1.9764a8p-26, -0x1.b242a2p-7, 0x1.c27beep-11}};
+static constexpr double kScaledErfc16[][16] = {
+    {0x1.bc719cp-1, 0x1.38a262p+0, 0x1.918fdep+0, 0x1.eac844p+0, 0x1.38293ep+1,
+     0x1.902406p+1, 0x1.e914bap+1, 0x1.20c6acp+2, 0x1.64a846p+2, 0x1.be418p+2,
+     0x1.0ba17ep+3, 0x1.341698p+3, 0x1.692bf8p-4, 0x1.0e2b36p-2, 0x1.bbe216p-2,
+     0x1.36ffdap-1},
+    {-0x1.8662p-1, -0x1.f7a9p-1, -0x1.2b3dp+0, -0x1.546a8p+0, -0x1.88f6p+0,
+     -0x1.c20c8p+0, -0x1.f1dp+0, -0x1.0d198p+1, -0x1.2723p+1, -0x1.431fcp+1,
+     -0x1.5a048p+1, -0x1.6bd1cp+1, -0x1.8c4p-4, -0x1.18cap-2, -0x1.b6d6p-2,
+     -0x1.24c4p-1},
+    {-0x1.5d827cp-1, -0x1.2685dcp-1, -0x1.fa4b42p-2, -0x1.b97eccp-2,
+     -0x1.704f2ap-2, -0x1.2c645cp-2, -0x1.f859f6p-3, -0x1.b1ecfap-3,
+     -0x1.648582p-3, -0x1.1ff67ep-3, -0x1.e2fc46p-4, -0x1.a4f746p-4,
+     -0x1.110f5cp+0, -0x1.e9d41cp-1, -0x1.baf35ep-1, -0x1.916e4ep-1},
+    {0x1.65402ap-3, 0x1.0e706ep-3, 0x1.a2a78ep-4, 0x1.49b4bp-4, 0x1.dc5f38p-5,
+     0x1.47135ep-5, 0x1.d6642p-6, 0x1.60d304p-6, 0x1.e27c3cp-7, 0x1.3dce4cp-7,
+     0x1.c17d2p-8, 0x1.568de4p-8, 0x1.592d16p-2, 0x1.28e9cap-2, 0x1.00c434p-2,
+     0x1.bb2bcp-3},
+    {-0x1.82bc08p-5, -0x1.133d64p-5, -0x1.8d0c72p-6, -0x1.21ff68p-6,
+     -0x1.75b5ap-7, -0x1.bb730ep-8, -0x1.15eep-8, -0x1.6fc75p-9,
+     -0x1.a7723ep-10, -0x1.cb0c2ap-11, -0x1.13309ep-11, -0x1.6fe80cp-12,
+     -0x1.8945dep-4, -0x1.53cec2p-4, -0x1.23fe88p-4, -0x1.f07934p-5},
+    {0x1.756d82p-7, 0x1.06ed14p-7, 0x1.6e5b84p-8, 0x1.fda3d8p-9, 0x1.2d4af4p-9,
+     0x1.3cb38p-10, 0x1.5fb45cp-11, 0x1.9f2936p-12, 0x1.96f558p-13,
+     0x1.6e3ac2p-14, 0x1.761614p-15, 0x1.b84798p-16, 0x1.38590cp-6,
+     0x1.27426p-6, 0x1.0b6c2ep-6, 0x1.d59c9ep-7},
+    {-0x1.22c6f8p-9, -0x1.a7ab86p-10, -0x1.315224p-10, -0x1.aea2e8p-11,
+     -0x1.d9f46ap-12, -0x1.c7af46p-13, -0x1.c82b2ap-14, -0x1.e4d494p-15,
+     -0x1.9beb8p-16, -0x1.359a5ep-17, -0x1.0e9d1ep-18, -0x1.136476p-19,
+     -0x1.29a82ap-9, -0x1.1e5028p-9, -0x1.79b93cp-9, -0x1.9f9c2ap-9},
+    {0x1.01636ep-12, 0x1.452bb8p-12, 0x1.bfda0ap-13, 0x1.31472p-13,
+     0x1.5faedap-14, 0x1.3d2bc2p-15, 0x1.26eefep-16, 0x1.1a294ap-17,
+     0x1.a3f512p-19, 0x1.09f94p-20, 0x1.96ff2p-22, 0x1.39346cp-23,
+     -0x1.26e0ccp-8, -0x1.c596f6p-9, 0x1.f3cd18p-11, 0x1.0de27ap-9},
+};
 
-/// To some more digits than floats of 16 bits have.
-static constexpr Table kShortScaledErfc[] = {
-    {0x1.0b2844p+0, 0x1.bd655ep+0, 0x1.642edap+1, 0x1.0b2ecep+2, 0x1.90b674p+2,
-     0x1.1f3ca2p+3, 0x1.5c3ef6p-3, 0x1.0b2a84p-1},
-    {-0x1.c11bp-1, -0x1.402c8p+0, -0x1.a6fa8p+0, -0x1.039fp+1, -0x1.35a5p+1,
-     -0x1.62f34p+1, -0x1.747p-3, -0x1.0191p-1},
-    {-0x1.4044dap-1, -0x1.d88636p-2, -0x1.4b2448p-2, -0x1.d1c7f8p-3,
-     -0x1.3f3da8p-3, -0x1.c2d32cp-4, -0x1.036a26p+0, -0x1.a51a36p-1},
-    {0x1.366a42p-3, 0x1.737588p-4, 0x1.87ecfep-5, 0x1.94285p-6, 0x1.84dee6p-7,
-     0x1.884466p-8, 0x1.41ce26p-2, 0x1.dc6034p-3},
-    {-0x1.46721p-5, -0x1.539ac4p-6, -0x1.1d779p-7, -0x1.bf3e18p-9,
-     -0x1.34bd86p-10, -0x1.c1cf3ap-12, -0x1.70095ep-4, -0x1.0d194ep-4},
-    {0x1.3c3906p-7, 0x1.3453d4p-8, 0x1.bb6f12p-10, 0x1.0ef1bap-11,
-     0x1.17fb96p-13, 0x1.240ce2p-15, 0x1.312774p-6, 0x1.f6a3aap-7},
-    {-0x1.f4ee5p-10, -0x1.00c2cp-10, -0x1.4d07ccp-12, -0x1.4bc368p-14,
-     -0x1.020caep-16, -0x1.8b0e6cp-19, -0x1.29f37cp-10, -0x1.2bef08p-9}};
+/// The logarithm of erfc(a) to the base 2, to some more digits than floats of
+/// 16 bits have.
+static constexpr double kErfcLog8[][8] = {
+    {0x1.0b362ep+0, 0x1.bd3824p+0, 0x1.642f7ap+1, 0x1.0b246p+2, 0x1.90b1d8p+2,
+     0x1.1da2c2p+3, 0x1.67287ap-3, 0x1.0af9cep-1},
+    {-0x1.6b33p+1, -0x1.8ab7cp+2, -0x1.b1c36p+3, -0x1.c0fea8p+4, -0x1.e05448p+5,
+     -0x1.dbc2d4p+6, -0x1.420ep-2, -0x1.1e1ap+0},
+    {-0x1.f5017p+1, -0x1.6bc6b4p+2, -0x1.0fdcd8p+3, -0x1.8be7dcp+3,
+     -0x1.24a372p+4, -0x1.9ea3cep+4, -0x1.f68fa4p+0, -0x1.587eaep+1},
+    {-0x1.395c04p+0, -0x1.4fd1dap+0, -0x1.5fa886p+0, -0x1.68376ep+0,
+     -0x1.6cf20cp+0, -0x1.6f185ep+0, -0x1.fb95d6p-1, -0x1.1b650ep+0},
+    {-0x1.d6e3cap-5, -0x1.ea2d8ap-6, -0x1.9be0c8p-7, -0x1.42d67p-8,
+     -0x1.bda926p-10, -0x1.48ee5cp-11, -0x1.084e5ep-3, -0x1.845dc6p-4},
+    {0x1.c62846p-7, 0x1.ba3abcp-8, 0x1.388fep-9, 0x1.81128p-11, 0x1.85532cp-13,
+     0x1.a6007p-15, 0x1.b88c1cp-6, 0x1.6ad8acp-6},
+    {-0x1.66ed9cp-9, -0x1.798314p-10, -0x1.de72e4p-12, -0x1.d58c9cp-14,
+     -0x1.6fe69cp-16, -0x1.4fb24ap-18, -0x1.bbd8bep-10, -0x1.adae78p-9},
+    {0x1.716ac6p-12, 0x1.0d9ecep-12, 0x1.590b9ep-14, 0x1.1cd9e6p-16,
+     0x1.5a5e86p-19, 0x1.b42da6p-22, -0x1.8247cp-10, -0x1.624ad8p-12},
+};
+static constexpr double kErfcLog16[][16] = {
+    {0x1.bd0646p-1, 0x1.37b4eep+0, 0x1.90d19ap+0, 0x1.e9c3d2p+0, 0x1.37a296p+1,
+     0x1.90b082p+1, 0x1.e9b766p+1, 0x1.2161b8p+2, 0x1.642cbep+2, 0x1.bd38aap+2,
+     0x1.0b208ap+3, 0x1.33e628p+3, 0x1.615412p-4, 0x1.0be11ap-2, 0x1.bdd6dap-2,
+     0x1.381c8cp-1},
+    {-0x1.1874cp+1, -0x1.c70c8p+1, -0x1.4e23cp+2, -0x1.cc91ap+2, -0x1.5872cp+3,
+     -0x1.0aceep+4, -0x1.7ecbd8p+4, -0x1.04408p+5, -0x1.800f48p+5,
+     -0x1.25d37cp+6, -0x1.a1b912p+6, -0x1.135422p+7, -0x1.2dc8p-3, -0x1.f708p-2,
+     -0x1.c9ccp-1, -0x1.5d0fp+0},
+    {-0x1.bf00cep+1, -0x1.160cf8p+2, -0x1.4ed61p+2, -0x1.8928a6p+2,
+     -0x1.e2d928p+2, -0x1.2e904p+3, -0x1.6c9c98p+3, -0x1.ab409cp+3,
+     -0x1.04f302p+4, -0x1.446986p+4, -0x1.841c1cp+4, -0x1.be9406p+4,
+     -0x1.ca233ap+0, -0x1.118666p+1, -0x1.4062ecp+1, -0x1.71c0c4p+1},
+    {-0x1.30f6bap+0, -0x1.406cbap+0, -0x1.4b80a4p+0, -0x1.5385d4p+0,
+     -0x1.5bcd1ep+0, -0x1.629dbep+0, -0x1.66bfeap+0, -0x1.6967ecp+0,
+     -0x1.6be0dep+0, -0x1.6dbb74p+0, -0x1.6ec9a2p+0, -0x1.6f65b6p+0,
+     -0x1.e94294p-1, -0x1.06090ep+0, -0x1.14df2ep+0, -0x1.218e3ep+0},
+    {-0x1.172a3p-4, -0x1.8f3b1cp-5, -0x1.1fad82p-5, -0x1.a496f8p-6,
+     -0x1.101cbp-6, -0x1.406898p-7, -0x1.911ec2p-8, -0x1.088052p-8,
+     -0x1.3579dep-9, -0x1.4f3052p-10, -0x1.92097ep-11, -0x1.0af626p-11,
+     -0x1.1c3088p-3, -0x1.eb530cp-4, -0x1.a4c188p-4, -0x1.65a62ep-4},
+    {0x1.0d3ee8p-6, 0x1.7d68e4p-7, 0x1.09a68ap-7, 0x1.716514p-8, 0x1.b704acp-9,
+     0x1.c9b00cp-10, 0x1.fbc95p-11, 0x1.2b49ep-11, 0x1.29fedp-12,
+     0x1.0cb244p-13, 0x1.105384p-14, 0x1.4b4b4ep-15, 0x1.c1d1c8p-6,
+     0x1.a9c3d8p-6, 0x1.81858cp-6, 0x1.52bad2p-6},
+};
 
 /// `value` 2^n is erfc of |x|, n in the low bits of `shifted`.
-static Num erfcOf(Num x, Num value, Num shifted) {
-  // 2^n may be below the normal numbers.
-  Num power = asFloat((shifted.bits() << 23) + 0x5F800000, x);
-  value = value * power * 0x1p-64;
+template <size_t kPieces> static Num erfcOf(Num x, Num value, Num shifted) {
+  if (kPieces == 16) {
+    value = scale(value, shifted - kRounder);
+  } else {
+    // 2^n may be below the normal numbers.
+    Num power = asFloat((shifted.bits() << 23) + 0x5F800000, x);
+    value = value * power * 0x1p-64;
+  }
   return choose(x < 0.0, 2.0 - value, value);
 }
 
 /// exp(-a^2 + log(...)): of a large number the relative error is that of its
 /// exponent, so what the roundings of a^2, r and 1 + r lose is carried along.
-template <int64_t kWidest> static Num erfcPermuting(Num x) {
+template <size_t kPieces>
+static Num erfcBy(ArrayRef<double[kPieces]> tables, Num x) {
   Num a = smaller(abs(x), x.of(10.1));
   Num square = a * a, lost = fma(a, a, -square);
-  ScaledErfc scaled(a, kScaledErfc, kWidest);
-  Num shifted = fma(fma(scaled.rise, scaled.h, scaled.start) - square,
-                    0x1.715476p+0, x.of(kRounder));
+  Piecewise<kPieces> scaled(a, tables);
+  Num shifted =
+      fma(scaled.from(scaled.start) - square, 0x1.715476p+0, x.of(kRounder));
   Num n = shifted - kRounder;
   Num most = fma(n, -kShortLn2High, scaled.start) - square;
-  Num less = fma(scaled.rise, scaled.h, fma(n, x.of(-kShortLn2Low), -lost));
+  Num less = scaled.from(fma(n, x.of(-kShortLn2Low), -lost));
   Num r = most + less;
-  Num w = fma(r * r, shortExpTail(r), less - (r - most));
+  Num w = fma(r * r, pairwise(r, kShortExpTail), less - (r - most));
   Pair sum = fastSum(x.of(1), r);
-  return erfcOf(x, sum.hi + (sum.lo + w), shifted);
+  return erfcOf<kPieces>(x, sum.hi + (sum.lo + w), shifted);
 }
 
-template <int64_t kWidest> static Num erfcOfNarrow(Num x) {
+template <size_t kPieces>
+static Num narrowErfcBy(ArrayRef<double[kPieces]> tables, Num x) {
   Num a = smaller(abs(x), x.of(10.1));
-  ScaledErfc scaled(a, kShortScaledErfc, kWidest);
-  // The square of a number of 16 bits is exact.
-  Num log = fma(scaled.rise, scaled.h, scaled.start) - a * a;
-  Num shifted = fma(log, 0x1.715476p+0, x.of(kRounder));
-  Num r = fma(shifted - kRounder, -0x1.62e43p-1, log);
-  Num tail = polynomial(
-      r, {0x1.ffff3cp-2, 0x1.5554cap-3, 0x1.56cfa4p-5, 0x1.121f36p-7});
-  return erfcOf(x, fma(r * r, tail, r) + 1.0, shifted);
+  Piecewise<kPieces> log(a, tables);
+  Num shifted = log.from(log.start) + kRounder;
+  Num r = log.from(log.start - (shifted - kRounder));
+  return erfcOf<kPieces>(
+      x,
+      pairwise(r, {1.0, 0x1.62e43p-1, 0x1.ebf9a8p-3, 0x1.c6af72p-5,
+                   0x1.3cf04cp-7, 0x1.5f0dccp-10}),
+      shifted);
 }
 
 /// Of a normal number, or of one whose root and quotient are not corrected.
@@ -659,16 +770,18 @@ const llvm::StringMap<Unary> &singleFunctions() {
 }
 
 const llvm::StringMap<Unary> &permutingFunctions(int64_t lanes) {
-  static const llvm::StringMap<Unary> eight = {{"math.erfc", erfcPermuting<8>}};
+  static const llvm::StringMap<Unary> eight = {
+      {"math.erfc", [](Num x) { return erfcBy<8>(kScaledErfc8, x); }}};
   static const llvm::StringMap<Unary> sixteen = {
-      {"math.erfc", erfcPermuting<16>}};
+      {"math.erfc", [](Num x) { return erfcBy<16>(kScaledErfc16, x); }}};
   return lanes >= 16 ? sixteen : eight;
 }
 
 const llvm::StringMap<Unary> &narrowFunctions(int64_t lanes) {
-  static const llvm::StringMap<Unary> eight = {{"math.erfc", erfcOfNarrow<8>}};
+  static const llvm::StringMap<Unary> eight = {
+      {"math.erfc", [](Num x) { return narrowErfcBy<8>(kErfcLog8, x); }}};
   static const llvm::StringMap<Unary> sixteen = {
-      {"math.erfc", erfcOfNarrow<16>}};
+      {"math.erfc", [](Num x) { return narrowErfcBy<16>(kErfcLog16, x); }}};
   return lanes >= 16 ? sixteen : eight;
 }
 
