@@ -47,6 +47,27 @@ static bool mayHaveLongNan(Value value, int &fuel) {
   });
 }
 
+/// Words of 16 bits. Those of two registers are picked by one instruction.
+static Value upperHalves(functions::Bits words) {
+  ImplicitLocOpBuilder &b = *words.b;
+  Type half = functions::withElement(words.v.getType(), b.getI16Type());
+  auto shape = dyn_cast<VectorType>(half);
+  int64_t count = shape ? shape.getNumElements() : 1;
+  if (count < 32) {
+    Value upper = arith::ShRUIOp::create(b, words.v, words.of(16).v);
+    return arith::TruncIOp::create(b, half, upper);
+  }
+  Value line = vector::ShapeCastOp::create(
+      b, VectorType::get({count}, b.getI32Type()), words.v);
+  line = vector::BitCastOp::create(
+      b, VectorType::get({2 * count}, b.getI16Type()), line);
+  SmallVector<int64_t> odd(count);
+  for (auto [at, half] : llvm::enumerate(odd))
+    half = 2 * int64_t(at) + 1;
+  line = vector::ShuffleOp::create(b, line, line, odd);
+  return vector::ShapeCastOp::create(b, shape, line);
+}
+
 static void roundToBFloat(arith::TruncFOp op) {
   constexpr int64_t kUpper = 0xFFFF0000;
   ImplicitLocOpBuilder b(op.getLoc(), op);
@@ -68,13 +89,10 @@ static void roundToBFloat(arith::TruncFOp op) {
               .v});
       user->erase();
     }
-  if (!op.use_empty()) {
-    Type half = functions::withElement(op.getType(), b.getI16Type());
-    Value upper = arith::ShRUIOp::create(b, word.v, word.of(16).v);
-    upper = arith::TruncIOp::create(b, half, upper);
+  if (!op.use_empty())
     op.replaceAllUsesWith(
-        arith::BitcastOp::create(b, op.getType(), upper).getResult());
-  }
+        arith::BitcastOp::create(b, op.getType(), upperHalves(word))
+            .getResult());
   op.erase();
 }
 
