@@ -1,6 +1,7 @@
 //===- CrewTest.cpp - Threads of ranks that worlds share ------------------===//
 
 #include "Core/Cores.h"
+#include "Core/World.h"
 #include "ThreeSites.h"
 #include <algorithm>
 #include <atomic>
@@ -1013,4 +1014,44 @@ TEST(Crew, CoresAreThoseThatControlGroupsAllow) {
   EXPECT_GE(shardrt_num_cores(), 1);
   EXPECT_LE(shardrt_num_cores(),
             std::max(1u, std::thread::hardware_concurrency()));
+}
+
+TEST(Cores, WorkIsSpread) {
+  auto spread = [](std::vector<int64_t> work, int64_t cores,
+                   std::vector<int64_t> now) {
+    return spreadOverCores(work, cores, now);
+  };
+  using Cores = std::vector<int64_t>;
+  // Three and one together have as much as four.
+  EXPECT_EQ(spread({300, 0, 400, 100}, 2, {0, 1, 2, 3}), (Cores{1, 0, 0, 1}));
+  EXPECT_EQ(spread({400, 0, 400, 0}, 2, {0, 1, 0, 1}), (Cores{0, 0, 1, 0}));
+  // What differs by a tenth is not worth a move.
+  EXPECT_EQ(spread({100, 104, 98, 101}, 2, {0, 1, 2, 3}), (Cores{0, 1, 2, 3}));
+  EXPECT_EQ(spread({0, 0, 0}, 2, {0, 1, 2}), (Cores{0, 1, 2}));
+  EXPECT_EQ(spread({5, 1}, 1, {0, 1}), (Cores{0, 1}));
+}
+
+// Of twice as many ranks as cores two have work, and would share a core.
+TEST(Cores, RanksWithWorkAreSentApart) {
+  int64_t cores = countCores();
+  if (cores < 2)
+    GTEST_SKIP() << "one core";
+  TestWorld world(makeTable({2 * cores}, {}));
+  volatile int64_t sum = 0;
+  int status = world.run(
+      [&](shardrt_context *ctx) -> int {
+        if (shardrt_rank(ctx) % cores != 0)
+          return SHARDRT_OK;
+        int64_t mine = 0;
+        for (int64_t i = 0; i < 1'000'000; ++i) {
+          volatile int64_t next = mine + i;
+          mine = next;
+        }
+        sum = mine;
+        return SHARDRT_OK;
+      },
+      4);
+  ASSERT_EQ(status, SHARDRT_OK) << world.error();
+  Crew &crew = *world.world->world->crew;
+  EXPECT_NE(crew.place(0).core % cores, crew.place(cores).core % cores);
 }

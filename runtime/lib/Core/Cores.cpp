@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <thread>
 #ifdef __linux__
@@ -65,6 +66,29 @@ int64_t shardrt::countGrantedCores() {
   }
 #endif
   return cores;
+}
+
+std::vector<int64_t> shardrt::spreadOverCores(std::span<const int64_t> work,
+                                              int64_t cores,
+                                              std::span<const int64_t> now) {
+  std::vector<size_t> order(work.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return work[a] > work[b]; });
+  std::vector<int64_t> load(cores), found(work.size());
+  for (size_t thread : order) {
+    auto least = std::min_element(load.begin(), load.end());
+    *least += work[thread];
+    found[thread] = least - load.begin();
+  }
+  std::vector<int64_t> before(cores);
+  for (size_t thread = 0; thread < work.size(); ++thread)
+    before[now[thread] % cores] += work[thread];
+  int64_t most = *std::max_element(load.begin(), load.end()),
+          mostBefore = *std::max_element(before.begin(), before.end());
+  if (most >= mostBefore - mostBefore / 10)
+    found.assign(now.begin(), now.end());
+  return found;
 }
 
 void shardrt::moveToCore([[maybe_unused]] int64_t index,

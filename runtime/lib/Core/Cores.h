@@ -3,7 +3,9 @@
 #define SHARDRT_CORE_CORES_H
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace shardrt {
 
@@ -21,6 +23,13 @@ int64_t coresOfGroup(const std::string &root, std::string group);
 /// the core of the one that woke them, and those that wait for each other there
 /// look busy enough for the system to leave them.
 void moveToCore(int64_t index, bool bind);
+
+/// A core, 0 to `cores` - 1, for each of some threads with so much work a step:
+/// the largest first, each to the core that has least. `now`, where they are,
+/// if the busiest core would save less than a tenth.
+std::vector<int64_t> spreadOverCores(std::span<const int64_t> work,
+                                     int64_t cores,
+                                     std::span<const int64_t> now);
 
 } // namespace shardrt
 

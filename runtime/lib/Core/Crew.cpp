@@ -84,7 +84,15 @@ static void wake(std::atomic<uint32_t> &word) {
 
 Crew::Place::Place(int64_t index, int64_t ranks, const Options &options)
     : pool(options.first + index, ranks, options.pin, options.threads),
-      alone(1, {}, {}), index(index) {}
+      alone(1, {}, {}), index(index), core(options.first + index) {}
+
+void Crew::Place::follow() {
+  int64_t wanted = core.load(std::memory_order_relaxed);
+  if (wanted == sentTo)
+    return;
+  sentTo = wanted;
+  moveToCore(wanted * pool.width(), /*bind=*/false);
+}
 
 Crew::Crew(int64_t count, Options options)
     : options(options),
@@ -212,9 +220,10 @@ bool Crew::takeTurn(Place &place) {
     }
     sleepWhile(place.state, state);
     state = place.state.load();
-    if (!options.pin && Place::hasWork(state))
-      moveToCore((options.first + place.index) * place.pool.width(),
-                 /*bind=*/false);
+    if (!options.pin && Place::hasWork(state)) {
+      place.sentTo = -1;
+      place.follow();
+    }
   }
 }
 

@@ -94,6 +94,11 @@ public:
     /// What a rank meets alone.
     LocalGroup alone;
     const int64_t index;
+    /// Where its thread is sent when it wakes up, and when this changes,
+    /// counted round.
+    std::atomic<int64_t> core;
+    /// Its thread goes there, if it was sent elsewhere before.
+    void follow();
 
   private:
     friend class Crew;
@@ -106,6 +111,7 @@ public:
     Task *first = nullptr, *last = nullptr;
     std::atomic<bool> isLost{false}; ///< changes under it
     bool hasEnded = false;           ///< its thread; guarded by `watching`
+    int64_t sentTo = -1;             ///< the thread's
   };
 
   Crew(int64_t places, Options options);
@@ -115,6 +121,7 @@ public:
   int64_t size() const { return static_cast<int64_t>(places.size()); }
   Place &place(int64_t index) { return *places[index]; }
   bool isShared() const { return options.isShared; }
+  bool isPinned() const { return options.pin; }
   Team *team() const { return options.team.get(); }
 
   /// Why nothing can be asked of it; 0 if it can.

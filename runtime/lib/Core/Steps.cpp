@@ -8,6 +8,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Clock.h"
+#include "Core/Cores.h"
 #include "Core/World.h"
 #include <algorithm>
 #include <cstring>
@@ -197,11 +198,32 @@ bool World::replayStep(shardrt_context &ctx, Replay how) {
   return false;
 }
 
+void World::weighStep(const shardrt_context &ctx, int64_t busy) {
+  busyNs[ctx.rank].store(busy, std::memory_order_relaxed);
+  if (weighed.fetch_add(1) + 1 != contexts.size())
+    return;
+  weighed.store(0);
+  std::vector<int64_t> work, now;
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    work.push_back(busyNs[i].load(std::memory_order_relaxed));
+    now.push_back(crew->place(places[i]).core.load(std::memory_order_relaxed));
+  }
+  std::vector<int64_t> cores = spreadOverCores(work, countCores(), now);
+  for (size_t i = 0; i < contexts.size(); ++i)
+    crew->place(places[i]).core.store(cores[i], std::memory_order_relaxed);
+}
+
 bool World::runStep(shardrt_context &ctx, void *const *inputs,
                     void *const *outputs) {
   int status = SHARDRT_LOST;
   std::string why;
   bool isTimed = ctx.numRanks > 1;
+  // The first few steps, and now and then one.
+  bool isWeighed =
+      sharesCores && (ctx.steps.steps < 3 || ctx.steps.steps % 64 == 0);
+  if (sharesCores)
+    crew->place(places[ctx.rank]).follow();
+  int64_t busy = isWeighed ? threadNs() : 0;
   int64_t began = isTimed ? nowNs() : 0;
   int64_t waitedBefore = isTimed ? ctx.comm->waited() : 0;
   try {
@@ -214,6 +236,8 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
       tally(ctx.steps.total_ns, nowNs() - began);
       tally(ctx.steps.wait_ns, ctx.comm->waited() - waitedBefore);
     }
+    if (isWeighed)
+      weighStep(ctx, threadNs() - busy);
     if (status != SHARDRT_OK)
       why = "left its step with status " + std::to_string(status);
   } catch (const std::exception &e) {

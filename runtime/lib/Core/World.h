@@ -227,6 +227,9 @@ private:
   /// The work of a step that was recorded, once more.
   bool replayStep(shardrt_context &ctx, Replay how);
   bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
+  /// Notes what processor time a step took a rank, and has threads of ranks
+  /// that share cores change places where one has most of the work.
+  void weighStep(const shardrt_context &ctx, int64_t busyNs);
   /// What a failure of the group comes to, in words.
   void tellFailure(const Run &run, std::string &error,
                    std::vector<std::string> &rankErrors) const;
@@ -246,6 +249,11 @@ private:
 
   std::vector<int64_t> places; ///< by context
   std::vector<size_t> order;   ///< contexts by place
+  /// Ranks have no core each; the system's own balance takes tens of
+  /// milliseconds to see who has work and who only waits.
+  bool sharesCores = false;
+  std::vector<std::atomic<int64_t>> busyNs; ///< of the last weighed step
+  std::atomic<size_t> weighed{0};           ///< ranks, since the last change
 
   std::mutex mutex;                  ///< guards what follows
   std::condition_variable ended;     ///< a run has
