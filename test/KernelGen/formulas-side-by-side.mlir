@@ -83,3 +83,22 @@ func.func @idle(%x: memref<100x70xf32, strided<[128, 1]>>, %y: memref<100x70xf32
   }
   return
 }
+
+// Of what is stored past the caches memory is what an exponential waits for, and
+// not a power.
+// CHECK-LABEL: func @far(
+//        WIDE:   math.exp {{.*}} : vector<16xf32>
+//        WIDE:   math.powf {{.*}} : vector<64xf32>
+func.func @far(%x: memref<16777216xf32>, %y: memref<16777216xf32>, %z: memref<16777216xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<16777216xf32>) outs(%y : memref<16777216xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    linalg.yield %0 : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : memref<16777216xf32>) outs(%z : memref<16777216xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.powf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}

@@ -11,6 +11,7 @@
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <numeric>
@@ -683,25 +684,51 @@ static bool movesShort(const Nest &nest) {
          llvm::all_of(nest.outputs, isShort) && count >= (1 << 14);
 }
 
+/// What `op` takes a core of AVX-512 for an element, in hundredths of a
+/// nanosecond, if it is written as a formula; else 0. By
+/// docs/Results/functions.
+static int64_t formulaTime(Operation &op) {
+  if (op.getDialect()->getNamespace() != "math" ||
+      isa<math::AbsFOp, math::AbsIOp, math::SqrtOp, math::FmaOp, math::FloorOp,
+          math::CeilOp, math::RoundEvenOp, math::CopySignOp>(op))
+    return 0;
+  int64_t time = llvm::StringSwitch<int64_t>(op.getName().getStringRef())
+                     .Case("math.powf", 150)
+                     .Cases({"math.asinh", "math.acosh", "math.atanh"}, 80)
+                     .Cases({"math.sinh", "math.cosh", "math.erfc"}, 50)
+                     .Cases({"math.tan", "math.cbrt"}, 40)
+                     .Case("math.atan2", 30)
+                     .Cases({"math.erf", "math.expm1", "math.log1p"}, 24)
+                     .Case("math.tanh", 19)
+                     .Default(16);
+  return getElementTypeOrSelf(op.getResult(0).getType()).isF64() ? 3 * time
+                                                                 : time;
+}
+
 /// True if a nest writes functions down as formulas, for enough elements to be
-/// worth the code of several vectors.
-static bool computesFormulas(const Nest &nest) {
+/// worth the code of several vectors, and memory is not what it waits for.
+static bool waitsForFormulas(const Nest &nest) {
   linalg::GenericOp main = nest.main;
   if (nest.reduces() || nest.epilogue)
     return false;
-  int64_t count = 1;
+  int64_t count = 1, time = 0, bytes = 0;
   for (const Dim &dim : nest.dims)
     count *= dim.size.guess();
   // The block of a group of rows is done again for the next rows.
   bool repeats = main->getParentOfType<LoopLikeOpInterface>();
-  auto isFormula = [](Operation &op) {
-    return op.getDialect()->getNamespace() == "math" &&
-           !isa<math::AbsFOp, math::AbsIOp, math::SqrtOp, math::FmaOp,
-                math::FloorOp, math::CeilOp, math::RoundEvenOp,
-                math::CopySignOp>(op);
-  };
-  return count >= (repeats ? 1 << 8 : 1 << 11) &&
-         llvm::any_of(main.getBody()->without_terminator(), isFormula);
+  for (Operation &op : main.getBody()->without_terminator()) {
+    time += formulaTime(op);
+    // A quotient goes with the exponential of a logistic function.
+    if (time && isa<arith::DivFOp>(op))
+      time += getElementTypeOrSelf(op.getResult(0).getType()).isF64() ? 9 : 3;
+  }
+  for (ArrayRef<Access> accesses : {ArrayRef(nest.inputs), nest.stores()})
+    for (const Access &access : accesses)
+      bytes += elementBytes(access.element);
+  // 32 bytes a nanosecond.
+  bool isFar = llvm::is_contained(nest.far, true);
+  return time > (isFar ? 100 * bytes / 32 : 0) &&
+         count >= (repeats ? 1 << 8 : 1 << 11);
 }
 
 Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
@@ -733,7 +760,7 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
   // other.
   constexpr int64_t kSideBySide = 4;
   if (schedule.lanes == vectorBits / width && !schedule.turns &&
-      computesFormulas(nest)) {
+      waitsForFormulas(nest)) {
     int64_t size = nest.dims[schedule.vec].size.guess();
     int64_t lanes = kSideBySide * schedule.lanes,
             least = llvm::alignTo(size, schedule.lanes),
