@@ -1031,27 +1031,45 @@ TEST(Cores, WorkIsSpread) {
   EXPECT_EQ(spread({5, 1}, 1, {0, 1}), (Cores{0, 1}));
 }
 
-// Of twice as many ranks as cores two have work, and would share a core.
+namespace {
+/// Of twice as many ranks as cores the first and the one that would share its
+/// core have work.
+struct TwoOfMany {
+  const int64_t cores = countCores();
+  TestWorld world{makeTable({2 * cores}, {})};
+  RankFunction step = [this](shardrt_context *ctx) -> int {
+    volatile int64_t sum = 0;
+    for (int64_t i = 0; shardrt_rank(ctx) % cores == 0 && i < 1'000'000; ++i)
+      sum = sum + i;
+    return SHARDRT_OK;
+  };
+  bool areApart() const {
+    Crew &crew = *world.world->world->crew;
+    return crew.place(0).core % cores != crew.place(cores).core % cores;
+  }
+};
+} // namespace
+
 TEST(Cores, RanksWithWorkAreSentApart) {
-  int64_t cores = countCores();
-  if (cores < 2)
+  TwoOfMany two;
+  if (two.cores < 2)
     GTEST_SKIP() << "one core";
-  TestWorld world(makeTable({2 * cores}, {}));
-  volatile int64_t sum = 0;
-  int status = world.run(
-      [&](shardrt_context *ctx) -> int {
-        if (shardrt_rank(ctx) % cores != 0)
-          return SHARDRT_OK;
-        int64_t mine = 0;
-        for (int64_t i = 0; i < 1'000'000; ++i) {
-          volatile int64_t next = mine + i;
-          mine = next;
-        }
-        sum = mine;
-        return SHARDRT_OK;
-      },
-      4);
-  ASSERT_EQ(status, SHARDRT_OK) << world.error();
-  Crew &crew = *world.world->world->crew;
-  EXPECT_NE(crew.place(0).core % cores, crew.place(cores).core % cores);
+  EXPECT_FALSE(two.areApart());
+  ASSERT_EQ(two.world.run(two.step, 4), SHARDRT_OK) << two.world.error();
+  EXPECT_TRUE(two.areApart());
+}
+
+// The caller's own thread does all ranks, and stays where it is.
+TEST(Cores, CallersAreNotSent) {
+  TwoOfMany two;
+  void *input = &two.step;
+  std::vector<void *const *> inputs(2 * two.cores, &input);
+  char error[256] = "";
+  for (int run = 0; run < 4; ++run)
+    ASSERT_EQ(shardrt_world_run_here(two.world.world, inputs.data(),
+                                     inputs.data(), nullptr, error,
+                                     sizeof(error)),
+              SHARDRT_OK)
+        << error;
+  EXPECT_FALSE(two.areApart());
 }

@@ -218,10 +218,12 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
   int status = SHARDRT_LOST;
   std::string why;
   bool isTimed = ctx.numRanks > 1;
-  // The first few steps, and now and then one.
+  // On the caller's thread ranks take turns. The first few steps are weighed,
+  // and now and then one.
+  bool canMove = sharesCores && ctx.group->size() == ctx.numRanks;
   bool isWeighed =
-      sharesCores && (ctx.steps.steps < 3 || ctx.steps.steps % 64 == 0);
-  if (sharesCores)
+      canMove && (ctx.steps.steps < 3 || ctx.steps.steps % 64 == 0);
+  if (canMove)
     crew->place(places[ctx.rank]).follow();
   int64_t busy = isWeighed ? threadNs() : 0;
   int64_t began = isTimed ? nowNs() : 0;
