@@ -242,6 +242,9 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
       weighStep(ctx, threadNs() - busy);
     if (status != SHARDRT_OK)
       why = "left its step with status " + std::to_string(status);
+  } catch (const std::bad_alloc &) {
+    status = SHARDRT_MEMORY;
+    why = "out of memory";
   } catch (const std::exception &e) {
     why = std::string("threw an exception: ") + e.what();
   } catch (...) {
