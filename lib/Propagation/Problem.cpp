@@ -86,6 +86,8 @@ void Problem::annotate(int64_t tensor, int64_t dim, ArrayRef<int64_t> axes,
   if (!sizes.empty())
     target.bounds = *Boundaries::fromSizes({sizes.data(), sizes.size()});
   target.bounds = target.bounds.with(formula);
+  if (formula && !llvm::is_contained(openBoundaries, target.bounds))
+    openBoundaries.push_back(target.bounds);
   target.strength = SizeStrength::Explicit;
   target.sizeOrigin = origin;
 }
@@ -142,6 +144,7 @@ RuleView propagation::viewOf(const Problem &problem, const OpNode &op) {
   };
   RuleView view(op.rule, shapes(op.operands), shapes(op.results));
   view.extents = &problem.extents;
+  view.openBoundaries = problem.openBoundaries;
   return view;
 }
 
@@ -230,6 +233,27 @@ static bool isShift(const RuleView &view, const IndexMap &map,
          map.baseDilation == 1 && view.sizes[map.terms[0].factor] == dimSize;
 }
 
+/// What `derived` comes from by as many steps down as up; null if nothing.
+static const Boundaries *sourceOf(const RuleView &view,
+                                  const Boundaries &derived) {
+  if (!derived.formula())
+    return nullptr;
+  Formula formula = derived.formula();
+  double scale = 1;
+  while (formula.kind() == FormulaKind::Affine) {
+    scale *= double(formula.numbers()[0]) / double(formula.numbers()[2]);
+    formula = Formula(formula.operands()[0]);
+  }
+  if (scale != 1)
+    return nullptr;
+  const auto *found =
+      llvm::find_if(view.openBoundaries, [&](const Boundaries &open) {
+        return open.formula() == formula && open.size() == derived.size() &&
+               open.numShards() == derived.numShards();
+      });
+  return found == view.openBoundaries.end() ? nullptr : found;
+}
+
 Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
                                       MapKind kind, int64_t factor,
                                       const Boundaries &dim) {
@@ -242,7 +266,9 @@ Boundaries propagation::factorFromDim(const RuleView &view, const IndexMap &map,
                dim.size() < std::min(dim.numShards(), view.sizes[factor]);
   if (isFew || isLopsided(dim, derived))
     return balancedOver(view.extents, view.sizes[factor], dim.countShards());
-  return derived;
+  const Boundaries *source =
+      kind == MapKind::Window ? sourceOf(view, derived) : nullptr;
+  return source ? *source : derived;
 }
 
 Boundaries propagation::dimFromFactor(const RuleView &view, const IndexMap &map,

@@ -79,6 +79,8 @@ struct Problem {
   std::vector<std::string> origins;
   /// Sizes that are placeholders.
   Extents extents = {};
+  /// Boundaries that annotations leave open.
+  std::vector<Boundaries> openBoundaries;
   /// Prices; knows axes by their numbers.
   Cost cost{*machinePreset(kDefaultMachine)};
 
@@ -129,6 +131,7 @@ struct RuleView {
   /// has both.
   bool mayShareAxis(int64_t factor, int64_t other) const;
   const Extents *extents = nullptr;
+  llvm::ArrayRef<Boundaries> openBoundaries; ///< of the problem
   bool isPassThrough = false; ///< nothing is reduced, repeated or shifted
   bool isBroadcast = false;   ///< a result has a factor that no operand has
 };
@@ -141,7 +144,9 @@ Boundaries balancedOver(const Extents *extents, int64_t size,
                         const ShardCount &shards);
 
 /// Boundaries for a factor from those of a dim, and back. Balanced where
-/// following the dim would leave the work on few ranks.
+/// following the dim would leave the work on few ranks. Open ones that went
+/// down by a stride and come up again are those that they were before: rows
+/// lost to the rounding are read past the border like others.
 Boundaries factorFromDim(const RuleView &view, const IndexMap &map,
                          MapKind kind, int64_t factor, const Boundaries &dim);
 Boundaries dimFromFactor(const RuleView &view, const IndexMap &map,

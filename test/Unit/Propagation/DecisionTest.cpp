@@ -125,6 +125,29 @@ TEST(Decision, AShiftKeepsTheBoundaries) {
   EXPECT_EQ(problem.tensors[b].dims[0].bounds.sizes(), (Sizes{4, 12}));
 }
 
+TEST(Decision, OpenSizesComeBackAsTheyWere) {
+  // A convolution by steps of two, and the one that undoes it: known sizes
+  // come back rounded, open ones as they were.
+  for (bool isOpen : {false, true}) {
+    Problem problem = onMesh({2});
+    int64_t a = problem.addTensor({16}), b = problem.addTensor({8}),
+            c = problem.addTensor({16});
+    addWindow(problem, a, b, {.size = 3, .stride = 2});
+    ShardingRule rule;
+    int64_t row = rule.addFactor(16), tap = rule.addFactor(3);
+    rule.operands = {TensorRule{{IndexMap{{{row, 1}, {tap, 1}}, -2, 2}}}};
+    rule.results = {TensorRule{{IndexMap::identity(row)}}};
+    addOp(problem, rule, {b}, c);
+    Formula given = isOpen ? Formula::given(0, 0, 16) : Formula();
+    problem.annotate(a, 0, {0}, {8, 8}, false, 0, -1, given);
+    propagate(problem);
+    EXPECT_EQ(sizesOf(problem, b, 0), (Sizes{4, 4}));
+    EXPECT_EQ(sizesOf(problem, c, 0), isOpen ? (Sizes{8, 8}) : (Sizes{9, 7}));
+    if (isOpen)
+      EXPECT_TRUE(problem.tensors[c].dims[0].bounds.formula() == given);
+  }
+}
+
 TEST(Decision, ReshapeMovesToWholeBlocks) {
   Problem problem = onMesh({2});
   int64_t a = problem.addTensor({4, 6}), b = problem.addTensor({24});
