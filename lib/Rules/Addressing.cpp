@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "Rows.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Support/Refusal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -450,10 +451,10 @@ static LocalResults scatterPartials(stablehlo::ScatterOp op,
     RankedTensorType type = localization.resultType(i);
     Value neutral = neutralElement(builder, loc, kind, type.getElementType());
     if (!neutral)
-      return op.emitOpError() << "combines " << type.getElementType()
-                              << ", for which there is no neutral element of '"
-                              << spmd::stringifyReductionKind(kind)
-                              << "'; make its indices whole";
+      return emitOpUnsupported(op) << ": elements of " << type.getElementType()
+                                   << " have no neutral element of '"
+                                   << spmd::stringifyReductionKind(kind)
+                                   << "'; make its indices whole";
     operands[i] = broadcastScalar(builder, loc, neutral, type,
                                   resultSizes(localization, i));
   }

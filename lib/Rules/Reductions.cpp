@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
+#include "shardc/Support/Refusal.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -234,9 +235,9 @@ static LocalResults localizeReduce(stablehlo::ReduceOp op,
       Value neutral =
           neutralElement(builder, loc, *kind, type.getElementType());
       if (!neutral)
-        return op.emitOpError()
-               << "reduces " << type.getElementType()
-               << ", for which there is no neutral element of '"
+        return emitOpUnsupported(op)
+               << ": elements of " << type.getElementType()
+               << " have no neutral element of '"
                << spmd::stringifyReductionKind(*kind)
                << "'; make the reduced dims whole";
       operands[count + i] = neutral;
