@@ -15,6 +15,15 @@
 #include <new>
 
 namespace shardrt::test {
+/// Sanitizers have an operator new of their own: no memory is scarce there.
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
+    __has_feature(memory_sanitizer)
+inline constexpr bool canBeScarce = false;
+#define SHARDRT_TEST_KEEPS_NEW
+#else
+inline constexpr bool canBeScarce = true;
+#endif
+
 /// Allocations of this thread that still succeed; all where negative.
 inline thread_local int64_t left = -1;
 /// Whether all that follow fail as well.
@@ -43,6 +52,7 @@ inline void *take(std::size_t bytes, std::size_t alignment) {
 }
 } // namespace shardrt::test
 
+#ifndef SHARDRT_TEST_KEEPS_NEW
 void *operator new(std::size_t bytes) {
   if (void *made = shardrt::test::take(bytes, 1))
     return made;
@@ -72,5 +82,6 @@ void operator delete[](void *made, std::align_val_t) noexcept {
 void operator delete[](void *made, std::size_t, std::align_val_t) noexcept {
   std::free(made);
 }
+#endif // SHARDRT_TEST_KEEPS_NEW
 
 #endif // SHARDRT_TEST_SCARCEMEMORY_H
