@@ -173,9 +173,18 @@ static FailureOr<ShardingRule> convolutionRule(stablehlo::ConvolutionOp op) {
   SmallVector<bool> reversal = op.getWindowReversalOrFalse();
   for (size_t d = 0; d < dims.getInputSpatialDimensions().size(); ++d) {
     int64_t window = kernel[dims.getKernelSpatialDimensions()[d]];
-    int64_t o = rule.addFactor(output[dims.getOutputSpatialDimensions()[d]]);
-    int64_t j = rule.addFactor(window, summedKind(op), sumOf(op.getResult()));
+    int64_t numResults = output[dims.getOutputSpatialDimensions()[d]];
     IndexMap &map = lhs.dims[dims.getInputSpatialDimensions()[d]];
+    if (window == 0) {
+      // How many results there are follows from what none of them reads.
+      map = wholeDim(rule, input[dims.getInputSpatialDimensions()[d]]);
+      rhs.dims[dims.getKernelSpatialDimensions()[d]] = wholeDim(rule, window);
+      result.dims[dims.getOutputSpatialDimensions()[d]] =
+          wholeDim(rule, numResults);
+      continue;
+    }
+    int64_t o = rule.addFactor(numResults);
+    int64_t j = rule.addFactor(window, summedKind(op), sumOf(op.getResult()));
     map.terms = {{o, strides[d]},
                  {j, reversal[d] ? -rhsDilation[d] : rhsDilation[d]}};
     map.offset =
