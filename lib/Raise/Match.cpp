@@ -309,6 +309,9 @@ tryForward(stablehlo::DotGeneralOp dot, bool side, bool open,
   }
   if (keys.empty())
     return std::nullopt;
+  // Nothing weighs nothing; once raised, a sum of no exponentials would divide.
+  if (llvm::any_of(keys, [&](unsigned key) { return sizes[key] == 0; }))
+    return std::nullopt;
   for (auto [p, v] : llvm::zip(probabilityBatch, valueBatch))
     valueLayout[v] = layout[p];
   Layout featureLayout = numberParts(roles.feature, kFirstFeature, sizes);
