@@ -93,7 +93,7 @@ static FailureOr<Values> evaluateFft(Evaluator &evaluator, stablehlo::FftOp op,
     });
   }
   x = transform(x, last, sign);
-  if (kind == stablehlo::FftType::RFFT)
+  if (kind == stablehlo::FftType::RFFT && length.back() > 0)
     x = resized(x, length.back() / 2 + 1);
   double scale =
       isInverse ? 1.0 / std::max<int64_t>(countElements(length), 1) : 1;

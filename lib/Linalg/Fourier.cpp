@@ -414,6 +414,13 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op) {
     if (from.isDynamicDim(dim))
       return emitOpUnsupported(op, ": dim ")
              << dim << " is transformed and its size is not static";
+  // A line of no elements has no transform.
+  if (llvm::is_contained(length, 0)) {
+    SmallVector<OpFoldResult> sizes = l.sizes(input);
+    sizes[last] = l.b.getIndexAttr(to.getDimSize(last));
+    l.set(op, l.empty(sizes, to.getElementType()));
+    return success();
+  }
   FourierEmitter emitter(l, type);
   stablehlo::FftType kind = op.getFftType();
   bool forward =

@@ -463,6 +463,14 @@ func.func @fft_length(%a: tensor<4xf32>) {
 
 // -----
 
+func.func @fft_of_nothing(%a: tensor<0xf32>) {
+  // expected-error @+1 {{result has type 'tensor<1xcomplex<f32>>', expected shape [0]}}
+  %0 = stablehlo.fft %a, type = RFFT, length = [0] : (tensor<0xf32>) -> tensor<1xcomplex<f32>>
+  return
+}
+
+// -----
+
 func.func @while_cond(%x: tensor<f32>) {
   // expected-error @+1 {{cond returns 'tensor<f32>', expected 'tensor<i1>'}}
   %0 = stablehlo.while(%i = %x) : tensor<f32>

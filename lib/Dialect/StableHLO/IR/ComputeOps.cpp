@@ -677,14 +677,16 @@ LogicalResult FftOp::verify() {
     return report(stringifyFftType(type), " takes ",
                   fromReal ? "real" : "complex", " elements, got ", element);
   SmallVector<int64_t> shape(operand.getShape());
+  // What is kept of a line of real numbers, or of one whose transform is real.
+  auto halfOf = [](int64_t size) { return size == 0 ? 0 : size / 2 + 1; };
   for (int64_t i = 0; i < count; ++i) {
     int64_t dim = rank - count + i;
-    bool halved = toReal && i == count - 1;
-    int64_t expected = halved ? length[i] / 2 + 1 : length[i];
+    bool isLast = i == count - 1;
+    int64_t expected = toReal && isLast ? halfOf(length[i]) : length[i];
     if (length[i] < 0 || !sizesAgree(shape[dim], expected))
       return report("operand dim ", dim, " has size ", toString(shape[dim]),
                     ", expected ", expected, " for length ", length[i]);
-    shape[dim] = fromReal && i == count - 1 ? length[i] / 2 + 1 : length[i];
+    shape[dim] = fromReal && isLast ? halfOf(length[i]) : length[i];
   }
   Type part = element;
   if (auto complex = dyn_cast<ComplexType>(element))
