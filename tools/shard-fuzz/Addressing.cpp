@@ -25,6 +25,8 @@ static bool makeGather(Generator &g) {
       "gather", {v, indices},
       [=](ArrayRef<Type> types) -> std::optional<Built> {
         std::vector<int64_t> offsets, sizes = types[0].shape, shape;
+        if (sizes[dim] < 1 || types[1].shape[1] != 1)
+          return std::nullopt;
         for (int64_t i = 0; i < rank; ++i)
           if (i != dim)
             shape.push_back(sizes[i]);
@@ -73,7 +75,7 @@ static bool makeScatter(Generator &g) {
         Type expected = types[0];
         expected.shape.erase(expected.shape.begin() + dim);
         expected.shape.insert(expected.shape.begin(), types[1].shape[0]);
-        if (types[2] != expected)
+        if (types[2] != expected || types[1].shape[1] != 1)
           return std::nullopt;
         std::vector<int64_t> windows;
         for (int64_t i = 1; i < rank; ++i)
@@ -238,7 +240,7 @@ static bool makeFourier(Generator &g) {
       [=](ArrayRef<Type> types) -> std::optional<Built> {
         std::vector<int64_t> shape = types[0].shape;
         std::string length = std::to_string(shape.back());
-        shape.back() = shape.back() / 2 + 1;
+        shape.back() = shape.back() ? shape.back() / 2 + 1 : 0;
         Type complex{"complex<f32>", shape}, real{"f32", shape};
         return Built{{real},
                      "%f~ = stablehlo.fft $0, type = RFFT, length = [" +
@@ -457,6 +459,8 @@ static bool makeRandomBits(Generator &g) {
   Type bits{g.chance(70) ? "ui32" : "ui64", g.randomShape(g.pick(1, 3))};
   return !g.add("rng_bit_generator", {state},
                 [=](ArrayRef<Type> types) -> std::optional<Built> {
+                  if (types[0].shape[0] != 2)
+                    return std::nullopt;
                   return Built{{types[0], bits},
                                "%s~, %b~ = stablehlo.rng_bit_generator $0, "
                                "algorithm = " +

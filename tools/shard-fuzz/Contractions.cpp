@@ -199,8 +199,8 @@ static bool makeConvolution(Generator &g) {
           } else if (role == 1) {
             shape[i] = sizeOf(k, kernel, 0);
           } else {
-            int64_t d = role - 2,
-                    padded = (sizeOf(x, in, role) - 1) * lhsDilate[d] + 1 +
+            int64_t d = role - 2, size = sizeOf(x, in, role),
+                    padded = (size ? (size - 1) * lhsDilate[d] + 1 : 0) +
                              low[d] + high[d];
             int64_t reach = (sizeOf(k, kernel, role) - 1) * rhsDilate[d] + 1;
             shape[i] = padded < reach ? 0 : (padded - reach) / stride[d] + 1;

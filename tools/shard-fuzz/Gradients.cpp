@@ -451,7 +451,8 @@ static Layer applyTake(Generator &g, int x) {
   Layer layer{
       one(g.add("take", {x, indices},
                 [=](ArrayRef<Type> types) -> std::optional<Built> {
-                  if (types[0] != in || types[1].shape[0] != rows)
+                  if (types[0] != in || types[1].shape[0] != rows ||
+                      types[1].shape[1] != 1)
                     return std::nullopt;
                   std::vector<int64_t> sizes = in.shape;
                   sizes[0] = 1;
@@ -471,7 +472,8 @@ static Layer applyTake(Generator &g, int x) {
     return one(g.add(
         "take_gradient", {indices, cotangent},
         [=](ArrayRef<Type> types) -> std::optional<Built> {
-          if (types[1] != out || types[0].shape[0] != rows)
+          if (types[1] != out || types[0].shape[0] != rows ||
+              types[0].shape[1] != 1)
             return std::nullopt;
           return Built{
               {in},

@@ -77,7 +77,9 @@ static bool makeTriangularSolve(Generator &g) {
         const Type &x = types[0], &y = types[1];
         if (x.shape.back() != x.shape[x.rank() - 2] ||
             x.shape.back() != y.shape[y.rank() - (left ? 2 : 1)] ||
-            x.shape.back() > n)
+            x.shape.back() > n ||
+            !equal(ArrayRef(x.shape).drop_back(2),
+                   ArrayRef(y.shape).drop_back(2)))
           return std::nullopt;
         return Built{{y},
                      dominated(x, shift) + constantOf("c", x, scale) +

@@ -106,7 +106,8 @@ bool Program::infer() {
     if (!built || built->results.size() != op.results.size())
       return false;
     for (auto [result, type] : zip_equal(op.results, built->results)) {
-      if (any_of(type.shape, [](int64_t size) { return size < 1; }) ||
+      int64_t least = mayBeEmpty ? 0 : 1;
+      if (any_of(type.shape, [&](int64_t size) { return size < least; }) ||
           type.numElements() > 1 << 16)
         return false;
       values[result].type = type;

@@ -101,6 +101,8 @@ struct Program {
   std::vector<Value> values;
   std::vector<Argument> arguments, results;
   std::vector<Op> ops;
+  /// Dims may have no elements; else infer() is for those that have.
+  bool mayBeEmpty = false;
 
   int64_t numRanks() const;
   /// True if a sharding leaves shards of different sizes.

@@ -103,7 +103,7 @@ static bool makeTransform(Generator &g) {
           lengths.back() = out.shape.back();
         }
         if (kind == "RFFT")
-          out.shape.back() = t.shape.back() / 2 + 1;
+          out.shape.back() = t.shape.back() ? t.shape.back() / 2 + 1 : 0;
         bool fromReal = kind == "RFFT", toReal = kind == "IRFFT";
         std::string text = fromReal ? "" : complexText(t);
         text += (toReal ? "$R" : "%f~") + std::string(" = stablehlo.fft ") +

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Workers.h"
+#include "Emptied.h"
 #include "Generator.h"
 #include "shardc/Pipelines/Compile.h"
 #include <algorithm>
@@ -39,14 +40,22 @@ struct Shared {
 };
 } // namespace
 
+static bool emptiesPrograms = false;
+void emptyPrograms() { emptiesPrograms = true; }
+
 Program makeProgram(uint64_t seed, int64_t index) {
-  // The first programs of some seeds have nothing but what was dropped.
+  // The first programs of some seeds have nothing but what was dropped, or
+  // nothing that can be without elements.
   for (uint64_t attempt = 0;; ++attempt) {
-    Program program =
-        Generator(seed * 0x10000001b3 + index * 0x9e3779b9 + attempt * 7919 + 1)
-            .run();
-    if (!program.results.empty() && program.infer())
+    uint64_t draw =
+        seed * 0x10000001b3 + index * 0x9e3779b9 + attempt * 7919 + 1;
+    Program program = Generator(draw).run();
+    if (program.results.empty() || !program.infer())
+      continue;
+    if (!emptiesPrograms)
       return program;
+    if (std::optional<Program> found = emptied(std::move(program), draw))
+      return *found;
   }
 }
 

@@ -8,6 +8,9 @@ namespace shardc::fuzz {
 
 /// Program number `index` of the sequence `seed`.
 Program makeProgram(uint64_t seed, int64_t index);
+/// From now on each program that is made has tensors without elements. Called
+/// before programs are made.
+void emptyPrograms();
 
 struct Job {
   uint64_t seed = 0;

@@ -75,6 +75,11 @@ static cl::opt<bool> symbolsOption(
     cl::desc("With --dynamic: leave an extent open too, of each program that "
              "has one which can be a symbol"),
     cl::cat(category));
+static cl::opt<bool>
+    emptyOption("empty",
+                cl::desc("Take the elements of one or two dims of arguments "
+                         "from each program, and what follows from them"),
+                cl::cat(category));
 static NumberOption schedulesOption(
     "schedules",
     cl::desc("Run each program so often more, with ranks that wait for one "
@@ -283,6 +288,8 @@ static Error runTool(int argc, char **argv) {
   if (symbolsOption)
     bindSymbols();
   favourKinds({kindsOption.begin(), kindsOption.end()});
+  if (emptyOption)
+    emptyPrograms();
   if (reproducibleOption && !faultOption.empty())
     return toolError(ExitCode::Usage,
                      "--reproducible and --fault contradict each other: a "
