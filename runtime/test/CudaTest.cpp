@@ -236,6 +236,8 @@ TEST(CudaDirect, CopiesThatAreGivenUpAreNotMadeLater) {
     auto goOn = [](int64_t) { return true; };
     auto watch = std::exchange(device.watch, giveUp);
     EXPECT_FALSE(device.upload(there, &second, sizeof(float)));
+    EXPECT_EQ(device.error,
+              "gave up waiting for the work of CUDA device 'fake 0'");
     device.watch = goOn;
     EXPECT_TRUE(device.finish());
     device.watch = giveUp;

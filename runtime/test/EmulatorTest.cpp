@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Emulated/Block.h"
+#include "shardrt/TensorMap.h"
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -682,6 +683,70 @@ TEST(Emulator, FindsMisusedBarriersOfTransfers) {
   expect(misusesBarriers<BarrierFault::CopyWithoutFence>,
          "'s bulk copy at kernel.py:63: its mbarrier was made without a fence "
          "behind");
+}
+
+/// One thread that copies in bulk. arguments: the map, then where to in shared
+/// memory, where the map is for it, and of how many dims it takes that to be.
+constexpr int64_t barrierAt = 4096;
+void copiesInBulk(Thread *thread, const int64_t *arguments) {
+  if (thread->thread[0] != 0)
+    return;
+  const int64_t *rest = arguments + SHARDRT_MAP_WORDS;
+  char *barrier = thread->shared + barrierAt;
+  shardrt_emulated_mbarrier_init(thread, barrier, 1, "kernel.py:65");
+  shardrt_emulated_async_fence(thread);
+  int32_t first[2] = {};
+  shardrt_emulated_bulk_copy(thread, thread->shared + rest[0],
+                             arguments + rest[1], barrier, first,
+                             static_cast<int32_t>(rest[2]), 1, "kernel.py:66");
+  shardrt_emulated_mbarrier_arrive(thread, barrier, 2 * 128, "kernel.py:67");
+  shardrt_emulated_mbarrier_wait(thread, barrier, 0, "kernel.py:68");
+}
+
+/// The error of such a copy of two rows of `width` floats each.
+std::string errorOfCopy(int64_t width, int64_t to = 0, int64_t mapAt = 0,
+                        int64_t dims = 2) {
+  alignas(16) float rows[2][32] = {};
+  Allocations allocations;
+  allocations.add(reinterpret_cast<uintptr_t>(rows), sizeof(rows));
+  int64_t arguments[SHARDRT_MAP_WORDS + 3] = {};
+  arguments[SHARDRT_MAP_ADDRESS] = tagged(rows);
+  arguments[SHARDRT_MAP_KIND] = SHARDRT_MAP_F32 << 8 | 2;
+  arguments[SHARDRT_MAP_SIZES] = 32;
+  arguments[SHARDRT_MAP_SIZES + 1] = 2;
+  arguments[SHARDRT_MAP_STRIDES] = 128;
+  arguments[SHARDRT_MAP_BOX] = width;
+  arguments[SHARDRT_MAP_BOX + 1] = 2;
+  arguments[SHARDRT_MAP_WORDS] = to;
+  arguments[SHARDRT_MAP_WORDS + 1] = mapAt;
+  arguments[SHARDRT_MAP_WORDS + 2] = dims;
+  BlockRunner runner;
+  BlockRunner::Launch launch;
+  launch.kernel = copiesInBulk;
+  launch.arguments = arguments;
+  launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
+  launch.threads = 32;
+  launch.sharedBytes = barrierAt + 64;
+  launch.meets = true;
+  launch.ordered = true;
+  launch.checked = true;
+  return runner.run(launch, allocations) ? "" : runner.error;
+}
+
+TEST(Emulator, FindsCopiesInBulkThatNoGpuMakes) {
+  auto expect = [](const std::string &error, const char *text) {
+    EXPECT_NE(error.find(std::string("'s bulk copy at kernel.py:66: ") + text),
+              std::string::npos)
+        << error;
+  };
+  EXPECT_EQ(errorOfCopy(32), "");
+  expect(errorOfCopy(16), "its rows have 64 bytes, expected 128");
+  expect(errorOfCopy(32, 512), "it goes to 512, expected a multiple of 1024");
+  expect(errorOfCopy(32, 5 * 1024),
+         "256 bytes go to 5120 of 4160 of shared memory");
+  expect(errorOfCopy(32, 0, 1), "its map is none of the kernel's arguments");
+  expect(errorOfCopy(32, 0, 0, 3), "it is of 3 dims, its tensor has 2");
+  expect(errorOfCopy(0), "a box's size is 0, expected 1 to 256");
 }
 
 enum class Wrong {

@@ -278,6 +278,52 @@ TEST(Usage, IsRefusedWithTheSite) {
   checkRecovers(world);
 }
 
+TEST(Usage, NoMoreCollectivesAtATimeThanThereIsRoomFor) {
+  for (Way way : {Way::Host, Way::Shared, Way::Sockets}) {
+    TestWorld world(threeSites(2), 0, 60'000, 0, false, way);
+    int shown = 0;
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+      Ticket ticket;
+      // Nobody reads them, and none is finished.
+      int count = 0;
+      while (ctx->comm->post({1, 0}, {nullptr, 0}, {}, ticket) && count < 100)
+        ++count;
+      if (shardrt_rank(ctx) == 0)
+        shown = count;
+      ctx->comm->settle();
+      return ctx->comm->status();
+    }),
+              SHARDRT_USAGE)
+        << nameOf(way);
+    EXPECT_LE(shown, 16) << nameOf(way);
+    EXPECT_NE(world.error().find("more than 16 collectives are under way in "
+                                 "all_reduce #1"),
+              std::string::npos)
+        << nameOf(way) << ": " << world.error();
+  }
+}
+
+TEST(Memory, WhatIsShownAndFitsNoSegmentIsRefused) {
+  TestWorld world(threeSites(2), 0, 60'000, 0, false, Way::Shared);
+  constexpr int64_t most = int64_t(1) << 45;
+  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+    Ticket ticket;
+    int64_t other = 1 - shardrt_rank(ctx);
+    float own = 0;
+    // It lies in no segment, so it is to be copied into one; before it is read
+    // there is found to be no room.
+    EXPECT_FALSE(ctx->comm->post({1, 0}, {&own, most}, {&other, 1}, ticket));
+    ctx->comm->settle();
+    return ctx->comm->status();
+  }),
+            SHARDRT_MEMORY);
+  EXPECT_NE(world.error().find("all_reduce #1"), std::string::npos)
+      << world.error();
+  EXPECT_NE(world.error().find(": no shared memory for 35184372088832 bytes"),
+            std::string::npos)
+      << world.error();
+}
+
 TEST(Unchecked, StillMovesData) {
   TestWorld world(threeSites(4), 1, 60'000, 0, /*unchecked=*/true);
   checkRecovers(world);

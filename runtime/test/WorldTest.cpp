@@ -37,6 +37,21 @@ TEST(Program, SaysWhatItsSitesAre) {
   EXPECT_EQ(shardrt_program_site_info(world.program, 2, &info), SHARDRT_USAGE);
 }
 
+TEST(Program, WhoseExtentsAreOpenIsBoundBeforeItRuns) {
+  TestWorld world(oneHalo(2));
+  auto formulas = std::make_shared<Formulas>();
+  formulas->extents.addDim(/*argument=*/0, /*dim=*/0, 225383);
+  const_cast<Program &>(*world.program->program).formulas = formulas;
+  shardrt_world *other = nullptr;
+  char error[256] = "";
+  EXPECT_EQ(shardrt_world_create(world.program, nullptr, &other, error,
+                                 sizeof(error)),
+            SHARDRT_USAGE);
+  EXPECT_STREQ(error,
+               "extents of the program's arguments are open: bind it first");
+  EXPECT_EQ(other, nullptr);
+}
+
 TEST(Program, FilesThatAreNoArtifactsAreRefused) {
   shardrt_program *program = nullptr;
   char error[256] = "";
