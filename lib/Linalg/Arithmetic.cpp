@@ -422,6 +422,8 @@ static Value logistic(ScalarBuilder &b, Operation *, ValueRange args) {
 
 // By |y|, the sign after: vectorised forms lose the sign of a zero.
 static Value angle(ScalarBuilder &b, Operation *op, ValueRange args) {
+  if (isa<ComplexType>(args[0].getType()))
+    return complexAtan2(b, args);
   if (!isa<FloatType>(args[0].getType()))
     return unsupportedType(op);
   return inComputeType(b, args, [&](ArrayRef<Value> wide) -> Value {
@@ -542,7 +544,7 @@ void shardc::lowering::addArithmetic(LoweringTable &table) {
   addShift<ShiftRightLogicalOp, arith::ShRUIOp>(table, false);
   addShift<ShiftRightArithmeticOp, arith::ShRSIOp>(table, true);
 
-  addFunction<CbrtOp, math::CbrtOp>(table);
+  addFunction<CbrtOp, math::CbrtOp>(table, complexCbrt);
   addSteps<CeilOp, math::CeilOp>(table);
   addFunction<CosineOp, math::CosOp>(table, complexCosine);
   addFunction<ExpOp, math::ExpOp>(table, complexExp);

@@ -738,6 +738,24 @@ Value shardc::lowering::complexPower(ScalarBuilder &b, ValueRange args) {
   return binary(b, args, isBrief(args[0]) ? power : fullPower);
 }
 
+/// The power of 1/3, which lies on the side of z.
+Value shardc::lowering::complexCbrt(ScalarBuilder &b, ValueRange args) {
+  auto raise = isBrief(args[0]) ? power : fullPower;
+  return unary(b, args, [raise](Complex z) {
+    return raise(z, {z.re.of(1.0 / 3), z.re.of(0)});
+  });
+}
+/// -i log((x + iy) / sqrt(x^2 + y^2)).
+Value shardc::lowering::complexAtan2(ScalarBuilder &b, ValueRange args) {
+  bool brief = isBrief(args[0]);
+  return binary(b, args, [brief](Complex y, Complex x) {
+    Complex xx = multiply(x, x), yy = multiply(y, y);
+    Complex length = squareRoot({xx.re + yy.re, xx.im + yy.im});
+    Complex point = {x.re - y.im, x.im + y.re};
+    return byI(logarithm(quotient(point, length, brief)));
+  });
+}
+
 Value shardc::lowering::complexAdd(ScalarBuilder &b, ValueRange args) {
   Complex x = partsOf(b, args[0]), y = partsOf(b, args[1]);
   return valueOf(b, {x.re + y.re, x.im + y.im});

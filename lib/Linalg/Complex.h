@@ -46,6 +46,8 @@ mlir::Value complexAtan(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexAsinh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexAcosh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 mlir::Value complexAtanh(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexCbrt(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
+mlir::Value complexAtan2(mlir::ImplicitLocOpBuilder &b, mlir::ValueRange args);
 /// Four products, in sums of many of which an error of the last place is lost.
 mlir::Value complexMultiplyPlainly(mlir::ImplicitLocOpBuilder &b,
                                    mlir::ValueRange args);

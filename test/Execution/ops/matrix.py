@@ -391,13 +391,20 @@ def _complex(element: Element, module: Module, values: Array) -> Iterator[Module
     for name, fn in (("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("divide", np.divide)):
         got = module.op(f"stablehlo.{name} {a}, {b} : {kind}")
         module.expect(got, fn(left, right).astype(element.dtype), element, tolerance=unit)
+    # Away from where the root and the logarithm are cut.
+    squares = left * left + right * right
+    points = (right + 1j * left) / np.sqrt(np.where(squares == 0, 1, squares))
+    uncut = ((squares.real > 0) | (np.abs(squares.imag) > 1e-3)) & ((points.real > 0) | (np.abs(points.imag) > 1e-3))
+    above, beside = module.constant(x[uncut], element), module.constant(y[uncut], element)
+    got = module.op(f"stablehlo.atan2 {above}, {beside} : {tensor_type(x[uncut].shape, element.name)}")
+    module.expect(got, (-1j * np.log(points[uncut])).astype(element.dtype), element, tolerance=unit)
     single, small = values[values != 0], None
     one, small = module.constant(single, element), tensor_type(single.shape, element.name)
     long = single.astype(np.clongdouble)
     for name, fn1 in (("negate", np.negative), ("exponential", np.exp), ("log", np.log), ("sqrt", np.sqrt),
                       ("tanh", np.tanh), ("sine", np.sin), ("cosine", np.cos), ("exponential_minus_one", np.expm1),
                       ("log_plus_one", lambda v: np.log(1 + v)), ("rsqrt", lambda v: 1 / np.sqrt(v)),
-                      ("sign", lambda v: v / np.abs(v)), ("logistic", lambda v: 1 / (1 + np.exp(-v)))):
+                      ("sign", lambda v: v / np.abs(v)), ("cbrt", lambda v: v ** (np.longdouble(1) / 3)), ("logistic", lambda v: 1 / (1 + np.exp(-v)))):
         pick = long != -1 if name == "log_plus_one" else np.ones(long.shape, bool)
         got = module.op(f"stablehlo.{name} {one} : {small}")
         if not pick.all():
