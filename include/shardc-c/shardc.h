@@ -43,7 +43,7 @@ extern "C" {
 #endif
 
 /** Rises by one with each function or field that is added. */
-#define SHARDC_API_VERSION 7
+#define SHARDC_API_VERSION 8
 /** The SHARDC_API_VERSION that the library was built with. */
 SHARDC_EXPORT int shardc_api_version(void);
 /** "0.1.0" */
@@ -52,7 +52,8 @@ SHARDC_EXPORT const char *shardc_version(void);
 /* Errors -------------------------------------------------------------------*/
 
 /** What went wrong. The numbers are the exit codes of the tools
- * (docs/Reference/shard-run.md). */
+ * (docs/Reference/shard-run.md), but for SHARDC_INTERNAL: a tool ends by a
+ * signal then. */
 enum shardc_status {
   SHARDC_OK = 0,
   SHARDC_REFUSED = 1,  /**< the model is not right, or refused to go on */
@@ -63,6 +64,8 @@ enum shardc_status {
   SHARDC_IO = 7,       /**< a file could not be read or written */
   SHARDC_ARTIFACT = 8, /**< a program that is damaged or of another version */
   SHARDC_MEMORY = 9,   /**< memory that could not be had */
+  SHARDC_INTERNAL =
+      70, /**< a fault of the compiler, which the message asks to report */
   SHARDC_UNSUPPORTED = 77 /**< declared unsupported */
 };
 

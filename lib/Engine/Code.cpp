@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Engine/Code.h"
+#include "Recovery.h"
 #include "shardc/Seal/PrivateFile.h"
 #include "shardrt/shardrt.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,18 +28,27 @@ namespace {
 class Linker {
 public:
   static Expected<Linker *> get() {
-    // Never deleted: programs may go after all else.
-    static Linker *linker = nullptr;
-    static std::mutex mutex;
     std::lock_guard lock(mutex);
-    if (!linker) {
+    if (!current) {
       Expected<std::unique_ptr<Linker>> made = create();
       if (!made)
         return made.takeError();
-      linker = made->release();
+      // Never deleted: programs may go after all else.
+      current = made->release();
     }
-    return linker;
+    return current;
   }
+
+  /// Lets nobody use it any more, whose locks may be held for ever. What it has
+  /// linked stays.
+  void abandon() {
+    std::lock_guard lock(mutex);
+    isAbandoned = true;
+    if (current == this)
+      current = nullptr;
+  }
+
+  std::atomic<bool> isAbandoned{false};
 
   Expected<orc::JITDylib *> add(StringRef object) {
     orc::JITDylib &library =
@@ -83,10 +93,15 @@ private:
     return std::move(linker);
   }
 
+  static std::mutex mutex;
+  static Linker *current;
+
   orc::ObjectLinkingLayer layer;
   orc::JITDylib *outside = nullptr;
   std::atomic<int64_t> count{0};
 };
+std::mutex Linker::mutex;
+Linker *Linker::current = nullptr;
 } // namespace
 
 struct Code::State {
@@ -107,6 +122,8 @@ Code::~Code() {
     dlclose(state->handle);
     return;
   }
+  if (state->linker->isAbandoned)
+    return;
   if (Error error = state->linker->session.removeJITDylib(*state->library))
     consumeError(std::move(error));
 }
@@ -144,30 +161,42 @@ MaybeFailure Code::load(std::string_view object, std::unique_ptr<Code> &code) {
   Expected<Linker *> linker = Linker::get();
   if (!linker)
     return refuse(linker.takeError());
-  Expected<std::vector<std::string>> names = definedSymbols(object);
-  if (!names)
-    return refuse(names.takeError());
-  Expected<orc::JITDylib *> library = (*linker)->add(object);
-  if (!library)
-    return refuse(library.takeError());
-  auto state = std::make_unique<State>();
-  state->linker = *linker;
-  state->library = *library;
-  code.reset(new Code(std::move(state)));
-  orc::ExecutionSession &session = (*linker)->session;
-  orc::SymbolLookupSet wanted;
-  for (const std::string &name : *names)
-    wanted.add(session.intern(name));
-  Expected<orc::SymbolMap> found =
-      session.lookup({{*library, orc::JITDylibLookupFlags::MatchAllSymbols}},
-                     std::move(wanted));
-  if (!found) {
+  auto link = [&]() -> Error {
+    Expected<std::vector<std::string>> names = definedSymbols(object);
+    if (!names)
+      return names.takeError();
+    Expected<orc::JITDylib *> library = (*linker)->add(object);
+    if (!library)
+      return library.takeError();
+    auto state = std::make_unique<State>();
+    state->linker = *linker;
+    state->library = *library;
+    code.reset(new Code(std::move(state)));
+    orc::ExecutionSession &session = (*linker)->session;
+    orc::SymbolLookupSet wanted;
+    for (const std::string &name : *names)
+      wanted.add(session.intern(name));
+    Expected<orc::SymbolMap> found =
+        session.lookup({{*library, orc::JITDylibLookupFlags::MatchAllSymbols}},
+                       std::move(wanted));
+    if (!found)
+      return found.takeError();
+    for (const auto &[name, symbol] : *found)
+      code->state->symbols[*name] = symbol.getAddress().toPtr<void *>();
+    return Error::success();
+  };
+  bool isLeft = true;
+  MaybeFailure failure =
+      recoverably("linking a program's code", [&]() -> MaybeFailure {
+        Error error = link();
+        isLeft = false;
+        return error ? refuse(std::move(error)) : nullptr;
+      });
+  if (isLeft)
+    (*linker)->abandon();
+  if (failure)
     code.reset();
-    return refuse(found.takeError());
-  }
-  for (const auto &[name, symbol] : *found)
-    code->state->symbols[*name] = symbol.getAddress().toPtr<void *>();
-  return nullptr;
+  return failure;
 }
 
 MaybeFailure Code::map(std::string_view object, std::unique_ptr<Code> &code) {

@@ -1,5 +1,6 @@
 //===- Compile.cpp - Models in memory to programs -------------------------===//
 
+#include "Recovery.h"
 #include "mlir/IR/Diagnostics.h"
 #include "shardc/Driver/Balance.h"
 #include "shardc/Driver/Cache.h"
@@ -330,32 +331,48 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
                                 shardc::ModelOptions options,
                                 CompiledModel &model) {
   prepare(engine, options);
+  std::string what = "compiling '" + path.str() + "'";
   if (engine.options.partition &&
       shardc::mayHavePartitionedCalls(*options.text)) {
-    Keeper keeper;
-    Expected<std::string> cut =
-        shardc::partitionCalls(path, options, keeper, engine.options.partition);
-    if (!cut)
-      return failureOf(cut.takeError(), keeper);
-    options.text = std::move(*cut);
+    if (MaybeFailure failure = recoverably(what, [&]() -> MaybeFailure {
+          Keeper keeper;
+          Expected<std::string> cut = shardc::partitionCalls(
+              path, options, keeper, engine.options.partition);
+          if (!cut)
+            return failureOf(cut.takeError(), keeper);
+          options.text = std::move(*cut);
+          return nullptr;
+        }))
+      return failure;
     options.isOwn = true;
   }
   model.path = path.str();
   model.source = std::make_shared<shardc::ModelOptions>(options);
   options.stages.localText = true;
   Keeper keeper;
+  MaybeFailure fault;
   std::string problem;
   bool isFound;
   Expected<shardc::CompiledProgram> compiled = shardc::compileThrough(
       engine.cache(), path, std::move(options), "engine",
-      [&](shardc::ModelOptions options, std::string &said) {
-        auto program = shardc::compileModel(path, std::move(options), keeper);
+      [&](shardc::ModelOptions options,
+          std::string &said) -> Expected<shardc::CompiledProgram> {
+        std::optional<Expected<shardc::CompiledProgram>> program;
+        fault = recoverably(what, [&]() -> MaybeFailure {
+          program.emplace(
+              shardc::compileModel(path, std::move(options), keeper));
+          return nullptr;
+        });
+        if (fault)
+          return shardc::toolError(shardc::ExitCode::Refused, "");
         said = keeper.remarks;
-        return program;
+        return std::move(*program);
       },
       model.remarks, isFound, problem);
-  if (!compiled)
-    return failureOf(compiled.takeError(), keeper);
+  if (!compiled) {
+    MaybeFailure failure = failureOf(compiled.takeError(), keeper);
+    return fault ? std::move(fault) : std::move(failure);
+  }
   if (MaybeFailure failure =
           readMetadata(model, shardc::toJSON(compiled->metadata)))
     return failure;
@@ -383,12 +400,14 @@ MaybeFailure shardc::engine::compileModel(const Engine &engine,
 MaybeFailure shardc::engine::printLocal(const Engine &engine,
                                         const CompiledModel &model,
                                         std::string &text) {
-  Keeper keeper;
-  raw_string_ostream out(text);
-  if (Error error =
-          shardc::emitLocalText(model.path, *model.source, keeper, out))
-    return failureOf(std::move(error), keeper);
-  return nullptr;
+  return recoverably("printing '" + model.path + "'", [&]() -> MaybeFailure {
+    Keeper keeper;
+    raw_string_ostream out(text);
+    if (Error error =
+            shardc::emitLocalText(model.path, *model.source, keeper, out))
+      return failureOf(std::move(error), keeper);
+    return nullptr;
+  });
 }
 
 //===----------------------------------------------------------------------===//

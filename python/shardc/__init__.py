@@ -18,6 +18,7 @@ from shardc._checkpoint import Checkpoint, restore, save
 from shardc._distributed import Job, from_local, init_distributed
 from shardc._errors import (
     DifferenceError,
+    InternalError,
     RefusedError,
     RunError,
     ShardcError,
@@ -35,6 +36,7 @@ __all__ = [
     "Checkpoint",
     "DifferenceError",
     "Dim",
+    "InternalError",
     "Job",
     "Program",
     "RefusedError",

@@ -30,6 +30,10 @@ class RunError(ShardcError):
     """The run failed: a rank lost (4), a watchdog (5), a mismatch (6), a file (7), memory (9)."""
 
 
+class InternalError(ShardcError):
+    """The compiler has a fault (70): report it. The process goes on, without the memory that the compiler held."""
+
+
 class ShardcWarning(UserWarning):
     """Something works, and costs what its user may not expect: an op that is gathered, an array that is moved."""
 
@@ -41,6 +45,7 @@ def error_for(code: int, diagnostic: str) -> ShardcError:
         2: UsageError,
         3: DifferenceError,
         8: RefusedError,
+        70: InternalError,
         77: UnsupportedError,
     }
     return kinds.get(code, RunError)(code, diagnostic)

@@ -20,6 +20,7 @@ enum class Status {
   IO = 7,
   Artifact = 8,
   Memory = 9,
+  Internal = 70,
   Unsupported = 77
 };
 
