@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Libraries/Libraries.h"
 #include "Lines/Lines.h"
-#include "Pairs/PairSteps.h"
+#include "Pairs/Pairs.h"
 #include "Points/Points.h"
 #include "Products/Product.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

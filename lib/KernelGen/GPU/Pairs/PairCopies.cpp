@@ -9,7 +9,8 @@
 // their way where weights are.
 //
 //===----------------------------------------------------------------------===//
-#include "PairEmitter.h"
+#include "PairFragments.h"
+#include "PairKernels.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -32,8 +33,9 @@ static constexpr int64_t kFewFeatures = 128;
 /// So many rows in all are a block of 128 for each multiprocessor.
 static constexpr int64_t kTallRows = 128 * 128;
 
+namespace {
 /// Lines of a tensor as they stand in shared memory.
-struct PairSteps::Strip : PairSteps::Lines {
+struct Strip : Lines {
   bool isWide; ///< f32 in memory
 
   int64_t pitchBytes() const { return (length + kPiece) * 2; }
@@ -42,10 +44,9 @@ struct PairSteps::Strip : PairSteps::Lines {
 
 /// What the block's rows are, for each product of scores, and behind it two
 /// stages of what tiles of columns are.
-struct PairSteps::Strips {
+struct Strips {
   SmallVector<Strip> lefts, tiles;
   size_t factor = 0; ///< the one of `tiles` that weights are multiplied with
-  Value base;
 
   static int64_t bytesOf(ArrayRef<Strip> all) {
     int64_t bytes = 0;
@@ -57,6 +58,64 @@ struct PairSteps::Strips {
   int64_t stageBytes() const { return bytesOf(tiles); }
   int64_t areaBytes() const { return leftBytes() + 2 * stageBytes(); }
 };
+
+/// How a block's work is cut, and what it reads.
+struct CopyPlan {
+  TileShape shape;
+  Strips strips;
+};
+
+/// Tiles that arrive by cp.async.
+class CopiedTiles final : public TileProducts {
+public:
+  /// Takes shared memory of `launch`, in which the builder stands.
+  CopiedTiles(PairBlock &block, const Strips &strips, gpu::LaunchOp launch)
+      : block(block), b(block.b), loc(block.loc), strips(strips),
+        base(block.shared(launch, strips.areaBytes(), b.getI8Type())) {}
+
+  /// Begins to load the block's rows.
+  void loadRows();
+  /// Begins to load the first tile of those from `from` to `to`.
+  void loadFirst(Value from, Value to, Carried &carried);
+
+  void beginTile(Value column, Carried &carried) override;
+  SmallVector<SmallVector<Value>> multiply() override;
+  void addWeighted(ArrayRef<Value> weights, Carried &carried) override;
+  void endTile(Carried &carried) override { carried.ring = {other}; }
+
+private:
+  Value areaOf(ArrayRef<Strip> all, size_t which, Value from) {
+    return block.sharedByte(
+        from, block.index(Strips::bytesOf(all.take_front(which))));
+  }
+  Value stageAt(Value stage) {
+    return block.sharedByte(base,
+                            block.add(block.mul(stage, strips.stageBytes()),
+                                      block.index(strips.leftBytes())));
+  }
+  void load(ArrayRef<Strip> all, Value line, Value to) {
+    for (auto [i, strip] : llvm::enumerate(all))
+      loadStrip(strip, line, areaOf(all, i, to));
+  }
+  void loadStrip(const Strip &strip, Value firstLine, Value area);
+  void loadTile(Value column, Value stage);
+  void loadRounded(Value from, Value inside, Value to);
+  SmallVector<Value> multiplyStrips(const Strip &left, Value leftArea,
+                                    const Strip &right, Value rightArea);
+
+  PairBlock &block;
+  OpBuilder &b;
+  Location loc;
+  const Strips &strips;
+  Value base;
+  Value last;        ///< behind the last column
+  Value tile, other; ///< the tile's address; the other stage
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
 
 /// Whether neighbours along `dim`, if there are any, lie in pieces of 16 bytes,
 /// or of 32 where they are f32.
@@ -79,11 +138,11 @@ static bool liesInPieces(const Tensor &tensor, unsigned dim) {
          llvm::all_of(ArrayRef(strides).drop_back(), fits);
 }
 
-/// What a kernel for `pass` reads, of tiles of tileColumns; nothing where it is
-/// none.
-std::optional<PairSteps::Strips> PairSteps::stripsFor(const Pass &pass) {
+/// What a kernel for `pass` reads; nothing where it is none.
+static std::optional<Strips> stripsFor(const Step &step, const PairPass &pass,
+                                       const TileShape &shape) {
   std::optional<Operands> operands =
-      operandsOf(pass, kWarps * 8 * perThread, pass.features);
+      operandsOf(step, pass, shape.rows, shape.columns, pass.features);
   if (!operands)
     return std::nullopt;
   Strips strips;
@@ -91,9 +150,9 @@ std::optional<PairSteps::Strips> PairSteps::stripsFor(const Pass &pass) {
   bool fits = true;
   auto put = [&](SmallVector<Strip> &to, ArrayRef<Lines> from) {
     for (const Lines &lines : from) {
-      bool isWide = !isHalf(*lines.tensor);
+      bool isWide = !step.isHalf(*lines.tensor);
       fits &= liesInPieces(*lines.tensor, lines.dim) &&
-              (!isWide || roundsWide(*lines.tensor));
+              (!isWide || step.roundsWide(*lines.tensor));
       to.push_back({lines, isWide});
     }
   };
@@ -104,66 +163,124 @@ std::optional<PairSteps::Strips> PairSteps::stripsFor(const Pass &pass) {
   return strips;
 }
 
-/// Lets copies bring the lines of `strip` from `firstLine` on to `area`: zeros
+static std::optional<CopyPlan> planCopies(const Step &step,
+                                          const PairPass &pass) {
+  bool isTensor = step.fitsTensorCores(pass, /*orWide=*/true);
+  bool isForward = pass.weigh == Weigh::Forward;
+  // Sums of more features, and what a mask or a second product needs beside
+  // them, are more than there are registers.
+  bool isPlain =
+      isForward && step.leavesRegisters() && !step.bandLower && !step.bandUpper;
+  bool isLean = isForward || step.leavesRegisters();
+  int64_t most = isLean ? kFewFeatures : kFewFeatures / 2;
+  auto isMany = [&](unsigned dim) {
+    return ShapedType::isDynamic(step.sizeOf(dim)) || step.sizeOf(dim) > most;
+  };
+  if (!isTensor || (!isPlain && (isMany(step.d) || isMany(step.e))))
+    return std::nullopt;
+  // Blocks of all rows, where that is known: tall ones for all multiprocessors.
+  int64_t allRows = step.sizeOf(pass.rowDim);
+  for (unsigned dim : pass.outer)
+    allRows = ShapedType::isDynamic(allRows) ||
+                      ShapedType::isDynamic(step.sizeOf(dim))
+                  ? ShapedType::kDynamic
+                  : allRows * step.sizeOf(dim);
+  bool isTall = isForward && step.shortWeights &&
+                pass.parts() * kPart <= kFewFeatures &&
+                ShapedType::isStatic(allRows) && allRows >= kTallRows;
+  TileShape shape;
+  shape.fragments = true;
+  shape.rowsOfThread = isTall ? 4 : 2;
+  shape.rows = kWarps * 8 * shape.rowsOfThread;
+  std::optional<Strips> strips;
+  auto isGood = [&](int64_t columns) {
+    shape.columns = columns;
+    strips = stripsFor(step, pass, shape);
+    // Two blocks, if tiles are not too small for it, without an edge in each.
+    int64_t all = step.sizeOf(pass.columnDim);
+    bool isWhole = ShapedType::isDynamic(all) || all % columns == 0 ||
+                   all % kFewColumns != 0;
+    return strips && ((strips->areaBytes() <= kHalfBytes && isWhole) ||
+                      columns <= kFewColumns);
+  };
+  for (int64_t columns :
+       ArrayRef(kTiles).drop_front(step.leavesRegisters() ? 0 : 2))
+    if (isGood(columns))
+      break;
+  if (!strips)
+    return std::nullopt;
+  return CopyPlan{shape, *strips};
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+/// Lets copies load the lines of `strip` from `firstLine` on to `area`: zeros
 /// past the edges.
-void PairSteps::bringStrip(const Strip &strip, Value firstLine, Value area) {
-  SmallVector<Value> saved = at;
+void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
+  const Step &step = block.step;
+  SmallVector<Value> saved = block.at;
   int64_t perLine = strip.length / kPiece, pieces = strip.lines * perLine;
-  int64_t numLines = sizeOf(strip.lineDim);
+  int64_t numLines = step.sizeOf(strip.lineDim);
   bool linesFit = ShapedType::isStatic(numLines) && numLines % strip.lines == 0;
-  bool partsFit = strip.first + strip.length <= sizeOf(strip.dim);
+  bool partsFit = strip.first + strip.length <= step.sizeOf(strip.dim);
   // Where a thread's pieces stand below one another it finds one place.
   bool isStraight = kThreads % perLine == 0;
-  Value line0 = div(thread, perLine), part0 = rem(thread, perLine);
-  auto bringPiece = [&](Value line, Value part) {
-    Value atLine = add(firstLine, line);
-    Value atPart = add(mul(part, kPiece), index(strip.first));
+  Value line0 = block.div(block.thread, perLine),
+        part0 = block.rem(block.thread, perLine);
+  auto loadPiece = [&](Value line, Value part) {
+    Value atLine = block.add(firstLine, line);
+    Value atPart = block.add(block.mul(part, kPiece), block.index(strip.first));
     Value inside;
     if (!linesFit)
-      inside = less(atLine, sizes[strip.lineDim]);
+      inside = block.lessSigned(atLine, step.sizes[strip.lineDim]);
     if (!partsFit) {
-      Value counts = less(atPart, sizes[strip.dim]);
-      inside = inside ? both(inside, counts) : counts;
+      Value counts = block.lessSigned(atPart, step.sizes[strip.dim]);
+      inside = inside ? block.both(inside, counts) : counts;
     }
-    at[strip.lineDim] = inside ? select(inside, atLine, index(0)) : atLine;
-    at[strip.dim] = inside ? select(inside, atPart, index(0)) : atPart;
-    Value to = sharedByte(
-        area, add(mul(line, strip.pitchBytes()), mul(part, 2 * kPiece)));
-    Value from =
-        addressOf(b, loc, strip.tensor->memref, subscripts(*strip.tensor));
+    block.at[strip.lineDim] =
+        inside ? block.choose(inside, atLine, block.index(0)) : atLine;
+    block.at[strip.dim] =
+        inside ? block.choose(inside, atPart, block.index(0)) : atPart;
+    Value to =
+        block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
+                                         block.mul(part, 2 * kPiece)));
+    Value from = addressOf(b, loc, strip.tensor->memref,
+                           block.subscripts(*strip.tensor));
     if (strip.isWide)
-      return bringRounded(from, inside, to);
+      return loadRounded(from, inside, to);
     Value read;
     if (inside)
-      read = select(inside, arith::ConstantIntOp::create(b, loc, 16, 32),
-                    arith::ConstantIntOp::create(b, loc, 0, 32));
+      read = block.choose(inside, arith::ConstantIntOp::create(b, loc, 16, 32),
+                          arith::ConstantIntOp::create(b, loc, 0, 32));
     NVVM::CpAsyncOp::create(b, loc, to, from, 16u,
                             NVVM::LoadCacheModifierKind::CG, read);
   };
-  bool isLean = leavesRegisters() || (linesFit && partsFit);
+  bool isLean = step.leavesRegisters() || (linesFit && partsFit);
   if (isLean && isStraight && pieces % kThreads == 0) {
     for (int64_t done = 0; done < pieces; done += kThreads)
-      bringPiece(add(line0, index(done / perLine)), part0);
+      loadPiece(block.add(line0, block.index(done / perLine)), part0);
   } else {
     // Each has a place of its own to find: not all at once, of few registers.
-    auto loop =
-        scf::ForOp::create(b, loc, thread, index(pieces), index(kThreads));
+    auto loop = scf::ForOp::create(b, loc, block.thread, block.index(pieces),
+                                   block.index(kThreads));
     setUnrolling(loop, 2);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value piece = loop.getInductionVar();
-    bringPiece(div(piece, perLine), rem(piece, perLine));
+    loadPiece(block.div(piece, perLine), block.rem(piece, perLine));
   }
-  at = saved;
+  block.at = saved;
 }
 
 /// Eight floats, rounded to 16 bits; zeros where they are not `inside`.
-void PairSteps::bringRounded(Value from, Value inside, Value to) {
+void CopiedTiles::loadRounded(Value from, Value inside, Value to) {
   auto spot = [&](int64_t i) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
                                     b.getI32IntegerAttr(i));
   };
-  Type four = VectorType::get({4}, type);
+  Type type = block.step.type, four = VectorType::get({4}, type);
   Value words =
       LLVM::PoisonOp::create(b, loc, VectorType::get({4}, b.getI32Type()));
   for (int32_t load = 0; load < 2; ++load) {
@@ -175,53 +292,110 @@ void PairSteps::bringRounded(Value from, Value inside, Value to) {
       for (int64_t i = 0; i < 2; ++i) {
         Value one =
             LLVM::ExtractElementOp::create(b, loc, loaded, spot(2 * pair + i));
-        two.push_back(inside ? select(inside, one, number(0)) : one);
+        two.push_back(inside ? block.choose(inside, one, block.number(0))
+                             : one);
       }
       words = LLVM::InsertElementOp::create(
           b, loc, words,
-          takeApart(two[0], two[1], /*terms=*/1, /*isFinite=*/true).front(),
+          splitToHalves(block, two[0], two[1], /*terms=*/1, /*isFinite=*/true)
+              .front(),
           spot(2 * load + pair));
     }
   }
   LLVM::StoreOp::create(b, loc, words, to, /*alignment=*/16);
 }
 
+void CopiedTiles::loadRows() {
+  load(strips.lefts, block.firstRow, base);
+  NVVM::CpAsyncCommitGroupOp::create(b, loc);
+}
+
+void CopiedTiles::loadTile(Value column, Value stage) {
+  {
+    auto some =
+        scf::IfOp::create(b, loc, block.lessSigned(column, last), false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(some.thenBlock());
+    load(strips.tiles, column, stageAt(stage));
+  }
+  // Also where there is nothing: groups are counted.
+  NVVM::CpAsyncCommitGroupOp::create(b, loc);
+}
+
+void CopiedTiles::loadFirst(Value from, Value to, Carried &carried) {
+  last = to;
+  loadTile(from, block.index(0));
+  carried.ring = {block.index(0)};
+}
+
+void CopiedTiles::beginTile(Value column, Carried &carried) {
+  Value stage = carried.ring[0];
+  other = block.sub(block.index(1), stage);
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
+  gpu::BarrierOp::create(b, loc);
+  loadTile(block.add(column, block.index(block.shape.columns)), other);
+  tile = stageAt(stage);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+SmallVector<SmallVector<Value>> CopiedTiles::multiply() {
+  SmallVector<SmallVector<Value>> products;
+  for (size_t i = 0; i < strips.lefts.size(); ++i)
+    products.push_back(
+        multiplyStrips(strips.lefts[i], areaOf(strips.lefts, i, base),
+                       strips.tiles[i], areaOf(strips.tiles, i, tile)));
+  return products;
+}
+
 /// The products of a warp's rows of `left` and all lines of `right`.
-SmallVector<Value> PairSteps::multiplyStrips(const Strip &left, Value leftArea,
-                                             const Strip &right,
-                                             Value rightArea) {
-  SmallVector<Value> sums(perThread * ownColumns(), number(0));
-  Value lane = rem(thread, kWarp), warp = div(thread, kWarp);
-  Value row = rem(lane, 8), first = mul(rem(div(lane, 8), 2), 8),
-        second = mul(div(lane, 16), 8);
+SmallVector<Value> CopiedTiles::multiplyStrips(const Strip &left,
+                                               Value leftArea,
+                                               const Strip &right,
+                                               Value rightArea) {
+  int64_t ownRows = block.shape.rowsOfThread,
+          ownColumns = block.shape.columnsOfThread();
+  SmallVector<Value> sums(block.shape.scoresOfThread(), block.number(0));
+  Value lane = block.rem(block.thread, kWarp),
+        warp = block.div(block.thread, kWarp);
+  Value row = block.rem(lane, 8),
+        first = block.mul(block.rem(block.div(lane, 8), 2), 8),
+        second = block.mul(block.div(lane, 16), 8);
   auto place = [&](Value area, const Strip &strip, Value line, Value column) {
-    return sharedByte(area, add(mul(line, strip.pitchBytes()), mul(column, 2)));
+    return block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
+                                            block.mul(column, 2)));
   };
-  Value leftAt = place(leftArea, left,
-                       add(mul(warp, 8 * perThread), add(first, row)), second);
-  Value rightAt = place(rightArea, right, add(second, row), first);
-  int64_t high = perThread / 2;
+  Value leftAt = place(
+      leftArea, left,
+      block.add(block.mul(warp, 8 * ownRows), block.add(first, row)), second);
+  Value rightAt = place(rightArea, right, block.add(second, row), first);
+  int64_t high = ownRows / 2;
   for (int64_t from = 0; from < left.length; from += kStep) {
     SmallVector<SmallVector<Value>> rows;
     for (int64_t m = 0; m < high; ++m)
       rows.push_back(loadMatrices(
           b, loc,
-          sharedByte(leftAt, index(16 * m * left.pitchBytes() + 2 * from)),
+          block.sharedByte(leftAt,
+                           block.index(16 * m * left.pitchBytes() + 2 * from)),
           false));
-    for (int64_t j = 0; j < ownColumns() / 2; j += 2) {
+    for (int64_t j = 0; j < ownColumns / 2; j += 2) {
       SmallVector<Value> columns = loadMatrices(
           b, loc,
-          sharedByte(rightAt, index(8 * j * right.pitchBytes() + 2 * from)),
+          block.sharedByte(rightAt,
+                           block.index(8 * j * right.pitchBytes() + 2 * from)),
           false);
       for (int64_t m = 0; m < high; ++m)
         for (int64_t k = 0; k < 2; ++k) {
           auto spot = [&](int64_t word) -> Value & {
-            return sums[(2 * m + word / 2) * ownColumns() + 2 * (j + k) +
+            return sums[(2 * m + word / 2) * ownColumns + 2 * (j + k) +
                         word % 2];
           };
-          SmallVector<Value> made = multiplyFragments(
-              b, loc, half, rows[m], {columns[2 * k], columns[2 * k + 1]},
-              {spot(0), spot(1), spot(2), spot(3)});
+          SmallVector<Value> made =
+              multiplyFragments(b, loc, block.step.half, rows[m],
+                                {columns[2 * k], columns[2 * k + 1]},
+                                {spot(0), spot(1), spot(2), spot(3)});
           for (int64_t word = 0; word < 4; ++word)
             spot(word) = made[word];
         }
@@ -230,28 +404,34 @@ SmallVector<Value> PairSteps::multiplyStrips(const Strip &left, Value leftArea,
   return sums;
 }
 
-/// Adds the products of weights and `factor`, features from `begin` on.
-void PairSteps::addWeighted(ArrayRef<Value> weights, bool isFinite,
-                            const Strip &factor, Value area, int64_t begin,
-                            Carried &carried) {
-  int64_t own = static_cast<int64_t>(carried.totals.size()) / perThread;
-  int64_t steps = tileColumns / kStep, high = perThread / 2;
+void CopiedTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
+  const PairPass &pass = block.pass;
+  const Strip &factor = strips.tiles[strips.factor];
+  Value area = areaOf(strips.tiles, strips.factor, tile);
+  int64_t begin = pass.slab - factor.first;
+  int64_t ownRows = block.shape.rowsOfThread,
+          ownColumns = block.shape.columnsOfThread();
+  int64_t own = static_cast<int64_t>(carried.totals.size()) / ownRows;
+  int64_t steps = block.shape.columns / kStep, high = ownRows / 2;
   SmallVector<SmallVector<SmallVector<Value>>> lefts;
   for (int64_t m = 0; m < high; ++m)
     lefts.push_back(weightFragments(
-        weights.slice(2 * m * ownColumns(), 2 * ownColumns()), isFinite));
-  Value lane = rem(thread, kWarp);
-  Value row = rem(lane, 8), first = mul(rem(div(lane, 8), 2), 8),
-        second = mul(div(lane, 16), 8);
-  Value rightAt =
-      sharedByte(area, add(mul(add(first, row), factor.pitchBytes()),
-                           mul(add(second, index(begin)), 2)));
+        block, weights.slice(2 * m * ownColumns, 2 * ownColumns),
+        block.step.hasFiniteWeights(pass)));
+  Value lane = block.rem(block.thread, kWarp);
+  Value row = block.rem(lane, 8),
+        first = block.mul(block.rem(block.div(lane, 8), 2), 8),
+        second = block.mul(block.div(lane, 16), 8);
+  Value rightAt = block.sharedByte(
+      area, block.add(block.mul(block.add(first, row), factor.pitchBytes()),
+                      block.mul(block.add(second, block.index(begin)), 2)));
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t j = 0; j < own / 2; j += 2) {
       SmallVector<Value> right = loadMatrices(
           b, loc,
-          sharedByte(rightAt,
-                     index(kStep * step * factor.pitchBytes() + 16 * j)),
+          block.sharedByte(
+              rightAt,
+              block.index(kStep * step * factor.pitchBytes() + 16 * j)),
           true);
       for (int64_t m = 0; m < high; ++m)
         for (int64_t k = 0; k < 2; ++k) {
@@ -260,9 +440,10 @@ void PairSteps::addWeighted(ArrayRef<Value> weights, bool isFinite,
                 .totals[(2 * m + word / 2) * own + 2 * (j + k) + word % 2];
           };
           for (size_t left = step; left < lefts[m].size(); left += steps) {
-            SmallVector<Value> made = multiplyFragments(
-                b, loc, half, lefts[m][left], {right[2 * k], right[2 * k + 1]},
-                {spot(0), spot(1), spot(2), spot(3)});
+            SmallVector<Value> made =
+                multiplyFragments(b, loc, block.step.half, lefts[m][left],
+                                  {right[2 * k], right[2 * k + 1]},
+                                  {spot(0), spot(1), spot(2), spot(3)});
             for (int64_t word = 0; word < 4; ++word)
               spot(word) = made[word];
           }
@@ -270,124 +451,36 @@ void PairSteps::addWeighted(ArrayRef<Value> weights, bool isFinite,
     }
 }
 
-/// The launch of `pass`, or none where what it reads does not lie so.
-gpu::LaunchOp PairSteps::emitOnCopies(const Pass &pass) {
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+gpu::LaunchOp gpukernels::pairs::launchOnCopies(OpBuilder &b, const Step &step,
+                                                const PairPass &pass) {
+  std::optional<CopyPlan> plan = planCopies(step, pass);
+  if (!plan)
+    return {};
   OpBuilder::InsertionGuard outside(b);
-  begin(pass);
-  bool isTensor = fitsTensorCores(pass.weigh, pass.factor, /*orWide=*/true);
-  // Sums of more features, and what a mask or a second product needs beside
-  // them, are more than there are registers.
-  bool isPlain = pass.weigh == Weigh::Forward && shortWeights &&
-                 extras.empty() && op.getWeight().empty() &&
-                 !op.getBandLower() && !op.getBandUpper();
-  bool isLean = pass.weigh == Weigh::Forward || leavesRegisters();
-  int64_t most = isLean ? kFewFeatures : kFewFeatures / 2;
-  auto isMany = [&](unsigned dim) {
-    return ShapedType::isDynamic(sizeOf(dim)) || sizeOf(dim) > most;
-  };
-  if (!isTensor || (!isPlain && (isMany(d) || isMany(e))))
-    return {};
-  // Blocks of all rows, where that is known: tall ones for all multiprocessors.
-  int64_t allRows = sizeOf(rowDim);
-  for (unsigned dim : outer)
-    allRows =
-        ShapedType::isDynamic(allRows) || ShapedType::isDynamic(sizeOf(dim))
-            ? ShapedType::kDynamic
-            : allRows * sizeOf(dim);
-  bool isTall = pass.weigh == Weigh::Forward && shortWeights &&
-                parts(pass) * kPart <= kFewFeatures &&
-                ShapedType::isStatic(allRows) && allRows >= kTallRows;
-  perThread = isTall ? 4 : 2;
-  std::optional<Strips> found;
-  auto isGood = [&](int64_t columns) {
-    tileColumns = columns;
-    found = stripsFor(pass);
-    // Two blocks, if tiles are not too small for it, without an edge in each.
-    int64_t all = sizeOf(columnDim);
-    bool isWhole = ShapedType::isDynamic(all) || all % columns == 0 ||
-                   all % kFewColumns != 0;
-    return found && ((found->areaBytes() <= kHalfBytes && isWhole) ||
-                     columns <= kFewColumns);
-  };
-  for (int64_t columns : ArrayRef(kTiles).drop_front(leavesRegisters() ? 0 : 2))
-    if (isGood(columns))
-      break;
-  if (!found)
-    return {};
-  Strips &strips = *found;
-  tensor = true;
-  gpu::LaunchOp launch = launchBlocks(kWarps * 8 * perThread, kThreads);
-  auto shared =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  Value memory = launch.addWorkgroupAttribution(
-      MemRefType::get({strips.areaBytes()}, b.getI8Type(),
-                      MemRefLayoutAttrInterface(), shared),
-      loc);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
-  strips.base = LLVM::IntToPtrOp::create(
-      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3),
-      arith::IndexCastOp::create(b, loc, b.getI64Type(), address).getResult());
-  rowOfThread = add(mul(div(thread, kWarp), 8 * perThread),
-                    div(rem(thread, kWarp), kPerRow));
-  laneOfRow = rem(thread, kPerRow);
-  auto areaOf = [&](ArrayRef<Strip> all, size_t which, Value from) {
-    return sharedByte(from, index(Strips::bytesOf(all.take_front(which))));
-  };
-  auto bringAll = [&](ArrayRef<Strip> all, Value line, Value to) {
-    for (auto [i, strip] : llvm::enumerate(all))
-      bringStrip(strip, line, areaOf(all, i, to));
-  };
-  auto stageAt = [&](Value stage) {
-    return sharedByte(strips.base, add(mul(stage, strips.stageBytes()),
-                                       index(strips.leftBytes())));
-  };
-  bringAll(strips.lefts, firstRow, strips.base);
-  NVVM::CpAsyncCommitGroupOp::create(b, loc);
-  Carried carried = beginRows(pass);
-  carried = overDims(inner, carried, [&](Carried now) {
-    auto [from, to] = columnRange();
-    if (!inner.empty())
-      gpu::BarrierOp::create(b, loc); // the tiles before have been read
-    auto bringTile = [&, to = to](Value column, Value stage) {
-      {
-        auto some = scf::IfOp::create(b, loc, less(column, to), false);
-        OpBuilder::InsertionGuard guard(b);
-        b.setInsertionPointToStart(some.thenBlock());
-        bringAll(strips.tiles, column, stageAt(stage));
-      }
-      // Also where there is nothing: groups are counted.
-      NVVM::CpAsyncCommitGroupOp::create(b, loc);
-    };
-    bringTile(from, index(0));
-    now.ring = {index(0)};
-    Carried after = carry(
-        from, to, index(tileColumns), now, [&](Value column, Carried next) {
-          firstColumn = column;
-          Value stage = next.ring[0], other = sub(index(1), stage);
-          NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
-          gpu::BarrierOp::create(b, loc);
-          bringTile(add(column, index(tileColumns)), other);
-          Value tile = stageAt(stage);
-          SmallVector<SmallVector<Value>> products;
-          for (size_t i = 0; i < strips.lefts.size(); ++i)
-            products.push_back(multiplyStrips(
-                strips.lefts[i], areaOf(strips.lefts, i, strips.base),
-                strips.tiles[i], areaOf(strips.tiles, i, tile)));
-          SmallVector<Value> weights = weigh(
-              pass, products.front(),
-              products.size() > 1 ? ArrayRef(products[1]) : ArrayRef<Value>(),
-              next);
-          const Strip &factor = strips.tiles[strips.factor];
-          addWeighted(weights, hasFiniteWeights(pass), factor,
-                      areaOf(strips.tiles, strips.factor, tile),
-                      pass.slab - factor.first, next);
-          next.ring = {other};
-          return next;
-        });
+  PairBlock block(b, step, pass, plan->shape);
+  gpu::LaunchOp launch = block.launch(kThreads);
+  CopiedTiles tiles(block, plan->strips, launch);
+  block.rowOfThread =
+      block.rowInWarps(block.thread, 8 * plan->shape.rowsOfThread);
+  block.laneOfRow = block.rem(block.thread, kPerRow);
+  tiles.loadRows();
+  Carried carried = block.overInner(block.beginRows(pass), [&](Carried now) {
+    auto [from, to] = block.columnRange();
+    if (!pass.inner.empty())
+      gpu::BarrierOp::create(b, block.loc); // those before have been read
+    tiles.loadFirst(from, to, now);
+    Carried after =
+        block.carry(from, to, block.index(plan->shape.columns), now,
+                    [&](Value column, Carried next) {
+                      return visitTile(block, tiles, column, std::move(next));
+                    });
     after.ring.clear();
     return after;
   });
-  finishRows(pass, carried);
+  block.finishRows(pass, carried);
   return launch;
 }

@@ -14,7 +14,9 @@
 // where registers have room for both.
 //
 //===----------------------------------------------------------------------===//
-#include "PairEmitter.h"
+#include "../Warpgroups.h"
+#include "PairFragments.h"
+#include "PairKernels.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -54,16 +56,15 @@ struct BoxDims {
   SmallVector<SmallVector<int64_t>> dims;
   SmallVector<SmallVector<unsigned>> loops;
 };
-} // namespace
 
 /// Lines of a tensor as they stand in shared memory: one behind the other as
 /// often as its numbers have terms.
-struct PairSteps::Panels : PairSteps::Lines {
+struct Panels : Lines {
   int64_t terms = 1;
   BoxDims box; ///< of one term
   Value map;   ///< what TMA copies are told of it
 
-  bool isApart() const { return terms > 1; }
+  bool isSplit() const { return terms > 1; }
   int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }
   int64_t panelBytes() const { return lines * kRow; }
   int64_t termBytes() const { return panels() * panelBytes(); }
@@ -72,16 +73,13 @@ struct PairSteps::Panels : PairSteps::Lines {
 
 /// What the block's rows are, for each product of scores; behind it stages of
 /// what tiles of columns are, two mbarriers a stage, and one of the rows.
-struct PairSteps::Ring {
+struct Ring {
   SmallVector<Panels> lefts, tiles;
   /// The one of `tiles` that weights are multiplied with: it is of scores as
   /// well, or the last.
   size_t factor = 0;
   size_t beside = 1; ///< the same of the pass beside
   int64_t stages = 0;
-  bool together = false; ///< both groups have the same rows
-  Value base;
-  Value group; ///< of those that multiply, a thread's
 
   static int64_t bytesOf(ArrayRef<Panels> all) {
     int64_t bytes = 0;
@@ -93,21 +91,132 @@ struct PairSteps::Ring {
   static int64_t boxBytesOf(ArrayRef<Panels> all) {
     int64_t bytes = 0;
     for (const Panels &panels : all)
-      bytes += panels.isApart() ? 0 : panels.bytes();
+      bytes += panels.isSplit() ? 0 : panels.bytes();
     return bytes;
   }
-  static bool areApart(ArrayRef<Panels> all) {
-    return llvm::any_of(all, [](const Panels &one) { return one.isApart(); });
+  static bool areSplit(ArrayRef<Panels> all) {
+    return llvm::any_of(all, [](const Panels &one) { return one.isSplit(); });
   }
   /// Arrivals at an mbarrier when all of these are there.
   static int64_t fillsOf(ArrayRef<Panels> all) {
-    return (boxBytesOf(all) > 0 ? 1 : 0) + (areApart(all) ? kGroup : 0);
+    return (boxBytesOf(all) > 0 ? 1 : 0) + (areSplit(all) ? kGroup : 0);
   }
   int64_t leftBytes() const { return bytesOf(lefts); }
   int64_t stageBytes() const { return bytesOf(tiles); }
   int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
-  bool takesApart() const { return areApart(lefts) || areApart(tiles); }
+  bool splits() const { return areSplit(lefts) || areSplit(tiles); }
 };
+
+/// How a block's work is cut, and what it reads.
+struct RingPlan {
+  TileShape shape;
+  Ring ring;
+};
+
+/// The ring of stages in a block's shared memory.
+class SharedRing {
+public:
+  /// Takes shared memory of `launch`, in which the builder stands.
+  SharedRing(PairBlock &block, const Ring &ring, gpu::LaunchOp launch)
+      : block(block), ring(ring),
+        base(block.shared(launch, ring.areaBytes() + (ring.stages + 1) * 16,
+                          block.b.getI8Type())) {}
+
+  Value at(Value bytes) { return block.sharedByte(base, bytes); }
+  /// Panels number `which` of `all`, which begin at `area`.
+  Value panelsAt(Value area, ArrayRef<Panels> all, size_t which) {
+    return block.sharedByte(area,
+                            block.index(Ring::bytesOf(all.take_front(which))));
+  }
+  /// Where the tile of `stage` begins, from the ring's begin.
+  Value stageOffset(Value stage) {
+    return block.add(block.mul(stage, ring.stageBytes()),
+                     block.index(ring.leftBytes()));
+  }
+  /// The mbarriers of `stage`: that its tile is there, and that it was read.
+  Value full(Value stage) { return at(barrierOffset(stage, 0)); }
+  Value empty(Value stage) { return at(barrierOffset(stage, 8)); }
+  /// The mbarrier of the block's rows.
+  Value rows() { return full(block.index(ring.stages)); }
+
+  PairBlock &block;
+  const Ring &ring;
+  Value base;
+
+private:
+  Value barrierOffset(Value stage, int64_t more) {
+    return block.add(block.mul(stage, 16),
+                     block.index(ring.areaBytes() + more));
+  }
+};
+
+/// The warpgroup that loads tiles: by TMA, or splitting them on their way.
+class Producer {
+public:
+  Producer(PairBlock &block, SharedRing &shared, Value isLeader)
+      : block(block), b(block.b), loc(block.loc), w(b, loc), shared(shared),
+        ring(shared.ring), isLeader(isLeader) {}
+
+  void run(Value rowsAreThere);
+  /// From here on the first thread is alone.
+  void leadAlone();
+
+private:
+  void load(ArrayRef<Panels> all, Value line, Value area, Value there);
+  void loadBoxes(const Panels &panels, Value firstLine, Value area, Value full);
+  void loadSplit(const Panels &panels, Value firstLine, Value area);
+
+  PairBlock &block;
+  OpBuilder &b;
+  Location loc;
+  WarpgroupBuilder w;
+  SharedRing &shared;
+  const Ring &ring;
+  Value isLeader;
+  bool isAlone = false;
+};
+
+/// Tiles that a ring of stages brings, multiplied by wgmma.
+class WarpgroupTiles final : public TileProducts {
+public:
+  /// `group` of those that multiply is a thread's.
+  WarpgroupTiles(PairBlock &block, SharedRing &shared, Value group)
+      : block(block), b(block.b), loc(block.loc), w(b, loc), shared(shared),
+        ring(shared.ring), group(group) {}
+
+  void beginTile(Value column, Carried &carried) override;
+  SmallVector<SmallVector<Value>> multiply() override;
+  void addWeighted(ArrayRef<Value> weights, Carried &carried) override;
+  void endTile(Carried &carried) override;
+  /// The pass and the one beside, whose scores are the same.
+  Carried visitBoth(Value column, Carried carried);
+
+private:
+  Value tileAt(size_t which) {
+    return shared.at(block.add(
+        begin,
+        block.index(Ring::bytesOf(ArrayRef(ring.tiles).take_front(which)))));
+  }
+  Value beginScores(size_t which);
+  Value beginWeighted(const PairPass &to, size_t which, ArrayRef<Value> totals,
+                      ArrayRef<Value> weights);
+
+  PairBlock &block;
+  OpBuilder &b;
+  Location loc;
+  WarpgroupBuilder w;
+  SharedRing &shared;
+  const Ring &ring;
+  Value group;
+  // Of the tile.
+  Value barriers, begin;
+  Value totals, others; ///< sums that are under way; null: none
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
 
 /// Where `tensor` has lines along `lineDim` whose neighbours along `dim` lie in
 /// pieces of 16 bytes: how TMA copies know it.
@@ -168,29 +277,28 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
   return box;
 }
 
-/// What a kernel for `pass` reads, of blocks of this many rows; nothing where
-/// it is none.
-std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
-                                                  bool together) {
-  half = getElementTypeOrSelf(query.memref.getType());
+/// What a kernel for `pass` reads; nothing where it is none.
+static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
+                                   const TileShape &shape) {
+  Type half = step.half;
   bool forward = pass.weigh == Weigh::Forward;
   // As for other tensor cores: numbers of f16 end early.
-  if (!pass.factor || !type.isF32() || !op.getPair().empty() ||
-      op.getCombine() != spmd::PairCombine::Softmax || !isHalf(key) ||
-      !(half.isBF16() || (half.isF16() && forward && op.getWeight().empty())))
+  if (!pass.factor || !step.type.isF32() || step.pair ||
+      step.combine != spmd::PairCombine::Softmax || !step.isHalf(step.key) ||
+      !(half.isBF16() || (half.isF16() && forward && !step.weight)))
     return std::nullopt;
   auto isSmall = [&](unsigned dim) {
-    return ShapedType::isStatic(sizeOf(dim)) && sizeOf(dim) < kGroupRows;
+    return ShapedType::isStatic(step.sizeOf(dim)) &&
+           step.sizeOf(dim) < kGroupRows;
   };
-  if (isSmall(rowDim) || isSmall(columnDim))
+  if (isSmall(pass.rowDim) || isSmall(pass.columnDim))
     return std::nullopt;
-  int64_t last = (together ? kConsumers : 1) * pass.features;
+  int64_t last = shape.featureGroups * pass.features;
   std::optional<Operands> operands =
-      operandsOf(pass, (together ? 1 : kConsumers) * kGroupRows, last);
+      operandsOf(step, pass, shape.rows, shape.columns, last);
   if (!operands)
     return std::nullopt;
   Ring ring;
-  ring.together = together;
   ring.factor = operands->factor;
   bool fits = true;
   int64_t boxes = 0;
@@ -216,7 +324,7 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
   if (!fits || boxes > SHARDRT_MAP_MOST)
     return std::nullopt;
   // Registers and shared memory are for numbers of one term.
-  if (pass.beside && ring.takesApart())
+  if (pass.beside && ring.splits())
     return std::nullopt;
   int64_t room = kSharedBytes - ring.leftBytes() - (kMostStages + 1) * 16;
   ring.stages = std::min(room / ring.stageBytes(), kMostStages);
@@ -225,80 +333,193 @@ std::optional<PairSteps::Ring> PairSteps::ringFor(const Pass &pass,
   return ring;
 }
 
+/// The most columns of those that are tried in turn for which there is a ring.
+static std::optional<RingPlan> planWith(const Step &step, const PairPass &pass,
+                                        TileShape shape,
+                                        ArrayRef<int64_t> columns) {
+  for (int64_t some : columns) {
+    shape.columns = some;
+    if (std::optional<Ring> ring = ringFor(step, pass, shape))
+      return RingPlan{shape, *ring};
+  }
+  return std::nullopt;
+}
+
+/// The plan of a kernel for `pass`, whose features become those of one group.
+static std::optional<RingPlan> planRing(const Step &step, PairPass &pass,
+                                        GroupsDivide groups) {
+  TileShape shape;
+  shape.fragments = true;
+  shape.rowsOfThread = 2;
+  if (groups == GroupsDivide::Features) {
+    // Each group has whole panels of the factor, and rows keep no sums.
+    if (pass.weigh == Weigh::Forward ||
+        step.sizeOf(pass.feature) <= kPerRowBytes)
+      return std::nullopt;
+    pass.features = static_cast<int64_t>(llvm::alignTo(
+        llvm::divideCeil(step.sizeOf(pass.feature), kConsumers), kPerRowBytes));
+    shape.rows = kGroupRows;
+    shape.featureGroups = kConsumers;
+    return planWith(step, pass, shape,
+                    ArrayRef(kSharedTiles).drop_front(step.isPlain() ? 0 : 1));
+  }
+  shape.rows = kConsumers * kGroupRows;
+  bool slopes = pass.weigh == Weigh::Slopes;
+  int64_t most =
+      slopes && !step.leavesRegisters() ? kFewFeatures : kManyFeatures;
+  SmallVector<int64_t> columns;
+  // Sums of two gradients leave no registers for what an edge or a window needs
+  // beside scores.
+  bool isBusy = pass.beside && (step.hasEdge(pass, kTile) ||
+                                (step.bandLower && step.bandUpper));
+  if (pass.parts() * kPart <= most)
+    columns.push_back(isBusy ? kNarrowTile : kTile);
+  columns.push_back(slopes || step.isPlain() ? kNarrowTile : kLeastTile);
+  return planWith(step, pass, shape, columns);
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
 /// Lets TMA copies load the lines from `firstLine` on to `area`; their bytes
 /// count at `full`.
-void PairSteps::bringBoxes(const Panels &panels, Value firstLine, Value area,
-                           Value full) {
-  WarpgroupBuilder w(b, loc);
+void Producer::loadBoxes(const Panels &panels, Value firstLine, Value area,
+                         Value full) {
   for (int64_t panel = 0; panel < panels.panels(); ++panel) {
-    SmallVector<Value> begin = {index(panels.first + panel * kPerRowBytes),
-                                firstLine};
+    SmallVector<Value> begin = {
+        block.index(panels.first + panel * kPerRowBytes), firstLine};
     for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
-      Value place = at[loops.front()];
+      Value place = block.at[loops.front()];
       for (unsigned loop : loops.drop_front())
         place =
-            add(arith::MulIOp::create(b, loc, place, sizes[loop]), at[loop]);
+            block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
       begin.push_back(place);
     }
-    w.bringBox(sharedByte(area, index(panel * panels.panelBytes())), panels.map,
-               begin, full);
+    w.bringBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
+               panels.map, begin, full);
   }
 }
 
-/// Brings the lines from `firstLine` on, which are f32, to `area` in terms.
-void PairSteps::bringApart(const Panels &panels, Value firstLine, Value area) {
-  SmallVector<Value> saved = at;
+/// Loads the lines from `firstLine` on, which are f32, to `area` in terms.
+void Producer::loadSplit(const Panels &panels, Value firstLine, Value area) {
+  const Step &step = block.step;
+  SmallVector<Value> saved = block.at;
   int64_t perLine = panels.length / kPiece;
-  auto loop = scf::ForOp::create(b, loc, thread, index(panels.lines * perLine),
-                                 index(kGroup));
+  auto loop = scf::ForOp::create(b, loc, block.thread,
+                                 block.index(panels.lines * perLine),
+                                 block.index(kGroup));
   setUnrolling(loop, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value line = div(loop.getInductionVar(), perLine);
-  Value part = mul(rem(loop.getInductionVar(), perLine), kPiece);
-  Value atLine = add(firstLine, line), atPart = add(part, index(panels.first));
-  Value inside = both(less(atLine, sizes[panels.lineDim]),
-                      less(atPart, sizes[panels.dim]));
-  at[panels.lineDim] = select(inside, atLine, index(0));
-  at[panels.dim] = select(inside, atPart, index(0));
-  WarpgroupBuilder w(b, loc);
-  Value offset = w.placeInPanels(line, mul(part, 2), panels.lines);
-  Value from =
-      addressOf(b, loc, panels.tensor->memref, subscripts(*panels.tensor));
+  Value line = block.div(loop.getInductionVar(), perLine);
+  Value part = block.mul(block.rem(loop.getInductionVar(), perLine), kPiece);
+  Value atLine = block.add(firstLine, line),
+        atPart = block.add(part, block.index(panels.first));
+  Value inside =
+      block.both(block.lessSigned(atLine, step.sizes[panels.lineDim]),
+                 block.lessSigned(atPart, step.sizes[panels.dim]));
+  block.at[panels.lineDim] = block.choose(inside, atLine, block.index(0));
+  block.at[panels.dim] = block.choose(inside, atPart, block.index(0));
+  Value offset = w.placeInPanels(line, block.mul(part, 2), panels.lines);
+  Value from = addressOf(b, loc, panels.tensor->memref,
+                         block.subscripts(*panels.tensor));
   auto spot = [&](int64_t i) -> Value {
     return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
                                     b.getI32IntegerAttr(i));
   };
   // Two loads of four floats; of each term eight, two a word.
-  Type four = VectorType::get({4}, type);
+  Type four = VectorType::get({4}, step.type);
   SmallVector<Value> floats;
   for (int64_t load = 0; load < 2; ++load) {
     Value place = LLVM::GEPOp::create(
-        b, loc, from.getType(), type, from,
+        b, loc, from.getType(), step.type, from,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(4 * load)});
     Value loaded = LLVM::LoadOp::create(b, loc, four, place, /*alignment=*/16);
     for (int64_t lane = 0; lane < 4; ++lane)
-      floats.push_back(select(
+      floats.push_back(block.choose(
           inside, LLVM::ExtractElementOp::create(b, loc, loaded, spot(lane)),
-          number(0)));
+          block.number(0)));
   }
-  SmallVector<SmallVector<Value>> apart;
+  SmallVector<SmallVector<Value>> split;
   for (size_t word = 0; word < 4; ++word)
-    apart.push_back(takeApart(floats[2 * word], floats[2 * word + 1],
-                              panels.terms, /*isFinite=*/false));
+    split.push_back(splitToHalves(block, floats[2 * word], floats[2 * word + 1],
+                                  panels.terms, /*isFinite=*/false));
   for (int64_t term = 0; term < panels.terms; ++term) {
     Value words =
         LLVM::PoisonOp::create(b, loc, VectorType::get({4}, b.getI32Type()));
     for (int64_t word = 0; word < 4; ++word)
-      words = LLVM::InsertElementOp::create(b, loc, words, apart[word][term],
+      words = LLVM::InsertElementOp::create(b, loc, words, split[word][term],
                                             spot(word));
     LLVM::StoreOp::create(
         b, loc, words,
-        sharedByte(area, add(offset, index(term * panels.termBytes()))),
+        block.sharedByte(
+            area, block.add(offset, block.index(term * panels.termBytes()))),
         /*alignment=*/16);
   }
-  at = saved;
+  block.at = saved;
 }
+
+void Producer::leadAlone() {
+  auto alone = scf::IfOp::create(b, loc, isLeader, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(alone.thenBlock());
+  isAlone = true;
+}
+
+/// Loads the lines from `line` on to `area`, which is said at `there`.
+void Producer::load(ArrayRef<Panels> all, Value line, Value area, Value there) {
+  auto forEach = [&](bool areSplit, auto body) {
+    for (auto [i, panels] : llvm::enumerate(all))
+      if (panels.isSplit() == areSplit)
+        body(panels, shared.panelsAt(area, all, i));
+  };
+  if (int64_t bytes = Ring::boxBytesOf(all)) {
+    OpBuilder::InsertionGuard guard(b);
+    if (!isAlone) {
+      auto leads =
+          scf::IfOp::create(b, loc, isLeader, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(leads.thenBlock());
+    }
+    w.arriveExpecting(there, bytes);
+    forEach(false, [&](const Panels &panels, Value to) {
+      loadBoxes(panels, line, to, there);
+    });
+  }
+  if (!Ring::areSplit(all))
+    return;
+  forEach(true,
+          [&](const Panels &panels, Value to) { loadSplit(panels, line, to); });
+  w.fenceStores();
+  w.arrive(there);
+}
+
+/// Loads the block's rows, then tile after tile: the stage to load next, and
+/// its parity. A ring that nobody has used is empty: the phase before the first
+/// is over.
+void Producer::run(Value rowsAreThere) {
+  bool splits = ring.splits();
+  w.setRegisters(splits ? kSomeRegisters : kFewRegisters, /*more=*/false);
+  if (!splits)
+    leadAlone();
+  load(ring.lefts, block.firstRow, shared.base, rowsAreThere);
+  if (!isAlone && !Ring::areSplit(ring.tiles))
+    leadAlone();
+  Carried carried;
+  carried.ring = {block.index(0), w.number(1)};
+  block.overColumns(carried, [&](Value column, Carried now) {
+    Value stage = now.ring[0], parity = now.ring[1];
+    w.wait(shared.empty(stage), parity);
+    Value area = shared.at(shared.stageOffset(stage));
+    load(ring.tiles, column, area, shared.full(stage));
+    auto [next, flips] = w.advance(stage, parity, ring.stages);
+    now.ring = {next, flips};
+    return now;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Consumers
+//===----------------------------------------------------------------------===//
 
 /// Numbers of a fragment of sums by row and column, and back.
 static SmallVector<Value> byRow(ArrayRef<Value> sums) {
@@ -316,190 +537,156 @@ static SmallVector<Value> asFragments(ArrayRef<Value> values) {
   return sums;
 }
 
-Carried PairSteps::tileOnWarpgroup(const Pass &pass, const Ring &ring,
-                                   Value column, Carried carried) {
-  firstColumn = column;
-  WarpgroupBuilder w(b, loc);
+void WarpgroupTiles::beginTile(Value column, Carried &carried) {
   Value stage = carried.ring[0], parity = carried.ring[1];
-  auto at = [&](Value bytes) { return sharedByte(ring.base, bytes); };
-  Value barriers = add(mul(stage, 16), index(ring.areaBytes()));
-  w.wait(at(barriers), parity);
-  Value begin = add(mul(stage, ring.stageBytes()), index(ring.leftBytes()));
-  auto tileAt = [&](size_t which) {
-    return at(add(
-        begin, index(Ring::bytesOf(ArrayRef(ring.tiles).take_front(which)))));
-  };
-  Value group = ring.group;
-  // Scores, and for slopes the products of values and gradients of outputs.
-  auto scores = [&](size_t which) {
-    const Panels &left = ring.lefts[which], &right = ring.tiles[which];
-    Value leftAt =
-        at(add(mul(group, ring.together ? 0 : kGroupRows * kRow),
-               index(Ring::bytesOf(ArrayRef(ring.lefts).take_front(which)))));
-    Value leftIs = w.describe(leftAt, 0),
-          rightIs = w.describe(tileAt(which), 0);
-    Value sums;
-    for (int64_t x = 0; x < left.terms; ++x)
-      for (int64_t y = 0; y < right.terms && x + y < kTerms; ++y)
-        for (int64_t from = 0; from < left.length; from += kStep) {
-          int64_t panel = from / kPerRowBytes, inRow = from % kPerRowBytes * 2;
-          sums = w.multiply(
-              sums,
-              w.moved(leftIs,
-                      x * left.termBytes() + panel * left.panelBytes() + inRow),
-              w.moved(rightIs, y * right.termBytes() +
-                                   panel * right.panelBytes() + inRow),
-              half, tileColumns,
-              /*leftLines=*/false, /*rightLines=*/false);
-        }
-    return sums;
-  };
-  // `totals`, of some features of tile number `which`, and their products with
-  // the weights.
-  auto addWeighted = [&](const Pass &to, size_t which, ArrayRef<Value> totals,
-                         ArrayRef<Value> weights) {
-    SmallVector<SmallVector<Value>> lefts =
-        weightFragments(weights, hasFiniteWeights(to));
-    const Panels &factor = ring.tiles[which];
-    int64_t before = (to.slab - factor.first) / kPerRowBytes;
-    Value factorAt = tileAt(which);
-    if (ring.together)
-      factorAt = sharedByte(factorAt, mul(group, to.features / kPerRowBytes *
-                                                     factor.panelBytes()));
-    Value factorIs = w.describe(factorAt, factor.panelBytes());
-    Value sums = w.sumsOf(asFragments(totals));
-    w.fence();
-    int64_t steps = tileColumns / kStep;
-    for (auto [i, fragment] : llvm::enumerate(lefts)) {
-      int64_t term = static_cast<int64_t>(i) / steps;
-      int64_t row = static_cast<int64_t>(i) % steps * kStep;
-      for (int64_t y = 0; y < factor.terms && term + y < kTerms; ++y)
-        sums = w.multiplyFragments(
-            sums, fragment,
-            w.moved(factorIs, y * factor.termBytes() +
-                                  before * factor.panelBytes() + row * kRow),
-            half, parts(to) * kPart);
-    }
-    w.commit();
-    return sums;
-  };
+  barriers = block.add(block.mul(stage, 16), block.index(ring.areaBytes()));
+  w.wait(shared.at(barriers), parity);
+  begin = shared.stageOffset(stage);
+}
+
+/// Begins the products of the group's rows and the tile, number `which` of
+/// those that scores and slopes take.
+Value WarpgroupTiles::beginScores(size_t which) {
+  const Panels &left = ring.lefts[which], &right = ring.tiles[which];
+  bool hasOwnRows = block.shape.featureGroups == 1;
+  Value rows = block.mul(group, hasOwnRows ? kGroupRows * kRow : 0);
+  Value leftAt = shared.at(block.add(
+      rows,
+      block.index(Ring::bytesOf(ArrayRef(ring.lefts).take_front(which)))));
+  Value leftIs = w.describe(leftAt, 0);
+  Value rightIs = w.describe(tileAt(which), 0);
+  Value sums;
+  for (int64_t x = 0; x < left.terms; ++x)
+    for (int64_t y = 0; y < right.terms && x + y < kTerms; ++y)
+      for (int64_t from = 0; from < left.length; from += kStep) {
+        int64_t panel = from / kPerRowBytes, inRow = from % kPerRowBytes * 2;
+        sums =
+            w.multiply(sums,
+                       w.moved(leftIs, x * left.termBytes() +
+                                           panel * left.panelBytes() + inRow),
+                       w.moved(rightIs, y * right.termBytes() +
+                                            panel * right.panelBytes() + inRow),
+                       block.step.half, block.shape.columns,
+                       /*leftLines=*/false, /*rightLines=*/false);
+      }
+  return sums;
+}
+
+/// Begins to add to `sums`, of the features of `to`, the products of the
+/// weights and panels number `which` of the tile.
+Value WarpgroupTiles::beginWeighted(const PairPass &to, size_t which,
+                                    ArrayRef<Value> sums,
+                                    ArrayRef<Value> weights) {
+  SmallVector<SmallVector<Value>> lefts =
+      weightFragments(block, weights, block.step.hasFiniteWeights(to));
+  const Panels &factor = ring.tiles[which];
+  int64_t before = (to.slab - factor.first) / kPerRowBytes;
+  Value factorAt = tileAt(which);
+  if (block.shape.featureGroups > 1)
+    factorAt =
+        block.sharedByte(factorAt, block.mul(group, to.features / kPerRowBytes *
+                                                        factor.panelBytes()));
+  Value factorIs = w.describe(factorAt, factor.panelBytes());
+  Value made = w.sumsOf(asFragments(sums));
+  w.fence();
+  int64_t steps = block.shape.columns / kStep;
+  for (auto [i, fragment] : llvm::enumerate(lefts)) {
+    int64_t term = static_cast<int64_t>(i) / steps;
+    int64_t row = static_cast<int64_t>(i) % steps * kStep;
+    for (int64_t y = 0; y < factor.terms && term + y < kTerms; ++y)
+      made = w.multiplyFragments(
+          made, fragment,
+          w.moved(factorIs, y * factor.termBytes() +
+                                before * factor.panelBytes() + row * kRow),
+          block.step.half, to.parts() * kPart);
+  }
+  w.commit();
+  return made;
+}
+
+SmallVector<SmallVector<Value>> WarpgroupTiles::multiply() {
   SmallVector<Value> all;
   w.fence();
-  for (size_t which = 0; which < ring.lefts.size(); ++which) {
-    all.push_back(scores(which));
-    if (pass.beside)
-      w.commit();
-  }
-  Value sums;
-  if (pass.beside) {
-    // Weights are found while products for slopes are under way, and slopes
-    // while those of weights are.
-    w.waitForProducts(1);
-    SmallVector<Value> raw = byRow(w.valuesOf(all[0])), powers(raw.size());
-    SmallVector<Value> weights = overScores([&](size_t which, Value counts) {
-      powers[which] = backwardPower(raw[which], counts);
-      return backwardWeight(powers[which], counts);
-    });
-    Value others =
-        addWeighted(*pass.beside, ring.beside, carried.others, weights);
-    w.waitForProducts(1);
-    SmallVector<Value> dps = byRow(w.valuesOf(all[1]));
-    SmallVector<Value> slopes = overScores([&](size_t which, Value counts) {
-      return backwardSlope(powers[which], raw[which], dps[which], counts);
-    });
-    sums = addWeighted(pass, ring.factor, carried.totals, slopes);
-    w.waitForProducts(0);
+  for (size_t which = 0; which < ring.lefts.size(); ++which)
+    all.push_back(beginScores(which));
+  w.commit();
+  w.waitForProducts(0);
+  return llvm::map_to_vector(
+      all, [&](Value sums) { return byRow(w.valuesOf(sums)); });
+}
+
+void WarpgroupTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
+  totals = beginWeighted(block.pass, ring.factor, carried.totals, weights);
+}
+
+void WarpgroupTiles::endTile(Carried &carried) {
+  w.waitForProducts(0);
+  if (others)
     carried.others = byRow(w.valuesOf(others));
-  } else {
-    w.commit();
-    w.waitForProducts(0);
-    SmallVector<SmallVector<Value>> products;
-    for (Value sums : all)
-      products.push_back(byRow(w.valuesOf(sums)));
-    SmallVector<Value> weights =
-        weigh(pass, products.front(),
-              products.size() > 1 ? ArrayRef(products[1]) : ArrayRef<Value>(),
-              carried);
-    sums = addWeighted(pass, ring.factor, carried.totals, weights);
-    w.waitForProducts(0);
-  }
   {
-    auto leads = scf::IfOp::create(
-        b, loc, compare(arith::CmpIPredicate::eq, rem(thread, kWarp), index(0)),
-        false);
+    Value leads = block.equal(block.rem(block.thread, kWarp), block.index(0));
+    auto leader = scf::IfOp::create(b, loc, leads, false);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(leads.thenBlock());
-    w.arrive(at(add(barriers, index(8))));
+    b.setInsertionPointToStart(leader.thenBlock());
+    w.arrive(shared.at(block.add(barriers, block.index(8))));
   }
-  carried.totals = byRow(w.valuesOf(sums));
-  auto [next, flips] = w.advance(stage, parity, ring.stages);
+  carried.totals = byRow(w.valuesOf(totals));
+  auto [next, flips] = w.advance(carried.ring[0], carried.ring[1], ring.stages);
   carried.ring = {next, flips};
+}
+
+// Weights are found while products for slopes are under way, and slopes while
+// those of weights are.
+Carried WarpgroupTiles::visitBoth(Value column, Carried carried) {
+  block.firstColumn = column;
+  beginTile(column, carried);
+  w.fence();
+  Value first = beginScores(0);
+  w.commit();
+  Value second = beginScores(1);
+  w.commit();
+  w.waitForProducts(1);
+  Gradient gradient(block, Scores::roundsWeights(block));
+  SmallVector<Value> raw = byRow(w.valuesOf(first)), powers(raw.size());
+  SmallVector<Value> weights =
+      overScores(block, [&](size_t which, Value counts) {
+        powers[which] = gradient.power(raw[which], counts);
+        return gradient.weight(powers[which], counts);
+      });
+  others =
+      beginWeighted(*block.pass.beside, ring.beside, carried.others, weights);
+  w.waitForProducts(1);
+  SmallVector<Value> dps = byRow(w.valuesOf(second));
+  SmallVector<Value> slopes =
+      overScores(block, [&](size_t which, Value counts) {
+        return gradient.slope(powers[which], raw[which], dps[which], counts);
+      });
+  addWeighted(slopes, carried);
+  endTile(carried);
   return carried;
 }
 
-bool PairSteps::emitOnWarpgroups(Pass pass, bool together) {
-  OpBuilder::InsertionGuard outside(b);
-  begin(pass);
-  bool slopes = pass.weigh == Weigh::Slopes;
-  bool isPlain = extras.empty() && op.getWeight().empty();
-  std::optional<Ring> found;
-  if (together) {
-    // Each group has whole panels of the factor, and rows keep no sums.
-    if (pass.weigh == Weigh::Forward || sizeOf(pass.feature) <= kPerRowBytes)
-      return false;
-    pass.features = static_cast<int64_t>(llvm::alignTo(
-        llvm::divideCeil(sizeOf(pass.feature), kConsumers), kPerRowBytes));
-    for (int64_t columns : ArrayRef(kSharedTiles).drop_front(isPlain ? 0 : 1)) {
-      tileColumns = columns;
-      if ((found = ringFor(pass, together)))
-        break;
-    }
-  } else {
-    int64_t most = slopes && !leavesRegisters() ? kFewFeatures : kManyFeatures;
-    // Sums of two gradients leave no registers for what an edge or a window
-    // needs beside scores.
-    tileColumns = kTile;
-    bool isBusy =
-        pass.beside && (hasEdge() || (op.getBandLower() && op.getBandUpper()));
-    if (isBusy)
-      tileColumns = kNarrowTile;
-    if (parts(pass) * kPart <= most)
-      found = ringFor(pass, together);
-    if (!found) {
-      tileColumns = slopes || isPlain ? kNarrowTile : kLeastTile;
-      found = ringFor(pass, together);
-    }
-  }
-  if (!found)
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+bool gpukernels::pairs::launchOnWarpgroups(OpBuilder &b, const Step &step,
+                                           PairPass pass, GroupsDivide groups) {
+  std::optional<RingPlan> plan = planRing(step, pass, groups);
+  if (!plan)
     return false;
-  Ring &ring = *found;
-  tensor = true;
-  perThread = 2;
+  OpBuilder::InsertionGuard outside(b);
+  PairBlock block(b, step, pass, plan->shape);
+  Location loc = block.loc;
+  Ring &ring = plan->ring;
   WarpgroupBuilder w(b, loc);
-  gpu::LaunchOp launch =
-      launchBlocks(ring.lefts.front().lines, (1 + kConsumers) * kGroup);
+  gpu::LaunchOp launch = block.launch((1 + kConsumers) * kGroup);
   spmd::contract::Gpu::set(launch, b.getStringAttr("sm_90a"));
-  auto shared =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  Value memory = launch.addWorkgroupAttribution(
-      MemRefType::get({ring.areaBytes() + (ring.stages + 1) * 16},
-                      b.getI8Type(), MemRefLayoutAttrInterface(), shared),
-      loc);
-  Value number = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, memory);
-  ring.base = LLVM::IntToPtrOp::create(
-      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3),
-      arith::IndexCastOp::create(b, loc, b.getI64Type(), number).getResult());
-  auto at = [&](Value bytes) { return sharedByte(ring.base, bytes); };
-  auto full = [&](Value stage) {
-    return at(add(mul(stage, 16), index(ring.areaBytes())));
-  };
-  auto empty = [&](Value stage) {
-    return at(add(mul(stage, 16), index(ring.areaBytes() + 8)));
-  };
-  Value rowsAreThere = full(index(ring.stages));
+  SharedRing shared(block, ring, launch);
+  Value rowsAreThere = shared.rows();
   for (SmallVector<Panels> *all : {&ring.lefts, &ring.tiles})
     for (Panels &panels : *all) {
-      if (panels.isApart())
+      if (panels.isSplit())
         continue;
       SmallVector<int64_t> box(panels.box.dims.size(), 1);
       box[0] = kPerRowBytes;
@@ -507,118 +694,72 @@ bool PairSteps::emitOnWarpgroups(Pass pass, bool together) {
       panels.map =
           w.describeTensor(panels.tensor->memref, panels.box.dims, box);
     }
-  Value leads = compare(arith::CmpIPredicate::eq, thread, index(0));
-  auto whoLeads = [&] {
-    auto alone = scf::IfOp::create(b, loc, leads, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(alone.thenBlock());
-  };
+  Value isLeader = block.equal(block.thread, block.index(0));
   {
     OpBuilder::InsertionGuard guard(b);
-    whoLeads();
+    auto alone = scf::IfOp::create(b, loc, isLeader, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(alone.thenBlock());
     for (int64_t stage = 0; stage < ring.stages; ++stage) {
-      w.init(full(index(stage)), Ring::fillsOf(ring.tiles));
-      w.init(empty(index(stage)), kConsumers * kGroup / kWarp);
+      w.init(shared.full(block.index(stage)), Ring::fillsOf(ring.tiles));
+      w.init(shared.empty(block.index(stage)), kConsumers * kGroup / kWarp);
     }
     w.init(rowsAreThere, Ring::fillsOf(ring.lefts));
     w.fenceInit();
   }
   gpu::BarrierOp::create(b, loc);
-  auto roles = scf::IfOp::create(b, loc, less(thread, index(kGroup)),
-                                 /*withElseRegion=*/true);
-
-  // Who brings: the stage to bring to next, and its parity. A ring that nobody
-  // has used is empty: the phase before the first is over.
+  auto roles = scf::IfOp::create(
+      b, loc, block.lessSigned(block.thread, block.index(kGroup)),
+      /*withElseRegion=*/true);
   b.setInsertionPointToStart(roles.thenBlock());
-  bool apart = ring.takesApart();
-  w.setRegisters(apart ? kSomeRegisters : kFewRegisters, /*more=*/false);
-  auto bring = [&](ArrayRef<Panels> all, Value line, Value area, Value there,
-                   bool isAlone) {
-    auto forEach = [&](bool areApart, auto body) {
-      for (auto [i, panels] : llvm::enumerate(all))
-        if (panels.isApart() == areApart)
-          body(panels,
-               sharedByte(area, index(Ring::bytesOf(all.take_front(i)))));
-    };
-    if (int64_t bytes = Ring::boxBytesOf(all)) {
-      OpBuilder::InsertionGuard guard(b);
-      if (!isAlone)
-        whoLeads();
-      w.arriveExpecting(there, bytes);
-      forEach(false, [&](const Panels &panels, Value to) {
-        bringBoxes(panels, line, to, there);
-      });
-    }
-    if (!Ring::areApart(all))
-      return;
-    forEach(true, [&](const Panels &panels, Value to) {
-      bringApart(panels, line, to);
-    });
-    w.fenceStores();
-    w.arrive(there);
-  };
-  bool isAlone = !apart;
-  if (isAlone)
-    whoLeads();
-  bring(ring.lefts, firstRow, ring.base, rowsAreThere, isAlone);
-  if (!isAlone && !Ring::areApart(ring.tiles)) {
-    isAlone = true;
-    whoLeads();
-  }
-  Carried brought;
-  brought.ring = {index(0), w.number(1)};
-  overColumns(brought, [&](Value column, Carried now) {
-    Value stage = now.ring[0], parity = now.ring[1];
-    w.wait(empty(stage), parity);
-    bring(ring.tiles, column,
-          at(add(mul(stage, ring.stageBytes()), index(ring.leftBytes()))),
-          full(stage), isAlone);
-    auto [next, flips] = w.advance(stage, parity, ring.stages);
-    now.ring = {next, flips};
-    return now;
-  });
+  Producer(block, shared, isLeader).run(rowsAreThere);
 
-  // Who multiplies: rows and columns as a warp's fragments have them.
+  // Consumers: rows and columns as a warp's fragments have them.
   b.setInsertionPointToStart(roles.elseBlock());
-  w.setRegisters(apart ? kOtherRegisters : kManyRegisters, /*more=*/true);
-  ring.group = w.sameInWarp(sub(div(thread, kGroup), index(1)));
-  Value own = sub(thread, index(kGroup));
-  if (ring.together) {
-    firstFeature = mul(div(own, kGroup), pass.features);
-    own = rem(own, kGroup);
+  w.setRegisters(ring.splits() ? kOtherRegisters : kManyRegisters,
+                 /*more=*/true);
+  Value group =
+      w.sameInWarp(block.sub(block.div(block.thread, kGroup), block.index(1)));
+  Value own = block.sub(block.thread, block.index(kGroup));
+  if (groups == GroupsDivide::Features) {
+    block.firstFeature = block.mul(block.div(own, kGroup), pass.features);
+    own = block.rem(own, kGroup);
   }
-  rowOfThread = add(mul(div(own, kWarp), 16), div(rem(own, kWarp), kPerRow));
-  laneOfRow = rem(thread, kPerRow);
-  Carried carried = beginRows(pass);
+  block.rowOfThread = block.rowInWarps(own, 16);
+  block.laneOfRow = block.rem(block.thread, kPerRow);
+  Carried carried = block.beginRows(pass);
   if (pass.beside)
-    carried.others = beginRows(*pass.beside).totals;
-  carried.ring = {index(0), w.number(0)};
+    carried.others = block.beginRows(*pass.beside).totals;
+  carried.ring = {block.index(0), w.number(0)};
   // Also where there are no columns: nobody leaves while copies are under way.
   w.wait(rowsAreThere, w.number(0));
-  carried = overColumns(carried, [&](Value column, Carried now) {
-    return tileOnWarpgroup(pass, ring, column, now);
+  WarpgroupTiles tiles(block, shared, group);
+  carried = block.overColumns(carried, [&](Value column, Carried now) {
+    return pass.beside ? tiles.visitBoth(column, std::move(now))
+                       : visitTile(block, tiles, column, std::move(now));
   });
-  finishRows(pass, carried);
+  block.finishRows(pass, carried);
   if (pass.beside) {
     Carried others;
     others.totals = carried.others;
-    finishRows(*pass.beside, others);
+    block.finishRows(*pass.beside, others);
   }
-  firstFeature = Value();
   return true;
 }
 
-/// Gradients of keys and of values by one kernel: both are sums over queries,
-/// of products with slopes and weights of the same scores. True if it is one.
-bool PairSteps::emitBothOfKeys() {
-  if (!shortWeights || ShapedType::isDynamic(sizeOf(d)) ||
-      ShapedType::isDynamic(sizeOf(e)) ||
-      std::max(sizeOf(d), sizeOf(e)) > kBothFeatures)
+bool gpukernels::pairs::launchBothOfKeys(OpBuilder &b, const Step &step) {
+  if (!step.shortWeights || ShapedType::isDynamic(step.sizeOf(step.d)) ||
+      ShapedType::isDynamic(step.sizeOf(step.e)) ||
+      std::max(step.sizeOf(step.d), step.sizeOf(step.e)) > kBothFeatures)
     return false;
-  const Tensor &ofKeys = states[1], &ofValues = states[2];
-  for (unsigned dim : llvm::seq(q))
+  const Tensor &ofKeys = step.states[1], &ofValues = step.states[2];
+  for (unsigned dim : llvm::seq(step.q))
     if (ofKeys.has(dim) != ofValues.has(dim))
       return false;
-  Pass weights{Weigh::Weights, k, &ofValues, e, &rows[2], 0, true, sizeOf(e)};
-  return emitOnWarpgroups(
-      {Weigh::Slopes, k, &ofKeys, d, &query, 0, true, sizeOf(d), &weights});
+  PairPass weights(step, Weigh::Weights, step.k, &ofValues, step.e,
+                   &step.rows[2]);
+  weights.features = step.sizeOf(step.e);
+  PairPass slopes(step, Weigh::Slopes, step.k, &ofKeys, step.d, &step.query);
+  slopes.features = step.sizeOf(step.d);
+  slopes.beside = &weights;
+  return launchOnWarpgroups(b, step, slopes, GroupsDivide::Rows);
 }

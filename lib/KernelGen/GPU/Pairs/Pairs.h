@@ -1,6 +1,6 @@
-//===- PairSteps.h - Blocks of queries against blocks of keys ---*- C++ -*-===//
-#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEPS_H
-#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEPS_H
+//===- Pairs.h - Blocks of queries against blocks of keys -------*- C++ -*-===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRS_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRS_H
 
 #include "../Launch.h"
 #include "shardc/Dialect/Spmd/IR/SpmdForward.h"
@@ -16,4 +16,4 @@ LogicalResult launchPairStep(spmd::PairStepOp op, bool onWarpgroups,
 
 } // namespace shardc::gpukernels
 
-#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEPS_H
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRS_H

@@ -1,0 +1,28 @@
+//===- PairFragments.h - Steps of 16-bit floats on tensor cores -*- C++ -*-===//
+//
+// A warp has 16 rows; the four lanes that share a row are the four of a
+// fragment. Scores are products of 16-bit numbers, as the program has them.
+// Weights are f32: each is split into 16-bit numbers that add up to it, so that
+// it is not rounded to one of these (bf16: three, which is all of an f32; f16:
+// two, of a weight of at most 1).
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRFRAGMENTS_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRFRAGMENTS_H
+
+#include "PairBlock.h"
+
+namespace shardc::gpukernels::pairs {
+
+/// Words of two 16-bit numbers, `terms` of them, that add up to both f32.
+SmallVector<Value> splitToHalves(PairPoint &point, Value low, Value high,
+                                 int64_t terms, bool isFinite);
+
+/// A thread's weights as left fragments: for each term of the weights, and each
+/// 16 columns of a tile, four words. Those of a softmax are finite, or NaN.
+SmallVector<SmallVector<Value>>
+weightFragments(PairBlock &block, ArrayRef<Value> weights, bool isFinite);
+
+} // namespace shardc::gpukernels::pairs
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRFRAGMENTS_H

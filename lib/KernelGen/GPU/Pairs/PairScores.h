@@ -1,0 +1,119 @@
+//===- PairScores.h - What becomes of a tile of scores ----------*- C++ -*-===//
+//
+// The algorithms of pair steps: scores become weights (Scores), or gradients
+// (Gradient), and these are multiplied into sums (visitTile). How tiles are
+// loaded and multiplied is a target's (TileProducts).
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSCORES_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSCORES_H
+
+#include "PairBlock.h"
+
+namespace shardc::gpukernels::pairs {
+
+/// How a target loads and multiplies tiles. Numbers of a tile of scores, and of
+/// a thread's sums, are by row and column, or feature, of a thread.
+class TileProducts {
+public:
+  virtual ~TileProducts() = default;
+
+  /// The tile from column `column` on may be read.
+  virtual void beginTile(Value column, Carried &carried) {}
+  /// The products of the block's rows and the tile: of queries and keys; for
+  /// slopes also of values and their cotangents.
+  virtual SmallVector<SmallVector<Value>> multiply() = 0;
+  /// Adds the products of `weights` and the pass's factor to the pass's totals.
+  virtual void addWeighted(ArrayRef<Value> weights, Carried &carried) = 0;
+  /// All sums are there, and nobody reads the tile any more.
+  virtual void endTile(Carried &carried) {}
+};
+
+/// What the pass does with one tile of columns.
+Carried visitTile(PairBlock &block, TileProducts &products, Value column,
+                  Carried carried);
+
+/// exp in kernels: where weights are rounded to 16 bits, they need not be exact
+/// to more, and are powers of two.
+class Exponential {
+public:
+  Exponential(PairPoint &point, bool isShort)
+      : point(point), isShort(isShort) {}
+
+  bool isRounded() const { return isShort; }
+  /// What is taken off a score, as `of` wants it.
+  Value baseOf(Value base);
+  /// exp(score - base); of no more than `limit`.
+  Value of(Value score, Value base, std::optional<double> limit = std::nullopt);
+
+private:
+  PairPoint &point;
+  bool isShort;
+};
+
+/// Forward: scores of a tile as weights, and what a row keeps of them.
+class Scores {
+public:
+  explicit Scores(PairBlock &block)
+      : block(block), b(block.b), loc(block.loc),
+        exponential(block, roundsWeights(block)) {}
+
+  /// Whether weights of the block are rounded to 16 bits.
+  static bool roundsWeights(const PairBlock &block) {
+    return block.step.shortWeights && block.shape.fragments;
+  }
+  /// The weights of a tile; none where rows keep all there is. `carried` takes
+  /// in what a row keeps.
+  SmallVector<Value> weigh(ArrayRef<Value> raw, Carried &carried);
+  /// The scores of a tile, whether they count or not.
+  SmallVector<Value> all(ArrayRef<Value> raw);
+
+private:
+  SmallVector<Value> masked(ArrayRef<Value> raw, double neutral, bool allCount);
+  void rescale(MutableArrayRef<Value> sums, Value factor);
+
+  PairBlock &block;
+  OpBuilder &b;
+  Location loc;
+  Exponential exponential;
+};
+
+/// Backward: what a score, where the point stands, is in gradients.
+class Gradient {
+public:
+  /// With `rounds` weights are rounded to 16 bits.
+  Gradient(PairPoint &point, bool rounds)
+      : point(point), b(point.b), loc(point.loc), exponential(point, rounds) {}
+
+  /// exp of one score less its query's largest: 0 where it does not count.
+  Value power(Value raw, Value counts);
+  /// The weight that this power is.
+  Value weight(Value power, Value counts);
+  /// The slope number `which` of its score, where `dp` is that of the weight.
+  Value slope(Value power, Value raw, Value dp, Value counts,
+              unsigned which = 0);
+
+private:
+  PairPoint &point;
+  OpBuilder &b;
+  Location loc;
+  Exponential exponential;
+};
+
+/// What `body` makes of each score of a thread, where the point stands; it is
+/// told whether the score counts (null: it does).
+SmallVector<Value> overScores(PairBlock &block,
+                              llvm::function_ref<Value(size_t, Value)> body);
+
+/// Puts the scores of a tile into their rows' lists: one thread a row.
+/// `scoreAt` loads the score of a thread's row and a column of the tile.
+void putIntoLists(PairBlock &block,
+                  llvm::function_ref<Value(int64_t, Value)> scoreAt);
+
+/// Launches the gradient of extra number `which`: a thread for each element, or
+/// a block where many pairs add to one.
+void launchExtraGradient(OpBuilder &b, const Step &step, unsigned which);
+
+} // namespace shardc::gpukernels::pairs
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSCORES_H

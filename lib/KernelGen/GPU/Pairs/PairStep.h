@@ -1,0 +1,136 @@
+//===- PairStep.h - A pair step as its kernels see it -----------*- C++ -*-===//
+//
+// What is known before a kernel is written: the tensors and sizes of a step,
+// what each launch computes, and what it reads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEP_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEP_H
+
+#include "../Launch.h"
+#include "shardc/Dialect/Spmd/IR/SpmdForward.h"
+#include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+
+namespace shardc::gpukernels::pairs {
+
+inline constexpr int64_t kThreads = 128, kPerRow = 4;
+inline constexpr int64_t kRows = kThreads / kPerRow; // of a thread's first row
+inline constexpr int64_t kColumns = 32;              // of a tile
+inline constexpr int64_t kPart = 32; // of a depth, or of features, at once
+inline constexpr int64_t kOwn =
+    kPart / kPerRow; // features of a thread, of these
+/// Features whose sums stay in registers: more take another pass.
+inline constexpr int64_t kSlab = 256;
+
+/// A tensor of the step, read and written through its map.
+struct Tensor {
+  Value memref;
+  AffineMap map;
+  bool has(unsigned dim) const { return map.isFunctionOfDim(dim); }
+};
+
+/// What a tile of scores becomes, before it is multiplied.
+enum class Weigh { Forward, Weights, Slopes };
+
+struct PairPass;
+
+/// A step on buffers. Regions are null where the op has none.
+struct Step {
+  /// Emits sizes that are not known where `b` stands.
+  Step(OpBuilder &b, spmd::PairStepOp op, bool shortWeights);
+
+  int64_t sizeOf(unsigned dim) const { return known[dim]; }
+  /// Numbers of 16 bytes.
+  int64_t lanes() const { return 128 / type.getIntOrFloatBitWidth(); }
+  bool isHalf(const Tensor &tensor) const {
+    return getElementTypeOrSelf(tensor.memref.getType()) == half;
+  }
+  /// Whether f32 of `tensor` are rounded to 16 bits on their way: those of f16
+  /// end early.
+  bool roundsWide(const Tensor &tensor) const {
+    return shortWeights && half.isBF16() &&
+           getElementTypeOrSelf(tensor.memref.getType()).isF32();
+  }
+  /// Scores are made of products alone.
+  bool isPlain() const { return extras.empty() && !weight; }
+  /// Scores and weights need few registers beside them.
+  bool leavesRegisters() const { return shortWeights && isPlain(); }
+  /// Rows keep a maximum and a sum of weights.
+  bool keepsSoftmax(const PairPass &pass) const;
+  /// exp of a number that is at most 88 is finite; what else weights are made
+  /// of may be anything.
+  bool hasFiniteWeights(const PairPass &pass) const;
+  /// Whether `pass` is products of 16-bit floats; with `orWide` also where its
+  /// factor is f32 that is rounded.
+  bool fitsTensorCores(const PairPass &pass, bool orWide = false) const;
+  /// Whether the last tile of `columns` columns is not a whole one.
+  bool hasEdge(const PairPass &pass, int64_t columns) const;
+
+  Location loc;
+  FloatType type; ///< of scores and sums
+  Type half;      ///< of queries: what tensor cores multiply, if it is so short
+  bool shortWeights; ///< weights are rounded to 16 bits there
+  spmd::PairCombine combine;
+  bool hasValue;
+  Region *pair, *score, *weight, *slope;
+  std::optional<int64_t> bandLower, bandUpper;
+  unsigned q, k, d, e; ///< dims: queries, keys, depth, features
+  Tensor query, key, value;
+  SmallVector<Tensor> rows, extras, states;
+  SmallVector<Value> start; ///< of the dims before `d`, in the whole
+  SmallVector<Value> sizes;
+  SmallVector<int64_t> known;
+};
+
+/// What one launch computes: some features of `target` from `slab` on (null:
+/// rows keep all there is). Rows of a softmax keep their maximum and sum if
+/// `last`.
+struct PairPass {
+  PairPass(const Step &step, Weigh weigh, unsigned rowDim, const Tensor *target,
+           unsigned feature, const Tensor *factor);
+
+  int64_t parts() const { return llvm::divideCeil(features, kPart); }
+
+  Weigh weigh;
+  unsigned rowDim, columnDim; ///< the dims that rows and columns run over
+  const Tensor *target;
+  unsigned feature;
+  const Tensor *factor;
+  int64_t slab = 0;
+  int64_t features = 0; ///< of sums in registers
+  bool last = true;
+  /// What else the same scores are for: `Weights` of a pass of slopes.
+  const PairPass *beside = nullptr;
+  /// Batch dims: those that a block has one index of, and those that it goes
+  /// through, since what they add goes to one place.
+  SmallVector<unsigned> outer, inner;
+};
+
+/// Lines of a tensor in shared memory: those of a block's rows, or of a tile of
+/// columns.
+struct Lines {
+  const Tensor *tensor;
+  unsigned lineDim; ///< whose indices are lines
+  int64_t lines;
+  unsigned dim;  ///< along which neighbours lie
+  int64_t first; ///< along it
+  int64_t length;
+};
+
+struct Operands {
+  SmallVector<Lines> lefts, tiles; ///< for each product of scores
+  /// The one of `tiles` that weights are multiplied with: it is of scores as
+  /// well, or the last.
+  size_t factor = 0;
+};
+
+/// What `pass` multiplies, with `leftLines` rows of a block, tiles of `columns`
+/// columns, and `numFeatures` of its factor; nothing where dims are longer than
+/// a slab, or a block's rows cannot be loaded once.
+std::optional<Operands> operandsOf(const Step &step, const PairPass &pass,
+                                   int64_t leftLines, int64_t columns,
+                                   int64_t numFeatures);
+
+} // namespace shardc::gpukernels::pairs
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRSTEP_H
