@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "shardc/Support/IndexBuilder.h"
 #include "shardrt/CommunicationKernels.h"
 
 using namespace mlir;
@@ -240,10 +241,11 @@ Components ElementCode::combine(const Components &a, const Components &x) {
 
 namespace {
 /// A kernel that is being written: pointers first where its arguments say so.
-class KernelBody {
+class KernelBody : public IndexBuilder {
 public:
-  KernelBody(gpu::GPUModuleOp kernels, StringRef name, StringRef arguments)
-      : b(kernels.getContext()), loc(kernels.getLoc()) {
+  KernelBody(OpBuilder &b, gpu::GPUModuleOp kernels, StringRef name,
+             StringRef arguments)
+      : IndexBuilder(b, kernels.getLoc()) {
     b.setInsertionPointToEnd(kernels.getBody());
     SmallVector<Type> types;
     for (char kind : arguments)
@@ -270,13 +272,6 @@ public:
   }
   Value toI64(Value index) {
     return arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
-  Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
   }
   /// The address `bytes` behind `base`.
   Value at(Value base, Value bytes) {
@@ -320,8 +315,6 @@ public:
     return Components(made.getResults().begin(), made.getResults().end());
   }
 
-  OpBuilder b;
-  Location loc;
   gpu::GPUFuncOp function;
   Value thread; ///< among all of the grid
 };
@@ -330,8 +323,8 @@ public:
 static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name,
                                  ElementType type, Reduction reduction) {
   constexpr int64_t addresses = shardrt::combineAddresses;
-  KernelBody k(kernels, name, "ANNNN" + std::string(addresses, 'A'));
-  OpBuilder &b = k.b;
+  OpBuilder b(kernels.getContext());
+  KernelBody k(b, kernels, name, "ANNNN" + std::string(addresses, 'A'));
   ElementCode code(b, k.loc, type, reduction);
   Value count = k.argument(1), each = k.argument(2), numParts = k.argument(3),
         stride = k.argument(4);
@@ -341,7 +334,7 @@ static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name,
     Value offset = k.mul(index, k.number(shardrt::elementBytes(type)));
     Components sum = code.load(k.at(part(0), offset), width);
     for (int64_t i = 1; i + 1 < addresses; ++i) {
-      Value isThere = k.less(k.number(i), numParts);
+      Value isThere = k.lessSigned(k.number(i), numParts);
       auto branch = scf::IfOp::create(b, k.loc, TypeRange(ValueRange(sum)),
                                       isThere, /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(b);
@@ -363,7 +356,7 @@ static gpu::GPUFuncOp addCombine(gpu::GPUModuleOp kernels, StringRef name,
     code.store(sum, k.at(k.argument(0), offset), width);
   };
   Value begin = k.mul(k.thread, each);
-  k.guard(k.less(begin, count));
+  k.guard(k.lessSigned(begin, count));
   Value end = arith::MinSIOp::create(b, k.loc, k.add(begin, each), count);
   auto oneByOne = [&] {
     k.loop(begin, end, {}, [&](Value index, const Components &) {
@@ -395,8 +388,9 @@ static std::tuple<Value, Value, Value> takeApart(KernelBody &k, Value perRow,
 
 static gpu::GPUFuncOp addRows(gpu::GPUModuleOp kernels, StringRef name,
                               int64_t bytes) {
-  KernelBody k(kernels, name, "AAANNNNN");
-  k.guard(k.less(k.thread, k.argument(3)));
+  OpBuilder b(kernels.getContext());
+  KernelBody k(b, kernels, name, "AAANNNNN");
+  k.guard(k.lessSigned(k.thread, k.argument(3)));
   Value words = k.argument(4);
   auto [block, pair, word] = takeApart(k, words, k.argument(5));
   Value first = k.mul(pair, k.number(2));
@@ -418,9 +412,10 @@ static gpu::GPUFuncOp addRows(gpu::GPUModuleOp kernels, StringRef name,
 
 static gpu::GPUFuncOp addUpdate(gpu::GPUModuleOp kernels, StringRef name,
                                 ElementType type, Reduction reduction) {
-  KernelBody k(kernels, name, "AAANNNNN");
+  OpBuilder b(kernels.getContext());
+  KernelBody k(b, kernels, name, "AAANNNNN");
   ElementCode code(k.b, k.loc, type, reduction);
-  k.guard(k.less(k.thread, k.argument(3)));
+  k.guard(k.lessSigned(k.thread, k.argument(3)));
   Value perRow = k.argument(4);
   auto [block, segment, element] = takeApart(k, perRow, k.argument(5));
   auto place = [&, block = block, element = element](Value base, Value row,

@@ -87,15 +87,10 @@ void WarpgroupBuilder::fenceStores() {
 
 std::pair<Value, Value> WarpgroupBuilder::advance(Value stage, Value parity,
                                                   int64_t stages) {
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  Value next = arith::AddIOp::create(b, loc, stage, index(1));
-  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
-                                      index(stages));
-  Value flipped = arith::XOrIOp::create(b, loc, parity, number(1));
-  return {arith::SelectOp::create(b, loc, wraps, index(0), next),
-          arith::SelectOp::create(b, loc, wraps, flipped, parity)};
+  Value next = add(stage, index(1));
+  Value wraps = equal(next, index(stages));
+  Value flipped = bitXor(parity, number(1));
+  return {choose(wraps, index(0), next), choose(wraps, flipped, parity)};
 }
 
 Value WarpgroupBuilder::sameInWarp(Value value) {
@@ -117,23 +112,8 @@ void WarpgroupBuilder::setRegisters(int64_t count, bool more) {
 //===----------------------------------------------------------------------===//
 
 Value WarpgroupBuilder::placeInPanels(Value row, Value byte, int64_t rows) {
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  auto mul = [&](Value x, int64_t y) -> Value {
-    return arith::MulIOp::create(b, loc, x, index(y));
-  };
-  auto rem = [&](Value x, int64_t y) -> Value {
-    return arith::RemUIOp::create(b, loc, x, index(y));
-  };
-  auto div = [&](Value x, int64_t y) -> Value {
-    return arith::DivUIOp::create(b, loc, x, index(y));
-  };
-  auto add = [&](Value x, Value y) -> Value {
-    return arith::AddIOp::create(b, loc, x, y);
-  };
   Value inRow = rem(byte, kRow);
-  Value piece = arith::XOrIOp::create(b, loc, div(inRow, 16), rem(row, 8));
+  Value piece = bitXor(div(inRow, 16), rem(row, 8));
   Value begin = add(mul(div(byte, kRow), rows * kRow), mul(row, kRow));
   return add(begin, add(mul(piece, 16), rem(inRow, 16)));
 }

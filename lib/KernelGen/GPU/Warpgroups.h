@@ -11,6 +11,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_WARPGROUPS_H
 
 #include "Launch.h"
+#include "shardc/Support/IndexBuilder.h"
 
 namespace shardc::gpukernels {
 
@@ -26,9 +27,9 @@ inline constexpr llvm::StringLiteral kFragmentProductName =
     "wgmma.mma_async.sync.aligned.m64n";
 
 /// Writes what such kernels are made of where `b` stands.
-class WarpgroupBuilder {
+class WarpgroupBuilder : IndexBuilder {
 public:
-  WarpgroupBuilder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+  WarpgroupBuilder(OpBuilder &b, Location loc) : IndexBuilder(b, loc) {}
 
   Value number(int64_t value) {
     return arith::ConstantIntOp::create(b, loc, value, 32);
@@ -90,10 +91,6 @@ public:
   /// Ends a group of products; waits for all but the last `left` groups.
   void commit();
   void waitForProducts(int64_t left);
-
-private:
-  OpBuilder &b;
-  Location loc;
 };
 
 } // namespace shardc::gpukernels

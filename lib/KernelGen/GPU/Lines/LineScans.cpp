@@ -36,7 +36,7 @@ using Values = SmallVector<Value>;
 
 class LineScanner : LineEmitter {
 public:
-  explicit LineScanner(spmd::LinesOp op);
+  LineScanner(OpBuilder &b, spmd::LinesOp op);
   void emit();
 
 private:
@@ -112,8 +112,8 @@ private:
 };
 } // namespace
 
-LineScanner::LineScanner(spmd::LinesOp op)
-    : LineEmitter(op), manyBlocks(blocksOfGpu(op)) {
+LineScanner::LineScanner(OpBuilder &b, spmd::LinesOp op)
+    : LineEmitter(b, op), manyBlocks(blocksOfGpu(op)) {
   bool canAll = llvm::all_of(
       op.getStarts(), [](Value start) { return canShuffle(start.getType()); });
   along = isInnermost && canAll;
@@ -461,4 +461,6 @@ void LineScanner::emit() {
     walk();
 }
 
-void lines::launchScan(spmd::LinesOp op) { LineScanner(op).emit(); }
+void lines::launchScan(OpBuilder &b, spmd::LinesOp op) {
+  LineScanner(b, op).emit();
+}

@@ -59,7 +59,7 @@ struct Part {
 
 class LineSorter : LineEmitter {
 public:
-  explicit LineSorter(spmd::LinesOp op);
+  LineSorter(OpBuilder &b, spmd::LinesOp op);
   void emit();
 
 private:
@@ -102,7 +102,7 @@ private:
 };
 } // namespace
 
-LineSorter::LineSorter(spmd::LinesOp op) : LineEmitter(op) {
+LineSorter::LineSorter(OpBuilder &b, spmd::LinesOp op) : LineEmitter(b, op) {
   Block &block = op.getBody().front();
   auto bytesOf = [](Type type) -> int64_t {
     if (auto complex = dyn_cast<ComplexType>(type))
@@ -658,4 +658,6 @@ void LineSorter::emit() {
   gather(mergeTiles(sorted, from), from.length);
 }
 
-void lines::launchSort(spmd::LinesOp op) { LineSorter(op).emit(); }
+void lines::launchSort(OpBuilder &b, spmd::LinesOp op) {
+  LineSorter(b, op).emit();
+}

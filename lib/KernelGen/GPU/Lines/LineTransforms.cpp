@@ -26,7 +26,7 @@ struct Number {
 
 class LineTransformer : LineEmitter {
 public:
-  explicit LineTransformer(spmd::LinesOp op);
+  LineTransformer(OpBuilder &b, spmd::LinesOp op);
   void emit();
 
 private:
@@ -51,8 +51,8 @@ private:
 };
 } // namespace
 
-LineTransformer::LineTransformer(spmd::LinesOp op)
-    : LineEmitter(op), n(knownLength),
+LineTransformer::LineTransformer(OpBuilder &b, spmd::LinesOp op)
+    : LineEmitter(b, op), n(knownLength),
       type(cast<FloatType>(elementOf(op.getInputs()[0]))) {
   // Short lines share a block; lines that lie across memory in any case, so
   // that neighbours in memory are read together.
@@ -197,4 +197,6 @@ void LineTransformer::emit() {
   }
 }
 
-void lines::launchFourier(spmd::LinesOp op) { LineTransformer(op).emit(); }
+void lines::launchFourier(OpBuilder &b, spmd::LinesOp op) {
+  LineTransformer(b, op).emit();
+}

@@ -7,8 +7,8 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::lines;
 
-LineEmitter::LineEmitter(spmd::LinesOp op)
-    : op(op), b(op), loc(op.getLoc()), dim(op.getDim()) {
+LineEmitter::LineEmitter(OpBuilder &b, spmd::LinesOp op)
+    : IndexBuilder(b, op.getLoc()), op(op), dim(op.getDim()) {
   Value input = op.getInputs().front();
   auto type = cast<MemRefType>(input.getType());
   SmallVector<Value> others;
@@ -115,12 +115,13 @@ LogicalResult gpukernels::launchLines(spmd::LinesOp op) {
   }
   hoistRankValues(op);
   if (!llvm::is_contained(type.getShape(), 0)) {
+    OpBuilder b(op);
     if (op.getKind() == spmd::LineKind::Sort)
-      launchSort(op);
+      launchSort(b, op);
     else if (op.getKind() == spmd::LineKind::Scan)
-      launchScan(op);
+      launchScan(b, op);
     else
-      launchFourier(op);
+      launchFourier(b, op);
   }
   op.erase();
   return success();

@@ -4,6 +4,7 @@
 
 #include "../Points/Points.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
+#include "shardc/Support/IndexBuilder.h"
 
 namespace shardc::gpukernels {
 
@@ -21,33 +22,13 @@ inline constexpr int64_t kMostRadix = 61;
 
 /// What the kernels of one op on lines share. Lines are numbered in row-major
 /// order of the other dims.
-class LineEmitter {
+class LineEmitter : protected IndexBuilder {
 public:
-  explicit LineEmitter(spmd::LinesOp op);
+  LineEmitter(OpBuilder &b, spmd::LinesOp op);
 
 protected:
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(b, loc, number);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-  Value mul(Value x, int64_t y) { return mul(x, index(y)); }
-  Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
-  Value div(Value x, int64_t y) { return div(x, index(y)); }
-  Value rem(Value x, Value y) { return arith::RemUIOp::create(b, loc, x, y); }
-  Value rem(Value x, int64_t y) { return rem(x, index(y)); }
   /// As sizes of buffers are bounded by: without a case for zero.
   Value ceilDiv(Value x, int64_t y) { return div(add(x, index(y - 1)), y); }
-  Value least(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value most(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
-  }
-  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
-  Value choose(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(b, loc, condition, yes, no);
-  }
   Value load(Value memref, ValueRange at) {
     return memref::LoadOp::create(b, loc, memref, at);
   }
@@ -75,8 +56,6 @@ protected:
   SmallVector<Value> body(ValueRange arguments);
 
   spmd::LinesOp op;
-  OpBuilder b;
-  Location loc;
   unsigned dim;
   SmallVector<Value> sizes;
   /// Elements of a line, and lines; also as numbers, dynamic if not known.
@@ -86,9 +65,10 @@ protected:
   bool isInnermost = true;
 };
 
-void launchSort(spmd::LinesOp op);
-void launchScan(spmd::LinesOp op);
-void launchFourier(spmd::LinesOp op);
+// Where `b` stands.
+void launchSort(OpBuilder &b, spmd::LinesOp op);
+void launchScan(OpBuilder &b, spmd::LinesOp op);
+void launchFourier(OpBuilder &b, spmd::LinesOp op);
 } // namespace lines
 } // namespace shardc::gpukernels
 

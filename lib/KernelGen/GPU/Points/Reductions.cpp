@@ -10,6 +10,7 @@
 #include "Points.h"
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
+#include "shardc/Support/IndexBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -58,33 +59,15 @@ namespace {
 /// Who has which elements of which results.
 enum class Cut { BlockEach, WarpEach, LaneEach };
 
-class ReductionKernel {
+class ReductionKernel : IndexBuilder {
 public:
-  explicit ReductionKernel(linalg::GenericOp op)
-      : op(op), b(op), loc(op.getLoc()), dims(b, op), emitter(b, op),
+  ReductionKernel(OpBuilder &b, linalg::GenericOp op)
+      : IndexBuilder(b, op.getLoc()), op(op), dims(b, op), emitter(b, op),
         combiners(combinersOf(op)), manyBlocks(blocksOfGpu(op)) {}
   bool emit();
 
 private:
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(b, loc, number);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value mul(Value x, int64_t y) {
-    return arith::MulIOp::create(b, loc, x, index(y));
-  }
-  Value div(Value x, int64_t y) {
-    return arith::DivUIOp::create(b, loc, x, index(y));
-  }
-  Value rem(Value x, int64_t y) {
-    return arith::RemUIOp::create(b, loc, x, index(y));
-  }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
-  }
-  Value isFirst(Value x) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, index(0));
-  }
+  Value isFirst(Value x) { return equal(x, index(0)); }
   Value combine(unsigned output, Value left, Value right) {
     Operation *copy = b.clone(*combiners[output]);
     copy->setOperands({left, right});
@@ -106,8 +89,6 @@ private:
   void combineSplits();
 
   linalg::GenericOp op;
-  OpBuilder b;
-  Location loc;
   Dims dims;
   PointEmitter emitter;
   SmallVector<Operation *> combiners;
@@ -221,8 +202,7 @@ void ReductionKernel::store(Value point, Value split) {
   };
   if (getConstantIntValue(splits))
     return part();
-  Value alone =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, splits, index(1));
+  Value alone = equal(splits, index(1));
   auto branch = scf::IfOp::create(b, loc, alone, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -345,5 +325,6 @@ bool ReductionKernel::emit() {
 }
 
 bool gpukernels::launchReductions(linalg::GenericOp op) {
-  return ReductionKernel(op).emit();
+  OpBuilder b(op);
+  return ReductionKernel(b, op).emit();
 }

@@ -251,8 +251,8 @@ std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
 ProductKernel::ProductKernel(OpBuilder &b, linalg::GenericOp op,
                              const Product &product, Tiling tiling,
                              TileLayout layout)
-    : b(b), op(op), product(product), tiling(tiling), layout(layout),
-      loc(op.getLoc()), dims(b, op), emitter(b, op), bringers(tiling.threads) {}
+    : IndexBuilder(b, op.getLoc()), op(op), product(product), tiling(tiling),
+      layout(layout), dims(b, op), emitter(b, op), bringers(tiling.threads) {}
 
 int64_t ProductKernel::pitch(const Factor &factor) const {
   if (layout == TileLayout::DepthMajor)

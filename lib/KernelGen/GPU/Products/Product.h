@@ -11,6 +11,7 @@
 #define SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_PRODUCT_H
 
 #include "../Launch.h"
+#include "shardc/Support/IndexBuilder.h"
 
 namespace shardc::gpukernels {
 
@@ -104,7 +105,7 @@ enum class TileLayout {
 
 /// What kernels of all products share: who does what, how tiles travel through
 /// a ring of stages, where results go.
-class ProductKernel {
+class ProductKernel : public IndexBuilder {
 public:
   ProductKernel(OpBuilder &b, linalg::GenericOp op, const Product &product,
                 Tiling tiling, TileLayout layout);
@@ -130,35 +131,16 @@ public:
   void finish();
 
   // For shares and steps.
-  Value index(int64_t number) {
-    return arith::ConstantIndexOp::create(b, loc, number);
-  }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value mul(Value x, int64_t y) {
-    return arith::MulIOp::create(b, loc, x, index(y));
-  }
-  Value div(Value x, int64_t y) {
-    return arith::DivUIOp::create(b, loc, x, index(y));
-  }
-  Value rem(Value x, int64_t y) {
-    return arith::RemUIOp::create(b, loc, x, index(y));
-  }
-  Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
-  Value less(Value x, Value y) {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
-  }
   /// The address `bytes` behind `base`, in shared memory.
   Value at(Value base, Value bytes);
   /// Bytes from the begin of a tile of `factor` to an element.
   Value offsetIn(const Factor &factor, Value line, Value depth);
   int64_t pitch(const Factor &factor) const;
 
-  OpBuilder &b;
   linalg::GenericOp op;
   const Product &product;
   Tiling tiling;
   TileLayout layout;
-  Location loc;
   Value thread;
 
 protected:
