@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Driver/Carried.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
@@ -79,7 +80,7 @@ static void visit(Fields &fields, ModelOptions &options) {
       (void)memoryLimitOf, (void)inspectLocal;
   int64_t ranks = options.ranks.value_or(0);
   int64_t targetNumber = static_cast<int64_t>(target);
-  fields.field("ranks", ranks, 0, 65536);
+  fields.field("ranks", ranks, 0, kMaxRanks);
   fields.field("replicates", options.replicates);
   fields.field("keeps_tokens", options.keepsTokens);
   fields.field("keeps_layouts", options.keepsLayouts);

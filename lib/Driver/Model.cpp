@@ -9,9 +9,11 @@
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Driver/Rounding.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Misuse.h"
 #include "shardc/Support/Refusal.h"
+#include "shardc/Support/TextLimits.h"
 #include "shardc/Translation/LocalText.h"
 #include "shardc/Translation/ObjectFile.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -26,6 +28,9 @@
 
 using namespace llvm;
 using namespace shardc;
+
+// Text may say what artifacts may.
+static_assert(kMaxDims == kMaxTensorDims);
 
 DiagnosticSink::~DiagnosticSink() = default;
 
@@ -82,9 +87,10 @@ Error shardc::checkMeshOption(StringRef mesh, bool mayBeOpen) {
                        "--mesh=" + mesh + ": '" + axis +
                            "' is not an axis and a size of at least 1; "
                            "expected for example --mesh=x=2,y=2");
-    if (value > 65536)
-      return toolError(ExitCode::Usage,
-                       "--mesh=" + mesh + ": a mesh has at most 65536 ranks");
+    if (value > kMaxRanks)
+      return toolError(ExitCode::Usage, "--mesh=" + mesh +
+                                            ": a mesh has at most " +
+                                            Twine(kMaxRanks) + " ranks");
     if (!names.insert(name.trim()).second)
       return toolError(ExitCode::Usage, "--mesh=" + mesh + ": axis '" +
                                             name.trim() + "' is given twice");

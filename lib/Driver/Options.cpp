@@ -2,6 +2,7 @@
 
 #include "shardc/Driver/Options.h"
 #include "shardc/Driver/MachineFile.h"
+#include "shardc/Layout/Limits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -270,7 +271,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   StageOptions &stages = options.stages;
   std::optional<int64_t> threads, memoryLimit;
   if (Error error = joinErrors(
-          given.number("ranks", 1, 65536, options.ranks),
+          given.number("ranks", 1, kMaxRanks, options.ranks),
           joinErrors(given.number("threads", 1, 1024, threads),
                      given.number("memory-limit", 1, INT64_MAX, memoryLimit))))
     return std::move(error);

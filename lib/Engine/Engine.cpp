@@ -1,6 +1,7 @@
 //===- Engine.cpp - Devices of this process -------------------------------===//
 
 #include "shardc/Engine/Engine.h"
+#include "shardc/Layout/Limits.h"
 #include "shardrt/Jobs.h"
 #include <algorithm>
 #include <pthread.h>
@@ -155,7 +156,7 @@ static MaybeFailure joinJob(const JobOptions &asked, int64_t devices,
 Engine::~Engine() { close(); }
 
 MaybeFailure Engine::create(EngineOptions options, Ref<Engine> &engine) {
-  constexpr int64_t most = 65536;
+  constexpr int64_t most = kMaxRanks;
   if (options.devices < 1 || options.devices > most)
     return usage("an engine of " + std::to_string(options.devices) +
                  " devices; expected 1 to " + std::to_string(most));

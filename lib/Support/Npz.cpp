@@ -9,6 +9,7 @@
 #include "shardc/Support/Npz.h"
 #include "shardc/Support/InputFile.h"
 #include "shardc/Support/OutputFile.h"
+#include "shardc/Support/TextLimits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/EndianStream.h"
@@ -21,7 +22,6 @@
 using namespace llvm;
 using namespace shardc;
 
-static constexpr int64_t kMaxDims = 16;
 static constexpr uint64_t kMaxHeaderBytes = 64 * 1024;
 static constexpr size_t kMaxNameBytes = 4096;
 /// No deflate stream grows by more than this.
@@ -194,7 +194,7 @@ private:
         return fail("expected a size");
       at += digits.size();
       shape.push_back(size);
-      if (static_cast<int64_t>(shape.size()) > kMaxDims)
+      if (shape.size() > kMaxDims)
         return fail("more than " + Twine(kMaxDims) + " dims");
       if (!take(',') && !peek(')'))
         return fail("expected ',' or ')' in the shape");

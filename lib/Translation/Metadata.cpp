@@ -11,9 +11,6 @@
 using namespace llvm;
 using namespace shardc;
 
-static constexpr int64_t kMaxRanks = 65536;
-static constexpr size_t kMaxAxes = 32;
-static constexpr size_t kMaxDims = 16;
 static constexpr size_t kMaxNameBytes = 4096;
 static constexpr size_t kMaxTextBytes = 100 * 1000 * 1000;
 static constexpr int kMaxNesting = 32;
@@ -245,7 +242,7 @@ static void readDim(Reader &reader, const json::Value &json, const Twine &path,
   const json::Object *object = reader.object(json, path);
   if (!object)
     return;
-  reader.read(*object, "axes", path, kMaxAxes, dim.axes);
+  reader.read(*object, "axes", path, kMaxMeshAxes, dim.axes);
   std::vector<int64_t> bounds;
   reader.read(*object, "boundaries", path, kMaxRanks + 1, bounds);
   reader.read(*object, "dynamic", path, dim.dynamic);
@@ -340,7 +337,7 @@ static void readValue(Reader &reader, const json::Value &json,
       return;
     }
   }
-  reader.read(*object, "shape", path, kMaxDims, value.shape);
+  reader.read(*object, "shape", path, kMaxTensorDims, value.shape);
   // Nothing is allocated for placeholders of open extents, but their number of
   // elements is computed with.
   const json::Array *places = object->getArray("dims");
@@ -357,7 +354,7 @@ static void readValue(Reader &reader, const json::Value &json,
     elements *= size ? size : 1;
   }
   if (object->get("caller_dims")) {
-    reader.read(*object, "caller_dims", path, kMaxDims, value.callerDims);
+    reader.read(*object, "caller_dims", path, kMaxTensorDims, value.callerDims);
     if (!isOrderOf(value.callerDims, value.shape.size())) {
       reader.fail(path + ".caller_dims", "expected each dim once");
       return;
@@ -366,7 +363,7 @@ static void readValue(Reader &reader, const json::Value &json,
   if (object->get("token"))
     reader.read(*object, "token", path, value.isToken);
   uint64_t usedAxes = 0;
-  reader.readArray(*object, "dims", path, kMaxDims,
+  reader.readArray(*object, "dims", path, kMaxTensorDims,
                    [&](const json::Value &dim, const Twine &at) {
                      size_t index = value.dims.size();
                      DimPlacement placement;
@@ -379,7 +376,7 @@ static void readValue(Reader &reader, const json::Value &json,
     reader.fail(path + ".dims", "expected one for each of " +
                                     Twine(value.shape.size()) + " dims");
   if (object->get("partial"))
-    reader.readArray(*object, "partial", path, kMaxAxes,
+    reader.readArray(*object, "partial", path, kMaxMeshAxes,
                      [&](const json::Value &json, const Twine &at) {
                        readPartial(reader, json, at, mesh, usedAxes,
                                    value.partial.emplace_back());
@@ -392,7 +389,7 @@ static void readSite(Reader &reader, const json::Value &json, const Twine &path,
   if (!object)
     return;
   reader.read(*object, "kind", path, site.kind);
-  reader.readArray(*object, "axes", path, kMaxAxes,
+  reader.readArray(*object, "axes", path, kMaxMeshAxes,
                    [&](const json::Value &axis, const Twine &at) {
                      if (std::optional<StringRef> name = axis.getAsString())
                        site.axes.push_back(name->str());
@@ -472,7 +469,7 @@ Expected<ProgramMetadata> shardc::parseMetadata(StringRef text) {
       reader.read(*object, name, "", *value);
   int64_t ranks = 1;
   reader.readArray(
-      *object, "mesh", "", kMaxAxes,
+      *object, "mesh", "", kMaxMeshAxes,
       [&](const json::Value &json, const Twine &at) {
         MeshAxis axis;
         if (const json::Object *fields = reader.object(json, at)) {

@@ -3,6 +3,7 @@
 #include "Session.h"
 #include "../Common/Start.h"
 #include "shardc/Driver/Balance.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Layout/Shares.h"
 #include "shardc/Translation/Artifact.h"
 #include "llvm/Support/raw_ostream.h"
@@ -212,10 +213,11 @@ Session::readMesh(StringRef model, StringRef text,
       if (name.trim() != axis.name)
         continue;
       int64_t size = 0;
-      if (value.trim().getAsInteger(10, size) || size < 1 || size > 65536)
+      if (value.trim().getAsInteger(10, size) || size < 1 || size > kMaxRanks)
         return toolError(ExitCode::Usage,
                          "--mesh=" + entry +
-                             ": expected an axis and its size, 1 to 65536");
+                             ": expected an axis and its size, 1 to " +
+                             Twine(kMaxRanks));
       if (!isOpen && size != axis.size)
         return refuse("--mesh gives " + entry);
       isSaid = true;

@@ -18,6 +18,7 @@
 #define SHARDRT_FORMULAS_H
 
 #include "shardc/Layout/Formula.h"
+#include "shardc/Layout/Limits.h"
 #include <cstdint>
 #include <span>
 #include <string>
@@ -200,7 +201,7 @@ inline std::string decodeFormulas(std::span<const int64_t> words,
     ended |= length > static_cast<int64_t>(rest.size());
     for (int64_t n = 0; n < length && !ended; ++n) {
       int64_t factor = nextOf(INT64_MIN);
-      if (factor == 0 || factor > (1 << 16) ||
+      if (factor == 0 || factor > shardc::kMaxRanks ||
           (factor < 0 && ~factor >= numAxes))
         error = "has sizes to be given that make no sense";
       given.factors.push_back(factor);

@@ -15,6 +15,8 @@ using namespace shardc;
 // What a table of sites may say is part of what programs and the runtime tell
 // each other, so its header says it by itself.
 static_assert(shardrt::detail::maxExtent == kMaxElements);
+static_assert(maxRanks == kMaxRanks && maxMeshAxes == kMaxMeshAxes &&
+              maxTensorDims == kMaxTensorDims);
 
 static Box domainOf(const Exchange &exchange) {
   Box box;

@@ -7,6 +7,7 @@
 #include "shardc/Dialect/Sdy/IR/Sdy.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "shardc/Layout/Limits.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -15,9 +16,6 @@ using namespace shardc;
 using namespace shardc::sdy;
 
 using EmitError = function_ref<InFlightDiagnostic()>;
-
-/// Largest number of devices of a mesh.
-static constexpr int64_t kMaxDevices = 65536;
 
 //===----------------------------------------------------------------------===//
 // Meshes
@@ -36,8 +34,8 @@ static LogicalResult verifyMesh(MeshAttr mesh, EmitError emitError) {
       return emitError() << "mesh axis \"" << axis.getName() << "\" has size "
                          << axis.getSize() << ", expected at least 1";
     std::optional<int64_t> product = llvm::checkedMul(total, axis.getSize());
-    if (!product || *product > kMaxDevices)
-      return emitError() << "mesh has more than " << kMaxDevices << " devices";
+    if (!product || *product > kMaxRanks)
+      return emitError() << "mesh has more than " << kMaxRanks << " devices";
     total = *product;
   }
   ArrayRef<int64_t> ids = mesh.getDeviceIds();

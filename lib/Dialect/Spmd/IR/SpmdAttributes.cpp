@@ -1,6 +1,7 @@
 //===- SpmdAttributes.cpp - Meshes, shardings, exchanges ------------------===//
 #include "mlir/IR/DialectImplementation.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Layout/Limits.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -179,9 +180,6 @@ void MeshAttr::print(AsmPrinter &printer) const {
     printer << ", " << getExtents();
   printer << '>';
 }
-
-/// Ranks that a mesh may have (docs/Reference, limits).
-static constexpr int64_t kMaxRanks = 65536;
 
 LogicalResult
 MeshAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
