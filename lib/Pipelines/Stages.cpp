@@ -1,141 +1,14 @@
-//===- Stages.cpp - The stages as pipelines -------------------------------===//
+//===- Stages.cpp - The stages on the command line ------------------------===//
+//
+// Their names and options. The passes of each are in a file of its name.
+//
+//===----------------------------------------------------------------------===//
 #include "shardc/Pipelines/Stages.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
-#include "shardc/Communication/Passes.h"
-#include "shardc/Import/Passes.h"
-#include "shardc/Memory/Passes.h"
-#include "shardc/Partition/Passes.h"
-#include "shardc/Propagation/Passes.h"
-#include "shardc/Raise/Passes.h"
-#include "shardc/Support/Canonicalize.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
 using namespace shardc;
-
-static ImportOptions importOptions(const StageOptions &options) {
-  ImportOptions import;
-  import.shapes = options.shapes;
-  import.mesh = options.mesh;
-  import.sizes = options.sizes;
-  import.dynamic = options.dynamic;
-  import.openExtents = !options.dynamic.empty();
-  import.machine = options.machine;
-  import.unsharded = options.unsharded;
-  // Which sums keep their order follows from annotations.
-  import.keepAxes = options.reproducible;
-  import.hostCalls = options.hostCalls;
-  import.deviceOrder = options.deviceOrder && !options.unsharded;
-  return import;
-}
-
-void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
-  buildImportPipeline(pm, importOptions(options));
-}
-
-void shardc::buildImportStageForTwin(OpPassManager &pm,
-                                     const StageOptions &options) {
-  ImportOptions import = importOptions(options);
-  import.otherPlaceholders = true;
-  buildImportPipeline(pm, import);
-}
-
-void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
-  // What the sharded program is compared with is plain, unless it is to have
-  // the same bits.
-  if (!options.noRaise && (!options.unsharded || options.reproducible)) {
-    pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
-    pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
-    // A ring of the program's own has the order that it says.
-    if (!options.reproducible) {
-      RaiseRingsPassOptions rings;
-      rings.explain = options.explain;
-      pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
-    }
-    RaiseAllPairsPassOptions raise;
-    raise.explain = options.explain;
-    pm.addPass(createRaiseAllPairsPass(raise));
-  } else {
-    pm.addPass(createExpandAllPairsPass());
-  }
-  // While sums are still those of the program. Rings would have an order of
-  // their own.
-  if (options.reproducible) {
-    if (!options.exactSums) {
-      pm.addNestedPass<func::FuncOp>(createCutHeadsPass());
-      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
-    }
-    pm.addPass(createExpandAllPairsPass());
-    if (!options.exactSums)
-      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
-    pm.addNestedPass<func::FuncOp>(createSumAfterLoopsPass());
-    pm.addPass(createMakeReproduciblePass());
-  }
-  pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
-  // What loops are left are no rings, and their ops keep their sums.
-  pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
-  pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
-  // It may be left out, so that what it promises is what import does.
-  pm.addPass(createVerifyImportedPass());
-}
-
-void shardc::buildPropagateStage(OpPassManager &pm,
-                                 const StageOptions &options) {
-  PropagationOptions propagation;
-  propagation.noFallback = options.noFallback;
-  propagation.explain = options.explain;
-  propagation.origins = options.origins;
-  // To put blocks in zigzag order takes numbers that open sizes do not have.
-  propagation.keepOrder =
-      options.keepOrder || options.reproducible || !options.dynamic.empty();
-  propagation.evenBorders = options.evenBorders;
-  propagation.partialResults = options.partialResults;
-  buildPropagationPipeline(pm, propagation);
-}
-
-void shardc::buildPartitionStage(OpPassManager &pm, const StageOptions &) {
-  pm.addPass(createPartitionToLocalPass());
-  // Equal exchanges of one value become one; slices of slices fold.
-  pm.addPass(createCanonicalizePass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createVerifyLocalPass());
-}
-
-void shardc::buildCommunicateStage(OpPassManager &pm,
-                                   const StageOptions &options) {
-  pm.addNestedPass<func::FuncOp>(createCombineExchangesPass());
-  pm.addNestedPass<func::FuncOp>(createMergeHalosPass());
-  // Sums of many elements do not wait for other sums.
-  if (!options.reproducible) {
-    pm.addNestedPass<func::FuncOp>(createDetachSumsPass());
-    pm.addPass(createCSEPass());
-  }
-  // Partial values are combined once, late, and together.
-  SinkReductionsPassOptions sink;
-  sink.keepSums = options.reproducible;
-  pm.addNestedPass<func::FuncOp>(createSinkReductionsPass(sink));
-  // What is gathered for a product, or scattered from one, travels block by
-  // block.
-  pm.addNestedPass<func::FuncOp>(createSplitProductsPass());
-  // Ranks combine no floats of eight bits.
-  pm.addNestedPass<func::FuncOp>(createWidenReductionsPass());
-  pm.addNestedPass<func::FuncOp>(createBucketReductionsPass());
-  pm.addNestedPass<func::FuncOp>(createBucketExchangesPass());
-  // What is left travels while ranks do what does not wait for it.
-  pm.addNestedPass<func::FuncOp>(createSplitExchangesPass());
-  // The last word on communication: nothing after it may change its order.
-  pm.addPass(createVerifyCommunicationPass());
-}
-
-void shardc::buildFitMemoryStage(OpPassManager &pm, int64_t bytes) {
-  FitMemoryPassOptions fit;
-  fit.limit = bytes;
-  pm.addNestedPass<func::FuncOp>(createFitMemoryPass(fit));
-  // It repeats communication, maybe in loops.
-  pm.addPass(createVerifyCommunicationPass());
-}
 
 static llvm::cl::opt<bool> &explainFlag() {
   static llvm::cl::opt<bool> flag(

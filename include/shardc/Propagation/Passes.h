@@ -14,17 +14,9 @@ struct PropagationOptions {
   /// Notes on values and reshards where each axis came from
   /// (Analysis/Origins.h).
   bool origins = false;
-  /// No dim is dealt out unless an annotation says so.
-  bool keepOrder = false;
-  /// Arguments and results come and leave in equal shards.
-  bool evenBorders = false;
   /// Results that are asked for unreduced leave in parts.
   bool partialResults = false;
 };
-
-/// Annotated to fully sharded global view (`--spmd-propagate`).
-void buildPropagationPipeline(mlir::OpPassManager &pm,
-                              const PropagationOptions &options);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

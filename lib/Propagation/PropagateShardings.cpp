@@ -1,8 +1,6 @@
-//===- Passes.cpp - The pass and its pipeline -----------------------------===//
-#include "shardc/Propagation/Passes.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+//===- PropagateShardings.cpp - The pass ----------------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Projection.h"
 
 using namespace mlir;
@@ -47,20 +45,3 @@ struct PropagateShardingsPass final
   }
 };
 } // namespace
-
-void shardc::buildPropagationPipeline(OpPassManager &pm,
-                                      const PropagationOptions &options) {
-  // Afterwards every dim is cut in the order in which it is.
-  pm.addPass(createDealBlocksPass({/*choose=*/!options.keepOrder}));
-  pm.addPass(
-      createPropagateShardingsPass({.noFallback = options.noFallback,
-                                    .explain = options.explain,
-                                    .partialResults = options.partialResults,
-                                    .origins = options.origins}));
-  if (options.evenBorders)
-    pm.addPass(createEvenBordersPass());
-  // Copies of constants that ended up alike become one again. No canonicaliser:
-  // what it builds has no sharding.
-  pm.addPass(createCSEPass());
-  pm.addPass(createVerifyPropagatedPass());
-}

@@ -1,14 +1,21 @@
-//===- Pipeline.cpp - The passes of import, in order ----------------------===//
+//===- Import.cpp - What JAX prints to one annotated function -------------===//
+//
+// Foreign forms go first, then calls, so that no pass after it knows of either.
+// What follows needs static shapes; annotations come last, when all that they
+// stand on is there. Ends in what raise and propagation rely on.
+//
+//===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardc/Import/Passes.h"
+#include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
 
 using namespace mlir;
 using namespace shardc;
 
-void shardc::buildImportPipeline(OpPassManager &pm,
-                                 const ImportOptions &options) {
+static void buildImport(OpPassManager &pm, const StageOptions &options,
+                        bool otherPlaceholders) {
   // Manual regions of older forms are calls between custom calls.
   pm.addPass(createConvertForeignShardingsPass());
   // Custom calls name functions that inlining takes away.
@@ -19,26 +26,41 @@ void shardc::buildImportPipeline(OpPassManager &pm,
   pm.addPass(createExpandParallelPass());
   // Early: branches for other platforms call what is not known here.
   pm.addPass(createBindPlatformPass());
-  // What follows knows static shapes alone.
-  pm.addPass(createRefineShapesPass(
-      {options.shapes, options.openExtents, options.otherPlaceholders}));
+  // What follows knows static shapes alone. Extents that nobody gives stay
+  // open, as placeholders.
+  bool openExtents = !options.dynamic.empty();
+  pm.addPass(
+      createRefineShapesPass({options.shapes, openExtents, otherPlaceholders}));
+  // Ops that have no sharding rule become ops that do.
   pm.addPass(createExpandLinearAlgebraPass());
   pm.addPass(createDecomposeOpsPass());
   pm.addPass(createCollectChecksPass());
   pm.addPass(createWidenFloatsPass());
+  // What is left without one is refused, before annotations are looked at.
   pm.addPass(createCheckSupportedPass());
-  pm.addPass(createConvertSdyPass({options.deviceOrder}));
+  pm.addPass(createConvertSdyPass({options.deviceOrder && !options.unsharded}));
   // One rank does what all ranks of a region do, on values that are whole.
   if (options.unsharded) {
     pm.addPass(createExpandUnreducedPass());
     pm.addPass(createEmulateManualPass());
   }
   pm.addPass(createSetMachinePass({options.machine}));
+  // Which sums keep their order follows from annotations.
+  bool keepAxes = options.reproducible;
   pm.addPass(createSetLayoutPass({options.mesh, options.sizes, options.dynamic,
-                                  options.unsharded, options.keepAxes}));
+                                  options.unsharded, keepAxes}));
   // Identity broadcasts and repeated constants would only cost propagation
   // time.
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
   pm.addPass(createVerifyImportedPass());
+}
+
+void shardc::buildImportStage(OpPassManager &pm, const StageOptions &options) {
+  buildImport(pm, options, /*otherPlaceholders=*/false);
+}
+
+void shardc::buildImportStageForTwin(OpPassManager &pm,
+                                     const StageOptions &options) {
+  buildImport(pm, options, /*otherPlaceholders=*/true);
 }

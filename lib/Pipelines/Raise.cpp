@@ -1,0 +1,58 @@
+//===- Raise.cpp - Patterns of ops to ops that say what they mean ---------===//
+//
+// Attention and its like become one op each, whose local form is a ring: first
+// masks and scores come to where they are read, then rings of the program's own
+// are found, then pairs. With `reproducible` sums become exact ones instead,
+// while they are still those of the program. Padding, and loops that are no
+// rings, come last. May be left out, so it ends in what import promises.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardc/Import/Passes.h"
+#include "shardc/Pipelines/Stages.h"
+#include "shardc/Raise/Passes.h"
+#include "shardc/Support/Canonicalize.h"
+
+using namespace mlir;
+using namespace shardc;
+
+void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
+  // What the sharded program is compared with is plain, unless it is to have
+  // the same bits.
+  if (!options.noRaise && (!options.unsharded || options.reproducible)) {
+    pm.addNestedPass<func::FuncOp>(createSinkMasksPass());
+    pm.addNestedPass<func::FuncOp>(createRecomputeScoresPass());
+    // A ring of the program's own has the order that it says.
+    if (!options.reproducible) {
+      RaiseRingsPassOptions rings;
+      rings.explain = options.explain;
+      pm.addNestedPass<func::FuncOp>(createRaiseRingsPass(rings));
+    }
+    RaiseAllPairsPassOptions raise;
+    raise.explain = options.explain;
+    pm.addPass(createRaiseAllPairsPass(raise));
+  } else {
+    pm.addPass(createExpandAllPairsPass());
+  }
+  // While sums are still those of the program. Rings would have an order of
+  // their own.
+  if (options.reproducible) {
+    if (!options.exactSums) {
+      pm.addNestedPass<func::FuncOp>(createCutHeadsPass());
+      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    }
+    pm.addPass(createExpandAllPairsPass());
+    if (!options.exactSums)
+      pm.addNestedPass<func::FuncOp>(createMarkWholeSumsPass());
+    pm.addNestedPass<func::FuncOp>(createSumAfterLoopsPass());
+    pm.addPass(createMakeReproduciblePass());
+  }
+  pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
+  // What loops are left are no rings, and their ops keep their sums.
+  pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
+  pm.addPass(createCanonicalizePass());
+  pm.addPass(createCSEPass());
+  // It may be left out, so that what it promises is what import does.
+  pm.addPass(createVerifyImportedPass());
+}
