@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "CallLibraries.h"
 #include "CommunicationKernels.h"
+#include "PassedValues.h"
 #include "RuntimeCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,109 +54,28 @@ static constexpr size_t kMaxArguments = 4096 / 8;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a kernel captures, split on the host and put together again in
-/// the kernel.
-class Arguments {
+/// What a kernel captures, split on the host and put together again in the
+/// kernel.
+class KernelArguments final : public PassedValues {
 public:
-  Arguments(OpBuilder &host, OpBuilder &device, Block &entry, Location loc)
-      : host(host), device(device), entry(entry), loc(loc) {}
+  KernelArguments(OpBuilder &host, OpBuilder &device, Block &entry,
+                  Location loc)
+      : PassedValues(host, device, loc), entry(entry) {}
 
-  /// What the kernel uses in place of `value`; null where no argument holds it.
-  Value pass(Value value);
   /// The kernel's map of a tensor: 16 words, which come before all others.
   Value passTensorMap(UnrealizedConversionCastOp cast);
-  ArrayRef<Value> slots() const { return packed; }
 
 private:
-  /// Passes an i64 or a pointer as it is.
-  Value passSlot(Value word) {
-    packed.push_back(word);
-    return entry.addArgument(word.getType(), loc);
+  Value find(Type type, int64_t) override {
+    return entry.addArgument(type, loc);
   }
-  Value passIndex(Value index) {
-    return arith::IndexCastOp::create(
-        device, loc, device.getIndexType(),
-        passSlot(
-            arith::IndexCastOp::create(host, loc, host.getI64Type(), index)));
-  }
-  Value passScalar(Value scalar);
-  Value passMemref(Value memref);
 
-  OpBuilder &host, &device;
   Block &entry;
-  Location loc;
-  SmallVector<Value> packed;
 };
 } // namespace
 
-Value Arguments::passScalar(Value scalar) {
-  Type type = scalar.getType(), i64 = host.getI64Type();
-  if (type.isIndex())
-    return passIndex(scalar);
-  if (auto complex = dyn_cast<ComplexType>(type)) {
-    Type part = complex.getElementType();
-    Value real = passScalar(complex::ReOp::create(host, loc, part, scalar));
-    Value imaginary =
-        passScalar(complex::ImOp::create(host, loc, part, scalar));
-    if (!real || !imaginary)
-      return {};
-    return complex::CreateOp::create(device, loc, type, real, imaginary);
-  }
-  if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-    return {};
-  unsigned width = type.getIntOrFloatBitWidth();
-  Type bits = host.getIntegerType(width);
-  Value word =
-      isa<FloatType>(type)
-          ? arith::BitcastOp::create(host, loc, bits, scalar).getResult()
-          : scalar;
-  if (width < 64)
-    word = arith::ExtUIOp::create(host, loc, i64, word);
-  Value result = passSlot(word);
-  if (width < 64)
-    result = arith::TruncIOp::create(device, loc, bits, result);
-  return isa<FloatType>(type)
-             ? arith::BitcastOp::create(device, loc, type, result).getResult()
-             : result;
-}
-
-Value Arguments::passMemref(Value memref) {
-  auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return {};
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
-  Value address =
-      arith::IndexCastOp::create(host, loc, host.getI64Type(), base);
-  Type ptr = LLVM::LLVMPointerType::get(host.getContext());
-  Value pointer = passSlot(LLVM::IntToPtrOp::create(host, loc, ptr, address));
-  auto constant = [&](int64_t number) -> Value {
-    return LLVM::ConstantOp::create(device, loc, device.getI64Type(),
-                                    device.getI64IntegerAttr(number));
-  };
-  memref::ExtractStridedMetadataOp metadata;
-  auto piece = [&](int64_t known, auto value) -> Value {
-    if (ShapedType::isStatic(known))
-      return constant(known);
-    if (!metadata)
-      metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
-    return passSlot(
-        arith::IndexCastOp::create(host, loc, host.getI64Type(), value()));
-  };
-  SmallVector<Value> sizes, steps;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    sizes.push_back(
-        piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
-    steps.push_back(
-        piece(strides[i], [&] { return metadata.getStrides()[i]; }));
-  }
-  Value start = piece(offset, [&] { return metadata.getOffset(); });
-  return memrefAt(device, loc, type, pointer, sizes, steps, start);
-}
-
-Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
+Value KernelArguments::passTensorMap(UnrealizedConversionCastOp cast) {
+  OpBuilder &host = outside;
   Value memref = cast.getOperand(0);
   auto type = llvm::cast<MemRefType>(memref.getType());
   ArrayAttr groups = contract::TensorMap::get(cast);
@@ -175,15 +94,15 @@ Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
   auto metadata = memref::ExtractStridedMetadataOp::create(host, loc, memref);
   Value base =
       memref::ExtractAlignedPointerAsIndexOp::create(host, loc, memref);
-  SmallVector<Value> words(SHARDRT_MAP_WORDS, constant(0));
-  words[SHARDRT_MAP_ADDRESS] = arith::AddIOp::create(
+  SmallVector<Value> map(SHARDRT_MAP_WORDS, constant(0));
+  map[SHARDRT_MAP_ADDRESS] = arith::AddIOp::create(
       host, loc, base, times(metadata.getOffset(), constant(bytes)));
   Type element = type.getElementType();
   int64_t kind = element.isBF16()  ? SHARDRT_MAP_BF16
                  : element.isF16() ? SHARDRT_MAP_F16
                  : element.isF32() ? SHARDRT_MAP_F32
                                    : SHARDRT_MAP_F64;
-  words[SHARDRT_MAP_KIND] =
+  map[SHARDRT_MAP_KIND] =
       constant(static_cast<int64_t>(groups.size()) | kind << 8);
   for (auto [i, group] : llvm::enumerate(groups)) {
     ArrayRef<int64_t> dims = llvm::cast<DenseI64ArrayAttr>(group).asArrayRef();
@@ -191,24 +110,18 @@ Value Arguments::passTensorMap(UnrealizedConversionCastOp cast) {
     for (int64_t dim : dims)
       size = times(size, metadata.getSizes()[dim]);
     // No tensor is empty to a device; kernels read nothing of one that is.
-    words[SHARDRT_MAP_SIZES + i] =
+    map[SHARDRT_MAP_SIZES + i] =
         arith::MaxSIOp::create(host, loc, size, constant(1));
-    words[SHARDRT_MAP_BOX + i] = constant(box[i]);
+    map[SHARDRT_MAP_BOX + i] = constant(box[i]);
     // Nor are strides, which are a multiple of 16 bytes.
     if (i > 0)
-      words[SHARDRT_MAP_STRIDES + i - 1] = arith::MaxSIOp::create(
+      map[SHARDRT_MAP_STRIDES + i - 1] = arith::MaxSIOp::create(
           host, loc, times(metadata.getStrides()[dims.back()], constant(bytes)),
           constant(16));
   }
-  for (Value index : words)
-    packed.push_back(word(index));
+  for (Value index : map)
+    words.push_back(word(index));
   return entry.addArgument(LLVM::LLVMPointerType::get(host.getContext()), loc);
-}
-
-Value Arguments::pass(Value value) {
-  if (isa<MemRefType>(value.getType()))
-    return passMemref(value);
-  return passScalar(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -436,7 +349,7 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
 
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(launch.getBody(), captured);
-  Arguments arguments(host, device, body, loc);
+  KernelArguments arguments(host, device, body, loc);
   for (UnrealizedConversionCastOp cast : tensors)
     map.map(cast.getResult(0), arguments.passTensorMap(cast));
   for (Value value : captured) {

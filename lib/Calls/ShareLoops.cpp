@@ -5,6 +5,7 @@
 // of the part.
 //
 //===----------------------------------------------------------------------===//
+#include "PassedValues.h"
 #include "RuntimeCalls.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,95 +26,22 @@ using namespace mlir;
 using namespace shardc;
 
 namespace {
-/// Hands values from where a loop stands to the function that its body becomes,
-/// through slots of 8 bytes.
-class Environment {
+/// Values that a loop's body reads from a structure on the stack.
+class Environment final : public PassedValues {
 public:
   /// `caller` writes slots before the loop, `callee` reads them from `env`.
   Environment(OpBuilder &caller, OpBuilder &callee, Value env, Location loc)
-      : caller(caller), callee(callee), env(env), loc(loc) {}
-
-  /// `value` as the callee has it; null if it cannot cross.
-  Value pass(Value value) {
-    if (auto type = dyn_cast<MemRefType>(value.getType()))
-      return passMemref(value, type);
-    if (isa<LLVM::LLVMPointerType>(value.getType()))
-      return passSlot(value);
-    return passNumber(value);
-  }
-  ArrayRef<Value> slots() const { return written; }
+      : PassedValues(caller, callee, loc), env(env) {}
 
 private:
-  Value passSlot(Value word) {
-    int32_t index = written.size();
-    written.push_back(word);
-    Value at =
-        LLVM::GEPOp::create(callee, loc, env.getType(), callee.getI64Type(),
-                            env, ArrayRef<LLVM::GEPArg>{index});
-    return LLVM::LoadOp::create(callee, loc, word.getType(), at);
-  }
-  Value passIndex(Value index) {
-    Type i64 = caller.getI64Type();
-    Value read = passSlot(arith::IndexCastOp::create(caller, loc, i64, index));
-    return arith::IndexCastOp::create(callee, loc, callee.getIndexType(), read);
-  }
-  Value passNumber(Value number) {
-    Type type = number.getType(), i64 = caller.getI64Type();
-    if (type.isIndex())
-      return passIndex(number);
-    if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-      return {};
-    unsigned width = type.getIntOrFloatBitWidth();
-    Type bits = caller.getIntegerType(width);
-    if (isa<FloatType>(type))
-      number = arith::BitcastOp::create(caller, loc, bits, number);
-    if (width < 64)
-      number = arith::ExtUIOp::create(caller, loc, i64, number);
-    Value read = passSlot(number);
-    if (width < 64)
-      read = arith::TruncIOp::create(callee, loc, bits, read);
-    return isa<FloatType>(type)
-               ? arith::BitcastOp::create(callee, loc, type, read).getResult()
-               : read;
-  }
-  Value passMemref(Value memref, MemRefType type) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(type.getStridesAndOffset(strides, offset)))
-      return {};
-    Value base =
-        memref::ExtractAlignedPointerAsIndexOp::create(caller, loc, memref);
-    Value address =
-        arith::IndexCastOp::create(caller, loc, caller.getI64Type(), base);
-    Type ptr = LLVM::LLVMPointerType::get(caller.getContext());
-    Value pointer =
-        passSlot(LLVM::IntToPtrOp::create(caller, loc, ptr, address));
-    memref::ExtractStridedMetadataOp metadata;
-    auto piece = [&](int64_t known, auto value) -> Value {
-      if (ShapedType::isStatic(known))
-        return LLVM::ConstantOp::create(callee, loc, callee.getI64Type(),
-                                        callee.getI64IntegerAttr(known));
-      if (!metadata)
-        metadata =
-            memref::ExtractStridedMetadataOp::create(caller, loc, memref);
-      return passSlot(arith::IndexCastOp::create(caller, loc,
-                                                 caller.getI64Type(), value()));
-    };
-    SmallVector<Value> sizes, steps;
-    for (int64_t i = 0; i < type.getRank(); ++i) {
-      sizes.push_back(
-          piece(type.getDimSize(i), [&] { return metadata.getSizes()[i]; }));
-      steps.push_back(
-          piece(strides[i], [&] { return metadata.getStrides()[i]; }));
-    }
-    Value start = piece(offset, [&] { return metadata.getOffset(); });
-    return memrefAt(callee, loc, type, pointer, sizes, steps, start);
+  Value find(Type type, int64_t slot) override {
+    Value at = LLVM::GEPOp::create(
+        inside, loc, env.getType(), inside.getI64Type(), env,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(slot)});
+    return LLVM::LoadOp::create(inside, loc, type, at);
   }
 
-  OpBuilder &caller, &callee;
   Value env;
-  Location loc;
-  SmallVector<Value> written;
 };
 } // namespace
 
