@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Buffers/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -41,11 +42,6 @@ static bool isPlain(Operation *loop) {
                 return WalkResult::advance();
               })
               .wasInterrupted();
-}
-
-static bool isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>();
 }
 
 /// Ops that stand one behind the other in a block.
@@ -83,7 +79,7 @@ static bool isNumber(Type type) { return type.isIntOrIndexOrFloat(); }
 /// Whether `value` may go into a call: numbers and addresses. Vectors may not:
 /// a tile of accumulators belongs in registers.
 static bool mayGoIn(Value value) {
-  return isConstant(value) || isNumber(value.getType()) ||
+  return matchPattern(value, m_Constant()) || isNumber(value.getType()) ||
          isa<MemRefType, LLVM::LLVMPointerType>(value.getType());
 }
 
@@ -231,7 +227,8 @@ struct OutlineLoopsPass final
       size_t hash = hashOf(run);
       SmallVector<Value> inputs, constants, outputs = valuesForOutside(run);
       for (Value value : valuesFromOutside(run))
-        (isConstant(value) ? constants : inputs).push_back(value);
+        (matchPattern(value, m_Constant()) ? constants : inputs)
+            .push_back(value);
       builder.setInsertionPoint(main);
       func::FuncOp function =
           makeFunction(builder, run, inputs, constants, outputs,

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardc/Calls/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -45,11 +46,6 @@ private:
 };
 } // namespace
 
-static bool isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>();
-}
-
 /// Puts a call of shardrt_share in place of `loop`, whose function has the
 /// context as its first argument. False, with the loop as it was, if something
 /// that it reads cannot cross.
@@ -76,7 +72,7 @@ static bool shareLoop(scf::ForOp loop, EntryPoints &entries, StringRef name) {
   IRMapping map;
   Environment environment(at, inside, entry->getArgument(0), loc);
   for (Value value : outside) {
-    Value mine = isConstant(value)
+    Value mine = matchPattern(value, m_Constant())
                      ? inside.clone(*value.getDefiningOp())->getResult(0)
                      : environment.pass(value);
     if (!mine) {

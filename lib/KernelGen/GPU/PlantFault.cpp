@@ -23,10 +23,6 @@ static Value constantOf(OpBuilder &b, Value like, int64_t number) {
                                   b.getIntegerAttr(like.getType(), number));
 }
 
-static bool isConstant(Value value) {
-  return matchPattern(value, m_Constant());
-}
-
 /// Sets `operand`, a constant, to what `change` makes of it.
 static void changeConstant(OpBuilder &b, OpOperand &operand,
                            llvm::function_ref<int64_t(int64_t)> change) {
@@ -127,7 +123,8 @@ static const Fault kFaults[] = {
              swap.getResult().replaceAllUsesWith(swap.getLhs());
            },
            [](auto swap) {
-             return swap.getType().isInteger(64) && !isConstant(swap.getRhs());
+             return swap.getType().isInteger(64) &&
+                    !matchPattern(swap.getRhs(), m_Constant());
            });
      }},
     {"shared-store",
@@ -158,7 +155,9 @@ static const Fault kFaults[] = {
              changeConstant(b, shuffle.getOffsetMutable(),
                             [](int64_t by) { return by > 1 ? by / 2 : 2; });
            },
-           [](auto shuffle) { return isConstant(shuffle.getOffset()); });
+           [](auto shuffle) {
+             return matchPattern(shuffle.getOffset(), m_Constant());
+           });
      }},
     {"matrix-direction",
      [](Operation *op, bool really) {
@@ -237,7 +236,7 @@ static const Fault kFaults[] = {
                             [](int64_t) { return 1; });
            },
            [](auto init) {
-             return isConstant(init.getCount()) &&
+             return matchPattern(init.getCount(), m_Constant()) &&
                     !matchPattern(init.getCount(), m_One());
            });
      }},
