@@ -309,29 +309,6 @@ struct Rotation {
 };
 } // namespace
 
-/// The type that `type` is rotated in.
-static Type wideType(Type type) {
-  Type f64 = Float64Type::get(type.getContext());
-  return isa<ComplexType>(type) ? Type(ComplexType::get(f64)) : f64;
-}
-
-/// `x`, as an element of `type`.
-static Value castElement(Elements &e, Value x, Type type) {
-  auto part = cast<FloatType>(Elements::realType(type));
-  Real re{&e.b, castFloat(e.b, e.re(x).v, part)};
-  if (!isa<ComplexType>(type))
-    return re.v;
-  return e.make(type, re, Real{&e.b, castFloat(e.b, e.im(x).v, part)});
-}
-
-static Value castTensor(Lowerer &l, Value tensor, Type type) {
-  Value out = l.empty(l.sizes(tensor), type);
-  Elements e{l.b};
-  return l.map(tensor, out, [&](ValueRange args) {
-    return SmallVector<Value>{castElement(e, args[0], type)};
-  });
-}
-
 static Rotation rotationOf(MatrixLoops &m, Real alpha, Real beta, Value gamma,
                            Value rotate) {
   Real size = m.e.modulus(gamma);

@@ -72,24 +72,6 @@ static int64_t dimOf(Value tensor, int64_t fromEnd) {
   return type.getDimSize(type.getRank() - fromEnd);
 }
 
-/// A copy in another type that the loops may write to.
-static Value copyAs(Lowerer &l, Value tensor, Type type) {
-  Elements e{l.b};
-  auto part = cast<FloatType>(Elements::realType(type));
-  return l.map(tensor, l.empty(l.sizes(tensor), type), [&](ValueRange args) {
-    Real re{&l.b, castFloat(l.b, e.re(args[0]).v, part)};
-    if (!isa<ComplexType>(type))
-      return Values{re.v};
-    return Values{
-        e.make(type, re, Real{&l.b, castFloat(l.b, e.im(args[0]).v, part)})};
-  });
-}
-
-static Type wideType(Type type) {
-  Type f64 = Float64Type::get(type.getContext());
-  return isa<ComplexType>(type) ? Type(ComplexType::get(f64)) : f64;
-}
-
 //===----------------------------------------------------------------------===//
 // Reductions by reflectors
 //===----------------------------------------------------------------------===//
@@ -115,7 +97,7 @@ static LogicalResult lowerHessenberg(Lowerer &l, solver::HessenbergOp op) {
                    });
   };
   Value taus = l.filled(tauSizes, l.zero(element));
-  auto results = m.overBatch(batch, {copyAs(l, a, element), taus}, body);
+  auto results = m.overBatch(batch, {castTensor(l, a, element), taus}, body);
   l.set(op.getPacked(), results[0]);
   l.set(op.getTaus(), results[1]);
   return success();
@@ -181,7 +163,8 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
   };
   Value taus = l.filled(tauSizes, l.zero(element)),
         order = l.filled(l.sizes(fixed), l.zero(number));
-  auto results = m.overBatch(batch, {copyAs(l, a, element), order, taus}, body);
+  auto results =
+      m.overBatch(batch, {castTensor(l, a, element), order, taus}, body);
   l.set(op.getPacked(), results[0]);
   l.set(op.getOrder(), results[1]);
   l.set(op.getTaus(), results[2]);
@@ -460,10 +443,11 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
     };
     return {marked(done[2]), marked(done[3])};
   };
-  auto results = m.overBatch(batchOf(l.sizes(h)),
-                             {copyAs(l, h, wide), copyAs(l, q, wide)}, body);
-  l.set(op.getT(), copyAs(l, results[0], narrow));
-  l.set(op.getV(), copyAs(l, results[1], narrow));
+  auto results =
+      m.overBatch(batchOf(l.sizes(h)),
+                  {castTensor(l, h, wide), castTensor(l, q, wide)}, body);
+  l.set(op.getT(), castTensor(l, results[0], narrow));
+  l.set(op.getV(), castTensor(l, results[1], narrow));
   return success();
 }
 
@@ -478,8 +462,8 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
   Value t = l.tensor(op.getT()), v = l.tensor(op.getV());
   Type narrow = elementType(t.getType()), wide = wideType(narrow);
   Value size = m.index(dimOf(t, 1));
-  t = copyAs(l, t, wide);
-  v = copyAs(l, v, wide);
+  t = castTensor(l, t, wide);
+  v = castTensor(l, v, wide);
   double epsilon = Elements::realType(narrow).isF32() ? 0x1p-24 : 0x1p-53;
   Real zero{&b, numberConstant(b, b.getF64Type(), 0)}, unit = zero.of(1);
   auto body = [&](ValueRange now) -> Values {
@@ -545,7 +529,7 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
   Value columns = l.filled(vectorSizes, l.zero(wide)),
         start = l.filled(sizes, l.zero(wide));
   auto results = m.overBatch(batchOf(sizes), {columns, start}, body);
-  l.set(op.getX(), copyAs(l, results[1], narrow));
+  l.set(op.getX(), castTensor(l, results[1], narrow));
   return success();
 }
 

@@ -10,6 +10,27 @@ Value shardc::lowering::copyOf(Lowerer &l, Value tensor) {
                [](ValueRange args) { return SmallVector<Value>{args[0]}; });
 }
 
+Type shardc::lowering::wideType(Type type) {
+  Type f64 = Float64Type::get(type.getContext());
+  return isa<ComplexType>(type) ? Type(ComplexType::get(f64)) : f64;
+}
+
+Value shardc::lowering::castElement(Elements &e, Value x, Type type) {
+  auto part = cast<FloatType>(Elements::realType(type));
+  Real re{&e.b, castFloat(e.b, e.re(x).v, part)};
+  if (!isa<ComplexType>(type))
+    return re.v;
+  return e.make(type, re, Real{&e.b, castFloat(e.b, e.im(x).v, part)});
+}
+
+Value shardc::lowering::castTensor(Lowerer &l, Value tensor, Type type) {
+  Value out = l.empty(l.sizes(tensor), type);
+  Elements e{l.b};
+  return l.map(tensor, out, [&](ValueRange args) {
+    return SmallVector<Value>{castElement(e, args[0], type)};
+  });
+}
+
 MatrixLoops::Values MatrixLoops::range(Value from, Value to, ValueRange carried,
                                        Body body) {
   auto loop = scf::ForOp::create(b, from, to, index(1), carried);

@@ -96,6 +96,13 @@ batchOf(llvm::ArrayRef<mlir::OpFoldResult> sizes) {
 /// A copy that loops may write to.
 mlir::Value copyOf(Lowerer &l, mlir::Value tensor);
 
+/// The type of f64 that is complex where `type` is: what iterations compute in.
+mlir::Type wideType(mlir::Type type);
+/// `x`, as an element of `type`.
+mlir::Value castElement(Elements &e, mlir::Value x, mlir::Type type);
+/// A copy, of elements of `type`, that loops may write to.
+mlir::Value castTensor(Lowerer &l, mlir::Value tensor, mlir::Type type);
+
 /// Loops, and elements of tensors by batch and position.
 struct MatrixLoops {
   Lowerer &l;
