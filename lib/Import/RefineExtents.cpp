@@ -1,0 +1,347 @@
+//===- RefineExtents.cpp - Extents of arguments that stay open ------------===//
+//
+// A placeholder stands for each; what ops make of numbers is noted of extents
+// as well, so that sizes say what they follow from.
+//
+//===----------------------------------------------------------------------===//
+#include "InferShapes.h"
+#include "Refiner.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Support/Refusal.h"
+#include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+LogicalResult Refiner::openExtents(BlockArgument argument) {
+  auto type = dyn_cast<RankedTensorType>(argument.getType());
+  if (!type || type.hasStaticShape())
+    return success();
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t number = argument.getArgNumber();
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (!ShapedType::isDynamic(size))
+      continue;
+    auto fixed = placeholders->fixed.find({number, dim});
+    if (fixed != placeholders->fixed.end()) {
+      size = fixed->second;
+    } else {
+      size_t place = placeholders->firstPrime + nextPrime++;
+      if (place >= placeholders->primes.size())
+        return emitUnsupported(main, "has more than ")
+               << nextPrime - 1
+               << " open extents; give shapes of some arguments";
+      size = placeholders->primes[place][placeholders->others];
+    }
+    extents.addDim(number, dim, size);
+  }
+  argument.setType(type.clone(shape));
+  return success();
+}
+
+int64_t Refiner::numberOf(const Number &number) {
+  return number.extent >= 0 ? number.extent
+                            : extents.addConstant(number.value.getSExtValue());
+}
+
+/// The extent that an op on numbers makes; none where it makes a number.
+std::optional<int64_t> Refiner::extentOf(Operation *op, ArrayRef<Number> args) {
+  if (llvm::all_of(args, [](const Number &arg) { return arg.extent < 0; }))
+    return std::nullopt;
+  SmallVector<int64_t> ids;
+  for (const Number &arg : args)
+    ids.push_back(numberOf(arg));
+  auto make = [&](ExtentKind kind, std::vector<int64_t> operands) {
+    return extents.add(kind, std::move(operands));
+  };
+  using K = ExtentKind;
+  std::optional<int64_t> made =
+      llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+          .Case([&](AddOp) { return make(K::Add, {ids[0], ids[1]}); })
+          .Case([&](SubtractOp) { return make(K::Subtract, {ids[0], ids[1]}); })
+          .Case([&](MulOp) { return make(K::Multiply, {ids[0], ids[1]}); })
+          .Case([&](DivOp) { return make(K::Divide, {ids[0], ids[1]}); })
+          .Case([&](RemOp) { return make(K::Remainder, {ids[0], ids[1]}); })
+          .Case([&](MaxOp) { return make(K::Max, {ids[0], ids[1]}); })
+          .Case([&](MinOp) { return make(K::Min, {ids[0], ids[1]}); })
+          .Case([&](AndOp) { return make(K::And, {ids[0], ids[1]}); })
+          .Case([&](OrOp) { return make(K::Or, {ids[0], ids[1]}); })
+          .Case([&](XorOp) { return make(K::Xor, {ids[0], ids[1]}); })
+          .Case([&](NotOp) {
+            bool isBit = args[0].value.getBitWidth() == 1;
+            return make(K::Xor, {ids[0], extents.addConstant(isBit ? 1 : -1)});
+          })
+          .Case([&](NegOp) { return make(K::Negate, {ids[0]}); })
+          .Case([&](AbsOp) { return make(K::Abs, {ids[0]}); })
+          .Case([&](SignOp) { return make(K::Sign, {ids[0]}); })
+          .Case([&](SelectOp) {
+            return make(K::Select, {ids[0], ids[1], ids[2]});
+          })
+          .Case([&](ClampOp) -> std::optional<int64_t> {
+            std::optional<int64_t> low = make(K::Max, {ids[1], ids[0]});
+            return low ? make(K::Min, {*low, ids[2]}) : low;
+          })
+          .Case([&](CompareOp op) {
+            switch (op.getComparisonDirection()) {
+            case ComparisonDirection::EQ:
+              return make(K::Equal, {ids[0], ids[1]});
+            case ComparisonDirection::NE:
+              return make(K::NotEqual, {ids[0], ids[1]});
+            case ComparisonDirection::LT:
+              return make(K::Less, {ids[0], ids[1]});
+            case ComparisonDirection::LE:
+              return make(K::LessEqual, {ids[0], ids[1]});
+            case ComparisonDirection::GT:
+              return make(K::Less, {ids[1], ids[0]});
+            case ComparisonDirection::GE:
+              return make(K::LessEqual, {ids[1], ids[0]});
+            }
+            llvm_unreachable("all directions are covered");
+          })
+          .Case([&](ConvertOp op) -> std::optional<int64_t> {
+            if (getElementTypeOrSelf(op.getType()).isInteger(1))
+              return make(K::NotEqual, {ids[0], extents.addConstant(0)});
+            return ids[0];
+          })
+          .Default(std::optional<int64_t>());
+  return made;
+}
+
+bool Refiner::changePlaceholders(int64_t condition) {
+  const ExtentExpr &expr = extents[condition];
+  auto change = [&](int64_t dim, int64_t placeholder) {
+    int64_t &known =
+        placeholders
+            ->fixed[{extents[dim].operands[0], extents[dim].operands[1]}];
+    if (known == placeholder || placeholder < Extents::least)
+      return false;
+    known = placeholder;
+    return again = true;
+  };
+  if (expr.kind != ExtentKind::Equal)
+    return false;
+  int64_t a = expr.operands[0], b = expr.operands[1];
+  // The dim that comes later is what it is asserted to be.
+  if (isDim(a) && (!isDim(b) || b < a) && !extents.isConstant(b))
+    return change(a, extents[b].placeholder);
+  if (isDim(b) && !extents.isConstant(a))
+    return change(b, extents[a].placeholder);
+  // A remainder of none: a multiple of the divisor.
+  std::function<bool(int64_t)> divide = [&](int64_t number) {
+    const ExtentExpr &part = extents[number];
+    if (part.kind == ExtentKind::Remainder &&
+        extents.isConstant(part.operands[1])) {
+      int64_t divisor = std::abs(extents[part.operands[1]].placeholder);
+      std::function<int64_t(int64_t)> dimOf = [&](int64_t of) -> int64_t {
+        if (isDim(of))
+          return of;
+        if (extents[of].kind == ExtentKind::Constant)
+          return -1;
+        for (int64_t operand : extents[of].operands)
+          if (int64_t dim = dimOf(operand); dim >= 0)
+            return dim;
+        return -1;
+      };
+      int64_t dim = dimOf(part.operands[0]);
+      if (dim >= 0 && divisor > 1 && divisor < 4096 &&
+          extents[dim].placeholder % divisor != 0)
+        return change(dim, extents[dim].placeholder * divisor);
+    }
+    if (isDim(number) || part.kind == ExtentKind::Constant)
+      return false;
+    return llvm::any_of(part.operands, divide);
+  };
+  return divide(condition);
+}
+
+int64_t Refiner::idOf(int64_t size) {
+  std::optional<LinearExtent> found = extents.find(size);
+  if (!found)
+    return extents.addConstant(size);
+  int64_t id = found->extent;
+  auto with = [&](ExtentKind kind, int64_t number) {
+    id = *extents.add(kind, {id, extents.addConstant(number)});
+  };
+  if (found->coefficient != 1)
+    with(ExtentKind::Multiply, found->coefficient);
+  if (found->constant != 0)
+    with(ExtentKind::Add, found->constant);
+  return id;
+}
+
+/// Notes what extents of results follow from that no shape operand says.
+void Refiner::noteResult(Operation *op) {
+  if (extents.empty() || op->getNumResults() == 0)
+    return;
+  auto shapeOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  if (!result || !result.hasStaticShape())
+    return;
+  using K = ExtentKind;
+  auto make = [&](K kind, int64_t a, int64_t b) -> std::optional<int64_t> {
+    return extents.add(kind, {a, b});
+  };
+  auto constant = [&](int64_t number) { return extents.addConstant(number); };
+  auto note = [&](int64_t dim, std::optional<int64_t> id) {
+    if (id && !extents.isConstant(*id) &&
+        extents[*id].placeholder == result.getDimSize(dim))
+      used.insert(*id);
+  };
+  // (size - 1) * dilation + 1 and padding, in steps: how many windows fit.
+  auto windows = [&](int64_t dim, int64_t size, int64_t dilation, int64_t low,
+                     int64_t high, int64_t window, int64_t windowDilation,
+                     int64_t stride) {
+    if (!extents.isOpen(size) && !extents.isOpen(low) &&
+        !extents.isOpen(high) && !extents.isOpen(window))
+      return;
+    std::optional<int64_t> id = make(K::Subtract, idOf(size), constant(1));
+    id = make(K::Multiply, *id, constant(dilation));
+    for (int64_t padding : {low, high})
+      if (id)
+        id = make(K::Add, *id, idOf(padding));
+    std::optional<int64_t> reach = make(K::Subtract, idOf(window), constant(1));
+    if (reach)
+      reach = make(K::Multiply, *reach, constant(windowDilation));
+    if (id && reach)
+      id = make(K::Subtract, *id, *reach);
+    if (id)
+      id = make(K::Divide, *id, constant(stride));
+    if (id)
+      note(dim, make(K::Add, *id, constant(1)));
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](ConcatenateOp op) {
+        int64_t dim = op.getDimension();
+        std::optional<int64_t> sum = constant(0);
+        for (Value input : op.getInputs())
+          if (sum)
+            sum = make(K::Add, *sum, idOf(shapeOf(input)[dim]));
+        note(dim, sum);
+      })
+      .Case([&](PadOp op) {
+        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand())))
+          windows(dim, size, op.getInteriorPadding()[dim] + 1,
+                  op.getEdgePaddingLow()[dim], op.getEdgePaddingHigh()[dim], 1,
+                  1, 1);
+      })
+      .Case([&](ReduceWindowOp op) {
+        for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs()[0])))
+          windows(dim, size, op.getBaseDilationsOrOnes()[dim],
+                  op.getPaddingOrZeros()[dim].first,
+                  op.getPaddingOrZeros()[dim].second,
+                  op.getWindowDimensions()[dim],
+                  op.getWindowDilationsOrOnes()[dim],
+                  op.getWindowStridesOrOnes()[dim]);
+      })
+      .Case([&](ConvolutionOp op) {
+        ConvDimensionNumbersAttr dims = op.getDimensionNumbers();
+        for (size_t d = 0; d < dims.getInputSpatialDimensions().size(); ++d)
+          windows(dims.getOutputSpatialDimensions()[d],
+                  shapeOf(op.getLhs())[dims.getInputSpatialDimensions()[d]],
+                  op.getLhsDilationOrOnes()[d], op.getPaddingOrZeros()[d].first,
+                  op.getPaddingOrZeros()[d].second,
+                  shapeOf(op.getRhs())[dims.getKernelSpatialDimensions()[d]],
+                  op.getRhsDilationOrOnes()[d], op.getWindowStridesOrOnes()[d]);
+      })
+      .Default([](Operation *) {});
+}
+
+/// A number that is taken for what its placeholder says has to be that: where
+/// placeholders do not tell it from another one, the program asks for bindings
+/// in which the two are equal.
+void Refiner::guardExtents() {
+  for (int64_t id : std::set<int64_t>(used)) {
+    int64_t taken = idOf(extents[id].placeholder);
+    if (taken == id)
+      continue;
+    std::optional<int64_t> same = extents.add(ExtentKind::Equal, {id, taken});
+    if (same && !extents.isConstant(*same))
+      extents.conditions.push_back(
+          {*same,
+           "extents that are {0} and {1} here were compiled as one number; "
+           "compile the program for these shapes (--shapes)",
+           {id, taken}});
+  }
+}
+
+/// Extents of arguments that the program allows.
+bool shardc::import::drawExtents(const Extents &extents,
+                        const Placeholders &placeholders,
+                        std::mt19937_64 &random,
+                        std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
+                        std::vector<int64_t> &values) {
+  for (int draw = 0; draw < 256; ++draw) {
+    std::map<int64_t, int64_t> drawn;
+    for (int64_t i = 0; i < extents.size(); ++i) {
+      if (extents[i].kind != ExtentKind::Dim)
+        continue;
+      // As the placeholders: equal ones are equal, multiples are multiples.
+      int64_t placeholder = extents[i].placeholder, prime = placeholder;
+      for (const auto &pair : placeholders.primes)
+        for (int64_t known : pair)
+          if (placeholder % known == 0)
+            prime = known;
+      auto [value, isNew] = drawn.try_emplace(prime, 0);
+      if (isNew)
+        value->second =
+            1 + static_cast<int64_t>(random() % (draw % 2 ? 12 : 90));
+      dims[{extents[i].operands[0], extents[i].operands[1]}] =
+          value->second * (placeholder / prime);
+    }
+    std::string error;
+    values = extents.evaluate(dims, error);
+    if (!values.empty())
+      return true;
+  }
+  return false;
+}
+
+/// All integers of a type or of attributes, in order.
+static void collectNumbers(Operation *op, SmallVectorImpl<int64_t> &numbers) {
+  for (Type type : op->getResultTypes())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      llvm::append_range(numbers, tensor.getShape());
+  for (NamedAttribute attr : op->getAttrs()) {
+    if (auto list = dyn_cast<DenseI64ArrayAttr>(attr.getValue()))
+      llvm::append_range(numbers, list.asArrayRef());
+    else if (auto dense = dyn_cast<DenseIntElementsAttr>(attr.getValue());
+             dense && (dense.isSplat() || dense.getNumElements() <= 64) &&
+             dense.getElementType().getIntOrFloatBitWidth() <= 64)
+      for (const APInt &value : dense.getValues<APInt>())
+        numbers.push_back(value.getSExtValue());
+  }
+}
+
+/// Compares `open`, whose numbers have placeholders, with `known`, the program
+/// for the extents of one binding.
+LogicalResult shardc::import::compareNumbers(func::FuncOp open, func::FuncOp known,
+                             const Extents &extents, ArrayRef<int64_t> values) {
+  SmallVector<Operation *> ops, others;
+  open.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  known.walk<WalkOrder::PreOrder>([&](Operation *op) { others.push_back(op); });
+  auto refuse = [&](Operation *op) {
+    return emitUnsupported(op, "'")
+           << op->getName() << "' at " << userLocation(op->getLoc())
+           << " has an extent that follows from those of arguments in a way "
+              "that is not known; give shapes of the arguments (--shapes)";
+  };
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i >= others.size())
+      return refuse(ops[i]);
+    if (isa<spmd::ExtentOp>(ops[i]) && isa<ConstantOp>(others[i]))
+      continue;
+    SmallVector<int64_t> numbers, expected;
+    collectNumbers(ops[i], numbers);
+    collectNumbers(others[i], expected);
+    for (int64_t &number : numbers)
+      number = extents.resolve(number, {values.data(), values.size()});
+    if (ops[i]->getName() != others[i]->getName() || numbers != expected)
+      return refuse(ops[i]);
+  }
+  return success();
+}

@@ -1,0 +1,417 @@
+//===- RefineOps.cpp - Static forms in the place of dynamic ones ----------===//
+#include "InferShapes.h"
+#include "Refiner.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Support/ForeignProgram.h"
+#include "shardc/Support/Refusal.h"
+#include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/InterleavedRange.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+LogicalResult Refiner::checkAssertion(CustomCallOp op) {
+  OperandRange operands = op.getInputs();
+  const Numbers *holds = operands.empty() ? nullptr : find(operands[0]);
+  if (!holds || holds->size() != 1)
+    return emitUnsupported(op, "'@shape_assertion' at ")
+           << userLocation(op.getLoc())
+           << " depends on more than shapes of arguments";
+  const Number &condition = holds->front();
+  std::string message = "shapes of the arguments do not fit the program";
+  if (auto given = op->getAttrOfType<StringAttr>("error_message"))
+    message = given.getValue().str();
+  bool isMet = condition.extent >= 0
+                   ? extents[condition.extent].placeholder != 0
+                   : !condition.value.isZero();
+  if (isMet) {
+    if (condition.extent >= 0) {
+      ExtentCondition asked{condition.extent, message, {}};
+      for (Value operand : operands.drop_front()) {
+        const Numbers *number = find(operand);
+        asked.shown.push_back(number && number->size() == 1
+                                  ? numberOf(number->front())
+                                  : extents.addConstant(-1));
+      }
+      extents.conditions.push_back(std::move(asked));
+    }
+    op.erase();
+    return success();
+  }
+  if (condition.extent >= 0) {
+    if (changePlaceholders(condition.extent))
+      return failure();
+    return emitUnsupported(op, "'@shape_assertion' at ")
+           << userLocation(op.getLoc())
+           << " asks more of open extents than the compiler can meet: "
+           << StringRef(message).split('.').first
+           << "; give shapes of the arguments (--shapes)";
+  }
+  std::string text = message;
+  if (op->hasAttr("error_message")) {
+    for (auto [i, operand] : llvm::enumerate(operands.drop_front())) {
+      std::string place = "{" + std::to_string(i) + "}";
+      const Numbers *number = find(operand);
+      std::string value = number && number->size() == 1
+                              ? llvm::toString(number->front().value, 10, true)
+                              : "?";
+      for (size_t at; (at = text.find(place)) != std::string::npos;)
+        text.replace(at, place.size(), value);
+    }
+  }
+  return op.emitError() << text;
+}
+
+/// A call whose last operands are the shapes of its results.
+LogicalResult Refiner::refineCall(CustomCallOp op) {
+  auto places =
+      op->getAttrOfType<DenseIntElementsAttr>("indices_of_shape_operands");
+  if (!places)
+    return success();
+  SmallVector<int64_t> operands =
+      llvm::map_to_vector(places.getValues<APInt>(),
+                          [](const APInt &x) { return x.getSExtValue(); });
+  if (operands.size() != op.getNumResults() ||
+      llvm::any_of(operands, [&](int64_t i) {
+        return i < 0 || i >= static_cast<int64_t>(op->getNumOperands());
+      }))
+    return op.emitOpError("has indices_of_shape_operands ")
+           << places << ", expected an operand for each of its "
+           << op.getNumResults() << " results";
+  for (auto [result, place] : llvm::zip(op.getResults(), operands)) {
+    auto sizes = read(op, op->getOperand(place), "shape");
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (failed(sizes) || !type)
+      return failure();
+    auto found = RankedTensorType::get(*sizes, type.getElementType());
+    if (failed(verifyCompatibleShape(type, found)))
+      return op.emitOpError("has a result of type ")
+             << type << ", but its operand " << place << " says " << found;
+    result.setType(found);
+  }
+  llvm::sort(operands);
+  for (int64_t place : llvm::reverse(operands))
+    op->eraseOperand(place);
+  for (StringRef name :
+       {"indices_of_shape_operands", "operand_layouts", "result_layouts"})
+    op->removeAttr(name);
+  return success();
+}
+
+/// A box around a region, from a function that says the same.
+static LogicalResult copyComputation(CustomCallOp op, Region &to) {
+  func::FuncOp function;
+  if (op.getCalledComputations().size() == 1)
+    function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+        op, cast<FlatSymbolRefAttr>(op.getCalledComputations()[0]).getAttr());
+  if (!function || !function.getBody().hasOneBlock())
+    return op.emitOpError("expects one function in called_computations");
+  IRMapping mapping;
+  function.getBody().cloneInto(&to, mapping);
+  Operation *end = to.front().getTerminator();
+  OpBuilder inside(end);
+  ReturnOp::create(inside, end->getLoc(), end->getOperands());
+  end->erase();
+  return success();
+}
+
+/// Operands: inputs, initial values, window, strides, base dilations, window
+/// dilations, padding.
+LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
+  size_t inputs = op.getNumResults();
+  if (op->getNumOperands() != 2 * inputs + 5)
+    return op.emitOpError("has ") << op->getNumOperands()
+                                  << " operands, expected n inputs, n initial "
+                                     "values and five shapes";
+  SmallVector<SmallVector<int64_t>> lists;
+  for (Value operand : op->getOperands().drop_front(2 * inputs)) {
+    auto list = read(op, operand, "window");
+    if (failed(list))
+      return failure();
+    lists.push_back(std::move(*list));
+  }
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto padding = RankedTensorType::get(
+      {static_cast<int64_t>(lists[4].size() / 2), 2}, b.getI64Type());
+  // Of zero elements until it is inferred below.
+  SmallVector<Type> types(op.getResultTypes());
+  auto window = ReduceWindowOp::create(
+      b, types, op->getOperands().take_front(inputs),
+      op->getOperands().slice(inputs, inputs), b.getDenseI64ArrayAttr(lists[0]),
+      b.getDenseI64ArrayAttr(lists[1]), b.getDenseI64ArrayAttr(lists[2]),
+      b.getDenseI64ArrayAttr(lists[3]),
+      DenseIntElementsAttr::get(padding, ArrayRef(lists[4])));
+  if (failed(copyComputation(op, window.getBody())) ||
+      failed(import::inferResultShapes(window)))
+    return failure();
+  op.replaceAllUsesWith(window.getResults());
+  op.erase();
+  return success();
+}
+
+FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value twin;
+  auto typed = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(
+        shape, getElementTypeOrSelf(op->getResult(0).getType()));
+  };
+  auto fits = [&](ArrayRef<int64_t> shape) -> LogicalResult {
+    auto stated = cast<RankedTensorType>(op->getResult(0).getType());
+    if (llvm::any_of(shape, [](int64_t size) { return size < 0; }) ||
+        failed(verifyCompatibleShape(stated.getShape(), shape)))
+      return op->emitOpError("has a result of type ")
+             << stated << ", but its shape operand is "
+             << llvm::interleaved_array(shape);
+    return success();
+  };
+  if (auto size = dyn_cast<GetDimensionSizeOp>(op)) {
+    int64_t value = cast<RankedTensorType>(size.getOperand().getType())
+                        .getDimSize(size.getDimension());
+    auto type = cast<RankedTensorType>(size.getType());
+    if (extents.isOpen(value)) {
+      // Of an argument its own, whatever has the same placeholder: that the two
+      // are equal is what an assertion asks.
+      auto argument = dyn_cast<BlockArgument>(size.getOperand());
+      bool isInput = argument && argument.getOwner() == &main.getBody().front();
+      int64_t extent = isInput
+                           ? dimOf(argument.getArgNumber(), size.getDimension())
+                           : idOf(value);
+      twin = spmd::ExtentOp::create(b, type, value);
+      known[twin] = {Number(APInt(type.getElementTypeBitWidth(), value,
+                                  /*isSigned=*/true, /*implicitTrunc=*/true),
+                            extent)};
+    } else if (!llvm::isIntN(type.getElementTypeBitWidth() - 1, value)) {
+      return op->emitOpError("has the result type ")
+             << type.getElementType() << ", but dim " << size.getDimension()
+             << " has " << value << " elements";
+    } else {
+      twin = ConstantOp::create(
+          b, DenseElementsAttr::get(
+                 type, b.getIntegerAttr(type.getElementType(), value)));
+    }
+  } else if (auto set = dyn_cast<SetDimensionSizeOp>(op)) {
+    auto size = read(op, set.getSize(), "size");
+    if (failed(size))
+      return failure();
+    auto type = cast<RankedTensorType>(set.getOperand().getType());
+    if (size->front() != type.getDimSize(set.getDimension()))
+      return emitUnsupported(op, "'")
+             << op->getName() << "' at " << userLocation(op->getLoc())
+             << " sets a dim of " << type.getDimSize(set.getDimension())
+             << " elements to " << size->front()
+             << "; only tensors with all their elements are known";
+    op->getResult(0).replaceAllUsesWith(set.getOperand());
+    op->erase();
+    return true;
+  } else if (auto broadcast = dyn_cast<DynamicBroadcastInDimOp>(op)) {
+    auto shape = read(op, broadcast.getOutputDimensions(), "shape");
+    if (failed(shape) || failed(fits(*shape)))
+      return failure();
+    twin = BroadcastInDimOp::create(b, typed(*shape), broadcast.getOperand(),
+                                    broadcast.getBroadcastDimensions());
+  } else if (auto iota = dyn_cast<DynamicIotaOp>(op)) {
+    auto shape = read(op, iota.getOutputShape(), "shape");
+    if (failed(shape) || failed(fits(*shape)))
+      return failure();
+    twin = IotaOp::create(b, typed(*shape), iota.getIotaDimension());
+  } else if (auto reshape = dyn_cast<DynamicReshapeOp>(op)) {
+    auto shape = read(op, reshape.getOutputShape(), "shape");
+    if (failed(shape) || failed(fits(*shape)))
+      return failure();
+    twin = ReshapeOp::create(b, typed(*shape), reshape.getOperand());
+  } else if (auto slice = dyn_cast<RealDynamicSliceOp>(op)) {
+    auto start = read(op, slice.getStartIndices(), "start"),
+         limit = read(op, slice.getLimitIndices(), "limit"),
+         strides = read(op, slice.getStrides(), "stride");
+    if (failed(start) || failed(limit) || failed(strides))
+      return failure();
+    SmallVector<int64_t> shape;
+    for (auto [from, to, step] : llvm::zip(*start, *limit, *strides)) {
+      if (from < 0 || to < from || step < 1)
+        return op->emitOpError("slices from ")
+               << from << " to " << to << " by " << step;
+      shape.push_back((to - from + step - 1) / step);
+    }
+    if (failed(fits(shape)))
+      return failure();
+    twin = SliceOp::create(b, typed(shape), slice.getOperand(), *start, *limit,
+                           *strides);
+  } else if (auto pad = dyn_cast<DynamicPadOp>(op)) {
+    auto low = read(op, pad.getEdgePaddingLow(), "padding"),
+         high = read(op, pad.getEdgePaddingHigh(), "padding"),
+         interior = read(op, pad.getInteriorPadding(), "padding");
+    if (failed(low) || failed(high) || failed(interior))
+      return failure();
+    SmallVector<int64_t> shape;
+    for (auto [i, size] : llvm::enumerate(
+             cast<RankedTensorType>(pad.getOperand().getType()).getShape()))
+      shape.push_back((*low)[i] + (*high)[i] + size +
+                      std::max<int64_t>(size - 1, 0) * (*interior)[i]);
+    if (failed(fits(shape)))
+      return failure();
+    twin = PadOp::create(b, typed(shape), pad.getOperand(),
+                         pad.getPaddingValue(), *low, *high, *interior);
+  } else if (auto gather = dyn_cast<DynamicGatherOp>(op)) {
+    auto sizes = read(op, gather.getSliceSizes(), "slice sizes");
+    if (failed(sizes))
+      return failure();
+    for (auto [slice, size] : llvm::zip(
+             *sizes,
+             cast<RankedTensorType>(gather.getOperand().getType()).getShape()))
+      if (slice < 0 || slice > size)
+        return op->emitOpError("takes slices of ")
+               << slice << " of a dim of " << size << " elements";
+    auto made = GatherOp::create(
+        b, gather.getOperand(), gather.getStartIndices(),
+        gather.getDimensionNumbers(), *sizes, gather.getIndicesAreSorted());
+    twin = made;
+    if (find(made.getStartIndices()))
+      slices.push_back({made, *read(op, made.getStartIndices(), "start")});
+  } else if (auto conv = dyn_cast<DynamicConvOp>(op)) {
+    auto padding = read(op, conv.getPadding(), "padding");
+    if (failed(padding))
+      return failure();
+    auto type = RankedTensorType::get(
+        {static_cast<int64_t>(padding->size() / 2), 2}, b.getI64Type());
+    auto convolution = ConvolutionOp::create(
+        b, conv.getType(), conv.getLhs(), conv.getRhs(),
+        conv.getWindowStridesAttr(),
+        DenseIntElementsAttr::get(type, ArrayRef(*padding)),
+        conv.getLhsDilationAttr(), conv.getRhsDilationAttr(),
+        conv.getWindowReversalAttr(), conv.getDimensionNumbersAttr(),
+        conv.getFeatureGroupCountAttr(), conv.getBatchGroupCountAttr(),
+        conv.getPrecisionConfigAttr());
+    if (failed(import::inferResultShapes(convolution)))
+      return failure();
+    twin = convolution;
+  } else {
+    return false;
+  }
+  // Shardings and other remarks stay.
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    twin.getDefiningOp()->setAttr(attr.getName(), attr.getValue());
+  op->getResult(0).replaceAllUsesWith(twin);
+  op->erase();
+  return true;
+}
+
+/// A slice of symbolic bounds is printed as a gather of one slice, from where
+/// the shapes say: puts a slice in its place. Only where it never reaches out
+/// of the operand, and so is never moved back into it.
+void Refiner::sliceFor(GatherOp op, ArrayRef<int64_t> numbers) {
+  GatherDimensionNumbersAttr dims = op.getDimensionNumbers();
+  auto indices = cast<RankedTensorType>(op.getStartIndices().getType());
+  auto operand = cast<RankedTensorType>(op.getOperand().getType());
+  if (indices.getRank() != 1 || dims.getIndexVectorDim() != 0 ||
+      !operand.hasStaticShape() || !dims.getOperandBatchingDims().empty())
+    return;
+  SmallVector<int64_t> starts(operand.getRank(), 0), limits,
+      strides(starts.size(), 1);
+  for (auto [number, dim] : llvm::zip_equal(numbers, dims.getStartIndexMap()))
+    starts[dim] = number;
+  SmallVector<int64_t> shape;
+  for (auto [dim, start] : llvm::enumerate(starts)) {
+    int64_t slice = op.getSliceSizes()[dim], size = operand.getDimSize(dim);
+    std::optional<LinearExtent> end = extents.find(start + slice),
+                                last = extents.find(size);
+    bool isInside =
+        start + slice == size ||
+        (!extents.isOpen(start) && start >= 0 && start + slice <= size &&
+         end.has_value() == last.has_value() &&
+         (!end || (end->extent == last->extent &&
+                   end->coefficient == last->coefficient)));
+    if (!isInside)
+      return;
+    limits.push_back(start + slice);
+    if (!llvm::is_contained(dims.getCollapsedSliceDims(),
+                            static_cast<int64_t>(dim)))
+      shape.push_back(slice);
+  }
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<int64_t> sliced;
+  for (auto [start, limit] : llvm::zip_equal(starts, limits))
+    sliced.push_back(limit - start);
+  Value made = SliceOp::create(b, operand.clone(sliced), op.getOperand(),
+                               starts, limits, strides);
+  if (shape != sliced)
+    made = ReshapeOp::create(b, operand.clone(shape), made);
+  for (NamedAttribute attr : op->getDiscardableAttrs())
+    made.getDefiningOp()->setAttr(attr.getName(), attr.getValue());
+  op.replaceAllUsesWith(made);
+  op.erase();
+}
+
+/// Carried values keep the shapes that they come with.
+LogicalResult Refiner::refineWhile(WhileOp op) {
+  for (Region *region : {&op.getCond(), &op.getBody()})
+    for (auto [argument, operand] :
+         llvm::zip(region->getArguments(), op.getOperands()))
+      argument.setType(operand.getType());
+  if (failed(refineBlock(op.getCond().front())) ||
+      failed(refineBlock(op.getBody().front())))
+    return failure();
+  Operation *end = op.getBody().front().getTerminator();
+  for (auto [i, result, operand, next] :
+       llvm::enumerate(op.getResults(), op.getOperands(), end->getOperands())) {
+    if (next.getType() != operand.getType())
+      return op.emitOpError("carries value ")
+             << i << " of type " << operand.getType()
+             << ", but its body makes it " << next.getType();
+    result.setType(operand.getType());
+  }
+  return success();
+}
+
+LogicalResult Refiner::refineBranches(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (failed(refineBlock(region.front())))
+      return failure();
+    Operation *end = region.front().getTerminator();
+    for (auto [result, value] :
+         llvm::zip(op->getResults(), end->getOperands())) {
+      if (isStatic(result.getType()) && result.getType() != value.getType())
+        return op->emitOpError("has branches of types ")
+               << result.getType() << " and " << value.getType();
+      result.setType(value.getType());
+    }
+  }
+  return success();
+}
+
+LogicalResult Refiner::refineOp(Operation *op) {
+  if (auto call = dyn_cast<CustomCallOp>(op)) {
+    if (call.getCallTargetName() == "shape_assertion")
+      return checkAssertion(call);
+    if (call.getCallTargetName() == "stablehlo.dynamic_reduce_window")
+      return refineReduceWindow(call);
+    return refineCall(call);
+  }
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return refineWhile(loop);
+  if (isa<CaseOp, IfOp>(op))
+    return refineBranches(op);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return success();
+  FailureOr<bool> replaced = replaceDynamic(op);
+  if (failed(replaced) || *replaced)
+    return LogicalResult(replaced);
+  if (failed(import::inferResultShapes(op)))
+    return failure();
+  noteResult(op);
+  evaluate(op);
+  return success();
+}
+
+LogicalResult Refiner::refineBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (failed(refineOp(&op)))
+      return failure();
+  return success();
+}

@@ -1,0 +1,74 @@
+//===- RefinePlaceholders.cpp - Numbers that stand for open extents -------===//
+#include "Refiner.h"
+#include "shardc/Layout/Placeholders.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+/// The usual placeholders: primes, of which neither a few times nor a half, a
+/// third or a quarter is beside a number with small factors alone, which are
+/// what programs have.
+static constexpr int64_t kPrimes[] = {
+    225383, 246713, 169681, 204917, 178349, 208837, 249859, 220399,
+    257707, 156679, 186113, 198647, 229717, 234499, 201907, 210659,
+    195413, 214541, 176777, 231347, 182617, 187987, 197033, 162229,
+    261673, 154799, 152843, 150223, 159169, 236771, 192307, 166487};
+
+static bool isPrime(int64_t number) {
+  for (int64_t divisor = 2; divisor * divisor <= number; ++divisor)
+    if (number % divisor == 0)
+      return false;
+  return true;
+}
+
+/// True if `number` is beside one whose factors are 2, 3 and, from some size
+/// on, 5.
+static bool isBesidePlain(int64_t number) {
+  int64_t beside = nearby + 1, largest = number + beside;
+  for (int64_t fives = 1; fives <= (number < 2 * 4096 ? 1 : largest);
+       fives *= 5)
+    for (int64_t threes = fives; threes <= largest; threes *= 3) {
+      int64_t plain = threes;
+      while (plain < number - beside)
+        plain *= 2;
+      if (plain <= largest)
+        return true;
+    }
+  return false;
+}
+
+/// Where those are too large, since several stand in one tensor: primes up to
+/// `most` of the same kind, which are told from a few times one another.
+std::vector<std::array<int64_t, 2>> shardc::import::primesUpTo(int64_t most) {
+  std::vector<std::array<int64_t, 2>> pairs;
+  if (most >= kMostPlaceholder) {
+    for (int64_t prime : kPrimes) {
+      int64_t other = prime + 200;
+      while (!isPrime(other))
+        ++other;
+      pairs.push_back({prime, other});
+    }
+    return pairs;
+  }
+  std::vector<int64_t> found;
+  for (int64_t number = most;
+       number >= Extents::least && found.size() < 2 * std::size(kPrimes);
+       --number) {
+    auto isClear = [&](int64_t times) {
+      return !isBesidePlain(times * number) && !isBesidePlain(number / times) &&
+             llvm::none_of(found, [&](int64_t other) {
+               for (int64_t more = 1; more <= timesBeside; ++more)
+                 if (std::abs(times * number - more * other) <= 2 * nearby)
+                   return true;
+               return false;
+             });
+    };
+    if (isPrime(number) && isClear(1) && isClear(2) && isClear(3) && isClear(4))
+      found.push_back(number);
+  }
+  for (size_t i = 0; i + 1 < found.size(); i += 2)
+    pairs.push_back({found[i], found[i + 1]});
+  return pairs;
+}

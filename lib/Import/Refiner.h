@@ -1,0 +1,144 @@
+//===- Refiner.h - Sizes of arguments reach everything ----------*- C++ -*-===//
+//
+// One walk over @main, once shapes of its arguments are known. Its parts: sizes
+// that are values (RefineValues.cpp), extents that stay open
+// (RefineExtents.cpp), and ops (RefineOps.cpp).
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_IMPORT_REFINER_H
+#define SHARDC_LIB_IMPORT_REFINER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Layout/Extents.h"
+#include <array>
+#include <map>
+#include <random>
+#include <set>
+
+namespace shardc::import {
+
+/// Elements that a tensor may have for its value to be followed.
+inline constexpr int64_t kMaxKnown = 4096;
+
+/// A number, and the extent that it is: -1 where it is no more than a number.
+struct Number {
+  llvm::APInt value;
+  int64_t extent = -1;
+  Number(llvm::APInt value, int64_t extent = -1)
+      : value(std::move(value)), extent(extent) {}
+};
+using Numbers = llvm::SmallVector<Number>;
+
+/// What stands for the extents of arguments.
+struct Placeholders {
+  /// By argument and dim; those without an entry get the next prime.
+  std::map<std::pair<int64_t, int64_t>, int64_t> fixed;
+  /// Two of each: the usual one, and another one.
+  std::vector<std::array<int64_t, 2>> primes;
+  size_t firstPrime = 0;
+  /// Take the other ones.
+  bool others = false;
+};
+
+/// Placeholders are as large as can be, since small ones stand beside numbers
+/// that programs have; where several stand in one tensor, smaller, down to the
+/// second.
+inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
+                  kLeastPlaceholder = int64_t(1) << 13;
+
+/// Pairs of primes up to `most`, which stand for extents: of which neither a
+/// few times nor a half, a third or a quarter is beside a number that programs
+/// have, or beside a few times another one of them.
+std::vector<std::array<int64_t, 2>> primesUpTo(int64_t most);
+
+/// Whether a type has no open extent.
+inline bool isStatic(mlir::Type type) {
+  auto tensor = mlir::dyn_cast<mlir::ShapedType>(type);
+  return !tensor || tensor.hasStaticShape();
+}
+
+class Refiner {
+public:
+  /// With `placeholders`, extents that no shape gives are left open.
+  explicit Refiner(mlir::func::FuncOp main, Placeholders *placeholders = nullptr)
+      : main(main), placeholders(placeholders) {}
+  llvm::LogicalResult setArguments(llvm::StringRef shapes);
+  void guardExtents();
+  /// Puts slices in the place of gathers that take one slice.
+  void putSlices() {
+    for (auto &[gather, starts] : slices)
+      sliceFor(gather, starts);
+  }
+  const Extents &getExtents() const { return extents; }
+  /// True if placeholders were changed, and the walk is to begin again.
+  bool beginsAgain() const { return again; }
+  llvm::LogicalResult refineBlock(mlir::Block &block);
+  llvm::LogicalResult finish();
+
+private:
+  llvm::LogicalResult refineOp(mlir::Operation *op);
+  llvm::LogicalResult refineWhile(stablehlo::WhileOp op);
+  llvm::LogicalResult refineBranches(mlir::Operation *op);
+  llvm::LogicalResult checkAssertion(stablehlo::CustomCallOp op);
+  llvm::LogicalResult refineCall(stablehlo::CustomCallOp op);
+  void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);
+  llvm::LogicalResult refineReduceWindow(stablehlo::CustomCallOp op);
+  /// Puts a static op in place of a dynamic one; true if it was one.
+  llvm::FailureOr<bool> replaceDynamic(mlir::Operation *op);
+  void evaluate(mlir::Operation *op);
+  std::optional<Numbers> evaluateElements(mlir::Operation *op);
+
+  llvm::LogicalResult openExtents(mlir::BlockArgument argument);
+  std::optional<int64_t> extentOf(mlir::Operation *op, llvm::ArrayRef<Number> args);
+  int64_t numberOf(const Number &number);
+  /// The extent that a number of a shape follows from.
+  int64_t idOf(int64_t size);
+  void noteResult(mlir::Operation *op);
+  /// Another placeholder with which the extent of an assertion holds.
+  bool changePlaceholders(int64_t condition);
+  /// The extent that is dim `dim` of argument `argument`, which is open.
+  int64_t dimOf(int64_t argument, int64_t dim) const {
+    int64_t found = 0;
+    for (int64_t i = 0; i < extents.size(); ++i)
+      if (isDim(i) && extents[i].operands[0] == argument &&
+          extents[i].operands[1] == dim)
+        found = i;
+    return found;
+  }
+  bool isDim(int64_t extent) const {
+    return extents[extent].kind == ExtentKind::Dim;
+  }
+
+  const Numbers *find(mlir::Value value);
+  /// Elements of a shape, or an error that names `what`.
+  llvm::FailureOr<llvm::SmallVector<int64_t>> read(mlir::Operation *op, mlir::Value value,
+                                       llvm::StringRef what);
+
+  mlir::func::FuncOp main;
+  Placeholders *placeholders;
+  size_t nextPrime = 0;
+  bool again = false;
+  Extents extents;
+  llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>> slices;
+  std::set<int64_t> used; ///< extents that shapes are made of
+  llvm::DenseMap<mlir::Value, Numbers> known;
+};
+
+/// Extents of arguments that the program allows, and values of all extents for
+/// these. False if none were found.
+bool drawExtents(const Extents &extents, const Placeholders &placeholders,
+                 std::mt19937_64 &random,
+                 std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
+                 std::vector<int64_t> &values);
+
+/// Compares numbers of `open`, which has placeholders, with those of `known`,
+/// the program for the extents of one binding.
+llvm::LogicalResult compareNumbers(mlir::func::FuncOp open,
+                                   mlir::func::FuncOp known,
+                                   const Extents &extents,
+                                   llvm::ArrayRef<int64_t> values);
+
+} // namespace shardc::import
+
+#endif // SHARDC_LIB_IMPORT_REFINER_H
