@@ -138,11 +138,6 @@ Num logisticDouble(Num x) {
 // log
 //===----------------------------------------------------------------------===//
 
-static Num logLimits(Num x, Num value) {
-  Num limit = choose(x == 0.0, -kInfinity, x.of(kNan));
-  return choose(x == kInfinity, x, choose(x > 0.0, value, limit));
-}
-
 /// n ln 2 + log(1 + f) + extra, for an f between sqrt(1/2) - 1 and sqrt(2) - 1;
 /// after FreeBSD's.
 static Num logOfParts(Num n, Num f, Num extra) {

@@ -59,6 +59,9 @@ Num powerDouble(Num x, Num y);
 Num logistic(Num x);
 Num logisticDouble(Num x);
 
+/// `value` where x is positive and finite, else what log has there.
+Num logLimits(Num x, Num value);
+
 /// The cube root of an f64 that is no zero and finite, to more digits than f32
 /// has; among normal numbers.
 Num cbrtWide(Num x);

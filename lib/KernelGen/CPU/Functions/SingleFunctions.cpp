@@ -208,8 +208,7 @@ static Num logOf(Num x, Num extra, bool hasExtra, double exponentShift = 0) {
   return sum.hi + (sum.lo + low);
 }
 
-/// `value` where x is positive and finite, else what log has there.
-static Num logLimits(Num x, Num value) {
+Num logLimits(Num x, Num value) {
   Num limit = choose(x == 0.0, -kInfinity, x.of(kNan));
   return choose(x == kInfinity, x, choose(x > 0.0, value, limit));
 }
