@@ -20,8 +20,8 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// Elements of a piece of 16 bytes, and of the depth of one product.
-static constexpr int64_t kPiece = 8, kStep = 16;
+/// Elements of a piece of 16 bytes.
+static constexpr int64_t kPiece = 8;
 /// Columns of a tile, the most first: from the third on where scores need more
 /// registers; what two blocks of a multiprocessor may
 /// have of its shared memory, and what one may on the least of them.
@@ -88,6 +88,9 @@ private:
     return block.sharedByte(
         from, block.index(Strips::bytesOf(all.take_front(which))));
   }
+  HalfLines linesOf(ArrayRef<Strip> all, size_t which, Value from) {
+    return {areaOf(all, which, from), all[which].pitchBytes()};
+  }
   Value stageAt(Value stage) {
     return block.sharedByte(base,
                             block.add(block.mul(stage, strips.stageBytes()),
@@ -100,8 +103,6 @@ private:
   void loadStrip(const Strip &strip, Value firstLine, Value area);
   void loadTile(Value column, Value stage);
   void loadRounded(Value from, Value inside, Value to);
-  SmallVector<Value> multiplyStrips(const Strip &left, Value leftArea,
-                                    const Strip &right, Value rightArea);
 
   PairBlock &block;
   OpBuilder &b;
@@ -343,112 +344,25 @@ void CopiedTiles::beginTile(Value column, Carried &carried) {
 
 SmallVector<SmallVector<Value>> CopiedTiles::multiply() {
   SmallVector<SmallVector<Value>> products;
-  for (size_t i = 0; i < strips.lefts.size(); ++i)
-    products.push_back(
-        multiplyStrips(strips.lefts[i], areaOf(strips.lefts, i, base),
-                       strips.tiles[i], areaOf(strips.tiles, i, tile)));
-  return products;
-}
-
-/// The products of a warp's rows of `left` and all lines of `right`.
-SmallVector<Value> CopiedTiles::multiplyStrips(const Strip &left,
-                                               Value leftArea,
-                                               const Strip &right,
-                                               Value rightArea) {
-  int64_t ownRows = block.shape.rowsOfThread,
-          ownColumns = block.shape.columnsOfThread();
-  SmallVector<Value> sums(block.shape.scoresOfThread(), block.number(0));
-  Value lane = block.rem(block.thread, kWarp),
-        warp = block.div(block.thread, kWarp);
-  Value row = block.rem(lane, 8),
-        first = block.mul(block.rem(block.div(lane, 8), 2), 8),
-        second = block.mul(block.div(lane, 16), 8);
-  auto place = [&](Value area, const Strip &strip, Value line, Value column) {
-    return block.sharedByte(area, block.add(block.mul(line, strip.pitchBytes()),
-                                            block.mul(column, 2)));
-  };
-  Value leftAt = place(
-      leftArea, left,
-      block.add(block.mul(warp, 8 * ownRows), block.add(first, row)), second);
-  Value rightAt = place(rightArea, right, block.add(second, row), first);
-  int64_t high = ownRows / 2;
-  for (int64_t from = 0; from < left.length; from += kStep) {
-    SmallVector<SmallVector<Value>> rows;
-    for (int64_t m = 0; m < high; ++m)
-      rows.push_back(loadMatrices(
-          b, loc,
-          block.sharedByte(leftAt,
-                           block.index(16 * m * left.pitchBytes() + 2 * from)),
-          false));
-    for (int64_t j = 0; j < ownColumns / 2; j += 2) {
-      SmallVector<Value> columns = loadMatrices(
-          b, loc,
-          block.sharedByte(rightAt,
-                           block.index(8 * j * right.pitchBytes() + 2 * from)),
-          false);
-      for (int64_t m = 0; m < high; ++m)
-        for (int64_t k = 0; k < 2; ++k) {
-          auto spot = [&](int64_t word) -> Value & {
-            return sums[(2 * m + word / 2) * ownColumns + 2 * (j + k) +
-                        word % 2];
-          };
-          SmallVector<Value> made =
-              multiplyFragments(b, loc, block.step.half, rows[m],
-                                {columns[2 * k], columns[2 * k + 1]},
-                                {spot(0), spot(1), spot(2), spot(3)});
-          for (int64_t word = 0; word < 4; ++word)
-            spot(word) = made[word];
-        }
-    }
+  for (size_t i = 0; i < strips.lefts.size(); ++i) {
+    HalfLines left = linesOf(strips.lefts, i, base),
+              right = linesOf(strips.tiles, i, tile);
+    products.emplace_back(block.shape.scoresOfThread(), block.number(0));
+    multiplyLines(block, left, right, strips.lefts[i].length, products.back());
   }
-  return sums;
+  return products;
 }
 
 void CopiedTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
   const PairPass &pass = block.pass;
   const Strip &factor = strips.tiles[strips.factor];
-  Value area = areaOf(strips.tiles, strips.factor, tile);
-  int64_t begin = pass.slab - factor.first;
-  int64_t ownRows = block.shape.rowsOfThread,
-          ownColumns = block.shape.columnsOfThread();
-  int64_t own = static_cast<int64_t>(carried.totals.size()) / ownRows;
-  int64_t steps = block.shape.columns / kStep, high = ownRows / 2;
-  SmallVector<SmallVector<SmallVector<Value>>> lefts;
-  for (int64_t m = 0; m < high; ++m)
-    lefts.push_back(weightFragments(
-        block, weights.slice(2 * m * ownColumns, 2 * ownColumns),
-        block.step.hasFiniteWeights(pass)));
-  Value lane = block.rem(block.thread, kWarp);
-  Value row = block.rem(lane, 8),
-        first = block.mul(block.rem(block.div(lane, 8), 2), 8),
-        second = block.mul(block.div(lane, 16), 8);
-  Value rightAt = block.sharedByte(
-      area, block.add(block.mul(block.add(first, row), factor.pitchBytes()),
-                      block.mul(block.add(second, block.index(begin)), 2)));
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t j = 0; j < own / 2; j += 2) {
-      SmallVector<Value> right = loadMatrices(
-          b, loc,
-          block.sharedByte(
-              rightAt,
-              block.index(kStep * step * factor.pitchBytes() + 16 * j)),
-          true);
-      for (int64_t m = 0; m < high; ++m)
-        for (int64_t k = 0; k < 2; ++k) {
-          auto spot = [&](int64_t word) -> Value & {
-            return carried
-                .totals[(2 * m + word / 2) * own + 2 * (j + k) + word % 2];
-          };
-          for (size_t left = step; left < lefts[m].size(); left += steps) {
-            SmallVector<Value> made =
-                multiplyFragments(b, loc, block.step.half, lefts[m][left],
-                                  {right[2 * k], right[2 * k + 1]},
-                                  {spot(0), spot(1), spot(2), spot(3)});
-            for (int64_t word = 0; word < 4; ++word)
-              spot(word) = made[word];
-          }
-        }
-    }
+  HalfLines lines = linesOf(strips.tiles, strips.factor, tile);
+  auto fragments = weightFragmentsOfRows(block, weights,
+                                         block.step.hasFiniteWeights(pass));
+  int64_t own = static_cast<int64_t>(carried.totals.size()) /
+                block.shape.rowsOfThread;
+  addFragments(block, fragments, lines, pass.slab - factor.first, /*first=*/0,
+               own, carried.totals);
 }
 
 //===----------------------------------------------------------------------===//

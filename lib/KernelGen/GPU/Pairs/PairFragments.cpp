@@ -82,3 +82,119 @@ gpukernels::pairs::weightFragments(PairBlock &block, ArrayRef<Value> weights,
     }
   return fragments;
 }
+
+SmallVector<SmallVector<SmallVector<Value>>>
+gpukernels::pairs::weightFragmentsOfRows(PairBlock &block,
+                                         ArrayRef<Value> weights,
+                                         bool isFinite) {
+  int64_t columns = block.shape.columnsOfThread();
+  SmallVector<SmallVector<SmallVector<Value>>> fragments;
+  for (int64_t m = 0; m < block.shape.rowsOfThread / 2; ++m)
+    fragments.push_back(weightFragments(
+        block, weights.slice(2 * m * columns, 2 * columns), isFinite));
+  return fragments;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Depth of one product.
+static constexpr int64_t kStep = 16;
+
+namespace {
+/// The row of which matrix, of four, a lane gives the address of: two matrices
+/// lie along one dim (`first` is where the lane's begins), two along the other
+/// (`second`).
+struct MatrixLane {
+  explicit MatrixLane(PairBlock &block) {
+    Value lane = block.rem(block.thread, kWarp);
+    row = block.rem(lane, 8);
+    first = block.mul(block.rem(block.div(lane, 8), 2), 8);
+    second = block.mul(block.div(lane, 16), 8);
+  }
+  Value row, first, second;
+};
+} // namespace
+
+/// Adds the product of two fragments to four sums.
+static void
+addProduct(PairBlock &block, ArrayRef<Value> left, ArrayRef<Value> right,
+           llvm::function_ref<Value &(int64_t)> spot) {
+  SmallVector<Value> made = multiplyFragments(
+      block.b, block.loc, block.step.half, left, right,
+      {spot(0), spot(1), spot(2), spot(3)});
+  for (int64_t word = 0; word < 4; ++word)
+    spot(word) = made[word];
+}
+
+void gpukernels::pairs::multiplyLines(PairBlock &block, const HalfLines &left,
+                                      const HalfLines &right, int64_t depth,
+                                      MutableArrayRef<Value> sums) {
+  int64_t ownRows = block.shape.rowsOfThread, high = ownRows / 2,
+          ownColumns = block.shape.columnsOfThread();
+  MatrixLane lane(block);
+  Value warp = block.div(block.thread, kWarp);
+  auto place = [&](const HalfLines &lines, Value line, Value column) {
+    return block.sharedByte(lines.area,
+                            block.add(block.mul(line, lines.pitch),
+                                      block.mul(column, 2)));
+  };
+  Value leftAt = place(left,
+                       block.add(block.mul(warp, 8 * ownRows),
+                                 block.add(lane.first, lane.row)),
+                       lane.second);
+  Value rightAt = place(right, block.add(lane.second, lane.row), lane.first);
+  auto load = [&](Value from, int64_t bytes) {
+    return loadMatrices(block.b, block.loc,
+                        block.sharedByte(from, block.index(bytes)),
+                        /*transposed=*/false);
+  };
+  for (int64_t from = 0; from < depth; from += kStep) {
+    SmallVector<SmallVector<Value>> rows;
+    for (int64_t m = 0; m < high; ++m)
+      rows.push_back(load(leftAt, 16 * m * left.pitch + 2 * from));
+    for (int64_t j = 0; j < ownColumns / 2; j += 2) {
+      SmallVector<Value> columns =
+          load(rightAt, 8 * j * right.pitch + 2 * from);
+      for (int64_t m = 0; m < high; ++m)
+        for (int64_t k = 0; k < 2; ++k)
+          addProduct(block, rows[m], {columns[2 * k], columns[2 * k + 1]},
+                     [&](int64_t word) -> Value & {
+                       return sums[(2 * m + word / 2) * ownColumns +
+                                   2 * (j + k) + word % 2];
+                     });
+    }
+  }
+}
+
+void gpukernels::pairs::addFragments(
+    PairBlock &block, ArrayRef<SmallVector<SmallVector<Value>>> weights,
+    const HalfLines &factor, int64_t begin, int64_t first, int64_t count,
+    MutableArrayRef<Value> totals) {
+  int64_t perRow =
+      static_cast<int64_t>(totals.size()) / block.shape.rowsOfThread;
+  int64_t steps = block.shape.columns / kStep;
+  MatrixLane lane(block);
+  Value rightAt = block.sharedByte(
+      factor.area,
+      block.add(block.mul(block.add(lane.first, lane.row), factor.pitch),
+                block.mul(block.add(lane.second, block.index(begin)), 2)));
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t j = 0; j < count / 2; j += 2) {
+      int64_t bytes = kStep * step * factor.pitch + 16 * j;
+      SmallVector<Value> right =
+          loadMatrices(block.b, block.loc,
+                       block.sharedByte(rightAt, block.index(bytes)),
+                       /*transposed=*/true);
+      for (auto [m, lefts] : llvm::enumerate(weights))
+        for (int64_t k = 0; k < 2; ++k)
+          for (size_t left = step; left < lefts.size(); left += steps)
+            addProduct(block, lefts[left], {right[2 * k], right[2 * k + 1]},
+                       [&, m = static_cast<int64_t>(m)](int64_t word)
+                           -> Value & {
+                         return totals[(2 * m + word / 2) * perRow + first +
+                                       2 * (j + k) + word % 2];
+                       });
+    }
+}

@@ -23,6 +23,32 @@ SmallVector<Value> splitToHalves(PairPoint &point, Value low, Value high,
 SmallVector<SmallVector<Value>>
 weightFragments(PairBlock &block, ArrayRef<Value> weights, bool isFinite);
 
+/// Lines of 16-bit numbers in shared memory.
+struct HalfLines {
+  Value area;
+  int64_t pitch; ///< bytes from one line to the next
+};
+
+/// Adds to `sums`, by row and column of a thread, the products of a warp's rows
+/// of `left` and the lines of `right`, along `depth` numbers of both.
+void multiplyLines(PairBlock &block, const HalfLines &left,
+                   const HalfLines &right, int64_t depth,
+                   MutableArrayRef<Value> sums);
+
+/// Adds to `totals`, by row and feature of a thread, the products of weights,
+/// as fragments of 16 rows each, and features of the lines of `factor`: to a
+/// thread's `count` totals of a row from number `first` on, those from number
+/// `begin` on in a line.
+void addFragments(PairBlock &block,
+                  ArrayRef<SmallVector<SmallVector<Value>>> weights,
+                  const HalfLines &factor, int64_t begin, int64_t first,
+                  int64_t count, MutableArrayRef<Value> totals);
+
+/// A tile's weights as fragments, by 16 rows of a warp (weightFragments).
+SmallVector<SmallVector<SmallVector<Value>>>
+weightFragmentsOfRows(PairBlock &block, ArrayRef<Value> weights,
+                      bool isFinite);
+
 } // namespace shardc::gpukernels::pairs
 
 #endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRFRAGMENTS_H

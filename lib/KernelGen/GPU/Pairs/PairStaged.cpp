@@ -16,25 +16,11 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
-/// Elements from one row of 16-bit numbers to the next: eight rows, at one
-/// column, meet all banks.
-static constexpr int64_t kHalfPitch = 40;
+/// Bytes from one row of 16-bit numbers to the next: eight rows, at one column,
+/// meet all banks.
+static constexpr int64_t kHalfPitch = 80;
 
 namespace {
-/// The row of which matrix, of four, a lane gives the address of: two matrices
-/// along the rows of a left fragment, two along its depth.
-struct MatrixLane {
-  MatrixLane() = default;
-  explicit MatrixLane(PairBlock &block) {
-    Value lane = block.rem(block.thread, kWarp);
-    warp = block.div(block.thread, kWarp);
-    row = block.rem(lane, 8);
-    low = block.rem(block.div(lane, 8), 2);
-    high = block.div(lane, 16);
-  }
-  Value warp, row, low, high;
-};
-
 class StagedTiles final : public TileProducts {
 public:
   /// Takes shared memory of `launch`, in which the builder stands.
@@ -52,6 +38,7 @@ public:
 private:
   Value sharedAt(Value area, Value row, Value column);
   Value halfAt(Value area, Value row, Value column);
+  static HalfLines halfLines(Value area) { return {area, kHalfPitch}; }
   Value loadShared(Type type, Value address) {
     return LLVM::LoadOp::create(b, loc, type, address,
                                 block.step.type.getIntOrFloatBitWidth() / 8);
@@ -61,14 +48,9 @@ private:
              int64_t lines, unsigned dim, Value first, Value area, bool halves);
   SmallVector<Value> contract(const Tensor &left, const Tensor &right,
                               unsigned dim, Region *pair);
-  // The same part of both areas, by each target's primitive.
   SmallVector<Value> multiplyLanes(ValueRange sums, unsigned dim, Value from,
                                    Region *pair);
-  SmallVector<Value> multiplyParts(ValueRange sums);
   void addLanes(int64_t first, int64_t features, Carried &carried);
-  void addFragments(ArrayRef<SmallVector<Value>> weights,
-                    const MatrixLane &lane, int64_t first, int64_t features,
-                    Carried &carried);
 
   PairBlock &block;
   OpBuilder &b;
@@ -101,7 +83,7 @@ Value StagedTiles::sharedAt(Value area, Value row, Value column) {
 }
 
 Value StagedTiles::halfAt(Value area, Value row, Value column) {
-  Value offset = block.mul(block.add(block.mul(row, kHalfPitch), column), 2);
+  Value offset = block.mul(block.add(block.mul(row, kHalfPitch / 2), column), 2);
   return block.sharedByte(area, offset);
 }
 
@@ -201,10 +183,13 @@ SmallVector<Value> StagedTiles::contract(const Tensor &left,
   stage(right, block.pass.columnDim, block.firstColumn, kColumns, dim, from,
         rightArea, halves);
   gpu::BarrierOp::create(b, loc);
-  ValueRange before = parts.getRegionIterArgs();
-  scf::YieldOp::create(b, loc,
-                       halves ? multiplyParts(before)
-                              : multiplyLanes(before, dim, from, pair));
+  SmallVector<Value> next(parts.getRegionIterArgs());
+  if (halves)
+    multiplyLines(block, halfLines(leftArea), halfLines(rightArea), kPart,
+                  next);
+  else
+    next = multiplyLanes(next, dim, from, pair);
+  scf::YieldOp::create(b, loc, next);
   return SmallVector<Value>(parts.getResults());
 }
 
@@ -249,42 +234,6 @@ SmallVector<Value> StagedTiles::multiplyLanes(ValueRange sums, unsigned dim,
   return SmallVector<Value>(steps.getResults());
 }
 
-/// The same of 16-bit floats, of a whole part.
-SmallVector<Value> StagedTiles::multiplyParts(ValueRange sums) {
-  SmallVector<Value> next(sums);
-  int64_t ownColumns = block.shape.columnsOfThread();
-  MatrixLane lane(block);
-  for (int64_t from = 0; from < kPart; from += 16) {
-    Value leftRow = block.add(block.mul(lane.warp, 16),
-                              block.add(block.mul(lane.low, 8), lane.row));
-    SmallVector<Value> left = loadMatrices(
-        b, loc,
-        halfAt(leftArea, leftRow,
-               block.add(block.mul(lane.high, 8), block.index(from))),
-        false);
-    for (int64_t j = 0; j < ownColumns / 2; j += 2) {
-      Value rightRow = block.add(block.add(block.mul(lane.high, 8), lane.row),
-                                 block.index(8 * j));
-      SmallVector<Value> right = loadMatrices(
-          b, loc,
-          halfAt(rightArea, rightRow,
-                 block.add(block.mul(lane.low, 8), block.index(from))),
-          false);
-      for (int64_t k = 0; k < 2; ++k) {
-        auto spot = [&](int64_t word) -> Value & {
-          return next[word / 2 * ownColumns + 2 * (j + k) + word % 2];
-        };
-        SmallVector<Value> made = multiplyFragments(
-            b, loc, block.step.half, left, {right[2 * k], right[2 * k + 1]},
-            {spot(0), spot(1), spot(2), spot(3)});
-        for (int64_t word = 0; word < 4; ++word)
-          spot(word) = made[word];
-      }
-    }
-  }
-  return next;
-}
-
 //===----------------------------------------------------------------------===//
 // Products of weights and the factor
 //===----------------------------------------------------------------------===//
@@ -292,15 +241,12 @@ SmallVector<Value> StagedTiles::multiplyParts(ValueRange sums) {
 void StagedTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
   const PairPass &pass = block.pass;
   bool onCores = block.shape.fragments;
-  SmallVector<SmallVector<Value>> fragments;
-  MatrixLane lane;
-  if (onCores) {
-    fragments =
-        weightFragments(block, weights, block.step.hasFiniteWeights(pass));
-    lane = MatrixLane(block);
-  } else {
+  SmallVector<SmallVector<SmallVector<Value>>> fragments;
+  if (onCores)
+    fragments = weightFragmentsOfRows(block, weights,
+                                      block.step.hasFiniteWeights(pass));
+  else
     share(weights);
-  }
   int64_t features = carried.totals.size() / block.shape.rowsOfThread;
   for (int64_t first = 0; first < features; first += kOwn) {
     gpu::BarrierOp::create(b, loc); // weights are there; the area has been read
@@ -310,7 +256,8 @@ void StagedTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
           onCores);
     gpu::BarrierOp::create(b, loc);
     if (onCores)
-      addFragments(fragments, lane, first, features, carried);
+      addFragments(block, fragments, halfLines(rightArea), /*begin=*/0, first,
+                   kOwn, carried.totals);
     else
       addLanes(first, features, carried);
   }
@@ -351,37 +298,6 @@ void StagedTiles::addLanes(int64_t first, int64_t features, Carried &carried) {
     for (int64_t i = 0; i < kOwn; ++i)
       carried.totals[row * features + first + i] =
           loop.getResult(row * kOwn + i);
-}
-
-/// The same of weights in fragments.
-void StagedTiles::addFragments(ArrayRef<SmallVector<Value>> weights,
-                               const MatrixLane &lane, int64_t first,
-                               int64_t features, Carried &carried) {
-  int64_t steps = block.shape.columnsOfThread() / 4; // of 16 columns
-  for (int64_t step = 0; step < steps; ++step)
-    for (int64_t j = 0; j < kOwn / 2; j += 2) {
-      Value column = block.add(block.add(block.mul(lane.low, 8), lane.row),
-                               block.index(16 * step));
-      SmallVector<Value> right = loadMatrices(
-          b, loc,
-          halfAt(rightArea, column,
-                 block.add(block.mul(lane.high, 8), block.index(8 * j))),
-          true);
-      for (int64_t k = 0; k < 2; ++k) {
-        auto spot = [&](int64_t word) -> Value & {
-          return carried
-              .totals[word / 2 * features + first + 2 * (j + k) + word % 2];
-        };
-        for (size_t left = step; left < weights.size(); left += steps) {
-          SmallVector<Value> made =
-              multiplyFragments(b, loc, block.step.half, weights[left],
-                                {right[2 * k], right[2 * k + 1]},
-                                {spot(0), spot(1), spot(2), spot(3)});
-          for (int64_t word = 0; word < 4; ++word)
-            spot(word) = made[word];
-        }
-      }
-    }
 }
 
 //===----------------------------------------------------------------------===//
