@@ -9,6 +9,7 @@
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
 #include "shardc/Layout/IndexMap.h"
+#include "shardc/Layout/Limits.h"
 #include "shardc/Layout/TravelFormula.h"
 #include <algorithm>
 #include <array>
@@ -23,8 +24,8 @@ static constexpr auto kHull = FormulaKind(23);   ///< intervals
 static constexpr auto kPacked = FormulaKind(24); ///< boundaries
 static constexpr auto kJoined = FormulaKind(25); ///< intervals
 
-/// As many as ranks that a site table can have.
-static constexpr int64_t mostShards = 65536;
+/// As many as ranks of a mesh.
+static constexpr int64_t mostShards = kMaxRanks;
 
 //===----------------------------------------------------------------------===//
 // Kinds
