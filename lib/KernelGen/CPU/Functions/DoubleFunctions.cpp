@@ -88,23 +88,33 @@ static Num coshDouble(Num x) {
   return choose(half.hi == kInfinity, half.hi, sum.hi + (sum.lo + half.lo));
 }
 
+/// ((r - (1 - e^-2r) / 2) / r^2 - 1) / r, for |r| up to ln 2 / 4.
+static constexpr double kTanhTail[] = {
+    -0x1.5555555555558p-1,  0x1.5555555555557p-2,  -0x1.111111110faacp-3,
+    0x1.6c16c16c1578ap-5,   -0x1.a01a01ae76f39p-7, 0x1.a01a01ab0c876p-9,
+    -0x1.71ddfba6f4f37p-11, 0x1.27e4d158e5e44p-13, -0x1.af59536544bb1p-16,
+    0x1.1f83bb9735af2p-18};
+
 static Num tanhDouble(Num x) {
-  // E / (E + 2), E = exp(2 a) - 1. E, the sum and the quotient are kept with
-  // what their roundings lose; so no other formula is needed near zero.
-  Num a = abs(x), twice = smaller(a, a.of(22)) * 2.0;
-  Num shifted = fma(twice, 0x1.71547652b82fep+0, x.of(kPairRounder));
+  // N / (1 - N), N = (1 - exp(-2 a)) / 2. N is kept with what its roundings
+  // lose; so no other formula is needed near zero. a = n ln 2 / 2 + r.
+  Num a = abs(x), bounded = smaller(a, a.of(22));
+  Num shifted = fma(bounded, 0x1.71547652b82fep+1, x.of(kPairRounder));
   Num n = shifted - kPairRounder;
-  Num first = fma(n, -kLn2High, twice), r = fma(n, -kLn2Low, first);
-  Num lost = fma(n, -kLn2Low, first - r);
-  Pair w = fastSum(r, fma(r * r, pairwise(r, kExpTail), lost));
-  // 2^n - 1 is exact, and above 2^n w.
-  Num power = powerOfTwo(shifted.bits(), x), base = power - 1.0;
-  Num e = fma(power, w.hi, base);
-  Num below = fma(power, w.lo, fma(power, w.hi, base - e));
-  Num two = x.of(2);
-  Pair sum = fastSum(larger(e, two), smaller(e, two));
-  Num inverse = 1.0 / sum.hi, quotient = e * inverse;
-  Num rest = fma(-quotient, sum.hi, e) + fma(-quotient, sum.lo + below, below);
+  Num most = fma(n, -kLn2High / 2, bounded), less = n * (-kLn2Low / 2);
+  Num r = most + less;
+  // r^2 + r^3 tail, as r times a sum that is rounded once.
+  Num curve = fma(r * r, pairwise(r, kTanhTail), r);
+  // N = (1 - 2^-n) / 2 + 2^-n (r - r curve). The first part is exact up to
+  // n = 53; beyond that it is one half, and 2^-n / 2 is missing.
+  less = choose(n > 53.0, less - 0.5, less);
+  Num power = asFloat(x.of(1).bits() - (shifted.bits() << 52), x);
+  Num base = fma(power, -0.5, x.of(0.5)), sum = fma(power, most, base);
+  Num lost = fma(power, fma(-r, curve, less), fma(power, most, base - sum));
+  Num numerator = sum + lost, inverse = 1.0 / (1.0 - numerator);
+  Num quotient = numerator * inverse;
+  // sum and the quotient are within a factor of two: their difference is exact.
+  Num rest = fma(quotient, sum, sum - quotient) + fma(quotient, lost, lost);
   return copySign(fma(rest, inverse, quotient), x);
 }
 
