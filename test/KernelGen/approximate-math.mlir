@@ -43,7 +43,7 @@ func.func @few(%x: vector<2x3xf32>) -> vector<2x3xf32> {
 // CHECK-NOT: permps
 // CHECK: return
 // WIDE-LABEL: func.func @narrow
-// WIDE-COUNT-6: llvm.x86.avx512.permvar.sf.512
+// WIDE-COUNT-5: llvm.x86.avx512.permvar.sf.512
 // WIDE-NOT: perm
 // WIDE: return
 func.func @narrow(%x: vector<8xbf16>) -> vector<8xbf16> {

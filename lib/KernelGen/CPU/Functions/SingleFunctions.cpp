@@ -662,42 +662,40 @@ static constexpr double kErfcLog8[][8] = {
      0x1.5a5e86p-19, 0x1.b42da6p-22, -0x1.8247cp-10, -0x1.624ad8p-12},
 };
 static constexpr double kErfcLog16[][16] = {
-    {0x1.bd0646p-1, 0x1.37b4eep+0, 0x1.90d19ap+0, 0x1.e9c3d2p+0, 0x1.37a296p+1,
-     0x1.90b082p+1, 0x1.e9b766p+1, 0x1.2161b8p+2, 0x1.642cbep+2, 0x1.bd38aap+2,
-     0x1.0b208ap+3, 0x1.33e628p+3, 0x1.615412p-4, 0x1.0be11ap-2, 0x1.bdd6dap-2,
-     0x1.381c8cp-1},
-    {-0x1.1874cp+1, -0x1.c70c8p+1, -0x1.4e23cp+2, -0x1.cc91ap+2, -0x1.5872cp+3,
-     -0x1.0aceep+4, -0x1.7ecbd8p+4, -0x1.04408p+5, -0x1.800f48p+5,
-     -0x1.25d37cp+6, -0x1.a1b912p+6, -0x1.135422p+7, -0x1.2dc8p-3, -0x1.f708p-2,
-     -0x1.c9ccp-1, -0x1.5d0fp+0},
-    {-0x1.bf00cep+1, -0x1.160cf8p+2, -0x1.4ed61p+2, -0x1.8928a6p+2,
-     -0x1.e2d928p+2, -0x1.2e904p+3, -0x1.6c9c98p+3, -0x1.ab409cp+3,
-     -0x1.04f302p+4, -0x1.446986p+4, -0x1.841c1cp+4, -0x1.be9406p+4,
-     -0x1.ca233ap+0, -0x1.118666p+1, -0x1.4062ecp+1, -0x1.71c0c4p+1},
-    {-0x1.30f6bap+0, -0x1.406cbap+0, -0x1.4b80a4p+0, -0x1.5385d4p+0,
-     -0x1.5bcd1ep+0, -0x1.629dbep+0, -0x1.66bfeap+0, -0x1.6967ecp+0,
-     -0x1.6be0dep+0, -0x1.6dbb74p+0, -0x1.6ec9a2p+0, -0x1.6f65b6p+0,
-     -0x1.e94294p-1, -0x1.06090ep+0, -0x1.14df2ep+0, -0x1.218e3ep+0},
-    {-0x1.172a3p-4, -0x1.8f3b1cp-5, -0x1.1fad82p-5, -0x1.a496f8p-6,
-     -0x1.101cbp-6, -0x1.406898p-7, -0x1.911ec2p-8, -0x1.088052p-8,
-     -0x1.3579dep-9, -0x1.4f3052p-10, -0x1.92097ep-11, -0x1.0af626p-11,
-     -0x1.1c3088p-3, -0x1.eb530cp-4, -0x1.a4c188p-4, -0x1.65a62ep-4},
-    {0x1.0d3ee8p-6, 0x1.7d68e4p-7, 0x1.09a68ap-7, 0x1.716514p-8, 0x1.b704acp-9,
-     0x1.c9b00cp-10, 0x1.fbc95p-11, 0x1.2b49ep-11, 0x1.29fedp-12,
-     0x1.0cb244p-13, 0x1.105384p-14, 0x1.4b4b4ep-15, 0x1.c1d1c8p-6,
-     0x1.a9c3d8p-6, 0x1.81858cp-6, 0x1.52bad2p-6},
+    {0x1.be5ffep-1, 0x1.379b9p+0, 0x1.90dfaep+0, 0x1.ea4bbp+0, 0x1.37e5a4p+1,
+     0x1.908fe4p+1, 0x1.e8f01p+1, 0x1.219776p+2, 0x1.6415bap+2, 0x1.bcf344p+2,
+     0x1.0af3cep+3, 0x1.323836p+3, 0x1.5d95aep-4, 0x1.097baep-2, 0x1.bedd5cp-2,
+     0x1.386304p-1},
+    {-0x1.19a2eap+1, -0x1.c6d572p+1, -0x1.4e362ep+2, -0x1.cd6264p+2,
+     -0x1.58f14ap+3, -0x1.0aa858p+4, -0x1.7db028p+4, -0x1.049a3ap+5,
+     -0x1.7fe062p+5, -0x1.257b92p+6, -0x1.a1317ap+6, -0x1.106824p+7,
+     -0x1.2a6ef4p-3, -0x1.f1eabp-2, -0x1.cb14b2p-1, -0x1.5d74dp+0},
+    {-0x1.bfceb4p+1, -0x1.15fd1ap+2, -0x1.4edf2cp+2, -0x1.8982bep+2,
+     -0x1.e3343cp+2, -0x1.2e79aap+3, -0x1.6c10fp+3, -0x1.ab8c7ap+3,
+     -0x1.04e2a8p+4, -0x1.4437f4p+4, -0x1.83dc06p+4, -0x1.bc2b02p+4,
+     -0x1.c9b0dp+0, -0x1.10e984p+1, -0x1.40a9e4p+1, -0x1.71e89cp+1},
+    {-0x1.30f978p+0, -0x1.4051f4p+0, -0x1.4b720ep+0, -0x1.53851cp+0,
+     -0x1.5bb94p+0, -0x1.628ep+0, -0x1.66b0ecp+0, -0x1.6965fcp+0,
+     -0x1.6bd734p+0, -0x1.6db654p+0, -0x1.6ec6cp+0, -0x1.6f5fa4p+0,
+     -0x1.e8f588p-1, -0x1.05c4f8p+0, -0x1.14e7bep+0, -0x1.218d3cp+0},
+    {-0x1.170ad6p-4, -0x1.8f318ap-5, -0x1.1fcf5p-5, -0x1.a483ep-6,
+     -0x1.1015f8p-6, -0x1.40599ap-7, -0x1.9146bep-8, -0x1.088352p-8,
+     -0x1.3528ccp-9, -0x1.4f310ap-10, -0x1.9011c4p-11, -0x1.0e98bep-11,
+     -0x1.1c0bbap-3, -0x1.eb948p-4, -0x1.a4fe36p-4, -0x1.65e3d2p-4},
 };
 
-/// `value` 2^n is erfc of |x|, n in the low bits of `shifted`.
-template <size_t kPieces> static Num erfcOf(Num x, Num value, Num shifted) {
-  if (kPieces == 16) {
-    value = scale(value, shifted - kRounder);
-  } else {
-    // 2^n may be below the normal numbers.
-    Num power = asFloat((shifted.bits() << 23) + 0x5F800000, x);
-    value = value * power * 0x1p-64;
-  }
+/// erfc of x, where that of |x| is `value`.
+static Num erfcOf(Num x, Num value) {
   return choose(x < 0.0, 2.0 - value, value);
+}
+
+/// `value` 2^n, n in the low bits of `shifted`.
+template <size_t kPieces> static Num scaleBy(Num value, Num shifted) {
+  if (kPieces == 16)
+    return scale(value, shifted - kRounder);
+  // 2^n may be below the normal numbers.
+  Num power = asFloat((shifted.bits() << 23) + 0x5F800000, value);
+  return value * power * 0x1p-64;
 }
 
 /// exp(-a^2 + log(...)): of a large number the relative error is that of its
@@ -715,20 +713,26 @@ static Num erfcBy(ArrayRef<double[kPieces]> tables, Num x) {
   Num r = most + less;
   Num w = fma(r * r, pairwise(r, kShortExpTail), less - (r - most));
   Pair sum = fastSum(x.of(1), r);
-  return erfcOf<kPieces>(x, sum.hi + (sum.lo + w), shifted);
+  return erfcOf(x, scaleBy<kPieces>(sum.hi + (sum.lo + w), shifted));
 }
 
 template <size_t kPieces>
 static Num narrowErfcBy(ArrayRef<double[kPieces]> tables, Num x) {
   Num a = smaller(abs(x), x.of(10.1));
   Piecewise<kPieces> log(a, tables);
-  Num shifted = log.from(log.start) + kRounder;
+  constexpr double kPower[] = {1.0,           0x1.62e43p-1,  0x1.ebf9a8p-3,
+                               0x1.c6af72p-5, 0x1.3cf04cp-7, 0x1.5f0dccp-10};
+  // 2^(n + r).
+  Num sum = log.from(log.start);
+  if (kPieces == 16) {
+    // An instruction each for n and for its power. With four registers side by
+    // side fewer products count more than a shorter chain of them.
+    Num n = numOp<math::RoundEvenOp>(sum);
+    return erfcOf(x, scale(polynomial(log.from(log.start - n), kPower), n));
+  }
+  Num shifted = sum + kRounder;
   Num r = log.from(log.start - (shifted - kRounder));
-  return erfcOf<kPieces>(
-      x,
-      pairwise(r, {1.0, 0x1.62e43p-1, 0x1.ebf9a8p-3, 0x1.c6af72p-5,
-                   0x1.3cf04cp-7, 0x1.5f0dccp-10}),
-      shifted);
+  return erfcOf(x, scaleBy<kPieces>(pairwise(r, kPower), shifted));
 }
 
 /// Of a normal number, or of one whose root and quotient are not corrected.
