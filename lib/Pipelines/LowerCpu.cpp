@@ -26,6 +26,7 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
   buildBufferPipeline(pm, options);
   unsigned bits = options.vectorBits ? options.vectorBits
                                      : preferredVectorBits(options.arch);
+  bool hasBf16 = bits == 512 && hasAvx512Bf16(options.arch);
   GeneratePairKernelsPassOptions pairs;
   pairs.vectorBits = bits;
   pairs.threads = options.threads;
@@ -45,7 +46,7 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     kernels.vectorBits = bits;
     kernels.threads = options.threads;
     kernels.exact = options.exact;
-    kernels.dotBf16 = bits == 512 && hasDotBf16(options.arch);
+    kernels.dotBf16 = hasBf16;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));
@@ -71,7 +72,10 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
   }
   pm.addPass(createCanonicalizePass());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass());
+  // While functions are one op each, which is what says where NaNs come from.
+  RoundBFloatsPassOptions round;
+  round.converts = hasBf16;
+  pm.addNestedPass<func::FuncOp>(createRoundBFloatsPass(round));
   ApproximateMathPassOptions math;
   unsigned widest = preferredVectorBits(options.arch);
   math.permutes = widest >= 256 ? widest / 32 : 0;

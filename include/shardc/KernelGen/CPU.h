@@ -9,8 +9,9 @@ namespace shardc {
 /// Bits of the widest vector register worth using on `arch`: 512, 256 or 128.
 unsigned preferredVectorBits(llvm::StringRef arch);
 
-/// Whether `arch` adds products of pairs of bf16 to f32 in one instruction.
-bool hasDotBf16(llvm::StringRef arch);
+/// Whether `arch` has AVX512-BF16: products of pairs of bf16 added to f32, and
+/// f32 rounded to bf16, in one instruction.
+bool hasAvx512Bf16(llvm::StringRef arch);
 
 } // namespace shardc
 

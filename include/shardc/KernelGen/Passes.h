@@ -24,11 +24,6 @@ namespace shardc {
 /// the function again and again.
 std::unique_ptr<mlir::Pass> createLinalgToLoopsPass();
 
-/// In loops and vectors, while functions are one op each: f32 is rounded to
-/// bf16 by integer arithmetic on words of 32 bits, where what goes on in f32
-/// stays.
-std::unique_ptr<mlir::Pass> createRoundBFloatsPass();
-
 /// In the LLVM dialect, once conversions are integer arithmetic: whatever
 /// loads, stores, selects or moves bf16 does so with words of 16 bits, in the
 /// functions of a module. Else LLVM keeps such elements as f32 on hosts and

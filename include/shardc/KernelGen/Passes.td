@@ -121,6 +121,31 @@ def ExpandUnknownShapesPass : Pass<"spmd-expand-unknown-shapes"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect"];
 }
 
+def RoundBFloatsPass : Pass<"spmd-round-bfloats", "mlir::func::FuncOp"> {
+  let summary = "Round f32 to bf16 by integers, in registers of f32.";
+  let description = [{
+    Before: `arith.truncf` of f32 to bf16, in loops and vectors. After: integer arithmetic on words of 32 bits, whose upper halves are the result.
+    What goes on in f32 stays where it is. With `converts` whole registers that go on as bf16 are rounded by AVX512-BF16, unless a lane is NaN or
+    subnormal, of which its instruction makes other bits.
+
+    ```mlir
+    // before
+    func.func @main(%x: f32) -> f32 {
+      %0 = arith.truncf %x : f32 to bf16
+      %1 = arith.extf %0 : bf16 to f32
+      return %1 : f32
+    }
+    // after, among others
+    %1 = arith.shrui %0, %c16_i32 : i32
+    %2 = arith.andi %1, %c1_i32 : i32
+    %3 = arith.addi %2, %c32767_i32 : i32
+    %4 = arith.addi %0, %3 : i32
+    ```
+  }];
+  let options = [Option<"converts", "converts", "bool", /*default=*/"false", "The CPU has AVX512-BF16.">];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
   let summary = "Replace functions of the math dialect by polynomials.";
   let description = [{

@@ -1,4 +1,4 @@
-//===- VectorWidth.cpp - Vectors and dot products that CPUs have ----------===//
+//===- VectorWidth.cpp - Vectors and bf16 that CPUs have ------------------===//
 #include "shardc/KernelGen/CPU.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -24,7 +24,7 @@ unsigned shardc::preferredVectorBits(llvm::StringRef arch) {
   return 128;
 }
 
-bool shardc::hasDotBf16(llvm::StringRef arch) {
+bool shardc::hasAvx512Bf16(llvm::StringRef arch) {
   llvm::StringRef cpu = arch.split(',').first;
   if (cpu.empty() || cpu == "native")
     return llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
