@@ -58,11 +58,34 @@ func.func @near(%x: memref<1024x1024xf32>, %y: memref<1024x1024xf32>) {
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Rows that do not begin at multiples of a vector.
+// Rows begin anywhere: up to the first multiple of 64 bytes, and behind the last,
+// vectors have a mask.
 // CHECK-LABEL: func @odd_rows(
-//   CHECK-NOT:   nontemporal
+//       CHECK:   scf.for
+//       CHECK:     %[[ADDRESS:.*]] = llvm.ptrtoint
+//       CHECK:     %[[PLACE:.*]] = arith.shrui %[[ADDRESS]], %{{.*}} : i64
+//       CHECK:     %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[PLACE]] : i64
+//       CHECK:     arith.andi %[[BEFORE]],
+//       CHECK:     %[[MASK:.*]] = vector.create_mask
+//       CHECK:     llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[MASK]]
+// CHECK-COUNT-2:   scf.for
+//       CHECK:       llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+//       CHECK:     }
+//       CHECK:     llvm.intr.masked.store
+//       CHECK:   llvm.fence seq_cst
 func.func @odd_rows(%x: memref<16384x1001xf32>, %s: memref<16384xf32>, %y: memref<16384x1001xf32>) {
   linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<16384x1001xf32>, memref<16384xf32>) outs(%y : memref<16384x1001xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+// Of short rows too little would be whole.
+// CHECK-LABEL: func @short_rows(
+//   CHECK-NOT:   nontemporal
+func.func @short_rows(%x: memref<163840x101xf32>, %s: memref<163840xf32>, %y: memref<163840x101xf32>) {
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %s : memref<163840x101xf32>, memref<163840xf32>) outs(%y : memref<163840x101xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %0 = arith.mulf %a, %b : f32
     linalg.yield %0 : f32

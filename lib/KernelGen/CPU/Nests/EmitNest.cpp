@@ -101,6 +101,8 @@ void NestEmitter::forVectors(const State &state, const TileContinue &body) {
   int dim = s.vec;
   if (dim < 0)
     return body(state, 1, {});
+  if (isStreaming && leads)
+    return forLedVectors(state, body);
   const Quantity &size = nest.dims[dim].size;
   int64_t extent = s.vectors * s.lanes;
   auto maskType = VectorType::get({s.lanes}, b.getI1Type());

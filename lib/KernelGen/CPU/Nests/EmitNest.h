@@ -85,8 +85,14 @@ private:
   /// Outputs of `nest.far` whose vectors can be stored past the caches.
   void findStreamed();
   /// The loops twice: with such stores where memory is aligned for them, and
-  /// without.
+  /// without. Once, if rows begin anywhere.
   void emitStreaming();
+  /// As forVectors: whole vectors are where the output's memory is aligned for
+  /// them, in each row between two that have a mask.
+  void forLedVectors(const State &state, const TileContinue &body);
+  /// Has the stores of `last` and what stands before it done before anybody is
+  /// told of them.
+  void orderStores(Operation *last);
   bool isStreamed(const Access &access) const {
     return isStreaming && llvm::is_contained(streamed, &access);
   }
@@ -212,6 +218,7 @@ private:
 
   SmallVector<const Access *> streamed;
   bool isStreaming = false;
+  bool leads = false; ///< rows of the streamed output begin anywhere
 
   OpBuilder &b;
   Location loc;

@@ -5,6 +5,9 @@
 // wanted, whole vectors are written to memory directly: two thirds of the
 // traffic of a copy, and half of its time.
 //
+// Rows that begin anywhere have a few elements before their first whole vector
+// in memory, and a few behind the last: these are stored as ever.
+//
 // Such stores are not ordered with others. A fence behind the loops, before
 // anyone is told that the result is there, orders them.
 //
@@ -19,9 +22,16 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::cpu;
 
+/// So many vectors of a row are worth the two that have a mask.
+static constexpr int64_t kLeastVectors = 24;
+
 void NestEmitter::findStreamed() {
   if (nest.far.empty() || nest.reduces() || s.vec < 0 || s.packed >= 0)
     return;
+  linalg::GenericOp main = nest.main;
+  bool mayLead = nest.stores().size() == 1 && !s.turns &&
+                 nest.dims[s.vec].size.guess() >= kLeastVectors * s.lanes &&
+                 main.getBody()->getOps<memref::LoadOp>().empty();
   for (auto [output, isFar] : llvm::zip_equal(nest.stores(), nest.far)) {
     int64_t bytes = s.lanes * elementBytes(stored(output.element));
     if (!isFar || output.part >= 0 || (bytes != 32 && bytes != 64))
@@ -34,8 +44,13 @@ void NestEmitter::findStreamed() {
       const Quantity &coef = output.coef[dim];
       return dim == along || (coef.fixed && *coef.fixed % s.lanes == 0);
     };
-    if (along >= 0 &&
-        llvm::all_of(llvm::seq<int>(nest.dims.size()), keepsAligned))
+    if (along < 0)
+      continue;
+    bool isAligned =
+        llvm::all_of(llvm::seq<int>(nest.dims.size()), keepsAligned);
+    // Masks cost as little as nothing with AVX-512 alone.
+    leads = !isAligned && mayLead && bytes == 64;
+    if (isAligned || leads)
       streamed.push_back(&output);
   }
 }
@@ -60,7 +75,55 @@ static Operation *endOfStores(Operation *op) {
   return op;
 }
 
+void NestEmitter::forLedVectors(const State &state, const TileContinue &body) {
+  int dim = s.vec;
+  const Access &output = *streamed.front();
+  State row = advance(state, dim, fromOf(dim));
+  Value pointer = row.pointers[llvm::find(all, &output) - all.begin()];
+  // Elements up to the next multiple of a vector.
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), pointer);
+  auto number = [&](int64_t value) {
+    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
+  };
+  Value place = arith::ShRUIOp::create(
+      b, loc, address,
+      number(llvm::Log2_64(elementBytes(stored(output.element)))));
+  Value before = arith::SubIOp::create(b, loc, number(0), place);
+  before = arith::AndIOp::create(b, loc, before, number(s.lanes - 1));
+  before = arith::IndexCastOp::create(b, loc, b.getIndexType(), before);
+  Quantity count = arith.sub(toOf(dim), fromOf(dim));
+  before = arith::MinSIOp::create(b, loc, before, arith.get(count));
+  auto maskType = VectorType::get({s.lanes}, b.getI1Type());
+  auto masked = [&](const State &at, Value lanes) {
+    body(at, 1, vector::CreateMaskOp::create(b, loc, maskType, lanes));
+  };
+  masked(row, before);
+  Quantity first = arith.add(fromOf(dim), Quantity::of(before));
+  Value left = arith.get(arith.sub(count, Quantity::of(before)));
+  // Where whole tiles and where whole vectors end.
+  auto endOf = [&](int64_t extent) {
+    Value rest = arith::RemUIOp::create(b, loc, left, arith.index(extent));
+    return arith.sub(toOf(dim), Quantity::of(rest));
+  };
+  int64_t extent = s.vectors * s.lanes;
+  Quantity tiles = endOf(extent), vectors = endOf(s.lanes);
+  forSteps(dim, first, tiles, extent, state,
+           [&](const State &inner) { body(inner, s.vectors, {}); });
+  if (s.vectors > 1)
+    forSteps(dim, tiles, vectors, s.lanes, state,
+             [&](const State &inner) { body(inner, 1, {}); });
+  masked(advance(state, dim, vectors),
+         arith.get(arith.sub(toOf(dim), vectors)));
+}
+
 void NestEmitter::emitStreaming() {
+  if (leads) {
+    // Each row finds where its vectors begin.
+    isStreaming = true;
+    emitAll(start());
+    orderStores(&*std::prev(b.getInsertionPoint()));
+    return;
+  }
   Value rest;
   for (const Access *access : streamed) {
     Value address =
@@ -82,11 +145,16 @@ void NestEmitter::emitStreaming() {
     isStreaming = streams;
     emitAll(start());
   }
-  Operation *end = endOfStores(branch);
-  if (!isa_and_nonnull<LLVM::FenceOp>(end->getNextNode())) {
-    b.setInsertionPointAfter(end);
-    LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
-  }
+  orderStores(branch);
+}
+
+void NestEmitter::orderStores(Operation *last) {
+  OpBuilder::InsertionGuard guard(b);
+  Operation *end = endOfStores(last);
+  if (isa_and_nonnull<LLVM::FenceOp>(end->getNextNode()))
+    return;
+  b.setInsertionPointAfter(end);
+  LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::seq_cst);
 }
 
 void NestEmitter::storeVector(const Access &access, Value value,
