@@ -13,6 +13,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "llvm/Support/MathExtras.h"
@@ -223,6 +224,8 @@ OpFoldResult ShardSizes::of(Value buffer, int64_t dim) {
     return sized(alloc.getMixedSizes()[dim]);
   if (auto cast = dyn_cast<memref::CastOp>(op))
     return of(cast.getSource(), dim);
+  if (auto brought = dyn_cast<spmd::BroughtOp>(op))
+    return of(brought.getBuffer(), dim);
   if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
     return sized(view.getMixedSizes()[dim]);
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))

@@ -9,6 +9,9 @@
 // buffers that live at the same time one stands above the other, and does so in
 // every binding: at the end of those below it, wherever that is then.
 //
+// A buffer to which an exchange brings what may as well be read where it lies
+// takes no room on ranks, and in bindings, where it is.
+//
 // A buffer that other ranks may read until it is released lives that long, or
 // as long as the arena is no larger for it; it is released no later than that.
 //
@@ -17,10 +20,13 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/PlantedFault.h"
 #include "shardc/Support/UserLocation.h"
@@ -222,6 +228,8 @@ struct Extent {
   int64_t unit = 0;
   SmallVector<spmd::FormulaAttr> sizes;
   int64_t ofOneBinding = 0; ///< the most of any rank
+  /// 0 in that binding, where no rank needs the buffer; else 1.
+  int64_t isNeeded = 1;
 };
 
 struct Buffer {
@@ -255,11 +263,12 @@ private:
     span[op] = {first, next - 1};
   }
 
+  LogicalResult settleBrought();
   bool lifetime(Buffer &buffer);
   std::optional<int64_t> bytesOf(memref::AllocOp alloc);
   std::optional<Extent> extentOf(memref::AllocOp alloc);
   std::optional<Extent> extentOf(Value size);
-  void writePlan(ArrayRef<Buffer> planned);
+  int64_t writePlan(ArrayRef<Buffer> planned);
   void freeAfterUse(Buffer &buffer, bool escapes);
   void releaseBy(Buffer &buffer, int64_t limit);
   int64_t placeAndRelease(MutableArrayRef<Buffer> planned);
@@ -267,8 +276,86 @@ private:
   func::FuncOp function;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
   Bounds bounds;
+  /// Of buffers that some ranks may not need: which do.
+  DenseMap<Operation *, std::pair<spmd::FormulaAttr, int64_t>> needs;
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// What exchanges bring
+//===----------------------------------------------------------------------===//
+
+/// The site that writes `brought`, and nothing else does; none where the
+/// argument that it reads may be written over while what was brought is read.
+static spmd::RunSiteOp siteOf(spmd::BroughtOp brought, func::FuncOp function) {
+  spmd::RunSiteOp site;
+  for (Operation *user : brought->getUsers())
+    if (auto run = dyn_cast<spmd::RunSiteOp>(user);
+        run && llvm::is_contained(run.getInits(), brought.getResult())) {
+      if (site || run.getSite() != brought.getSite())
+        return {};
+      site = run;
+    }
+  auto argument = site ? dyn_cast<BlockArgument>(site.getInputs().front())
+                       : BlockArgument();
+  if (!argument || argument.getOwner() != &function.getBody().front())
+    return {};
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (IntegerAttr over = spmd::contract::InPlace::ofArgument(function, i);
+        over && over.getInt() == argument.getArgNumber())
+      return {};
+  return site;
+}
+
+/// 1 for ranks by which `exchange` moves something, or which need not what
+/// they own, and 0 for others; none where formulas do not say it.
+static Formula movesFormula(const Exchange &exchange) {
+  std::vector<Formula> pairs;
+  for (const DimExchange &dim : exchange.dims) {
+    if (dim.ownedFormula)
+      pairs.insert(pairs.end(), {dim.ownedFormula, dim.neededFormula});
+    else if (dim.owned != dim.needed)
+      return {};
+  }
+  return differsFormula(std::move(pairs));
+}
+
+/// Decides which buffers may be the arguments that are brought to them:
+/// `spmd.brought` is left where they may.
+LogicalResult Planner::settleBrought() {
+  SmallVector<spmd::BroughtOp> all;
+  function.walk([&](spmd::BroughtOp op) { all.push_back(op); });
+  if (all.empty())
+    return success();
+  FailureOr<shardrt::SiteTable> table =
+      readSites(function->getParentOfType<ModuleOp>());
+  if (failed(table))
+    return failure();
+  for (spmd::BroughtOp brought : all) {
+    spmd::RunSiteOp site = siteOf(brought, function);
+    if (!site) {
+      brought.replaceAllUsesWith(brought.getBuffer());
+      brought.erase();
+      continue;
+    }
+    auto alloc = brought.getBuffer().getDefiningOp<memref::AllocOp>();
+    const Exchange &exchange = table->sites[site.getSite()].exchange;
+    spmd::FormulaAttr moves =
+        spmd::FormulaAttr::get(function.getContext(), movesFormula(exchange));
+    bool isSeen = alloc && llvm::all_of(alloc->getUsers(), [&](Operation *op) {
+                    return op == brought || isa<memref::DimOp>(op);
+                  });
+    if (moves && isSeen)
+      needs[alloc] = {moves, llvm::any_of(exchange.dims, [](const auto &dim) {
+                        return dim.owned != dim.needed;
+                      })};
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Lives and sizes
+//===----------------------------------------------------------------------===//
 
 /// Results of `op` that may be (a pointer into) the same memory as an operand.
 static bool passesOn(Operation *op) {
@@ -435,11 +522,17 @@ std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {
     if (!known || !times(*known))
       return std::nullopt;
   }
+  if (auto found = needs.find(alloc); found != needs.end()) {
+    auto [formula, isNeeded] = found->second;
+    extent.sizes.push_back(formula);
+    extent.isNeeded = isNeeded;
+  }
   return extent.sizes.empty() ? std::nullopt : std::optional(extent);
 }
 
-/// Says of each buffer how large it is and which ones it stands on.
-void Planner::writePlan(ArrayRef<Buffer> planned) {
+/// Says of each buffer how large it is and which ones it stands on; returns the
+/// bytes of all in the binding that the plan was made for.
+int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
   Builder builder(function.getContext());
   auto meet = [](const Buffer &a, const Buffer &b) {
     return a.to >= b.from && b.to >= a.from;
@@ -452,6 +545,7 @@ void Planner::writePlan(ArrayRef<Buffer> planned) {
   });
   SmallVector<Attribute> plan;
   SmallVector<llvm::BitVector> under; // directly or not
+  SmallVector<int64_t> ends;
   for (auto [place, number] : llvm::enumerate(order)) {
     const Buffer &buffer = planned[number];
     SmallVector<int64_t> below;
@@ -468,6 +562,11 @@ void Planner::writePlan(ArrayRef<Buffer> planned) {
     }
     under.push_back(covered);
     llvm::sort(below);
+    int64_t end = buffer.extent.isNeeded ? buffer.bytes : kAlignment;
+    for (int64_t other : below)
+      end = std::max(end, ends[other] + (buffer.extent.isNeeded ? buffer.bytes
+                                                                : kAlignment));
+    ends.push_back(end);
     SmallVector<Attribute> sizes(buffer.extent.sizes.begin(),
                                  buffer.extent.sizes.end());
     plan.push_back(spmd::ArenaBufferAttr::get(
@@ -490,6 +589,7 @@ void Planner::writePlan(ArrayRef<Buffer> planned) {
     alloc.replaceAllUsesWith(view);
     alloc.erase();
   }
+  return *llvm::max_element(ends);
 }
 
 /// An unbounded buffer is freed where its life ends, if that is in its block.
@@ -650,6 +750,8 @@ static std::string nameLargest(ArrayRef<Buffer> planned) {
 }
 
 FailureOr<int64_t> Planner::run() {
+  if (failed(settleBrought()))
+    return failure();
   SmallVector<Buffer> planned;
   bool followsBinding = false;
   function.walk([&](memref::AllocOp alloc) {
@@ -684,10 +786,8 @@ FailureOr<int64_t> Planner::run() {
   if (failed(
           function.insertArgument(position, type, marked, function.getLoc())))
     return failure();
-  if (followsBinding) {
-    writePlan(planned);
-    return total;
-  }
+  if (followsBinding)
+    return writePlan(planned);
   Value arena = function.getArgument(position);
   for (Buffer &buffer : planned) {
     builder.setInsertionPoint(buffer.alloc);

@@ -11,9 +11,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
-#include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
-#include "shardc/Support/DenseBuffers.h"
 
 namespace shardc {
 #define GEN_PASS_DEF_READWHEREITLIESPASS
@@ -83,20 +82,11 @@ struct ReadWhereItLiesPass final
     for (auto [site, copy] : copies) {
       OpBuilder builder(copy);
       builder.setInsertionPointAfter(copy);
-      SmallVector<OpFoldResult> zeros(copy.getType().getRank(),
-                                      builder.getIndexAttr(0)),
-          ones(copy.getType().getRank(), builder.getIndexAttr(1));
-      // Where the strides of a view are open, nothing shows that it is dense.
-      MemRefType type = memref::SubViewOp::inferResultType(
-          copy.getType(), zeros, copy.getMixedSizes(), ones);
-      if (!isDenseBuffer(type))
-        continue;
-      auto view = memref::SubViewOp::create(builder, copy.getLoc(), copy, zeros,
-                                            copy.getMixedSizes(), ones);
-      contract::BroughtBy::set(view, builder.getI64IntegerAttr(site.getSite()));
+      auto brought =
+          BroughtOp::create(builder, copy.getLoc(), copy, site.getSite());
       // Its sizes are those of the buffer.
-      copy->replaceUsesWithIf(ValueRange{view}, [&](OpOperand &operand) {
-        return operand.getOwner() != view &&
+      copy->replaceUsesWithIf(ValueRange{brought}, [&](OpOperand &operand) {
+        return operand.getOwner() != brought &&
                !isa<memref::DimOp>(operand.getOwner());
       });
     }

@@ -623,60 +623,39 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
 
 /// What exchanges bring stands where the runtime says: in their buffers, or
 /// where the arguments lie.
-static void placeBrought(func::FuncOp step, Value context,
-                         EntryPoints &entries) {
-  // Of arguments behind the context; what may be written over does not last.
-  auto isKept = [&](BlockArgument argument) {
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      if (IntegerAttr over = contract::InPlace::ofArgument(step, i);
-          over && over.getInt() + 1 == argument.getArgNumber())
-        return false;
-    return true;
-  };
-  SmallVector<memref::SubViewOp> views;
-  step.walk([&](memref::SubViewOp view) {
-    if (contract::BroughtBy::has(view))
-      views.push_back(view);
-  });
-  for (memref::SubViewOp view : views) {
-    int64_t number = contract::BroughtBy::get(view).getInt();
-    contract::BroughtBy::remove(view);
-    RunSiteOp site;
-    bool isSole = true;
-    for (Operation *user : view->getUsers())
-      if (auto run = dyn_cast<RunSiteOp>(user);
-          run && llvm::is_contained(run.getInits(), view.getResult())) {
-        isSole &= !site && static_cast<int64_t>(run.getSite()) == number;
-        site = run;
-      }
-    auto argument = site ? dyn_cast<BlockArgument>(site.getInputs().front())
-                         : BlockArgument();
-    if (!isSole || !argument ||
-        argument.getOwner() != &step.getBody().front() || !isKept(argument) ||
-        !isDenseBuffer(view.getType()))
-      continue;
-    OpBuilder builder(view->getContext());
-    builder.setInsertionPointAfter(view);
-    Location loc = view.getLoc();
-    Value here = pointerTo(builder, loc, argument);
-    Operation *before = view;
-    Value there = pointerTo(builder, loc, view);
-    Value index = arith::ConstantIntOp::create(builder, loc, number, 64);
+static LogicalResult placeBrought(func::FuncOp step, Value context,
+                                  EntryPoints &entries) {
+  SmallVector<BroughtOp> all;
+  step.walk([&](BroughtOp op) { all.push_back(op); });
+  for (BroughtOp op : all) {
+    auto site = llvm::find_if(op->getUsers(), [&](Operation *user) {
+      auto run = dyn_cast<RunSiteOp>(user);
+      return run && llvm::is_contained(run.getInits(), op.getResult());
+    });
+    auto argument = site == op->user_end()
+                        ? BlockArgument()
+                        : dyn_cast<BlockArgument>(
+                              cast<RunSiteOp>(*site).getInputs().front());
+    if (!argument || argument.getOwner() != &step.getBody().front())
+      return op.emitOpError()
+             << "is written by no site that reads an argument; run "
+                "--spmd-plan-arena first";
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Value here = pointerTo(builder, loc, argument),
+          there = pointerTo(builder, loc, op.getBuffer()),
+          number = arith::ConstantIntOp::create(builder, loc, op.getSite(), 64);
     Value place = entries.call(builder, loc, "shardrt_exchange_place",
-                               {context, index, here, there});
+                               {context, number, here, there});
     Value stays = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq,
                                        place, here);
-    Value same = memref::CastOp::create(builder, loc, view.getType(), argument);
-    Value brought =
-        arith::SelectOp::create(builder, loc, stays, same, view.getResult());
-    Block *block = view->getBlock();
-    view.getResult().replaceUsesWithIf(brought, [&](OpOperand &operand) {
-      Operation *user = operand.getOwner();
-      // What asks for its address, and the choice.
-      return !(user->getBlock() == block && before->isBeforeInBlock(user) &&
-               !brought.getDefiningOp()->isBeforeInBlock(user));
-    });
+    Value same = memref::CastOp::create(builder, loc, op.getType(), argument);
+    op.replaceAllUsesWith(
+        arith::SelectOp::create(builder, loc, stays, same, op.getBuffer())
+            .getResult());
+    op.erase();
   }
+  return success();
 }
 
 namespace {
@@ -719,7 +698,8 @@ struct CallRuntimePass final
     if (failed(createEntry(module, main, entries)))
       return signalPassFailure();
 
-    placeBrought(main, contextValue, entries);
+    if (failed(placeBrought(main, contextValue, entries)))
+      return signalPassFailure();
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto site = dyn_cast<RunSiteOp>(op))
         return lowerRunSite(site, contextValue, entries, table);

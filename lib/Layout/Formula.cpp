@@ -20,9 +20,10 @@
 using namespace shardc;
 
 // Kinds of shardc/Layout/TravelFormula.h.
-static constexpr auto kHull = FormulaKind(23);   ///< intervals
-static constexpr auto kPacked = FormulaKind(24); ///< boundaries
-static constexpr auto kJoined = FormulaKind(25); ///< intervals
+static constexpr auto kHull = FormulaKind(23);    ///< intervals
+static constexpr auto kPacked = FormulaKind(24);  ///< boundaries
+static constexpr auto kJoined = FormulaKind(25);  ///< intervals
+static constexpr auto kDiffers = FormulaKind(26); ///< numbers
 
 /// As many as ranks of a mesh.
 static constexpr int64_t mostShards = kMaxRanks;
@@ -38,13 +39,13 @@ struct KindInfo {
   std::string_view name;
   Sort sort;
   int64_t numNumbers;  ///< -1: any number
-  int64_t numOperands; ///< -1: one fewer than numbers
+  int64_t numOperands; ///< -1: one fewer than numbers; -2: pairs, at least one
   Sort operands;
 };
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 26> infos = {{
+  static constexpr std::array<KindInfo, 27> infos = {{
       {"given", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
@@ -71,6 +72,7 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"hull", Sort::Intervals, 0, 2, Sort::Intervals},
       {"packed", Sort::Boundaries, 0, 1, Sort::Intervals},
       {"joined", Sort::Intervals, 0, 2, Sort::Intervals},
+      {"differs", Sort::Numbers, 0, -2, Sort::Intervals},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -155,10 +157,14 @@ Formula Formula::make(FormulaKind kind, std::vector<int64_t> numbers,
   auto count = [](const auto &list) {
     return static_cast<int64_t>(list.size());
   };
+  auto takes = [&](int64_t numOperands) {
+    if (info->numOperands == -2)
+      return numOperands > 0 && numOperands % 2 == 0;
+    return numOperands ==
+           (info->numOperands >= 0 ? info->numOperands : count(numbers) - 1);
+  };
   if (!info || (info->numNumbers >= 0 && info->numNumbers != count(numbers)) ||
-      !fit(kind, numbers) ||
-      count(operands) !=
-          (info->numOperands >= 0 ? info->numOperands : count(numbers) - 1))
+      !fit(kind, numbers) || !takes(count(operands)))
     return {};
   for (const Formula &operand : operands)
     if (!operand || infoOf(operand.kind())->sort != info->operands)
@@ -442,6 +448,9 @@ Formula shardc::hullFormula(Formula first, Formula second) {
 Formula shardc::joinedFormula(Formula first, Formula second) {
   return Formula::make(kJoined, {}, {std::move(first), std::move(second)});
 }
+Formula shardc::differsFormula(std::vector<Formula> pairs) {
+  return Formula::make(kDiffers, {}, std::move(pairs));
+}
 Formula Formula::rotate(Formula intervals, int64_t shift,
                         std::vector<int64_t> places) {
   if (shift == 0)
@@ -482,6 +491,8 @@ std::pair<int64_t, int64_t> Formula::range() const {
     auto [least, greatest] = operands()[0].range();
     return {least, saturate(Wide(greatest) + lengthOf(operands()[1]).second)};
   }
+  if (kind() == kDiffers)
+    return {0, 1};
   switch (kind()) {
   case FormulaKind::Same:
     return {numbers()[0], std::max(numbers()[0], numbers()[1])};
@@ -900,6 +911,12 @@ static Interval intervalOf(const Formula &formula,
 static int64_t numberOf(const Formula &formula,
                         const std::vector<Interval> &operands) {
   Interval inner = operands.front(), outer = operands.back();
+  if (formula.kind() == kDiffers) {
+    for (size_t i = 0; i < operands.size(); i += 2)
+      if (!(operands[i] == operands[i + 1]))
+        return 1;
+    return 0;
+  }
   switch (formula.kind()) {
   case FormulaKind::Phase: {
     int64_t dilation = formula.numbers()[0];

@@ -10,9 +10,9 @@
 // bindings by which nothing moves; also the third, which is donated, as no result lies like it in all bindings.
 //       CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{[^%]*}}, %[[Y:[a-z0-9]+]]: memref<?x16xf32>
 //       CHECK: %[[COPY:.*]] = memref.alloc
-//       CHECK: %[[VIEW:.*]] = memref.subview %[[COPY]][0, 0] {{.*}} {spmd.brought_by = 0
-//       CHECK: spmd.run_site 0 ins(%[[Y]] : {{.*}}) outs(%[[VIEW]] :
-//       CHECK: linalg.generic {{.*}} ins({{.*}}%[[VIEW]]
+//       CHECK: %[[READ:.*]] = spmd.brought %[[COPY]] by 0
+//       CHECK: spmd.run_site 0 ins(%[[Y]] : {{.*}}) outs(%[[READ]] :
+//       CHECK: linalg.generic {{.*}} ins({{.*}}%[[READ]]
 //       CHECK: llvm.call @shardrt_exchange_place
 module {
   sdy.mesh @mesh = <["x"=4]>

@@ -408,8 +408,9 @@ def ReadWhereItLiesPass : Pass<"spmd-read-where-it-lies", "::mlir::ModuleOp"> {
   let summary = "Copy no argument that its exchange leaves as it is.";
   let description = [{
     Before: buffers. Arguments whose sizes are open move to where one of them lies; where they lie there already, `spmd.run_site` copies. After: of an
-    argument that is exchanged into a buffer which is only read, a view (`spmd.brought_by`) is read in its place. `--spmd-call-runtime` makes it the
-    argument itself where the runtime says that the rank needs what it owns. Done to nothing whose sizes are known (there an exchange moves something), nor where dims behind the first are open.
+    argument that is exchanged into a buffer which is only read, `spmd.brought` is read in its place: the buffer, or the argument itself where the
+    runtime says that the rank needs what it owns. `--spmd-plan-arena` gives the buffer no room there. Done to nothing whose sizes are known (there an
+    exchange moves something).
 
     ```mlir
     // before
@@ -423,8 +424,8 @@ def ReadWhereItLiesPass : Pass<"spmd-read-where-it-lies", "::mlir::ModuleOp"> {
       }
     }
     // after, among others
-    %subview = memref.subview %alloc[0, 0] [%arg3, 4] [1, 1] {spmd.brought_by = 0 : i64} : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1]>>
-    spmd.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%subview : memref<?x4xf32, strided<[4, 1]>>)
+    %0 = spmd.brought %alloc by 0 : memref<?x4xf32>
+    spmd.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
     ```
   }];
   let dependentDialects = ["::shardc::spmd::SpmdDialect", "::mlir::memref::MemRefDialect"];

@@ -1,7 +1,8 @@
 //===- TravelFormula.h - Formulas of blocks that travel ---------*- C++ -*-===//
 //
 // A block that travels round a ring is met by a rank that needs a part of it.
-// These say which, and how such parts lie one behind the other.
+// These say which, how such parts lie one behind the other, and whether what
+// may travel does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LAYOUT_TRAVELFORMULA_H
@@ -24,6 +25,9 @@ Formula joinedFormula(Formula first, Formula second);
 /// Boundaries: one shard for each of `intervals`, as long as it, one behind the
 /// other.
 Formula packedFormula(Formula intervals);
+/// Numbers: 1 at coordinates where the intervals of one of `pairs`, two of
+/// which stand behind one another, are not the same; else 0.
+Formula differsFormula(std::vector<Formula> pairs);
 
 } // namespace shardc
 

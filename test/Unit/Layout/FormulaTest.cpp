@@ -244,6 +244,28 @@ TEST(Formula, AsManyAsAreInTwoParts) {
   }
 }
 
+TEST(Formula, WhereOneOfSomePairsDiffers) {
+  Random random(13);
+  for (int round = 0; round < 500; ++round) {
+    int64_t shards = random(1, 5), size = random(0, 12), end = random(0, size);
+    Boundaries given = random.cut(size, shards);
+    Formula blocks = Formula::shards(Formula::given(0, 0, size), {0}),
+            front = Formula::kept(blocks, Formula::same({0, end})),
+            moves = differsFormula({blocks, blocks, blocks, front});
+    BoundTable found = evaluate(moves, given, shards);
+    // A block is what its front is where it ends no later, or has nothing.
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      Interval block = given.shard(shard);
+      ASSERT_EQ(found.numbers[shard], block.end > end && !block.empty());
+    }
+  }
+  Formula blocks = Formula::shards(Formula::given(0, 0, 8), {0});
+  EXPECT_EQ(differsFormula({blocks, blocks}).range(),
+            (std::pair<int64_t, int64_t>(0, 1)));
+  EXPECT_FALSE(differsFormula({}));
+  EXPECT_FALSE(differsFormula({blocks}));
+}
+
 TEST(Formula, WhatStandsBeforeIsInItsRange) {
   Formula blocks = Formula::shards(Formula::given(0, 0, 12), {0}),
           hull = hullFormula(Formula::same({-3, 1}), blocks);

@@ -47,13 +47,6 @@ struct LineOrderAttrHelper {
   }
   mlir::StringAttr getAttr(mlir::Operation *op);
 };
-struct BroughtByAttrHelper {
-  static constexpr llvm::StringLiteral getNameStr() {
-    return "spmd.brought_by";
-  }
-  mlir::IntegerAttr getAttr(mlir::Operation *op);
-};
-
 namespace contract {
 
 /// On arguments and results: the kind of memory that JAX asks for.
@@ -77,10 +70,6 @@ using WrittenInPlace = Contract<WrittenInPlaceAttrHelper>;
 /// equal and above all others), with " descending" behind it where the largest
 /// is first.
 using LineOrder = Contract<LineOrderAttrHelper>;
-/// On a view of all of the buffer to which the exchange of this site brings an
-/// argument, and which is only read: what is read may as well be the argument
-/// itself, where the exchange leaves it as it is.
-using BroughtBy = Contract<BroughtByAttrHelper>;
 
 } // namespace contract
 } // namespace shardc::spmd

@@ -5,6 +5,7 @@
 include "shardc/Dialect/Spmd/IR/SpmdBase.td"
 include "shardc/Dialect/Spmd/IR/SpmdHost.td"
 include "shardc/Dialect/Spmd/IR/SpmdLibrary.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def Spmd_RunSiteOp : Spmd_Op<"run_site", [DestinationStyleOpInterface, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
@@ -52,6 +53,24 @@ def Spmd_ReleaseSiteOp : Spmd_Op<"release_site", [MemoryEffects<[MemRead, MemWri
   }];
   let arguments = (ins I64Attr:$site, AnyMemRef:$input);
   let assemblyFormat = "$site `of` $input attr-dict `:` type($input)";
+}
+
+def Spmd_BroughtOp : Spmd_Op<"brought", [Pure, AllTypesMatch<["buffer", "result"]>, ViewLikeOpInterface]> {
+  let summary = "What the exchange of one site brings, wherever it stands.";
+  let description = [{
+    Either `buffer`, or the argument that the `spmd.run_site` into the result reads, where the exchange leaves that as it is: the runtime
+    says which, by rank. Nothing but that site writes it.
+    ```mlir
+    %0 = spmd.brought %buffer by 3 : memref<?x4xf32>
+    spmd.run_site 3 ins(%argument : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$buffer, I64Attr:$site);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$buffer `by` $site attr-dict `:` type($buffer)";
+  let extraClassDeclaration = [{
+    ::mlir::Value getViewSource() { return getBuffer(); }
+  }];
 }
 
 #endif // SHARDC_DIALECT_SPMD_IR_SPMDSITES_TD
