@@ -185,10 +185,9 @@ LogicalResult LayoutSetter::setDynamic() {
 /// then nothing that is made of several moves, whatever is bound, and they
 /// themselves where they differ.
 void LayoutSetter::askToMeet() {
-  using Cut = std::pair<int64_t, Attribute>; // elements, axes
   Builder builder(module.getContext());
-  DenseMap<Cut, unsigned> arguments;
-  SmallVector<SmallVector<Cut>> cuts(main.getNumArguments());
+  DenseMap<Attribute, unsigned> arguments; // by axes
+  SmallVector<SmallVector<Attribute>> cuts(main.getNumArguments());
   for (BlockArgument argument : main.getArguments()) {
     unsigned number = argument.getArgNumber();
     auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
@@ -200,17 +199,17 @@ void LayoutSetter::askToMeet() {
         llvm::any_of(sharding.getDims(),
                      [](spmd::DimShardingAttr dim) { return dim.getZigzag(); }))
       continue;
-    for (auto [size, dim] : llvm::zip(type.getShape(), sharding.getDims()))
+    for (spmd::DimShardingAttr dim : sharding.getDims())
       if (dim.getDynamicSizes()) {
         SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
-        cuts[number].push_back({size, builder.getArrayAttr(axes)});
+        cuts[number].push_back(builder.getArrayAttr(axes));
         ++arguments[cuts[number].back()];
       }
   }
   auto at = OpBuilder::atBlockBegin(&main.getBody().front());
   for (BlockArgument argument : main.getArguments()) {
     if (llvm::none_of(cuts[argument.getArgNumber()],
-                      [&](const Cut &cut) { return arguments[cut] > 1; }))
+                      [&](Attribute axes) { return arguments[axes] > 1; }))
       continue;
     auto asked = spmd::ConstrainOp::create(
         at, argument.getLoc(), argument,

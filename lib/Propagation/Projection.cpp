@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Projection.h"
+#include "MeetingDims.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -18,7 +19,6 @@
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
-#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -132,10 +132,10 @@ private:
   LogicalResult addTensor(Value value, Location loc);
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
                          const Twine &origin, bool mayBePartial,
-                         llvm::function_ref<Formula(unsigned)> late = {});
+                         llvm::function_ref<Boundaries(unsigned)> late = {});
   LogicalResult annotateMeeting();
-  Formula given(int64_t argument, int64_t i, int64_t size,
-                spmd::DimShardingAttr dim);
+  Boundaries given(int64_t argument, int64_t i, int64_t size,
+                   spmd::DimShardingAttr dim);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -177,10 +177,10 @@ void Projector::lock(int64_t tensor, StringAttr axis) {
     locked.push_back(number);
 }
 
-LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
-                                  Location loc, const Twine &origin,
-                                  bool mayBePartial,
-                                  llvm::function_ref<Formula(unsigned)> late) {
+LogicalResult
+Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
+                    const Twine &origin, bool mayBePartial,
+                    llvm::function_ref<Boundaries(unsigned)> late) {
   if (sharding.getMesh() != p.meshName)
     return emitError(loc) << "sharding is over mesh " << sharding.getMesh()
                           << ", expected " << p.meshName;
@@ -197,11 +197,14 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
     // Sizes that only a binding knows; of values other than arguments they
     // follow from those.
     Formula formula;
-    if (dim.getDynamicSizes() && late)
-      formula = late(i);
-    ArrayRef<int64_t> sizes;
+    SmallVector<int64_t> sizes;
     if (dim.getSizes())
-      sizes = dim.getSizes().asArrayRef();
+      llvm::append_range(sizes, dim.getSizes().asArrayRef());
+    if (dim.getDynamicSizes() && late) {
+      Boundaries bounds = late(i);
+      formula = bounds.formula();
+      llvm::append_range(sizes, bounds.sizes());
+    }
     p.problem.annotate(tensor, i, axes, sizes, dim.getOpen(),
                        std::max<int64_t>(0, dim.getPriority()), originNumber,
                        formula);
@@ -223,12 +226,13 @@ LogicalResult Projector::annotate(int64_t tensor, ShardingAttr sharding,
 
 /// The boundaries in which dim `i` of an argument, of `size` elements and cut
 /// as `dim`, arrives.
-Formula Projector::given(int64_t argument, int64_t i, int64_t size,
-                         spmd::DimShardingAttr dim) {
-  return Formula::given(argument, i, size,
-                        p.mesh.getSymbolicAxes().empty()
-                            ? std::vector<int64_t>()
-                            : dim.countShards(p.mesh).factors());
+Boundaries Projector::given(int64_t argument, int64_t i, int64_t size,
+                            spmd::DimShardingAttr dim) {
+  return dim.getBoundaries(p.mesh, size)
+      .with(Formula::given(argument, i, size,
+                           p.mesh.getSymbolicAxes().empty()
+                               ? std::vector<int64_t>()
+                               : dim.countShards(p.mesh).factors()));
 }
 
 void Projector::addEdge(Value from, int64_t to, Flow flow) {
@@ -486,64 +490,28 @@ LogicalResult Projector::run() {
   return annotateMeeting();
 }
 
-/// Dims of tensors that ops cut alike, by sets: what one factor of one size
-/// indexes.
-static llvm::IntEqClasses meetingDims(const Problem &problem,
-                                      ArrayRef<unsigned> firstDims) {
-  llvm::IntEqClasses dims(firstDims.back());
-  for (const OpNode &node : problem.ops) {
-    SmallVector<int64_t> known(node.rule.factors.size(), -1);
-    auto join = [&](ArrayRef<TensorRule> rules, ArrayRef<int64_t> tensors) {
-      for (auto [rule, tensor] : llvm::zip(rules, tensors)) {
-        if (tensor < 0)
-          continue;
-        for (auto [i, map] : llvm::enumerate(rule.dims)) {
-          std::optional<int64_t> factor = shardingFactorOf(node.rule, map);
-          if (!factor || node.rule.factors[*factor].size !=
-                             problem.tensors[tensor].shape[i])
-            continue;
-          unsigned dim = firstDims[tensor] + i;
-          if (known[*factor] >= 0)
-            dims.join(known[*factor], dim);
-          known[*factor] = dim;
-        }
-      }
-    };
-    join(node.rule.operands, node.operands);
-    join(node.rule.results, node.results);
-  }
-  dims.compress();
-  return dims;
-}
-
 LogicalResult Projector::annotateMeeting() {
   if (meeting.empty())
     return success();
-  SmallVector<unsigned> firstDims{0};
-  for (const TensorState &tensor : p.problem.tensors)
-    firstDims.push_back(firstDims.back() + tensor.shape.size());
-  llvm::IntEqClasses classes = meetingDims(p.problem, firstDims);
   llvm::sort(meeting, [](spmd::ConstrainOp a, spmd::ConstrainOp b) {
     return cast<BlockArgument>(a.getInput()).getArgNumber() <
            cast<BlockArgument>(b.getInput()).getArgNumber();
   });
-  std::map<std::pair<unsigned, std::vector<StringRef>>, Formula> firsts;
+  MeetingDims dims(p.problem);
   for (spmd::ConstrainOp op : meeting) {
     int64_t number = cast<BlockArgument>(op.getInput()).getArgNumber();
     int64_t tensor = p.tensorOf.lookup(op.getResult());
-    auto formulaOf = [&](unsigned dim) {
+    auto boundariesOf = [&](unsigned dim) {
+      spmd::DimShardingAttr cut = op.getSharding().getDims()[dim];
       std::vector<StringRef> axes;
-      for (StringAttr axis : op.getSharding().getDims()[dim].getAxes())
+      for (StringAttr axis : cut.getAxes())
         axes.push_back(axis.getValue());
-      return firsts
-          .try_emplace({classes[firstDims[tensor] + dim], std::move(axes)},
-                       given(number, dim, op.getType().getDimSize(dim),
-                             op.getSharding().getDims()[dim]))
-          .first->second;
+      int64_t size = op.getType().getDimSize(dim);
+      return dims.lie(tensor, dim, axes, given(number, dim, size, cut));
     };
     if (failed(annotate(tensor, op.getSharding(), op.getLoc(),
                         "the constraint at " + userLocation(op.getLoc()), false,
-                        formulaOf)))
+                        boundariesOf)))
       return failure();
   }
   return success();
