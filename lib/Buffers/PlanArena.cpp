@@ -20,12 +20,14 @@
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "shardc/Analysis/BoundNumbers.h"
 #include "shardc/Analysis/SiteTables.h"
 #include "shardc/Buffers/Passes.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
+#include "shardc/Layout/NumberFormula.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/PlantedFault.h"
@@ -458,13 +460,6 @@ std::optional<Extent> Planner::extentOf(Value size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return Extent{*number, {}, *number};
   Operation *op = size.getDefiningOp();
-  if (auto lookup = dyn_cast_or_null<spmd::LookupOp>(op)) {
-    if (!lookup.getFormula() || lookup.getTable().empty())
-      return std::nullopt;
-    return Extent{1,
-                  {lookup.getFormulaAttr()},
-                  std::max<int64_t>(0, *llvm::max_element(lookup.getTable()))};
-  }
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op))
     return extentOf(cast.getIn());
   if (isa_and_nonnull<arith::MulIOp>(op)) {
@@ -478,6 +473,14 @@ std::optional<Extent> Planner::extentOf(Value size) {
     result->sizes.append(other->sizes);
     return result;
   }
+  if (std::optional<BoundNumber> number = boundNumber(size)) {
+    if (std::optional<int64_t> known = constantOf(number->formula))
+      return Extent{
+          std::max<int64_t>(0, *known), {}, std::max<int64_t>(0, *known)};
+    return Extent{1,
+                  {spmd::FormulaAttr::get(size.getContext(), number->formula)},
+                  std::max<int64_t>(0, *llvm::max_element(number->byRank))};
+  }
   // At most what is left of it, or what it is clamped to: a dim's whole extent,
   // which is what is known else, grows with the ranks.
   if (isa_and_nonnull<arith::SubIOp, arith::DivSIOp, arith::FloorDivSIOp>(op)) {
@@ -488,19 +491,7 @@ std::optional<Extent> Planner::extentOf(Value size) {
   if (isa_and_nonnull<arith::MaxSIOp>(op) &&
       getConstantIntValue(op->getOperand(1)) == 0)
     return extentOf(op->getOperand(0));
-  auto dim = dyn_cast_or_null<memref::DimOp>(op);
-  std::optional<int64_t> number =
-      dim ? dim.getConstantIndex() : std::optional<int64_t>();
-  auto alloc = dim ? dim.getSource().getDefiningOp<memref::AllocOp>()
-                   : memref::AllocOp();
-  if (!alloc || !number)
-    return std::nullopt;
-  if (!alloc.getType().isDynamicDim(*number))
-    return Extent{alloc.getType().getDimSize(*number),
-                  {},
-                  alloc.getType().getDimSize(*number)};
-  return extentOf(alloc.getDynamicSizes()[alloc.getType().getDynamicDimIndex(
-      static_cast<unsigned>(*number))]);
+  return std::nullopt;
 }
 
 std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardc/Layout/Formula.h"
+#include "Kinds.h"
 #include "Wide.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
@@ -18,12 +19,6 @@
 #include <set>
 
 using namespace shardc;
-
-// Kinds of shardc/Layout/TravelFormula.h.
-static constexpr auto kHull = FormulaKind(23);    ///< intervals
-static constexpr auto kPacked = FormulaKind(24);  ///< boundaries
-static constexpr auto kJoined = FormulaKind(25);  ///< intervals
-static constexpr auto kDiffers = FormulaKind(26); ///< numbers
 
 /// As many as ranks of a mesh.
 static constexpr int64_t mostShards = kMaxRanks;
@@ -45,7 +40,7 @@ struct KindInfo {
 } // namespace
 
 static const KindInfo *infoOf(FormulaKind kind) {
-  static constexpr std::array<KindInfo, 27> infos = {{
+  static constexpr std::array<KindInfo, 32> infos = {{
       {"given", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"fixed", Sort::Boundaries, -1, 0, Sort::Boundaries},
       {"affine", Sort::Boundaries, 4, 1, Sort::Boundaries},
@@ -73,6 +68,11 @@ static const KindInfo *infoOf(FormulaKind kind) {
       {"packed", Sort::Boundaries, 0, 1, Sort::Intervals},
       {"joined", Sort::Intervals, 0, 2, Sort::Intervals},
       {"differs", Sort::Numbers, 0, -2, Sort::Intervals},
+      {"sum", Sort::Numbers, -1, -1, Sort::Numbers},
+      {"product", Sort::Numbers, 0, 2, Sort::Numbers},
+      {"quotient", Sort::Numbers, 1, 1, Sort::Numbers},
+      {"greatest", Sort::Numbers, 0, 2, Sort::Numbers},
+      {"choice", Sort::Numbers, 0, 3, Sort::Numbers},
   }};
   auto number = static_cast<size_t>(kind);
   return number < infos.size() ? &infos[number] : nullptr;
@@ -92,6 +92,10 @@ std::optional<FormulaKind> shardc::formulaKind(std::string_view name) {
 
 /// True if the numbers of a formula of `kind` make sense.
 static bool fit(FormulaKind kind, const std::vector<int64_t> &numbers) {
+  if (kind == kSum)
+    return !numbers.empty();
+  if (kind == kQuotient)
+    return numbers[0] >= 1;
   auto isExtent = [](int64_t size) {
     return size >= 0 && size <= largestIndex;
   };
@@ -477,6 +481,38 @@ Formula Formula::phase(Formula positions, int64_t baseDilation) {
   return make(FormulaKind::Phase, {baseDilation}, {std::move(positions)});
 }
 
+/// The range of a number that is made of numbers.
+static std::pair<int64_t, int64_t> rangeOfNumber(const Formula &formula) {
+  const std::vector<int64_t> &numbers = formula.numbers();
+  std::vector<std::pair<int64_t, int64_t>> of;
+  for (const Formula &operand : formula.operands())
+    of.push_back(operand.range());
+  if (formula.kind() == kSum) {
+    Wide least = numbers[0], greatest = numbers[0];
+    for (size_t i = 0; i < of.size(); ++i) {
+      Wide first = Wide(numbers[i + 1]) * of[i].first,
+           last = Wide(numbers[i + 1]) * of[i].second;
+      least = saturate(least + std::min(first, last));
+      greatest = saturate(greatest + std::max(first, last));
+    }
+    return {saturate(least), saturate(greatest)};
+  }
+  if (formula.kind() == kProduct) {
+    auto [least, greatest] = std::minmax(
+        {Wide(of[0].first) * of[1].first, Wide(of[0].first) * of[1].second,
+         Wide(of[0].second) * of[1].first, Wide(of[0].second) * of[1].second});
+    return {saturate(least), saturate(greatest)};
+  }
+  if (formula.kind() == kQuotient)
+    return {saturate(floorDiv(of[0].first, numbers[0])),
+            saturate(floorDiv(of[0].second, numbers[0]))};
+  if (formula.kind() == kGreatest)
+    return {std::max(of[0].first, of[1].first),
+            std::max(of[0].second, of[1].second)};
+  return {std::min(of[1].first, of[2].first),
+          std::max(of[1].second, of[2].second)};
+}
+
 std::pair<int64_t, int64_t> Formula::range() const {
   auto lengthOf = [](const Formula &intervals) {
     auto [least, greatest] = intervals.range();
@@ -493,6 +529,8 @@ std::pair<int64_t, int64_t> Formula::range() const {
   }
   if (kind() == kDiffers)
     return {0, 1};
+  if (kind() >= kSum)
+    return rangeOfNumber(*this);
   switch (kind()) {
   case FormulaKind::Same:
     return {numbers()[0], std::max(numbers()[0], numbers()[1])};
@@ -908,8 +946,29 @@ static Interval intervalOf(const Formula &formula,
   }
 }
 
+/// Of numbers, which stand as the begins of intervals.
+static int64_t numberOfNumbers(const Formula &formula,
+                               const std::vector<Interval> &operands) {
+  auto operand = [&](size_t i) { return Wide(operands[i].begin); };
+  if (formula.kind() == kSum) {
+    Wide sum = formula.numbers()[0];
+    for (size_t i = 0; i < operands.size(); ++i)
+      sum = saturate(sum + Wide(formula.numbers()[i + 1]) * operand(i));
+    return saturate(sum);
+  }
+  if (formula.kind() == kProduct)
+    return saturate(operand(0) * operand(1));
+  if (formula.kind() == kQuotient)
+    return saturate(floorDiv(operand(0), formula.numbers()[0]));
+  if (formula.kind() == kGreatest)
+    return std::max(operands[0].begin, operands[1].begin);
+  return operands[operand(0) > 0 ? 1 : 2].begin;
+}
+
 static int64_t numberOf(const Formula &formula,
                         const std::vector<Interval> &operands) {
+  if (formula.kind() >= kSum)
+    return numberOfNumbers(formula, operands);
   Interval inner = operands.front(), outer = operands.back();
   if (formula.kind() == kDiffers) {
     for (size_t i = 0; i < operands.size(); i += 2)
@@ -1116,7 +1175,10 @@ std::vector<BoundTable> FormulaList::evaluate(const Binding &binding,
       std::vector<Interval> entries(operands.size());
       for (int64_t i = 0; i < count; ++i) {
         for (size_t o = 0; o < operands.size(); ++o)
-          entries[o] = operands[o]->intervals[i];
+          entries[o] =
+              operands[o]->numbers.empty()
+                  ? operands[o]->intervals[i]
+                  : Interval{operands[o]->numbers[i], operands[o]->numbers[i]};
         if (formula.isIntervals())
           result.intervals.push_back(intervalOf(formula, entries));
         else

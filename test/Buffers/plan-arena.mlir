@@ -60,10 +60,11 @@ module {
 
 // -----
 
-// What is left of a size that follows from what is bound takes no more than that, in every binding: not the whole dim,
-// which is 1024 on any number of ranks.
+// What is left of a size that follows from what is bound follows from it too: not the whole dim, which is 1024 on any number
+// of ranks.
 // CHECK-LABEL: module attributes {spmd.arena_bytes = 256 : i64,
-//  CHECK-SAME:   spmd.arena_plan = [#spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>)>]>]
+//  CHECK-SAME:   spmd.arena_plan = [#spmd.arena_buffer<bytes = 4, sizes = [#spmd.formula<greatest
+//  CHECK-SAME:     (#spmd.formula<sum [-3, 1] (#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>)>)>, #spmd.formula<sum [0]>)>]>]
 #rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
 module {
   spmd.mesh @mesh = <["x"=16]>
@@ -74,6 +75,29 @@ module {
     %1 = arith.subi %0, %c3 : index
     %2 = arith.maxsi %1, %c0 : index
     %a = memref.alloc(%2) : memref<?xf32>
+    "test.use"(%a) : (memref<?xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// As does what arithmetic and affine maps make of several: half the rows, rounded up, and two, or all columns where there are
+// fewer rows than these. Of 64 rows that is 34, of 136 bytes.
+// CHECK-LABEL: module attributes {spmd.arena_bytes = 192 : i64,
+//  CHECK-SAME:   sizes = [#spmd.formula<choice (#spmd.formula<sum [0, 1, -1] ([[ROWS:#spmd.formula<size .*given \[0, 0, 1024\]>\)>\)>]], [[COLUMNS:#spmd.formula<size .*given \[0, 1, 48\]>\)>\)>]])>,
+//  CHECK-SAME:     #spmd.formula<sum [2, 1] (#spmd.formula<quotient [2] (#spmd.formula<sum [1, 1] ([[ROWS]])>)>)>, [[COLUMNS]])>]>]
+#rows = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 1024]>)>
+#columns = #spmd.formula<shards [0] (#spmd.formula<given [0, 1, 48]>)>
+module {
+  spmd.mesh @mesh = <["x"=16]>
+  func.func @main() {
+    %rows = spmd.lookup [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64] along ["x"] on @mesh by <size (#rows)>
+    %columns = spmd.lookup [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3] along ["x"] on @mesh by <size (#columns)>
+    %half = affine.apply affine_map<()[s0] -> (s0 ceildiv 2 + 2)>()[%rows]
+    %more = arith.cmpi sgt, %rows, %columns : index
+    %n = arith.select %more, %half, %columns : index
+    %a = memref.alloc(%n) : memref<?xf32>
     "test.use"(%a) : (memref<?xf32>) -> ()
     return
   }

@@ -506,7 +506,7 @@ def PlanArenaPass : Pass<"spmd-plan-arena", "mlir::ModuleOp"> {
   let description = [{
     Before: `memref.alloc` in `@main`. After: a last argument `memref<?xi8>` of `@main`, marked
     `spmd.arena`, of which every buffer whose size has a known upper bound (static dims, or
-    sizes in a known range) is a view at an offset fixed now: buffers that are
+    sizes in a known range), or follows from what is bound, is a view at an offset fixed now, or then: buffers that are
     never live together share bytes (first fit over live intervals, 64-byte aligned). The module's
     attribute `spmd.arena_bytes` says how long the argument must be, and `spmd.arena_largest`
     which buffers are the largest, for messages about memory. Unbounded buffers become calls of the pool allocator.

@@ -7,6 +7,7 @@
 #include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/IndexMap.h"
+#include "shardc/Layout/NumberFormula.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "gtest/gtest.h"
 #include <algorithm>
@@ -264,6 +265,54 @@ TEST(Formula, WhereOneOfSomePairsDiffers) {
             (std::pair<int64_t, int64_t>(0, 1)));
   EXPECT_FALSE(differsFormula({}));
   EXPECT_FALSE(differsFormula({blocks}));
+}
+
+TEST(Formula, ArithmeticOfNumbers) {
+  Random random(14);
+  for (int round = 0; round < 500; ++round) {
+    int64_t shards = random(1, 4), size = random(0, 20), divisor = random(1, 5),
+            factor = random(-3, 3);
+    Boundaries given = random.cut(size, shards);
+    Formula blocks = Formula::shards(Formula::given(0, 0, size), {0}),
+            n = Formula::size(blocks), b = Formula::begin(blocks);
+    Formula sum = sumFormula(n, factor, b, -2),
+            product = productFormula(sum, n),
+            quotient = quotientFormula(sum, divisor),
+            greatest = greatestFormula(sum, b),
+            choice = choiceFormula(sum, n, b);
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      int64_t size = given.shardSize(shard), begin = given.shard(shard).begin,
+              x = factor * size - 2 * begin;
+      auto expect = [&](const Formula &formula, int64_t expected) {
+        ASSERT_EQ(evaluate(formula, given, shards).numbers[shard], expected);
+        auto [least, most] = formula.range();
+        ASSERT_LE(least, expected);
+        ASSERT_GE(most, expected);
+      };
+      expect(sum, x);
+      expect(product, x * size);
+      expect(quotient, int64_t(std::floor(double(x) / double(divisor))));
+      expect(greatest, std::max(x, begin));
+      expect(choice, x > 0 ? size : begin);
+    }
+  }
+}
+
+TEST(Formula, SumsHaveOneForm) {
+  Formula blocks = Formula::shards(Formula::given(0, 0, 20), {0}),
+          n = Formula::size(blocks), b = Formula::begin(blocks),
+          one = constantFormula(1);
+  EXPECT_EQ(sumFormula(sumFormula(n, 1, one, 3), 1, n, -1), constantFormula(3));
+  EXPECT_EQ(constantOf(sumFormula(n, 1, n, -1)), 0);
+  EXPECT_EQ(sumFormula(sumFormula(n, 1, b, 1), 1, b, -1), n);
+  EXPECT_FALSE(constantOf(n));
+  EXPECT_FALSE(constantFormula(3).isOpen());
+  // What one of two always is.
+  EXPECT_EQ(greatestFormula(n, constantFormula(0)), n);
+  EXPECT_EQ(greatestFormula(n, constantFormula(20)), constantFormula(20));
+  EXPECT_EQ(choiceFormula(sumFormula(n, 1, one, 1), n, b), n);
+  EXPECT_EQ(choiceFormula(sumFormula(n, -1, one, 0), n, b), b);
+  EXPECT_FALSE(sumFormula(n, 1, Formula(), 1));
 }
 
 TEST(Formula, WhatStandsBeforeIsInItsRange) {
