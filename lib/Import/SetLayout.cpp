@@ -222,22 +222,6 @@ void LayoutSetter::askToMeet() {
 /// Leaves sizes of arguments to who binds the program.
 LogicalResult LayoutSetter::leaveOpen() {
   MLIRContext *context = module.getContext();
-  // What free axes cut in a region has the sizes of its text's blocks.
-  WalkResult partial = main.walk([&](spmd::ManualOp op) {
-    if (dynamicText.empty() ||
-        llvm::all_of(mesh.getMesh().getAxisNames(), [&](StringAttr axis) {
-          return op.isManual(axis) || mesh.getMesh().getAxisSize(axis) < 2;
-        }))
-      return WalkResult::advance();
-    emitUnsupported(op) << "sizes are left open to whoever runs the program, "
-                           "but the manual region at "
-                        << userLocation(op.getLoc())
-                        << " leaves axes of the mesh free; give sizes with "
-                           "--sizes, or make all axes manual";
-    return WalkResult::interrupt();
-  });
-  if (partial.wasInterrupted())
-    return failure();
   auto open = [&](unsigned argument, std::optional<int64_t> wanted) {
     auto sharding = main.getArgAttrOfType<spmd::ShardingAttr>(
         argument, spmd::kShardingAttrName);

@@ -238,6 +238,10 @@ FailureOr<Value> CollectiveBuilder::exchange(
       dims.push_back(combineTables(tables, i, own, own));
       continue;
     }
+    // Blocks stand one behind the other by numbers.
+    if (own.formula.isOpen())
+      tables.refuse("the sizes of blocks that a collective moves along a dim "
+                    "that is cut along free axes");
     // Coordinates along `axes` first, then those along the free axes.
     IntervalTable from, to;
     from.axes.assign(axes.begin(), axes.end());
@@ -322,17 +326,30 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
     needed.push_back(source < 0 ? static_cast<int64_t>(table->size()) : source);
   }
   auto type = cast<RankedTensorType>(local.getType());
-  if (type.getRank() > 0 && globalSize(operand, 0) > 0)
+  bool hasElements =
+      llvm::all_of(llvm::seq<int64_t>(0, type.getRank()),
+                   [&](int64_t i) { return globalSize(operand, i) > 0; });
+  // Blocks of sizes that only a binding knows stand behind one another along a
+  // dim of their own.
+  if (type.getRank() > 0 && globalSize(operand, 0) > 0 &&
+      !ownedTable(mesh, shardingOf(operand, 0), globalSize(operand, 0))
+           .formula.isOpen())
     return isPlanted("permuted-backwards")
                ? exchange(local, operand, 0, axes, needed, owned, 1)
                : exchange(local, operand, 0, axes, owned, needed, 1);
-  if (type.getRank() > 0)
-    return local; // Nothing in it.
+  if (!hasElements)
+    return local;
   FailureOr<Value> raised = withLeadingDim(local);
   if (failed(raised = exchange(*raised, operand, 0, axes, owned, needed, 1)))
     return failure();
-  Value result = stablehlo::ReshapeOp::create(builder, loc, type, *raised);
-  return result;
+  if (type.getRank() == 0)
+    return stablehlo::ReshapeOp::create(builder, loc, type, *raised)
+        .getResult();
+  SmallVector<ReassociationIndices> joined = {{0, 1}};
+  for (int64_t i = 1; i < type.getRank(); ++i)
+    joined.push_back({i + 1});
+  return tensor::CollapseShapeOp::create(builder, loc, type, *raised, joined)
+      .getResult();
 }
 
 FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand,

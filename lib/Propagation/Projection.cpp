@@ -325,6 +325,14 @@ LogicalResult Projector::addManual(spmd::ManualOp op) {
     if (failed(annotate(inside, op.getBodySharding(boundary), op.getLoc(),
                         where, false)))
       return failure();
+    // Blocks side by side are numbers: what they are cut into is no formula.
+    if (!p.problem.openBoundaries.empty())
+      for (auto [dim, state] :
+           llvm::zip(boundary.getDims(), p.problem.tensors[inside].dims))
+        if (op.hasManualAxes(dim)) {
+          state.open = false;
+          state.pinned = true;
+        }
     // The operand as it arrives: who makes it is asked to make it so.
     int64_t arriving = p.problem.addTensor(
         cast<RankedTensorType>(operand.getType()).getShape(),

@@ -22,6 +22,11 @@ ShardingAttr ManualOp::getBodySharding(ShardingAttr boundary) {
     for (StringAttr axis : dim.getAxes())
       if (!isManual(axis))
         axes.push_back(axis);
+    // Outside of manual axes it lies inside as it does outside.
+    if (axes.size() == dim.getAxes().size()) {
+      dims.push_back(dim);
+      continue;
+    }
     // All blocks are cut alike: the first one says how.
     DenseI64ArrayAttr sizes;
     if (dim.getSizes() && !axes.empty())
