@@ -166,6 +166,11 @@ LogicalResult import::inferResultShapes(Operation *op) {
   } else if (auto shape = commonShape(op); succeeded(shape)) {
     for (Type type : op->getResultTypes())
       types.push_back(cast<RankedTensorType>(type).clone(*shape));
+  } else if (isa<BatchNormTrainingOp, BatchNormGradOp>(op)) {
+    // One result for each element, and two for each feature.
+    for (auto [i, type] : llvm::enumerate(op->getResultTypes()))
+      types.push_back(cast<RankedTensorType>(type).clone(
+          shapeOf(op->getOperand(i == 0 ? 0 : 1))));
   } else if (auto infer = dyn_cast<InferTypeOpInterface>(op)) {
     if (failed(infer.inferReturnTypes(
             op->getContext(), op->getLoc(), op->getOperands(),

@@ -84,3 +84,17 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = "stablehlo.dynamic_gather"(%x, %start, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], start_index_map = [0], index_vector_dim = 0>}> : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// Results of one op have shapes of their own: one element for each of the operand, two numbers for each feature.
+// CHECK: dim [0, 0] = [[N:[0-9]+]]
+// CHECK: stablehlo.batch_norm_training
+// CHECK-SAME: -> (tensor<[[N]]x3xf32>, tensor<3xf32>, tensor<3xf32>)
+// CHECK: stablehlo.batch_norm_grad
+// CHECK-SAME: -> (tensor<[[N]]x3xf32>, tensor<3xf32>, tensor<3xf32>)
+func.func @main(%x: tensor<?x3xf32>, %s: tensor<3xf32>) -> tensor<?x3xf32> {
+  %y, %mean, %var = "stablehlo.batch_norm_training"(%x, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %d, %ds, %do = "stablehlo.batch_norm_grad"(%x, %s, %mean, %var, %y) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  return %d : tensor<?x3xf32>
+}
