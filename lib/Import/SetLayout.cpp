@@ -234,8 +234,9 @@ LogicalResult LayoutSetter::leaveOpen() {
           dim.getNumShards(mesh.getMesh()) < 2)
         continue;
       found = true;
+      // Who gives the sizes gives them along these axes and no others.
       dim = spmd::DimShardingAttr::get(context, dim.getAxes(), /*sizes=*/{},
-                                       /*dynamicSizes=*/true, dim.getOpen(),
+                                       /*dynamicSizes=*/true, /*open=*/false,
                                        dim.getPriority(), dim.getZigzag());
     }
     main.setArgAttr(argument, spmd::kShardingAttrName,
