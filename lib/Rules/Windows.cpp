@@ -306,7 +306,9 @@ static LocalResults localizeSelectAndScatter(stablehlo::SelectAndScatterOp op,
     ArrayRef<int64_t> axes = results[d].axes;
     bool isExtentOpen =
         localization.isOpen(sizes[d]) || localization.isOpen(sourceSizes[d]);
-    if (results[d].formula.isOpen() || isExtentOpen) {
+    // Of whichever of the three: what one needs of another is a formula then.
+    if (results[d].formula.isOpen() || operandTables[d].formula.isOpen() ||
+        sourceTables[d].formula.isOpen() || isExtentOpen) {
       int64_t window = op.getWindowDimensionsOrOnes()[d],
               stride = op.getWindowStridesOrOnes()[d];
       std::optional<BoundScatter> part =
