@@ -477,7 +477,7 @@ def record_launches(
         LAUNCH_RECORDER_MULTIPROCESSORS=str(gpu.multiprocessors),
     )
     subprocess.run(
-        [tools / "shard-run", model, "--device=cuda", f"--arch={arch}", f"--machine={gpu.name}", *flags],
+        [tools / "shard-run", model, "--device=cuda", "--kernels=generated", f"--arch={arch}", f"--machine={gpu.name}", *flags],
         check=True,
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -511,7 +511,7 @@ def measure(
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         cubin = folder / "kernels.cubin"
-        common = [f"--arch={arch}", f"--machine={gpu.name}", *flags]
+        common = ["--kernels=generated", f"--arch={arch}", f"--machine={gpu.name}", *flags]
         subprocess.run(
             [tools / "shard-translate", model, "--target=cuda", *common, "--emit=cubin", "-o", cubin], check=True
         )

@@ -45,7 +45,8 @@ struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
         call.getKindAttr(), ValueRange(*operands).take_front(numInputs),
         ValueRange(*operands).slice(numInputs, call.getInits().size()),
         call.getAt(), call.getDimsAttr(), call.getNumbersAttr(),
-        call.getEpilogueAttr(), call.getRequiredAttr());
+        call.getEpilogueAttr(), call.getRequiredAttr(), call.getTcgen05Attr(),
+        call.getTf32Attr());
     SmallVector<Value> results;
     if (call.getResult())
       results.push_back((*operands)[numInputs]);

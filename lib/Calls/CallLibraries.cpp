@@ -74,8 +74,13 @@ static LogicalResult lowerLibraryCall(LibraryCallOp op, Value context,
     return arith::ConstantIntOp::create(builder, loc, number, 64);
   };
   SmallVector<Value> operands = op.getShapedOperands();
-  SmallVector<Value> words{word(op.getRequired()), word(op.getKindCode()),
-                           word(op.getEpilogueCode()), word(operands.size())};
+  int64_t wish = op.getRequired()  ? SHARDRT_CALL_REQUIRED
+                 : op.getTcgen05() ? SHARDRT_CALL_ON_TCGEN05
+                                   : SHARDRT_CALL_IF_THERE;
+  int64_t epilogue =
+      op.getEpilogueCode() | (op.getTf32() ? SHARDRT_CALL_TF32 : 0);
+  SmallVector<Value> words{word(wish), word(op.getKindCode()), word(epilogue),
+                           word(operands.size())};
   for (int64_t number : op.getNumbers())
     words.push_back(word(number));
   for (Value number : op.getAt())

@@ -427,7 +427,7 @@ bool shardc::isCacheable(const ModelOptions &options) {
   const StageOptions &stages = options.stages;
   return !stages.memoryLimitOf && stages.plantFault.empty() &&
          !stages.explain && !stages.inspectLocal &&
-         stages.kernels == "generated";
+         is_contained({"default", "generated"}, stages.kernels);
 }
 
 std::string shardc::cacheKey(StringRef name, const ModelOptions &options,

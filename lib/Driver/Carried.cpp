@@ -182,7 +182,8 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
       if (Error error = checkSizesOption(sizes))
         fields.problem = toString(std::move(error));
   if (fields.problem.empty() &&
-      !is_contained({"generated", "auto", "library"}, stages.kernels))
+      !is_contained({"default", "generated", "auto", "library"},
+                    stages.kernels))
     fields.problem = "'kernels' makes no sense";
   if (!fields.problem.empty())
     return refuse(fields.problem);

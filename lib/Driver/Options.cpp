@@ -94,9 +94,10 @@ static constexpr CompileOption kOptions[] = {
      "function too; slower",
      false},
     {"kernels", "name",
-     "With kernels for GPUs: generated (default); auto: cuBLASLt, cuDNN and "
-     "cuFFT where they are found and that pays; library: these wherever they "
-     "can",
+     "With kernels for GPUs: default: ours, but on GPUs with tcgen05 (sm_100a) "
+     "what auto takes of products, convolutions and attention; generated: "
+     "ours; auto: cuBLASLt, cuDNN and cuFFT where they are found and that "
+     "pays; library: these wherever they can",
      false},
     {"precision", "name",
      "With kernels for GPUs: default: products of f32 whose precision is "
@@ -212,9 +213,9 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   if (given.has("threads") && target != "cpu")
     return usage("--threads says how kernels of the host are shared, but " +
                  named + "=" + target + " has kernels of its own");
-  if (!is_contained({"generated", "auto", "library"}, kernels))
+  if (!is_contained({"default", "generated", "auto", "library"}, kernels))
     return usage("--kernels=" + kernels +
-                 ": expected generated, auto or library");
+                 ": expected default, generated, auto or library");
   if (!is_contained({"default", "highest", "tf32"}, precision))
     return usage("--precision=" + precision +
                  ": expected default, tf32 or highest");

@@ -76,7 +76,7 @@ static LogicalResult lowerFft(Lowerer &l, stablehlo::FftOp op,
       ValueRange(input), init, ValueRange(),
       l.b.getArrayAttr({groups(from), groups(to)}),
       l.b.getDenseI64ArrayAttr({code, count}), ArrayAttr(),
-      required ? l.b.getUnitAttr() : UnitAttr());
+      required ? l.b.getUnitAttr() : UnitAttr(), UnitAttr(), UnitAttr());
   double factor = 1;
   if (op.getFftType() == stablehlo::FftType::IFFT ||
       op.getFftType() == stablehlo::FftType::IRFFT)

@@ -16,6 +16,7 @@
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Pipelines/Stages.h"
 #include "shardc/Support/Canonicalize.h"
+#include "shardc/Translation/DeviceImage.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -27,9 +28,10 @@ void shardc::buildGpuBufferPipeline(OpPassManager &pm,
   FormGpuKernelsPassOptions form;
   form.warpgroups = gpu.warpgroups;
   form.tf32 = gpu.tf32;
-  form.libraries = gpu.libraries == LibraryUse::Library ? "library"
-                   : gpu.libraries == LibraryUse::Auto  ? "auto"
-                                                        : "generated";
+  form.libraries = gpu.libraries == LibraryUse::Library     ? "library"
+                   : gpu.libraries == LibraryUse::Auto      ? "auto"
+                   : gpu.libraries == LibraryUse::OnTcgen05 ? "tcgen05"
+                                                            : "generated";
   pm.addNestedPass<func::FuncOp>(createFormGpuKernelsPass(form));
   // Sizes of grids are folded; then what is independent is one launch.
   pm.addPass(createCanonicalizePass());
@@ -100,6 +102,18 @@ void shardc::registerGpuKernelPipelines() {
       });
 }
 
+/// Of a program for `gpus`. There are no kernels with tcgen05 yet, so that by
+/// default libraries stand in where a GPU has it; of GPUs of several kinds each
+/// finds that out for itself.
+static LibraryUse librariesFor(StringRef kernels, StringRef gpus) {
+  if (kernels == "library")
+    return LibraryUse::Library;
+  if (kernels == "auto")
+    return LibraryUse::Auto;
+  return kernels == "default" && hasTcgen05(gpus) ? LibraryUse::OnTcgen05
+                                                  : LibraryUse::Generated;
+}
+
 void shardc::buildLowerCudaStage(OpPassManager &pm,
                                  const StageOptions &options) {
   LinalgOptions linalg;
@@ -107,7 +121,9 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   linalg.manyThreads = true;
   // GPUs add and multiply two numbers of 16 bits at once.
   linalg.roundEachOp = true;
-  linalg.libraries = options.kernels;
+  // Transforms use no tensor cores: kernels are as good on all GPUs.
+  linalg.libraries =
+      options.kernels == "default" ? "generated" : options.kernels;
   buildLinalgPipeline(pm, linalg);
   CpuKernelOptions kernels;
   kernels.vectors = false;
@@ -119,9 +135,7 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   GpuKernelOptions gpu;
   gpu.warpgroups = gpus.contains("sm_90a");
   gpu.tf32 = options.tf32;
-  gpu.libraries = options.kernels == "library" ? LibraryUse::Library
-                  : options.kernels == "auto"  ? LibraryUse::Auto
-                                               : LibraryUse::Generated;
+  gpu.libraries = librariesFor(options.kernels, gpus);
   buildGpuBufferPipeline(pm, kernels, gpu);
   pm.addPass(createCallRuntimePass());
   pm.addPass(createCallDevicePass());

@@ -76,8 +76,9 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
                             llvm::cl::desc("The same bits on every mesh."),
                             llvm::cl::init(false)};
   Option<std::string> kernels{
-      *this, "kernels", llvm::cl::desc("On GPUs: generated, auto or library."),
-      llvm::cl::init("generated")};
+      *this, "kernels",
+      llvm::cl::desc("On GPUs: default, generated, auto or library."),
+      llvm::cl::init("default")};
   Option<bool> keepOrder{
       *this, "keep-order",
       llvm::cl::desc("Deal out nothing but what annotations say."),

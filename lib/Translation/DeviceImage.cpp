@@ -95,6 +95,13 @@ std::string shardc::checkGpuArchs(StringRef archs) {
   return {};
 }
 
+bool shardc::hasTcgen05(StringRef archs) {
+  return llvm::any_of(listOf(archs), [](StringRef arch) {
+    int number = numberOf(arch).value_or(0);
+    return number >= 100 && number < 120;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // PTX
 //===----------------------------------------------------------------------===//

@@ -87,7 +87,8 @@ FAKE_EXPORT Status cublasLtDestroy(void *handle) {
 
 FAKE_EXPORT Status cublasLtMatmulDescCreate(void **desc, int compute,
                                             int scale) {
-  bool fits = (compute == lt::Compute32F && scale == lt::R32F) ||
+  bool fits = ((compute == lt::Compute32F || compute == lt::Compute32FTF32) &&
+               scale == lt::R32F) ||
               (compute == lt::Compute64F && scale == lt::R64F);
   if (!fits)
     return broken(notSupported, "computes in " + std::to_string(compute) +
@@ -218,6 +219,7 @@ static std::string problemOf(const MatmulDesc &desc, const MatrixLayout &a,
   Number in = *ltNumber(a.type), out = *ltNumber(d.type);
   bool types = a.type == b.type &&
                ((in == Number::F64) == (desc.compute == lt::Compute64F)) &&
+               (in == Number::F32 || desc.compute != lt::Compute32FTF32) &&
                (out == in || (out == Number::F32 && bytesOf(in) == 2));
   if (!types)
     return "types do not agree";
@@ -337,6 +339,8 @@ FAKE_EXPORT Status cublasLtMatmul(void *handle, void *desc, const void *alpha,
           " batch " + std::to_string(result.batches) + " " + nameOf(in) +
           " to " + nameOf(out) + " ops " + std::to_string(matmul.transA) +
           std::to_string(matmul.transB) + " epilogue " +
-          std::to_string(matmul.epilogue) + (keep != 0 ? " added" : ""));
+          std::to_string(matmul.epilogue) +
+          (matmul.compute == lt::Compute32FTF32 ? " tf32" : "") +
+          (keep != 0 ? " added" : ""));
   return 0;
 }

@@ -29,7 +29,9 @@ constexpr Status badParameter = 2000, notFinal = 2004, unsupported = 3000,
                  failedToRun = 5000;
 constexpr int64_t convolutionRoom = 8192;
 /// Engine 0 rounds factors, 1 changes from run to run, 2 is fine.
-constexpr int numEngines = 3;
+constexpr int numEngines = 4;
+/// Of f32 the first that may be used is on tensor cores, the second is not.
+constexpr int onTensorCores = 2;
 
 int64_t sizeOfType(int type) {
   switch (type) {
@@ -273,11 +275,11 @@ FAKE_EXPORT Status cudnnBackendGetAttribute(void *object, int name, int type,
   }
   if (descriptor->kind == dnn::Engine && name == dnn::EngineNotes &&
       asked >= 1) {
-    *count = descriptor->engine < 2;
-    if (descriptor->engine < 2)
-      *static_cast<int *>(values) = descriptor->engine == 0
-                                        ? dnn::NoteDownConvert
-                                        : dnn::NoteNondeterministic;
+    constexpr int notes[] = {dnn::NoteDownConvert, dnn::NoteNondeterministic,
+                             dnn::NoteTensorCore};
+    *count = descriptor->engine < 3;
+    if (descriptor->engine < 3)
+      *static_cast<int *>(values) = notes[descriptor->engine];
     return 0;
   }
   if (descriptor->kind == dnn::Plan && name == dnn::PlanWorkspace &&
@@ -304,7 +306,7 @@ FAKE_EXPORT Status cudnnBackendExecute(void *handle, void *planObject,
       plan.at(dnn::PlanHandle).get<void *>() != handle)
     return broken(badParameter,
                   "the handle has no stream, or is not the plan's");
-  if (plan.engine != 2)
+  if (plan.engine < onTensorCores)
     return broken(
         badParameter,
         "uses an engine that rounds factors, or changes from run to run");
@@ -404,11 +406,12 @@ FAKE_EXPORT Status cudnnBackendExecute(void *handle, void *planObject,
   Number type = typeOf(target);
   for (auto [place, sum] : sums)
     store(type, to, place, sum);
-  logCall("convolution " +
-          std::string(op.kind == dnn::OperationForward ? "forward" : "filter") +
-          " of " + std::to_string(op.dims) + " dims, " +
-          std::to_string(filters) + " filters of " + std::to_string(channels) +
-          " channels, groups " + std::to_string(groups) + ", " + nameOf(xType) +
-          " to " + nameOf(type));
+  logCall(
+      "convolution " +
+      std::string(op.kind == dnn::OperationForward ? "forward" : "filter") +
+      " of " + std::to_string(op.dims) + " dims, " + std::to_string(filters) +
+      " filters of " + std::to_string(channels) + " channels, groups " +
+      std::to_string(groups) + ", " + nameOf(xType) + " to " + nameOf(type) +
+      (xType == Number::F32 && plan.engine == onTensorCores ? " tf32" : ""));
   return 0;
 }

@@ -2,8 +2,8 @@
  * ----------===
  *
  * Two ranks multiply 4x8 by 8x4 floats on their devices, by the library that
- * is there; where none does it, results are -1. It must be there if the first
- * element of the left factor is above zero.
+ * is there; where none does it, results are -1. The first element of the left
+ * factor says when it is asked for (shardrt_library_call_wish).
  *
  *===----------------------------------------------------------------------===*/
 
@@ -66,7 +66,7 @@ int shardc_main(shardrt_context *ctx, void *const *inputs,
   const void *right = shardrt_stage_input(ctx, inputs[1], 4 * 8 * 4);
   void *out = shardrt_stage_output(ctx, outputs[0], 4 * 16);
   int64_t words[SHARDRT_CALL_HEAD + 3 * SHARDRT_CALL_PER_OPERAND] = {
-      ((const float *)inputs[0])[0] > 0, SHARDRT_CALL_PRODUCT, 0, 3};
+      (int64_t)((const float *)inputs[0])[0], SHARDRT_CALL_PRODUCT, 0, 3};
   operand(words + SHARDRT_CALL_HEAD, left, 4, 8);
   operand(words + SHARDRT_CALL_HEAD + SHARDRT_CALL_PER_OPERAND, right, 8, 4);
   operand(words + SHARDRT_CALL_HEAD + 2 * SHARDRT_CALL_PER_OPERAND, out, 4, 4);

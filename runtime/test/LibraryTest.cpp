@@ -18,7 +18,7 @@ using namespace shardrt::test;
 namespace {
 /// Runs some steps of the product in this process, which ends with the status;
 /// results and errors go to stderr.
-[[noreturn]] void multiply(bool required, int64_t steps) {
+[[noreturn]] void multiply(shardrt_library_call_wish wish, int64_t steps) {
   setenv("SHARDRT_CUDA_LIBRARY", SHARDRT_TEST_FAKE_CUDA, 1);
   char error[1024] = "";
   shardrt_program *program = nullptr;
@@ -39,7 +39,7 @@ namespace {
       left[rank].push_back(static_cast<float>((i * 7 + rank) % 5 - 2));
       right[rank].push_back(static_cast<float>((i * 3 + rank) % 7 - 3));
     }
-    left[rank][0] = required ? 1 : -1;
+    left[rank][0] = static_cast<float>(wish);
     out[rank].resize(16);
     inputs[rank][0] = left[rank].data();
     inputs[rank][1] = right[rank].data();
@@ -53,6 +53,7 @@ namespace {
     std::fprintf(stderr, "%s\n", shardrt_world_error(world));
   std::string asked = shardrt_world_libraries(world, 0);
   std::fprintf(stderr, "%s", asked.c_str());
+  std::fprintf(stderr, "%s", shardrt_world_notes(world, 1));
   bool same = true, none = true;
   for (int rank = 0; rank < 2; ++rank)
     for (int i = 0; i < 4; ++i)
@@ -81,7 +82,7 @@ TEST(LibraryDeathTest, DoesAProduct) {
   EXPECT_EXIT(
       {
         useStandIn();
-        multiply(/*required=*/true, /*steps=*/4);
+        multiply(SHARDRT_CALL_REQUIRED, /*steps=*/4);
       },
       testing::ExitedWithCode(SHARDRT_OK),
       "did product 4x4x8 batch 1 f32 to f32(.|\n)*"
@@ -95,7 +96,7 @@ TEST(LibraryDeathTest, LeavesWhatItDoesNotTake) {
       {
         useStandIn();
         setenv("FAKE_LIBRARY_REFUSE", "1", 1);
-        multiply(/*required=*/true, /*steps=*/1);
+        multiply(SHARDRT_CALL_REQUIRED, /*steps=*/1);
       },
       testing::ExitedWithCode(SHARDRT_OK),
       "generated: product of 1x4x8 f32 and 1x8x4 f32 \\(model.py:7\\)\nnone");
@@ -108,7 +109,7 @@ TEST(LibraryDeathTest, SaysWhereItLooked) {
   EXPECT_EXIT(
       {
         setenv("SHARDRT_CUBLASLT_LIBRARY", "/no/libcublasLt.so", 1);
-        multiply(/*required=*/true, /*steps=*/1);
+        multiply(SHARDRT_CALL_REQUIRED, /*steps=*/1);
       },
       testing::ExitedWithCode(SHARDRT_UNSUPPORTED),
       "product of 1x4x8 f32 and 1x8x4 f32 \\(model.py:7\\): no cuBLASLt: "
@@ -116,9 +117,35 @@ TEST(LibraryDeathTest, SaysWhereItLooked) {
   EXPECT_EXIT(
       {
         setenv("SHARDRT_CUBLASLT_LIBRARY", "/no/libcublasLt.so", 1);
-        multiply(/*required=*/false, /*steps=*/1);
+        multiply(SHARDRT_CALL_IF_THERE, /*steps=*/1);
       },
       testing::ExitedWithCode(SHARDRT_OK), "none");
+}
+
+// An image for several GPUs: those with tcgen05 ask for the library, and say
+// where it is not there; the others have kernels.
+TEST(LibraryDeathTest, SomeGpusAsk) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto on = [](const char *capability, bool isThere) {
+    setenv("FAKE_CUDA_CAPABILITY", capability, 1);
+    useStandIn();
+    if (!isThere)
+      setenv("SHARDRT_CUBLASLT_LIBRARY", "/no/libcublasLt.so", 1);
+    multiply(SHARDRT_CALL_ON_TCGEN05, /*steps=*/2);
+  };
+  for (const char *capability : {"100", "103", "110"})
+    EXPECT_EXIT(on(capability, true), testing::ExitedWithCode(SHARDRT_OK),
+                "cuBLASLt: product of 1x4x8 f32 and 1x8x4 f32 "
+                "\\(model.py:7\\)\nthe product");
+  EXPECT_EXIT(on("100", false), testing::ExitedWithCode(SHARDRT_OK),
+              "generated: product of 1x4x8 f32 and 1x8x4 f32 "
+              "\\(model.py:7\\)\nno cuBLASLt: /no/libcublasLt.so "
+              "\\(SHARDRT_CUBLASLT_LIBRARY\\) cannot be opened; "
+              "--kernels=generated needs none: kernels without tcgen05 do its "
+              "work, which reach a fraction of what this GPU can\nnone");
+  for (const char *capability : {"80", "90", "120"})
+    EXPECT_EXIT(on(capability, true), testing::ExitedWithCode(SHARDRT_OK),
+                "^none");
 }
 
 TEST(LibraryDeathTest, LooksBesideTheToolkit) {
@@ -134,7 +161,7 @@ TEST(LibraryDeathTest, LooksBesideTheToolkit) {
         unsetenv("SHARDRT_CUBLASLT_LIBRARY");
         unsetenv("CUDA_PATH");
         setenv("CUDA_HOME", "/no/cuda", 1);
-        multiply(/*required=*/true, /*steps=*/1);
+        multiply(SHARDRT_CALL_REQUIRED, /*steps=*/1);
       },
       testing::ExitedWithCode(SHARDRT_UNSUPPORTED),
       "no cuBLASLt: looked for libcublasLt.so.13, libcublasLt.so.12, "

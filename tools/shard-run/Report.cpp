@@ -127,6 +127,9 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
   json::Array libraries;
   for (const std::string &line : run.libraries)
     libraries.push_back(json::fixUTF8(line));
+  json::Array notes;
+  for (const std::string &note : run.notes)
+    notes.push_back(json::fixUTF8(note));
   json::Array ofRanks;
   for (double ms : run.rankMs)
     ofRanks.push_back(ms);
@@ -149,6 +152,7 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
       {"memory_plan", describePlan(session)},
       {"transport", json::fixUTF8(run.transport)},
       {"libraries", std::move(libraries)},
+      {"notes", std::move(notes)},
       {"communication", std::move(sites)},
       {"communication_total", json::Object{{"count", count(total.count)},
                                            {"bytes", count(total.bytes)},

@@ -960,6 +960,11 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
     for (StringRef line : split(asked, '\n'))
       if (!line.empty())
         result.libraries.push_back(line.str());
+  for (int64_t rank = job ? me : 0, end = job ? me + 1 : ranks; rank < end;
+       ++rank)
+    for (StringRef line : split(shardrt_world_notes(world, rank), '\n'))
+      if (!line.empty() && !is_contained(result.notes, line))
+        result.notes.push_back(line.str());
   for (int64_t rank = 0; rank < ranks; ++rank) {
     int64_t bytes = job ? peaks[rank] : shardrt_world_peak_bytes(world, rank);
     for (const std::vector<ValueMetadata> *list :

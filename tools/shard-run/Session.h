@@ -66,6 +66,8 @@ struct RunResult {
       peakBytes; ///< one entry a rank: inputs, outputs and temporaries
   std::vector<std::string>
       libraries; ///< what was asked of vendors' libraries (the first rank here)
+  /// What ranks here had to do otherwise than they could.
+  std::vector<std::string> notes;
   std::string transport;         ///< between devices, and why that one
   std::vector<SiteReport> sites; ///< by number
   std::vector<double> rankMs;    ///< a step of each rank, without waiting

@@ -23,6 +23,7 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <csignal>
@@ -403,6 +404,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
     return explainMemory(run.takeError(), *session, *options);
   if (!member.isFirst())
     return Error::success();
+  for (const std::string &note : run->notes)
+    WithColor::warning(errs(), "shard-run") << note << "\n";
   if (run->stepMs.empty()) {
     // Carried values are in the checkpoint, other results are not.
     if (options->outputsFile.empty() && options->expectFile.empty() &&

@@ -45,10 +45,11 @@ namespace shardc {
 #define GEN_PASS_REGISTRATION
 #include "shardc/KernelGen/GpuPasses.h.inc"
 
-/// Who does products, convolutions and transforms: our kernels; a library of
-/// the device's vendor where that pays and it is there; such a library wherever
+/// Who does products, convolutions and steps of attention: our kernels; a
+/// library of the device's vendor where that pays and it is there, on GPUs with
+/// tcgen05 (for which there are no kernels) or on all; such a library wherever
 /// it can, and without it nothing runs.
-enum class LibraryUse { Generated, Auto, Library };
+enum class LibraryUse { Generated, OnTcgen05, Auto, Library };
 
 } // namespace shardc
 

@@ -137,7 +137,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
     Option<"tf32", "tf32", "bool", /*default=*/"false",
            "Products of f32 that ask for no more than the default precision may round their factors to tf32.">,
     Option<"libraries", "libraries", "std::string", /*default=*/"\"generated\"",
-           "Who does products, convolutions and steps of attention: generated, auto or library (docs/Rationale/GPU.md).">];
+           "Who does products, convolutions and steps of attention: generated, tcgen05, auto or library (docs/Rationale/GPU.md).">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect", "mlir::affine::AffineDialect",
                            "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",

@@ -85,8 +85,9 @@ struct StageOptions {
   /// Let emulated kernels look at every access.
   bool checkKernels = false;
   /// Who does products, convolutions, transforms and steps of attention on
-  /// GPUs: generated, auto, library.
-  std::string kernels = "generated";
+  /// GPUs: default (our kernels, but libraries where GPUs have instructions for
+  /// which there are no kernels), generated, auto, library.
+  std::string kernels = "default";
   /// Make a kernel wrong, for tests (spmd-plant-fault).
   std::string plantFault;
   /// Looks at the local view once communication is settled; fails where it is

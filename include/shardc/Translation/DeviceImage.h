@@ -31,6 +31,9 @@ struct DeviceImage {
 
 /// Checks "sm_80,sm_90a"; empty where nothing is wrong, else a message.
 std::string checkGpuArchs(llvm::StringRef archs);
+/// Whether any GPU of "sm_80,sm_100a" has tcgen05: those of capability 10 and
+/// 11 do; later ones multiply as sm_80 does.
+bool hasTcgen05(llvm::StringRef archs);
 
 /// Makes an image of `gpu.module @shardc_kernels`, which holds the NVVM
 /// dialect, for `archs` (empty: sm_80). A cubin and PTX are for one of them.

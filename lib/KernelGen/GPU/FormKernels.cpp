@@ -458,20 +458,22 @@ struct FormGpuKernelsPass final
     std::optional<LibraryUse> use =
         llvm::StringSwitch<std::optional<LibraryUse>>(libraries)
             .Case("generated", LibraryUse::Generated)
+            .Case("tcgen05", LibraryUse::OnTcgen05)
             .Case("auto", LibraryUse::Auto)
             .Case("library", LibraryUse::Library)
             .Default(std::nullopt);
     if (!use) {
       getOperation().emitError()
           << "libraries are \"" << libraries
-          << "\", expected \"generated\", \"auto\" or \"library\"";
+          << "\", expected \"generated\", \"tcgen05\", \"auto\" or "
+             "\"library\"";
       return signalPassFailure();
     }
     SmallVector<spmd::PairStepOp> steps;
     getOperation().walk([&](spmd::PairStepOp op) { steps.push_back(op); });
     for (spmd::PairStepOp step : steps) {
       if (*use != LibraryUse::Generated)
-        callLibrary(step, *use);
+        callLibrary(step, *use, /*shortWeights=*/tf32);
       if (failed(launchPairStep(step, warpgroups, /*shortWeights=*/tf32)))
         return signalPassFailure();
     }

@@ -9,11 +9,11 @@
 #define SHARDRT_LIBRARYCALL_H
 
 enum shardrt_library_call_word {
-  /** Before: 1 where it is an error that the library is not there. After: 1
-   * where it was done. */
+  /** Before: shardrt_library_call_wish. After: 1 where it was done, else 0. */
   SHARDRT_CALL_DONE = 0,
   SHARDRT_CALL_KIND = 1,     /**< shardrt_library_call_kind */
-  SHARDRT_CALL_EPILOGUE = 2, /**< shardrt_library_call_epilogue, or'ed */
+  SHARDRT_CALL_EPILOGUE = 2, /**< shardrt_library_call_epilogue, or'ed, and
+                                  SHARDRT_CALL_TF32 */
   SHARDRT_CALL_OPERANDS = 3, /**< how many, results among them, last */
   SHARDRT_CALL_NUMBERS = 4,  /**< 12, by kind */
   /** Then for each operand its address, code of element type, number of dims,
@@ -22,6 +22,15 @@ enum shardrt_library_call_word {
   SHARDRT_CALL_PER_OPERAND = 16,
   SHARDRT_CALL_DIMS = 6,
   SHARDRT_CALL_MOST_OPERANDS = 6
+};
+
+enum shardrt_library_call_wish {
+  SHARDRT_CALL_IF_THERE = 0, /**< where the library is there */
+  SHARDRT_CALL_REQUIRED = 1, /**< it is an error that it is not there */
+  /** As IF_THERE, on devices with tcgen05 alone (of capability 10 and 11),
+   * whose tensor cores the generated kernels use for a fraction of what they
+   * can. */
+  SHARDRT_CALL_ON_TCGEN05 = 2
 };
 
 enum shardrt_library_call_kind {
@@ -52,7 +61,9 @@ enum shardrt_library_call_kind {
 enum shardrt_library_call_epilogue {
   SHARDRT_CALL_BIAS = 1, /**< operand 2, dims (n), is added first */
   SHARDRT_CALL_RELU = 2, /**< the larger of it and zero */
-  SHARDRT_CALL_GELU = 4  /**< by a hyperbolic tangent */
+  SHARDRT_CALL_GELU = 4, /**< by a hyperbolic tangent */
+  /** No epilogue, of any kind: factors of f32 may be rounded to tf32. */
+  SHARDRT_CALL_TF32 = 8
 };
 
 /** Which tensor of a convolution is computed. Gradients of x come as a

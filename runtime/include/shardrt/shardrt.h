@@ -715,6 +715,13 @@ SHARDRT_EXPORT int64_t shardrt_world_peak_bytes(const shardrt_world *world,
 SHARDRT_EXPORT const char *shardrt_world_libraries(const shardrt_world *world,
                                                    int64_t rank);
 
+/** What `rank` has to do otherwise than it could, and what that costs, a line
+ * each: "no cuBLASLt: …: kernels without tcgen05 do its work, …". "" for
+ * nothing; NULL if there is no such rank. The text lives until the next call.
+ * Not during a run. */
+SHARDRT_EXPORT const char *shardrt_world_notes(const shardrt_world *world,
+                                               int64_t rank);
+
 /** How buffers go from rank to rank, and why: "nccl: each process has a device
  * of its own", "host: ranks 0 and 2 share a device", "direct: asked for". ""
  * where the program has no kernels for devices. */

@@ -99,6 +99,7 @@ struct shardrt_context {
   std::unique_ptr<shardrt::DeviceMemory> deviceMemory;
   /// What the program asks of vendors' libraries; none until it asks.
   std::unique_ptr<shardrt::libraries::LibraryCalls> libraries;
+  std::string notes;                           ///< as they were asked for last
   std::vector<shardrt::SiteKernels> kernels;   ///< by site
   std::vector<shardrt::DeviceRows> deviceRows; ///< by site; kept as rowPlans
   /// Whether the host looked at the device's data in the first step of the run.

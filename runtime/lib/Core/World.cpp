@@ -807,6 +807,20 @@ const char *shardrt_world_libraries(const shardrt_world *world, int64_t rank) {
   return ctx->libraries ? ctx->libraries->asked() : "";
 }
 
+const char *shardrt_world_notes(const shardrt_world *world, int64_t rank) {
+  shardrt_context *ctx = world->world->find(rank);
+  if (!ctx)
+    return nullptr;
+  try {
+    ctx->notes = ctx->device ? ctx->device->notes : "";
+    if (ctx->libraries)
+      ctx->notes += ctx->libraries->lacking();
+  } catch (const std::exception &) {
+    ctx->notes.clear();
+  }
+  return ctx->notes.c_str();
+}
+
 int shardrt_world_gather(shardrt_world *world, int64_t root, const void *mine,
                          int64_t bytes, void *const *parts,
                          const int64_t *part_bytes) {

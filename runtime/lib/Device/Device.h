@@ -85,6 +85,8 @@ public:
 
   /// Whether its memory and kernels are only made to look like a GPU's.
   virtual bool isEmulated() const { return false; }
+  /// 90 of an sm_90; 0 of an emulated one, which is what a program is made for.
+  virtual int capability() const { return 0; }
   /// Makes it the device that libraries use in the calling thread.
   virtual bool enter() = 0;
   /// Its stream of work, as libraries take it; NULL where it has none.
@@ -164,6 +166,8 @@ public:
 
   int status = SHARDRT_OK;
   std::string error;
+  /// What it has to do otherwise than it could, a line each.
+  std::string notes;
   /// How often the host looked at this device's memory, or wrote to it, but for
   /// arguments, results and constants.
   int64_t looks = 0;

@@ -8,6 +8,14 @@ func.func @kind(%a: memref<4x4xf32>) -> i1 {
 
 // -----
 
+func.func @required_on_some(%a: memref<4x4xf32>) -> i1 {
+  // expected-error @+1 {{is "required", but asked for on GPUs with "tcgen05" alone; expected one of the two}}
+  %0 = spmd.library_call "product" ins(%a, %a : memref<4x4xf32>, memref<4x4xf32>) outs(%a : memref<4x4xf32>) dims [[[], [0], [1]], [[], [0], [1]], [[], [0], [1]]] numbers [0, 0] required tcgen05
+  return %0 : i1
+}
+
+// -----
+
 func.func @epilogue(%a: memref<4x4xf32>) -> i1 {
   // expected-error @+1 {{has epilogue ["tanh"], expected "bias", "relu" and "gelu"}}
   %0 = spmd.library_call "product" ins(%a, %a : memref<4x4xf32>, memref<4x4xf32>) outs(%a : memref<4x4xf32>) dims [[[], [0], [1]], [[], [0], [1]], [[], [0], [1]]] numbers [0, 0] epilogue ["tanh"]

@@ -19,6 +19,14 @@ func.func @on_tensors(%a: tensor<?x12xcomplex<f32>>, %e: tensor<?x12xcomplex<f32
   return %r, %done : tensor<?x12xcomplex<f32>>, i1
 }
 
+// CHECK-LABEL: func.func @on_some_gpus
+// CHECK: spmd.library_call "product" {{.*}} numbers [0, 0] tcgen05 tf32
+func.func @on_some_gpus(%a: memref<4x4xf32>, %c: memref<4x4xf32>) -> i1 {
+  %done = spmd.library_call "product" ins(%a, %a : memref<4x4xf32>, memref<4x4xf32>) outs(%c : memref<4x4xf32>)
+      dims [[[], [0], [1]], [[], [0], [1]], [[], [0], [1]]] numbers [0, 0] tcgen05 tf32
+  return %done : i1
+}
+
 // Where the mask lies is known when it runs.
 // CHECK-LABEL: func.func @attention
 // CHECK-SAME: %[[AT:[a-z0-9]*]]: index) -> i1

@@ -56,7 +56,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 ptx = Path(folder) / "kernels.ptx"
                 model = name if name.endswith(".mlir") else str(options.corpus / f"{name}.mlir")
-                command = [options.shard_translate, model, "--target=cuda", f"--arch={arch}", *options.flag,
+                command = [options.shard_translate, model, "--target=cuda", "--kernels=generated", f"--arch={arch}", *options.flag,
                            "--emit=ptx", "-o", str(ptx)]
                 subprocess.run(command, check=True)
                 said = subprocess.run([find_ptxas(), f"-arch={arch}", "-v", "-o", f"{folder}/kernels.cubin", str(ptx)],

@@ -6,7 +6,10 @@
 // Which products a library is asked for by choice, and by order; never else.
 // GENERATED-NOT: spmd.library_call
 // REMARK: LibraryCall
-// BAD: libraries are "best", expected "generated", "auto" or "library"
+// BAD: libraries are "best", expected "generated", "tcgen05", "auto" or "library"
+// Where GPUs with tcgen05 alone are to ask, it is for what tensor cores do.
+// RUN: shard-opt %s --spmd-form-gpu-kernels="libraries=tcgen05 tf32=true" | FileCheck %s --check-prefix=SOME
+// RUN: shard-opt %s --spmd-form-gpu-kernels="libraries=auto tf32=true" | FileCheck %s --check-prefix=TF32
 
 #lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
@@ -33,6 +36,58 @@ func.func @large(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<25
       ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
     %0 = arith.mulf %x, %y : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// 16-bit factors; what may be rounded to tf32 once, and what is three products of it, which no library has.
+// CHECK-LABEL: func.func @of_16_bits
+// CHECK: spmd.library_call "product" {{.*}} numbers [1, 0]{{$}}
+// SOME-LABEL: func.func @large
+// SOME-NOT: spmd.library_call
+// SOME-LABEL: func.func @of_16_bits
+// SOME: %[[DONE:.*]] = spmd.library_call "product" {{.*}} numbers [1, 0] tcgen05{{$}}
+// SOME: scf.if %[[DONE]] {
+// SOME: } else {
+// SOME: gpu.launch
+func.func @of_16_bits(%a: memref<256x512xbf16>, %b: memref<512x256xbf16>, %c: memref<256x256xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<256x512xbf16>, memref<512x256xbf16>) outs(%c : memref<256x256xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %o: f32):
+    %wx = arith.extf %x : bf16 to f32
+    %wy = arith.extf %y : bf16 to f32
+    %0 = arith.mulf %wx, %wy : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+// SOME-LABEL: func.func @rounded_once
+// SOME: spmd.library_call "product" {{.*}} numbers [1, 0] tcgen05 tf32
+// TF32-LABEL: func.func @rounded_once
+// TF32: spmd.library_call "product" {{.*}} numbers [1, 0] tf32
+func.func @rounded_once(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<256x256xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y {spmd.tensor_float = "default"} : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+// SOME-LABEL: func.func @of_three
+// SOME-NOT: spmd.library_call
+// TF32-LABEL: func.func @of_three
+// TF32-NOT: spmd.library_call
+// TF32-LABEL: func.func @small
+func.func @of_three(%a: memref<256x512xf32>, %b: memref<512x256xf32>, %c: memref<256x256xf32>) {
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : memref<256x512xf32>, memref<512x256xf32>) outs(%c : memref<256x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %0 = arith.mulf %x, %y {spmd.tensor_float = "high"} : f32
     %1 = arith.addf %o, %0 : f32
     linalg.yield %1 : f32
   }

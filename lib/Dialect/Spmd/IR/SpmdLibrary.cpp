@@ -68,6 +68,9 @@ LogicalResult LibraryCallOp::verify() {
                          << ", expected \"bias\", \"relu\" and \"gelu\"";
   if (getEpilogueCode() != 0 && getKind() != "product")
     return emitOpError() << "has an epilogue, which only products have";
+  if (getRequired() && getTcgen05())
+    return emitOpError() << "is \"required\", but asked for on GPUs with "
+                            "\"tcgen05\" alone; expected one of the two";
   SmallVector<Value> operands = getShapedOperands();
   bool isAttention = getKind() == "attention";
   size_t numInputs = getKind() == "transform"               ? 1

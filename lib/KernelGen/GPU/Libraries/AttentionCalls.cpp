@@ -446,7 +446,7 @@ bool AttentionCall::emit(LibraryUse use) {
     if (ShapedType::isDynamic(sizeOf(dim)) || sizeOf(dim) % 8 != 0 ||
         sizeOf(dim) > kMostFeatures)
       return false;
-  if (!splitBatch() || (use == LibraryUse::Auto && !isWorthIt()))
+  if (!splitBatch() || (use != LibraryUse::Library && !isWorthIt()))
     return false;
 
   SmallVector<unsigned> rowDims(outer);
@@ -468,6 +468,7 @@ bool AttentionCall::emit(LibraryUse use) {
   SmallVector<Value> at;
   if (score->last)
     at.push_back(offsetOf(*score->last));
+  LibraryWish wish = wishOf(b, use);
   auto call = spmd::LibraryCallOp::create(
       b, loc, Type(), b.getI1Type(), b.getStringAttr("attention"),
       ValueRange{op.getQuery(), op.getKey(), op.getValue()},
@@ -475,7 +476,7 @@ bool AttentionCall::emit(LibraryUse use) {
       b.getDenseI64ArrayAttr(
           {llvm::bit_cast<int64_t>(score->scale),
            score->last ? SHARDRT_CALL_CAUSAL : SHARDRT_CALL_FULL}),
-      ArrayAttr(), use == LibraryUse::Library ? b.getUnitAttr() : UnitAttr());
+      ArrayAttr(), wish.required, wish.tcgen05, UnitAttr());
   remark::passed(loc,
                  remark::RemarkOpts::name("LibraryCall").category("kernels"))
       << remark::metric("Kind", "attention")
@@ -488,6 +489,8 @@ bool AttentionCall::emit(LibraryUse use) {
   return true;
 }
 
-bool gpukernels::callLibrary(PairStepOp op, LibraryUse use) {
+bool gpukernels::callLibrary(PairStepOp op, LibraryUse use, bool shortWeights) {
+  if (use == LibraryUse::OnTcgen05 && !shortWeights)
+    return false;
   return AttentionCall(op).emit(use);
 }

@@ -61,7 +61,7 @@ public:
 private:
   bool describeProduct();
   bool describeConvolution();
-  bool isWorthIt() const;
+  bool isWorthIt(LibraryUse use) const;
   /// The memref's dims that are `dims` together.
   std::optional<SmallVector<int64_t>> groupOf(const View &view,
                                               ArrayRef<unsigned> dims) const;
@@ -124,6 +124,12 @@ gpukernels::groupsAttr(OpBuilder &b,
         }));
   };
   return b.getArrayAttr(llvm::map_to_vector(groups, ofOne));
+}
+
+LibraryWish gpukernels::wishOf(OpBuilder &b, LibraryUse use) {
+  UnitAttr yes = b.getUnitAttr();
+  return {use == LibraryUse::Library ? yes : UnitAttr(),
+          use == LibraryUse::OnTcgen05 ? yes : UnitAttr()};
 }
 
 static View viewOf(linalg::GenericOp op, OpOperand &operand) {
@@ -449,7 +455,15 @@ bool Description::describeConvolution() {
   return true;
 }
 
-bool Description::isWorthIt() const {
+bool Description::isWorthIt(LibraryUse use) const {
+  // No library has three products of tf32, and one of f32 takes longer.
+  if (product.tensorTerms == 3)
+    return false;
+  // Other instructions of tensor cores make no difference to the rest.
+  bool onTensorCores =
+      product.element.getIntOrFloatBitWidth() == 16 || product.tensorTerms == 1;
+  if (use == LibraryUse::OnTcgen05 && !onTensorCores)
+    return false;
   if (kind == "convolution")
     return channels >= kManyChannels;
   int64_t depth =
@@ -479,7 +493,7 @@ std::optional<LibraryPlan> Description::emit(LibraryUse use) {
     return std::nullopt;
   if (!describeProduct() && !describeConvolution())
     return std::nullopt;
-  if (use == LibraryUse::Auto && !isWorthIt())
+  if (use != LibraryUse::Library && !isWorthIt(use))
     return std::nullopt;
   OpBuilder b(op);
   SmallVector<Value> inputs;
@@ -487,13 +501,14 @@ std::optional<LibraryPlan> Description::emit(LibraryUse use) {
     inputs.push_back(view.memref);
   SmallVector<StringRef> steps = epilogue.names();
   ArrayAttr named = steps.empty() ? ArrayAttr() : b.getStrArrayAttr(steps);
+  LibraryWish wish = wishOf(b, use);
   LibraryPlan plan;
   plan.takesBehind = epilogue.taken;
   plan.call = spmd::LibraryCallOp::create(
       b, op.getLoc(), Type(), b.getI1Type(), b.getStringAttr(kind), inputs,
       result.memref, ValueRange(), groupsAttr(b, groups),
-      b.getDenseI64ArrayAttr(numbers), named,
-      use == LibraryUse::Library ? b.getUnitAttr() : UnitAttr());
+      b.getDenseI64ArrayAttr(numbers), named, wish.required, wish.tcgen05,
+      product.tensorTerms == 1 ? b.getUnitAttr() : UnitAttr());
   remark::passed(op.getLoc(),
                  remark::RemarkOpts::name("LibraryCall").category("kernels"))
       << remark::metric("Kind", kind)

@@ -29,8 +29,16 @@ std::optional<LibraryPlan> callLibrary(linalg::GenericOp op,
 
 /// Lets a library do a step of attention, whose results are then taken into the
 /// state, and moves the step into the other branch; false where no library can,
-/// or `use` says that it is not worth it.
-bool callLibrary(spmd::PairStepOp op, LibraryUse use);
+/// or `use` says that it is not worth it. A library rounds weights to 16 bits:
+/// unless our kernels may as well (`shortWeights`), it is never a default.
+bool callLibrary(spmd::PairStepOp op, LibraryUse use, bool shortWeights);
+
+/// What a call says of when the library is asked: it is `required`, or asked by
+/// GPUs with `tcgen05` alone.
+struct LibraryWish {
+  UnitAttr required, tcgen05;
+};
+LibraryWish wishOf(OpBuilder &b, LibraryUse use);
 
 /// Whether dims of `type` lie one behind the other, the last one innermost, as
 /// far as that is known.

@@ -1,9 +1,10 @@
 //===- CublasLt.cpp - Matrix products by cuBLASLt -------------------------===//
 //
 // Its matrices stand column by column. A row-major result is the transpose of
-// one that does: then the factors change places. f32 stays f32 (Compute32F lets
-// nothing be rounded to tf32), and parts of a depth are added in the type that
-// is computed in, so that 16-bit results are rounded once.
+// one that does: then the factors change places. f32 stays f32 unless the call
+// lets it be rounded to tf32 (Compute32F lets nothing be), and parts of a depth
+// are added in the type that is computed in, so that 16-bit results are rounded
+// once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -155,8 +156,10 @@ bool Products::prepare(const Call &call, Plan &plan, std::string &why) {
   if (!handle && !check(library.create(&handle), "starting", why))
     return false;
   bool isDouble = d->type == R64F;
-  if (!check(library.descCreate(&plan.desc, isDouble ? Compute64F : Compute32F,
-                                isDouble ? R64F : R32F),
+  int compute = isDouble                                      ? Compute64F
+                : call.tf32 && first.type == ElementType::F32 ? Compute32FTF32
+                                                              : Compute32F;
+  if (!check(library.descCreate(&plan.desc, compute, isDouble ? R64F : R32F),
              "describing a product", why))
     return false;
   auto set = [&](int attribute, auto value) {

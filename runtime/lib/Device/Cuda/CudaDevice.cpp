@@ -56,6 +56,7 @@ public:
     return check(driver.ctxSetCurrent(context), "entering its context");
   }
   void *stream() override { return work; }
+  int capability() const override { return number; }
   bool isSameAs(const Device &other) const override {
     return static_cast<const CudaDevice &>(other).context == context;
   }
@@ -147,7 +148,7 @@ private:
   int multiprocessors = 1;
   int64_t last = -1;
   std::string name;
-  int capability = 0; ///< 90 for sm_90
+  int number = 0; ///< 90 for sm_90
 };
 } // namespace
 
@@ -200,10 +201,10 @@ bool CudaDevice::open(int ordinal) {
                                        device),
              "asking for its multiprocessors"))
     return false;
-  capability = 10 * major + minor;
-  if (capability < 80)
+  number = 10 * major + minor;
+  if (number < 80)
     return fail(SHARDRT_UNSUPPORTED, "CUDA device '" + name + "' is sm_" +
-                                         std::to_string(capability) +
+                                         std::to_string(number) +
                                          "; kernels are for sm_80 and later");
   if (!check(driver.primaryCtxRetain(&context, device), "making its context") ||
       !enter() ||
@@ -288,7 +289,7 @@ bool CudaDevice::load() {
 
 bool CudaDevice::refuse(Result result, std::optional<Result> portable,
                         std::string log) {
-  std::string arch = "sm_" + std::to_string(capability);
+  std::string arch = "sm_" + std::to_string(number);
   std::string text = "CUDA device '" + name + "' (" + arch +
                      ", driver for CUDA " + driver.version() +
                      ") cannot load the program's kernels, which ";

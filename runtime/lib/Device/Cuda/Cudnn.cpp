@@ -98,7 +98,8 @@ void Convolutions::prepare(const Call &call, GraphPlan &plan) {
   std::vector<void *> operations{op.handle};
   for (Descriptor *each : {&convolution, &x, &w, &y, &op})
     plan.parts.push_back(std::move(*each));
-  choose(operations, call.operands[0].type, plan);
+  choose(operations, call.tf32 || call.operands[0].type != ElementType::F32,
+         plan);
 }
 
 Outcome Convolutions::run(const Call &call, std::string &why) {

@@ -200,7 +200,7 @@ void Attention::prepare(const Call &call, GraphPlan &plan) {
   graph.reduce(ReduceAdd, powers, sum);
   graph.pointwise(PointwiseDiv, Float, powers, sum, nullptr, weights);
   graph.product(weights, asItIs(value, Value), asItIs(out, Out));
-  choose(graph.operations, query.type, plan);
+  choose(graph.operations, /*onTensorCores=*/true, plan);
 }
 
 /// Whether sizes, types and layouts are such that cuDNN may be asked.

@@ -39,7 +39,7 @@ bool GraphProvider::start(std::string &why) {
   return handle || check(library.create(&handle), "starting", why);
 }
 
-bool GraphProvider::mayUse(void *config, ElementType type) {
+bool GraphProvider::mayUse(void *config, bool onTensorCores) {
   // The configuration's engine is copied into a descriptor of ours.
   Descriptor engine(library, Engine);
   int64_t count = 0;
@@ -51,8 +51,8 @@ bool GraphProvider::mayUse(void *config, ElementType type) {
                   notes) != 0)
     return false;
   for (int64_t i = 0; i < count && i < NoteCount; ++i) {
-    if (notes[i] == NoteTensorCore && type == ElementType::F32)
-      return false; // by tf32
+    if (notes[i] == NoteTensorCore && !onTensorCores)
+      return false;
     if (notes[i] == NoteDownConvert || notes[i] == NoteReducedReduction ||
         notes[i] == NoteNondeterministic || notes[i] == NoteFft ||
         (notes[i] >= NoteWinograd && notes[i] <= NoteWinogradLast))
@@ -62,7 +62,7 @@ bool GraphProvider::mayUse(void *config, ElementType type) {
 }
 
 bool GraphProvider::configure(const Descriptor &graph, int mode,
-                              ElementType type, GraphPlan &plan) {
+                              bool onTensorCores, GraphPlan &plan) {
   Descriptor heuristics(library, Heuristics);
   heuristics.set(HeuristicsGraph, graph)
       .set(HeuristicsMode, TypeHeuristicsMode, mode)
@@ -83,7 +83,7 @@ bool GraphProvider::configure(const Descriptor &graph, int mode,
                   &found, handles.data()) != 0)
     return false;
   for (int64_t i = 0; i < found && i < most; ++i) {
-    if (!mayUse(handles[i], type))
+    if (!mayUse(handles[i], onTensorCores))
       continue;
     Descriptor candidate(library, dnn::Plan);
     candidate.set(PlanHandle, TypeHandle, handle)
@@ -104,7 +104,7 @@ bool GraphProvider::configure(const Descriptor &graph, int mode,
 }
 
 void GraphProvider::choose(const std::vector<void *> &operations,
-                           ElementType type, GraphPlan &plan) {
+                           bool onTensorCores, GraphPlan &plan) {
   Descriptor graph(library, Graph);
   graph.set(GraphHandle, TypeHandle, handle)
       .set(GraphOperations, TypeDescriptor,
@@ -114,8 +114,8 @@ void GraphProvider::choose(const std::vector<void *> &operations,
   bool isWhole = graph.status == 0;
   for (const Descriptor &part : plan.parts)
     isWhole &= part.status == 0;
-  if (isWhole && !configure(graph, HeuristicsA, type, plan))
-    configure(graph, HeuristicsFallback, type, plan);
+  if (isWhole && !configure(graph, HeuristicsA, onTensorCores, plan))
+    configure(graph, HeuristicsFallback, onTensorCores, plan);
   plan.parts.push_back(std::move(graph));
 }
 

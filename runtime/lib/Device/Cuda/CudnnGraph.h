@@ -77,8 +77,8 @@ public:
 protected:
   /// Makes a graph of `operations`, which are among `plan.parts` with all that
   /// they name, and plans it; not offered where cuDNN refused any of these.
-  /// `type` is that of what is multiplied.
-  void choose(const std::vector<void *> &operations, ElementType type,
+  /// Tensor cores round f32 to tf32: they are used only if `onTensorCores`.
+  void choose(const std::vector<void *> &operations, bool onTensorCores,
               GraphPlan &plan);
   /// The plan that is kept for `key`, or a new one that `fill` fills in; null
   /// where there are too many, or cuDNN does not start.
@@ -107,9 +107,9 @@ private:
   bool start(std::string &why);
   bool check(Status status, const char *what, std::string &why);
   /// The first configuration of `graph` that may be used.
-  bool configure(const Descriptor &graph, int mode, ElementType type,
+  bool configure(const Descriptor &graph, int mode, bool onTensorCores,
                  GraphPlan &plan);
-  bool mayUse(void *config, ElementType type);
+  bool mayUse(void *config, bool onTensorCores);
 
   void *handle = nullptr;
   std::map<std::vector<int64_t>, GraphPlan> plans;

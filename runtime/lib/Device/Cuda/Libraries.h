@@ -31,6 +31,7 @@ enum : int {
   R16F = 2,
   R16BF = 14, // cudaDataType_t
   Compute32F = 68,
+  Compute32FTF32 = 77,
   Compute64F = 70, // cublasComputeType_t
   OpN = 0,
   OpT = 1, // cublasOperation_t

@@ -2,6 +2,7 @@
 
 #include "Device/Cuda/LibraryCalls.h"
 #include <algorithm>
+#include <utility>
 
 using namespace shardrt;
 using namespace shardrt::libraries;
@@ -46,7 +47,8 @@ void *Workspace::get(int64_t asked) {
 /// Reads `words`; false if no compiler of this version wrote them.
 static bool read(const int64_t *words, Call &call) {
   call.kind = words[SHARDRT_CALL_KIND];
-  call.epilogue = words[SHARDRT_CALL_EPILOGUE];
+  call.epilogue = words[SHARDRT_CALL_EPILOGUE] & ~SHARDRT_CALL_TF32;
+  call.tf32 = words[SHARDRT_CALL_EPILOGUE] & SHARDRT_CALL_TF32;
   call.numOperands = words[SHARDRT_CALL_OPERANDS];
   if (call.kind < SHARDRT_CALL_PRODUCT || call.kind > SHARDRT_CALL_ATTENTION ||
       call.numOperands < 2 || call.numOperands > SHARDRT_CALL_MOST_OPERANDS)
@@ -122,10 +124,20 @@ LibraryCalls::Use &LibraryCalls::use(int64_t kind) {
   return use;
 }
 
+/// Those of capability 10 and 11 do. An emulated device is of the kind that the
+/// program is made for, which asks nobody else.
+static bool hasTcgen05(const Device &device) {
+  return device.isEmulated() ||
+         (device.capability() >= 100 && device.capability() < 120);
+}
+
 int LibraryCalls::run(int64_t *words, const char *location,
                       std::string &error) {
-  bool required = words[SHARDRT_CALL_DONE] != 0;
+  int64_t wish = words[SHARDRT_CALL_DONE];
+  bool required = wish == SHARDRT_CALL_REQUIRED;
   words[SHARDRT_CALL_DONE] = 0;
+  if (wish == SHARDRT_CALL_ON_TCGEN05 && !hasTcgen05(device))
+    return SHARDRT_OK;
   std::string at =
       location && *location ? " (" + std::string(location) + ")" : "";
   Call call;
@@ -137,6 +149,11 @@ int LibraryCalls::run(int64_t *words, const char *location,
   if (!found.provider) {
     if (!required) {
       note(call, location, /*done=*/false);
+      if (wish == SHARDRT_CALL_ON_TCGEN05 && !std::exchange(found.isSaid, true))
+        lacks +=
+            found.absent +
+            ": kernels without tcgen05 do its work, which reach a fraction "
+            "of what this GPU can\n";
       return SHARDRT_OK;
     }
     error = describe(call) + at + ": " + found.absent;

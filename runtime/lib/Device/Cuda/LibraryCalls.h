@@ -34,6 +34,7 @@ struct Operand {
 
 struct Call {
   int64_t kind = 0, epilogue = 0;
+  bool tf32 = false; ///< factors of f32 may be rounded to it
   std::array<int64_t, SHARDRT_CALL_HEAD - SHARDRT_CALL_NUMBERS> numbers{};
   std::array<Operand, SHARDRT_CALL_MOST_OPERANDS> operands;
   int64_t numOperands = 0;
@@ -94,10 +95,13 @@ public:
   int run(int64_t *words, const char *location, std::string &error);
   /// What was asked for, a line for each place in the program.
   const char *asked() const { return lines.c_str(); }
+  /// Which libraries are not there on a device whose kernels stand far behind
+  /// them, a line each.
+  const std::string &lacking() const { return lacks; }
 
 private:
   struct Use {
-    bool tried = false;
+    bool tried = false, isSaid = false;
     std::unique_ptr<Provider> provider;
     std::string absent;
   };
@@ -108,7 +112,7 @@ private:
   Device &device;
   Workspace workspace;
   std::set<const char *> places;
-  std::string lines;
+  std::string lines, lacks;
   std::array<Use, 4> uses; ///< by kind; they go before the workspace
 };
 

@@ -9,7 +9,8 @@ def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, Decl
   let description = [{
     Once communication is lowered: of `inputs` into `inits`, which are overwritten (`product` may add to it, where the first of `numbers` is 1). `done` is
     false, and `inits` undefined, where the library is not there or does not take such operands: the program then does it
-    itself. With `required` it is an error that the library is not there. `kind` is `product`, `convolution`,
+    itself. With `required` it is an error that the library is not there; with `tcgen05` GPUs alone ask it that have these instructions, for which
+    there are no kernels. With `tf32` factors of f32 may be rounded to tf32. `kind` is `product`, `convolution`,
     `transform` or `attention`; shardrt/LibraryCall.h says which dims operands have and what `numbers` are; `at` are more of these, known when it runs. `dims` lists, for each operand and each of these
     dims, the operand's own, outermost first, which lie one behind the other in memory; none: one element.
     `epilogue` is done to a product before it is stored: `bias` (the input behind the factors), `relu`, `gelu`.
@@ -21,11 +22,13 @@ def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, Decl
     A result on tensors stands for the one init.
   }];
   let arguments = (ins StrAttr:$kind, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits, Variadic<Index>:$at, ArrayAttr:$dims,
-                       DenseI64ArrayAttr:$numbers, OptionalAttr<StrArrayAttr>:$epilogue, UnitAttr:$required);
+                       DenseI64ArrayAttr:$numbers, OptionalAttr<StrArrayAttr>:$epilogue, UnitAttr:$required,
+                       UnitAttr:$tcgen05, UnitAttr:$tf32);
   let results = (outs Optional<AnyRankedTensor>:$result, I1:$done);
   let assemblyFormat = [{
     $kind `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $inits `:` type($inits) `)` `dims` $dims
-    `numbers` $numbers (`at` `(` $at^ `)`)? (`epilogue` $epilogue^)? (`required` $required^)? attr-dict (`:` type($result)^)?
+    `numbers` $numbers (`at` `(` $at^ `)`)? (`epilogue` $epilogue^)? (`required` $required^)? (`tcgen05` $tcgen05^)?
+    (`tf32` $tf32^)? attr-dict (`:` type($result)^)?
   }];
   let extraClassDeclaration = [{
     /// Inputs, then inits.
