@@ -291,7 +291,8 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
       return module.emitError() << llvm::toString(resources.takeError());
     cubins.push_back({arch.str(), std::move(cubin)});
     if (arch == kDefaultArch)
-      portable = std::move(*ptx);
+      portable = *ptx;
+    image.texts.push_back(std::move(*ptx));
   }
   if (kind == DeviceImageKind::Cubin) {
     image.bytes = std::move(cubins.front().second);
@@ -302,14 +303,14 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
     FailureOr<std::string> ptx = emitPtx(kernels, kDefaultArch, toolkit);
     if (failed(ptx))
       return failure();
-    portable = std::move(*ptx);
+    portable = *ptx;
+    image.texts.push_back(std::move(*ptx));
   }
   llvm::Expected<std::string> fatbin =
       packFatbin(toolkit, portable, kDefaultArch, cubins);
   if (!fatbin)
     return module.emitError() << llvm::toString(fatbin.takeError());
   image.bytes = std::move(*fatbin);
-  image.portable = std::move(portable);
   image.toolkit = versionOf(toolkit);
   return image;
 }
@@ -331,8 +332,12 @@ void shardc::embedDeviceImage(ModuleOp module, const DeviceImage &image) {
     data.setAlignment(64);
   };
   embed("shardc_device_image", image.bytes);
-  if (!image.portable.empty())
-    embed("shardc_device_ptx", image.portable);
+  // One behind the other, each ended by a NUL, the last by another.
+  std::string texts;
+  for (const std::string &text : image.texts)
+    texts += text + '\0';
+  if (!texts.empty())
+    embed("shardc_device_ptx", texts);
   LLVM::GlobalOp::create(builder, loc, builder.getI64Type(),
                          /*isConstant=*/true, LLVM::Linkage::External,
                          "shardc_device_image_length",

@@ -439,7 +439,7 @@ TEST(CudaImages, PtxIsTakenWhereTheDriverRefusesTheFatbin) {
     code->kernels = {{1, "write", "model.py:12"}};
     code->image = fatbin;
     code->imageBytes = sizeof(fatbin);
-    code->ptx = reinterpret_cast<const char *>(ptx);
+    code->texts = {{"sm_80", reinterpret_cast<const char *>(ptx)}};
     TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
                     std::move(code));
     int status = world.run([](shardrt_context *ctx) -> int {
@@ -458,6 +458,78 @@ TEST(CudaImages, PtxIsTakenWhereTheDriverRefusesTheFatbin) {
   }
 }
 
+// The one of this GPU's own features; else the newest that it takes. What is
+// lost is said.
+TEST(CudaImages, PtxOfTheSameFeaturesIsTaken) {
+  static const fake_kernel plain[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  static const fake_kernel own[] = {
+      {"write", writeKernel}, {"compare", compareKernel}, {nullptr, nullptr}};
+  Setting refuse("FAKE_CUDA_REFUSE_FATBIN", "222");
+  auto notesOn = [&](const char *capability,
+                     std::vector<const char *> targets) -> std::string {
+    Setting gpu("FAKE_CUDA_CAPABILITY", capability);
+    auto code = deviceFor(Way::CudaDirect);
+    code->kernels = {
+        {1, "write", ""},
+        {1, "compare", "", 0, 0, DeviceCode::OfSomeGpus},
+    };
+    code->image = fatbin;
+    code->imageBytes = sizeof(fatbin);
+    code->archs = "sm_80, sm_90a, sm_100a";
+    code->toolkit = "13.0";
+    for (std::string target : targets)
+      code->texts.push_back({target, reinterpret_cast<const char *>(
+                                         target == "sm_90a" ? own : plain)});
+    TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
+                    std::move(code));
+    return shardrt_world_notes(world.world, 0);
+  };
+  const std::string refused =
+      "refuses what CUDA 13.0 assembled (CUDA_ERROR_UNSUPPORTED_PTX_VERSION) "
+      "and takes the PTX for ";
+  EXPECT_EQ(notesOn("90", {"sm_80", "sm_100a", "sm_90a"}),
+            "CUDA device 'fake 0' (sm_90): its driver, for CUDA 12.4, " +
+                refused +
+                "sm_90a in its place: no kernel is lost; update the driver\n");
+  std::string lost =
+      " in its place: 1 of 2 kernels, which are for one GPU, are "
+      "not in it: others do their work, more slowly; update the "
+      "driver\n";
+  EXPECT_EQ(notesOn("90", {"sm_100a", "sm_80"}),
+            "CUDA device 'fake 0' (sm_90): its driver, for CUDA 12.4, " +
+                refused + "sm_80" + lost);
+  EXPECT_EQ(notesOn("86", {"sm_80", "sm_90a", "sm_90"}),
+            "CUDA device 'fake 0' (sm_86): its driver, for CUDA 12.4, " +
+                refused + "sm_80" + lost);
+  EXPECT_EQ(notesOn("89", {"sm_80", "sm_86"}).find("sm_86 in its place"),
+            notesOn("89", {"sm_86", "sm_80"}).find("sm_86 in its place"));
+}
+
+TEST(CudaImages, WhatIsNotForThisGpuIsSaid) {
+  static const fake_kernel image[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  auto notesOn = [&](const char *capability) -> std::string {
+    Setting gpu("FAKE_CUDA_CAPABILITY", capability);
+    auto code = deviceFor(Way::CudaDirect);
+    code->kernels = {{1, "write", ""}};
+    code->image = image;
+    code->imageBytes = sizeof(image);
+    code->archs = "sm_80";
+    TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
+                    std::move(code));
+    return shardrt_world_notes(world.world, 0);
+  };
+  EXPECT_EQ(notesOn("90"),
+            "CUDA device 'fake 0' is sm_90, kernels are for sm_80 and use a "
+            "part of what it can; compile with --arch=sm_90a\n");
+  EXPECT_EQ(notesOn("100"),
+            "CUDA device 'fake 0' is sm_100, kernels are for sm_80 and use a "
+            "part of what it can; compile with --arch=sm_100a\n");
+  for (const char *capability : {"80", "86", "89", "120"})
+    EXPECT_EQ(notesOn(capability), "");
+}
+
 TEST(CudaImages, WhereThePtxIsRefusedAsWellBothVersionsAreNamed) {
   Setting refuse("FAKE_CUDA_REFUSE", "222");
   auto code = std::make_unique<DeviceCode>();
@@ -465,7 +537,7 @@ TEST(CudaImages, WhereThePtxIsRefusedAsWellBothVersionsAreNamed) {
   code->imageBytes = sizeof(fatbin);
   code->archs = "sm_80, sm_90a";
   code->toolkit = "13.0";
-  code->ptx = "//\n.version 7.0\n.target sm_80\n";
+  code->texts = {{"sm_80", "//\n.version 7.0\n.target sm_80\n"}};
   EXPECT_EQ(refusalOf(std::move(code)),
             "rank 0: CUDA device 'fake 0' (sm_90, driver for CUDA 12.4) cannot "
             "load the program's kernels, which CUDA 13.0 assembled for sm_80, "

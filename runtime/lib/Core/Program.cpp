@@ -111,6 +111,17 @@ static std::string archField(const std::string &metadata,
   return field;
 }
 
+/// "sm_90a" of PTX that says `.target sm_90a`.
+static std::string targetOf(std::string_view ptx) {
+  constexpr std::string_view key = ".target ";
+  size_t begin = ptx.find(key);
+  if (begin == std::string_view::npos)
+    return {};
+  begin += key.size();
+  return std::string(
+      ptx.substr(begin, ptx.find_first_of(", \n", begin) - begin));
+}
+
 /// Reads what the artifact says about kernels, if it has any; an error, or an
 /// empty string.
 static std::string readKernels(Program &program, const FindSymbol &symbol) {
@@ -146,7 +157,9 @@ static std::string readKernels(Program &program, const FindSymbol &symbol) {
   code->image = symbol("shardc_device_image");
   code->archs = archField(program.metadata, ";cuda:");
   code->toolkit = archField(program.metadata, ";toolkit:");
-  code->ptx = static_cast<const char *>(symbol("shardc_device_ptx"));
+  if (auto *text = static_cast<const char *>(symbol("shardc_device_ptx")))
+    for (; *text; text += std::strlen(text) + 1)
+      code->texts.push_back({targetOf(text), text});
   if (auto *bytes =
           static_cast<const int64_t *>(symbol("shardc_device_image_length")))
     code->imageBytes = *bytes;

@@ -4,6 +4,7 @@
 #include "Device/Cuda/CudaDevice.h"
 #include "Device/Emulated/EmulatedDevice.h"
 #include <algorithm>
+#include <cstdlib>
 
 using namespace shardrt;
 
@@ -16,6 +17,15 @@ std::string DeviceCode::describe(int64_t kernel) const {
   if (*kernels[kernel].location)
     text += " (" + std::string(kernels[kernel].location) + ")";
   return text;
+}
+
+bool DeviceCode::Ptx::suits(int capability) const {
+  int number = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
+  char features = target.empty() ? '\0' : target.back();
+  return features == 'a' ? number == capability
+         : features == 'f'
+             ? number <= capability && number / 10 == capability / 10
+             : number <= capability;
 }
 
 std::unique_ptr<Device> shardrt::openDevice(const DeviceCode &code,

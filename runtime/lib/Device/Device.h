@@ -50,9 +50,17 @@ struct DeviceCode {
   std::string archs; ///< what the image is for: "sm_80, sm_90a"; may be empty
   /// The CUDA that assembled it, "13.0"; empty where nobody did, or says so.
   std::string toolkit;
-  /// The same kernels as PTX (ended by NUL), for drivers that cannot load the
-  /// image; NULL where it is PTX itself.
-  const char *ptx = nullptr;
+  /// The same kernels as PTX, for drivers that cannot load the image; none
+  /// where it is PTX itself.
+  struct Ptx {
+    std::string target;         ///< "sm_90a"
+    const char *text = nullptr; ///< ended by NUL
+    /// Whether a GPU of `capability` takes it: code of a GPU's own features
+    /// ("a") is for that one, of a family ("f") for later ones of the same
+    /// number of tens, other code for all later ones.
+    bool suits(int capability) const;
+  };
+  std::vector<Ptx> texts;
   /// What devices loaded of it, by context: ranks that share a device share it.
   mutable std::mutex loading;
   mutable std::map<void *, std::weak_ptr<void>> loaded;

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -96,8 +97,15 @@ private:
   bool load();
   /// Lets the driver load an image; what it says on failure goes to `log`.
   Result tryImage(const void *image, std::string &log);
-  /// Why the driver loads neither the image nor, with `portable`, its PTX.
-  bool refuse(Result image, std::optional<Result> portable, std::string log);
+  /// Where the driver takes no image: loads the PTX that says most of what this
+  /// GPU has of what it takes, if it takes one. Otherwise `tried` and `last`
+  /// are the last of them and the driver's answer.
+  bool loadText(const DeviceCode::Ptx *&tried, Result &last, std::string &log);
+  /// Why the driver loads neither the image nor, if it was `tried`, its PTX.
+  bool refuse(Result image, const DeviceCode::Ptx *tried, Result last,
+              std::string log);
+  /// Notes what of the program's kernels is not for this GPU.
+  void noteLacks(Result image, const DeviceCode::Ptx *taken);
   /// Does what was recorded so far, and, to `keep` it, lets it be replayed.
   bool closeRecording(bool keep);
   /// Ends a recording that nobody wants.
@@ -271,12 +279,12 @@ bool CudaDevice::load() {
     // is older than who assembled the image may refuse it whole.
     std::string log;
     Result result = tryImage(code.image, log);
-    std::optional<Result> portable;
-    if (result != success && result != outOfMemory && code.ptx &&
-        (portable = tryImage(code.ptx, log)) == success)
-      result = success;
-    if (result != success)
-      return refuse(result, portable, std::move(log));
+    const DeviceCode::Ptx *tried = nullptr;
+    Result last = success;
+    if (result != success &&
+        (result == outOfMemory || !loadText(tried, last, log)))
+      return refuse(result, tried, last, std::move(log));
+    noteLacks(result, tried);
     const Driver &unloader = driver;
     // Whoever is last stands in the same context.
     kernels = std::shared_ptr<void>(
@@ -287,7 +295,59 @@ bool CudaDevice::load() {
   return true;
 }
 
-bool CudaDevice::refuse(Result result, std::optional<Result> portable,
+bool CudaDevice::loadText(const DeviceCode::Ptx *&tried, Result &last,
+                          std::string &log) {
+  std::vector<const DeviceCode::Ptx *> fit;
+  for (const DeviceCode::Ptx &text : code.texts)
+    if (text.suits(number))
+      fit.push_back(&text);
+  // "sm_100a" stands before "sm_100", and that before what is older.
+  auto rank = [](const DeviceCode::Ptx *text) {
+    return std::pair(std::atoi(text->target.c_str() + 3), text->target.size());
+  };
+  std::stable_sort(fit.begin(), fit.end(),
+                   [&](auto *a, auto *b) { return rank(a) > rank(b); });
+  for (const DeviceCode::Ptx *text : fit) {
+    tried = text;
+    if ((last = tryImage(text->text, log)) == success)
+      return true;
+  }
+  return false;
+}
+
+void CudaDevice::noteLacks(Result image, const DeviceCode::Ptx *taken) {
+  std::string arch = "sm_" + std::to_string(number);
+  int64_t absent = 0;
+  for (const DeviceCode::Kernel &kernel : code.kernels) {
+    FunctionHandle function = nullptr;
+    absent +=
+        (kernel.flags & DeviceCode::OfSomeGpus) &&
+        driver.moduleGetFunction(&function, module, kernel.name) != success;
+  }
+  std::string lost =
+      absent == 0 ? "no kernel is lost"
+                  : std::to_string(absent) + " of " +
+                        std::to_string(code.kernels.size()) +
+                        " kernels, which are for one GPU, are not in it: "
+                        "others do their work, more slowly";
+  if (taken)
+    notes += "CUDA device '" + name + "' (" + arch +
+             "): its driver, for CUDA " + driver.version() + ", refuses what " +
+             (code.toolkit.empty() ? "was" : "CUDA " + code.toolkit) +
+             " assembled (" + driver.nameOf(image) +
+             ") and takes the PTX for " + taken->target +
+             " in its place: " + lost + "; update the driver\n";
+  // Of GPUs that have kernels of their own, or libraries in their place.
+  bool hasOwn = number == 90 || (number >= 100 && number < 120);
+  if (hasOwn && !code.archs.empty() &&
+      code.archs.find(arch) == std::string::npos)
+    notes += "CUDA device '" + name + "' is " + arch + ", kernels are for " +
+             code.archs +
+             " and use a part of what it can; compile with --arch=" + arch +
+             "a\n";
+}
+
+bool CudaDevice::refuse(Result image, const DeviceCode::Ptx *tried, Result last,
                         std::string log) {
   std::string arch = "sm_" + std::to_string(number);
   std::string text = "CUDA device '" + name + "' (" + arch +
@@ -302,21 +362,21 @@ bool CudaDevice::refuse(Result result, std::optional<Result> portable,
                                   : "CUDA " + code.toolkit + " assembled") +
             " for " +
             (code.archs.empty() ? std::string("other GPUs") : code.archs);
-  text += ": " + driver.nameOf(result);
-  if (portable)
-    text += ", nor their " + needOf(code.ptx, 4096) + ": " +
-            driver.nameOf(*portable);
-  if (portable || result == unsupportedPtxVersion || result == invalidPtx ||
-      result == invalidImage)
+  text += ": " + driver.nameOf(image);
+  if (tried)
+    text +=
+        ", nor their " + needOf(tried->text, 4096) + ": " + driver.nameOf(last);
+  if (tried || image == unsupportedPtxVersion || image == invalidPtx ||
+      image == invalidImage)
     text += "; update the driver, or compile it " +
             std::string(need.empty() ? "" : "where ptxas is, ") +
             "with --arch=" + arch;
-  else if (result == noBinaryForGpu)
+  else if (image == noBinaryForGpu)
     text += "; compile it with --arch=" + arch;
   if (!log.empty())
     text += "\n" + log;
-  return fail((portable ? *portable : result) == outOfMemory ? SHARDRT_MEMORY
-                                                             : SHARDRT_ARTIFACT,
+  return fail((tried ? last : image) == outOfMemory ? SHARDRT_MEMORY
+                                                    : SHARDRT_ARTIFACT,
               std::move(text));
 }
 
