@@ -176,19 +176,6 @@ static std::string nameOf(gpu::LaunchOp launch, size_t number) {
   return (what + Twine("_") + Twine(number)).str();
 }
 
-/// What a kernel at `loc` is made from: "dot_general at model.py:12"; what of
-/// that is not known is left out.
-static std::string originOf(Location loc) {
-  auto [name, place] = namedOp(loc);
-  std::string origin = userLocation(place);
-  if (origin == "unknown")
-    origin.clear();
-  name = spmd::withoutDialect(name);
-  return name.empty()     ? origin
-         : origin.empty() ? name.str()
-                          : (name + " at " + origin).str();
-}
-
 /// Adds what a kernel at `loc` is made from: of one that several launches have
 /// become (spmd-merge-launches), the first few of these.
 static void noteOrigins(Location loc, SmallVectorImpl<std::string> &origins) {

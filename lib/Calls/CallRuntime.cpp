@@ -535,8 +535,10 @@ static void usePool(func::FuncOp function, Value context,
         sizes.push_back(arith::ConstantIntOp::create(builder, loc, size, 64));
       bytes = arith::MulIOp::create(builder, loc, bytes, sizes.back());
     }
+    Value origin = textConstant(builder, loc, op->getParentOfType<ModuleOp>(),
+                                originOf(loc));
     Value pointer =
-        entries.call(builder, loc, "shardrt_alloc", {context, bytes});
+        entries.call(builder, loc, "shardrt_alloc", {context, bytes, origin});
     alloc.replaceAllUsesWith(memrefAt(builder, loc, type, pointer, sizes));
     alloc.erase();
   });

@@ -3,7 +3,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
+#include "shardc/Support/UserLocation.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -76,6 +78,17 @@ Value shardc::pointerTo(OpBuilder &builder, Location loc, Value memref) {
   }
   return LLVM::IntToPtrOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+}
+
+std::string shardc::originOf(Location loc) {
+  auto [name, place] = namedOp(loc);
+  std::string origin = userLocation(place);
+  if (origin == "unknown")
+    origin.clear();
+  name = spmd::withoutDialect(name);
+  return name.empty()     ? origin
+         : origin.empty() ? name.str()
+                          : (name + " at " + origin).str();
 }
 
 Value shardc::textConstant(OpBuilder &builder, Location loc, ModuleOp module,

@@ -30,6 +30,10 @@ private:
 mlir::Value pointerTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value memref);
 
+/// What something at `loc` is made from: "dot_general at model.py:12"; what of
+/// that is not known is left out.
+std::string originOf(mlir::Location loc);
+
 /// `text` as a constant of the program, NUL-terminated.
 mlir::Value textConstant(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::ModuleOp module, llvm::StringRef text);

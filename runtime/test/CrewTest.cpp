@@ -603,7 +603,7 @@ TEST(Crew, PlacesHaveOneArenaForAllWorlds) {
     EXPECT_EQ(worlds.back()->run([&](shardrt_context *ctx) {
       void *arena = shardrt_arena(ctx, bytes / (1 + i));
       // Buffers of sizes that no other program asks for.
-      void *buffer = shardrt_alloc(ctx, 100'000 + 30'000 * i);
+      void *buffer = shardrt_alloc(ctx, 100'000 + 30'000 * i, "");
       std::lock_guard lock(mutex);
       arenas.insert(arena);
       EXPECT_NE(buffer, nullptr);

@@ -66,9 +66,9 @@ struct Program {
           // Fresh memory is -1. Buffers of results stay from step to step.
           void *counter = shardrt_stage_output(ctx, &outcome.steps[rank], 4);
           void *wrong = shardrt_stage_output(ctx, &outcome.wrong[rank], 4);
-          void *block = shardrt_alloc(ctx, 4 * n);
-          void *grown = shardrt_alloc(ctx, 4 * size);
-          void *sum = inPlace ? block : shardrt_alloc(ctx, 4 * n);
+          void *block = shardrt_alloc(ctx, 4 * n, "");
+          void *grown = shardrt_alloc(ctx, 4 * size, "");
+          void *sum = inPlace ? block : shardrt_alloc(ctx, 4 * n, "");
           auto number = [](void *p) { return reinterpret_cast<int64_t>(p); };
           auto launch = [&](int64_t kernel, std::vector<int64_t> arguments) {
             return shardrt_launch(ctx, kernel, 1, 1, 1, arguments.data(),
@@ -253,7 +253,8 @@ TEST(CudaGraphsOfRanks, DISABLED_HostCostOfARingStep) {
       [&](shardrt_context *ctx) -> int {
         int32_t unused;
         void *counter = shardrt_stage_output(ctx, &unused, 4);
-        void *block[2] = {shardrt_alloc(ctx, 16), shardrt_alloc(ctx, 16)};
+        void *block[2] = {shardrt_alloc(ctx, 16, ""),
+                          shardrt_alloc(ctx, 16, "")};
         auto number = [](void *p) { return reinterpret_cast<int64_t>(p); };
         for (int64_t i = 0; i < turns; ++i) {
           int64_t token = shardrt_exchange_start(ctx, 0, block[i % 2]);

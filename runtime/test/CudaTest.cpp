@@ -119,6 +119,12 @@ TEST_F(Cuda, OutOfMemory) {
   EXPECT_NE(said.find(" of 1000 are free, failed: CUDA_ERROR_OUT_OF_MEMORY"),
             std::string::npos)
       << said;
+  // The process is as good as before.
+  shardrt_world_destroy(world);
+  world = nullptr;
+  Setting more("FAKE_CUDA_MEMORY", "100000");
+  ASSERT_EQ(create(), SHARDRT_OK) << error;
+  EXPECT_EQ(run(), SHARDRT_OK) << shardrt_world_error(world);
 }
 
 TEST_F(Cuda, AFaultNamesTheKernelAndItsLine) {
@@ -176,10 +182,11 @@ int runInOrder() {
         int64_t rank = shardrt_rank(ctx);
         int64_t first = rank == 0 ? 0 : 4 * (rank - 1);
         int64_t size = rank == 1 ? 12 : 8;
-        auto *dst = static_cast<int32_t *>(shardrt_alloc(ctx, 4 * size));
-        auto *src = inPlace ? dst + 4 * rank - first
-                            : static_cast<int32_t *>(shardrt_alloc(ctx, 16));
-        auto *wrong = static_cast<int32_t *>(shardrt_alloc(ctx, 4));
+        auto *dst = static_cast<int32_t *>(shardrt_alloc(ctx, 4 * size, ""));
+        auto *src = inPlace
+                        ? dst + 4 * rank - first
+                        : static_cast<int32_t *>(shardrt_alloc(ctx, 16, ""));
+        auto *wrong = static_cast<int32_t *>(shardrt_alloc(ctx, 4, ""));
         int32_t zero = 0;
         ctx->device->upload(wrong, &zero, 4);
         auto launch = [&](int64_t kernel, std::vector<int64_t> arguments) {
@@ -195,7 +202,7 @@ int runInOrder() {
             int64_t token = shardrt_exchange_start(ctx, 0, from);
             // Work in between, in the destination, in memory of the pool and in
             // a buffer that the next exchange may have arrivals in.
-            void *between = shardrt_alloc(ctx, 16);
+            void *between = shardrt_alloc(ctx, 16, "");
             if (int s = launch(0, {number(between), 4, -1}))
               return s;
             if (int s = inPlace ? 0 : launch(0, {number(dst), size, -77}))
@@ -228,7 +235,7 @@ TEST(CudaDirect, CopiesThatAreGivenUpAreNotMadeLater) {
   EXPECT_EQ(world.run([](shardrt_context *ctx) {
     Device &device = *ctx->device;
     float first = 1, second = 2, got = 0;
-    void *there = shardrt_alloc(ctx, sizeof(float));
+    void *there = shardrt_alloc(ctx, sizeof(float), "");
     EXPECT_TRUE(device.upload(there, &first, sizeof(float)));
     // The driver's first answer is that the stream is busy, the second that it
     // is not.
@@ -323,7 +330,8 @@ Counted countSteps(int64_t steps, bool reads, bool fails = false) {
         int32_t value = 0;
         if (step++ == 0)
           ctx->device->upload(counter, &value, 4);
-        void *from = shardrt_alloc(ctx, 32), *to = shardrt_alloc(ctx, 32);
+        void *from = shardrt_alloc(ctx, 32, ""),
+             *to = shardrt_alloc(ctx, 32, "");
         int64_t arguments[] = {reinterpret_cast<int64_t>(counter), 1};
         int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 2);
         if (!s && reads)
@@ -376,24 +384,59 @@ TEST(CudaGraphs, AStepThatFailsWhileItIsRecordedLeavesNothing) {
   EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
 }
 
-TEST(CudaErrors, OutOfMemoryNamesWhatWasBefore) {
+// The op, the bytes, what was before, and who holds most; then the process goes
+// on.
+TEST(CudaErrors, OutOfMemoryNamesOpAndHolders) {
+  static const fake_kernel image[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  {
+    auto world = worldOf(image, sizeof(image));
+    int status = world->run([](shardrt_context *ctx) -> int {
+      void *buffer = shardrt_alloc(ctx, 64, "sort at model.py:3");
+      shardrt_alloc(ctx, 1000, "gather at model.py:5");
+      shardrt_alloc(ctx, 500, "gather at model.py:5");
+      shardrt_arena(ctx, 256);
+      int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 0};
+      if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
+        return s;
+      return shardrt_alloc(ctx, 1'000'000'000, "dot_general at model.py:7")
+                 ? SHARDRT_OK
+                 : SHARDRT_MEMORY;
+    });
+    EXPECT_EQ(status, SHARDRT_MEMORY);
+    EXPECT_EQ(
+        world->error(),
+        "rank 0: cannot get 1000000000 bytes for a buffer of dot_general at "
+        "model.py:7: CUDA device 'fake 0': getting 1000000000 bytes, where "
+        "99998180 of 100000000 are free, failed: CUDA_ERROR_OUT_OF_MEMORY "
+        "(last launch: kernel 'write' (model.py:12)); this rank holds 1500 "
+        "bytes in buffers of gather at model.py:5, 256 in its arena, 64 in "
+        "buffers of sort at model.py:3");
+  }
+  auto world = worldOf(image, sizeof(image));
+  EXPECT_EQ(world->run([](shardrt_context *ctx) -> int {
+    return shardrt_alloc(ctx, 64, "") ? SHARDRT_OK : SHARDRT_MEMORY;
+  }),
+            SHARDRT_OK)
+      << world->error();
+}
+
+// Buffers that nobody uses any more make room before anything is refused.
+TEST(CudaErrors, IdleBuffersMakeRoom) {
   static const fake_kernel image[] = {{"write", writeKernel},
                                       {nullptr, nullptr}};
   auto world = worldOf(image, sizeof(image));
-  int status = world->run([](shardrt_context *ctx) -> int {
-    void *buffer = shardrt_alloc(ctx, 64);
-    int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 0};
-    if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
-      return s;
-    return shardrt_alloc(ctx, 1'000'000'000) ? SHARDRT_OK : SHARDRT_MEMORY;
-  });
-  EXPECT_EQ(status, SHARDRT_MEMORY);
-  EXPECT_EQ(
-      world->error(),
-      "rank 0: cannot get 1000000000 bytes for a buffer: CUDA device 'fake "
-      "0': getting 1000000000 bytes, where 99999936 of 100000000 are free, "
-      "failed: CUDA_ERROR_OUT_OF_MEMORY (last launch: kernel 'write' "
-      "(model.py:12))");
+  EXPECT_EQ(world->run([](shardrt_context *ctx) -> int {
+    for (int64_t bytes : {40'000'000, 50'000'000, 95'000'000}) {
+      void *buffer = shardrt_alloc(ctx, bytes, "");
+      if (!buffer)
+        return SHARDRT_MEMORY;
+      shardrt_free(ctx, buffer);
+    }
+    return SHARDRT_OK;
+  }),
+            SHARDRT_OK)
+      << world->error();
 }
 
 /// What `device` says when a world is made whose kernels it has to load.
@@ -443,7 +486,7 @@ TEST(CudaImages, PtxIsTakenWhereTheDriverRefusesTheFatbin) {
     TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
                     std::move(code));
     int status = world.run([](shardrt_context *ctx) -> int {
-      void *buffer = shardrt_alloc(ctx, 64);
+      void *buffer = shardrt_alloc(ctx, 64, "");
       int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 40};
       int32_t last = 0;
       if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
@@ -576,7 +619,7 @@ TEST(CudaErrors, ACollectiveThatMeetsAFaultNamesItselfAndTheKernel) {
                     std::move(code));
     Setting fault("FAKE_CUDA_FAULT", "1");
     int status = world.run([](shardrt_context *ctx) -> int {
-      void *buffer = shardrt_alloc(ctx, 64);
+      void *buffer = shardrt_alloc(ctx, 64, "");
       int64_t arguments[] = {reinterpret_cast<int64_t>(buffer), 16, 0};
       if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 3))
         return s;

@@ -20,7 +20,7 @@ public:
       : ctx(ctx), host(const_cast<void *>(host)), bytes(bytes) {
     if (!ctx->device || !host)
       return;
-    data = shardrt_alloc(ctx, bytes);
+    data = shardrt_alloc(ctx, bytes, "");
     if (data && bytes > 0 && !ctx->device->upload(data, host, bytes))
       ctx->fail(ctx->device->status, ctx->device->error);
   }

@@ -63,7 +63,7 @@ int32_t choose(Image *image) {
   int status = runWith(
       image, {kernel("better", 0, DeviceCode::OfSomeGpus), kernel("other")},
       error, [&](shardrt_context *ctx) {
-        void *memory = shardrt_alloc(ctx, 256);
+        void *memory = shardrt_alloc(ctx, 256, "");
         ctx->device->upload(memory, &value, 4);
         auto at = static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory));
         int64_t better[] = {at, 1}, other[] = {at, 10};
@@ -105,7 +105,8 @@ std::string describe(std::array<int64_t, SHARDRT_MAP_WORDS> words,
   Image image[] = {{"look", look}, {nullptr, nullptr}};
   std::string error;
   runWith(image, {kernel("look", 1)}, error, [&](shardrt_context *ctx) {
-    void *memory = shardrt_alloc(ctx, 4096), *out = shardrt_alloc(ctx, 256);
+    void *memory = shardrt_alloc(ctx, 4096, ""),
+         *out = shardrt_alloc(ctx, 256, "");
     std::array<int64_t, SHARDRT_MAP_WORDS + 1> arguments;
     std::copy(words.begin(), words.end(), arguments.begin());
     arguments[SHARDRT_MAP_ADDRESS] +=

@@ -205,8 +205,8 @@ TEST(Memory, ArenaAndPoolAreKept) {
                 [&](shardrt_context *ctx) {
                   std::vector<void *> &list = seen[shardrt_rank(ctx)];
                   void *arena = shardrt_arena(ctx, 10'000);
-                  void *buffer = shardrt_alloc(ctx, 1000);
-                  void *unfreed = shardrt_alloc(ctx, 5000);
+                  void *buffer = shardrt_alloc(ctx, 1000, "");
+                  void *unfreed = shardrt_alloc(ctx, 5000, "");
                   std::memset(arena, 1, 10'000);
                   std::memset(buffer, 2, 1000);
                   std::memset(unfreed, 3, 5000);
@@ -234,7 +234,8 @@ TEST(Memory, WhatCannotBeHadFailsTheStep) {
   for (bool arena : {false, true}) {
     EXPECT_EQ(world.run([&](shardrt_context *ctx) -> int {
       int64_t bytes = int64_t(1) << 60;
-      void *p = arena ? shardrt_arena(ctx, bytes) : shardrt_alloc(ctx, bytes);
+      void *p =
+          arena ? shardrt_arena(ctx, bytes) : shardrt_alloc(ctx, bytes, "");
       return p ? 0 : SHARDRT_MEMORY;
     }),
               SHARDRT_MEMORY);
@@ -243,7 +244,7 @@ TEST(Memory, WhatCannotBeHadFailsTheStep) {
         << world.error();
   }
   EXPECT_EQ(world.run([](shardrt_context *ctx) {
-    return shardrt_alloc(ctx, -1) ? 0 : int(SHARDRT_MEMORY);
+    return shardrt_alloc(ctx, -1, "") ? 0 : int(SHARDRT_MEMORY);
   }),
             SHARDRT_MEMORY);
 }

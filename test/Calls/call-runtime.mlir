@@ -9,7 +9,7 @@
 //       CHECK:   %[[COLUMN:.*]] = arith.muli %[[EACH]], %[[ROWS]]
 //       CHECK:   %[[WIDTH:.*]] = arith.constant 3 : i64
 //       CHECK:   %[[BYTES:.*]] = arith.muli %[[COLUMN]], %[[WIDTH]]
-//       CHECK:   %[[DATA:.*]] = call @shardrt_alloc(%[[CTX]], %[[BYTES]])
+//       CHECK:   %[[DATA:.*]] = call @shardrt_alloc(%[[CTX]], %[[BYTES]], %{{.*}})
 //       CHECK:   call @shardrt_free(%[[CTX]],
 //   CHECK-NOT:   memref.alloc
 //       CHECK: func.func @shardc_main(

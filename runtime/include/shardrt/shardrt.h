@@ -63,8 +63,11 @@ SHARDRT_EXPORT int64_t shardrt_number(shardrt_context *ctx, int64_t index);
 SHARDRT_EXPORT void *shardrt_arena(shardrt_context *ctx, int64_t bytes);
 /** A buffer of `bytes` bytes from this rank's pool, 64-byte aligned, contents
  * undefined. Freed buffers are kept and handed out again. Whatever is not freed
- * when shardc_main returns goes back to the pool. NULL as for the arena. */
-SHARDRT_EXPORT void *shardrt_alloc(shardrt_context *ctx, int64_t bytes);
+ * when shardc_main returns goes back to the pool. NULL as for the arena.
+ * `origin` is what it is made for, "sort at model.py:12", or ""; it lives as
+ * long as the program. */
+SHARDRT_EXPORT void *shardrt_alloc(shardrt_context *ctx, int64_t bytes,
+                                   const char *origin);
 /** Gives a buffer of shardrt_alloc back; NULL is let pass. */
 SHARDRT_EXPORT void shardrt_free(shardrt_context *ctx, void *buffer);
 

@@ -78,13 +78,16 @@ static int collective(shardrt_context *ctx, Body body) {
 }
 
 static void *checkMemory(shardrt_context *ctx, void *memory, int64_t bytes,
-                         const char *what) {
+                         const char *what, const char *origin = "") {
   if (memory)
     return memory;
   std::string why =
       std::string("cannot get ") + std::to_string(bytes) + " bytes for " + what;
+  if (*origin)
+    why += std::string(" of ") + origin;
   if (ctx->device && ctx->device->status != SHARDRT_OK)
-    ctx->fail(ctx->device->status, why + ": " + ctx->device->error);
+    ctx->fail(ctx->device->status,
+              why + ": " + ctx->device->error + ctx->deviceMemory->holders());
   else
     ctx->fail(SHARDRT_MEMORY, why);
   // The caller is about to leave the buffers that others may be reading.
@@ -111,12 +114,13 @@ void *shardrt_arena(shardrt_context *ctx, int64_t bytes) {
   });
 }
 
-void *shardrt_alloc(shardrt_context *ctx, int64_t bytes) {
+void *shardrt_alloc(shardrt_context *ctx, int64_t bytes, const char *origin) {
   return guarded(ctx, static_cast<void *>(nullptr), [&] {
     return checkMemory(ctx,
-                       ctx->deviceMemory ? ctx->deviceMemory->allocate(bytes)
-                                         : ctx->memory->allocate(bytes),
-                       bytes, "a buffer");
+                       ctx->deviceMemory
+                           ? ctx->deviceMemory->allocate(bytes, origin)
+                           : ctx->memory->allocate(bytes),
+                       bytes, "a buffer", origin);
   });
 }
 

@@ -57,11 +57,58 @@ void *DeviceMemory::get(int64_t bytes) {
     return nullptr;
   bytes = std::max<int64_t>(bytes, 1);
   void *memory = device.allocate(bytes);
+  if (!memory && device.status == SHARDRT_MEMORY && dropIdle()) {
+    device.status = SHARDRT_OK;
+    memory = device.allocate(bytes);
+  }
   if (memory) {
     held += bytes;
     peak = std::max(peak, held);
   }
   return memory;
+}
+
+bool DeviceMemory::dropIdle() {
+  bool any = false;
+  for (auto [bytes, memory] : idle)
+    if (memory) {
+      device.release(memory);
+      held -= bytes;
+      any = true;
+    }
+  std::erase_if(idle, [](const auto &block) { return block.second; });
+  return any;
+}
+
+std::string DeviceMemory::holders() const {
+  std::vector<std::pair<int64_t, std::string>> parts;
+  auto add = [&](int64_t bytes, std::string what) {
+    if (bytes > 0)
+      parts.push_back({bytes, std::move(what)});
+  };
+  add(arenaBytes, "its arena");
+  int64_t staged = 0;
+  for (const Place &place : places)
+    staged += place.capacity;
+  add(staged, "arguments and results");
+  add(constantBytes, "constants");
+  // Buffers by what they are made for.
+  std::map<std::string_view, int64_t> buffers;
+  for (const auto &[memory, block] : live)
+    if (memory)
+      buffers[block.origin] += block.place.key();
+  for (auto [origin, bytes] : buffers)
+    add(bytes,
+        origin.empty() ? "buffers" : "buffers of " + std::string(origin));
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](auto &a, auto &b) { return a.first > b.first; });
+  constexpr size_t most = 4;
+  std::string text;
+  for (size_t i = 0; i < parts.size() && i < most; ++i)
+    text += (i == 0 ? "; this rank holds " : ", ") +
+            std::to_string(parts[i].first) + (i == 0 ? " bytes in " : " in ") +
+            parts[i].second;
+  return text;
 }
 
 void *DeviceMemory::arena(int64_t bytes) {
@@ -76,13 +123,13 @@ void *DeviceMemory::arena(int64_t bytes) {
   return arenaData;
 }
 
-void *DeviceMemory::allocate(int64_t bytes) {
+void *DeviceMemory::allocate(int64_t bytes, const char *origin) {
   // The smallest that fits, unless it is much too large.
   auto found = idle.lower_bound(bytes);
   if (found != idle.end() && found->first <= 2 * bytes + 4096) {
     void *memory = found->second;
     auto place = live.try_emplace(memory).first;
-    place->second = idle.extract(found);
+    place->second = {idle.extract(found), origin};
     return memory;
   }
   // Its places in both lists first.
@@ -93,7 +140,7 @@ void *DeviceMemory::allocate(int64_t bytes) {
     return nullptr;
   block.mapped() = memory;
   place.key() = memory;
-  place.mapped() = std::move(block);
+  place.mapped() = {std::move(block), origin};
   live.insert(std::move(place));
   return memory;
 }
@@ -102,13 +149,13 @@ void DeviceMemory::release(void *buffer) {
   auto found = live.find(buffer);
   if (found == live.end())
     return;
-  idle.insert(std::move(found->second));
+  idle.insert(std::move(found->second.place));
   live.erase(found);
 }
 
 void DeviceMemory::releaseAll() {
   for (auto &[memory, block] : live)
-    idle.insert(std::move(block));
+    idle.insert(std::move(block.place));
   live.clear();
 }
 
@@ -183,6 +230,7 @@ void *DeviceMemory::constant(const void *host, int64_t bytes) {
   if (memory)
     return memory;
   memory = get(bytes);
+  constantBytes += memory ? std::max<int64_t>(bytes, 1) : 0;
   Unnoticed unnoticed(device);
   if (memory && bytes > 0 && !device.upload(memory, host, bytes)) {
     device.release(memory);
