@@ -15,6 +15,7 @@
 // leave multiprocessors idle.
 //
 //===----------------------------------------------------------------------===//
+#include "Effects.h"
 #include "Launch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,25 +50,6 @@ static constexpr int64_t kMostShared = 32 << 10;
 static constexpr int64_t kHeldBytes = 1 << 20;
 
 namespace {
-/// A buffer under the name that an op has for it.
-struct Place {
-  Value memref, root;
-  bool isOwn; ///< no other root is the same memory, but for what is in place
-};
-
-/// What an op touches; `all`: perhaps any buffer.
-struct Touched {
-  SmallVector<Place, 4> reads, writes;
-  bool all = false;
-
-  void add(const Touched &other) {
-    reads.append(other.reads);
-    writes.append(other.writes);
-    all |= other.all;
-  }
-  bool isNone() const { return !all && reads.empty() && writes.empty(); }
-};
-
 /// What a kernel takes.
 struct Weight {
   size_t words = 0, ops = 0;
@@ -101,93 +83,6 @@ struct Step {
   Weight weight;             ///< of the group
 };
 } // namespace
-
-static Place placeOf(Value memref) {
-  Value root = rootOfView(memref);
-  auto argument = dyn_cast<BlockArgument>(root);
-  bool isOwn =
-      argument
-          ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
-          : isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
-  return {memref, root, isOwn};
-}
-
-static bool mayMeet(const Place &a, const Place &b) {
-  if (a.root == b.root)
-    return !areDisjoint(a.memref, b.memref);
-  return !a.isOwn || !b.isOwn || areOneInPlace(a.root, b.root);
-}
-
-static bool meet(ArrayRef<Place> some, ArrayRef<Place> others) {
-  return llvm::any_of(some, [&](const Place &a) {
-    return llvm::any_of(others, [&](const Place &b) { return mayMeet(a, b); });
-  });
-}
-
-/// True if the order of the two matters.
-static bool conflict(const Touched &a, const Touched &b) {
-  if (a.isNone() || b.isNone())
-    return false;
-  return a.all || b.all || meet(a.writes, b.writes) ||
-         meet(a.writes, b.reads) || meet(a.reads, b.writes);
-}
-
-/// Adds what `op` touches, what is in it too.
-static void note(Operation *op, Touched &touched, bool inKernel) {
-  for (Region &region : op->getRegions())
-    for (Operation &inner : region.getOps())
-      note(&inner, touched, inKernel || isa<gpu::LaunchOp>(op));
-  auto isBuffer = [](Value value) {
-    return isa<BaseMemRefType>(value.getType());
-  };
-  auto add = [](SmallVectorImpl<Place> &places, Value memref) {
-    // Shared memory is a block's own.
-    auto argument = dyn_cast<BlockArgument>(rootOfView(memref));
-    if (argument && isa<gpu::LaunchOp>(argument.getOwner()->getParentOp()))
-      return;
-    if (llvm::none_of(
-            places, [&](const Place &place) { return place.memref == memref; }))
-      places.push_back(placeOf(memref));
-  };
-  auto both = [&](Value memref) {
-    add(touched.reads, memref);
-    add(touched.writes, memref);
-  };
-  // Where an address goes nobody says.
-  if (isa<memref::ExtractAlignedPointerAsIndexOp, UnrealizedConversionCastOp>(
-          op)) {
-    for (Value operand : op->getOperands())
-      if (isBuffer(operand))
-        both(operand);
-    return;
-  }
-  if (isa<memref::AllocOp>(op) || isMemoryEffectFree(op) ||
-      op->hasTrait<OpTrait::IsTerminator>())
-    return;
-  if (isa<memref::LoadOp, memref::StoreOp, memref::CopyOp, vector::LoadOp,
-          vector::StoreOp>(op)) {
-    for (Value operand : op->getOperands())
-      if (isBuffer(operand)) {
-        bool isWritten = isa<memref::StoreOp, vector::StoreOp>(op) ||
-                         (isa<memref::CopyOp>(op) &&
-                          operand == cast<memref::CopyOp>(op).getTarget());
-        add(isWritten ? touched.writes : touched.reads, operand);
-      }
-    return;
-  }
-  // Sites touch what they are given; their order among themselves stays. In
-  // kernels nothing is touched but what somebody names.
-  if (inKernel ||
-      isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(op) ||
-      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-      isa<gpu::LaunchOp>(op)) {
-    for (Value operand : op->getOperands())
-      if (isBuffer(operand))
-        both(operand);
-    return;
-  }
-  touched.all = true;
-}
 
 /// True for a launch of one dim, of no particular GPU, that says all about
 /// itself.
@@ -473,7 +368,7 @@ void Merger::run() {
   for (Operation &op : block.without_terminator()) {
     Step step;
     step.op = &op;
-    note(&op, step.touched, /*inKernel=*/false);
+    step.touched = touchedBy(&op);
     auto launch = dyn_cast<gpu::LaunchOp>(op);
     step.isPlain = launch && isPlain(launch);
     if (!step.touched.isNone() || launch)

@@ -186,3 +186,99 @@ func.func @halves(%x: memref<200x300xf32>, %m: memref<100x2xf32>, %y: memref<200
   }
   return
 }
+
+// -----
+
+// A sum of columns that stands between, and reads what is known of rows, is done behind: what comes after it on the rows does not wait.
+// CHECK-LABEL: func.func @columns_between(
+//  CHECK-SAME:   %[[X:[^:]*]]: memref<200x300xf32>, %[[M:[^:]*]]: memref<200xf32>, %[[C:[^:]*]]: memref<300xf32>, %[[Y:[^:]*]]: memref<200x300xf32>
+//       CHECK:   gpu.launch
+//       CHECK:     memref.store %{{.*}}, %[[M]]
+//       CHECK:     vector.store %{{.*}}, %[[Y]]
+//       CHECK:   gpu.launch
+//   CHECK-NOT:     %[[Y]]
+//       CHECK:   gpu.launch
+//       CHECK:     memref.store %{{.*}}, %[[C]]
+//   CHECK-NOT:   gpu.launch
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+func.func @columns_between(%x: memref<200x300xf32>, %m: memref<200xf32>, %c: memref<300xf32>, %y: memref<200x300xf32>) {
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<200x300xf32>) outs(%m : memref<200xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<200xf32>) outs(%c : memref<300xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<200xf32>) outs(%y : memref<200x300xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// What reads those columns has to wait: the rows are two kernels, one on each side.
+// CHECK-LABEL: func.func @columns_needed(
+//  CHECK-SAME:   %[[X:[^:]*]]: memref<200x300xf32>, %[[M:[^:]*]]: memref<200xf32>, %[[C:[^:]*]]: memref<300xf32>, %[[Y:[^:]*]]: memref<200x300xf32>
+//       CHECK:   gpu.launch
+//   CHECK-NOT:     %[[Y]]
+//       CHECK:     memref.store %{{.*}}, %[[M]]
+//       CHECK:   gpu.launch
+//       CHECK:   gpu.launch
+//       CHECK:     memref.store %{{.*}}, %[[C]]
+//       CHECK:   gpu.launch
+//       CHECK:     vector.store %{{.*}}, %[[Y]]
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+func.func @columns_needed(%x: memref<200x300xf32>, %m: memref<200xf32>, %c: memref<300xf32>, %y: memref<200x300xf32>) {
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%x : memref<200x300xf32>) outs(%m : memref<200xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %m : memref<200x300xf32>, memref<200xf32>) outs(%c : memref<300xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #column, #all], iterator_types = ["parallel", "parallel"]} ins(%x, %m, %c : memref<200x300xf32>, memref<200xf32>, memref<300xf32>) outs(%y : memref<200x300xf32>) {
+  ^bb0(%a: f32, %b: f32, %d: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    %t = arith.addf %s, %d : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// -----
+
+// Dims of one element are no rows: ops that have them and ops that have not are on the same rows.
+// CHECK-LABEL: func.func @unit_dims(
+//       CHECK:   gpu.launch
+//   CHECK-NOT:   gpu.launch
+#all = affine_map<(b, i, h, j) -> (b, i, h, j)>
+#row = affine_map<(b, i, h, j) -> (b, i, h)>
+func.func @unit_dims(%x: memref<1x200x1x300xf32>, %m: memref<1x200x1xf32>, %r: memref<200xf32>) {
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x : memref<1x200x1x300xf32>) outs(%m : memref<1x200x1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  %line = memref.collapse_shape %m [[0, 1, 2]] : memref<1x200x1xf32> into memref<200xf32>
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%line : memref<200xf32>) outs(%r : memref<200xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -7,6 +7,7 @@
 // finds in the multiprocessor's cache.
 //
 //===----------------------------------------------------------------------===//
+#include "../Effects.h"
 #include "Points.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Dialect/Spmd/IR/NeutralElement.h"
@@ -25,6 +26,8 @@ static constexpr int64_t kLeastRows = 128, kLeastElements = 32,
 /// many.
 static constexpr int64_t kWarpRow = 256, kLongWarpRow = 1024, kManyRows = 1024;
 static constexpr int64_t kWarps = kBlock / kWarp;
+/// Ops of other kernels among those of a group, in each direction.
+static constexpr int64_t kMostPassed = 32;
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -110,6 +113,10 @@ public:
 
 private:
   bool add(linalg::GenericOp op, bool inFront);
+  void lookBack(linalg::GenericOp op,
+                llvm::function_ref<bool(Operation *)> isTaken);
+  void lookAhead(linalg::GenericOp op,
+                 llvm::function_ref<bool(Operation *)> isTaken);
   bool note(const Member &member, SmallVectorImpl<Access> &accesses);
   void emitMember(OpBuilder &b, const Member &member, const Dims &dims,
                   ArrayRef<Value> areas);
@@ -211,6 +218,10 @@ bool RowGroup::add(linalg::GenericOp op, bool inFront) {
   SmallVector<int64_t> known = op.getStaticLoopRanges();
   bool reduces = op.getNumReductionLoops() != 0;
   for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (kind == utils::IteratorType::parallel && known[i] == 1) {
+      member.single.push_back(i);
+      continue;
+    }
     if (kind == utils::IteratorType::parallel &&
         member.rows.size() < rowSizes.size()) {
       if (llvm::none_of(sizes[i], [&](const Size &size) {
@@ -224,10 +235,6 @@ bool RowGroup::add(linalg::GenericOp op, bool inFront) {
     if ((reduces && kind == utils::IteratorType::parallel) ||
         ShapedType::isDynamic(known[i]))
       return false;
-    if (known[i] == 1 && !reduces) {
-      member.single.push_back(i);
-      continue;
-    }
     member.along.push_back(i);
     member.elements *= known[i];
   }
@@ -284,6 +291,8 @@ bool RowGroup::find(linalg::GenericOp op,
       elements *= known[i];
       continue;
     }
+    if (known[i] == 1)
+      continue;
     rowSizes.push_back(sizes[i]);
     rows = ShapedType::isDynamic(known[i]) || ShapedType::isDynamic(rows)
                ? ShapedType::kDynamic
@@ -293,27 +302,99 @@ bool RowGroup::find(linalg::GenericOp op,
       (ShapedType::isStatic(rows) && rows < kLeastRows) ||
       !readsAlongReduction(op) || !add(op, /*inFront=*/false))
     return false;
-  // What stands between, on its way into the kernel or out of it, must not
-  // care.
-  auto isNeutral = [](Operation &other) {
-    return isa<memref::AllocOp, memref::GetGlobalOp>(other) ||
-           (other.getNumRegions() == 0 && isMemoryEffectFree(&other));
-  };
-  Block &block = *op->getBlock();
-  auto takes = [&](Operation &other, bool inFront) {
-    auto generic = dyn_cast<linalg::GenericOp>(other);
-    return generic && !isTaken(generic) && add(generic, inFront);
-  };
-  for (Operation &other :
-       llvm::make_range(std::next(op->getReverseIterator()), block.rend()))
-    if (!isNeutral(other) && !takes(other, /*inFront=*/true))
-      break;
-  for (Operation &other :
-       llvm::make_range(std::next(op->getIterator()), block.end()))
-    if (other.hasTrait<OpTrait::IsTerminator>() ||
-        (!isNeutral(other) && !takes(other, /*inFront=*/false)))
-      break;
+  lookBack(op, isTaken);
+  lookAhead(op, isTaken);
   return members.size() > 1;
+}
+
+/// Ops that make no work.
+static bool isNeutral(Operation &op) {
+  return isa<memref::AllocOp, memref::GetGlobalOp>(op) ||
+         (op.getNumRegions() == 0 && isMemoryEffectFree(&op));
+}
+
+/// Ops of other kernels that a group may pass by: not of products, which do
+/// more than their op says.
+static bool mayPass(Operation &op, const Touched &touched) {
+  return isa<linalg::GenericOp, memref::CopyOp>(op) &&
+         op.getNumResults() == 0 && !touched.all;
+}
+
+/// True if one touches a buffer that the other does.
+static bool share(const Touched &a, const Touched &b) {
+  auto meets = [](ArrayRef<Place> some, ArrayRef<Place> others) {
+    return llvm::any_of(some, [&](const Place &place) {
+      return llvm::any_of(
+          others, [&](const Place &other) { return place.root == other.root; });
+    });
+  };
+  return meets(a.reads, b.reads) || meets(a.reads, b.writes) ||
+         meets(a.writes, b.reads) || meets(a.writes, b.writes);
+}
+
+// Members go down to the last one: over ops of other kernels that they do not
+// care for. Beyond the first of these only what has to do with the group is of
+// it.
+
+void RowGroup::lookBack(linalg::GenericOp op,
+                        llvm::function_ref<bool(Operation *)> isTaken) {
+  Touched passed, own = touchedBy(op);
+  int64_t numPassed = 0;
+  for (Operation &other : llvm::make_range(std::next(op->getReverseIterator()),
+                                           op->getBlock()->rend())) {
+    if (isNeutral(other))
+      continue;
+    Touched touched = touchedBy(&other);
+    auto generic = dyn_cast<linalg::GenericOp>(other);
+    if (generic && !isTaken(generic) && !conflict(touched, passed) &&
+        (numPassed == 0 || share(touched, own)) &&
+        add(generic, /*inFront=*/true)) {
+      own.add(touched);
+      continue;
+    }
+    if (isTaken(&other) || !mayPass(other, touched) ||
+        ++numPassed > kMostPassed)
+      return;
+    passed.add(touched);
+  }
+}
+
+void RowGroup::lookAhead(linalg::GenericOp op,
+                         llvm::function_ref<bool(Operation *)> isTaken) {
+  // What has to come behind the kernel, and what stands before it.
+  Touched later, own;
+  for (const Member &member : members)
+    own.add(touchedBy(member.op));
+  SmallVector<Operation *> behind, pending;
+  int64_t numPassed = 0;
+  for (Operation &other : llvm::make_early_inc_range(llvm::make_range(
+           std::next(op->getIterator()), op->getBlock()->end()))) {
+    if (isNeutral(other))
+      continue;
+    Touched touched = touchedBy(&other);
+    auto generic = dyn_cast<linalg::GenericOp>(other);
+    if (generic && !isTaken(generic) && !conflict(touched, later) &&
+        (numPassed == 0 || share(touched, own)) &&
+        add(generic, /*inFront=*/false)) {
+      own.add(touched);
+      behind.append(pending);
+      pending.clear();
+      continue;
+    }
+    if (isTaken(&other) || !mayPass(other, touched) ||
+        ++numPassed > kMostPassed)
+      break;
+    if (conflict(touched, own) || conflict(touched, later)) {
+      later.add(touched);
+      pending.push_back(&other);
+    }
+  }
+  // In their order, behind the last member.
+  Operation *last = members.back().op;
+  for (Operation *passed : behind) {
+    passed->moveAfter(last);
+    last = passed;
+  }
 }
 
 //===----------------------------------------------------------------------===//
