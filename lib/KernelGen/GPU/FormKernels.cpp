@@ -410,13 +410,15 @@ static void formKernels(Block &block, const Ways &ways) {
   Plan plan;
   plan.ways = ways;
   planProducts(block, plan);
+  auto isProduct = [&](Operation *op) {
+    return plan.taken.contains(op) || plan.products.contains(op);
+  };
+  joinSiblingSums(block, isProduct);
   for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
     if (!plan.taken.contains(op) && !plan.products.contains(op) &&
         isParallel(op))
       foldFills(op);
-  launchRowGroups(block, [&](Operation *op) {
-    return plan.taken.contains(op) || plan.products.contains(op);
-  });
+  launchRowGroups(block, isProduct);
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (plan.taken.contains(&op))
       continue;

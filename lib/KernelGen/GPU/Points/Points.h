@@ -29,6 +29,11 @@ bool launchScatter(scf::ForOp loop);
 /// starts from these (kStarts).
 void foldFills(linalg::GenericOp op);
 
+/// Makes one op of reductions of columns of `block` that share an input; not of
+/// those that `isTaken` says are others'.
+void joinSiblingSums(Block &block,
+                     llvm::function_ref<bool(Operation *)> isTaken);
+
 /// Makes one kernel each of ops of `block` that follow one another on the same
 /// rows, a reduction among them; not of those that `isTaken` says are others'.
 void launchRowGroups(Block &block,
