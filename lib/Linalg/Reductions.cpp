@@ -234,6 +234,19 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
       kept.push_back(dim);
       iterators[dim] = utils::IteratorType::parallel;
     }
+  // Along dims of one element nothing is reduced: then it is elementwise.
+  bool reduces = llvm::any_of(op.getDimensions(), [&](int64_t dim) {
+    return type.getDimSize(dim) != 1;
+  });
+  SmallVector<AffineExpr> placeOf;
+  for (int64_t dim = 0, next = 0; dim < rank; ++dim) {
+    bool isLeftOut = !reduces && llvm::is_contained(op.getDimensions(), dim);
+    placeOf.push_back(isLeftOut ? getAffineConstantExpr(0, ctx)
+                                : getAffineDimExpr(next++, ctx));
+  }
+  if (!reduces)
+    iterators.assign(kept.size(), utils::IteratorType::parallel);
+  unsigned loops = iterators.size();
   SmallVector<Value> ins;
   SmallVector<AffineMap> maps;
   for (Value input : op.getInputs()) {
@@ -241,18 +254,19 @@ static LogicalResult lowerReduce(Lowerer &l, stablehlo::ReduceOp op) {
     ins.push_back(l.viewBase(seen));
     SmallVector<AffineExpr> exprs;
     for (int64_t dim : seen.dims)
-      exprs.push_back(getAffineDimExpr(dim, ctx));
-    maps.push_back(AffineMap::get(rank, 0, exprs, ctx));
+      exprs.push_back(placeOf[dim]);
+    maps.push_back(AffineMap::get(loops, 0, exprs, ctx));
   }
   SmallVector<AffineExpr> out;
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : kept) {
-    out.push_back(getAffineDimExpr(dim, ctx));
+    out.push_back(placeOf[dim]);
     sizes.push_back(l.size(l.tensor(op.getInputs().front()), dim));
   }
-  maps.append(op.getNumResults(), AffineMap::get(rank, 0, out, ctx));
+  maps.append(op.getNumResults(), AffineMap::get(loops, 0, out, ctx));
   bool isMax;
-  if (stablehlo::picksExtreme(op, isMax) && areCounted(op.getInputs()[1])) {
+  if (reduces && stablehlo::picksExtreme(op, isMax) &&
+      areCounted(op.getInputs()[1])) {
     Type value = elementType(op.getInputs()[0].getType()),
          place = elementType(op.getInputs()[1].getType());
     auto integer = dyn_cast<IntegerType>(value);

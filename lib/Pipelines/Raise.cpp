@@ -49,6 +49,8 @@ void shardc::buildRaiseStage(OpPassManager &pm, const StageOptions &options) {
     pm.addPass(createMakeReproduciblePass());
   }
   pm.addNestedPass<func::FuncOp>(createRaisePaddingPass());
+  // While both sums are of whole tensors: between them there may be ranks.
+  pm.addNestedPass<func::FuncOp>(createDropUnitSumsPass());
   // What loops are left are no rings, and their ops keep their sums.
   pm.addNestedPass<func::FuncOp>(createUnrollLoopsPass());
   pm.addPass(createCanonicalizePass());

@@ -475,4 +475,30 @@ def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
+def DropUnitSumsPass : Pass<"spmd-drop-unit-sums", "::mlir::func::FuncOp"> {
+  let summary = "Leave out sums of one element each that are sums already.";
+  let description = [{
+    The gradient of a broadcast sums the dims that it added, one after the other: behind a sum over rows comes one over a dim of one element. A sum of floats from +0, over dims of one element, of what
+    such a sum gave (perhaps in another shape) becomes a reshape: the same bits, for a sum that starts from +0 is never -0.
+
+    ```mlir
+    // before: --pass-pipeline=builtin.module(func.func(spmd-drop-unit-sums))
+    func.func @main(%x: tensor<8x4xf32>) -> tensor<4xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %a = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+      %b = stablehlo.reshape %a : (tensor<4xf32>) -> tensor<1x4xf32>
+      %c = stablehlo.reduce(%b init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<1x4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %c : tensor<4xf32>
+    }
+    // after
+    func.func @main(%x: tensor<8x4xf32>) -> tensor<4xf32> {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %0 = stablehlo.reduce(%x init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::shardc::stablehlo::StablehloDialect"];
+}
+
 #endif // SHARDC_RAISE_PASSES_TD
