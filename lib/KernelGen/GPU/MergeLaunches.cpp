@@ -10,6 +10,9 @@
 // what it touches. Buffers that it is the first to write then live longer, so
 // that large ones keep it near.
 //
+// Launches of one block that follow one another are one as well, whatever they
+// touch: the block meets between them.
+//
 // Threads that meet, and shared memory, cost the other launches registers and
 // blocks: so such launches are one with others only where all of them together
 // leave multiprocessors idle.
@@ -184,6 +187,9 @@ private:
   std::optional<int64_t> freshBytes(const Step &step);
   void place(size_t number);
   void emit(const Step &first);
+  /// Makes one launch of those of one block that follow one another.
+  void chain();
+  bool follow(gpu::LaunchOp first, gpu::LaunchOp second, gpu::LaunchOp &made);
 
   Block &block;
   SmallVector<Step, 0> steps;
@@ -384,6 +390,65 @@ void Merger::run() {
   for (const Step &step : steps)
     if (step.joined < 0 && step.group.size() > 1)
       emit(step);
+  chain();
+}
+
+//===----------------------------------------------------------------------===//
+// One launch of several that depend on one another
+//===----------------------------------------------------------------------===//
+
+bool Merger::follow(gpu::LaunchOp first, gpu::LaunchOp second,
+                    gpu::LaunchOp &made) {
+  Weight weight = weightOf(first) + weightOf(second);
+  if (!fits(weight, /*multiprocessors=*/2))
+    return false;
+  MLIRContext *ctx = block.front().getContext();
+  Location loc = FusedLoc::get({first.getLoc(), second.getLoc()},
+                               StringAttr::get(ctx, "launches"), ctx);
+  OpBuilder b(second);
+  made = beginLaunch(b, loc, arith::ConstantIndexOp::create(b, loc, 1),
+                     weight.threads);
+  Value number = made.getBlockIds().x, thread = made.getThreadIds().x;
+  for (gpu::LaunchOp launch : {first, second}) {
+    for (BlockArgument area : launch.getWorkgroupAttributions())
+      area.replaceAllUsesWith(
+          made.addWorkgroupAttribution(area.getType(), area.getLoc()));
+    if (launch == second)
+      gpu::BarrierOp::create(b, loc);
+    OpBuilder::InsertionGuard guard(b);
+    if (getConstantIntValue(launch.getBlockSizeX()) != weight.threads) {
+      Value isThread = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                             thread, launch.getBlockSizeX());
+      auto branch = scf::IfOp::create(b, loc, isThread, false);
+      b.setInsertionPoint(branch.thenBlock(), branch.thenBlock()->begin());
+    }
+    emitBody(b, launch, number, thread);
+  }
+  first.erase();
+  second.erase();
+  return true;
+}
+
+void Merger::chain() {
+  // The first goes down to the second, over what does not care.
+  gpu::LaunchOp last;
+  Touched touched;
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    auto launch = dyn_cast<gpu::LaunchOp>(op);
+    bool isSmall = launch && isPlain(launch) &&
+                   getConstantIntValue(launch.getGridSizeX()) == 1;
+    Touched own = touchedBy(&op);
+    gpu::LaunchOp made;
+    if (isSmall && last && follow(last, launch, made)) {
+      last = made;
+      touched.add(own);
+    } else if (isSmall) {
+      last = launch;
+      touched = std::move(own);
+    } else if (conflict(touched, own)) {
+      last = {};
+    }
+  }
 }
 
 namespace {

@@ -155,3 +155,49 @@ func.func @held(%x: memref<4096xf32>, %y: memref<4096xf32>) -> f32 {
   %s = arith.addf %a, %b : f32
   return %s : f32
 }
+
+// -----
+
+// What needs one block, and needs what one block has done: one launch, in which the block meets between them.
+// CHECK-LABEL: func.func @followers(
+//  CHECK-SAME:   %[[X:[^:]*]]: memref<100xf32>, %[[Y:[^:]*]]: memref<100xf32>, %[[Z:[^:]*]]: memref<100xf32>
+//   CHECK-DAG:   %[[ONE:.*]] = arith.constant 1 : index
+//       CHECK:   gpu.launch blocks({{.*}}) in ({{.*}} = %[[ONE]],
+//       CHECK:     store %{{.*}}, %[[Y]]
+//       CHECK:     gpu.barrier
+//       CHECK:     store %{{.*}}, %[[Z]]
+//   CHECK-NOT:   gpu.launch
+#same = affine_map<(d0) -> (d0)>
+func.func @followers(%x: memref<100xf32>, %y: memref<100xf32>, %z: memref<100xf32>) {
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<100xf32>) outs(%y : memref<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.exp %a : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%y : memref<100xf32>) outs(%z : memref<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Of several blocks each may be the first.
+// CHECK-LABEL: func.func @many_blocks(
+// CHECK-COUNT-2: gpu.launch blocks
+#same = affine_map<(d0) -> (d0)>
+func.func @many_blocks(%x: memref<9000xf32>, %y: memref<9000xf32>, %z: memref<9000xf32>) {
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<9000xf32>) outs(%y : memref<9000xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.exp %a : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%y : memref<9000xf32>) outs(%z : memref<9000xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
