@@ -130,8 +130,8 @@ def programs() -> list[Counted]:
     made = [
         Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=23),
         Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=44),
-        Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube),
-        Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=763, flags=highest),
+        Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube, slots=56),
+        Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=742, flags=highest),
         Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3),
         Counted("attention forward, highest", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=30, flags=highest),
         Counted("attention forward", "a100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=28, launches=3),

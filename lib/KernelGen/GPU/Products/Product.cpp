@@ -514,7 +514,7 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
   }
   // Neighbours are done at once where no edge comes between them.
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t run = splits > 1 ? 1 : share.run, known = 1;
+  int64_t run = share.run, known = 1;
   for (unsigned dim : product.right.lines)
     known = ShapedType::isDynamic(sizes[dim]) || known == 0
                 ? 0
@@ -534,7 +534,11 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
         Value line = add(arith::MulIOp::create(b, loc, place, rows), atRow);
         Value spot =
             add(arith::MulIOp::create(b, loc, line, columns), atColumn);
-        memref::StoreOp::create(b, loc, values.front(), scratch, spot);
+        Value all = vector::FromElementsOp::create(
+            b, loc, VectorType::get({run}, product.sum), values);
+        vector::StoreOp::create(
+            b, loc, all, scratch, spot, /*nontemporal=*/false,
+            llvm::MaybeAlign(run * product.sum.getIntOrFloatBitWidth() / 8));
         continue;
       }
       for (auto [dim, at] : llvm::zip(product.left.lines, rowPlaces[i]))
@@ -677,16 +681,19 @@ int64_t ProductKernel::chooseSplits() const {
 }
 
 /// Adds up what the parts of the depth have come to, in their order: a thread
-/// for each result.
+/// for each 16 bytes of results, or for each.
 void ProductKernel::finish() {
   if (splits == 1)
     return;
   constexpr int64_t threads = 256;
+  int64_t bytes = product.sum.getIntOrFloatBitWidth() / 8;
+  int64_t run = product.columns % (16 / bytes) == 0 ? 16 / bytes : 1;
+  auto type = VectorType::get({run}, product.sum);
   Value points = gpukernels::product(b, loc, {batch, rows, columns});
+  Value runs = div(points, run);
   OpBuilder::InsertionGuard behind(b);
-  Value point = beginLaunchOf(b, loc, points, threads);
-  Value none =
-      arith::ConstantOp::create(b, loc, b.getFloatAttr(product.sum, 0));
+  Value point = mul(beginLaunchOf(b, loc, runs, threads), run);
+  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   auto loop = scf::ForOp::create(b, loc, index(0), index(splits), index(1),
                                  ValueRange(none));
   {
@@ -694,18 +701,34 @@ void ProductKernel::finish() {
     b.setInsertionPointToEnd(loop.getBody());
     Value spot = add(
         arith::MulIOp::create(b, loc, loop.getInductionVar(), points), point);
-    Value part = memref::LoadOp::create(b, loc, scratch, spot);
+    Value part =
+        vector::LoadOp::create(b, loc, type, scratch, spot,
+                               /*nontemporal=*/false, llvm::Align(run * bytes));
     Value sum = arith::AddFOp::create(b, loc, loop.getRegionIterArg(0), part);
     scf::YieldOp::create(b, loc, sum);
   }
-  dims.place(b, loc, emitter, product.right.lines,
-             arith::RemUIOp::create(b, loc, point, columns));
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < run; ++lane)
+    values.push_back(
+        vector::ExtractOp::create(b, loc, loop.getResult(0), lane));
+  Value column = arith::RemUIOp::create(b, loc, point, columns);
   point = arith::DivUIOp::create(b, loc, point, columns);
   dims.place(b, loc, emitter, product.left.lines,
              arith::RemUIOp::create(b, loc, point, rows));
   dims.place(b, loc, emitter, product.batch,
              arith::DivUIOp::create(b, loc, point, rows));
-  storeRun(loop.getResult(0), [](int64_t) {});
+  SmallVector<SmallVector<Value>> places;
+  for (int64_t lane = 0; lane < run; ++lane) {
+    dims.place(b, loc, emitter, product.right.lines, add(column, index(lane)));
+    places.push_back(
+        llvm::map_to_vector(product.right.lines, [&](unsigned dim) -> Value {
+          return emitter.at()[dim];
+        }));
+  }
+  storeRun(values, [&](int64_t lane) {
+    for (auto [dim, at] : llvm::zip(product.right.lines, places[lane]))
+      emitter.at()[dim] = at;
+  });
 }
 
 void ProductKernel::prepare() {

@@ -5,14 +5,15 @@
 // lets TMA copies load boxes of both operands; what lies past an edge is
 // zeros. An operand that is no tensor of few dims (the windows of a
 // convolution, rows that are not aligned) all threads of that group bring
-// together, piece by piece through the indexing maps. They also take f32 apart
-// where a product is three of tf32: in place, and what is left over goes behind
-// both tiles. The other two groups have
-// half of a tile's rows each: they wait until a stage is full, multiply it
-// (wgmma reads both operands from shared memory), and say that it is empty when
-// the product behind has begun. Blocks stay, and take tile after tile in an
-// order that uses what the second cache holds: down eight rows of tiles, then
-// to the next column.
+// together, piece by piece through the indexing maps. f32 whose lines run in
+// memory they turn on the way: products of tf32 read along the depth alone.
+// They also take f32 apart where a product is three of tf32: in place, and what
+// is left over goes behind both tiles. The other two groups have half of a
+// tile's rows each: they wait until a stage is full, multiply it (wgmma reads
+// both operands from shared memory), and say that it is empty when the product
+// behind has begun. Blocks stay, and take tile after tile in an order that uses
+// what the second cache holds: down eight rows of tiles, then to the next
+// column.
 //
 //===----------------------------------------------------------------------===//
 #include "../Warpgroups.h"
@@ -38,6 +39,8 @@ static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
 /// Stages that such threads begin before they wait for the first to be there,
 /// at most: two others are being multiplied.
 static constexpr int64_t kAhead = 2;
+/// Neighbours of f32 in 16 bytes.
+static constexpr int64_t kTurned = 4;
 
 //===----------------------------------------------------------------------===//
 // Operands that TMA copies can load
@@ -156,6 +159,12 @@ private:
            (rightBox ? tileBytes(product.right) : 0);
   }
   bool gathers() const { return !leftBox || !rightBox; }
+  /// Whether `factor`, which no TMA copy can load, comes in blocks of 4 x 4
+  /// that threads load 16 bytes at once and turn.
+  bool isTurned(const Factor &factor) const {
+    return factor.isPlain() && factor.alongLines && elementBytes() == 4 &&
+           factor.run == kTurned;
+  }
   /// Whether all threads of the first group have something to do.
   bool allBring() const { return gathers() || takesApart(); }
   int64_t ahead() const { return std::min(kAhead, tiling.stages - 2); }
@@ -193,6 +202,7 @@ private:
   void produce();
   void bringBoxes(const Factor &factor, const CopyBox &box, Value map,
                   Value line, Value from, Value tile, Value full);
+  void bringTurned(const Factor &factor, Value line, Value from, Value tile);
   void takeApart(const Factor &factor, Value tile);
   void consume();
   /// What a product is told of the tile at `tile`.
@@ -319,8 +329,11 @@ void WarpgroupKernel::produce() {
       w.wait(barrier(stage, Raw), parity);
     if (takesApart()) {
       Value tile = at(base, mul(stage, stageBytes()));
-      takeApart(product.left, tile);
-      takeApart(product.right, at(tile, index(tileBytes(product.left))));
+      for (const Factor *factor : {&product.left, &product.right})
+        if (!isTurned(*factor))
+          takeApart(*factor, factor == &product.left
+                                 ? tile
+                                 : at(tile, index(tileBytes(product.left))));
     }
     w.fenceStores();
     w.arrive(barrier(stage, Full));
@@ -358,11 +371,17 @@ void WarpgroupKernel::produce() {
             b.setInsertionPointToStart(alone.thenBlock());
             boxes(row, column, from, tile, full);
           }
+          auto pieces = [&](const Factor &factor, Value line, Value to) {
+            if (isTurned(factor))
+              bringTurned(factor, line, from, to);
+            else
+              bring(factor, line, from, to);
+          };
           if (!leftBox)
-            bring(product.left, row, from, tile);
+            pieces(product.left, row, tile);
           if (!rightBox)
-            bring(product.right, column, from,
-                  at(tile, index(tileBytes(product.left))));
+            pieces(product.right, column,
+                   at(tile, index(tileBytes(product.left))));
           NVVM::CpAsyncCommitGroupOp::create(b, loc);
           NVVM::CpAsyncWaitGroupOp::create(b, loc,
                                            static_cast<uint32_t>(ahead()));
@@ -394,6 +413,62 @@ void WarpgroupKernel::produce() {
   b.setInsertionPointToEnd(rest.getBody());
   scf::YieldOp::create(
       b, loc, tell(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
+}
+
+/// Threads load blocks of 4 lines x 4 depths and store each line's depths at
+/// once, taken apart where the product wants that. Eight threads side by side
+/// store a line's 128 bytes, four rows of such load 64 bytes side by side.
+void WarpgroupKernel::bringTurned(const Factor &factor, Value line, Value from,
+                                  Value tile) {
+  int64_t across = tiling.depth / kTurned;
+  auto loop = scf::ForOp::create(
+      b, loc, thread, index(linesOf(factor) / kTurned * across), index(kGroup));
+  setUnrolling(loop, 2);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value ownLine = mul(div(loop.getInductionVar(), across), kTurned),
+        ownDepth = mul(rem(loop.getInductionVar(), across), kTurned);
+  Type f32 = b.getF32Type(), four = VectorType::get({kTurned}, f32);
+  auto spot = [&](int64_t i) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                    b.getI32IntegerAttr(i));
+  };
+  Value numLines = &factor == &product.left ? rows : columns, none = index(0);
+  Value atLine = add(line, ownLine), isLine = less(atLine, numLines);
+  Value zeros = LLVM::ConstantOp::create(b, loc, four, b.getZeroAttr(four));
+  SmallVector<Value> loaded;
+  for (int64_t i = 0; i < kTurned; ++i) {
+    Value atDepth = add(from, add(ownDepth, index(i)));
+    Value inside = arith::AndIOp::create(b, loc, isLine, less(atDepth, last));
+    // What lies past an edge reads the first elements, and is zero.
+    dims.place(b, loc, emitter, factor.lines,
+               arith::SelectOp::create(b, loc, inside, atLine, none));
+    dims.place(b, loc, emitter, product.depth,
+               arith::SelectOp::create(b, loc, inside, atDepth, none));
+    Value read = LLVM::LoadOp::create(
+        b, loc, four, addressOf(emitter, *factor.operand), kTurned * 4);
+    loaded.push_back(LLVM::SelectOp::create(b, loc, inside, read, zeros));
+  }
+  for (int64_t j = 0; j < kTurned; ++j) {
+    Value place = at(tile, offsetIn(factor, add(ownLine, index(j)), ownDepth));
+    Type words = VectorType::get({kTurned}, b.getI32Type());
+    bool apart = takesApart();
+    Value most = LLVM::PoisonOp::create(b, loc, apart ? words : four),
+          rest = most;
+    for (int64_t i = 0; i < kTurned; ++i) {
+      Value number = LLVM::ExtractElementOp::create(b, loc, loaded[i], spot(j));
+      if (apart) {
+        auto [first, second] = splitToTF32(b, loc, number);
+        rest = LLVM::InsertElementOp::create(b, loc, rest, second, spot(i));
+        number = first;
+      }
+      most = LLVM::InsertElementOp::create(b, loc, most, number, spot(i));
+    }
+    LLVM::StoreOp::create(b, loc, most, place, kTurned * 4);
+    if (apart)
+      LLVM::StoreOp::create(b, loc, rest, at(place, index(partBytes())),
+                            kTurned * 4);
+  }
 }
 
 /// Each thread takes those pieces of f32 apart that it has brought.
