@@ -1,8 +1,8 @@
 //===- DecomposeTokens.cpp - Tuples and tokens ----------------------------===//
 #include "Decompose.h"
-#include "llvm/ADT/BitVector.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace shardc;

@@ -270,11 +270,11 @@ void Refiner::guardExtents() {
 }
 
 /// Extents of arguments that the program allows.
-bool shardc::import::drawExtents(const Extents &extents,
-                        const Placeholders &placeholders,
-                        std::mt19937_64 &random,
-                        std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
-                        std::vector<int64_t> &values) {
+bool shardc::import::drawExtents(
+    const Extents &extents, const Placeholders &placeholders,
+    std::mt19937_64 &random,
+    std::map<std::pair<int64_t, int64_t>, int64_t> &dims,
+    std::vector<int64_t> &values) {
   for (int draw = 0; draw < 256; ++draw) {
     std::map<int64_t, int64_t> drawn;
     for (int64_t i = 0; i < extents.size(); ++i) {
@@ -319,8 +319,10 @@ static void collectNumbers(Operation *op, SmallVectorImpl<int64_t> &numbers) {
 
 /// Compares `open`, whose numbers have placeholders, with `known`, the program
 /// for the extents of one binding.
-LogicalResult shardc::import::compareNumbers(func::FuncOp open, func::FuncOp known,
-                             const Extents &extents, ArrayRef<int64_t> values) {
+LogicalResult shardc::import::compareNumbers(func::FuncOp open,
+                                             func::FuncOp known,
+                                             const Extents &extents,
+                                             ArrayRef<int64_t> values) {
   SmallVector<Operation *> ops, others;
   open.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   known.walk<WalkOrder::PreOrder>([&](Operation *op) { others.push_back(op); });

@@ -264,8 +264,9 @@ struct RefineShapesPass final
                                       [](Diagnostic &) { return success(); });
         refined = refine(copy, nullptr, known);
       }
-      LogicalResult same =
-          succeeded(refined) ? compareNumbers(open, copy, extents, values) : success();
+      LogicalResult same = succeeded(refined)
+                               ? compareNumbers(open, copy, extents, values)
+                               : success();
       compared += succeeded(refined);
       copy.erase();
       if (failed(same))

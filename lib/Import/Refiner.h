@@ -45,7 +45,7 @@ struct Placeholders {
 /// that programs have; where several stand in one tensor, smaller, down to the
 /// second.
 inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
-                  kLeastPlaceholder = int64_t(1) << 13;
+                         kLeastPlaceholder = int64_t(1) << 13;
 
 /// Pairs of primes up to `most`, which stand for extents: of which neither a
 /// few times nor a half, a third or a quarter is beside a number that programs
@@ -61,7 +61,8 @@ inline bool isStatic(mlir::Type type) {
 class Refiner {
 public:
   /// With `placeholders`, extents that no shape gives are left open.
-  explicit Refiner(mlir::func::FuncOp main, Placeholders *placeholders = nullptr)
+  explicit Refiner(mlir::func::FuncOp main,
+                   Placeholders *placeholders = nullptr)
       : main(main), placeholders(placeholders) {}
   llvm::LogicalResult setArguments(llvm::StringRef shapes);
   void guardExtents();
@@ -90,7 +91,8 @@ private:
   std::optional<Numbers> evaluateElements(mlir::Operation *op);
 
   llvm::LogicalResult openExtents(mlir::BlockArgument argument);
-  std::optional<int64_t> extentOf(mlir::Operation *op, llvm::ArrayRef<Number> args);
+  std::optional<int64_t> extentOf(mlir::Operation *op,
+                                  llvm::ArrayRef<Number> args);
   int64_t numberOf(const Number &number);
   /// The extent that a number of a shape follows from.
   int64_t idOf(int64_t size);
@@ -112,15 +114,16 @@ private:
 
   const Numbers *find(mlir::Value value);
   /// Elements of a shape, or an error that names `what`.
-  llvm::FailureOr<llvm::SmallVector<int64_t>> read(mlir::Operation *op, mlir::Value value,
-                                       llvm::StringRef what);
+  llvm::FailureOr<llvm::SmallVector<int64_t>>
+  read(mlir::Operation *op, mlir::Value value, llvm::StringRef what);
 
   mlir::func::FuncOp main;
   Placeholders *placeholders;
   size_t nextPrime = 0;
   bool again = false;
   Extents extents;
-  llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>> slices;
+  llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>
+      slices;
   std::set<int64_t> used; ///< extents that shapes are made of
   llvm::DenseMap<mlir::Value, Numbers> known;
 };

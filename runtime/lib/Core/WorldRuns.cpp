@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Core/World.h"
 #include "Collectives/Collectives.h"
 #include "Collectives/Pack.h"
 #include "Core/Clock.h"
+#include "Core/World.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>

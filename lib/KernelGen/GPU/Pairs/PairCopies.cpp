@@ -357,10 +357,10 @@ void CopiedTiles::addWeighted(ArrayRef<Value> weights, Carried &carried) {
   const PairPass &pass = block.pass;
   const Strip &factor = strips.tiles[strips.factor];
   HalfLines lines = linesOf(strips.tiles, strips.factor, tile);
-  auto fragments = weightFragmentsOfRows(block, weights,
-                                         block.step.hasFiniteWeights(pass));
-  int64_t own = static_cast<int64_t>(carried.totals.size()) /
-                block.shape.rowsOfThread;
+  auto fragments =
+      weightFragmentsOfRows(block, weights, block.step.hasFiniteWeights(pass));
+  int64_t own =
+      static_cast<int64_t>(carried.totals.size()) / block.shape.rowsOfThread;
   addFragments(block, fragments, lines, pass.slab - factor.first, /*first=*/0,
                own, carried.totals);
 }

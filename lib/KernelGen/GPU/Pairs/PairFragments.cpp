@@ -118,12 +118,12 @@ struct MatrixLane {
 } // namespace
 
 /// Adds the product of two fragments to four sums.
-static void
-addProduct(PairBlock &block, ArrayRef<Value> left, ArrayRef<Value> right,
-           llvm::function_ref<Value &(int64_t)> spot) {
-  SmallVector<Value> made = multiplyFragments(
-      block.b, block.loc, block.step.half, left, right,
-      {spot(0), spot(1), spot(2), spot(3)});
+static void addProduct(PairBlock &block, ArrayRef<Value> left,
+                       ArrayRef<Value> right,
+                       llvm::function_ref<Value &(int64_t)> spot) {
+  SmallVector<Value> made =
+      multiplyFragments(block.b, block.loc, block.step.half, left, right,
+                        {spot(0), spot(1), spot(2), spot(3)});
   for (int64_t word = 0; word < 4; ++word)
     spot(word) = made[word];
 }
@@ -136,14 +136,13 @@ void gpukernels::pairs::multiplyLines(PairBlock &block, const HalfLines &left,
   MatrixLane lane(block);
   Value warp = block.div(block.thread, kWarp);
   auto place = [&](const HalfLines &lines, Value line, Value column) {
-    return block.sharedByte(lines.area,
-                            block.add(block.mul(line, lines.pitch),
-                                      block.mul(column, 2)));
+    return block.sharedByte(lines.area, block.add(block.mul(line, lines.pitch),
+                                                  block.mul(column, 2)));
   };
-  Value leftAt = place(left,
-                       block.add(block.mul(warp, 8 * ownRows),
-                                 block.add(lane.first, lane.row)),
-                       lane.second);
+  Value leftAt = place(
+      left,
+      block.add(block.mul(warp, 8 * ownRows), block.add(lane.first, lane.row)),
+      lane.second);
   Value rightAt = place(right, block.add(lane.second, lane.row), lane.first);
   auto load = [&](Value from, int64_t bytes) {
     return loadMatrices(block.b, block.loc,
@@ -183,18 +182,17 @@ void gpukernels::pairs::addFragments(
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t j = 0; j < count / 2; j += 2) {
       int64_t bytes = kStep * step * factor.pitch + 16 * j;
-      SmallVector<Value> right =
-          loadMatrices(block.b, block.loc,
-                       block.sharedByte(rightAt, block.index(bytes)),
-                       /*transposed=*/true);
+      SmallVector<Value> right = loadMatrices(
+          block.b, block.loc, block.sharedByte(rightAt, block.index(bytes)),
+          /*transposed=*/true);
       for (auto [m, lefts] : llvm::enumerate(weights))
         for (int64_t k = 0; k < 2; ++k)
           for (size_t left = step; left < lefts.size(); left += steps)
-            addProduct(block, lefts[left], {right[2 * k], right[2 * k + 1]},
-                       [&, m = static_cast<int64_t>(m)](int64_t word)
-                           -> Value & {
-                         return totals[(2 * m + word / 2) * perRow + first +
-                                       2 * (j + k) + word % 2];
-                       });
+            addProduct(
+                block, lefts[left], {right[2 * k], right[2 * k + 1]},
+                [&, m = static_cast<int64_t>(m)](int64_t word) -> Value & {
+                  return totals[(2 * m + word / 2) * perRow + first +
+                                2 * (j + k) + word % 2];
+                });
     }
 }

@@ -46,8 +46,7 @@ void addFragments(PairBlock &block,
 
 /// A tile's weights as fragments, by 16 rows of a warp (weightFragments).
 SmallVector<SmallVector<SmallVector<Value>>>
-weightFragmentsOfRows(PairBlock &block, ArrayRef<Value> weights,
-                      bool isFinite);
+weightFragmentsOfRows(PairBlock &block, ArrayRef<Value> weights, bool isFinite);
 
 } // namespace shardc::gpukernels::pairs
 

@@ -83,7 +83,8 @@ Value StagedTiles::sharedAt(Value area, Value row, Value column) {
 }
 
 Value StagedTiles::halfAt(Value area, Value row, Value column) {
-  Value offset = block.mul(block.add(block.mul(row, kHalfPitch / 2), column), 2);
+  Value offset =
+      block.mul(block.add(block.mul(row, kHalfPitch / 2), column), 2);
   return block.sharedByte(area, offset);
 }
 
