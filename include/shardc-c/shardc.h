@@ -549,6 +549,8 @@ typedef struct shardc_execute_options {
   const uint8_t *donated;
   shardc_host_fn host; /**< in place of the engine's; NULL: the engine's */
   void *host_user;
+  bool omit_done; /**< `done` stays NULL where all is done, without an error,
+                       when this returns: nobody has to wait */
 } shardc_execute_options;
 
 /** Runs `program` once. In a job it does so on devices of this process, and
@@ -561,10 +563,11 @@ typedef struct shardc_execute_options {
  * `arguments[rank][i]` are buffers on that rank's device,
  * of the local shape of argument i; `results[rank][i]` become the caller's.
  * Returns at once, before anything is computed unless that is quick: results
- * are ready later, and so is `done` (may be NULL). What is handed over is used
- * in the order of calls. An execution whose arguments failed fails with their
- * error; errors that can be known at once (shapes, types, deleted or foreign
- * buffers) are returned, and name the argument; nothing is given up then. */
+ * are ready later, and so is `done` (may be NULL; see `omit_done`). What is
+ * handed over is used in the order of calls. An execution whose arguments
+ * failed fails with their error; errors that can be known at once (shapes,
+ * types, deleted or foreign buffers) are returned, and name the argument;
+ * nothing is given up then. */
 SHARDC_EXPORT shardc_error *
 shardc_execute(shardc_program *program, const shardc_execute_options *options,
                shardc_buffer *const *const *arguments,

@@ -347,7 +347,8 @@ shardc_error *shardc_execute(shardc_program *program,
     if (MaybeFailure failure =
             unwrap(program)->execute(execution, done ? &event : nullptr))
       return failure;
-    if (done)
+    bool isDone = event && event->isReady() && !event->failure();
+    if (done && !(asked.omit_done && isDone))
       *done = wrap(event.take());
     return nullptr;
   });

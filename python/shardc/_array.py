@@ -127,9 +127,14 @@ class Array:
 
     @staticmethod
     def _make_all(kinds: Sequence[Kind], layouts: Sequence[Layout], handles: Iterable[bytes],
-                  pending: Pending) -> list["Array"]:
+                  pending: Pending | None) -> list["Array"]:
         """Make many at once: a call for each would be a tenth of what a call of a program takes."""
         array: Array
+        if len(kinds) == 1:
+            array = _new(Array)
+            (array._kind,), (array._layout,), (array._packed,) = kinds, layouts, handles
+            array._pending = pending
+            return [array]
         made: list[Array] = list(map(_new, itertools.repeat(Array, len(kinds))))
         for array, array._kind, array._layout, array._packed in zip(made, kinds, layouts, handles):
             array._pending = pending

@@ -27,6 +27,8 @@ from shardc._native import (
 from shardc._sharding import Layout, Sharding
 from shardc._types import NAMES, DType, type_of
 
+MOST_DEAD = 16
+"""So many small results that nobody holds any more are given back together."""
 _SLICE_NS = 50_000_000
 """How long a wait lasts before Python may look at signals."""
 
@@ -138,7 +140,8 @@ class Engine:
         # Sizes that are never seen again leave nothing behind.
         self._layouts: weakref.WeakValueDictionary[Any, Layout] = weakref.WeakValueDictionary()
         self.dead: list[bytes] = []
-        """Buffers of small results that nobody holds any more: each would cost a call of its own."""
+        """Buffers of small results that nobody holds any more: each would cost a call of its own. A program that runs
+        gives them back where they are MOST_DEAD."""
         self._releasing = threading.Lock()
         self._codes: dict[DType, int] = {}
         for name in NAMES:
@@ -220,7 +223,7 @@ class Engine:
 
     def taker_of(self, layout: Layout) -> Callable[[bytes], None]:
         """What takes the buffers of a result that nobody holds any more, packed: where it is small, with others, when
-        the next program runs."""
+        a later program runs."""
         return self.dead.append if layout.is_small else self.release_packed
 
     def release_dead(self) -> None:

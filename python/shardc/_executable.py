@@ -14,7 +14,7 @@ import numpy
 
 from shardc._annotate import donated_arguments
 from shardc._array import Array
-from shardc._engine import HANDLE_BYTES, Engine, Pending, check_process, engine_for, is_child
+from shardc._engine import HANDLE_BYTES, MOST_DEAD, Engine, Pending, check_process, engine_for, is_child
 from shardc._errors import UsageError
 from shardc._host import HostContext, host_fn
 from shardc._native import (
@@ -85,12 +85,14 @@ class Place:
 class _Frame:
     """Memory for the arguments of one call of shardc_execute, used again."""
 
-    __slots__ = ("by_argument", "by_result", "done", "done_at", "inputs", "outputs", "results")
+    __slots__ = ("by_argument", "by_result", "done", "done_at", "inputs", "outputs", "results", "start")
 
     def __init__(self, ranks: int, num_arguments: int, num_results: int) -> None:
         arguments = numpy.zeros((ranks, num_arguments), numpy.uint64)
         self.results = numpy.zeros((ranks, num_results), numpy.uint64)
         self.by_argument, self.by_result = arguments.T, self.results.T
+        # Where a table has one row or column, either order is the other one.
+        self.start = arguments.ctypes.data if min(arguments.shape) == 1 else None
         self.inputs, self.outputs = _rows(arguments), _rows(self.results)
         self.done = ctypes.c_void_p()
         self.done_at = ctypes.addressof(self.done)
@@ -98,7 +100,10 @@ class _Frame:
     def fill(self, arguments: Iterable[bytes]) -> None:
         """Take the shards of each argument, packed."""
         table = self.by_argument
-        if table.size:
+        if self.start is not None:
+            packed = b"".join(arguments)
+            ctypes.memmove(self.start, packed, len(packed))
+        elif table.size:
             table[...] = numpy.frombuffer(b"".join(arguments), numpy.uint64).reshape(table.shape)
 
 
@@ -125,11 +130,12 @@ class Executable:
         self.results = [self._place(value, False) for value in self.metadata["results"]]
         self._flags = (ctypes.c_uint8 * count)(*given_up)
         self._devices = (ctypes.c_int64 * self.num_ranks)(*engine.devices_of(self.num_ranks))
-        self._options = ExecuteOptions(donated=ctypes.addressof(self._flags), host=host_fn)
+        self._options = ExecuteOptions(donated=ctypes.addressof(self._flags), host=host_fn, omit_done=True)
         self._nothing = (ctypes.c_uint8 * count)()
-        self._lending = ExecuteOptions(donated=ctypes.addressof(self._nothing), host=host_fn)
+        self._lending = ExecuteOptions(donated=ctypes.addressof(self._nothing), host=host_fn, omit_done=True)
         if engine.is_member:
             self._options.devices = self._lending.devices = ctypes.addressof(self._devices)
+        self._options_at, self._lending_at = ctypes.byref(self._options), ctypes.byref(self._lending)
         self.layouts = [place.layout for place in self.arguments]
         self._kinds = [(engine, place.sharding, engine.taker_of(place.layout)) for place in self.results]
         self._layouts = [place.layout for place in self.results]
@@ -272,23 +278,25 @@ class Executable:
             frame = _Frame(self.num_ranks, len(self.arguments), len(self.results))
         frame.fill(arguments)
         options = self._lending if lends else self._options
+        given = self._lending_at if lends else self._options_at
         if host is not None:
-            options = ExecuteOptions(devices=options.devices, donated=options.donated, host=host_fn,
-                                     host_user=host.number)
+            given = ctypes.byref(ExecuteOptions(devices=options.devices, donated=options.donated, host=host_fn,
+                                                host_user=host.number))
         library = self._library
-        error = library.execute(self.handle, ctypes.byref(options), frame.inputs, frame.outputs, frame.done_at)
+        error = library.execute(self.handle, given, frame.inputs, frame.outputs, frame.done_at)
         if error:
             self._frames.append(frame)
             raise library.take_error(error)
         handles = frame.by_result.tobytes()
-        pending = Pending(library, frame.done.value or 0)
+        done = frame.done.value
+        pending = Pending(library, done) if done else None
         self._frames.append(frame)
         if host is not None:
             host.pending = pending
-        if self.engine.dead:
+        if len(self.engine.dead) >= MOST_DEAD:
             self.engine.release_dead()
         results = Array._make_all(self._kinds, self._layouts, self._cut(handles), pending)
-        if not results:
+        if not results and pending is not None:
             # Somebody has to see what failed.
             pending.wait()
         return results

@@ -14,7 +14,7 @@ from typing import Any
 
 from shardc._errors import ShardcError, UsageError, error_for
 
-API_VERSION = 7
+API_VERSION = 8
 """The SHARDC_API_VERSION that is declared here; a library of a later one has all of it."""
 
 Handle = int
@@ -132,7 +132,7 @@ class HostData(Sized):
 
 class ExecuteOptions(Sized):
     _fields_ = [("size", _size), ("devices", _int64s), ("donated", _pointer), ("host", HOST_FN),
-                ("host_user", _pointer)]
+                ("host_user", _pointer), ("omit_done", _flag)]
 
 
 class SiteStats(Sized):

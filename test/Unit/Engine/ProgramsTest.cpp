@@ -116,6 +116,30 @@ TEST(Programs, ComputeOnAnyDevice) {
   EXPECT_EQ(get(results[0][1].get()), (std::vector<float>{1, 4, 9, 16}));
 }
 
+TEST(Programs, OmitEventsOfWhatIsDone) {
+  EnginePtr engine = makeEngine(1);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  BufferPtr x = put(engine.get(), 0, {1, 2, 3, 4}, {4});
+  std::vector<std::vector<BufferPtr>> results;
+  shardc_execute_options options = {};
+  options.size = sizeof(options);
+  EventPtr done;
+  ASSERT_GOOD(
+      tryRun(program.get(), {{x.get(), x.get()}}, results, &options, &done));
+  EXPECT_TRUE(done);
+  // What was short runs on this thread, sooner or later.
+  options.omit_done = true;
+  for (int run = 0; run < 10000 && done; ++run)
+    ASSERT_GOOD(
+        tryRun(program.get(), {{x.get(), x.get()}}, results, &options, &done));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(get(results[0][1].get()), (std::vector<float>{1, 4, 9, 16}));
+  options.omit_done = false;
+  ASSERT_GOOD(
+      tryRun(program.get(), {{x.get(), x.get()}}, results, &options, &done));
+  EXPECT_TRUE(done);
+}
+
 TEST(Programs, CutUnevenlyOverTwoAndFourRanks) {
   EnginePtr engine = makeEngine(4);
   for (const char *mesh : {"x=2", "x=4"}) {
