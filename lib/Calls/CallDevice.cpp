@@ -46,6 +46,8 @@ enum KernelFlags : int64_t {
   OfSomeGpus = 1,
   Persistent = 2
 }; // shardrt's DeviceCode::Flags
+/// In whose presence a kernel is not launched: so many, of the first so many.
+static constexpr size_t kMostBetter = 2, kMostOfGpus = 0x7ffe;
 /// Most bytes of arguments that a kernel may take.
 static constexpr size_t kMaxArguments = 4096 / 8;
 
@@ -215,6 +217,7 @@ private:
   /// The number of the kernel that does what `function` does, which is erased
   /// if it is not the first.
   size_t numberOf(gpu::GPUFuncOp function, int64_t threads);
+  FailureOr<int64_t> numberFor(gpu::LaunchOp launch, size_t number);
   void stageConstants();
   void readOnHost(memref::LoadOp load);
   LogicalResult stageArguments();
@@ -231,7 +234,9 @@ private:
   int64_t areaWords = 0;
   std::vector<Kernel> made;
   std::unordered_map<size_t, SmallVector<size_t, 1>> byHash;
-  size_t lastOfGpu = 0; ///< the last kernel that is for some GPUs
+  /// The last kernels that are for some GPUs, one a GPU, of one piece of work.
+  SmallVector<std::pair<StringAttr, size_t>, 2> ofGpus;
+  bool ofGpusEnded = false; ///< by one that all GPUs run
 };
 } // namespace
 
@@ -249,6 +254,36 @@ Value DeviceCalls::scratch(int64_t words) {
   }
   areaWords = std::max(areaWords, words);
   return area;
+}
+
+/// What `launch` of kernel `number` is called with: beside the number, those in
+/// whose presence nothing is done.
+FailureOr<int64_t> DeviceCalls::numberFor(gpu::LaunchOp launch, size_t number) {
+  if (StringAttr gpu = contract::Gpu::get(launch)) {
+    if (std::exchange(ofGpusEnded, false))
+      ofGpus.clear();
+    auto *found = llvm::find_if(
+        ofGpus, [&](const auto &one) { return one.first == gpu; });
+    if (found != ofGpus.end())
+      found->second = number;
+    else
+      ofGpus.push_back({gpu, number});
+    return number;
+  }
+  ofGpusEnded = true;
+  if (!contract::Otherwise::has(launch))
+    return number;
+  auto which = static_cast<int64_t>(number);
+  for (auto [i, one] : llvm::enumerate(ofGpus)) {
+    if (i >= kMostBetter || one.second >= kMostOfGpus)
+      return launch.emitError()
+             << "is done otherwise on " << ofGpus.size()
+             << " GPUs, by kernels up to number " << one.second << "; at most "
+             << kMostBetter << ", of the first " << kMostOfGpus
+             << ", are possible";
+    which |= static_cast<int64_t>(one.second + 1) << (32 + 16 * i);
+  }
+  return which;
 }
 
 /// True if both do the same with their arguments. Their source lines may
@@ -397,13 +432,11 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   made[number].maps = tensors.size();
   made[number].flags = (contract::Gpu::has(launch) ? OfSomeGpus : 0) |
                        (contract::Persistent::has(launch) ? Persistent : 0);
-  if (contract::Gpu::has(launch))
-    lastOfGpu = number;
-  int64_t which = number;
-  if (contract::Otherwise::has(launch))
-    which |= static_cast<int64_t>(lastOfGpu + 1) << 32;
+  FailureOr<int64_t> which = numberFor(launch, number);
+  if (failed(which))
+    return failure();
   entries.call(host, loc, "shardrt_launch",
-               {context, word(which), asI64(launch.getGridSizeX()),
+               {context, word(*which), asI64(launch.getGridSizeX()),
                 asI64(launch.getGridSizeY()), asI64(launch.getGridSizeZ()),
                 area, word(count)});
   noteOrigins(loc, made[number].origins);

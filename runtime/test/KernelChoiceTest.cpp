@@ -83,6 +83,41 @@ TEST(KernelChoice, DoesTheOneThatTheDeviceHas) {
   EXPECT_EQ(choose(older), 10);
 }
 
+/// What a program comes to that launches 'newer' and 'better', each for a GPU
+/// of its own, and 'other' in their stead.
+int32_t chooseOfThree(Image *image) {
+  int32_t value = 0;
+  std::string error;
+  int status = runWith(
+      image,
+      {kernel("newer", 0, DeviceCode::OfSomeGpus),
+       kernel("better", 0, DeviceCode::OfSomeGpus), kernel("other")},
+      error, [&](shardrt_context *ctx) {
+        void *memory = shardrt_alloc(ctx, 256);
+        ctx->device->upload(memory, &value, 4);
+        auto at = static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory));
+        int64_t newer[] = {at, 1}, better[] = {at, 10}, other[] = {at, 100};
+        int s = shardrt_launch(ctx, 0, 1, 1, 1, newer, 2);
+        if (!s)
+          s = shardrt_launch(ctx, 1, 1, 1, 1, better, 2);
+        if (!s)
+          s = shardrt_launch(ctx, 2 | int64_t(1) << 32 | int64_t(2) << 48, 1, 1,
+                             1, other, 2);
+        return s ? s : shardrt_read(ctx, memory, &value, 4);
+      });
+  EXPECT_EQ(status, SHARDRT_OK) << error;
+  return value;
+}
+
+TEST(KernelChoice, DoesTheOneOfSeveralThatTheDeviceHas) {
+  Image newest[] = {{"newer", write}, {"other", write}, {nullptr, nullptr}};
+  Image newer[] = {{"better", write}, {"other", write}, {nullptr, nullptr}};
+  Image older[] = {{"other", write}, {nullptr, nullptr}};
+  EXPECT_EQ(chooseOfThree(newest), 1);
+  EXPECT_EQ(chooseOfThree(newer), 10);
+  EXPECT_EQ(chooseOfThree(older), 100);
+}
+
 TEST(KernelChoice, RefusesOneThatNoDeviceMayLack) {
   Image none[] = {{nullptr, nullptr}};
   std::string error;

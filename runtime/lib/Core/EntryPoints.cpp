@@ -248,12 +248,15 @@ int shardrt_launch(shardrt_context *ctx, int64_t kernel, int64_t gridX,
     if (int status = ctx->comm->status())
       return status;
     const DeviceCode &code = *ctx->program->device;
-    // The upper half: 1 + a kernel that does the same where the device has it.
-    int64_t better = (kernel >> 32) - 1;
-    kernel &= 0xffffffff;
+    // The upper half: each 1 + a kernel that does the same where the device has
+    // it.
     auto known = static_cast<int64_t>(code.kernels.size());
-    if (better >= 0 && better < known && ctx->device->has(better))
-      return SHARDRT_OK;
+    for (int shift : {32, 48}) {
+      int64_t better = (kernel >> shift & 0xffff) - 1;
+      if (better >= 0 && better < known && ctx->device->has(better))
+        return SHARDRT_OK;
+    }
+    kernel &= 0xffffffff;
     if (kernel < known &&
         (code.kernels[kernel].flags & DeviceCode::OfSomeGpus) &&
         !ctx->device->has(kernel))

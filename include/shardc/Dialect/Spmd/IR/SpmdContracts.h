@@ -196,8 +196,8 @@ using ArenaPlan = Contract<SpmdDialect::ArenaPlanAttrHelper>;
 /// On launches and kernels: the GPU whose instructions a kernel needs; images
 /// for others lack it.
 using Gpu = Contract<SpmdDialect::GpuAttrHelper>;
-/// On launches and kernels: done only where the launch before, of another
-/// kernel, could not be.
+/// On launches and kernels: done only where none of the launches before, of
+/// kernels for one GPU each, could be.
 using Otherwise = Mark<SpmdDialect::OtherwiseAttrHelper>;
 /// On launches and kernels: a grid of any size does the work.
 using Persistent = Mark<SpmdDialect::PersistentAttrHelper>;
