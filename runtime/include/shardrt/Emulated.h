@@ -186,6 +186,60 @@ SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(shardrt_emulated_thread *thread,
                                                 int32_t count, float value,
                                                 const char *where);
 
+/** tcgen05.alloc, dealloc and relinquish_alloc_permit, for all lanes of a warp:
+ * `columns` of tensor memory, whose address goes to `to` in shared memory. An
+ * address is a word: the lane in its upper half, the column in the lower one.
+ */
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_alloc(shardrt_emulated_thread *thread, void *to,
+                              int32_t columns, int32_t place,
+                              const char *where);
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_dealloc(shardrt_emulated_thread *thread, void *address,
+                                int32_t columns, int32_t place,
+                                const char *where);
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_relinquish(shardrt_emulated_thread *thread,
+                                   int32_t place, const char *where);
+/** Bits of how shardrt_emulated_tensor_product multiplies. */
+enum shardrt_emulated_tensor_config {
+  SHARDRT_TENSOR_TF32 = 1, /**< kind::tf32, else kind::f16 */
+  SHARDRT_TENSOR_CHECK = 2 /**< look at races on shared memory */
+};
+/** tcgen05.mma.cta_group::1: one thread begins the product of two matrices in
+ * shared memory, given by descriptors, into 128 lanes of tensor memory.
+ * `instruction` is PTX's instruction descriptor; where `adds` is 0 the product
+ * takes the place of what is there. */
+SHARDRT_EXPORT void shardrt_emulated_tensor_product(
+    shardrt_emulated_thread *thread, void *sums, int64_t left, int64_t right,
+    int32_t instruction, int32_t adds, int32_t config, const char *where);
+/** tcgen05.commit: an arrival at `barrier` when all products that this thread
+ * has begun are done. */
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_commit(shardrt_emulated_thread *thread, void *barrier,
+                               const char *where);
+/** tcgen05.ld.32x32b: a handle of `count` words, one of each column from
+ * `address` on, of a lane's own lane. They are there after
+ * tcgen05.wait::ld. */
+SHARDRT_EXPORT int64_t
+shardrt_emulated_tensor_load(shardrt_emulated_thread *thread, void *address,
+                             int32_t count, int32_t place, const char *where);
+SHARDRT_EXPORT int32_t
+shardrt_emulated_tensor_word(shardrt_emulated_thread *thread, int64_t loaded,
+                             int32_t index, const char *where);
+/** tcgen05.st.32x32b, the other way. */
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_store(shardrt_emulated_thread *thread, void *address,
+                              const int32_t *words, int32_t count,
+                              int32_t place, const char *where);
+/** tcgen05.wait::ld, or ::st where `stores`. */
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_wait(shardrt_emulated_thread *thread, int32_t stores,
+                             int32_t place, const char *where);
+/** tcgen05.fence::before_thread_sync, or ::after_thread_sync. */
+SHARDRT_EXPORT void
+shardrt_emulated_tensor_fence(shardrt_emulated_thread *thread, int32_t after);
+
 /** Comes before an atomic load of the 32-bit flag at `flag` in device memory:
  * others go on first where it is zero. Whoever waits for one that nobody can
  * set any more is reported. */

@@ -148,10 +148,18 @@ bool BlockRunner::runFibers() {
   transfers.clear();
   warpgroups.clear();
   productReads.clear();
+  tensorCells.clear();
+  tensorWords.clear();
+  tensorAllocated.clear();
+  tensorAllocations.clear();
+  tensorRelinquished = false;
+  tensorBegun = 0;
+  tensorProducts.clear();
+  tensorCommits.clear();
   heard.clear();
   if (now->ordered) {
     warpgroups.resize((live + groupSize - 1) / groupSize);
-    productReads.assign(warpgroups.size(),
+    productReads.assign(warpgroups.size() + 1,
                         std::vector<uint32_t>(
                             (now->sharedBytes + pieceBytes - 1) / pieceBytes));
   }
@@ -163,11 +171,15 @@ bool BlockRunner::runFibers() {
     lanes[i]->productGroups = 0;
     lanes[i]->fenced = false;
     lanes[i]->asyncFence = 0;
+    lanes[i]->tensorClock.clear();
+    lanes[i]->tensorFence = lanes[i]->tensorProduct = 0;
+    lanes[i]->tensorLoads.clear();
+    lanes[i]->tensorStores.clear();
     lanes[i]->polls = 0;
     lanes[i]->awaited = 0;
     lanes[i]->noticed.clear();
     if (now->ordered) {
-      lanes[i]->clock.assign(slotOfGroup(0) + warpgroups.size(), 0);
+      lanes[i]->clock.assign(clockSize(), 0);
       lanes[i]->clock[i] = 1;
     }
     if (!lanes[i]->fiber.start(&beginLane, lanes[i].get())) {
@@ -233,6 +245,16 @@ bool BlockRunner::runFibers() {
           error = "a bulk copy is still on its way where its block ends";
           return false;
         }
+      if (!tensorProducts.empty()) {
+        error = "a product into tensor memory that nobody waits for is still "
+                "under way where its block ends";
+        return false;
+      }
+      if (!tensorAllocations.empty()) {
+        error = "tensor memory is still allocated where its block ends: " +
+                std::to_string(tensorAllocations.begin()->second) + " columns";
+        return false;
+      }
       return true;
     }
     if (!failed) {
@@ -355,6 +377,12 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   case Lane::Meeting::Barrier:
   case Lane::Meeting::Product:
     return true;
+  case Lane::Meeting::TensorMemory:
+    if (lane.left == lanes[first]->left && lane.value == lanes[first]->value)
+      return true;
+    fail(lane, describe(lane) + " and " + describe(*lanes[first]) +
+                   " do not mean the same tensor memory" + lineOf(lane.where));
+    return false;
   case Lane::Meeting::Shuffle: {
     int32_t source = 0;
     bool valid = sourceOf(lane, me, source);
@@ -461,14 +489,15 @@ bool BlockRunner::tryWarp(Lane &last) {
   // Four warps that multiply together hear nothing of one another.
   if (last.meeting == Lane::Meeting::Product)
     beginProduct(first);
+  bool tells = most == warpSize && last.meeting != Lane::Meeting::TensorMemory;
   Clock all;
   for (int32_t i = 0; i < size; ++i)
     if (takesPart(i)) {
       lanes[first + i]->state = Lane::State::Ready;
-      if (now->ordered && most == warpSize)
+      if (now->ordered && tells)
         hear(all, lanes[first + i]->clock);
     }
-  if (most != warpSize)
+  if (!tells)
     return true;
   for (int32_t i = 0; now->ordered && i < size; ++i)
     if (takesPart(i)) {
@@ -564,6 +593,8 @@ std::string BlockRunner::describeOther(int32_t who) const {
     return "thread " + std::to_string(who);
   if (who < slotOfGroup(0))
     return "a bulk copy";
+  if (who == slotOfGroup(tensorUnit()))
+    return "a product into tensor memory";
   return "a product of warpgroup " + std::to_string(who - slotOfGroup(0));
 }
 
@@ -645,7 +676,7 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
                 cell.writeTime))
       race("written", cell.writer, cell.writeWhere);
     if (writes) {
-      for (size_t group = 0; group < warpgroups.size(); ++group) {
+      for (size_t group = 0; group < productReads.size(); ++group) {
         int32_t who = slotOfGroup(static_cast<int32_t>(group));
         if (cell.products > 0 ||
             lane.clock[who] < productReads[group][i / pieceBytes])

@@ -16,8 +16,10 @@
 
 #include "Device/Emulated/Fiber.h"
 #include "shardrt/Emulated.h"
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,6 +63,10 @@ private:
 inline constexpr int32_t groupSize = 128;
 /// What bulk copies and products take of shared memory at once.
 inline constexpr int32_t pieceBytes = 16;
+/// A block's tensor memory.
+inline constexpr int32_t tensorLanes = 128, tensorColumns = 512;
+/// A bit beside those of shardrt_emulated_tensor_config.
+inline constexpr int32_t tensorAdds = 4;
 /// mbarriers that a block may have.
 inline constexpr int32_t mostTransfers = 64;
 
@@ -91,7 +97,8 @@ struct BulkCopy {
   bool checked = false;
 };
 
-/// How far others were, by lane, mbarrier and warpgroup.
+/// How far others were, by lane, mbarrier, warpgroup, and, at the end, products
+/// into tensor memory.
 using Clock = std::vector<uint32_t>;
 
 /// A lane's part of what a product of warpgroups adds up.
@@ -99,6 +106,14 @@ struct Sums {
   std::vector<float> values;
   int64_t product = 0; ///< that makes it: its number in the warpgroup; or none
   bool overwritten = false;
+};
+
+/// What a lane has asked for of tensor memory, a word of each of some columns.
+struct TensorLoad {
+  int32_t row = 0, column = 0;
+  std::vector<uint32_t> words; ///< there once it has been waited for
+  int32_t count = 0;
+  const char *where = nullptr;
 };
 
 /// A flag that a thread of another block has set: what it wrote before, and
@@ -112,8 +127,16 @@ struct Told {
 /// One CUDA thread.
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, AtTransfer, Done };
-  /// What lanes of a warp meet for; the last is for four warps.
-  enum class Meeting { Barrier, Shuffle, Vote, LoadMatrix, Multiply, Product };
+  /// What lanes of a warp meet for; products are for four warps.
+  enum class Meeting {
+    Barrier,
+    Shuffle,
+    Vote,
+    LoadMatrix,
+    Multiply,
+    Product,
+    TensorMemory
+  };
 
   shardrt_emulated_thread thread = {};
   BlockRunner *runner = nullptr;
@@ -147,6 +170,14 @@ struct Lane {
   std::vector<Sums> accumulators;        ///< by handle - 1
   int64_t productGroups = 0;             ///< closed
   bool fenced = false; ///< wgmma.fence since it last waited for products
+
+  // Of kernels with tensor memory.
+  Clock tensorClock;          ///< at its last tcgen05.fence::after_thread_sync
+  uint32_t tensorFence = 0;   ///< its own time at the last before_thread_sync
+  uint32_t tensorProduct = 0; ///< its last
+  std::vector<TensorLoad> tensorLoads; ///< by handle - 1
+  /// Not waited for: lane, column, and how many from there on.
+  std::vector<std::array<int32_t, 3>> tensorStores;
 };
 
 class BlockRunner {
@@ -204,6 +235,23 @@ public:
   int64_t setSum(Lane &lane, int64_t handle, int32_t index, int32_t count,
                  float value, const char *where);
 
+  // Tensor memory (TensorMemory.cpp).
+  void allocateTensor(Lane &lane, char *to, int32_t columns);
+  void releaseTensor(Lane &lane, int64_t address, int32_t columns);
+  void relinquishTensor(Lane &lane);
+  void beginTensorProduct(Lane &lane, int64_t sums, int64_t left, int64_t right,
+                          int32_t instruction, int32_t config,
+                          const char *where);
+  void commitTensor(Lane &lane, char *at, const char *where);
+  int64_t loadTensor(Lane &lane, int64_t address, int32_t count);
+  int32_t tensorWord(Lane &lane, int64_t handle, int32_t index,
+                     const char *where);
+  void waitForTensorLoads(Lane &lane);
+  void storeTensor(Lane &lane, int64_t address, const int32_t *words,
+                   int32_t count);
+  void waitForTensorStores(Lane &lane);
+  void tensorFence(Lane &lane, bool after);
+
   void runKernel(Lane &lane);
   /// Records the first error and ends the lane; does not return to the kernel.
   void fail(Lane &lane, const std::string &text);
@@ -251,6 +299,29 @@ private:
     std::vector<int64_t> ends;    ///< the last product of each group
     std::deque<Product> products; ///< not done
   };
+  /// A word of tensor memory.
+  struct TensorCell {
+    uint32_t product = 0; ///< the last that writes it; 0: none
+    int32_t issuer = 0;   ///< the lane that began it
+    int32_t writer = 0, reader = 0;
+    uint32_t writeTime = 0, readTime = 0; ///< by their clocks; 0: never
+    int32_t reads = 0, writes = 0;        ///< on their way
+    bool isWritten = false;               ///< or begun to be
+  };
+  /// A product into tensor memory that has not been carried out yet.
+  struct TensorProduct {
+    uint32_t number = 0;
+    int32_t column = 0;
+    int64_t left = 0, right = 0; ///< descriptors
+    int32_t instruction = 0, config = 0;
+    std::vector<int32_t> reads; ///< offsets of 16 bytes each
+  };
+  /// An arrival at an mbarrier when products up to `product` are done.
+  struct TensorCommit {
+    int64_t transfer = 0;
+    uint32_t product = 0;
+    Clock clock;
+  };
   void prepare(int32_t threads, int64_t sharedBytes);
   /// Byte `offset` of shared memory is read, which nobody has written so far.
   void readUnwritten(int64_t offset, const std::string &reader,
@@ -267,6 +338,25 @@ private:
   void turnPhase(Transfer &transfer);
   /// Lets copies arrive whose phase waits for nothing else; true if any did.
   bool land();
+  bool landProducts();
+  void carryOut(const TensorProduct &product);
+  TensorCell &tensorCell(int32_t row, int32_t column) {
+    return tensorCells[row * tensorColumns + column];
+  }
+  /// Whether `lane` knows, by fences of both, that all is done that was begun
+  /// with `cell`; else says what is not.
+  std::string tensorRace(const Lane &lane, const TensorCell &cell,
+                         bool writes) const;
+  /// Refuses, by an error of `lane`, columns that are not allocated.
+  void checkTensorColumns(Lane &lane, int64_t address, int32_t count,
+                          const std::string &what, const char *where);
+  /// Notes that lanes [first, first + count) let a product read 16 bytes each
+  /// of `reads`; and that it has read them.
+  void noteReads(const std::vector<int32_t> &reads, int32_t first,
+                 int32_t count, const std::string &reader, const char *where,
+                 const std::function<void(const std::string &)> &refuse);
+  void forgetReads(const std::vector<int32_t> &reads, int32_t unit,
+                   uint32_t time);
   void beginProduct(int32_t first);
   void carryOut(int32_t number, const Product &product);
   /// Whether what lanes [first, first + count) know covers `time` of `who`.
@@ -274,6 +364,9 @@ private:
                  uint32_t time) const;
   void hear(Clock &clock, const Clock &other) const;
   int32_t slotOfGroup(int32_t group) const;
+  /// Products into tensor memory, as if of one more warpgroup.
+  int32_t tensorUnit() const { return static_cast<int32_t>(warpgroups.size()); }
+  size_t clockSize() const { return slotOfGroup(tensorUnit()) + 1; }
   /// What a race is called whose other side is `who` of clocks.
   std::string describeOther(int32_t who) const;
   std::string describe(const Lane &lane) const;
@@ -292,6 +385,15 @@ private:
   std::vector<Warpgroup> warpgroups;
   /// When a product last read 16 bytes, by the clock of each warpgroup.
   std::vector<std::vector<uint32_t>> productReads;
+  // Tensor memory: what is there, once somebody has allocated any.
+  std::vector<TensorCell> tensorCells; ///< by lane, then column
+  std::vector<float> tensorWords;
+  std::vector<bool> tensorAllocated;            ///< by column
+  std::map<int32_t, int32_t> tensorAllocations; ///< columns by the first
+  bool tensorRelinquished = false;
+  uint32_t tensorBegun = 0;
+  std::deque<TensorProduct> tensorProducts; ///< not done
+  std::deque<TensorCommit> tensorCommits;
   // Of kernels whose blocks tell one another.
   struct Written {
     int32_t block = 0, lane = 0;

@@ -7,46 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device/Emulated/Block.h"
+#include "Device/Emulated/Matrix.h"
 #include <algorithm>
 #include <cstring>
 
 using namespace shardrt;
 
-namespace {
-/// A matrix in shared memory, as a descriptor gives it: rows of 128 bytes,
-/// eight of them a block, pieces of 16 bytes swapped by the row.
-struct Matrix {
-  int64_t start = 0, leading = 0, stride = 0;
-  bool alongLines = false;
-  int64_t bytes = 2; ///< of an element
-
-  Matrix(int64_t bits, int32_t config, int32_t lines)
-      : alongLines(config & lines),
-        bytes(config & SHARDRT_PRODUCT_TF32 ? 4 : 2) {
-    start = (bits & 0x3fff) << 4;
-    leading = (bits >> 16 & 0x3fff) << 4;
-    stride = (bits >> 32 & 0x3fff) << 4;
-  }
-  /// Where element (`line`, `depth`) stands, from address 0 on; 18 bits.
-  int64_t at(int64_t line, int64_t depth) const {
-    int64_t place =
-        alongLines ? start + line / 64 * leading + depth / 8 * stride +
-                         depth % 8 * 128 + line % 64 * 2
-                   : start + line / 8 * stride + line % 8 * 128 + depth * bytes;
-    return place ^ (place >> 7 & 7) << 4;
-  }
-};
-} // namespace
+static Matrix matrixOf(int64_t descriptor, int32_t config, int32_t lines) {
+  return Matrix(descriptor, config & lines,
+                config & SHARDRT_PRODUCT_TF32 ? 4 : 2);
+}
 
 static int32_t columnsOf(int32_t config) {
   return config & SHARDRT_PRODUCT_COLUMNS;
-}
-
-/// The offset in shared memory of address `place` of 18 bits, as descriptors
-/// hold it.
-static int64_t offsetOf(const char *shared, int64_t place) {
-  auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(shared));
-  return (place - base) & 0x3ffff;
 }
 
 void BlockRunner::beginProduct(int32_t first) {
@@ -111,57 +84,63 @@ void BlockRunner::beginProduct(int32_t first) {
     product.from.push_back(one.sums);
     product.to.push_back(one.result);
   }
-  // What it reads.
   std::vector<int32_t> &reads = product.reads;
   auto note = [&](const Matrix &matrix, int64_t lines) {
-    int64_t lineStep = matrix.alongLines ? 8 : 1,
-            depthStep = matrix.alongLines ? 1 : pieceBytes / matrix.bytes;
-    for (int64_t line = 0; line < lines; line += lineStep)
-      for (int64_t depth = 0; depth < 32 / matrix.bytes; depth += depthStep) {
-        int64_t offset = offsetOf(lane.thread.shared, matrix.at(line, depth));
-        if (offset + pieceBytes > now->sharedBytes)
-          refuse(lane, "it reads " + std::to_string(offset) + " of " +
-                           std::to_string(now->sharedBytes) +
-                           " bytes of shared memory");
-        reads.push_back(static_cast<int32_t>(offset));
-      }
+    if (int64_t outside =
+            matrix.pieces(lane.thread.shared, lines, now->sharedBytes, reads);
+        outside >= 0)
+      refuse(lane, "it reads " + std::to_string(outside) + " of " +
+                       std::to_string(now->sharedBytes) +
+                       " bytes of shared memory");
   };
   if (!inRegisters)
-    note(Matrix(lane.left, lane.kind, SHARDRT_PRODUCT_LEFT_LINES), 64);
-  note(Matrix(lane.right, lane.kind, SHARDRT_PRODUCT_RIGHT_LINES), columns);
-  if (product.checked) {
-    int32_t known = -1;
-    uint32_t knownTime = 0;
-    for (int32_t at : reads)
-      for (int32_t i = at; i < at + pieceBytes; ++i) {
-        Cell &cell = cells[i];
-        auto race = [&](const std::string &why) {
-          refuse(lane, "race on shared memory: byte " + std::to_string(i) +
-                           " is read, and written by " +
-                           describeOther(cell.writer) +
-                           lineOf(cell.writeWhere) + " " + why);
-        };
-        if (cell.copies > 0)
-          race("at some time to come");
-        ++cell.products;
-        if (!cell.isWritten)
-          readUnwritten(i,
-                        "a product of warpgroup " +
-                            std::to_string(first / groupSize) + " of block " +
-                            std::to_string(lane.thread.block[0]),
-                        lane.where);
-        if (cell.writer == known && cell.writeTime == knownTime)
-          continue;
-        known = cell.writer;
-        knownTime = cell.writeTime;
-        if (!haveHeard(first, groupSize, known, knownTime))
-          race("without a barrier between");
-        if (known < live && knownTime > 0 &&
-            lanes[known]->asyncFence < knownTime)
-          race("without fence.proxy.async between");
-      }
-  }
+    note(matrixOf(lane.left, lane.kind, SHARDRT_PRODUCT_LEFT_LINES), 64);
+  note(matrixOf(lane.right, lane.kind, SHARDRT_PRODUCT_RIGHT_LINES), columns);
+  if (product.checked)
+    noteReads(reads, first, groupSize,
+              "a product of warpgroup " + std::to_string(first / groupSize) +
+                  " of block " + std::to_string(lane.thread.block[0]),
+              lane.where, [&](const std::string &why) { refuse(lane, why); });
   group.products.push_back(std::move(product));
+}
+
+void BlockRunner::noteReads(
+    const std::vector<int32_t> &reads, int32_t first, int32_t count,
+    const std::string &reader, const char *where,
+    const std::function<void(const std::string &)> &refuse) {
+  int32_t known = -1;
+  uint32_t knownTime = 0;
+  for (int32_t at : reads)
+    for (int32_t i = at; i < at + pieceBytes; ++i) {
+      Cell &cell = cells[i];
+      auto race = [&](const std::string &why) {
+        refuse("race on shared memory: byte " + std::to_string(i) +
+               " is read, and written by " + describeOther(cell.writer) +
+               lineOf(cell.writeWhere) + " " + why);
+      };
+      if (cell.copies > 0)
+        race("at some time to come");
+      ++cell.products;
+      if (!cell.isWritten)
+        readUnwritten(i, reader, where);
+      if (cell.writer == known && cell.writeTime == knownTime)
+        continue;
+      known = cell.writer;
+      knownTime = cell.writeTime;
+      if (!haveHeard(first, count, known, knownTime))
+        race("without a barrier between");
+      if (known < live && knownTime > 0 && lanes[known]->asyncFence < knownTime)
+        race("without fence.proxy.async between");
+    }
+}
+
+void BlockRunner::forgetReads(const std::vector<int32_t> &reads, int32_t unit,
+                              uint32_t time) {
+  for (int32_t at : reads) {
+    for (int32_t i = at; i < at + pieceBytes; ++i)
+      --cells[i].products;
+    productReads[unit][at / pieceBytes] = time;
+  }
 }
 
 void BlockRunner::carryOut(int32_t number, const Product &product) {
@@ -171,27 +150,12 @@ void BlockRunner::carryOut(int32_t number, const Product &product) {
   int32_t columns = columnsOf(product.config), first = number * groupSize;
   const char *base = lanes[first]->thread.shared;
   auto read = [&](const Matrix &matrix, int64_t lines) {
-    std::vector<float> values(lines * depths);
-    for (int64_t line = 0; line < lines; ++line)
-      for (int64_t depth = 0; depth < depths; ++depth) {
-        const char *at = base + offsetOf(base, matrix.at(line, depth));
-        float &value = values[line * depths + depth];
-        if (isTF32) {
-          uint32_t bits;
-          std::memcpy(&bits, at, sizeof(bits));
-          value = asTF32(bits);
-        } else {
-          uint16_t bits;
-          std::memcpy(&bits, at, sizeof(bits));
-          value = widened(bits, isBF16);
-        }
-      }
-    return values;
+    return matrix.read(base, lines, depths, isBF16);
   };
   std::vector<float> left;
   if (product.words.empty())
     left = read(
-        Matrix(product.left, product.config, SHARDRT_PRODUCT_LEFT_LINES), 64);
+        matrixOf(product.left, product.config, SHARDRT_PRODUCT_LEFT_LINES), 64);
   else
     left.resize(64 * depths);
   // A word of a lane: two neighbours of row i / 4 or eight below, of the first
@@ -206,7 +170,7 @@ void BlockRunner::carryOut(int32_t number, const Product &product) {
           widened(static_cast<uint16_t>(bits >> 16 * half), isBF16);
   }
   std::vector<float> right =
-      read(Matrix(product.right, product.config, SHARDRT_PRODUCT_RIGHT_LINES),
+      read(matrixOf(product.right, product.config, SHARDRT_PRODUCT_RIGHT_LINES),
            columns);
   // A warp has 16 rows, a lane of it two of these, and two columns of eight.
   for (int32_t i = 0; i < groupSize; ++i) {
@@ -224,13 +188,8 @@ void BlockRunner::carryOut(int32_t number, const Product &product) {
       sums.values[e] = sum;
     }
   }
-  for (int32_t at : product.reads)
-    if (product.checked) {
-      for (int32_t i = at; i < at + pieceBytes; ++i)
-        --cells[i].products;
-      productReads[number][at / pieceBytes] =
-          static_cast<uint32_t>(product.number);
-    }
+  if (product.checked)
+    forgetReads(product.reads, number, static_cast<uint32_t>(product.number));
 }
 
 void BlockRunner::waitForProducts(Lane &lane, int64_t groups) {

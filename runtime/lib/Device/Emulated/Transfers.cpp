@@ -64,7 +64,7 @@ void BlockRunner::turnPhase(Transfer &transfer) {
   transfer.pending = transfer.count;
   transfer.done = transfer.soFar;
   if (transfer.done.empty())
-    transfer.done.resize(slotOfGroup(0) + warpgroups.size());
+    transfer.done.resize(clockSize());
   transfer.done[transfer.slot] = transfer.phase;
   transfer.soFar = transfer.done;
   for (int32_t i = 0; i < live; ++i)
@@ -220,7 +220,7 @@ bool BlockRunner::land() {
       turnPhase(transfer);
     }
   }
-  return any;
+  return landProducts() || any;
 }
 
 //===----------------------------------------------------------------------===//

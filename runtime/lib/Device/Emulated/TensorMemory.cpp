@@ -1,0 +1,516 @@
+//===- TensorMemory.cpp - Products that one thread begins -----------------===//
+//
+// tcgen05.mma reads shared memory, and writes its sums to tensor memory, at any
+// time until an mbarrier that it was committed to has turned; here it does all
+// of it at the last, when nobody can go on otherwise (or, in a random schedule,
+// by chance). Loads of tensor memory take what they find when they are waited
+// for. Who knows of another's use of tensor memory has heard of it, and both
+// have fenced: the one before telling, the other after being told. Products
+// alone need no fence before: a commit is one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/Emulated/Block.h"
+#include "Device/Emulated/Matrix.h"
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+using namespace shardrt;
+
+static constexpr int32_t warpLanes = 32;
+
+/// Lane and column of an address of tensor memory.
+static int32_t rowOf(int64_t address) {
+  return static_cast<int32_t>(address >> 16 & 0xffff);
+}
+static int32_t columnOf(int64_t address) {
+  return static_cast<int32_t>(address & 0xffff);
+}
+
+//===----------------------------------------------------------------------===//
+// Allocation
+//===----------------------------------------------------------------------===//
+
+void BlockRunner::allocateTensor(Lane &lane, char *to, int32_t columns) {
+  if (columns < 32 || columns > tensorColumns || (columns & (columns - 1)))
+    fail(lane, describe(lane) + " allocates " + std::to_string(columns) +
+                   " columns of tensor memory, expected a power of two from "
+                   "32 to 512" +
+                   lineOf(lane.where));
+  if (tensorRelinquished)
+    fail(lane, describe(lane) +
+                   " allocates tensor memory behind "
+                   "tcgen05.relinquish_alloc_permit" +
+                   lineOf(lane.where));
+  if (tensorCells.empty()) {
+    tensorCells.resize(tensorLanes * tensorColumns);
+    tensorWords.resize(tensorLanes * tensorColumns);
+    tensorAllocated.resize(tensorColumns);
+  }
+  // From the end on: who takes an address for granted is wrong.
+  int32_t first = tensorColumns - columns;
+  auto isFree = [&] {
+    return std::none_of(tensorAllocated.begin() + first,
+                        tensorAllocated.begin() + first + columns,
+                        [](bool taken) { return taken; });
+  };
+  while (first >= 0 && !isFree())
+    first -= columns;
+  if (first < 0)
+    fail(lane, describe(lane) + " waits for ever for " +
+                   std::to_string(columns) + " columns of tensor memory" +
+                   lineOf(lane.where));
+  std::fill_n(tensorAllocated.begin() + first, columns, true);
+  tensorAllocations[first] = columns;
+  for (int32_t row = 0; row < tensorLanes; ++row)
+    for (int32_t column = first; column < first + columns; ++column) {
+      tensorCell(row, column) = TensorCell();
+      tensorWords[row * tensorColumns + column] =
+          std::numeric_limits<float>::quiet_NaN();
+    }
+  shared(lane, to, 4, true, lane.where);
+  std::memcpy(to, &first, 4);
+}
+
+void BlockRunner::releaseTensor(Lane &lane, int64_t address, int32_t columns) {
+  int32_t first = columnOf(address);
+  auto found = tensorAllocations.find(first);
+  if (found == tensorAllocations.end() || found->second != columns ||
+      rowOf(address) != 0)
+    fail(lane, describe(lane) + " gives back " + std::to_string(columns) +
+                   " columns of tensor memory from " + std::to_string(first) +
+                   " on, which nobody allocated" + lineOf(lane.where));
+  for (int32_t row = 0; row < tensorLanes; ++row)
+    for (int32_t column = first; column < first + columns; ++column)
+      if (std::string race =
+              tensorRace(lane, tensorCell(row, column), /*writes=*/true);
+          !race.empty())
+        fail(lane, describe(lane) + " gives back tensor memory" +
+                       lineOf(lane.where) + ", lane " + std::to_string(row) +
+                       " column " + std::to_string(column) + ": " + race);
+  std::fill_n(tensorAllocated.begin() + first, columns, false);
+  tensorAllocations.erase(found);
+}
+
+void BlockRunner::relinquishTensor(Lane &) { tensorRelinquished = true; }
+
+void BlockRunner::checkTensorColumns(Lane &lane, int64_t address, int32_t count,
+                                     const std::string &what,
+                                     const char *where) {
+  int32_t first = columnOf(address);
+  for (int32_t column = first; column < first + count; ++column)
+    if (column >= tensorColumns || tensorAllocated.empty() ||
+        !tensorAllocated[column])
+      fail(lane, describe(lane) + what + "column " + std::to_string(column) +
+                     " of tensor memory, which is not allocated" +
+                     lineOf(where));
+}
+
+//===----------------------------------------------------------------------===//
+// Who knows of what
+//===----------------------------------------------------------------------===//
+
+void BlockRunner::tensorFence(Lane &lane, bool after) {
+  if (after)
+    lane.tensorClock = lane.clock;
+  else
+    // What it does from now on is later.
+    lane.tensorFence = lane.clock[lane.number]++;
+}
+
+std::string BlockRunner::tensorRace(const Lane &lane, const TensorCell &cell,
+                                    bool writes) const {
+  auto heard = [&](int32_t who, uint32_t time) -> std::string {
+    if (lane.clock[who] < time)
+      return "without an mbarrier or barrier between";
+    if (lane.tensorClock.empty() || lane.tensorClock[who] < time)
+      return "without tcgen05.fence::after_thread_sync behind the barrier";
+    if (who < live && lanes[who]->tensorFence < time)
+      return "without tcgen05.fence::before_thread_sync before the barrier";
+    return {};
+  };
+  if (cell.product > 0)
+    if (std::string why = heard(slotOfGroup(tensorUnit()), cell.product);
+        !why.empty())
+      return "it is the sum of a product that thread " +
+             std::to_string(cell.issuer) + " begins, " + why;
+  auto other = [&](int32_t who, uint32_t time, int32_t onTheirWay,
+                   const char *verb) -> std::string {
+    if (onTheirWay > 0)
+      return "thread " + std::to_string(who) + verb +
+             "it, without tcgen05.wait between";
+    if (time == 0 || who == lane.number)
+      return {};
+    std::string why = heard(who, time);
+    return why.empty() ? why
+                       : "thread " + std::to_string(who) + verb + "it, " + why;
+  };
+  if (std::string why =
+          other(cell.writer, cell.writeTime, cell.writes, " writes ");
+      !why.empty())
+    return why;
+  return writes ? other(cell.reader, cell.readTime, cell.reads, " reads ")
+                : std::string();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Columns that an instruction descriptor says.
+static int32_t columnsOf(int32_t instruction) {
+  return (instruction >> 17 & 63) * 8;
+}
+static bool hasLines(int32_t instruction, bool ofLeft) {
+  return instruction >> (ofLeft ? 15 : 16) & 1;
+}
+
+void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
+                                     int64_t right, int32_t instruction,
+                                     int32_t config, const char *where) {
+  auto refuse = [&](const std::string &why) {
+    fail(lane, "product into tensor memory of " + describe(lane) +
+                   lineOf(where) + ": " + why);
+  };
+  bool isTF32 = config & SHARDRT_TENSOR_TF32;
+  int32_t rows = (instruction >> 24 & 31) * 16,
+          columns = columnsOf(instruction);
+  int32_t leftKind = instruction >> 7 & 7, rightKind = instruction >> 10 & 7;
+  // What is neither a type, a direction nor a size must be 0.
+  constexpr uint32_t known =
+      0x1f | 3u << 4 | 63u << 7 | 3u << 15 | 63u << 17 | 31u << 24;
+  if (static_cast<uint32_t>(instruction) & ~known || instruction & 0xf ||
+      (instruction >> 4 & 3) != 1 || leftKind != rightKind ||
+      (isTF32 ? leftKind != 2 : leftKind > 1))
+    refuse("its instruction descriptor is not of f16, bf16 or tf32, as its "
+           "kind is, with f32 sums");
+  if (rows != tensorLanes || columns < 16 || columns > 256 || columns % 16)
+    refuse("it is of " + std::to_string(rows) + " rows and " +
+           std::to_string(columns) +
+           " columns, expected 128, and a multiple of 16 up to 256");
+  bool lines[] = {hasLines(instruction, true), hasLines(instruction, false)};
+  if (isTF32 && (lines[0] || lines[1]))
+    refuse("matrices of tf32 stand along the depth");
+  for (int64_t descriptor : {left, right})
+    if (static_cast<uint64_t>(descriptor) >> 61 != 2 ||
+        (descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 7) != 0 ||
+        descriptor >> 52 & 1)
+      refuse("a descriptor is not of rows of 128 swizzled bytes, or not one of "
+             "tcgen05");
+  if (rowOf(sums) != 0)
+    refuse("its sums begin in lane " + std::to_string(rowOf(sums)) +
+           " of tensor memory");
+  checkTensorColumns(lane, sums, columns, " adds to ", where);
+
+  TensorProduct product;
+  product.number = ++tensorBegun;
+  product.column = columnOf(sums);
+  product.left = left;
+  product.right = right;
+  product.instruction = instruction;
+  product.config = config;
+  bool adds = config & tensorAdds;
+  for (int32_t row = 0; row < tensorLanes; ++row)
+    for (int32_t i = 0; i < columns; ++i) {
+      TensorCell &cell = tensorCell(row, product.column + i);
+      TensorCell seen = cell;
+      // A thread's products are done in their order.
+      if (cell.issuer == lane.number)
+        seen.product = 0;
+      std::string why = tensorRace(lane, seen, /*writes=*/true);
+      if (why.empty() && adds && !cell.isWritten)
+        why = "it adds to what nobody has written";
+      if (!why.empty())
+        refuse("lane " + std::to_string(row) + " column " +
+               std::to_string(product.column + i) +
+               " of tensor memory: " + why);
+      cell.product = product.number;
+      cell.issuer = lane.number;
+      cell.isWritten = true;
+    }
+  int64_t bytes = isTF32 ? 4 : 2;
+  bool isLeft = true;
+  for (const Matrix &matrix :
+       {Matrix(left, lines[0], bytes), Matrix(right, lines[1], bytes)}) {
+    if (int64_t outside =
+            matrix.pieces(lane.thread.shared, isLeft ? rows : columns,
+                          now->sharedBytes, product.reads);
+        outside >= 0)
+      refuse("it reads " + std::to_string(outside) + " of " +
+             std::to_string(now->sharedBytes) + " bytes of shared memory");
+    isLeft = false;
+  }
+  if (config & SHARDRT_TENSOR_CHECK)
+    noteReads(product.reads, lane.number, 1,
+              "a product into tensor memory of " + describe(lane), where,
+              refuse);
+  lane.tensorProduct = product.number;
+  tensorProducts.push_back(std::move(product));
+}
+
+void BlockRunner::carryOut(const TensorProduct &product) {
+  bool isTF32 = product.config & SHARDRT_TENSOR_TF32;
+  bool isBF16 = (product.instruction >> 7 & 7) == 1;
+  bool adds = product.config & tensorAdds;
+  int64_t bytes = isTF32 ? 4 : 2;
+  int32_t depths = isTF32 ? 8 : 16, columns = columnsOf(product.instruction);
+  const char *base = lanes[0]->thread.shared;
+  std::vector<float> left =
+      Matrix(product.left, hasLines(product.instruction, true), bytes)
+          .read(base, tensorLanes, depths, isBF16);
+  std::vector<float> byLine =
+      Matrix(product.right, hasLines(product.instruction, false), bytes)
+          .read(base, columns, depths, isBF16);
+  std::vector<float> right(byLine.size());
+  for (int32_t j = 0; j < columns; ++j)
+    for (int32_t k = 0; k < depths; ++k)
+      right[k * columns + j] = byLine[j * depths + k];
+  for (int32_t row = 0; row < tensorLanes; ++row) {
+    float *sums = &tensorWords[row * tensorColumns + product.column];
+    if (!adds)
+      std::fill_n(sums, columns, 0.0f);
+    for (int32_t k = 0; k < depths; ++k) {
+      float factor = left[row * depths + k];
+      const float *others = &right[k * columns];
+      for (int32_t j = 0; j < columns; ++j)
+        sums[j] += factor * others[j];
+    }
+  }
+  if (product.config & SHARDRT_TENSOR_CHECK)
+    forgetReads(product.reads, tensorUnit(), product.number);
+}
+
+void BlockRunner::commitTensor(Lane &lane, char *at, const char *where) {
+  transferAt(lane, at, " commits to ", where);
+  TensorCommit commit;
+  commit.transfer = at - lane.thread.shared;
+  commit.product = lane.tensorProduct;
+  commit.clock = lane.clock;
+  // It tells of products, and of what these knew; not of the thread's stores.
+  commit.clock[lane.number] = 0;
+  uint32_t &heard = commit.clock[slotOfGroup(tensorUnit())];
+  heard = std::max(heard, commit.product);
+  tensorCommits.push_back(std::move(commit));
+}
+
+bool BlockRunner::landProducts() {
+  bool any = !tensorCommits.empty();
+  while (!tensorCommits.empty() && !failed) {
+    TensorCommit commit = std::move(tensorCommits.front());
+    tensorCommits.pop_front();
+    while (!tensorProducts.empty() &&
+           tensorProducts.front().number <= commit.product) {
+      carryOut(tensorProducts.front());
+      tensorProducts.pop_front();
+    }
+    Transfer &transfer = transfers[commit.transfer];
+    if (transfer.pending == 0) {
+      error = "a commit of products arrives at an mbarrier at which all " +
+              std::to_string(transfer.count) + " have arrived";
+      failed = true;
+      return any;
+    }
+    hear(transfer.soFar, commit.clock);
+    if (--transfer.pending == 0 && transfer.bytes == 0)
+      turnPhase(transfer);
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads and stores
+//===----------------------------------------------------------------------===//
+
+/// The lane's own lane of tensor memory; warps reach a quarter each.
+static int32_t ownRow(const Lane &lane) { return lane.number % groupSize; }
+
+int64_t BlockRunner::loadTensor(Lane &lane, int64_t address, int32_t count) {
+  int32_t row = ownRow(lane), column = columnOf(address);
+  if (rowOf(address) != row / warpLanes * warpLanes)
+    fail(lane,
+         describe(lane) + " loads from lane " + std::to_string(rowOf(address)) +
+             " of tensor memory, expected its warp's first: " +
+             std::to_string(row / warpLanes * warpLanes) + lineOf(lane.where));
+  checkTensorColumns(lane, address, count, " loads from ", lane.where);
+  for (int32_t i = 0; i < count; ++i) {
+    TensorCell &cell = tensorCell(row, column + i);
+    std::string why = tensorRace(lane, cell, /*writes=*/false);
+    if (why.empty() && !cell.isWritten)
+      why = "nobody has written it";
+    if (!why.empty())
+      fail(lane, describe(lane) + " loads lane " + std::to_string(row) +
+                     " column " + std::to_string(column + i) +
+                     " of tensor memory" + lineOf(lane.where) + ": " + why);
+    ++cell.reads;
+    cell.reader = lane.number;
+  }
+  lane.tensorLoads.push_back({row, column, {}, count, lane.where});
+  return static_cast<int64_t>(lane.tensorLoads.size());
+}
+
+void BlockRunner::waitForTensorLoads(Lane &lane) {
+  for (TensorLoad &load : lane.tensorLoads) {
+    if (!load.words.empty())
+      continue;
+    load.words.resize(load.count);
+    std::memcpy(load.words.data(),
+                &tensorWords[load.row * tensorColumns + load.column],
+                4 * load.count);
+    for (int32_t i = 0; i < load.count; ++i) {
+      TensorCell &cell = tensorCell(load.row, load.column + i);
+      --cell.reads;
+      cell.readTime = lane.clock[lane.number];
+    }
+  }
+}
+
+int32_t BlockRunner::tensorWord(Lane &lane, int64_t handle, int32_t index,
+                                const char *where) {
+  if (handle < 1 || handle > static_cast<int64_t>(lane.tensorLoads.size()))
+    fail(lane, describe(lane) + " uses what it has not loaded" + lineOf(where));
+  TensorLoad &load = lane.tensorLoads[handle - 1];
+  if (load.words.empty())
+    fail(lane, describe(lane) + " uses what it loads from tensor memory" +
+                   lineOf(load.where) + " without tcgen05.wait::ld between" +
+                   lineOf(where));
+  return static_cast<int32_t>(load.words[index]);
+}
+
+void BlockRunner::storeTensor(Lane &lane, int64_t address, const int32_t *words,
+                              int32_t count) {
+  int32_t row = ownRow(lane), column = columnOf(address);
+  if (rowOf(address) != row / warpLanes * warpLanes)
+    fail(lane,
+         describe(lane) + " stores to lane " + std::to_string(rowOf(address)) +
+             " of tensor memory, expected its warp's first: " +
+             std::to_string(row / warpLanes * warpLanes) + lineOf(lane.where));
+  checkTensorColumns(lane, address, count, " stores to ", lane.where);
+  for (int32_t i = 0; i < count; ++i) {
+    TensorCell &cell = tensorCell(row, column + i);
+    if (std::string why = tensorRace(lane, cell, /*writes=*/true); !why.empty())
+      fail(lane, describe(lane) + " stores to lane " + std::to_string(row) +
+                     " column " + std::to_string(column + i) +
+                     " of tensor memory" + lineOf(lane.where) + ": " + why);
+    cell.isWritten = true;
+    cell.product = 0;
+    ++cell.writes;
+    cell.writer = lane.number;
+    std::memcpy(&tensorWords[row * tensorColumns + column + i], &words[i], 4);
+  }
+  lane.tensorStores.push_back({row, column, count});
+}
+
+void BlockRunner::waitForTensorStores(Lane &lane) {
+  for (auto [row, column, count] : lane.tensorStores)
+    for (int32_t i = 0; i < count; ++i) {
+      TensorCell &cell = tensorCell(row, column + i);
+      --cell.writes;
+      cell.writeTime = lane.clock[lane.number];
+    }
+  lane.tensorStores.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// What kernels call
+//===----------------------------------------------------------------------===//
+
+/// All lanes of the thread's warp come to what `what` says of tensor memory.
+static Lane &meet(shardrt_emulated_thread *thread, int64_t address,
+                  int32_t count, int32_t place, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.meeting = Lane::Meeting::TensorMemory;
+  lane.mask = ~0u;
+  lane.place = place;
+  lane.where = where;
+  lane.left = address;
+  lane.value = count;
+  lane.runner->meetWarp(lane);
+  return lane;
+}
+
+static int64_t addressOf(void *pointer) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(pointer));
+}
+
+extern "C" {
+
+void shardrt_emulated_tensor_alloc(shardrt_emulated_thread *thread, void *to,
+                                   int32_t columns, int32_t place,
+                                   const char *where) {
+  Lane &lane = meet(thread, addressOf(to), columns, place, where);
+  // Once for the warp.
+  if (lane.number % warpLanes == 0)
+    lane.runner->allocateTensor(lane, static_cast<char *>(to), columns);
+}
+
+void shardrt_emulated_tensor_dealloc(shardrt_emulated_thread *thread,
+                                     void *address, int32_t columns,
+                                     int32_t place, const char *where) {
+  Lane &lane = meet(thread, addressOf(address), columns, place, where);
+  if (lane.number % warpLanes == 0)
+    lane.runner->releaseTensor(lane, addressOf(address), columns);
+}
+
+void shardrt_emulated_tensor_relinquish(shardrt_emulated_thread *thread,
+                                        int32_t place, const char *where) {
+  Lane &lane = meet(thread, 0, 0, place, where);
+  if (lane.number % warpLanes == 0)
+    lane.runner->relinquishTensor(lane);
+}
+
+void shardrt_emulated_tensor_product(shardrt_emulated_thread *thread,
+                                     void *sums, int64_t left, int64_t right,
+                                     int32_t instruction, int32_t adds,
+                                     int32_t config, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->beginTensorProduct(lane, addressOf(sums), left, right,
+                                  instruction, config | (adds ? tensorAdds : 0),
+                                  where);
+}
+
+void shardrt_emulated_tensor_commit(shardrt_emulated_thread *thread,
+                                    void *barrier, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->commitTensor(lane, static_cast<char *>(barrier), where);
+}
+
+int64_t shardrt_emulated_tensor_load(shardrt_emulated_thread *thread,
+                                     void *address, int32_t count,
+                                     int32_t place, const char *where) {
+  Lane &lane = meet(thread, addressOf(address), count, place, where);
+  return lane.runner->loadTensor(lane, addressOf(address), count);
+}
+
+int32_t shardrt_emulated_tensor_word(shardrt_emulated_thread *thread,
+                                     int64_t loaded, int32_t index,
+                                     const char *where) {
+  Lane &lane = laneOf(thread);
+  return lane.runner->tensorWord(lane, loaded, index, where);
+}
+
+void shardrt_emulated_tensor_store(shardrt_emulated_thread *thread,
+                                   void *address, const int32_t *words,
+                                   int32_t count, int32_t place,
+                                   const char *where) {
+  Lane &lane = meet(thread, addressOf(address), count, place, where);
+  lane.runner->storeTensor(lane, addressOf(address), words, count);
+}
+
+void shardrt_emulated_tensor_wait(shardrt_emulated_thread *thread,
+                                  int32_t stores, int32_t place,
+                                  const char *where) {
+  Lane &lane = meet(thread, stores, 0, place, where);
+  if (stores)
+    lane.runner->waitForTensorStores(lane);
+  else
+    lane.runner->waitForTensorLoads(lane);
+}
+
+void shardrt_emulated_tensor_fence(shardrt_emulated_thread *thread,
+                                   int32_t after) {
+  Lane &lane = laneOf(thread);
+  lane.runner->tensorFence(lane, after != 0);
+}
+
+} // extern "C"
