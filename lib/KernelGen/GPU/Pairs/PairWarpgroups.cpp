@@ -6,7 +6,7 @@
 // which are f32, all its threads split into 16-bit numbers on their way.
 // The other two have 64 rows each. Scores are products of two matrices in
 // shared memory; weights stay in registers, as the left matrix of the second
-// product, split as PairTensorCores.cpp says. While one of the two finds
+// product, split as PairFragments.h says. While one of the two finds
 // weights the other's products are under way. Where 128 rows do not fit into
 // shared memory (gradients of many features) both have the same 64, and half of
 // the features each: they find the same weights, as two launches would.
@@ -14,105 +14,27 @@
 // where registers have room for both.
 //
 //===----------------------------------------------------------------------===//
-#include "../Warpgroups.h"
 #include "PairFragments.h"
-#include "PairKernels.h"
+#include "PairRing.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/KernelGen/GPU.h"
-#include "shardrt/TensorMap.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-/// Columns of a tile, fewer where sums of many features need the registers,
-/// still fewer where scores need some as well.
-static constexpr int64_t kTile = 64, kNarrowTile = 32, kLeastTile = 16;
-static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
 /// The most of each of two gradients whose sums both stay in registers.
 static constexpr int64_t kBothFeatures = 128;
-/// The same where both groups have half of the features; the first where scores
-/// need no more registers.
-static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
-/// Elements of a row of 128 bytes, of a piece, and of the depth of one product.
-static constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8, kStep = 16;
-/// What a block may have.
-static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
-/// Registers of a thread that brings, and of one that multiplies; and where
-/// those that bring take floats apart.
+/// The depth of one product.
+static constexpr int64_t kStep = 16;
+/// Registers of a thread that loads, and of one that multiplies; and where
+/// those that load split floats.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kSomeRegisters = 56, kOtherRegisters = 224;
-/// Terms of a float that is split; products of later ones are nothing.
-static constexpr int64_t kTerms = 3;
 
 namespace {
-/// A tensor as TMA copies know it, fastest dim first: the memref's dims that
-/// each dim runs over, slowest first, and the step's.
-struct BoxDims {
-  SmallVector<SmallVector<int64_t>> dims;
-  SmallVector<SmallVector<unsigned>> loops;
-};
-
-/// Lines of a tensor as they stand in shared memory: one behind the other as
-/// often as its numbers have terms.
-struct Panels : Lines {
-  int64_t terms = 1;
-  BoxDims box; ///< of one term
-  Value map;   ///< what TMA copies are told of it
-
-  bool isSplit() const { return terms > 1; }
-  int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }
-  int64_t panelBytes() const { return lines * kRow; }
-  int64_t termBytes() const { return panels() * panelBytes(); }
-  int64_t bytes() const { return terms * termBytes(); }
-};
-
-/// What the block's rows are, for each product of scores; behind it stages of
-/// what tiles of columns are, two mbarriers a stage, and one of the rows.
-struct Ring {
-  SmallVector<Panels> lefts, tiles;
-  /// The one of `tiles` that weights are multiplied with: it is of scores as
-  /// well, or the last.
-  size_t factor = 0;
-  size_t beside = 1; ///< the same of the pass beside
-  int64_t stages = 0;
-
-  static int64_t bytesOf(ArrayRef<Panels> all) {
-    int64_t bytes = 0;
-    for (const Panels &panels : all)
-      bytes += panels.bytes();
-    return bytes;
-  }
-  /// Of these, what TMA copies load.
-  static int64_t boxBytesOf(ArrayRef<Panels> all) {
-    int64_t bytes = 0;
-    for (const Panels &panels : all)
-      bytes += panels.isSplit() ? 0 : panels.bytes();
-    return bytes;
-  }
-  static bool areSplit(ArrayRef<Panels> all) {
-    return llvm::any_of(all, [](const Panels &one) { return one.isSplit(); });
-  }
-  /// Arrivals at an mbarrier when all of these are there.
-  static int64_t fillsOf(ArrayRef<Panels> all) {
-    return (boxBytesOf(all) > 0 ? 1 : 0) + (areSplit(all) ? kGroup : 0);
-  }
-  int64_t leftBytes() const { return bytesOf(lefts); }
-  int64_t stageBytes() const { return bytesOf(tiles); }
-  int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
-  bool splits() const { return areSplit(lefts) || areSplit(tiles); }
-};
-
-/// How a block's work is cut, and what it reads.
-struct RingPlan {
-  TileShape shape;
-  Ring ring;
-};
-
 /// The ring of stages in a block's shared memory.
 class SharedRing {
 public:
@@ -213,170 +135,6 @@ private:
   Value totals, others; ///< sums that are under way; null: none
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Plan
-//===----------------------------------------------------------------------===//
-
-/// Where `tensor` has lines along `lineDim` whose neighbours along `dim` lie in
-/// pieces of 16 bytes: how TMA copies know it.
-static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
-                                    unsigned dim) {
-  auto type = cast<MemRefType>(tensor.memref.getType());
-  if (type.getRank() < 2 || !beginsAligned(tensor.memref))
-    return std::nullopt;
-  int64_t last = type.getRank() - 1;
-  auto loopOf = [&](int64_t i) {
-    return cast<AffineDimExpr>(tensor.map.getResult(i)).getPosition();
-  };
-  // Elements are numbers of 16 bits or, split, of 32.
-  if (loopOf(last) != dim || type.isDynamicDim(last) ||
-      type.getDimSize(last) == 0 || type.getDimSize(last) % kPiece != 0)
-    return std::nullopt;
-  // Each stride is a multiple of the last dim.
-  bool isDense = type.getLayout().isIdentity();
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return std::nullopt;
-  if (!isDense) {
-    auto fits = [](int64_t stride) {
-      return ShapedType::isStatic(stride) && stride > 0 && stride % kPiece == 0;
-    };
-    if (ShapedType::isDynamic(offset) || offset % kPiece != 0 ||
-        strides.back() != 1 ||
-        !llvm::all_of(ArrayRef(strides).drop_back(), fits))
-      return std::nullopt;
-  }
-  BoxDims box{{{last}, {}}, {{dim}, {lineDim}}};
-  // Others: those that lie one behind the other are one.
-  for (int64_t i = last; i-- > 0;) {
-    unsigned loop = loopOf(i);
-    if (loop == lineDim) {
-      box.dims[1] = {i};
-      continue;
-    }
-    if (type.getDimSize(i) == 1)
-      continue;
-    int64_t before = box.dims.size() > 2 ? box.dims.back().front() : -1;
-    bool follows =
-        before >= 0 && (box.dims[1].empty() || box.dims[1].front() > before);
-    if (follows && !isDense)
-      follows = !type.isDynamicDim(before) &&
-                strides[i] == strides[before] * type.getDimSize(before);
-    if (follows) {
-      box.dims.back().insert(box.dims.back().begin(), i);
-      box.loops.back().insert(box.loops.back().begin(), loop);
-    } else {
-      box.dims.push_back({i});
-      box.loops.push_back({loop});
-    }
-  }
-  if (box.dims[1].empty() || box.dims.size() > SHARDRT_MAP_DIMS)
-    return std::nullopt;
-  return box;
-}
-
-/// What a kernel for `pass` reads; nothing where it is none.
-static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
-                                   const TileShape &shape) {
-  Type half = step.half;
-  bool forward = pass.weigh == Weigh::Forward;
-  // As for other tensor cores: numbers of f16 end early.
-  if (!pass.factor || !step.type.isF32() || step.pair ||
-      step.combine != spmd::PairCombine::Softmax || !step.isHalf(step.key) ||
-      !(half.isBF16() || (half.isF16() && forward && !step.weight)))
-    return std::nullopt;
-  auto isSmall = [&](unsigned dim) {
-    return ShapedType::isStatic(step.sizeOf(dim)) &&
-           step.sizeOf(dim) < kGroupRows;
-  };
-  if (isSmall(pass.rowDim) || isSmall(pass.columnDim))
-    return std::nullopt;
-  int64_t last = shape.featureGroups * pass.features;
-  std::optional<Operands> operands =
-      operandsOf(step, pass, shape.rows, shape.columns, last);
-  if (!operands)
-    return std::nullopt;
-  Ring ring;
-  ring.factor = operands->factor;
-  bool fits = true;
-  int64_t boxes = 0;
-  auto put = [&](SmallVector<Panels> &to, ArrayRef<Lines> from) {
-    for (const Lines &lines : from) {
-      Type element = getElementTypeOrSelf(lines.tensor->memref.getType());
-      std::optional<BoxDims> box =
-          boxOf(*lines.tensor, lines.lineDim, lines.dim);
-      fits &= (element == half || (element.isF32() && half.isBF16())) && box;
-      boxes += element == half;
-      to.push_back({lines, element == half ? 1 : kTerms,
-                    box.value_or(BoxDims()), Value()});
-    }
-  };
-  put(ring.lefts, operands->lefts);
-  put(ring.tiles, operands->tiles);
-  // Of a factor that is of scores too, the pass's features: past the last there
-  // are zeros.
-  if (ring.tiles.front().tensor == pass.factor) {
-    int64_t &length = ring.tiles.front().length;
-    length = std::max(length, pass.slab + last);
-  }
-  if (!fits || boxes > SHARDRT_MAP_MOST)
-    return std::nullopt;
-  // Registers and shared memory are for numbers of one term.
-  if (pass.beside && ring.splits())
-    return std::nullopt;
-  int64_t room = kSharedBytes - ring.leftBytes() - (kMostStages + 1) * 16;
-  ring.stages = std::min(room / ring.stageBytes(), kMostStages);
-  if (ring.stages < 2)
-    return std::nullopt;
-  return ring;
-}
-
-/// The most columns of those that are tried in turn for which there is a ring.
-static std::optional<RingPlan> planWith(const Step &step, const PairPass &pass,
-                                        TileShape shape,
-                                        ArrayRef<int64_t> columns) {
-  for (int64_t some : columns) {
-    shape.columns = some;
-    if (std::optional<Ring> ring = ringFor(step, pass, shape))
-      return RingPlan{shape, *ring};
-  }
-  return std::nullopt;
-}
-
-/// The plan of a kernel for `pass`, whose features become those of one group.
-static std::optional<RingPlan> planRing(const Step &step, PairPass &pass,
-                                        GroupsDivide groups) {
-  TileShape shape;
-  shape.fragments = true;
-  shape.rowsOfThread = 2;
-  if (groups == GroupsDivide::Features) {
-    // Each group has whole panels of the factor, and rows keep no sums.
-    if (pass.weigh == Weigh::Forward ||
-        step.sizeOf(pass.feature) <= kPerRowBytes)
-      return std::nullopt;
-    pass.features = static_cast<int64_t>(llvm::alignTo(
-        llvm::divideCeil(step.sizeOf(pass.feature), kConsumers), kPerRowBytes));
-    shape.rows = kGroupRows;
-    shape.featureGroups = kConsumers;
-    return planWith(step, pass, shape,
-                    ArrayRef(kSharedTiles).drop_front(step.isPlain() ? 0 : 1));
-  }
-  shape.rows = kConsumers * kGroupRows;
-  bool slopes = pass.weigh == Weigh::Slopes;
-  int64_t most =
-      slopes && !step.leavesRegisters() ? kFewFeatures : kManyFeatures;
-  SmallVector<int64_t> columns;
-  // Sums of two gradients leave no registers for what an edge or a window needs
-  // beside scores.
-  bool isBusy = pass.beside && (step.hasEdge(pass, kTile) ||
-                                (step.bandLower && step.bandUpper));
-  if (pass.parts() * kPart <= most)
-    columns.push_back(isBusy ? kNarrowTile : kTile);
-  columns.push_back(slopes || step.isPlain() ? kNarrowTile : kLeastTile);
-  return planWith(step, pass, shape, columns);
-}
 
 //===----------------------------------------------------------------------===//
 // The producer

@@ -1,0 +1,91 @@
+//===- PairRing.h - What kernels for sm_90a read, and how -------*- C++ -*-===//
+//
+// The plan of a kernel: how a block's work is cut, and how lines of tensors
+// stand in the ring of stages in shared memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRRING_H
+#define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRRING_H
+
+#include "../Warpgroups.h"
+#include "PairBlock.h"
+#include "PairKernels.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace shardc::gpukernels::pairs {
+
+/// Elements of a row of 128 bytes, and of a piece of 16.
+inline constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8;
+/// Terms of a float that is split; products of later ones are nothing.
+inline constexpr int64_t kTerms = 3;
+
+/// A tensor as TMA copies know it, fastest dim first: the memref's dims that
+/// each dim runs over, slowest first, and the step's.
+struct BoxDims {
+  SmallVector<SmallVector<int64_t>> dims;
+  SmallVector<SmallVector<unsigned>> loops;
+};
+
+/// Lines of a tensor as they stand in shared memory: one behind the other as
+/// often as its numbers have terms.
+struct Panels : Lines {
+  int64_t terms = 1;
+  BoxDims box; ///< of one term
+  Value map;   ///< what TMA copies are told of it
+
+  bool isSplit() const { return terms > 1; }
+  int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }
+  int64_t panelBytes() const { return lines * kRow; }
+  int64_t termBytes() const { return panels() * panelBytes(); }
+  int64_t bytes() const { return terms * termBytes(); }
+};
+
+/// What the block's rows are, for each product of scores; behind it stages of
+/// what tiles of columns are, two mbarriers a stage, and one of the rows.
+struct Ring {
+  SmallVector<Panels> lefts, tiles;
+  /// The one of `tiles` that weights are multiplied with: it is of scores as
+  /// well, or the last.
+  size_t factor = 0;
+  size_t beside = 1; ///< the same of the pass beside
+  int64_t stages = 0;
+
+  static int64_t bytesOf(ArrayRef<Panels> all) {
+    int64_t bytes = 0;
+    for (const Panels &panels : all)
+      bytes += panels.bytes();
+    return bytes;
+  }
+  /// Of these, what TMA copies load.
+  static int64_t boxBytesOf(ArrayRef<Panels> all) {
+    int64_t bytes = 0;
+    for (const Panels &panels : all)
+      bytes += panels.isSplit() ? 0 : panels.bytes();
+    return bytes;
+  }
+  static bool areSplit(ArrayRef<Panels> all) {
+    return llvm::any_of(all, [](const Panels &one) { return one.isSplit(); });
+  }
+  /// Arrivals at an mbarrier when all of these are there.
+  static int64_t fillsOf(ArrayRef<Panels> all) {
+    return (boxBytesOf(all) > 0 ? 1 : 0) + (areSplit(all) ? kGroup : 0);
+  }
+  int64_t leftBytes() const { return bytesOf(lefts); }
+  int64_t stageBytes() const { return bytesOf(tiles); }
+  int64_t areaBytes() const { return leftBytes() + stages * stageBytes(); }
+  bool splits() const { return areSplit(lefts) || areSplit(tiles); }
+};
+
+/// How a block's work is cut, and what it reads.
+struct RingPlan {
+  TileShape shape;
+  Ring ring;
+};
+
+/// The plan of a kernel for `pass`, whose features become those of one group.
+std::optional<RingPlan> planRing(const Step &step, PairPass &pass,
+                                 GroupsDivide groups);
+
+} // namespace shardc::gpukernels::pairs
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRRING_H
