@@ -1,6 +1,7 @@
 //===- Points.cpp - Elementwise work, and transposes ----------------------===//
 #include "Points.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "shardc/Support/IndexBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,10 +16,6 @@ static constexpr size_t kMostTurned = 4;
 static constexpr int64_t kLeastSide = 16;
 /// Neighbours of a thread, at most.
 static constexpr int64_t kMostLanes = 8;
-
-static Value index(OpBuilder &b, Location loc, int64_t number) {
-  return arith::ConstantIndexOp::create(b, loc, number);
-}
 
 /// The dim that alone is the last subscript of `operand`, if it is in memory
 /// and steps by single elements there.
@@ -73,13 +70,8 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
   if (dims.points == 0)
     return false;
   PointEmitter emitter(b, op);
-  auto add = [&](Value x, Value y) -> Value {
-    return arith::AddIOp::create(b, loc, x, y);
-  };
-  auto less = [&](Value x, Value y) -> Value {
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y);
-  };
-  Value side = index(b, loc, kSide);
+  IndexBuilder indices(b, loc);
+  Value side = indices.index(kSide);
   auto tilesOf = [&](unsigned dim) -> Value {
     return arith::CeilDivUIOp::create(b, loc, dims.sizes[dim], side);
   };
@@ -104,25 +96,25 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
         loc);
   Value block = launch.getBlockIds().x;
   auto take = [&](Value count) -> Value {
-    Value mine = arith::RemUIOp::create(b, loc, block, count);
-    block = arith::DivUIOp::create(b, loc, block, count);
+    Value mine = indices.rem(block, count);
+    block = indices.div(block, count);
     return mine;
   };
-  Value firstAcross = arith::MulIOp::create(b, loc, take(acrossTiles), side);
-  Value firstAlong = arith::MulIOp::create(b, loc, take(alongTiles), side);
+  Value firstAcross = indices.mul(take(acrossTiles), side);
+  Value firstAlong = indices.mul(take(alongTiles), side);
   dims.place(b, loc, emitter, others, block);
-  Value lane = arith::RemUIOp::create(b, loc, launch.getThreadIds().x, side);
-  Value line = arith::DivUIOp::create(b, loc, launch.getThreadIds().x, side);
+  Value lane = indices.rem(launch.getThreadIds().x, side);
+  Value line = indices.div(launch.getThreadIds().x, side);
   // `fast` is the dim that a warp's lanes go along.
   auto lines = [&](unsigned fast, Value firstFast, unsigned slow,
                    Value firstSlow, llvm::function_ref<void(Value)> body) {
     for (int64_t step = 0; step < kSide; step += kBlock / kSide) {
-      Value own = add(line, index(b, loc, step));
-      emitter.at()[fast] = add(firstFast, lane);
-      emitter.at()[slow] = add(firstSlow, own);
-      Value inside = arith::AndIOp::create(
-          b, loc, less(emitter.at()[fast], dims.sizes[fast]),
-          less(emitter.at()[slow], dims.sizes[slow]));
+      Value own = indices.add(line, indices.index(step));
+      emitter.at()[fast] = indices.add(firstFast, lane);
+      emitter.at()[slow] = indices.add(firstSlow, own);
+      Value inside = indices.both(
+          indices.less(emitter.at()[fast], dims.sizes[fast]),
+          indices.less(emitter.at()[slow], dims.sizes[slow]));
       auto guard = scf::IfOp::create(b, loc, inside, false);
       OpBuilder::InsertionGuard insertion(b);
       b.setInsertionPointToStart(guard.thenBlock());
@@ -196,6 +188,7 @@ bool Lanes::isVector(OpOperand &operand) {
 SmallVector<Value> Lanes::emit(OpBuilder &b, PointEmitter &emitter,
                                ArrayRef<Value> current) {
   Location loc = op.getLoc();
+  IndexBuilder indices(b, loc);
   Value first = emitter.at()[dim];
   bool reduces = op.getNumReductionLoops() != 0;
   auto typeOf = [&](OpOperand &operand) {
@@ -225,8 +218,7 @@ SmallVector<Value> Lanes::emit(OpBuilder &b, PointEmitter &emitter,
   SmallVector<SmallVector<Value>> results(op.getNumDpsInits());
   SmallVector<Value> sums(current);
   for (int64_t lane = 0; lane < lanes; ++lane) {
-    emitter.at()[dim] =
-        arith::AddIOp::create(b, loc, first, index(b, loc, lane));
+    emitter.at()[dim] = indices.add(first, indices.index(lane));
     auto elementOf = [&](OpOperand &operand) -> Value {
       auto value = loaded.find(&operand);
       if (value == loaded.end())
@@ -272,12 +264,12 @@ bool gpukernels::launchVectors(linalg::GenericOp op) {
   if (dims.points == 0)
     return false;
   Value total = dims.count(b, loc, dims.parallel);
-  total = arith::DivUIOp::create(b, loc, total, index(b, loc, lanes.count()));
+  IndexBuilder indices(b, loc);
+  total = indices.div(total, lanes.count());
   Value number = beginLaunchOf(b, loc, total, kBlock);
   PointEmitter emitter(b, op);
-  dims.place(
-      b, loc, emitter, dims.parallel,
-      arith::MulIOp::create(b, loc, number, index(b, loc, lanes.count())));
+  dims.place(b, loc, emitter, dims.parallel,
+             indices.mul(number, lanes.count()));
   lanes.emit(b, emitter);
   return true;
 }
