@@ -93,7 +93,7 @@ int32_t chooseOfThree(Image *image) {
       {kernel("newer", 0, DeviceCode::OfSomeGpus),
        kernel("better", 0, DeviceCode::OfSomeGpus), kernel("other")},
       error, [&](shardrt_context *ctx) {
-        void *memory = shardrt_alloc(ctx, 256);
+        void *memory = shardrt_alloc(ctx, 256, "");
         ctx->device->upload(memory, &value, 4);
         auto at = static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory));
         int64_t newer[] = {at, 1}, better[] = {at, 10}, other[] = {at, 100};
