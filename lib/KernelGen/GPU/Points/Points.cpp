@@ -112,9 +112,9 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
       Value own = indices.add(line, indices.index(step));
       emitter.at()[fast] = indices.add(firstFast, lane);
       emitter.at()[slow] = indices.add(firstSlow, own);
-      Value inside = indices.both(
-          indices.less(emitter.at()[fast], dims.sizes[fast]),
-          indices.less(emitter.at()[slow], dims.sizes[slow]));
+      Value inside =
+          indices.both(indices.less(emitter.at()[fast], dims.sizes[fast]),
+                       indices.less(emitter.at()[slow], dims.sizes[slow]));
       auto guard = scf::IfOp::create(b, loc, inside, false);
       OpBuilder::InsertionGuard insertion(b);
       b.setInsertionPointToStart(guard.thenBlock());

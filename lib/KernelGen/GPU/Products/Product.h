@@ -204,6 +204,10 @@ protected:
   Value scratch, place; // of partial sums, where there are several splits
 };
 
+/// Whether `product` can have a kernel for the tensor cores of `gpu` that no
+/// other GPU runs: there is no other place that says so.
+bool hasOwnKernel(const Product &product, StringRef gpu);
+
 /// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
 /// 16-bit floats into 32-bit ones that is large enough; else returns false.
 /// With `warpgroups` also one for sm_90a, which is done in its stead there.

@@ -1,0 +1,483 @@
+//===- Specialised.cpp - Products with a producer and consumers -----------===//
+//
+// One thread of the first warpgroup, the producer, prefetches tiles through a
+// ring of stages: it waits until a stage is empty, says how many bytes will
+// come, and lets TMA copies load boxes of both operands; what lies past an edge
+// is zeros. An operand that is no tensor of few dims (the windows of a
+// convolution, rows that are not aligned) all threads of that group bring
+// together, piece by piece through the indexing maps. f32 whose lines run in
+// memory they transpose on the way: products of tf32 read along the depth
+// alone. They also take f32 apart where a product is three of tf32: in place,
+// and what is left over goes behind both tiles. Blocks stay, and take tile
+// after tile in an order that uses what the second cache holds: down eight rows
+// of tiles, then to the next column.
+//
+//===----------------------------------------------------------------------===//
+#include "Specialised.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/KernelGen/GPU.h"
+#include "shardrt/TensorMap.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::gpukernels;
+
+/// Rows of tiles that are gone down before the next column.
+static constexpr int64_t kDown = 8;
+/// Below this in any direction tiles would be mostly zeros.
+static constexpr int64_t kLeast = 64;
+/// Stages that threads of the producer begin before they wait for the first to
+/// be there, at most: two others are being multiplied.
+static constexpr int64_t kAhead = 2;
+
+//===----------------------------------------------------------------------===//
+// Operands that TMA copies can load
+//===----------------------------------------------------------------------===//
+
+/// The dims of `type` that `loops` run over, which must follow one another in
+/// memory; nothing where they do not.
+static std::optional<SmallVector<int64_t>> mergeDims(MemRefType type,
+                                                     AffineMap map,
+                                                     ArrayRef<int64_t> sizes,
+                                                     ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> strides, merged;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  for (unsigned loop : loops) {
+    if (sizes[loop] == 1)
+      continue;
+    int64_t found = -1;
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          dim && dim.getPosition() == loop)
+        found = i;
+    if (found < 0 || ShapedType::isDynamic(strides[found]))
+      return std::nullopt;
+    if (!merged.empty() &&
+        (ShapedType::isDynamic(type.getDimSize(found)) ||
+         strides[merged.back()] != strides[found] * type.getDimSize(found)))
+      return std::nullopt;
+    merged.push_back(found);
+  }
+  if (merged.empty())
+    return std::nullopt;
+  return merged;
+}
+
+std::optional<CopyBox> gpukernels::boxOf(linalg::GenericOp op,
+                                         const Product &product,
+                                         const Factor &factor) {
+  // Aligned, and moved as they are.
+  int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
+  if (factor.run * bytes != 16 || (factor.alongLines && bytes != 2))
+    return std::nullopt;
+  auto type = cast<MemRefType>(factor.operand->get().getType());
+  AffineMap map = op.getMatchingIndexingMap(factor.operand);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return std::nullopt;
+  CopyBox box;
+  ArrayRef<unsigned> fast = factor.lines, slow = product.depth;
+  if (!factor.alongLines)
+    std::swap(fast, slow);
+  for (ArrayRef<unsigned> loops : {fast, slow}) {
+    auto merged = mergeDims(type, map, sizes, loops);
+    if (!merged)
+      return std::nullopt;
+    box.dims.push_back(*merged);
+  }
+  for (unsigned loop : product.batch) {
+    if (sizes[loop] == 1 || !map.isFunctionOfDim(loop))
+      continue;
+    auto merged = mergeDims(type, map, sizes, loop);
+    if (!merged)
+      return std::nullopt;
+    box.dims.push_back(*merged);
+    box.batch.push_back(loop);
+  }
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  if (strides[box.dims.front().back()] != 1 ||
+      box.dims.size() > SHARDRT_MAP_DIMS)
+    return std::nullopt;
+  for (ArrayRef<int64_t> dims : ArrayRef(box.dims).drop_front())
+    if (strides[dims.back()] * bytes % 16 != 0 || strides[dims.back()] <= 0)
+      return std::nullopt;
+  return box;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+SpecialisedKernel::SpecialisedKernel(const ProductKernel &prepared,
+                                     Tiling tiling)
+    : ProductKernel(prepared.b, prepared.op, prepared.product, tiling,
+                    TileLayout::Panels),
+      w(b, loc), leftBox(boxOf(op, product, product.left)),
+      rightBox(boxOf(op, product, product.right)) {
+  prepareLike(prepared);
+  bringers = kGroup;
+}
+
+int64_t SpecialisedKernel::ahead() const {
+  return std::min(kAhead, tiling.stages - 2);
+}
+
+void SpecialisedKernel::forEachProduct(
+    llvm::function_ref<void(int64_t, int64_t, int64_t)> body) {
+  SmallVector<std::pair<int64_t, int64_t>> terms = {{0, 0}};
+  if (takesApart())
+    terms = {{1, 0}, {0, 1}, {0, 0}};
+  // Depths of one product are 32 bytes of a row.
+  for (int64_t from = 0; from < tiling.depth; from += 32 / elementBytes())
+    for (auto [left, right] : terms)
+      body(from, left * partBytes(), right * partBytes());
+}
+
+Value SpecialisedKernel::describe(const Factor &factor, const CopyBox &box) {
+  // A row of 128 bytes; of the other direction all that a tile has, or, where
+  // lines run, of the depth.
+  SmallVector<int64_t> sizes(box.dims.size(), 1);
+  sizes[0] = kRow / elementBytes();
+  sizes[1] = factor.alongLines ? tiling.depth : linesOf(factor);
+  return w.describeTensor(factor.operand->get(), box.dims, sizes);
+}
+
+Value SpecialisedKernel::countSteps() {
+  Value left = arith::SubIOp::create(b, loc, last, first);
+  Value steps = arith::CeilDivSIOp::create(b, loc, left, index(tiling.depth));
+  return arith::MaxSIOp::create(b, loc, steps, index(1));
+}
+
+SmallVector<Value> SpecialisedKernel::forEachStep(
+    ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  // Tests at its end: ptxas must see that no sums bypass the loop, or it lets
+  // no product begin before the one before is done.
+  Value steps = countSteps();
+  SmallVector<Value> begin = {index(0)};
+  llvm::append_range(begin, carried);
+  SmallVector<Type> types(ValueRange(begin).getTypes());
+  auto loop = scf::WhileOp::create(b, loc, types, begin);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Location> locations(types.size(), loc);
+  Block *before = b.createBlock(&loop.getBefore(), {}, types, locations);
+  Value step = before->getArgument(0);
+  SmallVector<Value> next = body(step, before->getArguments().drop_front());
+  Value behind = add(step, index(1));
+  next.insert(next.begin(), behind);
+  scf::ConditionOp::create(b, loc, less(behind, steps), next);
+  Block *after = b.createBlock(&loop.getAfter(), {}, types, locations);
+  scf::YieldOp::create(b, loc, after->getArguments());
+  return llvm::to_vector_of<Value>(loop.getResults().drop_front());
+}
+
+SmallVector<Value> SpecialisedKernel::forEachTile(
+    SmallVector<Value> carried,
+    llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, loc, block, numTiles, numBlocks, carried);
+  setUnrolling(loop, 1);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value plane = arith::MulIOp::create(b, loc, rowTiles, columnTiles);
+  Value tile = loop.getInductionVar();
+  placePlane(arith::DivUIOp::create(b, loc, tile, plane));
+  tile = arith::RemUIOp::create(b, loc, tile, plane);
+  // Down some rows of tiles, then to the next column.
+  Value band = mul(columnTiles, kDown);
+  Value firstRow = mul(arith::DivUIOp::create(b, loc, tile, band), kDown);
+  Value down = arith::MinUIOp::create(
+      b, loc, arith::SubIOp::create(b, loc, rowTiles, firstRow), index(kDown));
+  Value inBand = arith::RemUIOp::create(b, loc, tile, band);
+  Value row = add(firstRow, arith::RemUIOp::create(b, loc, inBand, down));
+  Value column = arith::DivUIOp::create(b, loc, inBand, down);
+  SmallVector<Value> next =
+      body(mul(row, tiling.rows), mul(column, tiling.columns),
+           loop.getRegionIterArgs());
+  scf::YieldOp::create(b, loc, next);
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Who brings
+//===----------------------------------------------------------------------===//
+
+void SpecialisedKernel::bringBoxes(const Factor &factor, const CopyBox &box,
+                                   Value map, Value line, Value from,
+                                   Value tile, Value full) {
+  int64_t perRow = kRow / elementBytes();
+  int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
+  for (int64_t i = 0; i < boxes; ++i) {
+    SmallVector<Value> begin = {add(line, index(i * perRow)), from};
+    if (!factor.alongLines)
+      std::swap(begin[0], begin[1]);
+    for (unsigned loop : box.batch)
+      begin.push_back(emitter.at()[loop]);
+    w.bringBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full);
+  }
+}
+
+void SpecialisedKernel::produce() {
+  Value leads = isSame(thread, index(0));
+  OpBuilder::InsertionGuard guard(b);
+  if (!allBring()) {
+    auto alone = scf::IfOp::create(b, loc, leads, false);
+    b.setInsertionPointToStart(alone.thenBlock());
+  }
+  // An empty depth is described as one of 1 (CallDevice): all is past it.
+  Value past = arith::SelectOp::create(b, loc, isSame(depth, index(0)),
+                                       index(tiling.depth), index(0));
+  auto boxes = [&](Value row, Value column, Value from, Value tile,
+                   Value full) {
+    w.arriveExpecting(full, boxBytes());
+    if (leftBox)
+      bringBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
+    if (rightBox)
+      bringBoxes(product.right, *rightBox, rightMap, column, from,
+                 at(tile, index(tileBytes(product.left))), full);
+  };
+  // Says that what this thread was to bring to `stage` is there; gives the next
+  // stage to be told of.
+  auto tell = [&](Value stage, Value parity) -> SmallVector<Value> {
+    if (bringsRaw())
+      w.wait(barrier(stage, Raw), parity);
+    if (takesApart()) {
+      Value tile = at(base, mul(stage, stageBytes()));
+      for (const Factor *factor : {&product.left, &product.right})
+        if (!isTransposed(*factor))
+          takeApart(*factor, factor == &product.left
+                                 ? tile
+                                 : at(tile, index(tileBytes(product.left))));
+    }
+    w.fenceStores();
+    w.arrive(barrier(stage, Full));
+    auto [next, flips] = w.advance(stage, parity, tiling.stages);
+    return {next, flips};
+  };
+  // A ring that nobody has used is empty: the phase before the first is over.
+  // Where all threads work, the third and fourth are the stage to be told of
+  // next; they are `begun` stages further.
+  SmallVector<Value> carried = {index(0), w.number(1)};
+  if (allBring())
+    carried.append({index(0), w.number(0), index(0)});
+  SmallVector<Value> ends = forEachTile(carried, [&](Value row, Value column,
+                                                     ValueRange carried) {
+    auto loop =
+        scf::ForOp::create(b, loc, index(0), countSteps(), index(1), carried);
+    setUnrolling(loop, 1);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value stage = loop.getRegionIterArg(0), parity = loop.getRegionIterArg(1);
+    w.wait(barrier(stage, Empty), parity);
+    Value full = barrier(stage, bringsRaw() ? Raw : Full);
+    Value tile = at(base, mul(stage, stageBytes()));
+    Value from = add(past, depthOf(loop.getInductionVar()));
+    auto [next, flips] = w.advance(stage, parity, tiling.stages);
+    SmallVector<Value> yielded = {next, flips};
+    if (!allBring()) {
+      boxes(row, column, from, tile, full);
+    } else {
+      if (leftBox || rightBox) {
+        auto alone = scf::IfOp::create(b, loc, leads, false);
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToStart(alone.thenBlock());
+        boxes(row, column, from, tile, full);
+      }
+      auto pieces = [&](const Factor &factor, Value line, Value to) {
+        if (isTransposed(factor))
+          loadTransposed(factor, line, from, to);
+        else
+          bring(factor, line, from, to);
+      };
+      if (!leftBox)
+        pieces(product.left, row, tile);
+      if (!rightBox)
+        pieces(product.right, column, at(tile, index(tileBytes(product.left))));
+      NVVM::CpAsyncCommitGroupOp::create(b, loc);
+      NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(ahead()));
+      Value told = loop.getRegionIterArg(2),
+            parityTold = loop.getRegionIterArg(3),
+            begun = loop.getRegionIterArg(4);
+      auto some =
+          scf::IfOp::create(b, loc, TypeRange(ValueRange{told, parityTold}),
+                            isSame(begun, index(ahead())), true);
+      {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToStart(some.thenBlock());
+        scf::YieldOp::create(b, loc, tell(told, parityTold));
+        b.setInsertionPointToStart(some.elseBlock());
+        scf::YieldOp::create(b, loc, ValueRange{told, parityTold});
+      }
+      llvm::append_range(yielded, some.getResults());
+      yielded.push_back(
+          arith::MinUIOp::create(b, loc, add(begun, index(1)), index(ahead())));
+    }
+    scf::YieldOp::create(b, loc, yielded);
+    return llvm::to_vector_of<Value>(loop.getResults());
+  });
+  if (!allBring())
+    return;
+  NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
+  auto rest = scf::ForOp::create(b, loc, index(0), ends[4], index(1),
+                                 ValueRange{ends[2], ends[3]});
+  b.setInsertionPointToEnd(rest.getBody());
+  scf::YieldOp::create(
+      b, loc, tell(rest.getRegionIterArg(0), rest.getRegionIterArg(1)));
+}
+
+/// Threads load blocks of 4 lines x 4 depths and store each line's depths at
+/// once, taken apart where the product wants that. Eight threads side by side
+/// store a line's 128 bytes, four rows of such load 64 bytes side by side.
+void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
+                                       Value from, Value tile) {
+  int64_t across = tiling.depth / kTransposed;
+  auto loop = scf::ForOp::create(b, loc, thread,
+                                 index(linesOf(factor) / kTransposed * across),
+                                 index(kGroup));
+  setUnrolling(loop, 2);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value ownLine = mul(div(loop.getInductionVar(), across), kTransposed),
+        ownDepth = mul(rem(loop.getInductionVar(), across), kTransposed);
+  Type f32 = b.getF32Type(), four = VectorType::get({kTransposed}, f32);
+  auto spot = [&](int64_t i) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                    b.getI32IntegerAttr(i));
+  };
+  Value numLines = &factor == &product.left ? rows : columns, none = index(0);
+  Value atLine = add(line, ownLine), isLine = less(atLine, numLines);
+  Value zeros = LLVM::ConstantOp::create(b, loc, four, b.getZeroAttr(four));
+  SmallVector<Value> loaded;
+  for (int64_t i = 0; i < kTransposed; ++i) {
+    Value atDepth = add(from, add(ownDepth, index(i)));
+    Value inside = arith::AndIOp::create(b, loc, isLine, less(atDepth, last));
+    // What lies past an edge reads the first elements, and is zero.
+    dims.place(b, loc, emitter, factor.lines,
+               arith::SelectOp::create(b, loc, inside, atLine, none));
+    dims.place(b, loc, emitter, product.depth,
+               arith::SelectOp::create(b, loc, inside, atDepth, none));
+    Value read = LLVM::LoadOp::create(
+        b, loc, four, addressOf(emitter, *factor.operand), kTransposed * 4);
+    loaded.push_back(LLVM::SelectOp::create(b, loc, inside, read, zeros));
+  }
+  for (int64_t j = 0; j < kTransposed; ++j) {
+    Value place = at(tile, offsetIn(factor, add(ownLine, index(j)), ownDepth));
+    Type words = VectorType::get({kTransposed}, b.getI32Type());
+    bool apart = takesApart();
+    Value most = LLVM::PoisonOp::create(b, loc, apart ? words : four),
+          rest = most;
+    for (int64_t i = 0; i < kTransposed; ++i) {
+      Value number = LLVM::ExtractElementOp::create(b, loc, loaded[i], spot(j));
+      if (apart) {
+        auto [first, second] = splitToTF32(b, loc, number);
+        rest = LLVM::InsertElementOp::create(b, loc, rest, second, spot(i));
+        number = first;
+      }
+      most = LLVM::InsertElementOp::create(b, loc, most, number, spot(i));
+    }
+    LLVM::StoreOp::create(b, loc, most, place, kTransposed * 4);
+    if (apart)
+      LLVM::StoreOp::create(b, loc, rest, at(place, index(partBytes())),
+                            kTransposed * 4);
+  }
+}
+
+/// Each thread takes those pieces of f32 apart that it has brought.
+void SpecialisedKernel::takeApart(const Factor &factor, Value tile) {
+  int64_t length = pieceOf(factor).first;
+  auto loop = scf::ForOp::create(b, loc, thread,
+                                 index(linesOf(factor) * tiling.depth / length),
+                                 index(kGroup));
+  setUnrolling(loop, 2);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto [line, depth] = placeOf(factor, loop.getInductionVar());
+  Value place = at(tile, offsetIn(factor, line, depth));
+  int64_t bytes = length * elementBytes();
+  auto spot = [&](int64_t i) -> Value {
+    return LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                    b.getI32IntegerAttr(i));
+  };
+  Type words = VectorType::get({length}, b.getI32Type());
+  Value numbers = LLVM::LoadOp::create(
+      b, loc, VectorType::get({length}, b.getF32Type()), place, bytes);
+  Value most = LLVM::PoisonOp::create(b, loc, words), rest = most;
+  for (int64_t i = 0; i < length; ++i) {
+    Value number = LLVM::ExtractElementOp::create(b, loc, numbers, spot(i));
+    auto [first, second] = splitToTF32(b, loc, number);
+    most = LLVM::InsertElementOp::create(b, loc, most, first, spot(i));
+    rest = LLVM::InsertElementOp::create(b, loc, rest, second, spot(i));
+  }
+  LLVM::StoreOp::create(b, loc, most, place, bytes);
+  LLVM::StoreOp::create(b, loc, rest, at(place, index(partBytes())), bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+void SpecialisedKernel::emit() {
+  OpBuilder::InsertionGuard behind(b);
+  rowTiles = tiles(tiling.rows, rows);
+  columnTiles = tiles(tiling.columns, columns);
+  numTiles = gpukernels::product(b, loc,
+                                 {rowTiles, columnTiles, batch, index(splits)});
+  gpu::LaunchOp launch = begin(
+      numTiles, tiling.stages * (stageBytes() + barrierBytes()) + ownBytes());
+  spmd::contract::Gpu::set(launch, b.getStringAttr(gpu()));
+  spmd::contract::Persistent::set(launch);
+  block = launch.getBlockIds().x;
+  numBlocks = launch.getGridSize().x;
+  group = div(thread, kGroup);
+  lane = rem(thread, kWarp);
+  if (leftBox)
+    leftMap = describe(product.left, *leftBox);
+  if (rightBox)
+    rightMap = describe(product.right, *rightBox);
+  {
+    auto alone = scf::IfOp::create(b, loc, isSame(thread, index(0)), false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(alone.thenBlock());
+    // Of those that bring, who lets TMA copies do it arrives, and each of all
+    // that work.
+    bool some = boxBytes() > 0;
+    int64_t fills = (some && !bringsRaw() ? 1 : 0) + (allBring() ? kGroup : 0);
+    for (int64_t stage = 0; stage < tiling.stages; ++stage) {
+      w.init(barrier(index(stage), Full), fills);
+      w.init(barrier(index(stage), Empty), releases());
+      if (bringsRaw())
+        w.init(barrier(index(stage), Raw), 1);
+    }
+    prepareAlone();
+    w.fenceInit();
+  }
+  prepareAll();
+  gpu::BarrierOp::create(b, loc);
+  emitRoles();
+}
+
+bool gpukernels::hasOwnKernel(const Product &product, StringRef gpu) {
+  bool onTensorCores =
+      product.element != product.sum || product.tensorTerms > 0;
+  return gpu == "sm_90a" && onTensorCores && product.rows >= kLeast &&
+         product.columns >= kLeast && product.depths >= kLeast;
+}
+
+Tiling gpukernels::tilingOf(linalg::GenericOp op, const Product &product,
+                            int64_t threads) {
+  int64_t depth = kRow * 8 / product.element.getIntOrFloatBitWidth();
+  // Tiles of numbers in two parts: 64 KiB a stage.
+  if (product.tensorTerms > 1)
+    return {128, 128, depth, 3, threads};
+  if (llvm::divideCeil(product.rows, 128) *
+              llvm::divideCeil(product.columns, 256) >=
+          llvm::divideCeil(blocksOfGpu(op), product.batches) &&
+      product.columns >= 256)
+    return {128, 256, depth, 4, threads};
+  return {128, 128, depth, 6, threads};
+}

@@ -1,0 +1,151 @@
+//===- Specialised.h - Products with a producer and consumers ---*- C++ -*-===//
+//
+// What kernels for the tensor cores of one GPU share, whatever multiplies: a
+// producer that prefetches tiles through a ring of stages, and blocks that stay
+// and take tile after tile.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_SPECIALISED_H
+#define SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_SPECIALISED_H
+
+#include "../Warpgroups.h"
+#include "Product.h"
+
+namespace shardc::gpukernels {
+
+/// Neighbours of f32 in 16 bytes.
+inline constexpr int64_t kTransposed = 4;
+
+/// An operand as a tensor of few dims: how the memref's dims, from slowest to
+/// fastest, make one each.
+struct CopyBox {
+  SmallVector<SmallVector<int64_t>> dims; ///< fastest first
+  SmallVector<unsigned> batch; ///< dims of the op beyond the first two
+};
+
+/// `factor` as TMA copies can load it; nothing where they cannot.
+std::optional<CopyBox> boxOf(linalg::GenericOp op, const Product &product,
+                             const Factor &factor);
+
+/// A persistent, warp-specialised kernel: the first warpgroup is the producer,
+/// threads behind it are what a GPU's way to multiply wants.
+class SpecialisedKernel : public ProductKernel {
+public:
+  SpecialisedKernel(const ProductKernel &prepared, Tiling tiling);
+  virtual ~SpecialisedKernel() = default;
+  void emit();
+
+protected:
+  /// The one GPU that runs it.
+  virtual StringRef gpu() const = 0;
+  /// Arrivals that say that a stage is empty.
+  virtual int64_t releases() const = 0;
+  /// Bytes of shared memory behind the stages and their mbarriers.
+  virtual int64_t ownBytes() const { return 0; }
+  /// What one thread does before all begin, and what all do.
+  virtual void prepareAlone() {}
+  virtual void prepareAll() {}
+  /// Who does what; calls `produce` for the first group.
+  virtual void emitRoles() = 0;
+
+  /// Products of tf32 for each of f32: of numbers in two parts, the second ones
+  /// behind both tiles.
+  bool takesApart() const { return product.tensorTerms > 1; }
+  int64_t partBytes() const {
+    return tileBytes(product.left) + tileBytes(product.right);
+  }
+  int64_t stageBytes() const { return (takesApart() ? 2 : 1) * partBytes(); }
+  /// Of a stage, what TMA copies load.
+  int64_t boxBytes() const {
+    return (leftBox ? tileBytes(product.left) : 0) +
+           (rightBox ? tileBytes(product.right) : 0);
+  }
+  bool gathers() const { return !leftBox || !rightBox; }
+  /// Whether `factor`, which no TMA copy can load, comes in blocks of 4 x 4
+  /// that threads load 16 bytes at once and transpose.
+  bool isTransposed(const Factor &factor) const {
+    return factor.isPlain() && factor.alongLines && elementBytes() == 4 &&
+           factor.run == kTransposed;
+  }
+  /// Whether all threads of the first group have something to do.
+  bool allBring() const { return gathers() || takesApart(); }
+  /// TMA copies load what is split then.
+  bool bringsRaw() const { return takesApart() && boxBytes() > 0; }
+  /// Stages that threads begin before they wait for the first to be there.
+  int64_t ahead() const;
+  Value isSame(Value x, Value y) {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  }
+  /// mbarriers of a stage behind all stages: full, empty, and, where bulk
+  /// copies load what is split, whether that is there.
+  enum Phase { Full, Empty, Raw };
+  int64_t barrierBytes() const { return bringsRaw() ? 24 : 16; }
+  Value barrier(Value stage, Phase phase) {
+    int64_t behind = tiling.stages * stageBytes();
+    return at(base, add(mul(stage, barrierBytes()), index(behind + 8 * phase)));
+  }
+  /// Where the kernel's own bytes begin.
+  Value own(int64_t byte) {
+    return at(base,
+              index(tiling.stages * (stageBytes() + barrierBytes()) + byte));
+  }
+  /// Steps of a tile's depth. There is always one: what lies past the depth is
+  /// zeros.
+  Value countSteps();
+  /// Does `body` with the step's number and what is carried, at least once.
+  SmallVector<Value> forEachStep(
+      ValueRange carried,
+      llvm::function_ref<SmallVector<Value>(Value step, ValueRange carried)>
+          body);
+  /// Calls `body` with row, column and whatever is carried, for each tile of
+  /// the block.
+  SmallVector<Value>
+  forEachTile(SmallVector<Value> carried,
+              llvm::function_ref<SmallVector<Value>(Value row, Value column,
+                                                    ValueRange carried)>
+                  body);
+  /// Fills stage after stage.
+  void produce();
+  /// Products of one step, small terms first: for each, the depth at which it
+  /// begins, and bytes from both tiles to the parts of a number.
+  void forEachProduct(
+      llvm::function_ref<void(int64_t from, int64_t left, int64_t right)> body);
+  /// Bytes from the begin of a tile to depth `from`.
+  int64_t depthBytes(const Factor &factor, int64_t from) const {
+    return standsAlongLines(factor) ? from * kRow : from * elementBytes();
+  }
+  /// Distance of panels of a tile; 0 where the depth runs.
+  int64_t panelBytes(const Factor &factor) const {
+    return standsAlongLines(factor) ? tiling.depth * kRow : 0;
+  }
+  /// The tiles of a stage.
+  std::pair<Value, Value> tilesOf(Value stage) {
+    Value left = at(base, mul(stage, stageBytes()));
+    return {left, at(left, index(tileBytes(product.left)))};
+  }
+
+  WarpgroupBuilder w;
+  Value group, lane; ///< of the thread
+
+private:
+  /// What TMA copies know of `factor`.
+  Value describe(const Factor &factor, const CopyBox &box);
+  /// Where step number `step` begins.
+  Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
+  void bringBoxes(const Factor &factor, const CopyBox &box, Value map,
+                  Value line, Value from, Value tile, Value full);
+  void loadTransposed(const Factor &factor, Value line, Value from, Value tile);
+  void takeApart(const Factor &factor, Value tile);
+
+  std::optional<CopyBox> leftBox, rightBox;
+  Value leftMap, rightMap;
+  Value block, numBlocks;
+  Value rowTiles, columnTiles, numTiles;
+};
+
+/// How such a kernel cuts its work, by `threads` a block.
+Tiling tilingOf(linalg::GenericOp op, const Product &product, int64_t threads);
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_SPECIALISED_H
