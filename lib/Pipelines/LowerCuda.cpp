@@ -27,6 +27,7 @@ void shardc::buildGpuBufferPipeline(OpPassManager &pm,
   buildBufferPipeline(pm, options, &gpu);
   FormGpuKernelsPassOptions form;
   form.warpgroups = gpu.warpgroups;
+  form.tensorMemory = gpu.tensorMemory;
   form.tf32 = gpu.tf32;
   form.libraries = gpu.libraries == LibraryUse::Library     ? "library"
                    : gpu.libraries == LibraryUse::Auto      ? "auto"
@@ -80,6 +81,9 @@ struct GpuPipelineOptions : PassPipelineOptions<GpuPipelineOptions> {
   Option<bool> warpgroups{*this, "warpgroups",
                           llvm::cl::desc("Make kernels for sm_90a as well."),
                           llvm::cl::init(false)};
+  Option<bool> tensorMemory{*this, "tensor-memory",
+                            llvm::cl::desc("Also those for sm_100a."),
+                            llvm::cl::init(false)};
   Option<bool> tf32{*this, "tf32",
                     llvm::cl::desc("Let products of f32 be of tf32."),
                     llvm::cl::init(false)};
@@ -92,6 +96,7 @@ void shardc::registerGpuKernelPipelines() {
       [](OpPassManager &pm, const GpuPipelineOptions &options) {
         GpuKernelOptions gpu;
         gpu.warpgroups = options.warpgroups;
+        gpu.tensorMemory = options.tensorMemory;
         gpu.tf32 = options.tf32;
         buildGpuBufferPipeline(pm, {}, gpu);
       });
@@ -134,6 +139,7 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
                        : StringRef(options.gpuArch);
   GpuKernelOptions gpu;
   gpu.warpgroups = gpus.contains("sm_90a");
+  gpu.tensorMemory = gpus.contains("sm_100a");
   gpu.tf32 = options.tf32;
   gpu.libraries = librariesFor(options.kernels, gpus);
   buildGpuBufferPipeline(pm, kernels, gpu);
@@ -150,7 +156,9 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
   if (emulated) {
     EmulateNvvmPassOptions emulation;
     emulation.check = options.checkKernels;
-    emulation.gpu = gpus.contains("sm_90a") ? "sm_90a" : "sm_80";
+    emulation.gpu = gpu.tensorMemory ? "sm_100a"
+                    : gpu.warpgroups ? "sm_90a"
+                                     : "sm_80";
     pm.addPass(createEmulateNvvmPass(emulation));
   }
   pm.addPass(createVerifyLoweredPass());

@@ -134,6 +134,8 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
   let options = [
     Option<"warpgroups", "warpgroups", "bool", /*default=*/"false",
            "Beside the kernels that all GPUs run, make those for sm_90a of products and steps of attention that fit it.">,
+    Option<"tensorMemory", "tensor-memory", "bool", /*default=*/"false",
+           "Also those for sm_100a, of products.">,
     Option<"tf32", "tf32", "bool", /*default=*/"false",
            "Products of f32 that ask for no more than the default precision may round their factors to tf32.">,
     Option<"libraries", "libraries", "std::string", /*default=*/"\"generated\"",
@@ -213,10 +215,11 @@ def ConvertGpuKernelsPass : Pass<"spmd-convert-gpu-kernels", "mlir::gpu::GPUModu
 }
 
 def ExpandFragmentProductsPass : Pass<"spmd-expand-fragment-products", "mlir::gpu::GPUModuleOp"> {
-  let summary = "Say in PTX what products of fragments are.";
+  let summary = "Say in PTX what products of fragments are, and when loads are done.";
   let description = [{
     Before: `llvm.inline_asm` named as a product of warpgroups whose left matrix is in registers, on a struct of sums. After:
-    the same on single sums, as assembly takes them, with its text. The emulator knows the form before.
+    the same on single sums, as assembly takes them, with its text. The emulator knows the form before. What `nvvm.tcgen05.wait`
+    waits for is passed through assembly behind it, since nothing else says that it is not there before.
 
     ```mlir
     // before: --pass-pipeline=builtin.module(gpu.module(spmd-expand-fragment-products))

@@ -48,6 +48,8 @@ struct CpuKernelOptions {
 struct GpuKernelOptions {
   /// Also those that only sm_90a runs.
   bool warpgroups = false;
+  /// Also those that only sm_100a runs.
+  bool tensorMemory = false;
   /// Products of f32 whose program asks for the default precision may round
   /// their factors to tf32.
   bool tf32 = false;

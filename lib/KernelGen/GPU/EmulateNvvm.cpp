@@ -57,6 +57,8 @@ private:
   LogicalResult rewriteCall(LLVM::CallOp call);
   /// mbarriers, TMA copies and products of warpgroups; nothing for other ops.
   std::optional<LogicalResult> rewriteAsync(Operation *op, Traits &traits);
+  /// The same for tensor memory, and products into it.
+  std::optional<LogicalResult> rewriteTensor(Operation *op, Traits &traits);
   /// Sums of such products are handles in the emulation.
   void findSums(LLVM::LLVMFuncOp kernel);
 
@@ -109,7 +111,9 @@ private:
   Value thread;
   llvm::SmallDenseSet<Type> sumTypes;
   llvm::DenseSet<Operation *> sumOps; ///< that make, or look into, sums
-  Value scratch;                      ///< 14 words: results, then operands
+  Value scratch;                      ///< words: results, then operands
+  /// Reads of words that were loaded from tensor memory.
+  llvm::DenseSet<Operation *> loadedWords;
 };
 } // namespace
 
@@ -261,6 +265,7 @@ LogicalResult Emulation::rewriteFlag(Operation *op, OpOperand &flag, Type type,
 void Emulation::findSums(LLVM::LLVMFuncOp kernel) {
   sumTypes.clear();
   sumOps.clear();
+  loadedWords.clear();
   kernel.walk([&](Operation *op) {
     if (isa<NVVM::WgmmaMmaAsyncOp>(op) || isFragmentProduct(op))
       sumTypes.insert(op->getResult(0).getType());
@@ -441,6 +446,113 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
   return unknown("sums that come of zeros, numbers and products alone");
 }
 
+std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
+                                                      Traits &traits) {
+  OpBuilder b(op);
+  Location loc = op->getLoc();
+  auto number = [&](int64_t value) { return constant(b, loc, i32, value); };
+  auto call = [&](StringRef name, ValueRange arguments) {
+    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+    callHost(b, loc, name, {}, arguments);
+    op->erase();
+    return success();
+  };
+  auto unknown = [&](const Twine &expected) -> LogicalResult {
+    return op->emitOpError()
+           << "is not known to the emulator; expected " << expected;
+  };
+  constexpr auto own = NVVM::CTAGroupKind::CTA_1;
+  if (auto alloc = dyn_cast<NVVM::Tcgen05AllocOp>(op)) {
+    if (alloc.getGroup() != own)
+      return unknown("one block's tensor memory");
+    return call("shardrt_emulated_tensor_alloc",
+                {thread, alloc.getAddr(), alloc.getNCols(), number(places++),
+                 where(b, loc)});
+  }
+  if (auto dealloc = dyn_cast<NVVM::Tcgen05DeallocOp>(op)) {
+    if (dealloc.getGroup() != own)
+      return unknown("one block's tensor memory");
+    return call("shardrt_emulated_tensor_dealloc",
+                {thread, dealloc.getTaddr(), dealloc.getNCols(),
+                 number(places++), where(b, loc)});
+  }
+  if (isa<NVVM::Tcgen05RelinquishAllocPermitOp>(op))
+    return call("shardrt_emulated_tensor_relinquish",
+                {thread, number(places++), where(b, loc)});
+  if (auto fence = dyn_cast<NVVM::Tcgen05FenceOp>(op))
+    return call("shardrt_emulated_tensor_fence",
+                {thread, number(fence.getKind() ==
+                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC)});
+  if (auto wait = dyn_cast<NVVM::Tcgen05WaitOp>(op))
+    return call("shardrt_emulated_tensor_wait",
+                {thread, number(wait.getKind() == NVVM::Tcgen05WaitKind::STORE),
+                 number(places++), where(b, loc)});
+  if (auto commit = dyn_cast<NVVM::Tcgen05CommitOp>(op)) {
+    if (commit.getMulticastMask() || commit.getGroup() != own)
+      return unknown("an mbarrier of this block");
+    return call("shardrt_emulated_tensor_commit",
+                {thread, commit.getAddr(), where(b, loc)});
+  }
+  if (auto product = dyn_cast<NVVM::Tcgen05MMAOp>(op)) {
+    bool isTF32 = product.getKind() == NVVM::Tcgen05MMAKind::TF32;
+    if ((!isTF32 && product.getKind() != NVVM::Tcgen05MMAKind::F16) ||
+        product.getCtaGroup() != own || product.getScaleInputD() ||
+        product.getDisableOutputLane() || product.getAShift() ||
+        product.getMatrixA().getType() != i64)
+      return unknown("one block's kind::f16 or kind::tf32 of two matrices in "
+                     "shared memory");
+    Value adds = LLVM::ZExtOp::create(b, loc, i32, product.getEnableInputD());
+    return call("shardrt_emulated_tensor_product",
+                {thread, product.getMatrixD(), product.getMatrixA(),
+                 product.getMatrixB(), product.getIdesc(), adds,
+                 number((isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
+                        (check ? SHARDRT_TENSOR_CHECK : 0)),
+                 where(b, loc)});
+  }
+  if (auto load = dyn_cast<NVVM::Tcgen05LdOp>(op)) {
+    auto words = dyn_cast<VectorType>(load.getType());
+    if (load.getShape() != NVVM::Tcgen05LdStShape::SHAPE_32X32B || !words ||
+        load.getPack())
+      return unknown("several words of 32x32b");
+    for (Operation *user : load->getUsers()) {
+      auto read = dyn_cast<LLVM::ExtractElementOp>(user);
+      if (!read)
+        return unknown("words that are read one by one");
+      loadedWords.insert(read);
+    }
+    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+    Value handle =
+        callHost(b, loc, "shardrt_emulated_tensor_load", i64,
+                 {thread, load.getTmemAddr(), number(words.getNumElements()),
+                  number(places++), where(b, loc)})
+            .getResult();
+    load.getResult().replaceAllUsesWith(handle);
+    op->erase();
+    return success();
+  }
+  if (auto store = dyn_cast<NVVM::Tcgen05StOp>(op)) {
+    auto words = dyn_cast<VectorType>(store.getVal().getType());
+    if (store.getShape() != NVVM::Tcgen05LdStShape::SHAPE_32X32B || !words ||
+        store.getUnpack())
+      return unknown("several words of 32x32b");
+    LLVM::StoreOp::create(b, loc, store.getVal(), scratch, /*alignment=*/4);
+    return call("shardrt_emulated_tensor_store",
+                {thread, store.getTmemAddr(), scratch,
+                 number(words.getNumElements()), number(places++),
+                 where(b, loc)});
+  }
+  if (!loadedWords.contains(op))
+    return std::nullopt;
+  auto read = cast<LLVM::ExtractElementOp>(op);
+  Value word =
+      callHost(b, loc, "shardrt_emulated_tensor_word", i32,
+               {thread, op->getOperand(0), op->getOperand(1), where(b, loc)})
+          .getResult();
+  read.getResult().replaceAllUsesWith(word);
+  op->erase();
+  return success();
+}
+
 LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   OpBuilder b(op);
   Location loc = op->getLoc();
@@ -610,6 +722,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     op->erase();
     return success();
   }
+  if (std::optional<LogicalResult> done = rewriteTensor(op, traits))
+    return *done;
   if (std::optional<LogicalResult> done = rewriteAsync(op, traits))
     return *done;
   constexpr auto none = LLVM::AtomicOrdering::not_atomic;
@@ -700,7 +814,13 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
     auto load = LLVM::LoadOp::create(b, loc, argument.getType(), slot);
     argument.replaceAllUsesWith(load);
   }
-  scratch = LLVM::AllocaOp::create(b, loc, ptr, i32, constant(b, loc, i64, 14));
+  int64_t scratchWords = 14;
+  copy.walk([&](NVVM::Tcgen05StOp store) {
+    int64_t bytes = layout.getTypeSize(store.getVal().getType());
+    scratchWords = std::max(scratchWords, bytes / 4);
+  });
+  scratch = LLVM::AllocaOp::create(b, loc, ptr, i32,
+                                   constant(b, loc, i64, scratchWords));
   Operation *firstOwn = &*b.getInsertionPoint();
   entry.eraseArguments(2, count);
   copy.setFunctionType(
@@ -720,7 +840,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   // Fragments of matrices make long functions, whose time goes into the
   // emulator's calls: not worth the host's optimiser.
   if (llvm::any_of(ops, [](Operation *op) {
-        return isa<NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp>(op) ||
+        return isa<NVVM::MmaOp, NVVM::WgmmaMmaAsyncOp, NVVM::Tcgen05LdOp>(op) ||
                isFragmentProduct(op);
       })) {
     copy.setOptimizeNone(true);

@@ -325,8 +325,8 @@ static void launchAlgorithm(Operation *op) {
 namespace {
 /// What kernels may be made of.
 struct Ways {
-  bool warpgroups = false; ///< those of sm_90a too
-  bool tf32 = false;       ///< for products of f32 that do not ask for more
+  OwnKernels own;
+  bool tf32 = false; ///< for products of f32 that do not ask for more
   LibraryUse libraries = LibraryUse::Generated;
 };
 
@@ -363,7 +363,7 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
   const Product &product = found->second;
   if (product.fusion.behind)
     hoistRankValues(product.fusion.behind);
-  bool launched = launchOnTensorCores(op, product, plan.ways.warpgroups) ||
+  bool launched = launchOnTensorCores(op, product, plan.ways.own) ||
                   launchInRegisterTiles(op, product);
   assert(launched && "planned as a product");
   return launched;
@@ -485,7 +485,7 @@ struct FormGpuKernelsPass final
       if (failed(launchLines(op)))
         return signalPassFailure();
     for (Block &block : getOperation().getBody())
-      formKernels(block, {warpgroups, tf32, *use});
+      formKernels(block, {{warpgroups, tensorMemory}, tf32, *use});
   }
 };
 } // namespace

@@ -302,6 +302,73 @@ static const Fault kFaults[] = {
              addTo(b, product.getDescriptorBMutable(), int64_t(1) << 32);
            });
      }},
+    // Tensor memory.
+    {"tensor-wait", drop<NVVM::Tcgen05WaitOp>},
+    {"tensor-commit", drop<NVVM::Tcgen05CommitOp>},
+    {"tensor-fence", drop<NVVM::Tcgen05FenceOp>},
+    {"tensor-release", drop<NVVM::Tcgen05DeallocOp>},
+    {"tensor-columns",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05AllocOp>(
+           op, really, [](auto alloc, OpBuilder &b) {
+             changeConstant(b, alloc.getNColsMutable(),
+                            [](int64_t columns) { return columns / 2; });
+           });
+     }},
+    {"tensor-lane",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05LdOp>(
+           op, really, [](auto load, OpBuilder &b) {
+             Location loc = load.getLoc();
+             Value word = LLVM::PtrToIntOp::create(b, loc, b.getI32Type(),
+                                                   load.getTmemAddr());
+             Value columns =
+                 LLVM::AndOp::create(b, loc, word, constantOf(b, word, 0xffff));
+             load.getTmemAddrMutable().assign(LLVM::IntToPtrOp::create(
+                 b, loc, load.getTmemAddr().getType(), columns));
+           });
+     }},
+    {"tensor-adds",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05MMAOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             Value adds = product.getEnableInputD();
+             product.getEnableInputDMutable().assign(LLVM::XOrOp::create(
+                 b, adds.getLoc(), adds, constantOf(b, adds, 1)));
+           });
+     }},
+    {"tensor-direction",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05MMAOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             changeConstant(b, product.getIdescMutable(), [](int64_t bits) {
+               return bits ^ int64_t(1) << 16;
+             });
+           });
+     }},
+    {"tensor-type",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05MMAOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             changeConstant(b, product.getIdescMutable(), [](int64_t bits) {
+               return bits ^ int64_t(1) << 10;
+             });
+           });
+     }},
+    {"tensor-descriptor",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05MMAOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             addTo(b, product.getMatrixAMutable(), 1);
+           });
+     }},
+    {"tensor-stride",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05MMAOp>(
+           op, really, [](auto product, OpBuilder &b) {
+             addTo(b, product.getMatrixBMutable(), int64_t(1) << 32);
+           });
+     }},
 };
 
 namespace {

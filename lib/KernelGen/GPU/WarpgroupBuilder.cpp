@@ -3,6 +3,7 @@
 #include "Warpgroups.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/KernelGen/GPU.h"
 
@@ -260,6 +261,65 @@ static void expand(LLVM::InlineAsmOp op) {
   op.erase();
 }
 
+//===----------------------------------------------------------------------===//
+// Loads of tensor memory
+//===----------------------------------------------------------------------===//
+
+/// Lets what `wait` waits for depend on it: an intrinsic's result could be used
+/// at once. Registers pass through assembly without instructions, behind it.
+static void tieLoads(NVVM::Tcgen05WaitOp wait) {
+  if (wait.getKind() != NVVM::Tcgen05WaitKind::LOAD)
+    return;
+  OpBuilder b(wait->getContext());
+  b.setInsertionPointAfter(wait);
+  for (Operation *op = wait->getPrevNode(); op; op = op->getPrevNode()) {
+    if (isa<NVVM::Tcgen05WaitOp>(op))
+      break;
+    auto load = dyn_cast<NVVM::Tcgen05LdOp>(op);
+    if (!load)
+      continue;
+    auto type = dyn_cast<VectorType>(load.getType());
+    if (!type)
+      continue;
+    Location loc = load.getLoc();
+    SmallVector<LLVM::ExtractElementOp> reads;
+    for (Operation *user : load->getUsers())
+      if (auto read = dyn_cast<LLVM::ExtractElementOp>(user))
+        reads.push_back(read);
+    std::string constraints;
+    llvm::raw_string_ostream out(constraints);
+    SmallVector<Value> words;
+    int64_t count = type.getNumElements();
+    for (int64_t i = 0; i < count; ++i) {
+      out << (i ? ",=r" : "=r");
+      Value place = LLVM::ConstantOp::create(b, loc, b.getI32Type(),
+                                             b.getI32IntegerAttr(i));
+      words.push_back(LLVM::ExtractElementOp::create(b, loc, load, place));
+    }
+    for (int64_t i = 0; i < count; ++i)
+      out << "," << i;
+    Type all = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(count, b.getI32Type()));
+    Value tied = LLVM::InlineAsmOp::create(
+                     b, loc, all, words, /*asm_string=*/"", constraints,
+                     /*has_side_effects=*/true, /*is_align_stack=*/false,
+                     LLVM::tailcallkind::TailCallKind::None,
+                     /*asm_dialect=*/nullptr, /*operand_attrs=*/nullptr)
+                     .getResult(0);
+    for (LLVM::ExtractElementOp read : reads) {
+      APInt place;
+      if (!matchPattern(read.getPosition(), m_ConstantInt(&place)))
+        continue;
+      OpBuilder at(read);
+      read.replaceAllUsesWith(
+          LLVM::ExtractValueOp::create(at, loc, tied,
+                                       ArrayRef<int64_t>(place.getSExtValue()))
+              .getResult());
+      read.erase();
+    }
+  }
+}
+
 namespace shardc {
 #define GEN_PASS_DEF_EXPANDFRAGMENTPRODUCTSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
@@ -276,6 +336,9 @@ struct ExpandFragmentProductsPass final
     });
     for (LLVM::InlineAsmOp op : products)
       expand(op);
+    SmallVector<NVVM::Tcgen05WaitOp> waits;
+    getOperation().walk([&](NVVM::Tcgen05WaitOp op) { waits.push_back(op); });
+    llvm::for_each(waits, tieLoads);
   }
 };
 } // namespace

@@ -170,6 +170,12 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "copy": [0], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1], "swizzle": [0],
         "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],
         "mbarrier-fewer": [0], "mbarrier-bytes": [0], "product-fence": [0], "product-wait-late": [1]}),
+    # Sums in tensor memory. Blocks have several tiles, so that each place of sums is used again; barrier 1 comes before it is given back.
+    "tensor-memory": (["--arch=sm_100a"], PRODUCT.format(300, 200, 400, "bf16"), {
+        "barrier": [0, 1], "mbarrier-wait": [0, 1, 2, 3], "mbarrier-phase": [0, 1, 2, 3], "mbarrier-arrive": [0], "mbarrier-count": [0, 1, 12, 13],
+        "mbarrier-fewer": [0], "mbarrier-bytes": [0], "bulk-copy": [0, 1], "warp-barrier": [0], "tensor-wait": [0], "tensor-commit": [0, 1],
+        "tensor-fence": [2, 3, 4], "tensor-release": [0], "tensor-columns": [0], "tensor-lane": [0], "tensor-adds": [0, 1], "tensor-direction": [0, 3],
+        "tensor-type": [1], "tensor-descriptor": [1], "tensor-stride": [2], "store-place": [0]}),
     "attention": ([], ATTENTION, {
         "barrier": [0], "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 1, 2], "mbarrier-bytes": [0, 1], "mbarrier-fence": [0],
         "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],

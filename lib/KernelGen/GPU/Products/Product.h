@@ -204,19 +204,24 @@ protected:
   Value scratch, place; // of partial sums, where there are several splits
 };
 
-/// Whether `product` can have a kernel for the tensor cores of `gpu` that no
-/// other GPU runs: there is no other place that says so.
+/// GPUs for whose tensor cores kernels are made that no other runs.
+struct OwnKernels {
+  bool warpgroups = false;   ///< sm_90a: wgmma
+  bool tensorMemory = false; ///< sm_100a: tcgen05
+};
+/// Whether `product` can have such a kernel for `gpu`: there is no other place
+/// that says so.
 bool hasOwnKernel(const Product &product, StringRef gpu);
 
 /// Makes a kernel of `op` on tensor cores, beside it, if it is a contraction of
 /// 16-bit floats into 32-bit ones that is large enough; else returns false.
-/// With `warpgroups` also one for sm_90a, which is done in its stead there.
+/// Also those of `own`, each done in its stead on its GPU.
 bool launchOnTensorCores(linalg::GenericOp op, const Product &product,
-                         bool warpgroups);
-/// Makes the kernel for sm_90a of the product that `prepared` is of, if its
-/// operands lie so in memory that bulk copies can bring them; else returns
-/// false.
+                         OwnKernels own);
+/// Makes the kernel for sm_90a, or sm_100a, of the product that `prepared` is
+/// of, if it can have one; else returns false.
 bool launchOnWarpgroups(const ProductKernel &prepared);
+bool launchOnTensorMemory(const ProductKernel &prepared);
 bool fitsRegisterTiles(const Product &product);
 /// The same for f32 and f64, with multiply-adds of tiles in registers.
 bool launchInRegisterTiles(linalg::GenericOp op, const Product &product);

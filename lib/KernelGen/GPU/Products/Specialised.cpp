@@ -464,8 +464,9 @@ void SpecialisedKernel::emit() {
 bool gpukernels::hasOwnKernel(const Product &product, StringRef gpu) {
   bool onTensorCores =
       product.element != product.sum || product.tensorTerms > 0;
-  return gpu == "sm_90a" && onTensorCores && product.rows >= kLeast &&
-         product.columns >= kLeast && product.depths >= kLeast;
+  return (gpu == "sm_90a" || gpu == "sm_100a") && onTensorCores &&
+         product.rows >= kLeast && product.columns >= kLeast &&
+         product.depths >= kLeast;
 }
 
 Tiling gpukernels::tilingOf(linalg::GenericOp op, const Product &product,

@@ -27,9 +27,10 @@ public:
                    Tiling tiling)
       : ProductKernel(b, op, product, tiling, TileLayout::Swizzled) {}
 
-  void emit(bool warpgroups) {
+  void emit(OwnKernels own) {
     prepare();
-    bool isBetter = warpgroups && launchOnWarpgroups(*this);
+    bool isBetter = own.tensorMemory && launchOnTensorMemory(*this);
+    isBetter |= own.warpgroups && launchOnWarpgroups(*this);
     gpu::LaunchOp launched =
         launch([&] { return share(); },
                [&](Value left, Value right, SmallVector<Value> sums) {
@@ -254,7 +255,7 @@ bool gpukernels::hasKernel(const Product &product) {
 }
 
 bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
-                                     const Product &product, bool warpgroups) {
+                                     const Product &product, OwnKernels own) {
   if (!fitsTensorCores(product))
     return false;
   Tiling tiling{64, 64, 32, 4, 128};
@@ -270,6 +271,6 @@ bool gpukernels::launchOnTensorCores(linalg::GenericOp op,
   if (product.tensorTerms > 1)
     tiling = {64, 64, 16, 4, 128};
   OpBuilder b(op);
-  TensorCoreKernel(b, op, product, tiling).emit(warpgroups);
+  TensorCoreKernel(b, op, product, tiling).emit(own);
   return true;
 }

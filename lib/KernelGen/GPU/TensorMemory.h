@@ -1,0 +1,65 @@
+//===- TensorMemory.h - What kernels of sm_100a are written with *- C++ -*-===//
+//
+// Products that one thread begins (tcgen05): matrices stand in shared memory as
+// products of warpgroups read them (Warpgroups.h), sums in tensor memory, a
+// block's own 128 lanes of 512 columns of 32 bits. An address there is a word:
+// the lane in its upper half, the column in the lower one.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_GPU_TENSORMEMORY_H
+#define SHARDC_LIB_KERNELGEN_GPU_TENSORMEMORY_H
+
+#include "Warpgroups.h"
+
+namespace shardc::gpukernels {
+
+/// Rows of a product: a lane of tensor memory each.
+inline constexpr int64_t kTensorRows = 128;
+
+/// Writes what such kernels are made of where `b` stands.
+class TensorMemoryBuilder {
+public:
+  TensorMemoryBuilder(OpBuilder &b, Location loc) : b(b), loc(loc), w(b, loc) {}
+
+  // For all lanes of one warp.
+  /// Allocates `columns`, a power of two from 32 on, for the whole block, and
+  /// stores their address at `slot` in shared memory. None is allocated later.
+  void allocate(Value slot, int64_t columns);
+  /// Gives back `columns` at `address`. Whoever used them must be done.
+  void release(Value address, int64_t columns);
+  /// Begins to read a word of each of `columns` columns at `address`, whose
+  /// lane is that of the warp's first thread: 32 times its number in its
+  /// warpgroup. None may be used before `waitForLoads`.
+  Value load(Value address, int64_t columns);
+  void waitForLoads();
+  /// Number `index` of what was loaded.
+  Value element(Value loaded, int64_t index);
+
+  // For one thread.
+  /// Describes panels that begin at `tile`, `panelBytes` long where lines run.
+  Value describe(Value tile, int64_t panelBytes);
+  /// Adds the product of 128 rows by `columns`, a depth of 32 bytes, to the
+  /// sums at `address`; where `adds` is false it takes their place. f32 as
+  /// tf32.
+  void multiply(Value address, Value left, Value right, Value adds,
+                Type element, int64_t columns, bool leftLines, bool rightLines);
+  /// Lets the mbarrier `done` count one arrival when all products that this
+  /// thread has begun are done.
+  void commit(Value done);
+
+  /// Comes before a thread tells others that it has used tensor memory, and
+  /// after it has been told.
+  void fenceBefore();
+  void fenceAfter();
+
+private:
+  Value pointerTo(Value address);
+
+  OpBuilder &b;
+  Location loc;
+  WarpgroupBuilder w;
+};
+
+} // namespace shardc::gpukernels
+
+#endif // SHARDC_LIB_KERNELGEN_GPU_TENSORMEMORY_H
