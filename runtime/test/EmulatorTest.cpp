@@ -841,6 +841,109 @@ TEST(Emulator, FindsMisusedProducts) {
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.
+//===----------------------------------------------------------------------===//
+// Tensor memory
+//===----------------------------------------------------------------------===//
+
+enum class Tensor {
+  Right,
+  NoWaitForStores,
+  NoWaitForLoads,
+  AfterRelease,
+  NoRelease,
+  ReleasesHalf,
+  AfterRelinquish,
+  OddColumns,
+  OtherLanes,
+  PastTheEnd,
+  NobodyWrote
+};
+
+/// Each lane of a warp stores 100 + its number and 200 + its number to tensor
+/// memory, loads both, and writes their sum.
+template <Tensor Fault> void throughTensorMemory(Thread *thread,
+                                                 const int64_t *args) {
+  constexpr const char *line = "kernel.py:9";
+  int32_t t = thread->thread[0];
+  if (Fault == Tensor::AfterRelinquish)
+    shardrt_emulated_tensor_relinquish(thread, 1, line);
+  shardrt_emulated_tensor_alloc(thread, thread->shared,
+                                Fault == Tensor::OddColumns ? 48 : 32, 2, line);
+  shardrt_emulated_tensor_fence(thread, 0);
+  shardrt_emulated_barrier(thread, 3, line);
+  shardrt_emulated_tensor_fence(thread, 1);
+  int64_t address = *shared(thread, 0, false);
+  if (Fault == Tensor::OtherLanes)
+    address += int64_t(32) << 16;
+  if (Fault == Tensor::PastTheEnd)
+    address += 31;
+  auto *at = reinterpret_cast<void *>(address);
+  auto release = [&](int32_t place) {
+    shardrt_emulated_tensor_fence(thread, 0);
+    shardrt_emulated_barrier(thread, place, line);
+    shardrt_emulated_tensor_fence(thread, 1);
+    shardrt_emulated_tensor_dealloc(
+        thread, at, Fault == Tensor::ReleasesHalf ? 16 : 32, place + 1, line);
+  };
+  if (Fault == Tensor::AfterRelease)
+    release(20);
+  int32_t words[] = {100 + t, 200 + t};
+  if (Fault != Tensor::NobodyWrote)
+    shardrt_emulated_tensor_store(thread, at, words, 2, 4, line);
+  if (Fault != Tensor::NoWaitForStores)
+    shardrt_emulated_tensor_wait(thread, 1, 5, line);
+  int64_t loaded = shardrt_emulated_tensor_load(thread, at, 2, 6, line);
+  if (Fault != Tensor::NoWaitForLoads)
+    shardrt_emulated_tensor_wait(thread, 0, 7, line);
+  *global<int32_t>(thread, args[0], t, true) =
+      shardrt_emulated_tensor_word(thread, loaded, 0, line) +
+      shardrt_emulated_tensor_word(thread, loaded, 1, line);
+  if (Fault != Tensor::NoRelease)
+    release(8);
+}
+
+template <Tensor Fault> std::string throughTensorMemory() {
+  std::string errors;
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result = run(throughTensorMemory<Fault>, schedule,
+                                      error, 64, 32, 1, 256, 7, true);
+    for (int32_t i = 0; i < 32 && error.empty(); ++i)
+      EXPECT_EQ(result[i], 300 + 2 * i);
+    errors += error.empty() ? "none\n" : error + "\n";
+  }
+  return errors;
+}
+
+TEST(Emulator, KeepsWhatIsStoredInTensorMemory) {
+  EXPECT_EQ(throughTensorMemory<Tensor::Right>(), "none\nnone\nnone\n");
+}
+
+TEST(Emulator, FindsMisusedTensorMemory) {
+  auto says = [](const std::string &errors, const std::string &text) {
+    size_t found = 0, times = 0;
+    while ((found = errors.find(text, found)) != std::string::npos)
+      ++found, ++times;
+    EXPECT_EQ(times, std::size(schedules)) << "said: " << errors;
+  };
+  says(throughTensorMemory<Tensor::NoWaitForStores>(),
+       "writes it, without tcgen05.wait between");
+  says(throughTensorMemory<Tensor::NoWaitForLoads>(),
+       "without tcgen05.wait::ld between");
+  says(throughTensorMemory<Tensor::AfterRelease>(), "which is not allocated");
+  says(throughTensorMemory<Tensor::NoRelease>(),
+       "tensor memory is still allocated where its block ends");
+  says(throughTensorMemory<Tensor::ReleasesHalf>(), "which nobody allocated");
+  says(throughTensorMemory<Tensor::AfterRelinquish>(),
+       "behind tcgen05.relinquish_alloc_permit");
+  says(throughTensorMemory<Tensor::OddColumns>(), "expected a power of two");
+  says(throughTensorMemory<Tensor::OtherLanes>(),
+       "expected its warp's first: 0");
+  says(throughTensorMemory<Tensor::PastTheEnd>(), "which is not allocated");
+  says(throughTensorMemory<Tensor::NobodyWrote>(), "nobody has written it");
+}
+
+// cvt.rna.tf32: ten bits of the fraction, ties away from zero.
 TEST(Emulator, RoundsToTF32) {
   EXPECT_EQ(shardrt_emulated_tf32(1.0f), 0x3f800000);
   EXPECT_EQ(shardrt_emulated_tf32(1.0f + 0x1p-11f), 0x3f802000);

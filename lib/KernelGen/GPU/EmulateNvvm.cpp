@@ -632,6 +632,17 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return replace(
         LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
   }
+  if (auto elect = dyn_cast<NVVM::ElectSyncOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_MEETS;
+    if (elect.getMembermask())
+      return op->emitOpError()
+             << "is not known to the emulator; expected all lanes of a warp";
+    Value elected = callHost(b, loc, "shardrt_emulated_elect", i32,
+                             {thread, constant(b, loc, i32, places++),
+                              where(b, loc)})
+                        .getResult();
+    return replace(LLVM::TruncOp::create(b, loc, b.getI1Type(), elected));
+  }
   if (auto vote = dyn_cast<NVVM::VoteSyncOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_MEETS;
     int64_t kind =

@@ -35,6 +35,11 @@ public:
   /// Number `index` of what was loaded.
   Value element(Value loaded, int64_t index);
 
+  /// True for one thread of the warp, always the same. Code behind it that
+  /// depends on no thread is known to be the warp's: no lane has to be looked
+  /// for whose registers it has.
+  Value elect();
+
   // For one thread.
   /// Describes panels that begin at `tile`, `panelBytes` long where lines run.
   Value describe(Value tile, int64_t panelBytes);

@@ -56,6 +56,10 @@ void TensorMemoryBuilder::fenceAfter() {
                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
 }
 
+Value TensorMemoryBuilder::elect() {
+  return NVVM::ElectSyncOp::create(b, loc, b.getI1Type(), /*membermask=*/Value());
+}
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//

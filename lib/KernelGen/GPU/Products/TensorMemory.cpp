@@ -1,8 +1,8 @@
 //===- TensorMemory.cpp - Products of 16-bit floats and tf32 on sm_100a ---===//
 //
 // Behind the producer are a warpgroup that stores results, the epilogue, and a
-// warp of which one thread multiplies: it waits until a stage is full and
-// begins its products (tcgen05.mma reads both operands from shared memory, and
+// warp that multiplies: it waits until a stage is full, and one of its threads
+// begins the products (tcgen05.mma reads both operands from shared memory, and
 // adds to sums in tensor memory); when they are done the stage is empty. Tensor
 // memory holds two tiles of sums: while one is stored, the next is multiplied.
 //
@@ -97,6 +97,9 @@ void TensorMemoryKernel::multiply() {
               w.wait(barrier(stage, Full), parity);
               // Behind both waits, of the sums and of the stage.
               t.fenceAfter();
+              auto one = scf::IfOp::create(b, loc, t.elect(), false);
+              OpBuilder::InsertionGuard guard(b);
+              b.setInsertionPointToStart(one.thenBlock());
               auto [leftTile, rightTile] = tilesOf(stage);
               Value left = t.describe(leftTile, panelBytes(product.left));
               Value right = t.describe(rightTile, panelBytes(product.right));
@@ -111,10 +114,16 @@ void TensorMemoryKernel::multiply() {
                 adds = arith::ConstantIntOp::create(b, loc, 1, 1);
               });
               t.commit(barrier(stage, Empty));
+              b.setInsertionPointAfter(one);
               auto [next, flips] = w.advance(stage, parity, tiling.stages);
               return {next, flips};
             });
-        t.commit(whole(buffer));
+        auto one = scf::IfOp::create(b, loc, t.elect(), false);
+        {
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(one.thenBlock());
+          t.commit(whole(buffer));
+        }
         auto [next, flips] = w.advance(buffer, bufferParity, kBuffers);
         return {ends[0], ends[1], next, flips};
       });
@@ -182,8 +191,6 @@ void TensorMemoryKernel::emitRoles() {
     b.setInsertionPointToStart(behind.thenBlock());
     storeTiles();
     b.setInsertionPointToStart(behind.elseBlock());
-    auto one = scf::IfOp::create(b, loc, isSame(lane, index(0)), false);
-    b.setInsertionPointToStart(one.thenBlock());
     multiply();
   }
   // All that was read has been: tensor memory is given back.

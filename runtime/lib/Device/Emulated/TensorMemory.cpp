@@ -475,6 +475,12 @@ void shardrt_emulated_tensor_commit(shardrt_emulated_thread *thread,
   lane.runner->commitTensor(lane, static_cast<char *>(barrier), where);
 }
 
+int32_t shardrt_emulated_elect(shardrt_emulated_thread *thread, int32_t place,
+                               const char *where) {
+  Lane &lane = meet(thread, 0, 0, place, where);
+  return lane.number % warpLanes == 0;
+}
+
 int64_t shardrt_emulated_tensor_load(shardrt_emulated_thread *thread,
                                      void *address, int32_t count,
                                      int32_t place, const char *where) {
