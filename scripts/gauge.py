@@ -142,6 +142,12 @@ CONTROL = {
     "ELECT",
     "UTMALDG",
     "UTMASTG",
+    "UTCHMMA",
+    "UTCQMMA",
+    "UTCBAR",
+    "UTCATOMSWS",
+    "LDTM",
+    "STTM",
     "HMMA",
     "HGMMA",
     "IMMA",
@@ -228,6 +234,15 @@ def tensor_work(one: Instruction) -> tuple[float, float]:
     )
     work = 2.0 * m * n * k
     return work, work / TENSOR_SPEED[kind]
+
+
+def tensor_memory_work(described: int) -> tuple[float, float, float]:
+    """Of a product into tensor memory, by its instruction descriptor: operations, those of 16 bits that take as long,
+    and bytes of shared memory that it reads."""
+    rows, columns = 16 * (described >> 24 & 31), 8 * (described >> 17 & 63)
+    size = 4 if described >> 7 & 7 == 2 else 2  # tf32, else f16 or bf16
+    work = 2.0 * rows * columns * 32 / size
+    return work, work * size / 2, 32.0 * (rows + columns)
 
 
 def shared_bytes(one: Instruction) -> float:
@@ -383,6 +398,12 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
             if index in walk.touched:
                 low, high = walk.touched[index]
                 spans.append((low, high + 32 * bytes_of(one)))
+    for products in walk.products.values():
+        for described, times in products.items():
+            work, time, read = tensor_memory_work(described)
+            figures.tensor += work * times * scale
+            figures.tensor_time += time * times * scale
+            figures.shared_bytes += read * times * scale
     for maps in walk.maps.values():
         for number, times in maps.items():
             words = map_words(launch, kernel, number)

@@ -350,6 +350,13 @@ def read_by(one: Instruction) -> list[str]:
 TOUCHING = ("LDG", "STG", "LDGSTS", "RED", "REDG", "ATOMG", "UTMALDG", "UTMASTG")
 
 
+def instruction_operand(one: Instruction) -> str:
+    """Of a product into tensor memory (UTCHMMA), the operand that describes it; else empty."""
+    if not (one.name.startswith("UTC") and one.name.endswith("MMA")):
+        return ""
+    return next(re.sub(r"idesc\[(.*)\]", r"\1", operand) for operand in one.operands if operand.startswith("idesc["))
+
+
 def needed_for_control(code: list[Instruction], blocks: list[Block]) -> set[int]:
     """Which instructions say where a warp goes, or which global memory it touches: those whose results get there."""
     follow = successors(code, blocks)
@@ -388,6 +395,8 @@ def control_reads(one: Instruction) -> list[str]:
         found += [name for operand in one.operands for name in registers_of(operand)]
     if one.name in TOUCHING:
         found += registers_of(place_of(one))
+    if described := instruction_operand(one):
+        found += registers_of(described)
     return found
 
 
@@ -786,6 +795,7 @@ UNKNOWN = (
     "F2FP",
     "HMMA",
     "HGMMA",
+    "LDTM",
 )
 
 
@@ -876,7 +886,7 @@ def compile_step(one: Instruction, special: dict[str, int], unmodelled: Counter[
             whole = reader(rest[0], wide=True)
             step = lambda values: writers[0](values, whole(values))
     else:
-        if name not in UNKNOWN and not name.startswith("UTMA") and name not in ("MUFU", "RED", "REDG", "LDGSTS"):
+        if name not in UNKNOWN and not name.startswith(("UTMA", "UTC")) and name not in ("MUFU", "RED", "REDG", "LDGSTS"):
             unmodelled[one.opcode] += 1
         step = forget
     if not one.guard:
@@ -926,6 +936,7 @@ class Walk:
     )  # of an instruction: least and largest address
     done: Counter[int] = dataclasses.field(default_factory=Counter)  # of those, how often the lane's guard held
     maps: dict[int, Counter[int]] = dataclasses.field(default_factory=dict)  # of a TMA copy: which maps
+    products: dict[int, Counter[int]] = dataclasses.field(default_factory=dict)  # of one into tensor memory: which
     unknown: int = 0
     cut: int = 0
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
@@ -945,7 +956,11 @@ class Plan:
         blocks = basic_blocks(kernel.code)
         needed = needed_for_control(kernel.code, blocks)
         steps = [
-            [at for at in range(block.begin, block.end) if at in needed or kernel.code[at].name in TOUCHING]
+            [
+                at
+                for at in range(block.begin, block.end)
+                if at in needed or kernel.code[at].name in TOUCHING or instruction_operand(kernel.code[at])
+            ]
             for block in blocks
         ]
         return Plan(kernel, blocks, {block.begin: i for i, block in enumerate(blocks)}, steps)
@@ -966,6 +981,17 @@ def touch(one: Instruction, index: int, walk: Walk, kernel: Kernel) -> Step:
             return
         low, high = walk.touched.get(index, (at, at))
         walk.touched[index] = (min(low, at), max(high, at))
+
+    return step
+
+
+def multiply_into_tensor_memory(one: Instruction, index: int, walk: Walk) -> Step:
+    """Notes what is multiplied: PTX's instruction descriptor."""
+    described, guard = reader(instruction_operand(one)), flag_reader(one.guard or "PT")
+
+    def step(values: Values) -> None:
+        if guard(values) != 0 and (value := described(values)) is not None:
+            walk.products.setdefault(index, Counter())[value] += 1
 
     return step
 
@@ -1022,6 +1048,9 @@ def walk_warp(
             one = code[index]
             if one.name in TOUCHING:
                 made.append(touch(one, index, walk, kernel))
+            elif instruction_operand(one):
+                made.append(multiply_into_tensor_memory(one, index, walk))
+                continue
             if one.name not in BRANCHES and one.name != "STG":
                 made.append(compile_step(one, special, walk.unmodelled))
         steps.append(made)

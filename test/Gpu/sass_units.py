@@ -146,6 +146,15 @@ class Costs(unittest.TestCase):
         self.assertEqual(4 * gauge.shared_bytes(one), 10240)
         self.assertEqual(4 * gauge.shared_bytes(code("HGMMA.64x128x16.F32.BF16 R24, R8, gdesc[UR4], R24")[0]), 4096)
 
+    def test_products_into_tensor_memory(self) -> None:
+        # 128 x 256 x 16 of bf16: 128 cycles of a multiprocessor that does 8192 operations in one. tf32: half the depth, as long.
+        self.assertEqual(gauge.tensor_memory_work(0x8400490), (1 << 20, 1 << 20, 12288))
+        self.assertEqual(gauge.tensor_memory_work(0x8400910), (1 << 19, 1 << 20, 12288))
+        kernel = Kernel("tensor", "sm_100a", code("UMOV UR5, 0x8200490\nUTCHMMA gdesc[UR12], gdesc[UR10], tmem[UR6], tmem[UR4], idesc[UR5], UPT\nEXIT"))
+        walk = sass.Walk()
+        sass.walk_warp(Plan.of(kernel), Launch("tensor", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+        self.assertEqual((walk.products, walk.unmodelled), ({1: {0x8200490: 1}}, {}))
+
     def test_memory(self) -> None:
         self.assertEqual([gauge.bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
         self.assertEqual(gauge.shared_bytes(code("LDSM.16.M88.4 R4, [R2]")[0]), 512)
