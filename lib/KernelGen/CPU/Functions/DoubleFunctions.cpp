@@ -28,7 +28,7 @@ static constexpr double kExpTail[] = {
     0x1.111111110e9dap-7,  0x1.6c16c1861b12fp-10, 0x1.a01a01b458651p-13,
     0x1.a0199576e19bep-16, 0x1.71ddee36ab7bep-19, 0x1.28b13edf45491p-22,
     0x1.af6ef608cc80cp-26};
-static Num expTail(Num r) { return polynomial(r, kExpTail); }
+static Num expTail(Num r) { return inPairs(r, kExpTail); }
 
 static Num expDouble(Num x) {
   Num bounded = clamp(x, -746, 711);
@@ -104,7 +104,7 @@ static Num tanhDouble(Num x) {
   Num most = fma(n, -kLn2High / 2, bounded), less = n * (-kLn2Low / 2);
   Num r = most + less;
   // r^2 + r^3 tail, as r times a sum that is rounded once.
-  Num curve = fma(r * r, pairwise(r, kTanhTail), r);
+  Num curve = fma(r * r, inPairs(r, kTanhTail), r);
   // N = (1 - 2^-n) / 2 + 2^-n (r - r curve). The first part is exact up to
   // n = 53; beyond that it is one half, and 2^-n / 2 is missing.
   less = choose(n > 53.0, less - 0.5, less);

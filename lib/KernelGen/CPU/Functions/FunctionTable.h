@@ -29,6 +29,10 @@ Num mostly(Num x, Mask inside, Formula common, Formula rare);
 Num pairwise(Num x, llvm::ArrayRef<Num> coefficients);
 Num pairwise(Num x, llvm::ArrayRef<double> coefficients);
 
+/// A polynomial by Horner's rule of x^2 on pairs of terms: half of the chain,
+/// and no more products where x^2 is computed anyway.
+Num inPairs(Num x, llvm::ArrayRef<double> coefficients);
+
 /// A polynomial whose coefficients differ lane by lane: products cost more than
 /// choices.
 Num eitherPolynomial(Mask c, Num x, llvm::ArrayRef<double> yes,

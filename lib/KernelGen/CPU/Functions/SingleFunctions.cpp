@@ -136,6 +136,18 @@ Num pairwise(Num x, ArrayRef<double> coefficients) {
       x, llvm::map_to_vector(coefficients, [&](double c) { return x.of(c); }));
 }
 
+Num inPairs(Num x, ArrayRef<double> coefficients) {
+  SmallVector<Num> terms;
+  for (size_t i = 0; i + 1 < coefficients.size(); i += 2)
+    terms.push_back(fma(x, coefficients[i + 1], x.of(coefficients[i])));
+  if (coefficients.size() % 2)
+    terms.push_back(x.of(coefficients.back()));
+  Num square = x * x, sum = terms.pop_back_val();
+  for (Num term : llvm::reverse(terms))
+    sum = fma(sum, square, term);
+  return sum;
+}
+
 Num eitherPolynomial(Mask c, Num x, ArrayRef<double> yes, ArrayRef<double> no) {
   Num sum = choose(c, x.of(yes.back()), x.of(no.back()));
   for (auto [one, other] :
