@@ -110,13 +110,19 @@ static Num expSingle(Num x) {
 
 static Num expm1Single(Num x) {
   Reduced at = reduce(clamp(x, -20, 89), true);
-  Num tail = at.r * at.r * expTail(at.r);
-  // 2^n (r + tail) + 2^n - 1, by halves: 2^128 is too large.
+  // The largest terms, r and r^2 / 2, are added with what is lost.
+  Num square = at.r * at.r, squareLost = fma(at.r, at.r, -square);
+  Num third = square * at.r *
+              polynomial(at.r, {0x1.555556p-3, 0x1.5554e4p-5, 0x1.110feep-7,
+                                0x1.6d517p-10, 0x1.a273ecp-13});
+  // 2^n (r + tail) + 2^n - 1, by halves: 2^128 is too large. Where 2^n is
+  // below one, what its sum loses is below the last place.
   Num power = powerOfTwo(at.n - 1, x);
-  Pair base = exactSum(power, x.of(-0.5)), sum = fastSum(base.hi, power * at.r);
-  Num far = (sum.hi + (sum.lo + fma(power, at.low + tail, base.lo))) * 2.0;
-  Num near = x + tail;
-  return copySign(choose(abs(x) < 0.34f, near, far), x);
+  Pair base = fastSum(power, x.of(-0.5)), sum = fastSum(base.hi, power * at.r),
+       second = fastSum(sum.hi, power * 0.5 * square);
+  Num rest = fma(power, fma(squareLost, 0.5, at.low + third), base.lo);
+  Num value = (second.hi + (second.lo + (sum.lo + rest))) * 2.0;
+  return copySign(choose(abs(x) < 0x1p-30, x, value), x);
 }
 
 Num pairwise(Num x, ArrayRef<Num> coefficients) {
