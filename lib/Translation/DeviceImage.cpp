@@ -271,10 +271,17 @@ FailureOr<DeviceImage> shardc::emitDeviceImage(ModuleOp module, StringRef archs,
     StringRef oldest = *llvm::min_element(list, [](StringRef a, StringRef b) {
       return numberOf(a) < numberOf(b);
     });
-    FailureOr<std::string> ptx = emitPtx(kernels, oldest, toolkit);
-    if (failed(ptx))
-      return failure();
-    image.bytes = std::move(*ptx);
+    for (StringRef arch : list) {
+      if (arch != oldest && kind == DeviceImageKind::Ptx)
+        continue;
+      FailureOr<std::string> ptx = emitPtx(kernels, arch, toolkit);
+      if (failed(ptx))
+        return failure();
+      if (arch == oldest)
+        image.bytes = *ptx;
+      if (list.size() > 1)
+        image.texts.push_back(std::move(*ptx));
+    }
     image.isPtx = true;
     return image;
   }

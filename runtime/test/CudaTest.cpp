@@ -536,7 +536,7 @@ TEST(CudaImages, PtxOfTheSameFeaturesIsTaken) {
                 refused +
                 "sm_90a in its place: no kernel is lost; update the driver\n");
   std::string lost =
-      " in its place: 1 of 2 kernels, which are for one GPU, are "
+      " in its place: 1 of 2 kernels, which are for this GPU, are "
       "not in it: others do their work, more slowly; update the "
       "driver\n";
   EXPECT_EQ(notesOn("90", {"sm_100a", "sm_80"}),
@@ -544,9 +544,43 @@ TEST(CudaImages, PtxOfTheSameFeaturesIsTaken) {
                 refused + "sm_80" + lost);
   EXPECT_EQ(notesOn("86", {"sm_80", "sm_90a", "sm_90"}),
             "CUDA device 'fake 0' (sm_86): its driver, for CUDA 12.4, " +
-                refused + "sm_80" + lost);
+                refused +
+                "sm_80 in its place: no kernel is lost; update the driver\n");
   EXPECT_EQ(notesOn("89", {"sm_80", "sm_86"}).find("sm_86 in its place"),
             notesOn("89", {"sm_86", "sm_80"}).find("sm_86 in its place"));
+}
+
+// Without ptxas there is PTX alone: of the GPU's own features where there is
+// such.
+TEST(CudaImages, TextOfTheSameFeaturesIsTaken) {
+  static const fake_kernel plain[] = {{"write", writeKernel},
+                                      {nullptr, nullptr}};
+  static const fake_kernel own[] = {
+      {"write", writeKernel}, {"compare", compareKernel}, {nullptr, nullptr}};
+  static const char image[] = "//\n.version 7.0\n.target sm_80\n";
+  auto notesOn = [&](const char *capability, bool hasOwn) -> std::string {
+    Setting gpu("FAKE_CUDA_CAPABILITY", capability);
+    auto code = deviceFor(Way::CudaDirect);
+    code->kernels = {
+        {1, "write", ""},
+        {1, "compare", "", 0, 0, DeviceCode::OfSomeGpus},
+    };
+    code->image = image;
+    code->imageBytes = sizeof(image);
+    code->archs = "sm_80, sm_90a";
+    code->texts = {{"sm_80", reinterpret_cast<const char *>(plain)}};
+    if (hasOwn)
+      code->texts.push_back({"sm_90a", reinterpret_cast<const char *>(own)});
+    TestWorld world(makeTable({2}, {}), 0, 60'000, 0, false, Way::CudaDirect,
+                    std::move(code));
+    return shardrt_world_notes(world.world, 0);
+  };
+  EXPECT_EQ(notesOn("90", true), "");
+  EXPECT_EQ(notesOn("89", true), "");
+  EXPECT_EQ(notesOn("90", false),
+            "CUDA device 'fake 0' (sm_90): takes the PTX for sm_80: 1 of 2 "
+            "kernels, which are for this GPU, are not in it: others do their "
+            "work, more slowly\n");
 }
 
 TEST(CudaImages, WhatIsNotForThisGpuIsSaid) {

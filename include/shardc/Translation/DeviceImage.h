@@ -24,8 +24,9 @@ struct DeviceImage {
   std::string archs; ///< what it is for: "sm_80,sm_90a"
   bool isPtx =
       false; ///< text, where a fatbin was asked for and no tool is there
-  /// Of a fatbin: PTX for sm_80 and for each of `archs`, for drivers that
-  /// cannot load the fatbin.
+  /// PTX for each of `archs`, of a fatbin for sm_80 as well: for drivers that
+  /// cannot load the fatbin, and for GPUs that have more than what `bytes` are
+  /// for, if these are text.
   std::vector<std::string> texts;
   std::string toolkit; ///< of a fatbin: the CUDA that assembled it: "13.0"
 };

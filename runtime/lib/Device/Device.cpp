@@ -20,8 +20,10 @@ std::string DeviceCode::describe(int64_t kernel) const {
 }
 
 bool DeviceCode::Ptx::suits(int capability) const {
-  int number = std::atoi(target.c_str() + std::min<size_t>(3, target.size()));
-  char features = target.empty() ? '\0' : target.back();
+  if (target.size() < 5)
+    return false;
+  int number = std::atoi(target.c_str() + 3);
+  char features = target.back();
   return features == 'a' ? number == capability
          : features == 'f'
              ? number <= capability && number / 10 == capability / 10

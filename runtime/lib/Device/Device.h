@@ -50,8 +50,8 @@ struct DeviceCode {
   std::string archs; ///< what the image is for: "sm_80, sm_90a"; may be empty
   /// The CUDA that assembled it, "13.0"; empty where nobody did, or says so.
   std::string toolkit;
-  /// The same kernels as PTX, for drivers that cannot load the image; none
-  /// where it is PTX itself.
+  /// The same kernels as PTX: for drivers that cannot load the image, or, where
+  /// that is PTX itself, which all GPUs take, with what some have beside.
   struct Ptx {
     std::string target;         ///< "sm_90a"
     const char *text = nullptr; ///< ended by NUL

@@ -105,7 +105,7 @@ private:
   bool refuse(Result image, const DeviceCode::Ptx *tried, Result last,
               std::string log);
   /// Notes what of the program's kernels is not for this GPU.
-  void noteLacks(Result image, const DeviceCode::Ptx *taken);
+  void noteLacks(Result image, bool isText, const DeviceCode::Ptx *taken);
   /// Does what was recorded so far, and, to `keep` it, lets it be replayed.
   bool closeRecording(bool keep);
   /// Ends a recording that nobody wants.
@@ -278,13 +278,17 @@ bool CudaDevice::load() {
     // Where no cubin in the image fits, the driver assembles its PTX; one that
     // is older than who assembled the image may refuse it whole.
     std::string log;
-    Result result = tryImage(code.image, log);
+    bool isText = code.image && !code.texts.empty() &&
+                  !needOf(static_cast<const char *>(code.image),
+                          code.imageBytes)
+                       .empty();
+    Result result = isText ? noBinaryForGpu : tryImage(code.image, log);
     const DeviceCode::Ptx *tried = nullptr;
     Result last = success;
     if (result != success &&
         (result == outOfMemory || !loadText(tried, last, log)))
       return refuse(result, tried, last, std::move(log));
-    noteLacks(result, tried);
+    noteLacks(result, isText, tried);
     const Driver &unloader = driver;
     // Whoever is last stands in the same context.
     kernels = std::shared_ptr<void>(
@@ -315,24 +319,29 @@ bool CudaDevice::loadText(const DeviceCode::Ptx *&tried, Result &last,
   return false;
 }
 
-void CudaDevice::noteLacks(Result image, const DeviceCode::Ptx *taken) {
+void CudaDevice::noteLacks(Result image, bool isText,
+                           const DeviceCode::Ptx *taken) {
   std::string arch = "sm_" + std::to_string(number);
+  // Kernels for other GPUs are no loss.
+  bool isNamed = code.archs.find(arch + "a") != std::string::npos;
   int64_t absent = 0;
   for (const DeviceCode::Kernel &kernel : code.kernels) {
     FunctionHandle function = nullptr;
     absent +=
-        (kernel.flags & DeviceCode::OfSomeGpus) &&
+        isNamed && (kernel.flags & DeviceCode::OfSomeGpus) &&
         driver.moduleGetFunction(&function, module, kernel.name) != success;
   }
   std::string lost =
       absent == 0 ? "no kernel is lost"
                   : std::to_string(absent) + " of " +
                         std::to_string(code.kernels.size()) +
-                        " kernels, which are for one GPU, are not in it: "
+                        " kernels, which are for this GPU, are not in it: "
                         "others do their work, more slowly";
-  if (taken)
-    notes += "CUDA device '" + name + "' (" + arch +
-             "): its driver, for CUDA " + driver.version() + ", refuses what " +
+  std::string who = "CUDA device '" + name + "' (" + arch + "): ";
+  if (taken && isText && absent > 0)
+    notes += who + "takes the PTX for " + taken->target + ": " + lost + "\n";
+  else if (taken && !isText)
+    notes += who + "its driver, for CUDA " + driver.version() + ", refuses what " +
              (code.toolkit.empty() ? "was" : "CUDA " + code.toolkit) +
              " assembled (" + driver.nameOf(image) +
              ") and takes the PTX for " + taken->target +
