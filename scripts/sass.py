@@ -62,8 +62,13 @@ class Kernel:
     base: int = 0x210  # ... and what addresses of arguments are counted from
     sizes: int = 0
 
+    @property
+    def grid(self) -> int:
+        """Where the constant bank holds the grid."""
+        return self.sizes + (16 if self.sizes else 12)
 
-# By compute capability: where the constant bank holds what a launch gives to every kernel (block and grid), and where arguments begin that are aligned to
+
+# By compute capability: where the constant bank holds what a launch gives to every kernel (block; grid, one word further from 10 on), and where arguments begin that are aligned to
 # no more than 8 bytes.
 SIZES = {"8": 0x0, "9": 0x0, "10": 0x360, "12": 0x360}
 PARAMETERS = {"8": 0x160, "9": 0x210, "10": 0x380, "12": 0x380}
@@ -1035,8 +1040,9 @@ def walk_warp(
         "SR_LTMASK": (1 << lane) - 1,
     }
     values: Values = {}
-    for i, value in enumerate([*launch.block, *launch.grid]):
-        values[f"c{kernel.sizes + 4 * i}"] = value
+    for i in range(3):
+        values[f"c{kernel.sizes + 4 * i}"] = launch.block[i]
+        values[f"c{kernel.grid + 4 * i}"] = launch.grid[i]
     for i, word in enumerate(launch.words):
         values[f"c{kernel.parameters + 8 * i}"] = word & MASK
         values[f"c{kernel.parameters + 8 * i + 4}"] = word >> 32

@@ -135,6 +135,15 @@ class ControlFlow(unittest.TestCase):
         self.assertEqual((walk.unknown, walk.counts[0]), (1, 1))
 
 
+    def test_where_a_grid_is_said(self) -> None:
+        # As ptxas reads %ntid.x and %nctaid.x: for sm_90a words 0 and 3, for sm_100a those at 0x360 and 0x370.
+        for sizes, block, grid in ((0, 0x0, 0xC), (0x360, 0x360, 0x370)):
+            turns = f"LDC R0, c[0x0][{grid:#x}]\nLDC R1, c[0x0][{block:#x}]\nIADD3 R0, PT, PT, R0, -0x1, RZ\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x20\nEXIT"
+            walk = sass.Walk()
+            sass.walk_warp(Plan.of(Kernel("grid", "sm_100a", code(turns), sizes=sizes)), Launch("grid", (5, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
+            self.assertEqual((walk.unknown, walk.counts[2]), (0, 5))
+
+
 class Costs(unittest.TestCase):
     def test_tensor_instructions(self) -> None:
         one = code("HMMA.16816.F32.BF16 R8, R4, R2, R8")[0]
