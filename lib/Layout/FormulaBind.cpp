@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardc/Layout/Formula.h"
 #include "Kinds.h"
 #include "Wide.h"
 #include "shardc/Layout/Boundaries.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/IndexMap.h"
 #include "shardc/Layout/Limits.h"
 #include "shardc/Layout/TravelFormula.h"

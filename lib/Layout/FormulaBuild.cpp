@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardc/Layout/Formula.h"
 #include "Kinds.h"
 #include "Wide.h"
 #include "shardc/Layout/Boundaries.h"
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/Limits.h"
 #include "shardc/Layout/TravelFormula.h"
 #include <algorithm>

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardc/Layout/Formula.h"
 #include "Kinds.h"
 #include "Wide.h"
+#include "shardc/Layout/Formula.h"
 #include "shardc/Layout/TravelFormula.h"
 #include <algorithm>
 

@@ -861,8 +861,8 @@ enum class Tensor {
 
 /// Each lane of a warp stores 100 + its number and 200 + its number to tensor
 /// memory, loads both, and writes their sum.
-template <Tensor Fault> void throughTensorMemory(Thread *thread,
-                                                 const int64_t *args) {
+template <Tensor Fault>
+void throughTensorMemory(Thread *thread, const int64_t *args) {
   constexpr const char *line = "kernel.py:9";
   int32_t t = thread->thread[0];
   if (Fault == Tensor::AfterRelinquish)

@@ -637,10 +637,10 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     if (elect.getMembermask())
       return op->emitOpError()
              << "is not known to the emulator; expected all lanes of a warp";
-    Value elected = callHost(b, loc, "shardrt_emulated_elect", i32,
-                             {thread, constant(b, loc, i32, places++),
-                              where(b, loc)})
-                        .getResult();
+    Value elected =
+        callHost(b, loc, "shardrt_emulated_elect", i32,
+                 {thread, constant(b, loc, i32, places++), where(b, loc)})
+            .getResult();
     return replace(LLVM::TruncOp::create(b, loc, b.getI1Type(), elected));
   }
   if (auto vote = dyn_cast<NVVM::VoteSyncOp>(op)) {

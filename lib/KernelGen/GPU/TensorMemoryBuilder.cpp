@@ -57,7 +57,8 @@ void TensorMemoryBuilder::fenceAfter() {
 }
 
 Value TensorMemoryBuilder::elect() {
-  return NVVM::ElectSyncOp::create(b, loc, b.getI1Type(), /*membermask=*/Value());
+  return NVVM::ElectSyncOp::create(b, loc, b.getI1Type(),
+                                   /*membermask=*/Value());
 }
 
 //===----------------------------------------------------------------------===//

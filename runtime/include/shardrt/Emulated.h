@@ -81,8 +81,7 @@ SHARDRT_EXPORT int32_t shardrt_emulated_vote(shardrt_emulated_thread *thread,
 /** elect.sync of all lanes of a warp: 1 for one of them. None hears of what
  * others did. */
 SHARDRT_EXPORT int32_t shardrt_emulated_elect(shardrt_emulated_thread *thread,
-                                              int32_t place,
-                                              const char *where);
+                                              int32_t place, const char *where);
 
 /** ldmatrix of `count` (1, 2 or 4) 8 x 8 matrices of 16-bit elements: lane i of
  * the first 8 * count gives the address of a row of shared memory. `out`

@@ -278,10 +278,9 @@ bool CudaDevice::load() {
     // Where no cubin in the image fits, the driver assembles its PTX; one that
     // is older than who assembled the image may refuse it whole.
     std::string log;
-    bool isText = code.image && !code.texts.empty() &&
-                  !needOf(static_cast<const char *>(code.image),
-                          code.imageBytes)
-                       .empty();
+    bool isText =
+        code.image && !code.texts.empty() &&
+        !needOf(static_cast<const char *>(code.image), code.imageBytes).empty();
     Result result = isText ? noBinaryForGpu : tryImage(code.image, log);
     const DeviceCode::Ptx *tried = nullptr;
     Result last = success;
@@ -341,11 +340,11 @@ void CudaDevice::noteLacks(Result image, bool isText,
   if (taken && isText && absent > 0)
     notes += who + "takes the PTX for " + taken->target + ": " + lost + "\n";
   else if (taken && !isText)
-    notes += who + "its driver, for CUDA " + driver.version() + ", refuses what " +
-             (code.toolkit.empty() ? "was" : "CUDA " + code.toolkit) +
-             " assembled (" + driver.nameOf(image) +
-             ") and takes the PTX for " + taken->target +
-             " in its place: " + lost + "; update the driver\n";
+    notes +=
+        who + "its driver, for CUDA " + driver.version() + ", refuses what " +
+        (code.toolkit.empty() ? "was" : "CUDA " + code.toolkit) +
+        " assembled (" + driver.nameOf(image) + ") and takes the PTX for " +
+        taken->target + " in its place: " + lost + "; update the driver\n";
   // Of GPUs that have kernels of their own, or libraries in their place.
   bool hasOwn = number == 90 || (number >= 100 && number < 120);
   if (hasOwn && !code.archs.empty() &&
