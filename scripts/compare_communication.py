@@ -104,7 +104,7 @@ def bytes_of_collective(kind, line, result, ranks):
 
 
 def count_xla(text, ranks):
-    """{kind: [executions, bytes]} a step, and whether a loop had no known number of turns."""
+    """{kind: [executions, bytes]} a step, and whether a loop had no known trip count."""
     computations, entry, current = {}, None, None
     for line in text.splitlines():
         head = re.match(r"(ENTRY )?%?([\w.\-]+) (?:\(.*\) -> .*)?\{$", line)
@@ -141,10 +141,10 @@ def count_xla(text, ranks):
                     result = result[result.index(",") + 1:]
                 add({kind: [1, bytes_of_collective(kind, line, result, ranks)]})
             elif op == "while":
-                turns = re.search(r'"known_trip_count":\{"n":"(\d+)"', line)
-                unknown |= not turns
+                trips = re.search(r'"known_trip_count":\{"n":"(\d+)"', line)
+                unknown |= not trips
                 for callee in re.findall(r"(?:body|condition)=%?([\w.\-]+)", line):
-                    add(visit(callee), int(turns.group(1)) if turns else 1)
+                    add(visit(callee), int(trips.group(1)) if trips else 1)
             elif op == "conditional":
                 callees = re.findall(r"(?:true_computation|false_computation)=%?([\w.\-]+)", line)
                 branches = re.search(r"branch_computations=\{(.*?)\}", line)
@@ -199,7 +199,7 @@ moves for the same text. Counts are executions in a step, bytes are those that l
 | collective-permute of n bytes | n for each pair of different ranks |
 | shardc's exchanges | the elements that a rank needs and has not |
 
-An op in a loop counts once an iteration. Where XLA does not know how often a loop turns, both are counted for one iteration (*). Of branches the most
+An op in a loop counts once an iteration. Where XLA does not know a loop's trip count, both are counted for one iteration (*). Of branches the most
 expensive one counts for XLA, the one that ran for shardc. XLA's are read from its compiled text, which combines what can be combined.
 
 {table}

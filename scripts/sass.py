@@ -441,11 +441,11 @@ def reader(operand: str, wide: bool = False) -> Reader:
     if text[0] in "-~" and not re.fullmatch(r"-[\d.x]+(e[+-]?\d+)?|-0x[0-9a-f]+", text):
         inner, negate = reader(text[1:], wide), text[0] == "-"
 
-        def turned(values: Values) -> int | None:
+        def negated(values: Values) -> int | None:
             value = inner(values)
             return None if value is None else (-value if negate else ~value) & mask
 
-        return turned
+        return negated
     text = text.strip("|")
     if is_predicate(text):
         return flag_reader(text)
@@ -625,8 +625,8 @@ def add(one: Instruction) -> Step:
         if is_predicate(operand):
             continue
         # The carry of a difference is that of the complement and one.
-        turned = re.match(r"-(UR|R|c)", operand) and not carried
-        terms.append((reader("~" + operand[1:] if turned else operand, width == 64), 1 if turned else 0))
+        negated = re.match(r"-(UR|R|c)", operand) and not carried
+        terms.append((reader("~" + operand[1:] if negated else operand, width == 64), 1 if negated else 0))
     write, others = writer(written[0], width == 64), [writer(operand) for operand in written[1:]]
 
     def step(values: Values) -> None:

@@ -64,7 +64,7 @@ def pieces(source: str) -> list[str]:
     return [piece for piece in found if len(piece.split()) >= SHORTEST]
 
 
-def is_told(piece: str, told: str) -> bool:
+def is_quoted(piece: str, told: str) -> bool:
     """True if tests hold a window of `piece`."""
     words = piece.split()
     width = min(WINDOW, len(words))
@@ -112,7 +112,7 @@ def main() -> int:
         place = path.relative_to(root)
         room = "/".join(place.parts[: 3 if options.runtime else 2])
         total[room] += 1
-        if any(is_told(piece, told) for piece in words):
+        if any(is_quoted(piece, told) for piece in words):
             named[room] += 1
         else:
             untested[f"{place}: {max(words, key=len)}"] = f"{place}:{line}: {max(words, key=len)}"

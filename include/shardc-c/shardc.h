@@ -60,7 +60,7 @@ enum shardc_status {
   SHARDC_USAGE = 2,    /**< a call with arguments it does not take */
   SHARDC_LOST = 4,     /**< a rank threw, or its process ended */
   SHARDC_WATCHDOG = 5, /**< a rank waited longer than the timeout */
-  SHARDC_MISMATCH = 6, /**< ranks met in different collectives */
+  SHARDC_MISMATCH = 6, /**< ranks reached different collectives */
   SHARDC_IO = 7,       /**< a file could not be read or written */
   SHARDC_ARTIFACT = 8, /**< a program that is damaged or of another version */
   SHARDC_MEMORY = 9,   /**< memory that could not be had */
@@ -136,7 +136,7 @@ typedef int (*shardc_host_fn)(void *user, const shardc_host_call *call,
 
 /* Calls that their author cuts ---------------------------------------------*/
 
-/** How a value lies over the ranks of a program, in equal blocks. */
+/** How a value is cut over the ranks of a program, in equal blocks. */
 typedef struct shardc_tiling {
   int64_t num_dims;
   const int64_t *tiles; /**< into how many blocks each dim is cut */
@@ -163,8 +163,8 @@ typedef struct shardc_partition_call {
   int64_t num_results;
   const shardc_tiled_value *results; /**< as they are asked for */
   /** To be called once: what each rank does, as StableHLO whose @main takes the
-   * blocks of the operands and gives those of the results, and how both lie.
-   * Copies all of it. */
+   * blocks of the operands and gives those of the results, and the tilings of
+   * both. Copies all of it. */
   void (*answer)(const struct shardc_partition_call *call, const void *model,
                  size_t model_bytes, const shardc_tiling *operands,
                  const shardc_tiling *results);
@@ -205,7 +205,7 @@ typedef struct shardc_job_options {
   const char *host; /**< an address of process 0; NULL: this host, or, with
                          `key_values`, one that it chooses */
   int64_t port;     /**< at which it listens; not with `key_values` */
-  const char *name; /**< what tells jobs apart; may be NULL */
+  const char *name; /**< identifies the job; may be NULL */
   /** Through which processes find one another; NULL: `host` and `port`, and the
    * secret is where docs/Reference/trust.md says. Not used after the call. */
   const shardc_key_values *key_values;
@@ -253,7 +253,7 @@ SHARDC_EXPORT void shardc_engine_destroy(shardc_engine *engine);
 SHARDC_EXPORT void shardc_engine_leave(shardc_engine *engine);
 /** Of all processes. They are numbered by process. */
 SHARDC_EXPORT int64_t shardc_engine_num_devices(const shardc_engine *engine);
-/** Devices of this process: so many, from number `first` (may be NULL) on. */
+/** Devices of this process: this many, from number `first` (may be NULL) on. */
 SHARDC_EXPORT int64_t
 shardc_engine_num_local_devices(const shardc_engine *engine, int64_t *first);
 /** Which process of its job this is, and of how many; 0 and 1 without one. */
@@ -365,7 +365,7 @@ SHARDC_EXPORT shardc_error *shardc_program_bind(shardc_program *program,
                                                 const shardc_binding *binding,
                                                 shardc_program **bound);
 
-/** How one argument or result lies over the ranks. */
+/** How one argument or result is cut over the ranks. */
 typedef struct shardc_value {
   size_t size;
   const char *name;     /**< as the model's author calls it; may be "" */
@@ -528,7 +528,7 @@ SHARDC_EXPORT shardc_error *shardc_buffer_to_host(shardc_buffer *buffer,
                                                   void *data,
                                                   const int64_t *byte_strides,
                                                   shardc_event **done);
-/** Copies `bytes` bytes from byte `offset` on, as they lie. */
+/** Copies `bytes` bytes from byte `offset` on, unchanged. */
 SHARDC_EXPORT shardc_error *
 shardc_buffer_bytes_to_host(shardc_buffer *buffer, void *data, int64_t offset,
                             int64_t bytes, shardc_event **done);
@@ -573,7 +573,7 @@ shardc_execute(shardc_program *program, const shardc_execute_options *options,
                shardc_buffer *const *const *arguments,
                shardc_buffer **const *results, shardc_event **done);
 
-/** What communication a program's executions came to since it was made. */
+/** Counts of a program's communication since it was made. */
 typedef struct shardc_site_stats {
   size_t size;
   const char *kind, *axes, *name, *location;

@@ -155,8 +155,8 @@ Known Reader::sizeOf(Value buffer, int64_t dim) {
     return read(alloc.getMixedSizes()[dim]);
   if (auto cast = dyn_cast_or_null<memref::CastOp>(op))
     return sizeOf(cast.getSource(), dim);
-  if (auto brought = dyn_cast_or_null<spmd::BroughtOp>(op))
-    return sizeOf(brought.getBuffer(), dim);
+  if (auto received = dyn_cast_or_null<spmd::ReceivedOp>(op))
+    return sizeOf(received.getBuffer(), dim);
   if (auto expand = dyn_cast_or_null<memref::ExpandShapeOp>(op))
     return read(expand.getMixedOutputShape()[dim]);
   if (auto view = dyn_cast_or_null<memref::ReinterpretCastOp>(op))

@@ -114,7 +114,7 @@ static std::optional<int64_t> numberIn(Value value) {
              : number.getSExtValue();
 }
 
-int64_t CountedLoop::turns() const {
+int64_t CountedLoop::tripCount() const {
   return end <= begin ? 0 : llvm::divideCeil(end - begin, step);
 }
 

@@ -130,7 +130,7 @@ ShardSizes::ShardSizes(func::FuncOp function)
     return;
   for (auto lookup : function.getBody().front().getOps<spmd::LookupOp>())
     known.insert({{keyOf(lookup), lookup.getAxes()}, lookup});
-  // Those that are known stand before everything else.
+  // Those that are known are before everything else.
   Block &entry = function.getBody().front();
   for (auto &[key, lookup] : llvm::reverse(known))
     lookup->moveBefore(&entry, entry.begin());
@@ -224,8 +224,8 @@ OpFoldResult ShardSizes::of(Value buffer, int64_t dim) {
     return sized(alloc.getMixedSizes()[dim]);
   if (auto cast = dyn_cast<memref::CastOp>(op))
     return of(cast.getSource(), dim);
-  if (auto brought = dyn_cast<spmd::BroughtOp>(op))
-    return of(brought.getBuffer(), dim);
+  if (auto received = dyn_cast<spmd::ReceivedOp>(op))
+    return of(received.getBuffer(), dim);
   if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
     return sized(view.getMixedSizes()[dim]);
   if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
@@ -302,7 +302,7 @@ public:
     return getConstantIntValue(OpFoldResult(last));
   }
 
-  /// Beyond so many elements it goes on as before: what is linear with floors
+  /// Beyond this many elements it goes on as before: what is linear with floors
   /// and clamps changes its slope where a number in it says so, and its steps
   /// come again after the product of its divisors.
   int64_t reach() const { return 4 * (sum + 1) * divisors; }

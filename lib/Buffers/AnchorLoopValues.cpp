@@ -159,11 +159,11 @@ static bool isPart(Value value) {
 
 /// Copies what the branches `op`, in a loop, yield from elsewhere, or several
 /// times: bufferization takes all that they may yield for one buffer, which
-/// later ops of the turn, or its end, write to. Where all branches yield the
-/// same tensor, changed in place or not, or the one that the result replaces,
-/// it is that buffer. Parts of tensors, which have strides of their own, are
-/// copied anywhere.
-static void copyHandedOn(Operation *op) {
+/// later ops of the iteration, or its end, write to. Where all branches yield
+/// the same tensor, changed in place or not, or the one that the result
+/// replaces, it is that buffer. Parts of tensors, which have strides of their
+/// own, are copied anywhere.
+static void copyForwarded(Operation *op) {
   bool isInLoop = op->getParentOfType<LoopLikeOpInterface>() != nullptr;
   std::vector<llvm::SmallDenseSet<Value>> seen(op->getNumRegions());
   for (OpResult result : op->getResults()) {
@@ -177,8 +177,8 @@ static void copyHandedOn(Operation *op) {
           result.getResultNumber()));
       Value yielded = yields.back()->get();
       destinations.push_back(destinationOf(yielded));
-      // What the turn has changed before the branch, another branch may still
-      // read as it was.
+      // What the iteration has changed before the branch, another branch may
+      // still read as it was.
       isInPlace &= yielded == rootOf(yielded) ||
                    region.isAncestor(yielded.getParentRegion());
     }
@@ -253,7 +253,7 @@ struct AnchorLoopValuesPass final
     getOperation().walk(branchToChosen);
     getOperation().walk([](Operation *op) {
       if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
-        copyHandedOn(op);
+        copyForwarded(op);
     });
     getOperation().walk([](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {

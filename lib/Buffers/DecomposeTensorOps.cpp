@@ -222,7 +222,7 @@ static bool isStatic(tensor::InsertSliceOp insert) {
 }
 
 /// The insertions, in order, by which the last one's result is made of nothing
-/// but parts that lie side by side; empty where it is not.
+/// but parts that are side by side; empty where it is not.
 static SmallVector<tensor::InsertSliceOp> joinOf(tensor::InsertSliceOp last) {
   SmallVector<tensor::InsertSliceOp> inserts;
   for (tensor::InsertSliceOp insert = last; insert;) {

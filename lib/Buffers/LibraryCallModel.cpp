@@ -11,7 +11,7 @@ namespace {
 struct LibraryCallModel : bufferization::BufferizableOpInterface::ExternalModel<
                               LibraryCallModel, spmd::LibraryCallOp> {
   static bool isInit(Operation *op, OpOperand &operand) {
-    // Numbers that are known when it runs stand behind.
+    // Numbers that are known when it runs are behind.
     unsigned first = cast<spmd::LibraryCallOp>(op).getInputs().size();
     return operand.getOperandNumber() >= first &&
            isa<ShapedType>(operand.get().getType());

@@ -115,7 +115,7 @@ static bool forEachUse(Value buffer,
 
 /// True if `operand` is what an exchange outside of `body`, which runs more
 /// often, makes of something else.
-static bool isBrought(OpOperand &operand, Block *body) {
+static bool isReceived(OpOperand &operand, Block *body) {
   auto site = dyn_cast<RunSiteOp>(operand.getOwner());
   return site && !body->findAncestorOpInBlock(*site) &&
          isa<LoopLikeOpInterface>(body->getParentOp()) &&
@@ -160,7 +160,7 @@ static bool mayMerge(Candidate candidate, ArrayRef<Candidate> others) {
     for (Candidate other : others)
       if (user == other.start || (user == other.site && isAway(user)))
         return true;
-    if (isBrought(operand, body))
+    if (isReceived(operand, body))
       return true;
     return use == Use::None || use == Use::Reads ||
            (use == Use::Writes && isAway(user));
@@ -259,14 +259,14 @@ static SmallVector<Value> dynamicSizesOf(OpBuilder &builder, Value block) {
   return sizes;
 }
 
-/// What exchanges outside of `body` bring to `block` is dense: it gets buffers
+/// What exchanges outside of `body` write to `block` is dense: it gets buffers
 /// of its own, and is copied to `block` from there.
 static void detach(OpBuilder &builder, Value block, Block *body) {
-  SmallVector<OpOperand *> brought;
+  SmallVector<OpOperand *> received;
   for (OpOperand &operand : block.getUses())
-    if (isBrought(operand, body))
-      brought.push_back(&operand);
-  for (OpOperand *operand : brought) {
+    if (isReceived(operand, body))
+      received.push_back(&operand);
+  for (OpOperand *operand : received) {
     Operation *site = operand->getOwner();
     SmallVector<Value> sizes = dynamicSizesOf(builder, block);
     builder.setInsertionPoint(site);
@@ -396,7 +396,7 @@ private:
   }
   /// True if all may be one buffer each, with the block at the same place.
   bool areAlike(ArrayRef<Candidate> candidates);
-  /// Where the own block lies in the whole, dim by dim; created before `place`.
+  /// Where the own block is in the whole, dim by dim; created before `place`.
   SmallVector<OpFoldResult> offsetsOf(Candidate candidate, Operation *place);
   Value partOf(Value whole, MemRefType block, ArrayRef<OpFoldResult> offsets,
                ValueRange dynamicSizes);
@@ -590,7 +590,7 @@ bool Mover::moveCarried(ArrayRef<Candidate> all) {
         !isPlain(alloc,
                  [&](OpOperand &operand) {
                    return operand.getOwner() == loop ||
-                          isBrought(operand, loop.getBody());
+                          isReceived(operand, loop.getBody());
                  }) ||
         !isPlain(loop.getRegionIterArg(number), yieldsOrRuns) ||
         !isPlain(loop.getResult(number), [](OpOperand &) { return false; }))

@@ -1,6 +1,6 @@
 //===- OutlineLoops.cpp - Functions for the loops of long programs --------===//
 //
-// LLVM looks from each loop back along all that stands before it (guards of its
+// LLVM looks from each loop back along all that is before it (guards of its
 // bounds, dominators), which takes quadratic time in the length of a function.
 // A function of its own for each outermost loop nest makes that linear, and
 // layers that are alike share their code.
@@ -44,7 +44,7 @@ static bool isPlain(Operation *loop) {
               .wasInterrupted();
 }
 
-/// Ops that stand one behind the other in a block.
+/// Ops that are one behind the other in a block.
 using Run = SmallVector<Operation *>;
 
 static llvm::SetVector<Value> valuesFromOutside(ArrayRef<Operation *> run) {

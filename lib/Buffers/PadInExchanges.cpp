@@ -1,9 +1,9 @@
-//===- PadInExchanges.cpp - Exchanges that pad what they bring ------------===//
+//===- PadInExchanges.cpp - Exchanges that pad what they receive ----------===//
 //
 // A window over a shard needs a halo in the dims that are cut and zeros in
-// those that are not. What the exchange brings would be copied once more for
+// those that are not. What the exchange receives would be copied once more for
 // the sake of these zeros: into the middle of a buffer whose edges are filled.
-// An exchange fills what lies outside the domain in any dim, so it can write
+// An exchange fills what is outside the domain in any dim, so it can write
 // the padded buffer itself.
 //
 //===----------------------------------------------------------------------===//
@@ -25,9 +25,9 @@ using namespace shardc;
 using namespace shardc::spmd;
 
 namespace {
-/// What an exchange brings, and the padded buffer that gets a copy of it.
+/// What an exchange receives, and the padded buffer that gets a copy of it.
 struct Padded {
-  memref::AllocOp brought, whole;
+  memref::AllocOp received, whole;
   memref::CopyOp copy;
   memref::SubViewOp box; ///< of `whole`, which `copy` writes
   linalg::FillOp fill;   ///< of all of `whole`, before that
@@ -62,16 +62,16 @@ static bool fillsAlike(RunSiteOp site, linalg::FillOp fill) {
   return number && number.getValue().isZero();
 }
 
-/// The copy that pads what `site` brings; nullopt if there is none, or if
+/// The copy that pads what `site` receives; nullopt if there is none, or if
 /// anything else is done with either buffer before.
 static std::optional<Padded> findPadded(RunSiteOp site) {
   Padded found;
   if (site.getInits().size() != 1 || site.getAccumulates())
     return std::nullopt;
-  found.brought = site.getInits()[0].getDefiningOp<memref::AllocOp>();
-  if (!found.brought || found.brought->getBlock() != site->getBlock())
+  found.received = site.getInits()[0].getDefiningOp<memref::AllocOp>();
+  if (!found.received || found.received->getBlock() != site->getBlock())
     return std::nullopt;
-  for (OpOperand &use : found.brought->getUses()) {
+  for (OpOperand &use : found.received->getUses()) {
     auto copy = dyn_cast<memref::CopyOp>(use.getOwner());
     if (copy && !found.copy && use.get() == copy.getSource()) {
       found.copy = copy;
@@ -82,7 +82,7 @@ static std::optional<Padded> findPadded(RunSiteOp site) {
     std::optional<int64_t> dim =
         size ? size.getConstantIndex() : std::optional<int64_t>();
     if (use.getOwner() != site &&
-        !(dim && found.brought.getType().isDynamicDim(*dim)))
+        !(dim && found.received.getType().isDynamicDim(*dim)))
       return std::nullopt;
   }
   Block *block = site->getBlock();
@@ -121,9 +121,9 @@ static std::optional<Padded> findPadded(RunSiteOp site) {
 }
 
 /// True if dim `dim` of the padded buffer is as large as that of what is
-/// brought, whatever that is.
+/// received, whatever that is.
 static bool isSameSize(Padded padded, int64_t dim) {
-  MemRefType type = padded.brought.getType(), whole = padded.whole.getType();
+  MemRefType type = padded.received.getType(), whole = padded.whole.getType();
   if (!isZeroInteger(padded.box.getMixedOffsets()[dim]) ||
       type.isDynamicDim(dim) != whole.isDynamicDim(dim))
     return false;
@@ -132,15 +132,15 @@ static bool isSameSize(Padded padded, int64_t dim) {
   Value size = padded.whole.getDynamicSizes()[whole.getDynamicDimIndex(dim)];
   auto known = size.getDefiningOp<memref::DimOp>();
   return size ==
-             padded.brought.getDynamicSizes()[type.getDynamicDimIndex(dim)] ||
-         (known && known.getSource() == padded.brought.getResult() &&
+             padded.received.getDynamicSizes()[type.getDynamicDimIndex(dim)] ||
+         (known && known.getSource() == padded.received.getResult() &&
           known.getConstantIndex() == dim);
 }
 
 /// Makes `exchange` pad as the copy does; false, and nothing done, if it
 /// cannot: what it pads must be whole in each rank.
 static bool addPadding(Padded padded, Exchange &exchange) {
-  MemRefType type = padded.brought.getType(), whole = padded.whole.getType();
+  MemRefType type = padded.received.getType(), whole = padded.whole.getType();
   if (!exchange.parts.empty() ||
       exchange.globalShape.size() != size_t(type.getRank()))
     return false;
@@ -168,25 +168,26 @@ static bool addPadding(Padded padded, Exchange &exchange) {
   return true;
 }
 
-/// `site` writes the padded buffer, which takes the place of what it brought.
+/// `site` writes the padded buffer, in place of the buffer that it received
+/// into.
 static void writePadded(RunSiteOp site, Padded padded) {
-  OpBuilder builder(padded.brought);
+  OpBuilder builder(padded.received);
   auto whole = memref::AllocOp::create(
       builder, padded.whole.getLoc(), padded.whole.getType(),
-      padded.brought.getDynamicSizes(), padded.whole.getAlignmentAttr());
+      padded.received.getDynamicSizes(), padded.whole.getAlignmentAttr());
   padded.copy.erase();
   padded.fill.erase();
   site.getInitsMutable()[0].set(whole);
   if (padded.box->use_empty())
     padded.box.erase();
   SmallVector<memref::DimOp> sizes;
-  for (Operation *user : padded.brought->getUsers())
+  for (Operation *user : padded.received->getUsers())
     sizes.push_back(cast<memref::DimOp>(user));
   padded.whole.replaceAllUsesWith(whole.getResult());
   padded.whole.erase();
   for (memref::DimOp size : sizes)
     size.getSourceMutable().set(whole);
-  padded.brought.erase();
+  padded.received.erase();
 }
 
 namespace {
@@ -200,7 +201,7 @@ struct PadInExchangesPass final
     FailureOr<shardrt::SiteTable> sites = readSites(module);
     if (failed(sites))
       return signalPassFailure();
-    // A site may stand in the program more than once.
+    // A site may be in the program more than once.
     SmallVector<int> count(sites->sites.size(), 0);
     module.walk([&](RunSiteOp op) { ++count[op.getSite()]; });
     SmallVector<RunSiteOp> ops;

@@ -6,7 +6,7 @@
 // the lowest offset that no buffer living at the same time holds.
 //
 // Where sizes follow from what is bound, the plan is made for one binding. Of
-// buffers that live at the same time one stands above the other, and does so in
+// buffers that live at the same time one is above the other, and does so in
 // every binding: at the end of those below it, wherever that is then.
 //
 // A buffer to which an exchange brings what may as well be read where it lies
@@ -265,7 +265,7 @@ private:
     span[op] = {first, next - 1};
   }
 
-  LogicalResult settleBrought();
+  LogicalResult settleReceived();
   bool lifetime(Buffer &buffer);
   std::optional<int64_t> bytesOf(memref::AllocOp alloc);
   std::optional<Extent> extentOf(memref::AllocOp alloc);
@@ -287,14 +287,15 @@ private:
 // What exchanges bring
 //===----------------------------------------------------------------------===//
 
-/// The site that writes `brought`, and nothing else does; none where the
-/// argument that it reads may be written over while what was brought is read.
-static spmd::RunSiteOp siteOf(spmd::BroughtOp brought, func::FuncOp function) {
+/// The site that writes `received`, and nothing else does; none where the
+/// argument that it reads may be written over while what was received is read.
+static spmd::RunSiteOp siteOf(spmd::ReceivedOp received,
+                              func::FuncOp function) {
   spmd::RunSiteOp site;
-  for (Operation *user : brought->getUsers())
+  for (Operation *user : received->getUsers())
     if (auto run = dyn_cast<spmd::RunSiteOp>(user);
-        run && llvm::is_contained(run.getInits(), brought.getResult())) {
-      if (site || run.getSite() != brought.getSite())
+        run && llvm::is_contained(run.getInits(), received.getResult())) {
+      if (site || run.getSite() != received.getSite())
         return {};
       site = run;
     }
@@ -322,30 +323,30 @@ static Formula movesFormula(const Exchange &exchange) {
   return differsFormula(std::move(pairs));
 }
 
-/// Decides which buffers may be the arguments that are brought to them:
-/// `spmd.brought` is left where they may.
-LogicalResult Planner::settleBrought() {
-  SmallVector<spmd::BroughtOp> all;
-  function.walk([&](spmd::BroughtOp op) { all.push_back(op); });
+/// Decides which buffers may be the arguments that are received to them:
+/// `spmd.received` is left where they may.
+LogicalResult Planner::settleReceived() {
+  SmallVector<spmd::ReceivedOp> all;
+  function.walk([&](spmd::ReceivedOp op) { all.push_back(op); });
   if (all.empty())
     return success();
   FailureOr<shardrt::SiteTable> table =
       readSites(function->getParentOfType<ModuleOp>());
   if (failed(table))
     return failure();
-  for (spmd::BroughtOp brought : all) {
-    spmd::RunSiteOp site = siteOf(brought, function);
+  for (spmd::ReceivedOp received : all) {
+    spmd::RunSiteOp site = siteOf(received, function);
     if (!site) {
-      brought.replaceAllUsesWith(brought.getBuffer());
-      brought.erase();
+      received.replaceAllUsesWith(received.getBuffer());
+      received.erase();
       continue;
     }
-    auto alloc = brought.getBuffer().getDefiningOp<memref::AllocOp>();
+    auto alloc = received.getBuffer().getDefiningOp<memref::AllocOp>();
     const Exchange &exchange = table->sites[site.getSite()].exchange;
     spmd::FormulaAttr moves =
         spmd::FormulaAttr::get(function.getContext(), movesFormula(exchange));
     bool isSeen = alloc && llvm::all_of(alloc->getUsers(), [&](Operation *op) {
-                    return op == brought || isa<memref::DimOp>(op);
+                    return op == received || isa<memref::DimOp>(op);
                   });
     if (moves && isSeen)
       needs[alloc] = {moves, llvm::any_of(exchange.dims, [](const auto &dim) {
@@ -525,7 +526,7 @@ std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {
 /// bytes of all in the binding that the plan was made for.
 int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
   Builder builder(function.getContext());
-  auto meet = [](const Buffer &a, const Buffer &b) {
+  auto overlap = [](const Buffer &a, const Buffer &b) {
     return a.to >= b.from && b.to >= a.from;
   };
   // The lower ones first: the plan is read in this order.
@@ -541,9 +542,9 @@ int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
     const Buffer &buffer = planned[number];
     SmallVector<int64_t> below;
     llvm::BitVector covered(place);
-    // What stands under one that it stands on need not be said.
+    // What is under one that it stands on need not be said.
     for (unsigned other = place; other-- > 0;) {
-      if (covered[other] || !meet(planned[order[other]], buffer))
+      if (covered[other] || !overlap(planned[order[other]], buffer))
         continue;
       below.push_back(other);
       covered.set(other);
@@ -599,7 +600,7 @@ void Planner::freeAfterUse(Buffer &buffer, bool escapes) {
   memref::DeallocOp::create(builder, buffer.alloc.getLoc(), buffer.alloc);
 }
 
-/// Brings releases behind the op `limit` forward, though not before the last
+/// Moves releases behind the op `limit` forward, though not before the last
 /// use, and lets the buffer live until the last of them. Uses are in the block
 /// of each release, or in blocks inside of it.
 void Planner::releaseBy(Buffer &buffer, int64_t limit) {
@@ -625,7 +626,7 @@ static int64_t place(MutableArrayRef<Buffer> planned) {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : planned)
     order.push_back(&buffer);
-  // Of equals the first in the program first: they stand in one vector.
+  // Of equals the first in the program first: they are in one vector.
   llvm::sort(order, [](Buffer *a, Buffer *b) {
     return std::pair(b->bytes, a) < std::pair(a->bytes, b);
   });
@@ -741,7 +742,7 @@ static std::string nameLargest(ArrayRef<Buffer> planned) {
 }
 
 FailureOr<int64_t> Planner::run() {
-  if (failed(settleBrought()))
+  if (failed(settleReceived()))
     return failure();
   SmallVector<Buffer> planned;
   bool followsBinding = false;

@@ -4,7 +4,7 @@
 // from the same one would be built in one buffer, one of them after a copy; and
 // where empty-tensor elimination puts that buffer into an output, the other
 // would still be read from there. So every use gets its own; and what is read
-// again after it was changed into an output does not lie in the output.
+// again after it was changed into an output is not in the output.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -43,9 +43,9 @@ static bool isArgumentOfFunction(Value buffer) {
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-/// Whether two values are buffers that a loop carries in turns: apart before
-/// it, and each passed on whole.
-static bool takeTurns(Value a, Value b) {
+/// Whether two values are buffers whose roles a loop exchanges: different
+/// before it, and each yielded whole.
+static bool alternate(Value a, Value b) {
   auto first = dyn_cast<BlockArgument>(a), second = dyn_cast<BlockArgument>(b);
   if (!first || !second || first == second ||
       first.getOwner() != second.getOwner())
@@ -53,22 +53,24 @@ static bool takeTurns(Value a, Value b) {
   auto loop = dyn_cast<scf::ForOp>(first.getOwner()->getParentOp());
   if (!loop)
     return false;
-  // All that are handed round with these two.
-  SmallVector<BlockArgument> turns{first, second};
-  for (size_t i = 0; i < turns.size(); ++i) {
+  // All buffers that the loop permutes with these two.
+  SmallVector<BlockArgument> arguments{first, second};
+  for (size_t i = 0; i < arguments.size(); ++i) {
     auto next = dyn_cast<BlockArgument>(
-        rootOfView(loop.getTiedLoopYieldedValue(turns[i])->get()));
+        rootOfView(loop.getTiedLoopYieldedValue(arguments[i])->get()));
     if (!next || next.getOwner() != loop.getBody() ||
         next == loop.getInductionVar())
       return false;
-    if (!llvm::is_contained(turns, next))
-      turns.push_back(next);
+    if (!llvm::is_contained(arguments, next))
+      arguments.push_back(next);
   }
   llvm::DenseSet<Value> yielded, begun;
-  return llvm::all_of(turns, [&](BlockArgument turn) {
-    Value init = rootOfView(loop.getTiedLoopInit(turn)->get());
+  return llvm::all_of(arguments, [&](BlockArgument argument) {
+    Value init = rootOfView(loop.getTiedLoopInit(argument)->get());
     return init.getDefiningOp<memref::AllocOp>() && begun.insert(init).second &&
-           yielded.insert(rootOfView(loop.getTiedLoopYieldedValue(turn)->get()))
+           yielded
+               .insert(
+                   rootOfView(loop.getTiedLoopYieldedValue(argument)->get()))
                .second;
   });
 }
@@ -85,7 +87,7 @@ public:
   explicit Releases(AliasAnalysis &aliases) : aliases(aliases) {}
 
   /// The op before which `site`, an exchange, has to be released; null if that
-  /// is at once, or nothing worth waiting for stands between.
+  /// is at once, or nothing worth waiting for is between.
   Operation *placeOf(RunSiteOp site) {
     Value source = site.getInputs().front();
     Operation *place = site->getNextNode();
@@ -112,7 +114,7 @@ private:
       // Arguments of the function are buffers apart.
       if (isArgumentOfFunction(whole) && isArgumentOfFunction(other))
         return whole == other;
-      return !takeTurns(whole, other) && !aliases.alias(whole, other).isNo();
+      return !alternate(whole, other) && !aliases.alias(whole, other).isNo();
     });
   }
 

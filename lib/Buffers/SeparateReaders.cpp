@@ -3,7 +3,7 @@
 // One-shot bufferization decides for each operand whether it may be written in
 // place, and collects all reads of its buffer for that: n readers of one tensor
 // take n² steps. Where nothing writes to the tensor the answer is known, and
-// readers need not meet.
+// readers need not be compared.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -27,7 +27,7 @@ static bool isView(Operation *op) {
 
 /// True if `user` may hand a tensor on to where its reads are not seen here:
 /// into a region, to another function, or out of this one.
-static bool mayHandOn(Operation *user) {
+static bool mayForward(Operation *user) {
   return user->hasTrait<OpTrait::IsTerminator>() ||
          isa<CallOpInterface>(user) ||
          (user->getNumRegions() && !isa<linalg::LinalgOp>(user));
@@ -50,7 +50,7 @@ countReaders(Value value, const bufferization::AnalysisState &state) {
       continue;
     }
     auto op = dyn_cast<bufferization::BufferizableOpInterface>(user);
-    if (!op || mayHandOn(user) || op.bufferizesToMemoryWrite(use, state) ||
+    if (!op || mayForward(user) || op.bufferizesToMemoryWrite(use, state) ||
         op.getAliasingValues(use, state).getNumAliases())
       return std::nullopt;
     ++count;

@@ -26,9 +26,9 @@ namespace shardc {
 #include "shardc/Buffers/Passes.h.inc"
 
 /// Of results that may be written over a donated argument whose size they have,
-/// so many are looked at.
+/// at most this many are looked at.
 static constexpr int kMostCandidates = 16;
-/// Of what stands between a writer and a later reader so much is looked at.
+/// Of what is between a writer and a later reader so much is looked at.
 static constexpr size_t kMostMoved = 2048;
 
 static bool isOwnMemory(Value root) {
@@ -174,7 +174,7 @@ Held InPlace::heldByRank(unsigned position, Attribute attr) {
       held.bytes[rank] *= boundaries.shardSize(
           coordinateAlong(mesh.getAxisSizes(), axes, rank));
   }
-  // Of nothing in this binding no factor can be told.
+  // From an empty extent of this binding no factor follows.
   if (!held.formulas.empty() && llvm::is_contained(held.bytes, 0))
     return {};
   return held;
@@ -289,7 +289,7 @@ Access::Access(Operation *op) {
 }
 
 bool Access::mustStayBehind(const Access &earlier) const {
-  auto meet = [](ArrayRef<Value> some, ArrayRef<Value> others) {
+  auto overlap = [](ArrayRef<Value> some, ArrayRef<Value> others) {
     return llvm::any_of(some, [&](Value a) {
       return llvm::any_of(others, [&](Value b) { return mayAlias(a, b); });
     });
@@ -300,8 +300,8 @@ bool Access::mustStayBehind(const Access &earlier) const {
   };
   if (isUnknown || earlier.isUnknown)
     return !isIdle(*this) && !isIdle(earlier);
-  return (isSite && earlier.isSite) || meet(writes, earlier.writes) ||
-         meet(writes, earlier.reads) || meet(reads, earlier.writes);
+  return (isSite && earlier.isSite) || overlap(writes, earlier.writes) ||
+         overlap(writes, earlier.reads) || overlap(reads, earlier.writes);
 }
 
 /// Moves what reads `argument` after `result` is first written, with all that

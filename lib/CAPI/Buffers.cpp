@@ -4,7 +4,7 @@
 
 using namespace shardc::capi;
 
-/// Hands `event` to the caller.
+/// Passes `event` to the caller.
 static void giveEvent(Ref<Event> event, shardc_event **to) {
   *to = wrap(event.take());
 }

@@ -37,7 +37,7 @@ void shardc_event_on_ready(shardc_event *event, shardc_event_fn then,
                            void *user) {
   if (!then)
     return;
-  auto tell = [then, user](const Failure *failure) {
+  auto notify = [then, user](const Failure *failure) {
     then(guarded([&] { return copyOf(failure); }), user);
   };
   shardc_error *failed = guarded([&]() -> MaybeFailure {
@@ -46,13 +46,13 @@ void shardc_event_on_ready(shardc_event *event, shardc_event_fn then,
     Event *mine = unwrap(event);
     // A device's thread has other things to do than what the caller wants.
     if (mine->isRun() && !mine->isReady())
-      mine->onReady(
-          [tell, engine = Ref<Engine>(mine->owner())](const Failure *failure) {
-            auto kept = std::make_shared<MaybeFailure>(copyOf(failure));
-            engine->courier().post([tell, kept] { tell(kept->get()); });
-          });
+      mine->onReady([notify, engine = Ref<Engine>(mine->owner())](
+                        const Failure *failure) {
+        auto kept = std::make_shared<MaybeFailure>(copyOf(failure));
+        engine->courier().post([notify, kept] { notify(kept->get()); });
+      });
     else
-      mine->onReady(tell);
+      mine->onReady(notify);
     return nullptr;
   });
   if (failed)

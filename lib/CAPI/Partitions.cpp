@@ -5,7 +5,7 @@
 
 using namespace shardc::capi;
 
-/// `tiling` of a value with so many dims.
+/// `tiling` of a value with this many dims.
 static shardc::Tiling read(const shardc_tiling &tiling, int64_t numRanks) {
   shardc::Tiling mine;
   if (tiling.num_dims > 0)

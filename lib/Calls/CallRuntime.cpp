@@ -157,7 +157,7 @@ static shardrt::Formulas collectFormulas(ModuleOp module,
           continue;
         formulas.borders.push_back({here, formulas.list.add(formula)});
         const std::vector<int64_t> &numbers = formula.numbers();
-        // What one argument brings may be the boundaries of others too.
+        // The sizes of one argument may be the boundaries of others too.
         if (formula.kind() == FormulaKind::Given &&
             llvm::none_of(formulas.givens, [&](const shardrt::Given &given) {
               return given.argument == numbers[0] && given.dim == numbers[1];
@@ -623,13 +623,13 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
   return success();
 }
 
-/// What exchanges bring stands where the runtime says: in their buffers, or
+/// What exchanges receive is where the runtime says: in their buffers, or
 /// where the arguments lie.
-static LogicalResult placeBrought(func::FuncOp step, Value context,
-                                  EntryPoints &entries) {
-  SmallVector<BroughtOp> all;
-  step.walk([&](BroughtOp op) { all.push_back(op); });
-  for (BroughtOp op : all) {
+static LogicalResult placeReceived(func::FuncOp step, Value context,
+                                   EntryPoints &entries) {
+  SmallVector<ReceivedOp> all;
+  step.walk([&](ReceivedOp op) { all.push_back(op); });
+  for (ReceivedOp op : all) {
     auto site = llvm::find_if(op->getUsers(), [&](Operation *user) {
       auto run = dyn_cast<RunSiteOp>(user);
       return run && llvm::is_contained(run.getInits(), op.getResult());
@@ -700,7 +700,7 @@ struct CallRuntimePass final
     if (failed(createEntry(module, main, entries)))
       return signalPassFailure();
 
-    if (failed(placeBrought(main, contextValue, entries)))
+    if (failed(placeReceived(main, contextValue, entries)))
       return signalPassFailure();
     WalkResult walk = main.walk([&](Operation *op) -> WalkResult {
       if (auto site = dyn_cast<RunSiteOp>(op))

@@ -300,7 +300,7 @@ public:
     other();
   }
   /// `body(i, state)` for i from `begin` to `end`, each given what the last
-  /// came to.
+  /// gave.
   Components loop(Value begin, Value end, const Components &state,
                   function_ref<Components(Value, const Components &)> body) {
     auto made =

@@ -4,7 +4,7 @@
 // LLVM's allocation of registers, and what it knows of a call's arguments, take
 // quadratic time in the length of such a line. Cut into functions of a few
 // hundred ops it is linear. Addresses and constants are made again in each
-// part; what else one part gives to another lies in a slot of the entry.
+// part; what else one part gives to another is in a slot of the entry.
 //
 //===----------------------------------------------------------------------===//
 #include "SplitEntry.h"

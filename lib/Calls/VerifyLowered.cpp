@@ -14,7 +14,7 @@ using namespace shardc;
 
 static LogicalResult verifyLowered(ModuleOp module) {
   WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // What stands beside functions is no code: the mesh, the kernels' module.
+    // What is beside functions is no code: the mesh, the kernels' module.
     if (op == module || op->getParentOp() == module)
       return isa<FunctionOpInterface>(op) && !isa<LLVM::LLVMFuncOp>(op)
                  ? (op->emitOpError("is left after lowering, expected "

@@ -1,10 +1,10 @@
 //===- BucketExchanges.cpp - Small exchanges travel together --------------===//
 //
 // Values that ranks exchange alike (three fields of one grid that need the same
-// halo) lie one behind the other in a new dim, which is not cut, and go at
+// halo) are one behind the other in a new dim, which is not cut, and go at
 // once. Shards of different values that are gathered, or of which each rank
 // keeps its part, along their first dim (the weights of a model, and their
-// gradients) lie side by side in each rank's row.
+// gradients) are side by side in each rank's row.
 //
 //===----------------------------------------------------------------------===//
 

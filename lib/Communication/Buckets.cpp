@@ -137,7 +137,7 @@ bool shardc::bundle(Block &block, const Bundling &how) {
     Operation *before = op->getPrevNode();
     how.combine(bucket);
     changed = true;
-    // What is combined stands behind; it may travel with others.
+    // What is combined is behind; it may travel with others.
     collect(before ? before->getNextNode() : &block.front());
     needs.emplace(block, candidates);
     i = 0;

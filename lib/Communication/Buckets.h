@@ -21,7 +21,7 @@ struct Bucket {
   void retire();
 };
 
-/// Takes `first` and, of what stands behind it in its block, all that `mayJoin`
+/// Takes `first` and, of what is behind it in its block, all that `mayJoin`
 /// (asked in order; it may count) and need none of those taken.
 Bucket fillBucket(mlir::Operation *first,
                   llvm::function_ref<bool(mlir::Operation *)> mayJoin);

@@ -46,8 +46,8 @@ public:
   }
 
 private:
-  /// `value`, or what it is before the loop if each iteration hands an argument
-  /// on as it is.
+  /// `value`, or what it is before the loop if each iteration passes an
+  /// argument on as it is.
   Value initialOf(Value value) const {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument || argument.getOwner()->getParentOp() != loop)

@@ -177,8 +177,7 @@ static std::optional<Exchange> unite(const Exchange &a, const Exchange &b) {
         return std::nullopt;
       Formula hull = hullOf(dim.neededFormula, other.neededFormula);
       // Numbers are of one binding: in others far blocks may be between.
-      if (!hull &&
-          lieTogether(dim.neededFormula, other.neededFormula, kFarthest))
+      if (!hull && areClose(dim.neededFormula, other.neededFormula, kFarthest))
         hull = hullFormula(dim.neededFormula, other.neededFormula);
       if (!hull)
         return std::nullopt;
@@ -204,7 +203,7 @@ static Exchange ownedOnly(Exchange exchange) {
   return exchange;
 }
 
-/// True if `exchange` brings a large part of a block, and nothing of the own
+/// True if `exchange` receives a large part of a block, and nothing of the own
 /// one: a ring step. With another it has nothing in common but the memory
 /// of both.
 static bool isBlockOfOthers(const Exchange &exchange) {
@@ -289,7 +288,7 @@ static void simplifyParts(Exchange &exchange, bool hasOwn) {
     return;
   }
   if (hasOwn) {
-    // Each margin with the block that it lies at.
+    // Each margin with the block that it is at.
     Tables own = std::move(parts.back());
     parts.pop_back();
     bool isHeld = false;

@@ -1,6 +1,6 @@
 //===- SinkReductions.cpp - Combine late, combine less --------------------===//
 //
-// An all-reduce of a sum may stand behind any op that is linear in it: what
+// An all-reduce of a sum may be behind any op that is linear in it: what
 // flows in between is partial. Each all-reduce is followed down a chain of such
 // ops to a place where combining there costs less: a sum of two partial values,
 // an accumulator of a loop, another all-reduce, a slice that differs by rank.
@@ -398,7 +398,7 @@ bool Sinker::scatter(Value value, AllReduceOp op) {
 // Slices go up
 //===----------------------------------------------------------------------===//
 
-/// True if a slice of `value` would meet an all-reduce on its way up.
+/// True if a slice of `value` would reach an all-reduce on its way up.
 bool Sinker::leadsToReduction(Value value, tensor::ExtractSliceOp slice,
                               unsigned depth) {
   Operation *op = value.getDefiningOp();

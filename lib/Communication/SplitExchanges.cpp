@@ -80,7 +80,7 @@ static SetVector<Operation *> makersOf(ExchangeOpInterface exchange) {
 }
 
 /// The last op of `block` that one of `makers` reads a result of, or that makes
-/// `source`; null: all stand before it.
+/// `source`; null: all are before it.
 static Operation *lastReadBy(const SetVector<Operation *> &makers, Block *block,
                              Value source) {
   Operation *last = nullptr;
@@ -97,7 +97,7 @@ static Operation *lastReadBy(const SetVector<Operation *> &makers, Block *block,
   return last;
 }
 
-/// Splits `op` if enough work stands between its source and its first reader,
+/// Splits `op` if enough work is between its source and its first reader,
 /// and few enough other exchanges are under way there.
 static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   auto communication = cast<CommunicationOpInterface>(*op);
@@ -153,7 +153,7 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   for (Operation *between = begin; between != wait;
        between = between->getNextNode())
     ++underWay[between].here;
-  // Others may come to stand between these and their neighbours.
+  // Others may come to be between these and their neighbours.
   underWay[start].here = underWay[begin].here;
   underWay[wait].here = underWay.lookup(wait->getPrevNode()).here;
   op->getResult(0).replaceAllUsesWith(wait.getResult());

@@ -1,11 +1,11 @@
 //===- SplitProducts.cpp - Blocks travel while products are computed ------===//
 //
-// A product of something gathered needs no gathered operand: each rank meets
-// one block after another, its own first, and adds up (a contracted dim) or
-// sets side by side (a free dim) what comes of them. A product whose partial
-// sums are scattered needs no whole sum: each rank computes the block of
-// another, sends it off, and computes its own last. Every block comes straight
-// from its owner, as in a ring of attention (docs/Rationale/Ring.md).
+// A product of something gathered needs no gathered operand: each rank
+// multiplies one block after another, its own first, and adds up (a contracted
+// dim) or sets side by side (a free dim) what comes of them. A product whose
+// partial sums are scattered needs no whole sum: each rank computes the block
+// of another, sends it off, and computes its own last. Every block comes
+// straight from its owner, as in a ring of attention (docs/Rationale/Ring.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/ProgramCost.h"
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/Slices.h"
 
@@ -66,13 +66,13 @@ private:
 
   static Role roleOf(stablehlo::DotGeneralOp dot, unsigned operand,
                      unsigned dim);
-  /// Turns to the mesh of `communication`. Returns the blocks of the one dim of
+  /// Selects the mesh of `communication`. Returns the blocks of the one dim of
   /// `dims` that it moves, which ranks own before (else need after) it, while
   /// all of the dim is there on the other side; nullopt if it does anything
   /// else.
-  std::optional<Blocks> turnTo(CommunicationOpInterface communication,
-                               ArrayAttr dims, bool areOwned);
-  /// The blocks that `exchange` moves, as `turnTo` says.
+  std::optional<Blocks> selectMesh(CommunicationOpInterface communication,
+                                   ArrayAttr dims, bool areOwned);
+  /// The blocks that `exchange` moves, as `selectMesh` says.
   static std::optional<Blocks>
   blocksOf(unsigned place, const DimExchange &exchange, bool areOwned);
   /// True if `travelling`, in blocks, is better hidden: `addedPerElement` bytes
@@ -85,7 +85,7 @@ private:
     return lookUp(builder, loc, mesh, meshName, table, axes);
   }
   /// The block of the rank `shift` places on.
-  std::vector<Interval> turned(ArrayRef<Interval> blocks, int64_t shift) const;
+  std::vector<Interval> shifted(ArrayRef<Interval> blocks, int64_t shift) const;
   /// What of dim `dim` of `value` belongs to `blocks`.
   Value slice(Value value, unsigned dim, ArrayRef<Interval> blocks);
   /// `value`, a block, put into `whole`.
@@ -97,14 +97,14 @@ private:
                  StringAttr reason);
   /// The product of what is gathered, operand `operand` of `dot`, with one
   /// block after another.
-  Value meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
-                   AllGatherOp gather, const Blocks &blocks, Value total,
-                   Type sumType);
+  Value multiplyInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
+                       AllGatherOp gather, const Blocks &blocks, Value total,
+                       Type sumType);
   /// The partial sums that `scatter` combines, passed from rank to rank.
   Value sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter,
                   const Blocks &blocks);
-  /// The number of the block that is here at `turn`, an index.
-  Value ownerAt(int64_t ranks, Value turn);
+  /// The number of the block that is here at `step`, an index.
+  Value ownerAt(int64_t ranks, Value step);
   /// What of dim `dim` of `value` is block `owner`, begun at `begins` of it.
   Value sliceOf(Value value, unsigned dim, const Blocks &blocks,
                 ArrayRef<int64_t> begins, Value owner);
@@ -189,8 +189,9 @@ static std::optional<unsigned> movingDim(ArrayAttr dims, MeshAttr mesh) {
   return moving;
 }
 
-std::optional<Blocks> Splitter::turnTo(CommunicationOpInterface communication,
-                                       ArrayAttr dims, bool areOwned) {
+std::optional<Blocks>
+Splitter::selectMesh(CommunicationOpInterface communication, ArrayAttr dims,
+                     bool areOwned) {
   meshName = communication.getMeshName();
   mesh = lookupMesh(communication, meshName);
   std::optional<unsigned> place = movingDim(dims, mesh);
@@ -264,10 +265,10 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks,
   if (bytes < double(leastBlock))
     return false;
   double compute = cost.compute(2 * pairs), travel = cost.move(bytes, axes),
-         meeting = cost.synchronize(axes);
-  double whole = compute + travel * (ranks - 1) + meeting;
+         latency = cost.synchronize(axes);
+  double whole = compute + travel * (ranks - 1) + latency;
   double split = compute / ranks +
-                 (ranks - 1) * (std::max(compute / ranks, travel) + meeting) +
+                 (ranks - 1) * (std::max(compute / ranks, travel) + latency) +
                  cost.access(addedPerElement * result);
   // Not to hold the whole of an operand is worth the margin.
   return leastBlock == 0 || !Cost::isWorth(whole, split);
@@ -277,8 +278,8 @@ bool Splitter::pays(stablehlo::DotGeneralOp dot, const Blocks &blocks,
 // Building
 //===----------------------------------------------------------------------===//
 
-std::vector<Interval> Splitter::turned(ArrayRef<Interval> blocks,
-                                       int64_t shift) const {
+std::vector<Interval> Splitter::shifted(ArrayRef<Interval> blocks,
+                                        int64_t shift) const {
   std::vector<Interval> result;
   for (size_t i = 0; i < blocks.size(); ++i)
     result.push_back(blocks[(i + shift) % blocks.size()]);
@@ -374,11 +375,11 @@ static Type sumTypeOf(stablehlo::DotGeneralOp dot) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-Value Splitter::ownerAt(int64_t ranks, Value turn) {
+Value Splitter::ownerAt(int64_t ranks, Value step) {
   SmallVector<int64_t> places = llvm::to_vector(llvm::seq<int64_t>(0, ranks));
   Value place =
       getValueOrCreateConstantIndexOp(builder, loc, lookUpHere(places));
-  Value further = arith::AddIOp::create(builder, loc, place, turn);
+  Value further = arith::AddIOp::create(builder, loc, place, step);
   return arith::RemUIOp::create(
       builder, loc, further,
       arith::ConstantIndexOp::create(builder, loc, ranks));
@@ -421,16 +422,16 @@ Value Splitter::pass(Value buffer, ArrayAttr dims, const Blocks &blocks,
                      StringAttr reason) {
   std::vector<Interval> buffers =
       buffersOf(blocks.blocks.size(), longest(blocks));
-  return exchange(buffer, dims, blocks, buffers, turned(buffers, 1), reason);
+  return exchange(buffer, dims, blocks, buffers, shifted(buffers, 1), reason);
 }
 
 //===----------------------------------------------------------------------===//
 // Products of what is gathered
 //===----------------------------------------------------------------------===//
 
-Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
-                           AllGatherOp gather, const Blocks &blocks,
-                           Value total, Type sumType) {
+Value Splitter::multiplyInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
+                               AllGatherOp gather, const Blocks &blocks,
+                               Value total, Type sumType) {
   unsigned dim = blocks.exchange.dim;
   Role role = roleOf(dot, operand, dim);
   Value other = dot->getOperand(1 - operand);
@@ -439,8 +440,8 @@ Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
                               "passes blocks round a ring of " + Twine(ranks) +
                                   " while they are multiplied");
   SmallVector<int64_t> begins = beginsOf(blocks.blocks), zeros(ranks, 0);
-  auto meet = [&](Value turn, Value buffer, Value sum) -> Value {
-    Value owner = ownerAt(ranks, turn);
+  auto multiplyBlock = [&](Value step, Value buffer, Value sum) -> Value {
+    Value owner = ownerAt(ranks, step);
     Value block = sliceOf(buffer, dim, blocks, zeros, owner);
     Value beside = role.otherDim
                        ? sliceOf(other, *role.otherDim, blocks, begins, owner)
@@ -464,14 +465,14 @@ Value Splitter::meetInLoop(stablehlo::DotGeneralOp dot, unsigned operand,
   Value own = inBuffer(gather.getInput(), dim, blocks,
                        lookUpHere(sizesOf(blocks.blocks)));
   SmallVector<Value> carried{pass(own, gather.getDims(), blocks, reason),
-                             meet(number(0), own, total)};
-  carried = buildTurnLoop(builder, loc, 1, ranks - 1, carried,
-                          [&](Value turn, ValueRange now) {
+                             multiplyBlock(number(0), own, total)};
+  carried = buildStepLoop(builder, loc, 1, ranks - 1, carried,
+                          [&](Value step, ValueRange now) {
                             return SmallVector<Value>{
                                 pass(now[0], gather.getDims(), blocks, reason),
-                                meet(turn, now[0], now[1])};
+                                multiplyBlock(step, now[0], now[1])};
                           });
-  return meet(number(ranks - 1), carried[0], carried[1]);
+  return multiplyBlock(number(ranks - 1), carried[0], carried[1]);
 }
 
 bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
@@ -480,7 +481,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
       !gather->hasOneUse() || gather.getFill() || gather.getParts())
     return false;
   std::optional<Blocks> blocks =
-      turnTo(gather, gather.getDims(), /*areOwned=*/true);
+      selectMesh(gather, gather.getDims(), /*areOwned=*/true);
   if (!blocks)
     return false;
   unsigned dim = blocks->exchange.dim;
@@ -490,7 +491,7 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
   if (!sumType || (sumType != element && dot->hasAttr("algorithm")) ||
       (role.isContracted && contract::WholeSum::has(dot)))
     return false;
-  // A sum is read and written once more a round, what stands side by side once
+  // A sum is read and written once more a round, what is side by side once
   // in all.
   double width = double(elementBytes(sumType)),
          rounds = double(blocks->blocks.size()) - 1;
@@ -517,11 +518,11 @@ bool Splitter::splitGathered(stablehlo::DotGeneralOp dot, unsigned operand) {
     sizes[role.resultDim] = builder.getIndexAttr(blocks->whole);
     total = tensor::EmptyOp::create(builder, loc, sizes, element);
   }
-  if (ranks > kMostTurnsWrittenOut)
-    total = meetInLoop(dot, operand, gather, *blocks, total, sumType);
-  for (int64_t shift = 0; shift < ranks && ranks <= kMostTurnsWrittenOut;
+  if (ranks > kMostUnrolledSteps)
+    total = multiplyInLoop(dot, operand, gather, *blocks, total, sumType);
+  for (int64_t shift = 0; shift < ranks && ranks <= kMostUnrolledSteps;
        ++shift) {
-    std::vector<Interval> now = turned(blocks->blocks, shift);
+    std::vector<Interval> now = shifted(blocks->blocks, shift);
     Value block = gather.getInput();
     if (shift > 0)
       block = exchange(block, gather.getDims(), *blocks, blocks->blocks, now,
@@ -579,20 +580,20 @@ Value Splitter::sumInLoop(stablehlo::DotGeneralOp dot, ReduceScatterOp scatter,
     return multiply(dot, operands[0], operands[1],
                     cast<RankedTensorType>(dot.getType()).getElementType());
   };
-  auto startAt = [&](Value turn) {
-    Value owner = ownerAt(ranks, turn);
+  auto startAt = [&](Value step) {
+    Value owner = ownerAt(ranks, step);
     return inBuffer(multiplyAt(owner), dim, blocks,
                     pickEntry(builder, loc, sizesOf(blocks.blocks), owner));
   };
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  SmallVector<Value> sum = buildTurnLoop(
+  SmallVector<Value> sum = buildStepLoop(
       builder, loc, 2, ranks, startAt(number(1)),
-      [&](Value turn, ValueRange now) {
+      [&](Value step, ValueRange now) {
         Value come = pass(now[0], scatter.getDims(), blocks, reason);
         return SmallVector<Value>{
-            AccumulateOp::create(builder, loc, startAt(turn), come)};
+            AccumulateOp::create(builder, loc, startAt(step), come)};
       });
   Value come = pass(sum[0], scatter.getDims(), blocks, reason),
         owner = ownerAt(ranks, number(0));
@@ -607,7 +608,7 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
       scatter.getKind() != ReductionKind::Sum)
     return false;
   std::optional<Blocks> blocks =
-      turnTo(scatter, scatter.getDims(), /*areOwned=*/false);
+      selectMesh(scatter, scatter.getDims(), /*areOwned=*/false);
   Type element = cast<RankedTensorType>(dot.getType()).getElementType();
   // Sums in narrow types are taken as the reduction takes them: not here.
   if (!blocks || sumTypeOf(dot) != element ||
@@ -626,7 +627,7 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
   int64_t ranks = blocks->blocks.size();
   // The block of the rank that many places on, of all partial sums here.
   auto multiplyBlock = [&](int64_t shift) {
-    std::vector<Interval> now = turned(blocks->blocks, shift);
+    std::vector<Interval> now = shifted(blocks->blocks, shift);
     Value operands[] = {dot.getLhs(), dot.getRhs()};
     for (unsigned side : {0u, 1u})
       for (int64_t i = 0,
@@ -639,18 +640,18 @@ bool Splitter::splitScattered(ReduceScatterOp scatter) {
     return multiply(dot, operands[0], operands[1], element);
   };
   SmallVector<Value> arriving;
-  for (int64_t shift = 1; shift < ranks && ranks <= kMostTurnsWrittenOut;
+  for (int64_t shift = 1; shift < ranks && ranks <= kMostUnrolledSteps;
        ++shift) {
     Value product = multiplyBlock(shift);
     arriving.push_back(
         exchange(product, scatter.getDims(), *blocks,
-                 turned(blocks->blocks, shift), blocks->blocks,
+                 shifted(blocks->blocks, shift), blocks->blocks,
                  because(builder, scatter.getReasonAttr(),
                          "sends block " + Twine(shift) + " of " + Twine(ranks) +
                              " while the next one is multiplied")));
   }
-  Value total = ranks > kMostTurnsWrittenOut ? sumInLoop(dot, scatter, *blocks)
-                                             : multiplyBlock(0);
+  Value total = ranks > kMostUnrolledSteps ? sumInLoop(dot, scatter, *blocks)
+                                           : multiplyBlock(0);
   for (Value term : arriving)
     total = AccumulateOp::create(builder, loc, term, total);
   if (total.getType() != scatter.getType())

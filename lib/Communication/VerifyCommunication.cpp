@@ -37,7 +37,7 @@ static std::string toString(Interval interval) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A mesh and the axes along which ranks meet.
+/// A mesh and the axes along which ranks synchronise.
 struct Group {
   FlatSymbolRefAttr mesh;
   SmallVector<StringAttr> axes;
@@ -170,7 +170,7 @@ static LogicalResult verifyHalves(ExchangeWaitOp wait) {
 }
 
 //===----------------------------------------------------------------------===//
-// Agreement: what meets fits together
+// Agreement: what ranks do together fits
 //===----------------------------------------------------------------------===//
 
 /// Checks that a static dim of `type` has as many elements as each interval of
@@ -276,7 +276,7 @@ static LogicalResult verifyScatter(ReduceScatterOp op, MeshAttr mesh) {
                      cast<RankedTensorType>(op.getType()));
 }
 
-/// Checks that all ranks of a group bring the same size to dims that do not
+/// Checks that all ranks of a group have the same size in dims that do not
 /// move.
 static LogicalResult verifyGroupSizes(CommunicationOpInterface op,
                                       MeshAttr mesh) {

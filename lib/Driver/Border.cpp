@@ -156,7 +156,7 @@ LogicalResult shardc::keepLayouts(mlir::func::FuncOp main) {
     auto error = [&] { return emitUnsupported(main, "argument ") << i << " "; };
     if (failed(readLayout(attrs, argument.getType(), error, order)))
       return failure();
-    // Memory that is given up is no room for what lies in it otherwise.
+    // Memory that is given up is no room for what is in it otherwise.
     auto given = attrs ? attrs.getAs<mlir::IntegerAttr>("tf.aliasing_output")
                        : mlir::IntegerAttr();
     if (given && size_t(given.getInt()) < results.size() &&
@@ -173,10 +173,10 @@ LogicalResult shardc::keepLayouts(mlir::func::FuncOp main) {
     auto type = cast<mlir::RankedTensorType>(argument.getType());
     argument.setType(
         type.clone(mlir::applyPermutation(type.getShape(), order)));
-    auto turned = stablehlo::TransposeOp::create(
+    auto transposed = stablehlo::TransposeOp::create(
         builder, argument.getLoc(), type, argument,
         mlir::invertPermutationVector(order));
-    argument.replaceAllUsesExcept(turned, turned);
+    argument.replaceAllUsesExcept(transposed, transposed);
     main.setArgAttrs(i, inOrder(attrs, order));
   }
   builder.setInsertionPoint(end);

@@ -353,7 +353,7 @@ void CompileCache::trim(int directory) const {
     bool isUnfinished =
         name.ends_with(kUnfinished) && name.contains((kSuffix + ".").str());
     struct stat status;
-    // What else lies there is not ours to delete.
+    // What else is there is not ours to delete.
     if ((!name.ends_with(kSuffix) && !isUnfinished) ||
         fstatat(directory, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))

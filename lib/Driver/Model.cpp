@@ -34,10 +34,10 @@ static_assert(kMaxDims == kMaxTensorDims);
 
 DiagnosticSink::~DiagnosticSink() = default;
 
-/// What a context has learnt of a model stays in it: so many models, then it
+/// What a context has learnt of a model stays in it: after this many models it
 /// goes.
 static constexpr int kMostUses = 64;
-/// So many wait for the next model.
+/// At most this many wait for the next model.
 static constexpr size_t kMostKept = 4;
 
 struct ContextPool::State {
@@ -272,13 +272,13 @@ class Listener : public mlir::ScopedDiagnosticHandler {
 public:
   Listener(mlir::MLIRContext *context, DiagnosticSink &sink)
       : ScopedDiagnosticHandler(context), sink(sink) {
-    setHandler([this](mlir::Diagnostic &diagnostic) { hear(diagnostic); });
+    setHandler([this](mlir::Diagnostic &diagnostic) { keep(diagnostic); });
   }
 
   ExitCode refused = ExitCode::Refused;
 
 private:
-  void hear(mlir::Diagnostic &diagnostic) {
+  void keep(mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
         !std::exchange(isFirst, false))
       return sink.take(diagnostic);

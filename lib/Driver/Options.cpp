@@ -53,7 +53,7 @@ static constexpr CompileOption kOptions[] = {
      false},
     {"no-raise", nullptr, "Leave attention as the ops it is made of", false},
     {"keep-order", nullptr,
-     "Deal out no dim from both ends through the program unless an annotation "
+     "Put no dim in zigzag order through the program unless an annotation "
      "says so",
      false},
     {"even-borders", nullptr,

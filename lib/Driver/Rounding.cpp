@@ -16,7 +16,8 @@ namespace {
 
 /// What factors of one product lose, of their product.
 constexpr double kTf32 = 0x1p-9, kBf16Weight = 0x1p-9, kF16Weight = 0x1p-12;
-/// So many ops lie between an exponential and the product of its weights.
+/// At most this many ops are between an exponential and the product of its
+/// weights.
 constexpr int kWeightDepth = 12;
 
 class Rounding {

@@ -127,7 +127,7 @@ void shardc::engine::copyStrided(char *to, const int64_t *toStrides,
     if (dims[d] != 1)
       loops.push_back({dims[d], toStrides[d], fromStrides[d]});
   }
-  // What lies behind one another on both sides is one piece.
+  // What is behind one another on both sides is one piece.
   while (!loops.empty() && loops.back().to == width &&
          loops.back().from == width) {
     width *= loops.back().size;

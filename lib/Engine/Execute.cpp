@@ -23,7 +23,7 @@ static constexpr int64_t kShortOfAllNs = 60'000;
 /// Nor what has more to read and write, before it is known; of several ranks
 /// nothing is: a loop may take long on each.
 static constexpr int64_t kSmallBytes = int64_t(4) << 20;
-/// So many runs may be handed over before the first is done.
+/// This many runs may be enqueued before the first is done.
 static constexpr int64_t kMostUnderWay = 64;
 
 /// Whether this thread does a device's work: it must not wait for it.
@@ -123,7 +123,7 @@ void Run::finish(void *user, int status, const char *error) {
 }
 
 //===----------------------------------------------------------------------===//
-// Handing over
+// Enqueuing
 //===----------------------------------------------------------------------===//
 
 bool Program::canRunHere(const World &world) const {

@@ -8,11 +8,11 @@ namespace shardc::engine {
 
 /// Where a rank's addresses begin: in front of them stands the run.
 struct Run {
-  /// An argument whose contents were not there when the run was handed over.
+  /// An argument whose contents were not there when the run was enqueued.
   struct Wait {
     int64_t rank;
     Ref<Event> event;
-    /// The work that makes it stands before this run on the same device: it
+    /// The work that makes it is before this run on the same device: it
     /// need not be waited for.
     bool isInOrder;
   };

@@ -127,8 +127,8 @@ static Value holds(Operation *op, Check &check) {
 }
 
 /// Carries `flag`, which is known in a region of `op`, out of it: the result is
-/// false if it was false in any turn. Null for ops whose regions do not run in
-/// order.
+/// false if it was false in any iteration. Null for ops whose regions do not
+/// run in order.
 static Value carryOut(Operation *op, Value flag) {
   Region *inside = flag.getParentRegion();
   OpBuilder builder(op);
@@ -176,7 +176,7 @@ static Value carryOut(Operation *op, Value flag) {
 /// What checks are called that stand for others.
 using Names = llvm::DenseMap<Operation *, StringAttr>;
 
-/// Puts a check on one i1 in @main in the place of `op`, which stands in a
+/// Puts a check on one i1 in @main in the place of `op`, which is in a
 /// region, and has its name.
 static LogicalResult hoist(func::FuncOp main, Operation *op, Names &names) {
   auto refuse = [&](Operation *parent) {

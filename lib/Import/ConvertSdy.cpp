@@ -50,7 +50,7 @@ private:
   void convertTie(Operation *op);
   void keepUnreadTies();
   void convertDevices(Operation *op);
-  /// Lets arguments come to the devices that their meshes name, and results
+  /// Places arguments on the devices that their meshes name, and results
   /// leave there.
   void placeBorders();
   /// `value`, laid out as `sharding`, with the shard of rank `pairs[i].first`
@@ -87,7 +87,7 @@ static sdy::AxisRefAttr axisOf(stablehlo::AxisRefAttr axis) {
   return sdy::AxisRefAttr::get(axis.getContext(), axis.getName(), part);
 }
 
-/// The mesh that stands in an attribute of a collective.
+/// The mesh that is in an attribute of a collective.
 static sdy::MeshAttr meshHere(stablehlo::MeshAttr on) {
   SmallVector<sdy::MeshAxisAttr> axes;
   for (stablehlo::MeshAxisAttr axis : on.getAxes())

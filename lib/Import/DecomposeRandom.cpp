@@ -101,9 +101,9 @@ LogicalResult import::decompose(RngOp op, uint64_t place) {
     Value size = ops.op<SqrtOp>(ops.op<MulOp>(
         ops.splat(reals, -2),
         ops.op<LogOp>(ops.op<SubtractOp>(ops.splat(reals, 1), u))));
-    Value turn =
+    Value cosine =
         ops.op<CosineOp>(ops.op<MulOp>(ops.splat(reals, 6.283185307179586), v));
-    result = ops.op<AddOp>(a, ops.op<MulOp>(ops.op<MulOp>(size, turn), b));
+    result = ops.op<AddOp>(a, ops.op<MulOp>(ops.op<MulOp>(size, cosine), b));
   }
   replace(op, ops.convert(result, element));
   return success();

@@ -39,8 +39,9 @@ LogicalResult import::decompose(chlo::ScanOp op) {
   Block &body = loop.getBody().emplaceBlock();
   body.addArguments(loop.getOperandTypes(), locs);
   ops.b.setInsertionPointToStart(&body);
-  Value turn = body.getArgument(0);
-  Value at = op.getIsReverse() ? ops.op<SubtractOp>(last, turn) : turn;
+  Value iteration = body.getArgument(0);
+  Value at =
+      op.getIsReverse() ? ops.op<SubtractOp>(last, iteration) : iteration;
   auto startsOf = [&](RankedTensorType type) {
     SmallVector<Value> starts(type.getRank(), zero);
     starts[dim] = at;
@@ -66,7 +67,7 @@ LogicalResult import::decompose(chlo::ScanOp op) {
     mapping.map(argument, carried);
   for (Operation &inner : step.without_terminator())
     ops.b.clone(inner, mapping);
-  SmallVector<Value> next = {ops.op<AddOp>(turn, one)};
+  SmallVector<Value> next = {ops.op<AddOp>(iteration, one)};
   for (auto [i, value] : llvm::enumerate(step.getTerminator()->getOperands())) {
     Value given = mapping.lookupOrDefault(value);
     if (i < outputs) {

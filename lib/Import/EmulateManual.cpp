@@ -8,8 +8,9 @@
 //
 // Loops and branches whose regions communicate run in all lanes together, since
 // a collective needs the values of all. Lanes of different groups may leave
-// such a loop at different turns, or take different branches: what is no lane's
-// turn is computed and dropped by a select. Other loops are run lane by lane.
+// such a loop after different iterations, or take different branches: what no
+// lane needs is computed and dropped by a select. Other loops are run lane by
+// lane.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/IRMapping.h"
@@ -304,7 +305,7 @@ LogicalResult Emulator::emulateOp(Operation &op, Lanes lanes) {
                             : emulateBranches(&op, some);
   };
   if (communicates(&op)) {
-    // What a rank would not reach is computed and dropped: a call is heard.
+    // What a rank would not reach is computed and dropped: a call has effects.
     WalkResult calls = op.walk([](spmd::HostCallOp call) {
       return call.getHasEffect() ? WalkResult::interrupt()
                                  : WalkResult::advance();

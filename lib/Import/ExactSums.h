@@ -35,7 +35,8 @@ public:
 
   /// The sum of a product's factors, each given whole, where `count` products
   /// are summed; `contract` makes the op, with a result in f64, of two slices.
-  /// `lhsDims` and `rhsDims` are those along which elements meet in one sum.
+  /// `lhsDims` and `rhsDims` are those along which elements are added to one
+  /// sum.
   mlir::Value sumOfProducts(
       mlir::Value lhs, llvm::ArrayRef<int64_t> lhsDims, mlir::Value rhs,
       llvm::ArrayRef<int64_t> rhsDims, Count count,

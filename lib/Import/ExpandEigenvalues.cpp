@@ -1,7 +1,7 @@
 //===- ExpandEigenvalues.cpp - LAPACK's calls for matrices of any kind ----===//
 //
 // A matrix becomes Hessenberg's, then Schur's form; eigenvectors are those of a
-// triangular matrix, turned back. Of a real matrix Schur's form has blocks for
+// triangular matrix, rotated back. Of a real matrix Schur's form has blocks for
 // pairs of eigenvalues, from which these are read, so that they are conjugates;
 // its vectors come from a complex form that keeps the blocks where they are.
 //
@@ -250,8 +250,8 @@ static Value conjugatePairs(Ops &ops, Value vectors, Value values, Value second,
   Value re = stablehlo::RealOp::create(ops.b, real, vectors),
         im = stablehlo::ImagOp::create(ops.b, real, vectors);
   Value valueIm = stablehlo::ImagOp::create(ops.b, Ops::typeOf(second), values);
-  Value isTurned = ops.compare("LT", valueIm, zerosLike(ops, valueIm));
-  im = ops.select(spread(isTurned), ops.op<stablehlo::NegOp>(im), im);
+  Value isConjugated = ops.compare("LT", valueIm, zerosLike(ops, valueIm));
+  im = ops.select(spread(isConjugated), ops.op<stablehlo::NegOp>(im), im);
   // The second of a pair is the first's conjugate.
   SmallVector<int64_t> before(rank, 0), behind(rank, 0), inside(rank, 0);
   before.back() = 1;

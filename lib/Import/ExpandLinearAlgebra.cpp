@@ -144,10 +144,10 @@ static LogicalResult expandPotrf(Call &c) {
 static LogicalResult expandTrsm(Call &c) {
   if (failed(c.expect(2, 1)))
     return failure();
-  int64_t turned = c.option("trans_x", 'N');
-  auto transpose = turned == 'N'   ? stablehlo::Transpose::NO_TRANSPOSE
-                   : turned == 'T' ? stablehlo::Transpose::TRANSPOSE
-                                   : stablehlo::Transpose::ADJOINT;
+  int64_t transposed = c.option("trans_x", 'N');
+  auto transpose = transposed == 'N'   ? stablehlo::Transpose::NO_TRANSPOSE
+                   : transposed == 'T' ? stablehlo::Transpose::TRANSPOSE
+                                       : stablehlo::Transpose::ADJOINT;
   Value x = stablehlo::TriangularSolveOp::create(
       c.ops.b, c.input(1).getType(), c.input(0), c.input(1),
       c.option("side", 'L') == 'L', c.isLower(), c.option("diag", 'N') == 'U',
@@ -338,9 +338,9 @@ static Value unitColumns(Ops &ops, Value w, int64_t count) {
   return ops.op<stablehlo::MulOp>(q, ops.broadcast(sign, shape, dims));
 }
 
-/// A = U S V^H of tall matrices by one-sided rotations; a wide one is turned
-/// first. `adjoint` says whether the fourth result is V^H or V; `swapped`,
-/// whether that one is the third, and U the fourth.
+/// A = U S V^H of tall matrices by one-sided rotations; a wide one is
+/// transposed first. `adjoint` says whether the fourth result is V^H or V;
+/// `swapped`, whether that one is the third, and U the fourth.
 static LogicalResult expandSvd(Call &c, bool vectors, bool full, bool adjoint,
                                bool swapped = false) {
   if (failed(c.expect(1, 5)))

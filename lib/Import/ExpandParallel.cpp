@@ -866,14 +866,14 @@ static LogicalResult expandProbes(ModuleOp module) {
     if (found == byName.end())
       return refuse("which is not in this module");
     interpreter::ProbeOp probe = found->second;
-    uint32_t turn = check.getIteration();
+    uint32_t iteration = check.getIteration();
     Block *block = probe->getBlock();
     Value seen;
     OpBuilder builder(check);
     if (block == check->getBlock() && probe->isBeforeInBlock(check)) {
-      if (turn != 0)
-        return refuse("which is reached once, but asks for turn " +
-                      Twine(turn));
+      if (iteration != 0)
+        return refuse("which is reached once, but asks for iteration " +
+                      Twine(iteration));
       seen = probe.getOperand();
     } else {
       auto loop = dyn_cast<stablehlo::WhileOp>(block->getParentOp());
@@ -881,7 +881,8 @@ static LogicalResult expandProbes(ModuleOp module) {
           loop->getBlock() != check->getBlock() ||
           !loop->isBeforeInBlock(check))
         return refuse("which stands in a region that cannot be followed");
-      // Carried: how many turns there were, and the value of the one asked for.
+      // Carried: how many iterations there were, and the value of the one asked
+      // for.
       Location loc = loop.getLoc();
       auto scalar = RankedTensorType::get({}, builder.getI32Type());
       Type type = probe.getType();
@@ -898,7 +899,8 @@ static LogicalResult expandProbes(ModuleOp module) {
       Value kept = block->addArgument(type, loc);
       Operation *end = block->getTerminator();
       Ops inner(end);
-      Value wanted = inner.splat(scalar, turn), one = inner.splat(scalar, 1);
+      Value wanted = inner.splat(scalar, iteration),
+            one = inner.splat(scalar, 1);
       Value isIt = inner.compare("EQ", count, wanted);
       Value chosen = inner.select(isIt, probe.getOperand(), kept);
       Value more = inner.op<stablehlo::AddOp>(count, one);
@@ -914,8 +916,9 @@ static LogicalResult expandProbes(ModuleOp module) {
       seen = longer.getResults().back();
       // An iteration that never came is one that does not hold.
       Ops after(check);
-      Value turns = longer.getResults()[longer.getNumResults() - 2];
-      Value came = after.compare("GT", turns, after.splat(scalar, turn));
+      Value tripCount = longer.getResults()[longer.getNumResults() - 2];
+      Value came =
+          after.compare("GT", tripCount, after.splat(scalar, iteration));
       auto yes = RankedTensorType::get({}, builder.getI1Type());
       Value expected = after.splatBits(yes, 1);
       check::ExpectEqOp::create(builder, check.getLoc(), came, expected);

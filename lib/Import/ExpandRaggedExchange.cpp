@@ -80,7 +80,7 @@ LogicalResult shardc::expandRaggedAllToAll(stablehlo::CustomCallOp call,
   // it goes. 64 bits, so that no sum overflows.
   Type number = ops.b.getI64Type();
   auto table = RankedTensorType::get({received, pieces}, number);
-  auto told = [&](unsigned input) {
+  auto announced = [&](unsigned input) {
     Value mine = ops.convert(call.getInputs()[input], number);
     Value theirs = stablehlo::AllToAllOp::create(
                        ops.b, TypeRange(mine.getType()), ValueRange(mine),
@@ -89,7 +89,7 @@ LogicalResult shardc::expandRaggedAllToAll(stablehlo::CustomCallOp call,
                        .getResult(0);
     return ops.broadcast(theirs, table.getShape(), {1});
   };
-  Value begin = told(2), length = told(3), place = told(4);
+  Value begin = announced(2), length = announced(3), place = announced(4);
   // The row, of all rows of the group, that goes to each row here; -1: none.
   Value row = ops.iota(table, 0), piece = ops.iota(table, 1);
   Value within = ops.op<stablehlo::SubtractOp>(row, place);

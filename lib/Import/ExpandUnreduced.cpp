@@ -68,9 +68,10 @@ static Value keepFirst(ImplicitLocOpBuilder &b, Value value,
     uint64_t step = 1;
     for (int64_t size : sizes.drop_front(axis + 1))
       step *= size;
-    Value turn = stablehlo::DivOp::create(b, rank, constantOf(b, word, step));
+    Value quotient =
+        stablehlo::DivOp::create(b, rank, constantOf(b, word, step));
     Value coordinate =
-        stablehlo::RemOp::create(b, turn, constantOf(b, word, sizes[axis]));
+        stablehlo::RemOp::create(b, quotient, constantOf(b, word, sizes[axis]));
     Value here = stablehlo::CompareOp::create(
         b, coordinate, zero, stablehlo::ComparisonDirection::EQ,
         stablehlo::ComparisonType::UNSIGNED);

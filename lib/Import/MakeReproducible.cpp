@@ -165,7 +165,7 @@ combine(Ops &ops, Operation *op, Region &body, ValueRange operands) {
   Block &block = body.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), operands);
-  // Constants may stand in front of the op by now.
+  // Constants may be in front of the op by now.
   auto known = [&](Value value) {
     auto constant = value.getDefiningOp<ConstantOp>();
     if (!mapping.contains(value) && constant &&
@@ -514,9 +514,9 @@ static LogicalResult rewrite(SelectAndScatterOp op) {
 // scatter
 //===----------------------------------------------------------------------===//
 
-/// Dims of the updates along which elements meet in one place: all but those
-/// that lie along a whole dim of the operand.
-static SmallVector<int64_t> meetingDims(ScatterOp op) {
+/// Dims of the updates along which elements collide in one place: all but
+/// those that cover a whole dim of the operand.
+static SmallVector<int64_t> collidingDims(ScatterOp op) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
   ArrayRef<int64_t> operand =
       cast<RankedTensorType>(op.getInputs().front().getType()).getShape();
@@ -582,7 +582,7 @@ static Value rowsBefore(Ops &ops, Value value, int64_t distance, Value number) {
   return PadOp::create(ops.b, type, part, number, low, high, none);
 }
 
-/// Updates that meet in one place are sorted side by side, combined by a tree
+/// Updates of one place are sorted side by side, combined by a tree
 /// along their number among all, and the last of each place has what comes of
 /// it: one update a place.
 static LogicalResult combineBeforeScatter(ScatterOp op) {
@@ -611,14 +611,14 @@ static LogicalResult combineBeforeScatter(ScatterOp op) {
     return failure();
   indices = ops.reshape(indices, {rows, parts});
   // Updates as rows.
-  SmallVector<int64_t> meeting, windows;
+  SmallVector<int64_t> colliding, windows;
   RankedTensorType updateType = Ops::typeOf(op.getUpdates().front());
   for (int64_t dim = 0; dim < updateType.getRank(); ++dim)
     if (!llvm::is_contained(numbers.getUpdateWindowDims(), dim))
-      meeting.push_back(dim);
+      colliding.push_back(dim);
   SmallVector<Value> updates;
   for (Value update : op.getUpdates())
-    updates.push_back(asRows(ops, update, meeting));
+    updates.push_back(asRows(ops, update, colliding));
   // One number a place; what is outside, in any way, is no place.
   Type wide = b.getI64Type();
   RankedTensorType line = RankedTensorType::get({rows}, wide);
@@ -700,7 +700,7 @@ static LogicalResult rewrite(ScatterOp op) {
   ExactSums sums(op);
   Ops &ops = sums.ops;
   Type wide = ops.b.getF64Type();
-  SmallVector<int64_t> dims = meetingDims(op);
+  SmallVector<int64_t> dims = collidingDims(op);
   RankedTensorType type = Ops::withElement(input, wide);
   SmallVector<Value> parts;
   ExactSums::Count terms = sums.countOf(meshOf(op), sizesOf(updates, dims));
@@ -849,14 +849,14 @@ static LogicalResult rewrite(FftOp op) {
                    : kind == FftType::RFFT  ? FftType::FFT
                    : kind == FftType::IRFFT ? FftType::IFFT
                                             : kind;
-    Value turned = swapped(value, dim);
-    SmallVector<int64_t> shape(Ops::typeOf(turned).getShape());
+    Value transposed = swapped(value, dim);
+    SmallVector<int64_t> shape(Ops::typeOf(transposed).getShape());
     if (isOwn)
       shape.back() = Ops::typeOf(op.getResult()).getDimSize(last);
     Type element = isOwn ? Ops::typeOf(op.getResult()).getElementType()
-                         : Ops::typeOf(turned).getElementType();
+                         : Ops::typeOf(transposed).getElementType();
     auto transform =
-        FftOp::create(ops.b, RankedTensorType::get(shape, element), turned,
+        FftOp::create(ops.b, RankedTensorType::get(shape, element), transposed,
                       each, ArrayRef<int64_t>{lengths[dim - first]});
     spmd::contract::WholeLines::set(transform);
     value = swapped(transform.getResult(), dim);

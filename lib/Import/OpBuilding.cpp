@@ -106,11 +106,11 @@ Value Ops::adjoint(Value value) {
   std::swap(order[type.getRank() - 1], order[type.getRank() - 2]);
   SmallVector<int64_t> shape = llvm::map_to_vector(
       order, [&](int64_t dim) { return type.getDimSize(dim); });
-  Value turned = stablehlo::TransposeOp::create(
+  Value transposed = stablehlo::TransposeOp::create(
       b, RankedTensorType::get(shape, type.getElementType()), value, order);
   if (!isa<ComplexType>(type.getElementType()))
-    return turned;
-  return chlo::ConjOp::create(b, turned.getType(), turned);
+    return transposed;
+  return chlo::ConjOp::create(b, transposed.getType(), transposed);
 }
 
 Value Ops::padHigh(Value value, double number, ArrayRef<int64_t> high) {

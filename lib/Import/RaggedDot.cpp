@@ -41,7 +41,7 @@ static Value groupMask(Ops &ops, Value sizes, ArrayRef<int64_t> outer,
   SmallVector<int64_t> places =
       llvm::map_to_vector(outer, [](int64_t dim) { return dim + 1; });
   places.push_back(0);
-  // Dims of a broadcast may stand in any order.
+  // Dims of a broadcast may be in any order.
   Value at = ops.iota(mask, ragged + 1);
   Value from = ops.compare("GE", at, ops.broadcast(begins, maskShape, places));
   Value to = ops.compare("LT", at, ops.broadcast(ends, maskShape, places));
@@ -92,7 +92,7 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
     value =
         product(lhs, batch, contracting, dims.getRhsContractingDimensions());
   } else {
-    // Dims of the group sizes: batches, then what stands before the ragged dim.
+    // Dims of the group sizes: batches, then what is before the ragged dim.
     SmallVector<int64_t> outer;
     if (Ops::typeOf(sizes).getRank() > 1) {
       outer.assign(batch.begin(), batch.end());
@@ -133,12 +133,12 @@ LogicalResult import::decomposeRaggedDot(chlo::RaggedDotOp op) {
       for (int64_t dim = 0; dim < Ops::typeOf(value).getRank(); ++dim)
         if (dim != int64_t(batch.size()))
           order.push_back(dim);
-      SmallVector<int64_t> turned =
+      SmallVector<int64_t> permuted =
           llvm::map_to_vector(order, [&](int64_t dim) {
             return Ops::typeOf(value).getDimSize(dim);
           });
-      value = stablehlo::TransposeOp::create(ops.b, result.clone(turned), value,
-                                             order);
+      value = stablehlo::TransposeOp::create(ops.b, result.clone(permuted),
+                                             value, order);
     }
   }
   if (value.getType() != result)

@@ -27,10 +27,10 @@ LogicalResult Refiner::checkAssertion(CustomCallOp op) {
   std::string message = "shapes of the arguments do not fit the program";
   if (auto given = op->getAttrOfType<StringAttr>("error_message"))
     message = given.getValue().str();
-  bool isMet = condition.extent >= 0
-                   ? extents[condition.extent].placeholder != 0
-                   : !condition.value.isZero();
-  if (isMet) {
+  bool isTrue = condition.extent >= 0
+                    ? extents[condition.extent].placeholder != 0
+                    : !condition.value.isZero();
+  if (isTrue) {
     if (condition.extent >= 0) {
       ExtentCondition asked{condition.extent, message, {}};
       for (Value operand : operands.drop_front()) {

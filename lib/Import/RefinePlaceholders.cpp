@@ -39,7 +39,7 @@ static bool isBesidePlain(int64_t number) {
   return false;
 }
 
-/// Where those are too large, since several stand in one tensor: primes up to
+/// Where those are too large, since several are in one tensor: primes up to
 /// `most` of the same kind, which are told from a few times one another.
 std::vector<std::array<int64_t, 2>> shardc::import::primesUpTo(int64_t most) {
   std::vector<std::array<int64_t, 2>> pairs;

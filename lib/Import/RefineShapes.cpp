@@ -192,7 +192,7 @@ static Operation *findUncountable(func::FuncOp main) {
   return found;
 }
 
-/// True if a dynamic shape or op stands anywhere.
+/// True if a dynamic shape or op is anywhere.
 static bool isDynamic(func::FuncOp main) {
   bool dynamic = !llvm::all_of(main.getArgumentTypes(), isStatic);
   main.walk([&](Operation *op) {

@@ -41,8 +41,8 @@ struct Placeholders {
   bool others = false;
 };
 
-/// Placeholders are as large as can be, since small ones stand beside numbers
-/// that programs have; where several stand in one tensor, smaller, down to the
+/// Placeholders are as large as can be, since small ones are beside numbers
+/// that programs have; where several are in one tensor, smaller, down to the
 /// second.
 inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
                          kLeastPlaceholder = int64_t(1) << 13;

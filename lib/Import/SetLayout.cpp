@@ -48,7 +48,7 @@ private:
   FailureOr<unsigned> findArgument(StringRef text, StringRef option);
   LogicalResult setDynamic();
   LogicalResult leaveOpen();
-  void askToMeet();
+  void alignArguments();
   FailureOr<SizesRequest> parseRequest(StringRef text);
   LogicalResult setSizes();
   LogicalResult parseShares(StringRef name, StringRef list);
@@ -175,16 +175,16 @@ FailureOr<unsigned> LayoutSetter::findArgument(StringRef text,
 LogicalResult LayoutSetter::setDynamic() {
   if (failed(leaveOpen()))
     return failure();
-  askToMeet();
+  alignArguments();
   return success();
 }
 
-/// Arguments that meet in ops mostly come in the same shards: points, their
-/// features, their labels; a state's fields. All of them are asked to lie as
-/// the first does, as soon as they come (propagation finds out which meet):
-/// then nothing that is made of several moves, whatever is bound, and they
-/// themselves where they differ.
-void LayoutSetter::askToMeet() {
+/// Arguments that ops combine mostly have the same shards: points, their
+/// features, their labels; a state's fields. All of them are asked for the
+/// sharding of the first (propagation finds out which are combined): then
+/// nothing that is computed from several moves, whatever is bound; an
+/// argument moves where its own shards differ.
+void LayoutSetter::alignArguments() {
   Builder builder(module.getContext());
   DenseMap<Attribute, unsigned> arguments; // by axes
   SmallVector<SmallVector<Attribute>> cuts(main.getNumArguments());

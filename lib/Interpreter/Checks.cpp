@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::interpreter;
 
-/// How many numbers of the format lie between two; each side of zero counts.
+/// How many numbers of the format are between two; each side of zero counts.
 static uint64_t stepsBetween(const Format &format, double a, double b) {
   auto place = [&](double value) -> int64_t {
     uint64_t bits = bitsOf(format, std::fabs(value));

@@ -1,7 +1,7 @@
 //===- Control.cpp - Calls, branches, loops, and what changes nothing -----===//
 //
-// Lanes may take different branches and leave a loop at different turns: those
-// that go the same way go together.
+// Lanes may take different branches and leave a loop after different
+// iterations: those that go the same way go together.
 //
 //===----------------------------------------------------------------------===//
 #include "Evaluator.h"

@@ -103,7 +103,7 @@ public:
   Evaluator(mlir::ModuleOp module, const Options &options);
 
   /// Runs the ops of `block`, whose arguments are bound. What its terminator
-  /// hands on is left in `yielded`, one entry a lane.
+  /// yields is left in `yielded`, one entry a lane.
   LogicalResult run(mlir::Block &block, Lanes lanes,
                     std::vector<Values> &yielded);
   /// The same with `arguments` bound first.

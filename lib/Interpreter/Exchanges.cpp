@@ -1,7 +1,7 @@
 //===- Exchanges.cpp - Ops of the local view that communicate -------------===//
 //
 // What each op means is taken from its description in the dialect; intervals
-// are read off attributes as they stand there. What an op leaves undefined is
+// are read off attributes as they are there. What an op leaves undefined is
 // poison.
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ using namespace shardc::interpreter;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Along one dim of an exchange: where each element that a rank needs stands in
+/// Along one dim of an exchange: where each element that a rank needs is in
 /// the whole, and which members of its group own it.
 struct Sources {
   std::vector<int64_t> places;  ///< -1: the fill

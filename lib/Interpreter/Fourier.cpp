@@ -13,8 +13,8 @@ using Complex = std::complex<double>;
 static Complex root(int64_t k, int64_t size) {
   static const Complex quarters[] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
   int64_t quarter = 4 * k / size, rest = 4 * k - quarter * size;
-  Complex turn = quarters[quarter % 4];
-  return rest == 0 ? turn : turn * std::polar(1.0, M_PI / 2 * rest / size);
+  Complex phase = quarters[quarter % 4];
+  return rest == 0 ? phase : phase * std::polar(1.0, M_PI / 2 * rest / size);
 }
 
 /// Sum over n of x[n] exp(sign 2 pi i k n / N), along `dim`.

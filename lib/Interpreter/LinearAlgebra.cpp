@@ -173,10 +173,10 @@ static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower,
     if (isAdjoint)
       for (Complex &element : left.elements)
         element = std::conj(element);
-    bool turned = !(isTransposed || isAdjoint);
+    bool isTransposedBack = !(isTransposed || isAdjoint);
     store(result, batch,
-          transposed(solveLeft(left, transposed(right), isLower, isUnit, turned,
-                               false)));
+          transposed(solveLeft(left, transposed(right), isLower, isUnit,
+                               isTransposedBack, false)));
   }
   return result;
 }
@@ -192,11 +192,11 @@ evaluateTriangularSolve(Evaluator &, stablehlo::TriangularSolveOp op,
 
 static FailureOr<Values> callTrsm(Evaluator &, Operation *op,
                                   ArrayRef<Array> in) {
-  int64_t turn = option(op, "trans_x", 'N');
+  int64_t transpose = option(op, "trans_x", 'N');
   return Values{solveAll(in[0], in[1], option(op, "side", 'L') == 'L',
                          option(op, "uplo", 'L') == 'L',
-                         option(op, "diag", 'N') == 'U', turn == 'T',
-                         turn == 'C')};
+                         option(op, "diag", 'N') == 'U', transpose == 'T',
+                         transpose == 'C')};
 }
 
 //===----------------------------------------------------------------------===//

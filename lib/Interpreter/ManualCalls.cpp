@@ -72,26 +72,28 @@ static std::optional<Tiles> readTiles(StringRef text, int64_t devices) {
     std::optional<Shape> grid = readList(text);
     if (!grid || countElements(*grid) != devices)
       return std::nullopt;
-    Shape turned(grid->size());
-    std::iota(turned.begin(), turned.end(), 0);
+    Shape permutation(grid->size());
+    std::iota(permutation.begin(), permutation.end(), 0);
     if (text.consume_front("T(")) {
       auto [inside, rest] = text.split(')');
       text = rest;
       size_t i = 0;
       for (StringRef number : llvm::split(inside, ',')) {
-        if (i >= turned.size() || number.trim().getAsInteger(10, turned[i]) ||
-            turned[i] < 0 || turned[i] >= static_cast<int64_t>(grid->size()))
+        if (i >= permutation.size() ||
+            number.trim().getAsInteger(10, permutation[i]) ||
+            permutation[i] < 0 ||
+            permutation[i] >= static_cast<int64_t>(grid->size()))
           return std::nullopt;
         ++i;
       }
     }
     Shape shape;
-    for (int64_t dim : turned)
+    for (int64_t dim : permutation)
       shape.push_back((*grid)[dim]);
     forEachIndex(shape, [&](ArrayRef<int64_t> index) {
       Shape at(index.size());
       for (size_t d = 0; d < index.size(); ++d)
-        at[turned[d]] = index[d];
+        at[permutation[d]] = index[d];
       int64_t device = 0;
       for (size_t d = 0; d < at.size(); ++d)
         device = device * (*grid)[d] + at[d];
@@ -114,7 +116,7 @@ static std::optional<Tiles> readTiles(StringRef text, int64_t devices) {
   return tiles;
 }
 
-/// The sharding in which `value` is handed to a call.
+/// The sharding in which `value` is passed to a call.
 static StringRef shardingOf(Value value) {
   if (auto call = value.getDefiningOp<stablehlo::CustomCallOp>())
     if (auto text = call->getAttrOfType<StringAttr>("mhlo.sharding"))

@@ -1,4 +1,4 @@
-//===- Pairs.cpp - Every query meets every key ----------------------------===//
+//===- Pairs.cpp - Every query with every key -----------------------------===//
 //
 // By the definitions of SpmdAllPairs.td and SpmdRing.td: scores of all pairs of
 // a batch are computed as one vector, then rows one by one. Sums are taken in
@@ -52,7 +52,7 @@ public:
   FailureOr<Values> run();
 
 private:
-  LogicalResult meet();
+  LogicalResult combine();
   void softmax();
   void sum();
   void extreme(bool isMax);
@@ -174,7 +174,7 @@ FailureOr<Array> Step::weigh(const Array &p) {
   return (*made)[0];
 }
 
-LogicalResult Step::meet() {
+LogicalResult Step::combine() {
   int64_t pairs = extents[query] * extents[key];
   std::vector<double> sums(pairs);
   auto forAll = [&](llvm::function_ref<void(int64_t, double, double)> visit) {
@@ -230,7 +230,7 @@ FailureOr<Values> Step::run() {
         if (isFailed)
           return;
         std::copy(batch.begin(), batch.end(), index.begin());
-        if ((isFailed = failed(meet())))
+        if ((isFailed = failed(combine())))
           return;
         if (op.getBackward()) {
           isFailed = failed(backward());

@@ -30,9 +30,9 @@ static std::array<uint32_t, 2> threefry(uint64_t key, uint64_t counter) {
     a += b;
     b = (b << by | b >> (32 - by)) ^ a;
     if (round % 4 == 3) {
-      unsigned turn = round / 4 + 1;
-      a += keys[turn % 3];
-      b += keys[(turn + 1) % 3] + turn;
+      unsigned group = round / 4 + 1;
+      a += keys[group % 3];
+      b += keys[(group + 1) % 3] + group;
     }
   }
   return {a, b};

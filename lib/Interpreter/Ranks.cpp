@@ -95,12 +95,12 @@ int64_t shardc::interpreter::sourceOf(int64_t at, int64_t size,
   case Padding::Reflect: {
     if (size == 1)
       return 0;
-    int64_t turn = modulo(at, 2 * size - 2);
-    return turn < size ? turn : 2 * size - 2 - turn;
+    int64_t folded = modulo(at, 2 * size - 2);
+    return folded < size ? folded : 2 * size - 2 - folded;
   }
   case Padding::Symmetric: {
-    int64_t turn = modulo(at, 2 * size);
-    return turn < size ? turn : 2 * size - 1 - turn;
+    int64_t folded = modulo(at, 2 * size);
+    return folded < size ? folded : 2 * size - 1 - folded;
   }
   }
   return -1;

@@ -60,7 +60,7 @@ SmallVector<StringRef> namesOf(ArrayAttr attr);
 /// What stands where nothing was written.
 Element poison(const Format &format);
 
-/// The element of a dim of `size` elements that stands at `at`; -1: the fill.
+/// The element of a dim of `size` elements that is at `at`; -1: the fill.
 int64_t sourceOf(int64_t at, int64_t size, Padding padding);
 
 /// Of the binary op that combines so.

@@ -9,7 +9,7 @@
 
 using namespace shardc;
 
-/// So many of the last trials are looked at.
+/// This many of the last trials are looked at.
 static constexpr size_t kMostSeen = 8;
 /// What was seen is gone over so often. By then it agrees with itself, if that
 /// can be.
@@ -19,9 +19,9 @@ static constexpr double kFaster = 1.01;
 static constexpr int64_t kMostWorse = 3;
 /// What a trial took is by this factor chance, at most.
 static constexpr double kMostChance = 1.1;
-/// So many sizes are tried at most.
+/// At most this many sizes are tried.
 static constexpr size_t kMostTried = 12;
-/// Where it has settled: what so many trials together promise, more than then
+/// Where it has settled: what this many trials together promise, more than then
 /// by this factor, is other work.
 static constexpr double kOtherWork = 1.1;
 static constexpr size_t kWatched = 8;

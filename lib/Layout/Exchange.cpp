@@ -1,7 +1,7 @@
 //===- Exchange.cpp - Owned to needed: who sends what to whom -------------===//
 //
 // Every rank can compute every transfer from the tables alone: a box travels
-// from the rank that serves it to each rank whose needed box it meets.
+// from the rank that serves it to each rank whose needed box it overlaps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -162,7 +162,7 @@ std::vector<Box> shardc::arrivingBoxes(const Exchange &exchange, int64_t rank) {
       box[dim.dim] =
           part[i][coordinateAlong(exchange.meshShape, dim.axes, rank)];
     }
-    // What no part before it brings.
+    // What no part before it has.
     std::vector<Box> fresh;
     if (!isEmpty(box))
       fresh.push_back(std::move(box));
@@ -268,7 +268,7 @@ static bool coverAll(const std::vector<Box> &boxes, const Box &whole) {
 
 /// Returns whether the different boxes in `sorted`, which agree in all dims
 /// before `dim`, are disjoint, where one look at neighbours shows it: boxes
-/// with the same interval stand together, and different intervals may not meet.
+/// with the same interval are grouped, and different intervals may not overlap.
 /// False says nothing.
 static bool clearlyDisjoint(std::span<const std::pair<Box, int64_t>> sorted,
                             size_t dim) {
@@ -496,7 +496,7 @@ static std::vector<Segment> segmentsOf(Interval needed, int64_t size,
   return segments;
 }
 
-/// Calls `visit` for every part of what `to` needs that lies in `owned`.
+/// Calls `visit` for every part of what `to` needs that is in `owned`.
 static void forEachPart(const Exchange &exchange, const Box &owned,
                         const Box &to,
                         const std::function<void(Box box, Box source)> &visit) {
@@ -579,7 +579,7 @@ static std::vector<int64_t> possibleSources(const Exchange &exchange,
   };
   for (const DimExchange &dim : exchange.dims) {
     // An axis that another dim has already chosen along stays as it is; what
-    // this dim says along it is seen where boxes meet.
+    // this dim says along it is seen where boxes overlap.
     bool isFree =
         std::all_of(dim.axes.begin(), dim.axes.end(), [&](int64_t axis) {
           return varies[axis] ||

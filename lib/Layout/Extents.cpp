@@ -26,7 +26,7 @@ std::optional<ExtentKind> shardc::extentKind(std::string_view name) {
   return std::nullopt;
 }
 
-/// How many times a placeholder may stand in a number that is beside it, and in
+/// How many times a placeholder may be in a number that is beside it, and in
 /// one that is a multiple.
 static constexpr int64_t mostTimes = timesBeside, mostMultiples = 4096;
 

@@ -281,7 +281,7 @@ static std::optional<Reach> reachOf(const Formula &intervals) {
   return isSane(*reach) ? reach : std::nullopt;
 }
 
-bool shardc::lieTogether(const Formula &a, const Formula &b, int64_t most) {
+bool shardc::areClose(const Formula &a, const Formula &b, int64_t most) {
   std::optional<Reach> reach = reachOf(hullFormula(a, b));
   return reach && Wide(reach->most) - reach->least <= most;
 }

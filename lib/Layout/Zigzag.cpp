@@ -1,4 +1,4 @@
-//===- Zigzag.cpp - A dim in zigzag order ------------------------===//
+//===- Zigzag.cpp - A dim in zigzag order ---------------------------------===//
 #include "shardc/Layout/Zigzag.h"
 
 using namespace shardc;
@@ -15,16 +15,16 @@ Zigzag::Zigzag(const Boundaries &shards) {
   }
 }
 
-std::vector<DealtPiece> Zigzag::split(Interval dealt) const {
-  std::vector<DealtPiece> parts;
+std::vector<ZigzagPiece> Zigzag::split(Interval zigzag) const {
+  std::vector<ZigzagPiece> parts;
   size_t first = all.size();
   for (size_t i = 0; i < all.size(); ++i) {
-    Interval common = intersect(all[i].dealt, dealt);
+    Interval common = intersect(all[i].zigzag, zigzag);
     if (common.empty())
       continue;
     first = std::min(first, i & ~size_t(1));
     parts.resize(i - first + 1);
-    int64_t shift = all[i].natural.begin - all[i].dealt.begin;
+    int64_t shift = all[i].natural.begin - all[i].zigzag.begin;
     parts.back() = {common, {common.begin + shift, common.end + shift}};
   }
   return parts;

@@ -596,9 +596,9 @@ static ComplexPair logarithmFull(Complex z) {
   Pair re = scale(logFull(squaredLength(s.z)), 0.5) + more;
   // What the angle lacks is the angle of z turned back by it.
   Num angle = atan2(z.im, z.re);
-  Angle turn = angleFull(pairOf(angle));
-  Pair across = turn.cosine * s.z.im - turn.sine * s.z.re;
-  Pair along = turn.cosine * s.z.re + turn.sine * s.z.im;
+  Angle phase = angleFull(pairOf(angle));
+  Pair across = phase.cosine * s.z.im - phase.sine * s.z.re;
+  Pair along = phase.cosine * s.z.re + phase.sine * s.z.im;
   return {re, pairOf(angle) + across / along};
 }
 

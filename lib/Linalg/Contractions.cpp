@@ -296,7 +296,7 @@ static Value sumOfWindows(Lowerer &l, stablehlo::ConvolutionOp op, Value lhs,
 namespace {
 /// A spatial dim whose elements lie `factor` apart, the first at `first`, from
 /// where windows begin: in turn, one of `factor` sets of the window's elements
-/// meets elements of the input, the others what is between.
+/// reads elements of the input, the others what is between.
 ///
 ///   factor 2, first 1, window a b c:   input    . x . y . z
 ///                                      result   b x, a x + c y, b y, ...
@@ -314,7 +314,7 @@ struct Spread {
 };
 
 /// A convolution of a lhs some dims of which are spread apart, by phases:
-/// nothing is multiplied with what lies between.
+/// nothing is multiplied with what is between.
 class Phases {
 public:
   Phases(Lowerer &l, stablehlo::ConvolutionOp op)

@@ -144,8 +144,8 @@ static LogicalResult lowerCounting(Lowerer &l, stablehlo::WhileOp op,
     Value distance = arith::SubIOp::create(b, to, from);
     distance = arith::MaxSIOp::create(b, distance, zero);
     Value rounded = arith::AddIOp::create(b, distance, stepMinusOne);
-    Value turns = arith::DivSIOp::create(b, rounded, step);
-    Value run = arith::MulIOp::create(b, turns, step);
+    Value tripCount = arith::DivSIOp::create(b, rounded, step);
+    Value run = arith::MulIOp::create(b, tripCount, step);
     last = arith::AddIOp::create(b, from, run);
   }
   SmallVector<Value> results = llvm::to_vector_of<Value>(loop.getResults());

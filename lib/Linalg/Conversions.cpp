@@ -274,7 +274,7 @@ static LogicalResult lowerBitcastConvert(Lowerer &l,
                                              utils::IteratorType::parallel);
   Type wideBits = b.getIntegerType(std::max(fromWidth, toWidth));
   Type partBits = b.getIntegerType(std::min(fromWidth, toWidth));
-  // How far this iteration's part stands above the lowest bit.
+  // How far this iteration's part is above the lowest bit.
   auto distance = [&] {
     Value part = linalg::IndexOp::create(b, wideRank);
     Value bits =

@@ -282,14 +282,16 @@ static LogicalResult lowerHouseholderProduct(Lowerer &l,
         m.range(m.index(0), columns, now[0], [&](Value i, ValueRange q) {
           return SmallVector<Value>{m.set(q[0], {i, i}, one)};
         })[0];
-    return m.range(m.index(0), count, identity, [&](Value turn, ValueRange q) {
-      Value last = arith::SubIOp::create(b, count, m.index(1));
-      Value k = arith::SubIOp::create(b, last, turn);
-      // Columns before are still zero in all of its rows.
-      Value changed = m.applyLeft(q[0], k, k, m.get(taus, k), rows, k, columns,
-                                  /*reflectors=*/a);
-      return SmallVector<Value>{changed};
-    });
+    return m.range(m.index(0), count, identity,
+                   [&](Value iteration, ValueRange q) {
+                     Value last = arith::SubIOp::create(b, count, m.index(1));
+                     Value k = arith::SubIOp::create(b, last, iteration);
+                     // Columns before are still zero in all of its rows.
+                     Value changed = m.applyLeft(q[0], k, k, m.get(taus, k),
+                                                 rows, k, columns,
+                                                 /*reflectors=*/a);
+                     return SmallVector<Value>{changed};
+                   });
   };
   Value zeros = l.filled(sizes, l.zero(element));
   l.set(op.getQ(), m.overBatch(batchOf(sizes), zeros, body)[0]);
@@ -367,7 +369,7 @@ static Real largestOf(MatrixLoops &m, Value tensor, int64_t rows,
   return {&m.b, found};
 }
 
-/// Brings `keys` (a vector) into ascending or descending order, and the columns
+/// Sorts `keys` (a vector) in ascending or descending order, and the columns
 /// of the matrices behind it along.
 static SmallVector<Value> sortColumns(MatrixLoops &m, int64_t n,
                                       bool descending, Value keys,
@@ -678,9 +680,9 @@ static LogicalResult lowerTridiagonalSolve(Lowerer &l,
       Value isZero = equal(scaled, scaled.of(0));
       growth.v = m.e.select(isZero, scaled.of(epsilon).v, scaled.v);
     }
-    Value x =
-        m.range(m.index(0), rows, eliminated[3], [&](Value turn, ValueRange s) {
-          Value i = arith::SubIOp::create(b, last, turn);
+    Value x = m.range(
+        m.index(0), rows, eliminated[3], [&](Value iteration, ValueRange s) {
+          Value i = arith::SubIOp::create(b, last, iteration);
           // Past the end: the last row, times zero.
           Value one1 = arith::MinSIOp::create(b, m.plus(i, 1), last),
                 two = arith::MinSIOp::create(b, m.plus(i, 2), last);

@@ -226,14 +226,14 @@ static Values standardise(Iterations &m, Value t, Value v, Value p,
                       -(half / (safeTau * pairC)) * copySign(a.of(1), sigma));
   Value c = choose(isReal, realC, pairC).v, s = choose(isReal, realS, pairS).v;
   Value rows = m.rotateRows(t, p, q, c, s, p, size);
-  Value turned = m.rotateColumns(rows, p, q, c, s, m.plus(q, 1));
-  Real first{&b, m.get(turned, {p, p})}, second{&b, m.get(turned, {q, q})};
+  Value rotated = m.rotateColumns(rows, p, q, c, s, m.plus(q, 1));
+  Real first{&b, m.get(rotated, {p, p})}, second{&b, m.get(rotated, {q, q})};
   Real mean = (first + second) * 0.5;
-  turned = m.set(turned, {p, p}, choose(isReal, first, mean).v);
-  turned = m.set(turned, {q, q}, choose(isReal, second, mean).v);
-  Real under{&b, m.get(turned, {q, p})};
-  turned = m.set(turned, {q, p}, choose(isReal, a.of(0), under).v);
-  return {turned, m.rotateColumns(v, p, q, c, s, size)};
+  rotated = m.set(rotated, {p, p}, choose(isReal, first, mean).v);
+  rotated = m.set(rotated, {q, q}, choose(isReal, second, mean).v);
+  Real under{&b, m.get(rotated, {q, p})};
+  rotated = m.set(rotated, {q, p}, choose(isReal, a.of(0), under).v);
+  return {rotated, m.rotateColumns(v, p, q, c, s, size)};
 }
 
 /// One double step of Francis's on rows `low` to `high` of a real matrix.
@@ -472,9 +472,9 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
           // (T - t_kk) y = 0, from row k upwards.
           Value corner = m.get(t, {k, k});
           Value column = m.set(s[0], k, e.make(wide, unit, zero));
-          column =
-              m.range(m.index(0), k, column, [&](Value turn, ValueRange y) {
-                Value i = m.minus(m.minus(k, m.index(1)), turn);
+          column = m.range(
+              m.index(0), k, column, [&](Value iteration, ValueRange y) {
+                Value i = m.minus(m.minus(k, m.index(1)), iteration);
                 Value sum = m.range(
                     m.plus(i, 1), m.plus(k, 1), l.zero(wide),
                     [&](Value j, ValueRange so) {
@@ -511,11 +511,11 @@ static LogicalResult lowerEigenvectors(Lowerer &l, solver::EigenvectorsOp op) {
               });
           Real length = sqrt(Real{&b, made[1]}), tip = e.modulus(made[3]);
           Value isNull = equal(length, zero);
-          Value turn = e.scale(e.conjugate(made[3]),
-                               unit / (tip * choose(isNull, unit, length)));
+          Value phase = e.scale(e.conjugate(made[3]),
+                                unit / (tip * choose(isNull, unit, length)));
           Value matrix =
               m.range(m.index(0), size, made[0], [&](Value i, ValueRange u) {
-                Value x = e.multiply(m.get(u[0], {i, k}), turn);
+                Value x = e.multiply(m.get(u[0], {i, k}), phase);
                 Value isTip = m.cmp(CmpIPredicate::eq, i, made[4]);
                 // Rounding left the largest an imaginary part.
                 Value kept = e.select(isTip, e.make(wide, e.re(x), zero), x);

@@ -3,13 +3,13 @@
 // A transform of length n = r1 r2 ... is one stage a factor (T. G. Stockham,
 // "High-speed convolution and correlation", 1966). Before a stage the dim is
 // seen as (done, radix, rest); the stage contracts the radix with an r x r
-// matrix, turns by twiddle factors, and leaves (radix, done, rest): no bit
+// matrix, multiplies by twiddle factors, and leaves (radix, done, rest): no bit
 // reversal, unit strides. Real and imaginary parts are tensors of their own, so
 // that all of it is real arithmetic on long rows. Tables are constants,
 // computed in double.
 //
 // A stage reads and writes all that it is given. With a block size, stages are
-// given some lines at a time, side by side: what lies between stages stays in a
+// given some lines at a time, side by side: what is between stages stays in a
 // cache, and memory is read and written once a dim.
 //
 //===----------------------------------------------------------------------===//
@@ -171,10 +171,10 @@ Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest,
   AffineMap matrixMap = AffineMap::get(rank + 1, 0, {k, j}, ctx);
   AffineMap outMap = AffineMap::get(rank + 1, 0, outExprs, ctx);
   Value cosines = table({radix, radix}, [&](int64_t a, int64_t c) {
-    return cosTurn(a * c, radix);
+    return cosTwiddle(a * c, radix);
   });
   Value sines = table({radix, radix}, [&](int64_t a, int64_t c) {
-    return sign * sinTurn(a * c, radix);
+    return sign * sinTwiddle(a * c, radix);
   });
   SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
@@ -196,17 +196,18 @@ Parts FourierEmitter::stage(Parts x, int64_t dim, int64_t radix, int64_t rest,
   if (rest == 1)
     return {sums[0], sums[1]};
   int64_t n = radix * rest;
-  Value turnRe = table({radix, rest},
-                       [&](int64_t a, int64_t c) { return cosTurn(a * c, n); });
-  Value turnIm = table({radix, rest}, [&](int64_t a, int64_t c) {
-    return sign * sinTurn(a * c, n);
+  Value twiddleRe = table({radix, rest}, [&](int64_t a, int64_t c) {
+    return cosTwiddle(a * c, n);
+  });
+  Value twiddleIm = table({radix, rest}, [&](int64_t a, int64_t c) {
+    return sign * sinTwiddle(a * c, n);
   });
   AffineMap all = b.getMultiDimIdentityMap(rank);
-  AffineMap turnMap = AffineMap::get(
+  AffineMap twiddleMap = AffineMap::get(
       rank, 0, {getAffineDimExpr(dim, ctx), getAffineDimExpr(dim + 2, ctx)},
       ctx);
-  return pair({sums[0], sums[1], turnRe, turnIm}, out,
-              {all, all, turnMap, turnMap},
+  return pair({sums[0], sums[1], twiddleRe, twiddleIm}, out,
+              {all, all, twiddleMap, twiddleMap},
               [&](ValueRange args) -> SmallVector<Value> {
                 Value a = arith::MulFOp::create(b, args[0], args[2]);
                 Value c = arith::MulFOp::create(b, args[1], args[3]);
@@ -386,8 +387,8 @@ Value FourierEmitter::leaveLines(Value input, int64_t dim, int64_t n, Form to,
     return l.constant(cast<DenseElementsAttr>(all.getValue())
                           .reshape(RankedTensorType::get({n}, type)));
   };
-  Value cosines = numbers([&](int64_t i) { return cosTurn(i, n); }),
-        sines = numbers([&](int64_t i) { return -sinTurn(i, n); });
+  Value cosines = numbers([&](int64_t i) { return cosTwiddle(i, n); }),
+        sines = numbers([&](int64_t i) { return -sinTwiddle(i, n); });
   SmallVector<OpFoldResult> sizes = l.sizes(input);
   bool isComplex = isa<ComplexType>(getElementTypeOrSelf(input.getType()));
   sizes[dim] = b.getIndexAttr(isComplex ? n : n / 2 + 1);

@@ -62,8 +62,8 @@ private:
   Parts leave(Parts x, int64_t dim, int sign);
   Parts peel(Parts x, int64_t dim, int64_t radix, int sign);
   Parts convolve(Parts x, int64_t dim, int sign);
-  Parts turn(Parts x, int64_t dim,
-             llvm::function_ref<std::complex<double>(int64_t)> by);
+  Parts rotate(Parts x, int64_t dim,
+               llvm::function_ref<std::complex<double>(int64_t)> by);
   Parts extendHermitian(Parts x, int64_t dim, int64_t n);
   mlir::Value table(mlir::ArrayRef<int64_t> shape,
                     llvm::function_ref<double(int64_t, int64_t)> element);
@@ -108,13 +108,13 @@ private:
   }
 };
 
-// cos and sin of 2 pi turns / n, the angle reduced in integers first.
-inline double cosTurn(int64_t turns, int64_t n) {
-  return std::cos(2 * M_PI * static_cast<double>(turns % n) /
+// cos and sin of 2 pi k / n, the angle reduced in integers first.
+inline double cosTwiddle(int64_t k, int64_t n) {
+  return std::cos(2 * M_PI * static_cast<double>(k % n) /
                   static_cast<double>(n));
 }
-inline double sinTurn(int64_t turns, int64_t n) {
-  return std::sin(2 * M_PI * static_cast<double>(turns % n) /
+inline double sinTwiddle(int64_t k, int64_t n) {
+  return std::sin(2 * M_PI * static_cast<double>(k % n) /
                   static_cast<double>(n));
 }
 

@@ -35,7 +35,7 @@ Parts FourierEmitter::extendHermitian(Parts x, int64_t dim, int64_t n) {
 
 // With z = even + i odd elements, m = n / 2 of them, and Z its transform,
 //   X[k] = (Z[k] + conj Z[m - k]) / 2 - i w (Z[k] - conj Z[m - k]) / 2,
-// w the turn by -k / n, and Z[m] = Z[0].
+// w the twiddle factor of -k / n, and Z[m] = Z[0].
 Parts FourierEmitter::transformReal(Parts x, int64_t dim, int64_t n) {
   SmallVector<OpFoldResult> sizes = l.sizes(x.re);
   SmallVector<int64_t> shape = shapeOf(x.re);
@@ -61,18 +61,18 @@ Parts FourierEmitter::transformReal(Parts x, int64_t dim, int64_t n) {
     return put(take(part, dim, 1), line, dim, m);
   };
   Value re = closed(z.re), im = closed(z.im);
-  Value turnRe =
-      table({m + 1, 1}, [&](int64_t k, int64_t) { return -sinTurn(k, n) / 2; });
-  Value turnIm =
-      table({m + 1, 1}, [&](int64_t k, int64_t) { return -cosTurn(k, n) / 2; });
+  Value twiddleRe = table(
+      {m + 1, 1}, [&](int64_t k, int64_t) { return -sinTwiddle(k, n) / 2; });
+  Value twiddleIm = table(
+      {m + 1, 1}, [&](int64_t k, int64_t) { return -cosTwiddle(k, n) / 2; });
   AffineExpr k = b.getAffineDimExpr(dim);
   AffineMap same = b.getMultiDimIdentityMap(rank),
             back = alongMap(rank, dim, m - k),
-            turn = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
-                                  b.getContext());
+            twiddle = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
+                                     b.getContext());
   return pair(
-      {re, im, re, im, turnRe, turnIm}, sizes,
-      {same, same, back, back, turn, turn},
+      {re, im, re, im, twiddleRe, twiddleIm}, sizes,
+      {same, same, back, back, twiddle, twiddle},
       [&](ValueRange args) -> SmallVector<Value> {
         Value half = l.number(type, 0.5);
         Value sumRe = times(half, plus(args[0], args[2])),
@@ -85,7 +85,7 @@ Parts FourierEmitter::transformReal(Parts x, int64_t dim, int64_t n) {
 }
 
 // The other way: 2 Z[k] = (X[k] + conj X[m - k]) + i w (X[k] - conj X[m - k]),
-// w the turn by k / n. Imaginary parts of X[0] and X[m] do not count.
+// w the twiddle factor of k / n. Imaginary parts of X[0] and X[m] do not count.
 Parts FourierEmitter::transformToReal(Parts x, int64_t dim, int64_t n) {
   if (n % 2 != 0)
     return {transform(extendHermitian(x, dim, n), dim, 1).re, Value()};
@@ -94,19 +94,19 @@ Parts FourierEmitter::transformToReal(Parts x, int64_t dim, int64_t n) {
   int64_t m = n / 2, rank = shape.size();
   shape[dim] = m;
   sizes[dim] = b.getIndexAttr(m);
-  Value turnRe =
-      table({m, 1}, [&](int64_t k, int64_t) { return -sinTurn(k, n); });
-  Value turnIm =
-      table({m, 1}, [&](int64_t k, int64_t) { return cosTurn(k, n); });
+  Value twiddleRe =
+      table({m, 1}, [&](int64_t k, int64_t) { return -sinTwiddle(k, n); });
+  Value twiddleIm =
+      table({m, 1}, [&](int64_t k, int64_t) { return cosTwiddle(k, n); });
   AffineExpr k = b.getAffineDimExpr(dim);
   AffineMap same = b.getMultiDimIdentityMap(rank),
             back = alongMap(rank, dim, m - 1 - k),
-            turn = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
-                                  b.getContext());
+            twiddle = AffineMap::get(rank, 0, {k, b.getAffineConstantExpr(0)},
+                                     b.getContext());
   Parts z = pair(
       {take(x.re, dim, m), take(x.im, dim, m), take(x.re, dim, m, 1),
-       take(x.im, dim, m, 1), turnRe, turnIm},
-      sizes, {same, same, back, back, turn, turn},
+       take(x.im, dim, m, 1), twiddleRe, twiddleIm},
+      sizes, {same, same, back, back, twiddle, twiddle},
       [&](ValueRange args) -> SmallVector<Value> {
         Value first =
             arith::CmpIOp::create(b, arith::CmpIPredicate::eq,

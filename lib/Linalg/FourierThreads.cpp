@@ -47,7 +47,7 @@ Parts FourierEmitter::transformByThreads(Parts x, int64_t dim, int sign) {
   return peel(x, dim, radix, sign);
 }
 
-// Parts change places where turns are the other way round: i conj(x) = swap(x).
+// Parts change places for the opposite rotation: i conj(x) = swap(x).
 Parts FourierEmitter::leave(Parts x, int64_t dim, int sign) {
   int64_t n = shapeOf(x.re)[dim];
   auto numbers = [&](llvm::function_ref<double(int64_t)> element) {
@@ -57,8 +57,8 @@ Parts FourierEmitter::leave(Parts x, int64_t dim, int sign) {
     return l.constant(cast<DenseElementsAttr>(all.getValue())
                           .reshape(RankedTensorType::get({n}, type)));
   };
-  Value cosines = numbers([&](int64_t i) { return cosTurn(i, n); }),
-        sines = numbers([&](int64_t i) { return -sinTurn(i, n); });
+  Value cosines = numbers([&](int64_t i) { return cosTwiddle(i, n); }),
+        sines = numbers([&](int64_t i) { return -sinTwiddle(i, n); });
   if (sign > 0)
     std::swap(x.re, x.im);
   SmallVector<Value> outs = emptyOf(Form::Parts, l.sizes(x.re));
@@ -72,7 +72,8 @@ Parts FourierEmitter::leave(Parts x, int64_t dim, int sign) {
   return result;
 }
 
-// One stage; what is left are `radix` lines, whose elements then take turns.
+// One stage; what is left are `radix` lines, whose elements are then
+// interleaved.
 Parts FourierEmitter::peel(Parts x, int64_t dim, int64_t radix, int sign) {
   SmallVector<int64_t> whole = shapeOf(x.re), split(whole), lines(whole);
   SmallVector<OpFoldResult> wholeSizes = l.sizes(x.re), splitSizes(wholeSizes),
@@ -94,10 +95,10 @@ Parts FourierEmitter::peel(Parts x, int64_t dim, int64_t radix, int sign) {
   for (int64_t i = 0; i <= rank; ++i)
     exprs.push_back(b.getAffineDimExpr(i));
   std::swap(exprs[dim], exprs[dim + 1]);
-  AffineMap turned = AffineMap::get(rank + 1, 0, exprs, b.getContext());
+  AffineMap swapped = AffineMap::get(rank + 1, 0, exprs, b.getContext());
   std::swap(lines[dim], lines[dim + 1]);
   std::swap(linesSizes[dim], linesSizes[dim + 1]);
-  x = pair({x.re, x.im}, linesSizes, {turned, turned},
+  x = pair({x.re, x.im}, linesSizes, {swapped, swapped},
            [&](ValueRange args) -> SmallVector<Value> {
              return {args[0], args[1]};
            });
@@ -105,7 +106,7 @@ Parts FourierEmitter::peel(Parts x, int64_t dim, int64_t radix, int sign) {
 }
 
 // Each element times a number of its own.
-Parts FourierEmitter::turn(
+Parts FourierEmitter::rotate(
     Parts x, int64_t dim,
     llvm::function_ref<std::complex<double>(int64_t)> by) {
   SmallVector<OpFoldResult> sizes = l.sizes(x.re);
@@ -134,10 +135,10 @@ static void transformInPlace(std::vector<std::complex<double>> &x) {
   transformInPlace(even);
   transformInPlace(odd);
   for (size_t k = 0; k < n / 2; ++k) {
-    std::complex<double> turned =
-        odd[k] * std::complex<double>(cosTurn(k, n), -sinTurn(k, n));
-    x[k] = even[k] + turned;
-    x[k + n / 2] = even[k] - turned;
+    std::complex<double> rotated =
+        odd[k] * std::complex<double>(cosTwiddle(k, n), -sinTwiddle(k, n));
+    x[k] = even[k] + rotated;
+    x[k + n / 2] = even[k] - rotated;
   }
 }
 
@@ -148,24 +149,24 @@ Parts FourierEmitter::convolve(Parts x, int64_t dim, int sign) {
   int64_t m = llvm::PowerOf2Ceil(2 * n - 1);
   // The angle is reduced in integers: j^2 modulo 2n.
   auto chirp = [&](int64_t j) {
-    int64_t turns =
+    int64_t k =
         static_cast<int64_t>(static_cast<unsigned __int128>(j) * j % (2 * n));
-    return std::complex<double>(cosTurn(turns, 2 * n),
-                                sign * sinTurn(turns, 2 * n));
+    return std::complex<double>(cosTwiddle(k, 2 * n),
+                                sign * sinTwiddle(k, 2 * n));
   };
   std::vector<std::complex<double>> filter(m);
   for (int64_t j = 0; j < n; ++j)
     filter[j] = filter[(m - j) % m] =
         std::conj(chirp(j)) / static_cast<double>(m);
   transformInPlace(filter);
-  x = turn(x, dim, chirp);
+  x = rotate(x, dim, chirp);
   SmallVector<OpFoldResult> sizes = l.sizes(x.re);
   sizes[dim] = b.getIndexAttr(m);
   auto padded = [&](Value part) {
     return put(part, l.filled(sizes, l.zero(type)), dim, 0);
   };
   Parts longer = transform({padded(x.re), padded(x.im)}, dim, -1);
-  longer = turn(longer, dim, [&](int64_t k) { return filter[k]; });
+  longer = rotate(longer, dim, [&](int64_t k) { return filter[k]; });
   longer = transform(longer, dim, 1);
-  return turn({take(longer.re, dim, n), take(longer.im, dim, n)}, dim, chirp);
+  return rotate({take(longer.re, dim, n), take(longer.im, dim, n)}, dim, chirp);
 }

@@ -60,8 +60,8 @@ MatrixLoops::Values MatrixLoops::repeat(int64_t limit, ValueRange carried,
   Block *after = b.createBlock(&loop.getAfter(), {}, types, locs);
   Values next =
       body(after->getArgument(1), after->getArguments().drop_front(2));
-  Value turn = plus(after->getArgument(1), 1);
-  next.insert(next.begin() + 1, turn);
+  Value number = plus(after->getArgument(1), 1);
+  next.insert(next.begin() + 1, number);
   scf::YieldOp::create(b, next);
   return llvm::to_vector_of<Value>(loop.getResults().drop_front(2));
 }
@@ -134,7 +134,7 @@ std::pair<Value, Value> MatrixLoops::reflect(Value matrix, Value pivot,
   return {set(packed, {pivot, column}, left), tau};
 }
 
-// Row by row, in which elements lie side by side: the sums of all columns
+// Row by row, in which elements are side by side: the sums of all columns
 // first.
 Value MatrixLoops::applyLeft(Value matrix, Value pivot, Value column,
                              Value factor, Value rows, Value from, Value to,

@@ -123,7 +123,7 @@ struct MatrixLoops {
                Body body);
   /// While the body gives true first, `limit` times at most.
   Values repeat(int64_t limit, mlir::ValueRange carried, Body body);
-  /// Every matrix of the batch; `body` stands in `batch`.
+  /// Every matrix of the batch; `body` is in `batch`.
   Values overBatch(llvm::ArrayRef<mlir::OpFoldResult> sizes,
                    mlir::ValueRange carried,
                    llvm::function_ref<Values(mlir::ValueRange)> body);

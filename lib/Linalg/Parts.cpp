@@ -305,7 +305,7 @@ static LogicalResult lowerReverse(Lowerer &l, stablehlo::ReverseOp op) {
 // Slices at positions that are values
 //===----------------------------------------------------------------------===//
 
-// Start positions clamped so that the box of `sizes` lies inside `tensor`.
+// Start positions clamped so that the box of `sizes` is inside `tensor`.
 static SmallVector<OpFoldResult> clampedStarts(Lowerer &l, ValueRange starts,
                                                Value tensor,
                                                ArrayRef<OpFoldResult> sizes) {

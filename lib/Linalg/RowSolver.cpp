@@ -104,7 +104,7 @@ Value RowSolver::subtractProducts(Value x, Value factors, bool conjugate,
   return l.generic({factors, rows}, x, maps, iterators, body).front();
 }
 
-Value RowSolver::lessProduct(Value x, Value factors, bool turned,
+Value RowSolver::lessProduct(Value x, Value factors, bool isTransposed,
                              bool conjugate, Value rows) {
   // Before the first block no row is known.
   if (cast<RankedTensorType>(rows.getType()).getDimSize(0) == 0)
@@ -116,7 +116,7 @@ Value RowSolver::lessProduct(Value x, Value factors, bool turned,
   };
   return subtractProducts(
       x, factors, conjugate, rows,
-      {turned ? map(k, i) : map(i, k), map(k, j), map(i, j)});
+      {isTransposed ? map(k, i) : map(i, k), map(k, j), map(i, j)});
 }
 
 Value RowSolver::lessRows(Value x, Value factors, bool conjugate, Value rows) {
@@ -133,14 +133,15 @@ Value RowSolver::withElement(Value x, OpFoldResult row, Span known,
                              bool conjugate, Value pivot) {
   OpFoldResult zero = b.getIndexAttr(0);
   Value start = number(x, row, zero);
-  Value sum = l.loops(known.size, start, [&](ValueRange turn, ValueRange sums) {
-    OpFoldResult k =
-        l.affine(b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1),
-                 {known.from, turn[0]});
-    Value of = conjugate ? e.conjugate(factor(k)) : factor(k);
-    Value product = multiply(of, number(x, k, zero));
-    return SmallVector<Value>{e.subtract(sums[0], product)};
-  })[0];
+  Value sum =
+      l.loops(known.size, start, [&](ValueRange iteration, ValueRange sums) {
+        OpFoldResult k =
+            l.affine(b.getAffineSymbolExpr(0) + b.getAffineSymbolExpr(1),
+                     {known.from, iteration[0]});
+        Value of = conjugate ? e.conjugate(factor(k)) : factor(k);
+        Value product = multiply(of, number(x, k, zero));
+        return SmallVector<Value>{e.subtract(sums[0], product)};
+      })[0];
   if (pivot)
     sum = e.divide(sum, pivot);
   return tensor::InsertOp::create(b, sum, x,

@@ -54,8 +54,9 @@ public:
   mlir::Value insert(mlir::Value update, mlir::Value tensor, Span rows,
                      Span columns);
 
-  /// x - factors rows, of matrices; `turned`: with the factors' transpose.
-  mlir::Value lessProduct(mlir::Value x, mlir::Value factors, bool turned,
+  /// x - factors rows, of matrices; `isTransposed`: with the factors'
+  /// transpose.
+  mlir::Value lessProduct(mlir::Value x, mlir::Value factors, bool isTransposed,
                           bool conjugate, mlir::Value rows);
   /// The same of one row: a vector of factors.
   mlir::Value lessRows(mlir::Value x, mlir::Value factors, bool conjugate,

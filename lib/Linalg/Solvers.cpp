@@ -127,11 +127,11 @@ static void solveByElements(Lowerer &l, stablehlo::TriangularSolveOp op) {
         auto [row, column] = position(i);
         Value sum = l.loops(
             OpFoldResult(step), elementAt(l, rhs, batch, row, column, false),
-            [&](ValueRange turn, ValueRange sums) {
-              Value k = turn[0];
+            [&](ValueRange iteration, ValueRange sums) {
+              Value k = iteration[0];
               if (!forward) {
                 Value next = arith::AddIOp::create(b, i, one);
-                k = arith::AddIOp::create(b, next, turn[0]);
+                k = arith::AddIOp::create(b, next, iteration[0]);
               }
               auto [knownRow, knownColumn] = position(k);
               Value x =
@@ -153,14 +153,14 @@ static void solveByElements(Lowerer &l, stablehlo::TriangularSolveOp op) {
 
 /// The last two dims exchanged if asked, and each element conjugated; with
 /// `upper`, of what stands on and above the diagonal, and zeros below it.
-static Value turn(Lowerer &l, Value tensor, bool turned, bool conjugate,
-                  bool upper = false) {
+static Value transpose(Lowerer &l, Value tensor, bool isTransposed,
+                       bool conjugate, bool upper = false) {
   ImplicitLocOpBuilder &b = l.b;
   SmallVector<OpFoldResult> sizes = l.sizes(tensor);
   unsigned rank = sizes.size();
   auto at = llvm::map_to_vector(
       llvm::seq(rank), [&](unsigned i) { return b.getAffineDimExpr(i); });
-  if (turned) {
+  if (isTransposed) {
     std::swap(sizes[rank - 2], sizes[rank - 1]);
     std::swap(at[rank - 2], at[rank - 1]);
   }
@@ -172,8 +172,8 @@ static Value turn(Lowerer &l, Value tensor, bool turned, bool conjugate,
     Value x = conjugate ? Elements{b}.conjugate(args[0]) : args[0];
     if (!upper)
       return {x};
-    Value row = linalg::IndexOp::create(b, rank - (turned ? 1 : 2)),
-          column = linalg::IndexOp::create(b, rank - (turned ? 2 : 1));
+    Value row = linalg::IndexOp::create(b, rank - (isTransposed ? 1 : 2)),
+          column = linalg::IndexOp::create(b, rank - (isTransposed ? 2 : 1));
     Value is = arith::CmpIOp::create(b, arith::CmpIPredicate::ule, row, column);
     return {arith::SelectOp::create(b, is, x, zero)};
   };
@@ -198,11 +198,12 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
     return success();
   }
   bool lower = op.getLower();
-  Value given = lower ? turn(l, a, /*turned=*/true, /*conjugate=*/true) : a;
+  Value given =
+      lower ? transpose(l, a, /*isTransposed=*/true, /*conjugate=*/true) : a;
   SmallVector<OpFoldResult> sizes = l.sizes(given);
   OpFoldResult n = sizes.back();
   RowSolver s(l, type, /*forward=*/true);
-  // All of a row, whose elements before the pivot are of no use: so many at a
+  // All of a row, whose elements before the pivot are of no use: this many at a
   // time that vectors are whole.
   auto row = [&](OpFoldResult i, Span known, Value block, Span columns) {
     Value x = s.lessRows(copyOf(l, s.row(block, i, columns)),
@@ -216,7 +217,7 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   auto block = [&](Span rows, Span known, Value now) {
     Span rest{rows.from, s.difference(n, rows.from)};
     Value x = copyOf(l, s.part(given, rows, rest));
-    x = s.lessProduct(x, s.part(now, known, rows), /*turned=*/true,
+    x = s.lessProduct(x, s.part(now, known, rows), /*isTransposed=*/true,
                       /*conjugate=*/true, s.part(now, known, rest));
     x = s.overRows(rows.size, x, [&](OpFoldResult i, Span known, Value x) {
       return row(i, known, x, {b.getIndexAttr(0), rest.size});
@@ -226,7 +227,7 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   Value factor =
       s.overBatch(ArrayRef(sizes).drop_back(2), l.empty(sizes, type),
                   [&](Value now) { return s.overBlocks(n, now, block); });
-  l.set(op, turn(l, factor, lower, /*conjugate=*/lower, /*upper=*/true));
+  l.set(op, transpose(l, factor, lower, /*conjugate=*/lower, /*upper=*/true));
   return success();
 }
 
@@ -245,19 +246,19 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
   bool transposed = op.getTransposeA() != stablehlo::Transpose::NO_TRANSPOSE;
   bool adjoint = op.getTransposeA() == stablehlo::Transpose::ADJOINT;
   // Whether the factor of row k in row i is A[k, i], and not A[i, k].
-  bool turned = transposed == left;
+  bool isTransposed = transposed == left;
   if (!left)
-    rhs = turn(l, rhs, /*turned=*/true, /*conjugate=*/false);
+    rhs = transpose(l, rhs, /*isTransposed=*/true, /*conjugate=*/false);
   SmallVector<OpFoldResult> sizes = l.sizes(rhs);
   OpFoldResult n = sizes[sizes.size() - 2];
   Span all{l.b.getIndexAttr(0), sizes.back()};
-  RowSolver s(l, type, /*forward=*/op.getLower() != turned);
+  RowSolver s(l, type, /*forward=*/op.getLower() != isTransposed);
   auto factors = [&](Span rows, Span known) {
-    return turned ? s.part(a, known, rows) : s.part(a, rows, known);
+    return isTransposed ? s.part(a, known, rows) : s.part(a, rows, known);
   };
   auto block = [&](Span rows, Span known, Value now) {
     Value x = copyOf(l, s.part(rhs, rows, all));
-    x = s.lessProduct(x, factors(rows, known), turned, adjoint,
+    x = s.lessProduct(x, factors(rows, known), isTransposed, adjoint,
                       s.part(now, known, all));
     Value diagonal = s.part(a, rows, rows);
     x = s.overRows(rows.size, x, [&](OpFoldResult i, Span known, Value x) {
@@ -270,12 +271,13 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
       // A row of one element is none of a vector.
       if (isConstantIntValue(all.size, 1)) {
         auto factor = [&](OpFoldResult k) {
-          return turned ? s.number(diagonal, k, i) : s.number(diagonal, i, k);
+          return isTransposed ? s.number(diagonal, k, i)
+                              : s.number(diagonal, i, k);
         };
         return s.withElement(x, i, known, factor, adjoint, pivot());
       }
-      Value of =
-          turned ? s.column(diagonal, known, i) : s.row(diagonal, i, known);
+      Value of = isTransposed ? s.column(diagonal, known, i)
+                              : s.row(diagonal, i, known);
       Value found = s.lessRows(copyOf(l, s.row(x, i, all)), of, adjoint,
                                s.part(x, known, all));
       if (Value by = pivot())
@@ -286,7 +288,8 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
   };
   Value x = s.overBatch(ArrayRef(sizes).drop_back(2), l.empty(sizes, type),
                         [&](Value now) { return s.overBlocks(n, now, block); });
-  l.set(op, left ? x : turn(l, x, /*turned=*/true, /*conjugate=*/false));
+  l.set(op,
+        left ? x : transpose(l, x, /*isTransposed=*/true, /*conjugate=*/false));
   return success();
 }
 

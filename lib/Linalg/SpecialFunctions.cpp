@@ -211,9 +211,9 @@ static Num digammaFull(Num x) {
   Pair far = logFull(argument) - scale(inverse, 0.5) -
              square * fullPolynomial(square, kDigammaFar, kDigammaFarTail);
   Num part = choose(near, 0.25, x - floor(x + 0.5));
-  Angle turn = angleFull(
+  Angle angle = angleFull(
       constant(x, 0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53) * part);
-  Pair cotangent = turn.cosine / choose(part == 0.0, one, turn.sine);
+  Pair cotangent = angle.cosine / choose(part == 0.0, one, angle.sine);
   cotangent =
       cotangent * constant(x, 0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53);
   Num distant = sumOf(choose(left, far - cotangent, far));

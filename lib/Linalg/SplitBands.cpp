@@ -2,7 +2,7 @@
 //
 // To resize an image, JAX multiplies it with weights that it computes from
 // positions: of 128 numbers in a column two are not zero. Here such weights are
-// computed once, when the program is compiled. Where what is not zero lies in a
+// computed once, when the program is compiled. Where what is not zero is in a
 // band, the product is made by blocks of columns, each with the rows of its
 // part of the band alone.
 //

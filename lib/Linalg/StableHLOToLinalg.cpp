@@ -393,7 +393,7 @@ Value Lowerer::insert(Value update, Value tensor,
                  .getResult(0);
   }
   auto type = cast<RankedTensorType>(update.getType());
-  // Nothing to insert; and no offset lies within a dim of no elements.
+  // Nothing to insert; and no offset is within a dim of no elements.
   if (llvm::is_contained(type.getShape(), 0))
     return tensor;
   if (lacksOthers(sizes, type)) {
@@ -447,7 +447,7 @@ static SmallVector<int64_t> identityDims(int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-// Operand dim i stands at result dim dims[i]; of size one and stretched: -1.
+// Operand dim i is at result dim dims[i]; of size one and stretched: -1.
 static SmallVector<int64_t> broadcastDims(RankedTensorType operand,
                                           RankedTensorType result,
                                           ArrayRef<int64_t> dims,
@@ -654,7 +654,7 @@ SmallVector<Value> Lowerer::loops(ArrayRef<OpFoldResult> sizes,
 // Elementwise ops
 //===----------------------------------------------------------------------===//
 
-// One generic: broadcasts and transposes of operands stand in its maps, splat
+// One generic: broadcasts and transposes of operands are in its maps, splat
 // operands in its body.
 LogicalResult Lowerer::lowerElementwise(Operation *op,
                                         const ScalarLowering &lower) {

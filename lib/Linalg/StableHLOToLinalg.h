@@ -1,6 +1,6 @@
 //===- StableHLOToLinalg.h - What a StableHLO op means ----------*- C++ -*-===//
 //
-// One walk over a function: each op is handed to the lowering of its kind,
+// One walk over a function: each op is passed to the lowering of its kind,
 // which emits linalg, tensor, arith, math and scf in place of it. Rank-0
 // tensors become plain values, so the region of a reduce or a sort is lowered
 // by the same code as the function around it. Values keep their StableHLO type

@@ -124,14 +124,14 @@ Value SelectAndScatter::inOrder() {
         Value old = tensor::ExtractOp::create(b, carried[0], place);
         Value update = tensor::ExtractOp::create(b, source, at);
         Value sum = combine(old, update);
-        // A window that lies in the padding as a whole changes nothing.
+        // A window that is in the padding as a whole changes nothing.
         Value next = arith::SelectOp::create(b, chosen[0], sum, old);
         return {
             tensor::InsertOp::create(b, next, carried[0], place).getResult()};
       })[0];
 }
 
-// An element p lies in the windows s with s stride - low <= p < s stride - low
+// An element p is in the windows s with s stride - low <= p < s stride - low
 // + extent: at most ceil(extent / stride) of them in each dim, and the last one
 // is floor((p + low) / stride).
 Value SelectAndScatter::inParallel() {

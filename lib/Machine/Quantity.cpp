@@ -19,7 +19,7 @@ static constexpr Prefix kBinary[] = {
 static constexpr Prefix kSmall[] = {
     {"", 1}, {"m", 1e-3}, {"u", 1e-6}, {"n", 1e-9}};
 
-/// What stands behind the prefix.
+/// What is behind the prefix.
 static std::string_view symbolOf(Unit unit) {
   switch (unit) {
   case Unit::Bytes:

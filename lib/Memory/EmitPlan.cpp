@@ -53,7 +53,7 @@ private:
         reused; ///< row input to the row result in its place
   };
   /// The values of one iteration.
-  struct Turn {
+  struct Iteration {
     SmallVector<Value> carriedRows, sums;
   };
 
@@ -75,7 +75,8 @@ private:
 
   void emitOp(int64_t op);
   LogicalResult emitLoop(const PlanGroup &group, size_t place);
-  LogicalResult emitTurn(Loop &loop, Turn &turn, Value first, int64_t count);
+  LogicalResult emitIteration(Loop &loop, Iteration &iteration, Value first,
+                              int64_t count);
   Value scalar(int64_t number);
   SmallVector<Value> starts(Value value, int64_t dim, Value first);
   Value zeros(Type type, Location loc);
@@ -157,9 +158,9 @@ void Emitter::emitOp(int64_t number) {
     Value base = irOf(use.value), value = now(use.value);
     mapping.map(base, value);
     int64_t producer = program.values[use.value].producer;
-    if (op.turn > 1 && isa<RankedTensorType>(value.getType()) &&
+    if (op.repetition > 1 && isa<RankedTensorType>(value.getType()) &&
         bytesOf(value) > 64 &&
-        (producer < 0 || program.ops[producer].turn != op.turn) &&
+        (producer < 0 || program.ops[producer].repetition != op.repetition) &&
         !llvm::is_contained(bases, base)) {
       held.push_back(value);
       bases.push_back(base);
@@ -179,14 +180,14 @@ void Emitter::emitOp(int64_t number) {
     current[value] = result;
 }
 
-LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
-                                int64_t count) {
+LogicalResult Emitter::emitIteration(Loop &loop, Iteration &iteration,
+                                     Value first, int64_t count) {
   llvm::DenseMap<int64_t, Value> blocks;
   for (int64_t input : loop.rowInputs) {
     auto reused = loop.reused.find(input);
     Value whole = reused == loop.reused.end()
                       ? now(input)
-                      : turn.carriedRows[reused->second];
+                      : iteration.carriedRows[reused->second];
     int64_t dim = rowDimOf(input);
     auto type = cast<RankedTensorType>(whole.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -215,7 +216,8 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
     }
     if (form.accumulator >= 0)
       operands[form.accumulator] =
-          turn.sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
+          iteration
+              .sums[llvm::find(loop.sums, op.results[0]) - loop.sums.begin()];
     FailureOr<SmallVector<Value>> results =
         buildOnRows(builder, source, form, operands, count, offset);
     if (failed(results) || isPlanted("rows-of-an-op-that-has-none"))
@@ -226,7 +228,8 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
         blocks[value] = (*results)[i];
         continue;
       }
-      Value &sum = turn.sums[llvm::find(loop.sums, value) - loop.sums.begin()];
+      Value &sum =
+          iteration.sums[llvm::find(loop.sums, value) - loop.sums.begin()];
       sum = form.accumulator >= 0
                 ? (*results)[i]
                 : stablehlo::AddOp::create(builder, source->getLoc(),
@@ -235,7 +238,7 @@ LogicalResult Emitter::emitTurn(Loop &loop, Turn &turn, Value first,
     }
   }
   for (auto [i, value] : llvm::enumerate(loop.rowResults)) {
-    Value &whole = turn.carriedRows[i];
+    Value &whole = iteration.carriedRows[i];
     whole = stablehlo::DynamicUpdateSliceOp::create(
         builder, whole.getLoc(), whole.getType(), whole, blocks[value],
         starts(whole, rowDimOf(value), first));
@@ -319,29 +322,29 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
   }
 
   loc = planned.ops[program.ops[group.ops.front()].source]->getLoc();
-  int64_t turns = loop.size / count, rest = loop.size % count;
-  Turn turn;
+  int64_t tripCount = loop.size / count, rest = loop.size % count;
+  Iteration iteration;
   for (auto [i, value] : llvm::enumerate(loop.rowResults)) {
     auto type = cast<RankedTensorType>(irOf(value).getType());
-    turn.carriedRows.push_back(tensor::EmptyOp::create(
+    iteration.carriedRows.push_back(tensor::EmptyOp::create(
         builder, irOf(value).getLoc(), type.getShape(), type.getElementType()));
   }
   for (auto [input, result] : loop.reused) {
-    turn.carriedRows[result].getDefiningOp()->erase();
-    turn.carriedRows[result] = now(input);
+    iteration.carriedRows[result].getDefiningOp()->erase();
+    iteration.carriedRows[result] = now(input);
   }
   for (int64_t value : loop.sums) {
     int64_t number = program.values[value].producer;
     const RowForm &form = formOf(number);
-    turn.sums.push_back(
+    iteration.sums.push_back(
         form.accumulator >= 0
             ? now(program.ops[number].operands[form.accumulator].value)
             : zeros(irOf(value).getType(), irOf(value).getLoc()));
   }
 
   SmallVector<Value> carried{scalar(0)};
-  llvm::append_range(carried, turn.carriedRows);
-  llvm::append_range(carried, turn.sums);
+  llvm::append_range(carried, iteration.carriedRows);
+  llvm::append_range(carried, iteration.sums);
   SmallVector<Type> types =
       llvm::map_to_vector(carried, [](Value value) { return value.getType(); });
   SmallVector<Location> locs(carried.size(), loc);
@@ -349,22 +352,23 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *condition = builder.createBlock(&repeat.getCond(), {}, types, locs);
-    Value bound = scalar(turns);
+    Value bound = scalar(tripCount);
     Value goesOn = stablehlo::CompareOp::create(
         builder, loc, condition->getArgument(0), bound,
         stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
     stablehlo::ReturnOp::create(builder, loc, goesOn);
     Block *body = builder.createBlock(&repeat.getBody(), {}, types, locs);
     ValueRange arguments = body->getArguments();
-    Turn inside;
+    Iteration inside;
     inside.carriedRows.assign(arguments.begin() + 1,
-                              arguments.begin() + 1 + turn.carriedRows.size());
-    inside.sums.assign(arguments.begin() + 1 + turn.carriedRows.size(),
+                              arguments.begin() + 1 +
+                                  iteration.carriedRows.size());
+    inside.sums.assign(arguments.begin() + 1 + iteration.carriedRows.size(),
                        arguments.end());
     Value size = scalar(count);
     Value first =
         stablehlo::MulOp::create(builder, loc, types[0], arguments[0], size);
-    if (failed(emitTurn(loop, inside, first, count)))
+    if (failed(emitIteration(loop, inside, first, count)))
       return failure();
     Value one = scalar(1);
     SmallVector<Value> next{
@@ -373,21 +377,23 @@ LogicalResult Emitter::emitLoop(const PlanGroup &group, size_t place) {
     llvm::append_range(next, inside.sums);
     stablehlo::ReturnOp::create(builder, loc, next);
   }
-  contract::Blocks::set(repeat, builder.getDenseI64ArrayAttr(
-                                    {turns + (rest != 0), count, loop.size}));
+  contract::Blocks::set(repeat,
+                        builder.getDenseI64ArrayAttr(
+                            {tripCount + (rest != 0), count, loop.size}));
   ValueRange results = repeat->getResults().drop_front();
-  turn.carriedRows.assign(results.begin(),
-                          results.begin() + turn.carriedRows.size());
-  turn.sums.assign(results.begin() + turn.carriedRows.size(), results.end());
+  iteration.carriedRows.assign(results.begin(),
+                               results.begin() + iteration.carriedRows.size());
+  iteration.sums.assign(results.begin() + iteration.carriedRows.size(),
+                        results.end());
   if (rest != 0) {
-    Value first = scalar(turns * count);
-    if (failed(emitTurn(loop, turn, first, rest)))
+    Value first = scalar(tripCount * count);
+    if (failed(emitIteration(loop, iteration, first, rest)))
       return failure();
   }
   for (auto [value, result] :
-       llvm::zip_equal(loop.rowResults, turn.carriedRows))
+       llvm::zip_equal(loop.rowResults, iteration.carriedRows))
     current[value] = result;
-  for (auto [value, result] : llvm::zip_equal(loop.sums, turn.sums))
+  for (auto [value, result] : llvm::zip_equal(loop.sums, iteration.sums))
     current[value] = result;
   return success();
 }

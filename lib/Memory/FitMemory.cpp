@@ -77,7 +77,7 @@ int64_t Reader::bytesOf(Value value) const {
              : bytes;
 }
 
-/// True if the result never lies in memory: its only reader computes it on the
+/// True if the result never is in memory: its only reader computes it on the
 /// way.
 bool Reader::isFused(Operation *op) const {
   if (op->getNumResults() != 1 || !op->getResult(0).hasOneUse() ||

@@ -49,20 +49,20 @@ void Program::formGroups() {
   std::vector<std::vector<int64_t>> before; // groups that a group needs
   llvm::DenseMap<int64_t, int64_t> latest;  // by space
   std::vector<int64_t> seen, work;
-  int64_t turn = 0;
+  int64_t search = 0;
 
   // Whether something in `work` needs `group`.
   auto leadsTo = [&](int64_t group) {
-    ++turn;
+    ++search;
     seen.resize(groups.size(), 0);
     while (!work.empty()) {
       int64_t next = work.back();
       work.pop_back();
       if (next == group)
         return true;
-      if (seen[next] == turn)
+      if (seen[next] == search)
         continue;
-      seen[next] = turn;
+      seen[next] = search;
       llvm::append_range(work, before[next]);
     }
     return false;
@@ -362,12 +362,12 @@ bool Program::isOrdered() const {
   std::vector<int64_t> madeBy(values.size(), -1); // group
   for (int64_t number : order)
     for (int64_t op : groups[number].ops) {
-      bool isTurn = groups[number].isLoop && groups[number].ops.size() > 1;
+      bool isBlocked = groups[number].isLoop && groups[number].ops.size() > 1;
       for (const PlanUse &use : ops[op].operands) {
         if (values[use.value].producer < 0)
           continue;
         if (madeBy[use.value] < 0 ||
-            (madeBy[use.value] == number && isTurn &&
+            (madeBy[use.value] == number && isBlocked &&
              !(use.byRows && values[use.value].hasRows)))
           return false;
       }

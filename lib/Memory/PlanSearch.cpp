@@ -114,7 +114,7 @@ bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak,
         (held < 0 || needed.bytes == 0 ||
          removal.cost - cost <= price * double(needed.bytes)))
       return true;
-    // Ways meet again and again: it is looked into once.
+    // Paths share nodes: each is looked into once.
     removal.dear.insert(keyOf(again));
     removal.freed = freed;
     removal.cost = cost;
@@ -137,7 +137,7 @@ bool Planner::require(int64_t value, bool byRows, Request where, int64_t peak,
 bool Planner::request(Request what, int64_t peak, Removal &removal) const {
   const PlanOp &op = program.ops[what.op];
   removal.cost += op.cost;
-  // Many ops for one value are not worth it, and ways meet again and again.
+  // Many ops for one value are not worth it, and paths share nodes.
   if (removal.requests.size() > 1000 || removal.refused.contains(keyOf(what)))
     return false;
   for (const PlanUse &use : op.operands)
@@ -233,7 +233,7 @@ int64_t Planner::copyOp(int64_t number, int64_t group, int64_t place,
     results.push_back(number);
   }
   copy.results = results;
-  copy.turn = turn;
+  copy.repetition = repetition;
   return program.addOp(std::move(copy));
 }
 
@@ -250,7 +250,7 @@ void Planner::carryOut(const Removal &removal) {
     int64_t place = placeOf[target];
     // Made before the group first, since what is made inside may read it.
     std::vector<int64_t> early, inside;
-    ++turn;
+    ++repetition;
     for (bool isBefore : {true, false})
       for (const Request &request : removal.requests) {
         if (request.group != target || request.isBefore != isBefore)
@@ -367,14 +367,14 @@ bool Planner::carryOutIfLess(const Removal &removal) {
     spare = program;
   }
   Summary before = result;
-  int64_t turnBefore = turn;
+  int64_t repetitionBefore = repetition;
   carryOut(removal);
   refresh();
   if (!isCareful)
     return true;
   formLoops();
   bytes = bytesByPlace();
-  // What is new counts as far as it is more than what it stands before.
+  // What is new counts as far as it is more than what it is before.
   double change = 0, next = 0;
   for (int64_t place = program.order.size() - 1; place >= 0; --place) {
     int64_t group = program.order[place];
@@ -388,7 +388,7 @@ bool Planner::carryOutIfLess(const Removal &removal) {
     return true;
   program = spare;
   result = before;
-  turn = turnBefore;
+  repetition = repetitionBefore;
   refresh();
   return false;
 }
@@ -489,7 +489,7 @@ std::vector<int64_t> Planner::findChain(const Program &before) {
 
 bool Planner::fitOnce() {
   refresh();
-  turn = 1; // of what is free
+  repetition = 1; // of what is free
   price = 1;
   result = {};
   for (const PlanOp &op : program.ops)

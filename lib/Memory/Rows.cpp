@@ -1,4 +1,4 @@
-//===- Rows.cpp - What can be split by rows -------------------------===//
+//===- Rows.cpp - What can be split by rows -------------------------------===//
 #include "Rows.h"
 #include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/StableHLO/IR/Reducers.h"
@@ -328,7 +328,7 @@ private:
 
 } // namespace
 
-/// `dims` where every rank brings `count` positions along dim `dim`.
+/// `dims` where every rank has `count` positions along dim `dim`.
 static ArrayAttr withPositions(ArrayAttr dims, int64_t dim, int64_t count) {
   SmallVector<Attribute> attrs;
   for (auto attr : dims.getAsRange<DimExchangeAttr>()) {
@@ -356,7 +356,7 @@ memory::buildOnRows(OpBuilder &builder, Operation *op, const RowForm &form,
     IRMapping mapping;
     for (auto [from, to] : llvm::zip_equal(op->getOperands(), operands))
       mapping.map(from, to);
-    // An operand may stand in two places, as a block and whole.
+    // An operand may be in two places, as a block and whole.
     Operation *block = builder.clone(*op, mapping);
     block->setOperands(operands);
     if (auto plan = dyn_cast<RowPlanOp>(block))

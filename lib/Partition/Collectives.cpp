@@ -238,7 +238,7 @@ FailureOr<Value> CollectiveBuilder::exchange(
       dims.push_back(combineTables(tables, i, own, own));
       continue;
     }
-    // Blocks stand one behind the other by numbers.
+    // Blocks are one behind the other by numbers.
     if (own.formula.isOpen())
       tables.refuse("the sizes of blocks that a collective moves along a dim "
                     "that is cut along free axes");
@@ -329,7 +329,7 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
   bool hasElements =
       llvm::all_of(llvm::seq<int64_t>(0, type.getRank()),
                    [&](int64_t i) { return globalSize(operand, i) > 0; });
-  // Blocks of sizes that only a binding knows stand behind one another along a
+  // Blocks of sizes that only a binding knows are behind one another along a
   // dim of their own.
   if (type.getRank() > 0 && globalSize(operand, 0) > 0 &&
       !ownedTable(mesh, shardingOf(operand, 0), globalSize(operand, 0))
@@ -489,7 +489,7 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
     return stablehlo::DynamicBroadcastInDimOp::create(
         builder, loc, whole, scalar, extent, ArrayRef<int64_t>());
   };
-  // What stands behind the last member of a smaller group is another's.
+  // What is behind the last member of a smaller group is another's.
   auto isMember = [&](int64_t i) -> Value {
     SmallVector<int64_t> table = llvm::map_to_vector(
         groups.sizes, [&](int64_t size) -> int64_t { return i < size; });

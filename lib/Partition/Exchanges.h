@@ -57,7 +57,7 @@ public:
     if (mesh.isSymbolic(axes))
       refuse("the number of ranks along its axes");
   }
-  /// True if `needed` lies within a dim of `size` elements, whatever is bound.
+  /// True if `needed` is within a dim of `size` elements, whatever is bound.
   bool isInDomain(const Formula &needed, int64_t size);
   spmd::MeshAttr getMesh() const { return mesh; }
   mlir::FlatSymbolRefAttr getMeshName() const { return meshName; }

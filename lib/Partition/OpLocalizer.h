@@ -18,7 +18,7 @@ struct FactorCut {
   bool isLocal() const { return isSharded() || bounds.formula(); }
 };
 
-/// Brings each operand of a global op to what its rule needs on this rank, and
+/// Makes each operand of a global op what its rule needs on this rank, and
 /// answers the questions of `localize`.
 class OpLocalizer final : public Localization {
 public:

@@ -197,7 +197,7 @@ Value RankValues::localize(Operation *op, OpBuilder &builder,
   const Numbers *numbers = type ? get(op->getResult(0)) : nullptr;
   if (!numbers)
     return {};
-  // The fewest axes that tell the values apart.
+  // The fewest axes that distinguish the values.
   ArrayRef<int64_t> sizes = mesh.getAxisSizes();
   SmallVector<int64_t> axes, table;
   for (int64_t axis = 0; axis < static_cast<int64_t>(sizes.size()); ++axis) {

@@ -13,7 +13,7 @@ namespace shardc {
 /// from `partition_id` and constants alone: a program's coordinate along an
 /// axis is its rank divided by one number and the remainder of another. Said as
 /// a table along the axes that matter, it is known to be equal along the
-/// others, so a collective may stand in a branch that it decides.
+/// others, so a collective may be in a branch that it decides.
 class RankValues {
 public:
   explicit RankValues(spmd::MeshAttr mesh) : mesh(mesh) {}

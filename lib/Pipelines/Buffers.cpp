@@ -85,7 +85,7 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
     if (!gpu) {
       pm.addPass(createReleaseLatePass());
       // Last: the others look for what writes a buffer, and what reads it.
-      pm.addPass(createReadWhereItLiesPass());
+      pm.addPass(createReadInPlacePass());
     }
     pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
   }

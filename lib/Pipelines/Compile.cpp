@@ -238,7 +238,7 @@ static ValueMetadata describeValue(MeshAttr mesh, DictionaryAttr attrs,
   return value;
 }
 
-/// Reasons of ops that became one stand behind one another: as many as are
+/// Reasons of ops that became one are behind one another: as many as are
 /// read.
 static std::string shortReason(StringRef reason) {
   constexpr size_t kLongest = 2048;

@@ -108,7 +108,7 @@ void shardc::registerGpuKernelPipelines() {
 }
 
 /// Of a program for `gpus`. There are no kernels with tcgen05 yet, so that by
-/// default libraries stand in where a GPU has it; of GPUs of several kinds each
+/// default libraries are in where a GPU has it; of GPUs of several kinds each
 /// finds that out for itself.
 static LibraryUse librariesFor(StringRef kernels, StringRef gpus) {
   if (kernels == "library")

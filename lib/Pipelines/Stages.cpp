@@ -81,7 +81,7 @@ struct StagePipelineOptions : PassPipelineOptions<StagePipelineOptions> {
       llvm::cl::init("default")};
   Option<bool> keepOrder{
       *this, "keep-order",
-      llvm::cl::desc("Deal out nothing but what annotations say."),
+      llvm::cl::desc("Put only what annotations say in zigzag order."),
       llvm::cl::init(false)};
   Option<bool> evenBorders{
       *this, "even-borders",

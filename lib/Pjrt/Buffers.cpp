@@ -473,12 +473,12 @@ Error *Buffer_IsDeleted(Buffer_IsDeleted_Args *args) {
   return nullptr;
 }
 
-/// Whether callers copy what they read, though it lies in the host's memory.
+/// Whether callers copy what they read, though it is in the host's memory.
 static std::atomic<bool> isEachReadACopy = false;
 static thread_local bool isEachReadOfThisThreadACopy = false;
 
 /// Callers look into arrays of the host's memory, and watch over copies alone.
-/// With `yes` they are told that arrays lie elsewhere: on the calling thread,
+/// With `yes` they learn that arrays are elsewhere: on the calling thread,
 /// or `everywhere`.
 extern "C" SHARDC_EXPORT void shardc_pjrt_copy_reads(bool everywhere,
                                                      bool yes) {
@@ -497,7 +497,7 @@ Error *Buffer_IsOnCpu(Buffer_IsOnCpu_Args *args) {
   return nullptr;
 }
 
-/// Says which call met a buffer that was given up.
+/// Says which call used a buffer that was given up.
 static Error *checkAlive(const Buffer &buffer, const char *call) {
   if (!shardc_buffer_is_deleted(buffer.handle.get()))
     return nullptr;

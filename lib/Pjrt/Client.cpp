@@ -250,7 +250,7 @@ public:
   const std::string &why() const { return said; }
 
 private:
-  int tell(Error *error) {
+  int report(Error *error) {
     if (!error)
       return 0;
     said = error->message;
@@ -272,7 +272,7 @@ private:
     call.value_size = value.size();
     call.callback_error = &onError;
     call.user_arg = args.kv_put_user_arg;
-    return tell(args.kv_put_callback(&call));
+    return report(args.kv_put_callback(&call));
   }
   int get(const char *name, int64_t timeoutMs, char *value, size_t size) {
     std::string key = prefix + name;
@@ -284,7 +284,7 @@ private:
     call.timeout_in_ms = int(std::min<int64_t>(timeoutMs, INT32_MAX));
     call.callback_error = &onError;
     call.user_arg = args.kv_get_user_arg;
-    if (int failed = tell(args.kv_get_callback(&call)))
+    if (int failed = report(args.kv_get_callback(&call)))
       return failed;
     bool fits = call.value_size < size;
     if (fits) {
@@ -663,7 +663,7 @@ Error *TopologyDescription_GetDeviceDescriptions(
   return nullptr;
 }
 
-/// What tells one topology from another.
+/// Identifies a topology.
 static std::string identity(const TopologyDescription &topology) {
   return topology.platformVersion + ", " +
          std::to_string(topology.descriptions.size()) + " devices";

@@ -102,7 +102,7 @@ static Error *readDevices(Client *client, const CompileOptions &options,
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// 128 bits of FNV-1a, two of 64 from different starts: tells programs apart,
+/// 128 bits of FNV-1a, two of 64 from different starts: identifies programs,
 /// keeps nobody out.
 static std::string fingerprintOf(std::string_view first,
                                  std::string_view second) {
@@ -226,7 +226,7 @@ static Error *describe(Program &program) {
       metadata->results.size() < numResults)
     return makeError(Error_Code_INTERNAL,
                      "a compiled program's metadata cannot be read");
-  metadata->results.resize(numResults); // checks stand behind them
+  metadata->results.resize(numResults); // checks are behind them
   std::vector<LocalType> arguments, results;
   std::vector<int64_t> starts;
   for (size_t i = 0; i < numArguments + numResults; ++i) {
@@ -366,7 +366,7 @@ static Error *readOptions(Client *client, std::string_view bytes,
 /// Gives its askers the shardings that programs inspect: calls of the host,
 /// each with one sharding as bytes. The compiler's remarks have them, as lines
 /// with "inspected NUMBER: [0 1] []": of each dim the mesh axes that cut it.
-static Error *tellInspected(const Program &program) {
+static Error *reportInspected(const Program &program) {
   constexpr std::string_view mark = "remark: inspected ";
   std::string_view remarks = shardc_program_remarks(program.handle);
   for (size_t at; (at = remarks.find(mark)) != remarks.npos;) {
@@ -458,7 +458,7 @@ Error *Client_Compile(Client_Compile_Args *args) {
           makeProgram(args->client, handle, std::move(options), optionBytes,
                       std::move(devices), std::move(fingerprint), program))
     return error;
-  if (Error *error = tellInspected(*program))
+  if (Error *error = reportInspected(*program))
     return error;
   args->executable = new LoadedExecutable(std::move(program));
   return nullptr;

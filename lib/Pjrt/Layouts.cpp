@@ -1,4 +1,4 @@
-//===- Layouts.cpp - How arrays lie in memory -----------------------------===//
+//===- Layouts.cpp - Layouts of arrays in memory --------------------------===//
 //
 // Always dense, and row-major but where a program's author asks for another
 // order of dims: a program takes and gives these as arrays of that order. It is

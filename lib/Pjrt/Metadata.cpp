@@ -1,4 +1,4 @@
-//===- Metadata.cpp - Where a compiled program's values lie ---------------===//
+//===- Metadata.cpp - Where a compiled program's values are ---------------===//
 #include "Metadata.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace shardc::pjrt {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One value. Text is kept as it stands between its quotes.
+/// One value. Text is kept as it is between its quotes.
 struct Json {
   std::string_view text; ///< of numbers and words too
   std::vector<Json> items;
@@ -94,7 +94,7 @@ private:
 };
 } // namespace
 
-/// Whether `dims` are empty or so many, each once.
+/// Whether `dims` are empty, or this many, each once.
 static bool isOrder(const std::vector<int64_t> &dims, size_t count) {
   std::vector<bool> seen(count);
   for (int64_t dim : dims)

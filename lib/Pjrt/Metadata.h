@@ -1,4 +1,4 @@
-//===- Metadata.h - Where a compiled program's values lie -------*- C++ -*-===//
+//===- Metadata.h - Where a compiled program's values are -------*- C++ -*-===//
 //
 // Reads the JSON that a program says of itself (docs/Reference/artifact.md)
 // as far as shardings need it: the mesh, and of each argument and result the

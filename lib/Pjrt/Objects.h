@@ -225,7 +225,7 @@ struct Layouts_MemoryLayout {
 
 /// The one object for a layout; never deleted.
 Layouts_MemoryLayout *layoutOf(const std::vector<int64_t> &majorToMinor);
-/// That of dense row-major arrays of so many dims.
+/// That of dense row-major arrays of this many dims.
 Layouts_MemoryLayout *rowMajor(size_t numDims);
 
 /// PJRT's type of a code of the C API; INVALID for one that it lacks.

@@ -1,7 +1,7 @@
 //===- Partitions.cpp - Custom calls that callers cut ---------------------===//
 //
 // The extension through which callers say who cuts a custom call: JAX's
-// custom_partitioning. They are told how values lie, as they would be told what
+// custom_partitioning. They get the shardings of values, as they would get what
 // XLA has decided, and give each device's program.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Wire.cpp - The protocol buffers that PJRT hands over ---------------===//
+//===- Wire.cpp - The protocol buffers that PJRT passes -------------------===//
 #include "Wire.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-//===- Wire.h - The protocol buffers that PJRT hands over -------*- C++ -*-===//
+//===- Wire.h - The protocol buffers that PJRT passes -----------*- C++ -*-===//
 //
 // Compile options, device assignments and shardings travel as protocol
 // buffers: a few fields of each, read and written here. What is not known is
@@ -93,7 +93,7 @@ std::string writeSharding(const Sharding &sharding);
 /// Those of a tuple's parts, each written.
 std::string writeTupleSharding(const std::vector<std::string> &parts);
 
-/// Reads the sharding of a value with so many dims over `numPartitions`; all
+/// Reads the sharding of a value with this many dims over `numPartitions`; all
 /// dims have a tile. nullopt where `bytes` is none that says where each element
 /// is: partial, of one device, or not known.
 std::optional<Sharding> readSharding(std::string_view bytes, size_t numDims,

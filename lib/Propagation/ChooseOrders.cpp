@@ -2,12 +2,12 @@
 //--------------------===//
 //
 // Ops on all pairs under a causal mask gain by rows that are taken from
-// both ends; what stands between them does not care, and everything else wants
+// both ends; what is between them does not care, and everything else wants
 // its dims in order. Each factor of each op that may be in any order, and each
 // value that a loop carries, is on one of two sides. A value between the sides
 // is put in its other order, once, at a cost; an op on all pairs on the wrong
 // side loses what it would gain. The cheapest way to take sides is a minimum
-// cut: dealing nothing is one of its answers.
+// cut: natural order everywhere is one of its answers.
 //
 // Layouts, and so costs, are those of propagation without any order.
 //
@@ -27,8 +27,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::propagation;
 
-/// Turns of a loop whose number is not in the program.
-static constexpr double kTurns = 8;
+/// The trip count of a loop where the program does not say it.
+static constexpr double kAssumedTripCount = 8;
 
 //===----------------------------------------------------------------------===//
 // Minimum cut
@@ -135,14 +135,14 @@ private:
 // How often
 //===----------------------------------------------------------------------===//
 
-/// How often what stands in `block` runs.
+/// How often what is in `block` runs.
 static double timesOf(Block *block) {
   double times = 1;
   for (Operation *op = block->getParentOp(); op && !isa<func::FuncOp>(op);
        op = op->getParentOp())
     if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
       std::optional<CountedLoop> counted = readCountedLoop(loop);
-      times *= counted ? double(counted->turns()) : kTurns;
+      times *= counted ? double(counted->tripCount()) : kAssumedTripCount;
     }
   return times;
 }
@@ -158,7 +158,7 @@ struct Candidate {
   Order order;
   Boundaries bounds;
   SmallVector<int64_t, 2> axes;
-  /// The part of all elements that is not where it is dealt to.
+  /// The part of all elements that zigzag order moves.
   double moved = 0;
 };
 
@@ -191,8 +191,8 @@ private:
   llvm::EquivalenceClasses<const void *> flows;
   /// What was decided, for each factor of each node, and for each dim of
   /// targets and of results of constraints.
-  DenseMap<std::pair<const OrderNode *, int64_t>, Order> dealt;
-  DenseMap<std::pair<Value, int64_t>, Order> dealtValues;
+  DenseMap<std::pair<const OrderNode *, int64_t>, Order> zigzag;
+  DenseMap<std::pair<Value, int64_t>, Order> zigzagValues;
 };
 } // namespace
 
@@ -212,7 +212,7 @@ SmallVector<Candidate> Chooser::findCandidates() {
     auto pairs = dyn_cast<spmd::AllPairsOpInterface>(node.op);
     if (!pairs || !isa<OrderCostOpInterface>(node.op) ||
         !(node.op->hasAttr("band_upper") || node.op->hasAttr("band_lower")) ||
-        !node.mayDeal[pairs.getQueryDim()])
+        !node.mayZigzag[pairs.getQueryDim()])
       continue;
     FactorState queries = factorsOf(node)[pairs.getQueryDim()];
     if (queries.bounds.numShards() < 2)
@@ -267,11 +267,11 @@ double Chooser::gainOf(const OrderNode &node, const Candidate &candidate,
   ArrayRef<int64_t> order = candidate.order.asArrayRef();
   std::optional<double> inOrder =
       cost.estimateOrder(cuts, p.problem.meshSizes, {}, {});
-  std::optional<double> dealt = cost.estimateOrder(
+  std::optional<double> zigzag = cost.estimateOrder(
       cuts, p.problem.meshSizes, queries ? order : ArrayRef<int64_t>(),
       keys ? order : ArrayRef<int64_t>());
   // Whoever said how an op runs wants it so.
-  return inOrder && dealt ? *inOrder - *dealt : -1e9;
+  return inOrder && zigzag ? *inOrder - *zigzag : -1e9;
 }
 
 std::string Chooser::consider(const Candidate &candidate) {
@@ -284,9 +284,9 @@ std::string Chooser::consider(const Candidate &candidate) {
   };
 
   for (const OrderNode &node : graph.nodes)
-    for (auto [factor, may] : llvm::enumerate(node.mayDeal))
+    for (auto [factor, may] : llvm::enumerate(node.mayZigzag))
       if (may && node.rule.factors[factor].size == size &&
-          !dealt.contains({&node, factor}))
+          !zigzag.contains({&node, factor}))
         factorVertex[{&node, factor}] = cut.addVertex();
   auto dimsOf = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -299,7 +299,7 @@ std::string Chooser::consider(const Candidate &candidate) {
   for (auto [from, to] : graph.edges)
     for (int64_t dim : dimsOf(to)) {
       std::pair<Value, int64_t> key{leaderOf(to), dim};
-      if (!valueVertex.contains(key) && !dealtValues.contains(key) &&
+      if (!valueVertex.contains(key) && !zigzagValues.contains(key) &&
           !to.getParentRegion()->getParentOfType<spmd::ManualOp>())
         valueVertex[key] = cut.addVertex();
     }
@@ -332,7 +332,7 @@ std::string Chooser::consider(const Candidate &candidate) {
     Operation *op = use.getOwner();
     if (isOrderEdge(op))
       return vertexOfValue(op->getResult(0), dim);
-    if (isHandedOn(use, p.function)) {
+    if (isForwarded(use, p.function)) {
       auto target = graph.targetOf.find(use.get());
       return target == graph.targetOf.end()
                  ? int32_t(CutGraph::Sink)
@@ -459,10 +459,10 @@ std::string Chooser::consider(const Candidate &candidate) {
     return {};
   for (auto [place, vertex] : factorVertex)
     if (side[vertex])
-      dealt[place] = candidate.order;
+      zigzag[place] = candidate.order;
   for (auto [place, vertex] : valueVertex)
     if (side[vertex])
-      dealtValues[place] = candidate.order;
+      zigzagValues[place] = candidate.order;
   return note;
 }
 
@@ -481,7 +481,7 @@ std::string Chooser::run(Wishes &wishes) {
   for (const Candidate &candidate : findCandidates())
     if (std::string note = consider(candidate); !note.empty())
       all += (all.empty() ? "" : ", ") + note;
-  if (dealt.empty())
+  if (zigzag.empty())
     return all;
   auto wish = [&](Value value, int64_t dim, Order order) {
     auto &orders = wishes[value];
@@ -489,17 +489,17 @@ std::string Chooser::run(Wishes &wishes) {
     orders[dim] = order;
   };
   for (OrderNode &node : graph.nodes) {
-    for (auto [factor, may] : llvm::enumerate(node.mayDeal))
-      may = dealt.contains({&node, factor});
+    for (auto [factor, may] : llvm::enumerate(node.mayZigzag))
+      may = zigzag.contains({&node, factor});
     forEachDim(node, [&](Value value, int64_t dim, int64_t factor) {
       if (!graph.targets.contains(value) && !isOrderEdge(value.getDefiningOp()))
-        wish(value, dim, dealt[{&node, factor}]);
+        wish(value, dim, zigzag[{&node, factor}]);
     });
   }
   for (auto [from, to] : graph.edges)
     for (int64_t dim = 0; dim < cast<RankedTensorType>(to.getType()).getRank();
          ++dim)
-      if (Order order = dealtValues.lookup({leaderOf(to), dim}))
+      if (Order order = zigzagValues.lookup({leaderOf(to), dim}))
         wish(to, dim, order);
   return all;
 }

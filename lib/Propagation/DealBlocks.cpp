@@ -1,10 +1,10 @@
-//===- DealBlocks.cpp - Dims in zigzag order -----===//
+//===- DealBlocks.cpp - Dims in zigzag order ------------------------------===//
 //
 // A dim in zigzag order is a dim like any other once its
-// elements stand in that order: blocks are contiguous, and whatever treats
+// elements are in that order: blocks are contiguous, and whatever treats
 // elements alike does not care. So an order spreads along factors of rules,
 // forward and backward, as shardings do; where it cannot, the value is put in
-// order again. What knows positions is told: iota, and ops on all pairs.
+// order again. Ops that know positions are changed: iota, and ops on all pairs.
 //
 //===----------------------------------------------------------------------===//
 #include "Orders.h"
@@ -26,11 +26,11 @@ namespace {
 
 using Orders = SmallVector<Order, 4>;
 
-class Dealer {
+class ZigzagRewriter {
 public:
   /// With `mayChoose`, orders that nobody asks for where they cost less than
   /// none.
-  Dealer(func::FuncOp function, spmd::MeshOp meshOp, bool mayChoose)
+  ZigzagRewriter(func::FuncOp function, spmd::MeshOp meshOp, bool mayChoose)
       : function(function), meshOp(meshOp), mesh(meshOp.getMesh()),
         mayChoose(mayChoose), builder(function.getContext()) {}
   LogicalResult run();
@@ -87,8 +87,8 @@ static bool hasOrder(spmd::ShardingAttr sharding) {
 
 /// Takes note of the orders of `sharding` on `value`; the sharding without
 /// them.
-spmd::ShardingAttr Dealer::takeOrders(spmd::ShardingAttr sharding,
-                                      Value value) {
+spmd::ShardingAttr ZigzagRewriter::takeOrders(spmd::ShardingAttr sharding,
+                                              Value value) {
   SmallVector<spmd::DimShardingAttr> dims;
   for (auto [i, dim] : llvm::enumerate(sharding.getDims())) {
     dims.push_back(spmd::DimShardingAttr::get(
@@ -109,12 +109,12 @@ spmd::ShardingAttr Dealer::takeOrders(spmd::ShardingAttr sharding,
                                  sharding.getPartial());
 }
 
-LogicalResult Dealer::refuse(Operation *op) {
+LogicalResult ZigzagRewriter::refuse(Operation *op) {
   return op->emitOpError() << "asks for 'order zigzag' in a manual region, "
                               "whose blocks are in order; ask for it outside";
 }
 
-LogicalResult Dealer::readAnnotations() {
+LogicalResult ZigzagRewriter::readAnnotations() {
   for (BlockArgument argument : function.getArguments())
     if (auto sharding = function.getArgAttrOfType<spmd::ShardingAttr>(
             argument.getArgNumber(), spmd::kShardingAttrName);
@@ -149,7 +149,7 @@ LogicalResult Dealer::readAnnotations() {
   return failure(result.wasInterrupted());
 }
 
-SmallVector<Order> Dealer::decide(OrderNode &node) {
+SmallVector<Order> ZigzagRewriter::decide(OrderNode &node) {
   SmallVector<Order> orders(node.rule.factors.size());
   forEachDim(node, [&](Value value, int64_t dim, int64_t factor) {
     if (!orders[factor])
@@ -158,7 +158,7 @@ SmallVector<Order> Dealer::decide(OrderNode &node) {
   return orders;
 }
 
-bool Dealer::spread(OrderNode &node) {
+bool ZigzagRewriter::spread(OrderNode &node) {
   bool changed = false;
   SmallVector<Order> orders = decide(node);
   forEachDim(node, [&](Value value, int64_t dim, int64_t factor) {
@@ -170,7 +170,7 @@ bool Dealer::spread(OrderNode &node) {
   return changed;
 }
 
-bool Dealer::spread(Value from, Value to) {
+bool ZigzagRewriter::spread(Value from, Value to) {
   bool changed = false;
   for (size_t dim = 0; dim < inOrder(to).size(); ++dim) {
     Order first = wish(from, dim), second = wish(to, dim);
@@ -181,7 +181,7 @@ bool Dealer::spread(Value from, Value to) {
   return changed;
 }
 
-bool Dealer::spreadAll() {
+bool ZigzagRewriter::spreadAll() {
   bool changed = false;
   for (OrderNode &node : graph.nodes)
     changed |= spread(node);
@@ -193,7 +193,7 @@ bool Dealer::spreadAll() {
 }
 
 /// Lets all that one value becomes be in one order: that of the first.
-void Dealer::settleControlFlow() {
+void ZigzagRewriter::settleControlFlow() {
   for (auto [from, to] : graph.edges)
     if (auto target = graph.targetOf.find(from);
         target != graph.targetOf.end() && graph.targets.contains(to) &&
@@ -202,7 +202,7 @@ void Dealer::settleControlFlow() {
         wish(to, dim) = Order(wish(target->second, dim));
 }
 
-Orders Dealer::produced(Value value) {
+Orders ZigzagRewriter::produced(Value value) {
   Orders orders = inOrder(value);
   Operation *op = value.getDefiningOp();
   if (graph.targets.contains(value) || isOrderEdge(op))
@@ -219,13 +219,13 @@ Orders Dealer::produced(Value value) {
   return orders;
 }
 
-Orders Dealer::needed(OpOperand &use) {
+Orders ZigzagRewriter::needed(OpOperand &use) {
   Operation *op = use.getOwner();
   Orders orders = inOrder(use.get());
   if (isOrderEdge(op))
     return wishes.contains(op->getResult(0)) ? wishes[op->getResult(0)]
                                              : orders;
-  if (isHandedOn(use, function)) {
+  if (isForwarded(use, function)) {
     auto target = graph.targetOf.find(use.get());
     return target != graph.targetOf.end() && wishes.contains(target->second)
                ? wishes[target->second]
@@ -251,7 +251,7 @@ static std::string describeUser(Operation *op) {
 }
 
 /// The value of `use` in the orders `to`.
-Value Dealer::convert(OpOperand &use, const Orders &to) {
+Value ZigzagRewriter::convert(OpOperand &use, const Orders &to) {
   Value value = use.get();
   Orders from = produced(value);
   SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) {
@@ -263,7 +263,7 @@ Value Dealer::convert(OpOperand &use, const Orders &to) {
     return known->second;
   builder.setInsertionPointAfterValue(value);
   Value result = value;
-  auto deal = [&](int64_t dim, Order order, bool isBack) {
+  auto reorder = [&](int64_t dim, Order order, bool isBack) {
     auto op = spmd::DealOp::create(builder, value.getLoc(), result, dim, order,
                                    isBack);
     std::string why = describeUser(use.getOwner());
@@ -275,15 +275,15 @@ Value Dealer::convert(OpOperand &use, const Orders &to) {
     if (before == after)
       continue;
     if (before)
-      deal(dim, before, /*isBack=*/true);
+      reorder(dim, before, /*isBack=*/true);
     if (after)
-      deal(dim, after, /*isBack=*/false);
+      reorder(dim, after, /*isBack=*/false);
   }
   return converted[{value, builder.getArrayAttr(key)}] = result;
 }
 
 /// Counts in `order`.
-void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
+void ZigzagRewriter::rewriteIota(stablehlo::IotaOp op, Order order) {
   auto type = cast<RankedTensorType>(op.getOutput().getType());
   int64_t dim = op.getIotaDimension(), size = type.getDimSize(dim);
   builder.setInsertionPoint(op);
@@ -307,7 +307,8 @@ void Dealer::rewriteIota(stablehlo::IotaOp op, Order order) {
 
 /// Says of ops that read a dim in order, though it was asked to be in zigzag
 /// order, that they do.
-void Dealer::remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves) {
+void ZigzagRewriter::remarkMoves(
+    ArrayRef<std::pair<OpOperand *, Orders>> moves) {
   DenseSet<Value> said;
   for (auto &[use, to] : moves) {
     Operation *user = use->getOwner();
@@ -324,7 +325,7 @@ void Dealer::remarkMoves(ArrayRef<std::pair<OpOperand *, Orders>> moves) {
   }
 }
 
-LogicalResult Dealer::run() {
+LogicalResult ZigzagRewriter::run() {
   if (failed(readAnnotations()))
     return failure();
   bool isAsked = !wishes.empty();
@@ -390,7 +391,7 @@ struct DealBlocksPass final : shardc::impl::DealBlocksPassBase<DealBlocksPass> {
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && function.getBody().hasOneBlock() &&
-          failed(Dealer(function, mesh, choose).run()))
+          failed(ZigzagRewriter(function, mesh, choose).run()))
         return signalPassFailure();
   }
 };

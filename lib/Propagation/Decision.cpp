@@ -1,4 +1,4 @@
-//===- Decision.cpp - How one op runs ------------------------------------===//
+//===- Decision.cpp - How one op runs -------------------------------------===//
 //
 // Once every tensor has its layout, each op decides how its factors are cut.
 // Where the tensors agree there is nothing to decide. Where they do not, every
@@ -83,7 +83,7 @@ public:
   /// See propagation::bytesAsked; of a rank that has `share` of the op.
   double bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
                     double share) const;
-  /// True if ranks tell one another which rows they ask for: they synchronise
+  /// True if ranks publish which rows they ask for: they synchronise
   /// once more than for a gather.
   bool asksFirst(ArrayRef<FactorState> factors, int64_t factor) const;
   /// True if rows are picked along `factor` out of one operand.
@@ -259,7 +259,7 @@ double Decider::bytesAsked(ArrayRef<FactorState> factors, int64_t factor,
 }
 
 bool Decider::asksFirst(ArrayRef<FactorState> factors, int64_t factor) const {
-  // Ranks that hold the same indices need not tell one another what they ask
+  // Ranks that hold the same indices need not publish what they ask
   // for.
   return !isGathered(factor) ||
          llvm::any_of(llvm::enumerate(factors), [&](auto it) {

@@ -14,7 +14,7 @@ bool propagation::isOrderEdge(Operation *op) {
   return op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op);
 }
 
-bool propagation::isHandedOn(OpOperand &use, func::FuncOp function) {
+bool propagation::isForwarded(OpOperand &use, func::FuncOp function) {
   Operation *op = use.getOwner();
   if (op->getNumRegions() > 0)
     return getControlFlow(op).has_value();
@@ -26,7 +26,7 @@ bool propagation::isHandedOn(OpOperand &use, func::FuncOp function) {
 static void findFree(OrderNode &node) {
   Operation *op = node.op;
   const ShardingRule &rule = node.rule;
-  node.mayDeal.assign(rule.factors.size(), false);
+  node.mayZigzag.assign(rule.factors.size(), false);
   // Blocks in manual regions are in order, and so is what other processes see.
   if (op->getParentOfType<spmd::ManualOp>() || isa<spmd::HostCallOp>(op))
     return;
@@ -36,19 +36,20 @@ static void findFree(OrderNode &node) {
       return;
     node.keyFactor = pairs.getKeyDim();
     node.firstCopy = pairs.getNumDims();
-    node.mayDeal[pairs.getQueryDim()] = node.mayDeal[pairs.getKeyDim()] = true;
+    node.mayZigzag[pairs.getQueryDim()] = node.mayZigzag[pairs.getKeyDim()] =
+        true;
     return;
   }
   // Of what no operand has, an op knows where it is.
   bool isSource = isa<stablehlo::IotaOp, stablehlo::BroadcastInDimOp>(op);
   if (auto constant = dyn_cast<stablehlo::ConstantOp>(op))
     isSource = isa<SplatElementsAttr>(constant.getValue());
-  for (auto [factor, may] : llvm::zip_equal(rule.factors, node.mayDeal))
+  for (auto [factor, may] : llvm::zip_equal(rule.factors, node.mayZigzag))
     may = isSource && factor.kind == FactorKind::PassThrough;
   for (const TensorRule &operand : rule.operands)
     for (const IndexMap &map : operand.dims)
       for (const IndexTerm &term : map.terms)
-        node.mayDeal[term.factor] =
+        node.mayZigzag[term.factor] =
             rule.factors[term.factor].kind == FactorKind::PassThrough ||
             rule.factors[term.factor].kind == FactorKind::Reduction;
   auto look = [&](ArrayRef<TensorRule> tensors, ValueRange values) {
@@ -58,7 +59,7 @@ static void findFree(OrderNode &node) {
             rule.factors[map.terms[0].factor].size !=
                 cast<RankedTensorType>(value.getType()).getDimSize(dim))
           for (const IndexTerm &term : map.terms)
-            node.mayDeal[term.factor] = false;
+            node.mayZigzag[term.factor] = false;
   };
   look(rule.operands, op->getOperands());
   look(rule.results, op->getResults());
@@ -101,7 +102,7 @@ void propagation::forEachDim(
       for (auto [dim, map] : llvm::enumerate(tensor.dims))
         if (map.isIdentity())
           if (int64_t factor = node.numberOf(map.terms[0].factor);
-              node.mayDeal[factor])
+              node.mayZigzag[factor])
             visit(value, dim, factor);
   };
   look(node.rule.results, node.op->getResults());

@@ -1,8 +1,8 @@
 //===- Orders.h - Which dims may be in any order ----------------*- C++ -*-===//
 //
-// A function as those see it that put dims in the order in which they are dealt
+// A function as those see it that put dims in zigzag
 // out from both ends: ops with the factors that treat their elements alike, and
-// the values that loops, branches and constraints hand on.
+// the values that loops, branches and constraints forward.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_PROPAGATION_ORDERS_H
@@ -13,14 +13,14 @@
 
 namespace shardc::propagation {
 
-/// Sizes of the shards that a dim is dealt out to; null where it is in order.
+/// Sizes of the shards whose zigzag order a dim is in; null: natural order.
 using Order = mlir::DenseI64ArrayAttr;
 
 /// An op with a rule, and which of its factors may be in any order.
 struct OrderNode {
   mlir::Operation *op;
   ShardingRule rule;
-  llvm::SmallVector<bool> mayDeal;
+  llvm::SmallVector<bool> mayZigzag;
   /// Of ops on all pairs: factors that are the key dim as well.
   int64_t keyFactor = -1, firstCopy = std::numeric_limits<int64_t>::max();
 
@@ -45,10 +45,10 @@ struct OrderGraph {
   }
 };
 
-/// True for ops that hand on their operand as it is, in another layout.
+/// True for ops that forward their operand as it is, in another layout.
 bool isOrderEdge(mlir::Operation *op);
-/// True if `use` hands its value on through a loop or a branch.
-bool isHandedOn(mlir::OpOperand &use, mlir::func::FuncOp function);
+/// True if `use` forwards its value through a loop or a branch.
+bool isForwarded(mlir::OpOperand &use, mlir::func::FuncOp function);
 
 /// Reads `function`; each use of a source gets a copy of its own. Failure, with
 /// a diagnostic, if a rule does not fit its op.
@@ -61,14 +61,15 @@ void forEachDim(
     llvm::function_ref<void(mlir::Value value, int64_t dim, int64_t factor)>
         visit);
 
-/// What is dealt out, for each value by dims.
+/// The zigzag orders of each value, by dims.
 using Wishes = llvm::DenseMap<mlir::Value, llvm::SmallVector<Order, 4>>;
 
-/// Deals out queries and keys of ops on all pairs, and whatever goes with them,
-/// where all together costs less than each op for itself; leaves `mayDeal` of
-/// what is dealt alone, and `wishes` complete. Ops on all pairs are told why
-/// (spmd::contract::OrderNote). Returns what was decided, in words; empty for
-/// nothing. Failure, with a diagnostic, as `project`.
+/// Puts queries and keys of ops on all pairs in zigzag order, with what
+/// follows, where all together costs less than each op for itself; leaves
+/// `mayZigzag` of what is in zigzag order alone, and `wishes` complete. Ops on
+/// all pairs are told why (spmd::contract::OrderNote). Returns what was
+/// decided, in words; empty for nothing. Failure, with a diagnostic, as
+/// `project`.
 llvm::FailureOr<std::string> chooseOrders(OrderGraph &graph, Wishes &wishes,
                                           mlir::func::FuncOp function,
                                           spmd::MeshOp mesh);

@@ -18,7 +18,7 @@ using llvm::SmallVector;
 /// are ready together become one (spmd-bucket-exchanges).
 static constexpr double kStep = 1.0 / 1024;
 /// Of more layouts than this no pair is looked at for one that leads to both.
-static constexpr size_t kMaxMet = 8;
+static constexpr size_t kMaxTargets = 8;
 
 namespace {
 /// The costs of all steps, in bytes along the machine's plain link: entry (i,
@@ -161,7 +161,7 @@ ReshardPlan propagation::planReshards(const Problem &problem,
       plan.from.push_back(parent - 1);
   };
   consider(targets.vec());
-  if (targets.size() > kMaxMet)
+  if (targets.size() > kMaxTargets)
     return plan;
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t j = 0; j < i; ++j) {

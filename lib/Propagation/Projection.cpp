@@ -2,13 +2,13 @@
 //
 // One tensor for each value, except that the arguments of a loop's regions are
 // its results: a loop would otherwise move data in every iteration. Everything
-// else that hands values on unchanged (operands and terminators of loops and
+// else that forwards values unchanged (operands and terminators of loops and
 // branches, constraints, returns) is an edge, so that a disagreement becomes
 // one reshard outside the loop.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Propagation/Projection.h"
-#include "MeetingDims.h"
+#include "AlignedDims.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -133,7 +133,7 @@ private:
   LogicalResult annotate(int64_t tensor, ShardingAttr sharding, Location loc,
                          const Twine &origin, bool mayBePartial,
                          llvm::function_ref<Boundaries(unsigned)> late = {});
-  LogicalResult annotateMeeting();
+  LogicalResult annotateAligned();
   Boundaries given(int64_t argument, int64_t i, int64_t size,
                    spmd::DimShardingAttr dim);
   LogicalResult addOp(Operation *op);
@@ -149,8 +149,8 @@ private:
   /// What the members of a sharding group are.
   DenseMap<int64_t, int64_t> tensorOfGroup;
   /// Constraints of arguments whose sizes are left open: they ask for the
-  /// shards of the first of those that meet.
-  SmallVector<spmd::ConstrainOp> meeting;
+  /// shards of the first of those that ops combine.
+  SmallVector<spmd::ConstrainOp> aligned;
 };
 
 } // namespace
@@ -384,14 +384,14 @@ LogicalResult Projector::addOp(Operation *op) {
         llvm::all_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
           return dim.getOpen() && dim.getAxes().empty();
         });
-    bool isMeeting =
+    bool isAligned =
         constrain &&
         llvm::is_contained(p.function.getArguments(), op->getOperand(0)) &&
         llvm::any_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
           return dim.getDynamicSizes();
         });
-    if (isMeeting)
-      meeting.push_back(constrain);
+    if (isAligned)
+      aligned.push_back(constrain);
     else if (!isSilent &&
              failed(annotate(tensor, sharding, op->getLoc(),
                              "the constraint at " + userLocation(op->getLoc()),
@@ -495,18 +495,18 @@ LogicalResult Projector::run() {
   for (Operation *op : p.ops)
     if (failed(addOp(op)))
       return failure();
-  return annotateMeeting();
+  return annotateAligned();
 }
 
-LogicalResult Projector::annotateMeeting() {
-  if (meeting.empty())
+LogicalResult Projector::annotateAligned() {
+  if (aligned.empty())
     return success();
-  llvm::sort(meeting, [](spmd::ConstrainOp a, spmd::ConstrainOp b) {
+  llvm::sort(aligned, [](spmd::ConstrainOp a, spmd::ConstrainOp b) {
     return cast<BlockArgument>(a.getInput()).getArgNumber() <
            cast<BlockArgument>(b.getInput()).getArgNumber();
   });
-  MeetingDims dims(p.problem);
-  for (spmd::ConstrainOp op : meeting) {
+  AlignedDims dims(p.problem);
+  for (spmd::ConstrainOp op : aligned) {
     int64_t number = cast<BlockArgument>(op.getInput()).getArgNumber();
     int64_t tensor = p.tensorOf.lookup(op.getResult());
     auto boundariesOf = [&](unsigned dim) {

@@ -39,7 +39,7 @@ private:
   void writeControlFlow(Operation *op, const ControlFlow &flow);
   void writeYield(Operation *terminator);
   /// Lets `operand` arrive in the layout of the result that it becomes.
-  void handOn(OpOperand &operand, OpResult result, StringRef what);
+  void forward(OpOperand &operand, OpResult result, StringRef what);
   void writeManual(spmd::ManualOp op);
   void writeManualReturn(spmd::ReturnOp op);
   /// The layout in which `op` passes on its result `number`, inside.
@@ -250,7 +250,7 @@ LogicalResult Writer::writeGathered(Operation *op) {
   return success();
 }
 
-void Writer::handOn(OpOperand &operand, OpResult result, StringRef what) {
+void Writer::forward(OpOperand &operand, OpResult result, StringRef what) {
   Value value = operand.get();
   if (!hasTensor(value) || !hasTensor(result))
     return;
@@ -266,7 +266,7 @@ void Writer::writeControlFlow(Operation *op, const ControlFlow &flow) {
   if (flow.isLoop)
     for (auto [operand, result] :
          llvm::zip(op->getOpOperands(), op->getResults()))
-      handOn(operand, result, "operand");
+      forward(operand, result, "operand");
 }
 
 /// What a region yields takes the layout of the results. A loop's condition
@@ -279,7 +279,7 @@ void Writer::writeYield(Operation *terminator) {
     return;
   for (auto [operand, result] :
        llvm::zip(terminator->getOpOperands(), parent->getResults()))
-    handOn(operand, result, "the value yielded for result");
+    forward(operand, result, "the value yielded for result");
 }
 
 TensorState Writer::aroundRegion(spmd::ManualOp op, ShardingAttr boundary,
@@ -498,7 +498,7 @@ void Writer::planReshardsOf(Value value, ArrayRef<spmd::ReshardOp> reshards) {
     ops.back()->setAttr(spmd::kShardingsAttrName,
                         builder.getArrayAttr({target}));
   }
-  // Those nearest to the source last, so that each stands before all that it
+  // Those nearest to the source last, so that each is before all that it
   // leads to.
   SmallVector<int64_t> depth(ops.size(), 0),
       order = llvm::to_vector(llvm::seq<int64_t>(0, ops.size()));
@@ -630,7 +630,7 @@ void Writer::noteWhatAvoids(spmd::ReshardOp op) {
                  " of result " + std::to_string(use.getOperandNumber()));
   Reason why{op.getReason().str() + " at " + userLocation(op.getLoc()),
              userNameOf(op.getInput()), "", text};
-  // Who asked stands in the same line: a reader, or who makes the value.
+  // Who asked is in the same line: a reader, or who makes the value.
   SmallVector<Operation *> near(op.getResult().getUsers());
   near.push_back(op.getInput().getDefiningOp());
   for (Operation *other : near)

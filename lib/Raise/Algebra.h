@@ -2,7 +2,7 @@
 //
 // A tensor whose dims are known as iteration dims is a function of these: an
 // expression. Broadcasts, transposes and reshapes are nothing, and what is left
-// is brought to a normal form: a polynomial over terms, with whole powers. Two
+// is put into a normal form: a polynomial over terms, with whole powers. Two
 // spellings of one computation (the maximum subtracted or not, divided
 // before or after, a gradient in any order) have one normal form:
 //
@@ -174,7 +174,7 @@ private:
   std::optional<PolyId> logarithmOfMerge(PolyId poly);
   /// The sum over `dim` of `body`, all whose factors have it.
   PolyId makeSum(unsigned dim, Monomial body);
-  /// How deep sums lie in one another in the term.
+  /// How deep sums are in one another in the term.
   unsigned heightOf(TermId id) const;
   PolyId power(PolyId poly, int exponent);
 

@@ -2,7 +2,7 @@
 //
 // Where a program goes through its keys block by block, each block has a sum
 // over a dim of its own, and there are sums over queries, depths and features
-// besides. Bound dims are numbered by how deep sums lie in one another, so
+// besides. Bound dims are numbered by how deep sums are in one another, so
 // equal sums are one term:
 //
 //     Σ_e dout Σ_k Exp v  =  Σ_k Exp Σ_e dout v

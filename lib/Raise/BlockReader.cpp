@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::raise;
 
-/// Loops with more turns are not followed.
-static constexpr int64_t kMostTurns = 64;
+/// Loops with more iterations are not followed.
+static constexpr int64_t kMostIterations = 64;
 /// Reading goes no deeper.
 static constexpr unsigned kDeepest = 2500;
 
@@ -26,10 +26,10 @@ BlockReader::BlockReader(Algebra &algebra, const Numbering &numbering,
   frames.push_back({0, nullptr, 0});
   for (int64_t rank = 0; rank < mesh.getNumRanks(); ++rank)
     allRanks.push_back(rank);
-  standFor(allRanks);
+  restrictTo(allRanks);
 }
 
-void BlockReader::standFor(RankTable ranks) {
+void BlockReader::restrictTo(RankTable ranks) {
   this->ranks = std::move(ranks);
   source = tableNumber(this->ranks);
 }
@@ -41,11 +41,13 @@ unsigned BlockReader::tableNumber(const RankTable &table) {
   return it - tables.begin();
 }
 
-unsigned BlockReader::frameOf(unsigned parent, Operation *loop, int64_t turn) {
+unsigned BlockReader::frameOf(unsigned parent, Operation *loop,
+                              int64_t iteration) {
   for (auto [i, other] : llvm::enumerate(frames))
-    if (other.parent == parent && other.loop == loop && other.turn == turn)
+    if (other.parent == parent && other.loop == loop &&
+        other.iteration == iteration)
       return i;
-  frames.push_back({parent, loop, turn});
+  frames.push_back({parent, loop, iteration});
   return frames.size() - 1;
 }
 
@@ -81,10 +83,11 @@ Value BlockReader::follow(Value value, unsigned &frame,
       if (auto loop = dyn_cast<stablehlo::WhileOp>(owner);
           loop && frames[frame].loop == owner) {
         Frame here = frames[frame];
-        value = here.turn == 0 ? owner->getOperand(number)
-                               : yielded(owner->getRegion(1), number);
-        frame = here.turn == 0 ? here.parent
-                               : frameOf(here.parent, owner, here.turn - 1);
+        value = here.iteration == 0 ? owner->getOperand(number)
+                                    : yielded(owner->getRegion(1), number);
+        frame = here.iteration == 0
+                    ? here.parent
+                    : frameOf(here.parent, owner, here.iteration - 1);
         continue;
       }
       auto manual = dyn_cast<spmd::ManualOp>(owner);
@@ -104,7 +107,7 @@ Value BlockReader::follow(Value value, unsigned &frame,
     Operation *op = value.getDefiningOp();
     unsigned number = cast<OpResult>(value).getResultNumber();
     if (isa<stablehlo::WhileOp>(op)) {
-      std::optional<int64_t> count = countTurns(op, frame);
+      std::optional<int64_t> count = countIterations(op, frame);
       if (!count)
         return value;
       value = *count == 0 ? op->getOperand(number)
@@ -124,18 +127,18 @@ Value BlockReader::follow(Value value, unsigned &frame,
   }
 }
 
-std::optional<int64_t> BlockReader::countTurns(Operation *loop,
-                                               unsigned frame) {
-  auto [it, isNew] = turns.try_emplace({loop, frame}, std::nullopt);
+std::optional<int64_t> BlockReader::countIterations(Operation *loop,
+                                                    unsigned frame) {
+  auto [it, isNew] = tripCounts.try_emplace({loop, frame}, std::nullopt);
   if (!isNew)
     return it->second;
-  for (int64_t turn = 0; turn <= kMostTurns; ++turn) {
-    std::optional<RankTable> goesOn =
-        numbersOf(yielded(loop->getRegion(0), 0), frameOf(frame, loop, turn));
+  for (int64_t iteration = 0; iteration <= kMostIterations; ++iteration) {
+    std::optional<RankTable> goesOn = numbersOf(
+        yielded(loop->getRegion(0), 0), frameOf(frame, loop, iteration));
     if (!goesOn || !llvm::all_equal(*goesOn))
       return std::nullopt;
     if (!goesOn->front())
-      return turns[{loop, frame}] = turn;
+      return tripCounts[{loop, frame}] = iteration;
   }
   return std::nullopt;
 }

@@ -1,10 +1,10 @@
 //===- BlockReader.h - What programs of blocks compute ----------*- C++ -*-===//
 //
 // Reads what a manual region computes as expressions of blocks of the tensors
-// outside: loops are followed turn by turn, permutes by whose block arrives,
-// what is kept for a gradient from where it is read to where it was made.
-// Integers that follow from the rank are known for every rank. Where ranks take
-// different branches, they are read one by one.
+// outside: loops are followed iteration by iteration, permutes by whose block
+// arrives, what is kept for a gradient from where it is read to where it was
+// made. Integers that follow from the rank are known for every rank. Where
+// ranks take different branches, they are read one by one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RAISE_BLOCKREADER_H
@@ -51,10 +51,10 @@ public:
   PolyId makeLeaf(mlir::Value value, spmd::ShardingAttr sharding,
                   const RankTable &source, const Layout &layout);
   RankTable identity() const { return ranks; }
-  /// From now on, expressions and tables are of `ranks` alone: all, or one. Of
-  /// one rank's, comparisons of positions are decided where they can be, and
-  /// others have no common offset.
-  void standFor(RankTable ranks);
+  /// From now on, expressions and tables hold for `ranks` only: all, or one.
+  /// For one rank, comparisons of positions are decided where they can be;
+  /// for all, only where the offset is common.
+  void restrictTo(RankTable ranks);
   bool isOfOneRank() const {
     return ranks.size() == 1 && mesh.getNumRanks() != 1;
   }
@@ -74,19 +74,19 @@ protected:
   PolyId readElementwise(mlir::Operation *op, const Layout &layout) override;
 
 private:
-  /// A turn of a loop.
+  /// An iteration of a loop.
   struct Frame {
     unsigned parent;
     mlir::Operation *loop;
-    int64_t turn;
+    int64_t iteration;
   };
-  unsigned frameOf(unsigned parent, mlir::Operation *loop, int64_t turn);
+  unsigned frameOf(unsigned parent, mlir::Operation *loop, int64_t iteration);
   /// Goes from block arguments and results of loops, branches and regions to
   /// what they are, changing the frame; sets `sharding` where it leaves all
   /// regions. Branches are those of the ranks `lanes`.
   mlir::Value follow(mlir::Value value, unsigned &frame,
                      spmd::ShardingAttr &sharding, const RankTable &lanes);
-  std::optional<int64_t> countTurns(mlir::Operation *loop, unsigned frame);
+  std::optional<int64_t> countIterations(mlir::Operation *loop, unsigned frame);
   std::optional<RankTable> numbersOf(mlir::Value value, unsigned frame);
   std::optional<RankTable> evaluate(mlir::Value value, unsigned frame);
   /// The number that all of `lanes` have.
@@ -101,7 +101,7 @@ private:
   /// `poly` with positions in blocks as global ones.
   PolyId placePositions(PolyId poly);
   PolyId ofTable(const RankTable &table, bool isBool);
-  /// The same; `decided` are those that were met before.
+  /// The same; `decided` are those that were decided before.
   PolyId decide(PolyId poly, llvm::DenseMap<PolyId, PolyId> &decided);
   PolyId decideComparison(Term term);
   unsigned openDim(const Layout &layout, DimSet taken) const;
@@ -115,7 +115,7 @@ private:
   std::map<std::string, unsigned> leafNumbers;
   std::map<std::tuple<void *, unsigned, unsigned, std::string>, PolyId> memo;
   std::map<std::pair<void *, unsigned>, std::optional<RankTable>> numbers;
-  std::map<std::pair<void *, unsigned>, std::optional<int64_t>> turns;
+  std::map<std::pair<void *, unsigned>, std::optional<int64_t>> tripCounts;
   unsigned frame = 0;
   /// Whose block is read, by rank, as a number of `tables`.
   unsigned source = 0;

@@ -8,7 +8,7 @@
 namespace shardc {
 
 /// Puts a loop in the place of `loop` that carries `inits` as well, as its last
-/// operands; for now it hands them on unchanged.
+/// operands; for now it yields them unchanged.
 stablehlo::WhileOp addCarried(stablehlo::WhileOp loop,
                               llvm::ArrayRef<mlir::Value> inits);
 

@@ -108,7 +108,7 @@ public:
 
 private:
   void collectExtras(PolyId poly);
-  /// Tells `writer` where the terms of `poly` are.
+  /// Passes `writer` the places of the terms of `poly`.
   void provide(PolyId poly, Writer &writer) {
     llvm::DenseSet<TermId> seen;
     provide(poly, writer, seen);

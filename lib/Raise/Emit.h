@@ -13,7 +13,7 @@ using Replacements = llvm::DenseMap<mlir::Value, mlir::Value>;
 /// Makes the op of `forward` and replaces its outputs.
 spmd::AllPairsOp emitForward(Forward &forward, Replacements &replacements);
 
-/// The first op that is replaced: the new one stands there.
+/// The first op that is replaced: the new one is there.
 mlir::Operation *placeOf(const Forward &forward);
 mlir::Operation *placeOf(const Backward &backward);
 

@@ -3,7 +3,7 @@
 // The output of a ring is Σ_i Total^-1 Σ_k Exp[s_i] v_i over blocks i, whatever
 // was subtracted from scores and rescaled on the way, and Total is Σ_i Σ_k
 // Exp[s_i]. All blocks must be one score of whole tensors, and each rank must
-// meet all, or all but those that the band of this score leaves out. What a
+// use all, or all but those that the band of this score leaves out. What a
 // gradient has to be follows from that; it is compared with what the program
 // has.
 //
@@ -88,7 +88,7 @@ static RingOperand operandOf(const Ring &ring, TermId id, unsigned bound,
   return {leaf->value, leaf->sharding, renamed(term.layouts[0], bound, free)};
 }
 
-/// Where `block` starts along `dim`, queries or keys, if one rank alone meets
+/// Where `block` starts along `dim`, queries or keys, if one rank alone uses
 /// it.
 static double startOf(const Ring &ring, unsigned dim, const RingBlock &block) {
   RankTable blocks = ring.reader->blocksAlong(
@@ -438,24 +438,24 @@ static RingBand bandOf(Ring &ring) {
   return {whole.bandLower, whole.bandUpper, whole.isBandAll};
 }
 
-/// True if each rank meets each block once; one rank at a time, those that no
+/// True if each rank uses each block once; one rank at a time, those that no
 /// row of its queries has a weight in may be missing.
-static bool meetsAll(Ring &ring) {
+static bool visitsAll(Ring &ring) {
   int64_t count = ring.reader->countBlocks(ring.axes);
   int64_t queries = ring.reader->sizeOf(ring.queryDim),
           keys = ring.reader->sizeOf(kRingKey);
   std::optional<RingBand> band;
   for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
-    std::vector<RankTable> met;
+    std::vector<RankTable> visited;
     for (const RingBlock &block : ring.blocks)
       if (block.lane == number)
-        met.push_back(ring.reader->blocksAlong(ring.axes, block.source));
+        visited.push_back(ring.reader->blocksAlong(ring.axes, block.source));
     RankTable own = ring.reader->blocksAlong(ring.axes, lane);
     for (size_t i = 0; i < lane.size(); ++i) {
       std::set<int64_t> blocks;
-      for (const RankTable &table : met)
+      for (const RankTable &table : visited)
         blocks.insert(table[i]);
-      if (blocks.size() != met.size())
+      if (blocks.size() != visited.size())
         return false;
       for (int64_t block = 0; block < count; ++block) {
         if (blocks.count(block))
@@ -530,7 +530,7 @@ static std::optional<Ring> matchRingAs(OpResult result,
     }
     std::vector<PolyId> polys;
     for (const RankTable &lane : ring.lanes) {
-      ring.reader->standFor(lane);
+      ring.reader->restrictTo(lane);
       polys.push_back(ring.reader->read(inner, ring.outputLayout));
     }
     if (auto split = ring.reader->split) {
@@ -547,7 +547,7 @@ static std::optional<Ring> matchRingAs(OpResult result,
     }
     miss.op = ring.reader->stopped ? ring.reader->stopped : result.getOwner();
     for (auto [number, lane] : llvm::enumerate(ring.lanes)) {
-      ring.reader->standFor(lane);
+      ring.reader->restrictTo(lane);
       // Again, since others may have made terms of it parts of a total.
       Poly parts = ring.algebra->get(
           ring.algebra->intern(Poly(ring.algebra->get(polys[number]))));
@@ -569,7 +569,7 @@ static std::optional<Ring> matchRingAs(OpResult result,
           "scores of its blocks are not one function of positions in the whole";
       return std::nullopt;
     }
-    if (!meetsAll(ring)) {
+    if (!visitsAll(ring)) {
       miss.why = isOneByOne ? "ranks leave out blocks that its mask does not"
                             : "ranks do not meet each block once";
       return std::nullopt;
@@ -698,7 +698,7 @@ static std::optional<RingOperand> findCotangent(Ring &ring, PolyId gradient,
   return std::nullopt;
 }
 
-/// What the ranks of `lane` get of block `i`, for which ranks that meet it have
+/// What the ranks of `lane` get of block `i`, for which ranks that use it have
 /// `poly`: summed over all dims that `layout` lacks, and moved to where the
 /// keys are. Zero if it is the block of others.
 static PolyId atKeys(Ring &ring, size_t lane, PolyId poly,
@@ -775,7 +775,7 @@ raise::matchRingGradient(OpResult result, Ring &ring,
       return std::nullopt;
     std::vector<PolyId> polys;
     for (const RankTable &lane : ring.lanes) {
-      ring.reader->standFor(lane);
+      ring.reader->restrictTo(lane);
       polys.push_back(ring.reader->read(inner, operand.layout));
     }
     for (PolyId &poly : polys)
@@ -791,7 +791,7 @@ raise::matchRingGradient(OpResult result, Ring &ring,
       [&](ArrayRef<PolyId> polys,
           llvm::function_ref<PolyId(size_t lane, size_t block)> contribution) {
         for (auto [lane, poly] : llvm::enumerate(polys)) {
-          ring.reader->standFor(ring.lanes[lane]);
+          ring.reader->restrictTo(ring.lanes[lane]);
           PolyId expected = algebra.number(0);
           for (size_t i = 0; i < ring.blocks.size(); ++i)
             expected = algebra.add(expected, contribution(lane, i));

@@ -12,14 +12,14 @@ namespace shardc::raise {
 /// it is no sum.
 inline constexpr unsigned kRingKey = 40, kRingDepth = 41;
 
-/// A tensor outside of regions whose blocks a ring meets.
+/// A tensor outside of regions whose blocks a ring uses.
 struct RingOperand {
   mlir::Value value;
   spmd::ShardingAttr sharding;
   Layout layout;
 };
 
-/// One block of keys that all ranks of a lane meet.
+/// One block of keys that all ranks of a lane use.
 struct RingBlock {
   /// The exponentials of its scores, the product in them, these exponentials
   /// where they count, its keys along depth, its values.
@@ -27,7 +27,7 @@ struct RingBlock {
   PolyId weight = 0, key = 0, value = 0, score = 0;
   /// What it is divided by.
   TermId total = 0;
-  /// Which of Ring::lanes meets it, and whose block each rank of that meets.
+  /// Which of Ring::lanes uses it, and whose block each rank of that uses.
   size_t lane = 0;
   RankTable source;
 };

@@ -12,7 +12,7 @@ size_t countScores(mlir::func::FuncOp func);
 /// True if `func` has scores beside columns of others.
 bool hasColumns(mlir::func::FuncOp func);
 
-/// Writes scores that stand beside columns of others, as attention sinks do,
+/// Writes scores that are beside columns of others, as attention sinks do,
 /// apart from these. True if there were any.
 bool splitColumns(mlir::func::FuncOp func);
 

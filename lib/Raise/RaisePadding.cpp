@@ -187,7 +187,7 @@ struct RaiseConcatenation final : OpRewritePattern<stablehlo::ConcatenateOp> {
   }
 };
 
-/// A slice of each element, with what lies before and behind it.
+/// A slice of each element, with what is before and behind it.
 struct Crop {
   SmallVector<int64_t> before, behind;
 };

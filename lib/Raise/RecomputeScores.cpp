@@ -60,8 +60,8 @@ private:
     return body.getTerminator()->getOperand(argument.getArgNumber()) ==
            argument;
   }
-  /// True if `value` follows from what is carried from turn to turn and
-  /// changes.
+  /// True if `value` follows from what is carried from iteration to iteration
+  /// and changes.
   bool followsFromState(Value value);
   /// True if `value` follows from a product of queries and keys.
   bool followsFromScores(Value value);
@@ -115,7 +115,7 @@ bool Keeper::read() {
             write.getStartIndices(), type,
             cast<RankedTensorType>(write.getUpdate().getType()).getShape()) ||
         write.getStartIndices().front() != counter ||
-        type.getDimSize(0) != counted.turns())
+        type.getDimSize(0) != counted.tripCount())
       continue;
     Value update = write.getUpdate(), kept = update;
     if (Operation *op = update.getDefiningOp();
@@ -210,7 +210,7 @@ bool Keeper::findDerivation(Value value, llvm::SetVector<Operation *> &ops) {
     auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op);
     if (slice && number == 1 && operand == body.getArgument(counted.counter) &&
         cast<RankedTensorType>(slice.getOperand().getType()).getDimSize(0) ==
-            counted.turns() &&
+            counted.tripCount() &&
         slice.getSliceSizes().front() == 1)
       continue;
     if (!findDerivation(operand, ops) || ops.size() > kMaxOps)

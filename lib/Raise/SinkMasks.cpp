@@ -1,8 +1,8 @@
 //===- SinkMasks.cpp - Masks that a loop carries, made where they are used ===//
 //
 // JAX computes what a scan over layers does not change before the scan, masks
-// of attention among it, and hands it in. Nobody sees then that the mask
-// compares indices, and all of it, tokens times tokens, lies in memory while
+// of attention among it, and passes it in. Nobody sees then that the mask
+// compares indices, and all of it, tokens times tokens, is in memory while
 // the loop runs.
 //
 //===----------------------------------------------------------------------===//

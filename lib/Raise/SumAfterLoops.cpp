@@ -94,7 +94,7 @@ private:
   Block *body = nullptr;
   Operation *end = nullptr;
   CountedLoop count;
-  int64_t turns = 0, room = 0;
+  int64_t tripCount = 0, room = 0;
   SmallVector<Added> sums;
   llvm::MapVector<Value, Slots> slots;
 };
@@ -130,12 +130,12 @@ std::optional<Slots> LoopSums::readSlots(Value value) {
     return std::nullopt;
   RankedTensorType type = typeOf(slice.getOperand());
   SmallVector<int64_t> slot(type.getShape());
-  if (slot.empty() || slot.front() != turns)
+  if (slot.empty() || slot.front() != tripCount)
     return std::nullopt;
   slot.front() = 1;
   std::optional<Affine> place = affine(slice.getStartIndices().front());
   bool isOwn =
-      place && (*place == Affine{1, 0} || *place == Affine{-1, turns - 1});
+      place && (*place == Affine{1, 0} || *place == Affine{-1, tripCount - 1});
   if (!isOwn || typeOf(slice.getResult()).getShape() != ArrayRef(slot) ||
       typeOf(value).getShape() != ArrayRef(slot).drop_front())
     return std::nullopt;
@@ -202,7 +202,7 @@ bool LoopSums::keep(const Added &added) {
   int64_t needed = 0;
   for (Value factor : anew)
     if (found.insert({factor, {known->index, known->place, -1}}).second)
-      needed += turns * typeOf(factor).getNumElements();
+      needed += tripCount * typeOf(factor).getNumElements();
   if (needed > room)
     return false;
   room -= needed;
@@ -216,7 +216,7 @@ int64_t LoopSums::keptElements() {
   int64_t count = 0;
   for (BlockArgument argument : body->getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || type.getRank() < 2 || type.getDimSize(0) != turns)
+    if (!type || type.getRank() < 2 || type.getDimSize(0) != tripCount)
       continue;
     if (llvm::any_of(argument.getUsers(), [&](Operation *user) {
           return isa<DynamicSliceOp, DynamicUpdateSliceOp>(user) &&
@@ -230,10 +230,10 @@ int64_t LoopSums::keptElements() {
 bool LoopSums::find() {
   std::optional<CountedLoop> counted = readCountedLoop(loop);
   if (!counted || counted->begin != 0 || counted->step != 1 ||
-      counted->turns() < 2)
+      counted->tripCount() < 2)
     return false;
   count = *counted;
-  turns = count.turns();
+  tripCount = count.tripCount();
   body = &loop.getBody().front();
   end = body->getTerminator();
   room = keptElements();
@@ -307,7 +307,7 @@ void LoopSums::apply() {
       continue;
     RankedTensorType type = typeOf(factor);
     SmallVector<int64_t> shape(type.getShape());
-    shape.insert(shape.begin(), turns);
+    shape.insert(shape.begin(), tripCount);
     own.carried = loop->getNumOperands() + inits.size();
     made.push_back(factor);
     inits.push_back(ConstantOp::create(

@@ -47,8 +47,9 @@ static bool fuses(Operation &op) {
   });
 }
 
-/// True if `loop`, written out `turns` times, is shorter in time than it is.
-static bool pays(WhileOp loop, int64_t turns, int64_t maxOps) {
+/// True if `loop`, written out `tripCount` times, is shorter in time than it
+/// is.
+static bool pays(WhileOp loop, int64_t tripCount, int64_t maxOps) {
   Block &body = loop.getBody().front();
   bool carriesMuch = llvm::any_of(loop->getResultTypes(), [](Type type) {
     return elementsOf(type) > kSmall;
@@ -59,7 +60,7 @@ static bool pays(WhileOp loop, int64_t turns, int64_t maxOps) {
       return false;
     ++count;
   }
-  return carriesMuch && count * turns <= maxOps;
+  return carriesMuch && count * tripCount <= maxOps;
 }
 
 static DenseElementsAttr constantOf(Value value) {
@@ -89,12 +90,12 @@ static DenseElementsAttr takenOut(Operation *op) {
   return nullptr;
 }
 
-static void unroll(WhileOp loop, int64_t turns) {
+static void unroll(WhileOp loop, int64_t tripCount) {
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
   Block &body = loop.getBody().front();
   SmallVector<Value> carried = llvm::to_vector(loop->getOperands());
-  for (int64_t turn = 0; turn < turns; ++turn) {
+  for (int64_t iteration = 0; iteration < tripCount; ++iteration) {
     IRMapping map;
     map.map(body.getArguments(), carried);
     for (Operation &op : body.without_terminator()) {
@@ -122,9 +123,9 @@ struct UnrollLoopsPass final
     // Inner loops come first: what was one is part of the outer body then.
     for (WhileOp loop : loops) {
       std::optional<CountedLoop> counted = readCountedLoop(loop);
-      if (counted && counted->turns() <= maxTurns &&
-          pays(loop, counted->turns(), maxOps))
-        unroll(loop, counted->turns());
+      if (counted && counted->tripCount() <= maxTripCount &&
+          pays(loop, counted->tripCount(), maxOps))
+        unroll(loop, counted->tripCount());
     }
   }
 };

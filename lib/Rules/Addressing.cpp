@@ -420,7 +420,7 @@ static Value countFromBlock(stablehlo::ScatterOp op,
 }
 
 /// `op` on this rank's blocks. Where inputs are cut a window may be larger than
-/// the block: what lies outside is others'.
+/// the block: what is outside is others'.
 static Operation *scatterIntoBlock(stablehlo::ScatterOp op,
                                    Localization &localization,
                                    ArrayRef<Value> operands, bool inputsCut) {

@@ -1,4 +1,4 @@
-//===- Deal.cpp - Dims in zigzag order ---------------------------===//
+//===- Deal.cpp - Dims in zigzag order ------------------------------------===//
 //
 // What each rank has from the front, and what it has from the end, is one
 // interval of the dim in order: two exchanges.
@@ -23,9 +23,9 @@ static FailureOr<ShardingRule> dealRule(DealOp op) {
   ShardingRule rule;
   rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
   rule.operands = {rule.results[0]};
-  Factor &dealt = rule.factors[op.getDim()];
-  dealt.kind = FactorKind::Distributed;
-  dealt.movedBytes = bytesOf(op.getResult());
+  Factor &zigzag = rule.factors[op.getDim()];
+  zigzag.kind = FactorKind::Distributed;
+  zigzag.movedBytes = bytesOf(op.getResult());
   return rule;
 }
 
@@ -33,18 +33,18 @@ static FailureOr<ShardingRule> dealRule(DealOp op) {
 static Value dealWhole(DealOp op, Value local, OpBuilder &b) {
   Location loc = op.getLoc();
   unsigned dim = op.getDim();
-  std::vector<DealtPiece> pieces =
+  std::vector<ZigzagPiece> pieces =
       Zigzag(
           *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()}))
           .pieces();
   if (op.getBack())
-    llvm::sort(pieces, [](const DealtPiece &a, const DealtPiece &b) {
+    llvm::sort(pieces, [](const ZigzagPiece &a, const ZigzagPiece &b) {
       return a.natural.begin < b.natural.begin;
     });
   auto type = cast<RankedTensorType>(local.getType());
   SmallVector<Value> parts;
-  for (const DealtPiece &piece : pieces) {
-    Interval from = op.getBack() ? piece.dealt : piece.natural;
+  for (const ZigzagPiece &piece : pieces) {
+    Interval from = op.getBack() ? piece.zigzag : piece.natural;
     if (from.empty())
       continue;
     SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)),
@@ -104,16 +104,16 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
     return SmallVector<Value>{castTo(b, loc, dealWhole(op, local, b), type)};
   if (blocks.intervals.size() != op.getSizes().size()) {
     IntervalTable whole = wholeTable(shards.size());
-    Value dealt = dealWhole(
+    Value zigzag = dealWhole(
         op, exchangeDim(op, localization, local, blocks, whole, why), b);
-    return SmallVector<Value>{
-        castTo(b, loc, exchangeDim(op, localization, dealt, whole, blocks, why),
-               type)};
+    return SmallVector<Value>{castTo(
+        b, loc, exchangeDim(op, localization, zigzag, whole, blocks, why),
+        type)};
   }
-  IntervalTable dealt = tableOf(blocks.axes, shards);
-  SmallVector<TablePart, 0> parts = splitDealt(dealt, op.getSizes());
+  IntervalTable zigzag = tableOf(blocks.axes, shards);
+  SmallVector<TablePart, 0> parts = splitZigzag(zigzag, op.getSizes());
   if (op.getBack())
-    local = exchangeDim(op, localization, local, blocks, dealt, why);
+    local = exchangeDim(op, localization, local, blocks, zigzag, why);
   SmallVector<Value> pieces;
   for (const TablePart &part : parts) {
     if (!op.getBack()) {
@@ -130,7 +130,7 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
                   std::max(domain.end, interval.end)};
     if (domain.empty())
       continue;
-    Value piece = partOf(localization, local, dim, dealt, part.held);
+    Value piece = partOf(localization, local, dim, zigzag, part.held);
     pieces.push_back(exchangeDim(op, localization, piece,
                                  within(part.natural, domain),
                                  within(blocks, domain), why));
@@ -140,7 +140,7 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
                     ? pieces.front()
                     : tensor::ConcatOp::create(b, loc, dim, pieces).getResult();
   if (!op.getBack())
-    whole = exchangeDim(op, localization, whole, dealt, blocks, why);
+    whole = exchangeDim(op, localization, whole, zigzag, blocks, why);
   return SmallVector<Value>{castTo(b, loc, whole, type)};
 }
 
@@ -148,20 +148,20 @@ static LocalResults localizeDeal(DealOp op, Localization &localization) {
 // dealt_iota
 //===----------------------------------------------------------------------===//
 
-static FailureOr<ShardingRule> dealtIotaRule(DealtIotaOp op) {
+static FailureOr<ShardingRule> zigzagIotaRule(DealtIotaOp op) {
   ShardingRule rule;
   rule.results.push_back(newFactors(rule, shapeOf(op.getResult())));
   return rule;
 }
 
-static LocalResults localizeDealtIota(DealtIotaOp op,
-                                      Localization &localization) {
+static LocalResults localizeZigzagIota(DealtIotaOp op,
+                                       Localization &localization) {
   OpBuilder &b = localization.builder();
   Location loc = op.getLoc();
   RankedTensorType type = localization.resultType(0);
   SmallVector<Value> pieces;
   for (const TablePart &part :
-       splitDealt(localization.factorTable(0), op.getSizes())) {
+       splitZigzag(localization.factorTable(0), op.getSizes())) {
     RankedTensorType partType =
         blockType({part.natural}, type.getElementType());
     SmallVector<OpFoldResult> sizes{sizeAt(localization, part.natural)};
@@ -184,5 +184,5 @@ static LocalResults localizeDealtIota(DealtIotaOp op,
 
 void rules::attachDeal(MLIRContext *context) {
   attach<DealOp, dealRule, localizeDeal>(context);
-  attach<DealtIotaOp, dealtIotaRule, localizeDealtIota>(context);
+  attach<DealtIotaOp, zigzagIotaRule, localizeZigzagIota>(context);
 }

@@ -92,14 +92,14 @@ SmallVector<OpFoldResult> rules::blockSizes(Localization &localization,
   });
 }
 
-SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table,
-                                            ArrayRef<int64_t> order) {
+SmallVector<TablePart, 0> rules::splitZigzag(const IntervalTable &table,
+                                             ArrayRef<int64_t> order) {
   if (order.empty())
     return {{table, table}};
   Zigzag zigzag(*Boundaries::fromSizes({order.data(), order.size()}));
   SmallVector<TablePart, 0> parts;
   for (auto [number, interval] : llvm::enumerate(table.intervals)) {
-    std::vector<DealtPiece> pieces = zigzag.split(interval);
+    std::vector<ZigzagPiece> pieces = zigzag.split(interval);
     while (parts.size() < std::max<size_t>(1, pieces.size())) {
       SmallVector<Interval> none(table.intervals.size(), Interval{0, 0});
       for (auto [empty, other] : llvm::zip_equal(none, table.intervals))
@@ -107,8 +107,8 @@ SmallVector<TablePart, 0> rules::splitDealt(const IntervalTable &table,
       parts.push_back({{table.axes, none}, {table.axes, none}});
     }
     for (auto [part, piece] : llvm::zip(parts, pieces))
-      if (!piece.dealt.empty()) {
-        part.held.intervals[number] = piece.dealt;
+      if (!piece.zigzag.empty()) {
+        part.held.intervals[number] = piece.zigzag;
         part.natural.intervals[number] = piece.natural;
       }
   }
@@ -239,7 +239,7 @@ Operation *rules::cloneAs(Operation *op, Localization &localization,
   return local;
 }
 
-/// How the dims of a tensor lie whose factors lie as `factors` say.
+/// How the dims of a tensor are cut whose factors are cut as `factors` say.
 static SmallVector<IntervalTable> dimTables(const TensorRule &tensor,
                                             ArrayRef<IntervalTable> factors) {
   SmallVector<IntervalTable> tables;

@@ -26,7 +26,8 @@ IntervalTable onePerRank(Localization &localization,
 IntervalTable allRanks(Localization &localization,
                        llvm::ArrayRef<int64_t> axes);
 
-/// The local type of a tensor whose dims lie so: static where all ranks agree.
+/// The local type of a tensor whose dims are cut so: static where all ranks
+/// agree.
 mlir::RankedTensorType blockType(llvm::ArrayRef<IntervalTable> tables,
                                  mlir::Type elementType);
 /// The extent of this rank's part of each dim.
@@ -39,15 +40,16 @@ mlir::OpFoldResult beginAt(Localization &localization,
                            const IntervalTable &table);
 
 /// A part of the blocks of a dim: where it is in the dim, and where its
-/// elements were before the dim was dealt out (the same where it was not).
+/// elements were before the dim was put in zigzag order (the same where it was
+/// not).
 struct TablePart {
   IntervalTable held, natural;
 };
-/// The parts of `table` that lie in one piece: itself, where `order`, the sizes
-/// of shards that the dim is dealt out to, is empty; else as many as the rank
-/// with most has.
-llvm::SmallVector<TablePart, 0> splitDealt(const IntervalTable &table,
-                                           llvm::ArrayRef<int64_t> order);
+/// The parts of `table` that are in one piece: itself, where `order`, the sizes
+/// of shards whose zigzag order the dim is in, is empty; else as many as the
+/// rank with most has.
+llvm::SmallVector<TablePart, 0> splitZigzag(const IntervalTable &table,
+                                            llvm::ArrayRef<int64_t> order);
 /// The intervals `part` of dim `dim` of `block`, which holds those of `held`,
 /// whole or over the same axes; with `into` that, with `block` in their place.
 mlir::Value partOf(Localization &localization, mlir::Value block, unsigned dim,
@@ -86,7 +88,7 @@ LocalResults localizeByTransposition(OpT op, Localization &localization) {
   return runTransposed(op, localization, /*mustBalance=*/false);
 }
 
-/// The values that ranks along `axes` have of `local`, which lies as `tables`
+/// The values that ranks along `axes` have of `local`, which is cut as `tables`
 /// say over other axes: as a new leading dim of one element a rank, in rank
 /// order. Each rank gets those in its interval of `needed`.
 mlir::Value gatherPartials(Localization &localization, mlir::Value local,

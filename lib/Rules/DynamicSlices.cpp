@@ -57,7 +57,7 @@ static Value clampedStart(Localization &localization, Location loc, Value start,
 }
 
 namespace {
-/// A part of a local tensor, cut out along dims that lie whole on this rank.
+/// A part of a local tensor, cut out along dims that are whole on this rank.
 struct LocalPart {
   LocalPart(OpBuilder &builder, Location loc, Value whole)
       : whole(whole), type(cast<RankedTensorType>(whole.getType())),
@@ -171,7 +171,7 @@ static LocalResults localizeDynamicSlice(stablehlo::DynamicSliceOp op,
     slice.setSliceSizes(type.getShape());
     return SmallVector<Value>{slice.getResult()};
   }
-  // Dims that lie whole on this rank first: what is left of the operand is
+  // Dims that are whole on this rank first: what is left of the operand is
   // small.
   if (!own.empty()) {
     LocalPart part(builder, loc, local);
@@ -235,7 +235,7 @@ dynamicUpdateSliceRule(stablehlo::DynamicUpdateSliceOp op) {
   return rule;
 }
 
-/// The whole update is here: this rank writes the part that lies in its block.
+/// The whole update is here: this rank writes the part that is in its block.
 static Value writeOwnPart(stablehlo::DynamicUpdateSliceOp op,
                           Localization &localization) {
   OpBuilder &builder = localization.builder();
@@ -348,16 +348,16 @@ localizeDynamicUpdateSlice(stablehlo::DynamicUpdateSliceOp op,
   ArrayRef<int64_t> extents = shapeOf(op.getOperand()),
                     parts = shapeOf(op.getUpdate());
   const ShardingRule &rule = localization.rule();
-  bool comesInParts = false, isOwned = false;
+  bool isInParts = false, isOwned = false;
   for (int64_t d = 0, e = extents.size(); d < e; ++d) {
     if (extents[d] == parts[d])
       continue;
-    comesInParts |= isCut(localization, rule.operands[1].dims[d]);
+    isInParts |= isCut(localization, rule.operands[1].dims[d]);
     isOwned |= isCut(localization, rule.operands[0].dims[d]);
   }
-  if (!comesInParts && !isOwned)
+  if (!isInParts && !isOwned)
     return localizeByCloning(op, localization);
-  if (!comesInParts)
+  if (!isInParts)
     return SmallVector<Value>{writeOwnPart(op, localization)};
   return SmallVector<Value>{sendParts(op, localization)};
 }

@@ -68,7 +68,7 @@ static FailureOr<ShardingRule> fftRule(stablehlo::FftOp op) {
 }
 
 namespace {
-/// A transform, dim by dim, of a value that lies as `tables` say.
+/// A transform, dim by dim, of a value that is cut as `tables` say.
 class Transformer {
 public:
   Transformer(stablehlo::FftOp op, Localization &localization)
@@ -92,7 +92,7 @@ private:
   /// `mustBalance` and ranks would be idle.
   bool makeWhole(ArrayRef<int64_t> dims, bool mustBalance);
   void takeAxes();
-  /// Transforms the only line there is in blocks, if it lies so; else false.
+  /// Transforms the only line there is in blocks, if it is cut so; else false.
   bool transformLine();
   /// exp(-+2 pi i r c / length) of row r, of those in `rows`, and column c.
   Value twiddles(const IntervalTable &rows, int64_t columns, int64_t length);
@@ -242,9 +242,9 @@ Value Transformer::twiddles(const IntervalTable &rows, int64_t columns,
       builder, loc, places, begin, builder.getDenseI64ArrayAttr({}));
   row = stablehlo::AddOp::create(builder, loc, places, row, offset);
   Value product = stablehlo::MulOp::create(builder, loc, places, row, column);
-  double turn = 2 * std::numbers::pi / double(length);
+  double unitAngle = 2 * std::numbers::pi / double(length);
   auto step = DenseElementsAttr::get(
-      angles, op.getFftType() == FftType::FFT ? -turn : turn);
+      angles, op.getFftType() == FftType::FFT ? -unitAngle : unitAngle);
   Value angle = stablehlo::ConvertOp::create(builder, loc, angles, product);
   Value factor = stablehlo::ConstantOp::create(
       builder, loc, cast<ElementsAttr>(Attribute(step)));

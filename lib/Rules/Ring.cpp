@@ -1,8 +1,8 @@
-//===- Ring.cpp - Every rank meets every block ----------------------------===//
+//===- Ring.cpp - Every rank uses every block -----------------------------===//
 //
 // Builds what RingPlan planned: exchanges of blocks, steps on them, and what
-// merges their results. In a ring that is written out every step's exchange
-// stands by itself, so that the next block travels while a step runs; a longer
+// merges their results. In an unrolled ring every step has its own
+// exchange, so that the next block travels while a step runs; a longer
 // ring is a loop (RingLoop.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -14,7 +14,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/Slices.h"
 #include <cmath>
@@ -31,8 +31,8 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
       keyDim(op.getKeyDim()), depthDim(op.getDepthDim()),
       featureDim(op.getFeatureDim()), plan(std::move(planned)),
       owned(plan.cuts[keyDim]), ownedParts(plan.keyParts) {
-  if (!areKeysDealt()) {
-    ownedParts = splitDealt(owned, op.getKeyOrder());
+  if (!areKeysZigzag()) {
+    ownedParts = splitZigzag(owned, op.getKeyOrder());
     return;
   }
   for (auto [keys, front, back] :
@@ -42,24 +42,24 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
 }
 
 SmallVector<std::pair<int64_t, int64_t>> Ring::partsAt(const Here &here) const {
-  SmallVector<std::pair<int64_t, int64_t>> met;
+  SmallVector<std::pair<int64_t, int64_t>> found;
   int64_t keyParts =
-      here.isPassed ? ownedParts.size() : plan.turns[here.turn].parts.size();
+      here.isPassed ? ownedParts.size() : plan.steps[here.step].parts.size();
   for (int64_t part = 0; part < countParts(); ++part)
     for (int64_t keyPart = 0; keyPart < keyParts; ++keyPart)
       if (countParts() * keyParts == 1 ||
           (here.isPassed
-               ? mayMeet(op, plan.parts[part], ownedParts[keyPart].natural)
-               : plan.meets(op, localization.meshSizes(), here.turn, part,
-                            keyPart)))
-        met.push_back({part, keyPart});
-  return met;
+               ? mayHavePairs(op, plan.parts[part], ownedParts[keyPart].natural)
+               : plan.hasPairs(op, localization.meshSizes(), here.step, part,
+                               keyPart)))
+        found.push_back({part, keyPart});
+  return found;
 }
 
 IntervalTable Ring::rotated(const IntervalTable &table, int64_t shift) {
   IntervalTable result{table.axes, {}};
   for (int64_t number :
-       turnPlaces(table.axes, plan.places, localization.meshSizes(), shift))
+       stepPlaces(table.axes, plan.places, localization.meshSizes(), shift))
     result.intervals.push_back(table.intervals[number]);
   if (table.formula)
     result.formula =
@@ -68,26 +68,26 @@ IntervalTable Ring::rotated(const IntervalTable &table, int64_t shift) {
   return result;
 }
 
-bool Ring::isWhole(int64_t turn) {
-  const Turn &now = plan.turns[turn];
+bool Ring::isWhole(int64_t step) {
+  const RingStep &now = plan.steps[step];
   if (now.keys.formula.isOpen())
     return now.keys.formula == rotated(owned, now.shift).formula;
-  SmallVector<int64_t> met =
-      turnPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
+  SmallVector<int64_t> owners =
+      stepPlaces(owned.axes, plan.places, localization.meshSizes(), now.shift);
   if (now.keys.axes != owned.axes)
     return false;
-  for (auto [keys, block] : llvm::zip_equal(now.keys.intervals, met))
+  for (auto [keys, block] : llvm::zip_equal(now.keys.intervals, owners))
     if (keys != owned.intervals[block])
       return false;
   return true;
 }
 
-std::string Ring::why(int64_t turn) {
+std::string Ring::why(int64_t step) {
   if (plan.way == PairWay::Gathered)
     return explain("takes all keys at once");
-  std::string text = "meets block " + std::to_string(plan.turns[turn].shift) +
+  std::string text = "meets block " + std::to_string(plan.steps[step].shift) +
                      " of " + std::to_string(plan.length) + " of a ring";
-  return turn == 1 && plan.way == PairWay::Ring ? explain(text) : text;
+  return step == 1 && plan.way == PairWay::Ring ? explain(text) : text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,7 +100,7 @@ static StringRef whyRecut(PairWay way, bool isBack) {
   case PairWay::Heads:
     return isBack ? "gives back rows of all heads"
                   : "takes some heads with all queries and keys";
-  case PairWay::Dealt:
+  case PairWay::Zigzag:
     return isBack ? "gives back rows of queries from both ends"
                   : "takes queries in zigzag order, where blocks in order "
                     "are uneven work";
@@ -203,15 +203,15 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   return castTo(b, loc, whole, type);
 }
 
-Value Ring::at(const Piece &piece, int64_t turn) {
+Value Ring::at(const Piece &piece, int64_t step) {
   std::optional<unsigned> dim = keyOf(piece.map);
   if (!dim || !areKeysCut())
     return piece.value;
   SmallVector<IntervalTable> needed(piece.tables);
-  needed[*dim] = plan.turns[turn].keys;
+  needed[*dim] = plan.steps[step].keys;
   if (isCut(piece.tables, *dim))
     return localization.exchange(piece.value, piece.tables, needed, {},
-                                 why(turn));
+                                 why(step));
   // All keys are here.
   return partOf(localization, piece.value, *dim, piece.tables[*dim],
                 needed[*dim]);
@@ -238,7 +238,7 @@ Value Ring::ofKeys(Value block, AffineMap map, const Here &here,
     return slice(block, *dim, pickEntry(b, loc, begins, here.owner),
                  pickEntry(b, loc, sizes, here.owner), size, into);
   }
-  const Turn &now = plan.turns[here.turn];
+  const RingStep &now = plan.steps[here.step];
   if (!dim || now.parts.size() == 1)
     return block;
   return partOf(localization, block, *dim, now.keys, now.parts[keyPart].held,
@@ -246,14 +246,14 @@ Value Ring::ofKeys(Value block, AffineMap map, const Here &here,
 }
 
 std::optional<Piece> Ring::join(const Piece &first, const Piece &second) {
-  // Side by side in their last dims, if they lie alike otherwise.
+  // Side by side in their last dims, if they are cut alike otherwise.
   auto a = cast<RankedTensorType>(first.value.getType()),
        c = cast<RankedTensorType>(second.value.getType());
   std::optional<unsigned> dim = keyOf(first.map);
   int64_t last = a.getRank() - 1;
   bool moves =
-      isLoop() || !llvm::all_of(llvm::seq(countTurns()),
-                                [&](int64_t turn) { return staysPut(turn); });
+      isLoop() || !llvm::all_of(llvm::seq(countSteps()),
+                                [&](int64_t step) { return staysPut(step); });
   if (!moves || a.getRank() != c.getRank() ||
       a.getElementType() != c.getElementType() || int64_t(*dim) == last ||
       a.isDynamicDim(last) || c.isDynamicDim(last) ||
@@ -290,10 +290,10 @@ Value Ring::columns(Value block, int64_t from, int64_t size) {
 
 std::pair<Value, Value> Ring::at(const std::optional<Piece> &pair,
                                  const Piece &first, const Piece &second,
-                                 int64_t turn) {
-  if (!pair || staysPut(turn))
-    return {at(first, turn), at(second, turn)};
-  return split(at(*pair, turn), first, second);
+                                 int64_t step) {
+  if (!pair || staysPut(step))
+    return {at(first, step), at(second, step)};
+  return split(at(*pair, step), first, second);
 }
 
 std::pair<Value, Value> Ring::split(Value block, const Piece &first,
@@ -307,10 +307,10 @@ std::pair<Value, Value> Ring::split(Value block, const Piece &first,
           cast<RankedTensorType>(second.value.getType()).getShape().back())};
 }
 
-Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
+Arrival Ring::home(Value value, AffineMap map, int64_t step) {
   unsigned dim = *keyOf(map);
-  SmallVector<IntervalTable> from = tablesOf(map, {turn}, 0), to(from);
-  if (isWhole(turn)) {
+  SmallVector<IntervalTable> from = tablesOf(map, {step}, 0), to(from);
+  if (isWhole(step)) {
     to[dim] = owned;
   } else {
     // What ranks have of their blocks, one behind the other.
@@ -323,12 +323,12 @@ Arrival Ring::home(Value value, AffineMap map, int64_t turn) {
       from[dim].formula =
           Formula::shards(packedFormula(from[dim].formula),
                           {from[dim].axes.begin(), from[dim].axes.end()});
-    to[dim] = rotated(from[dim], -plan.turns[turn].shift);
+    to[dim] = rotated(from[dim], -plan.steps[step].shift);
   }
   std::string text = "gives back gradients of block " +
-                     std::to_string(plan.turns[turn].shift) + " of " +
+                     std::to_string(plan.steps[step].shift) + " of " +
                      std::to_string(plan.length) + " of a ring";
-  return {localization.exchange(value, from, to, {}, text), map, turn};
+  return {localization.exchange(value, from, to, {}, text), map, step};
 }
 
 Value Ring::receive(Value total, const Arrival &arrival) {
@@ -338,10 +338,10 @@ Value Ring::receive(Value total, const Arrival &arrival) {
         castTo(b, loc, arrival.value, cast<RankedTensorType>(sum.getType())),
         sum);
   };
-  if (isWhole(arrival.turn))
+  if (isWhole(arrival.step))
     return add(total);
-  const Turn &turn = plan.turns[arrival.turn];
-  IntervalTable keys = rotated(turn.keys, -turn.shift);
+  const RingStep &step = plan.steps[arrival.step];
+  IntervalTable keys = rotated(step.keys, -step.shift);
   unsigned dim = *keyOf(arrival.map);
   return partOf(localization,
                 add(partOf(localization, total, dim, owned, keys)), dim, owned,
@@ -366,7 +366,7 @@ SmallVector<Value> Ring::positions(const Here &here, int64_t part,
                                       [](Interval keys) { return keys.begin; }),
                   here.owner);
   else
-    key = beginAt(localization, plan.turns[here.turn].parts[keyPart].natural);
+    key = beginAt(localization, plan.steps[here.step].parts[keyPart].natural);
   result.push_back(getValueOrCreateConstantIndexOp(b, loc, key));
   return result;
 }
@@ -378,7 +378,7 @@ SmallVector<IntervalTable> Ring::tablesOf(AffineMap map, const Here &here,
     int64_t dim = cast<AffineDimExpr>(expr).getPosition();
     tables.push_back(
         dim == keyDim
-            ? (here.isPassed ? bufferTable() : plan.turns[here.turn].keys)
+            ? (here.isPassed ? bufferTable() : plan.steps[here.step].keys)
         : dim == queryDim ? plan.parts[part]
                           : plan.cuts[dim]);
   }
@@ -411,11 +411,13 @@ Value Ring::filled(AffineMap map, const Here &here, int64_t part,
   return broadcastScalar(b, loc, value, type, blockSizes(localization, tables));
 }
 
-SmallVector<Value>
-Ring::step(PairCombine combine, bool backward, const Here &here, int64_t part,
-           int64_t keyPart, ArrayRef<AffineMap> inputs, ArrayRef<Value> blocks,
-           unsigned numRows, bool hasValue, ValueRange state,
-           ArrayRef<AffineMap> stateMaps, ArrayRef<Region *> regions) {
+SmallVector<Value> Ring::pairStep(PairCombine combine, bool backward,
+                                  const Here &here, int64_t part,
+                                  int64_t keyPart, ArrayRef<AffineMap> inputs,
+                                  ArrayRef<Value> blocks, unsigned numRows,
+                                  bool hasValue, ValueRange state,
+                                  ArrayRef<AffineMap> stateMaps,
+                                  ArrayRef<Region *> regions) {
   SmallVector<AffineMap> maps(inputs);
   llvm::append_range(maps, stateMaps);
   SmallVector<Value> mine;
@@ -490,22 +492,22 @@ struct Inputs {
       maps.push_back(ring.op.getMap(i));
     }
   }
-  /// What all parts of the queries share at `turn`; null for what each has of
+  /// What all parts of the queries share at `step`; null for what each has of
   /// its own.
-  SmallVector<Value> at(int64_t turn, bool hasValue) {
+  SmallVector<Value> at(int64_t step, bool hasValue) {
     SmallVector<Value> values(pieces.size());
     unsigned first = 1;
     if (hasValue) {
       // Joined before the first step, so that it may travel during that.
-      if (turn == 0)
+      if (step == 0)
         pair = ring.join(pieces[1][0], pieces[2][0]);
       std::tie(values[1], values[2]) =
-          ring.at(pair, pieces[1][0], pieces[2][0], turn);
+          ring.at(pair, pieces[1][0], pieces[2][0], step);
       first = 3;
     }
     for (unsigned i = first; i < pieces.size(); ++i)
       if (pieces[i].size() == 1)
-        values[i] = ring.at(pieces[i][0], turn);
+        values[i] = ring.at(pieces[i][0], step);
     return values;
   }
   /// Lets operands not be those that other ops have: what is exchanged of them
@@ -533,7 +535,7 @@ struct Inputs {
     for (auto [value, of] : llvm::zip_equal(values, pieces))
       if (const Piece &piece = of[of.size() > 1 ? part : 0]; !value)
         value = here.isPassed ? ring.columnsOf(piece, here)
-                              : ring.at(piece, here.turn);
+                              : ring.at(piece, here.step);
     return values;
   }
   /// What is passed round in a loop, in buffers: keys and values first, as one
@@ -574,8 +576,8 @@ struct Inputs {
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// The states of ranks that met different keys, as one: maxima, sums and what
-/// values add up to, which lie as `maps` say.
+/// Merges the states of ranks that used different keys: maxima, sums and what
+/// values add up to, which are cut as `maps` say.
 static void mergeSoftmax(Ring &ring, SmallVectorImpl<Value> &state,
                          ArrayRef<AffineMap> maps, int64_t part) {
   OpBuilder &b = ring.b;
@@ -619,13 +621,13 @@ LocalResults rules::localizeAllPairs(AllPairsOp op,
   Location loc = ring.loc;
   bool hasValue = bool(op.getValue());
   Inputs inputs(ring);
-  // Keys that another op has met would be there whole, if their blocks were
+  // Keys that another op has used would be there whole, if their blocks were
   // kept until here.
-  auto metBefore = [&](Operation *user) {
+  auto usedBefore = [&](Operation *user) {
     return user != op && isa<AllPairsOp>(user) &&
            user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
   };
-  if (ring.countTurns() > 1 && llvm::any_of(op.getKey().getUsers(), metBefore))
+  if (ring.countSteps() > 1 && llvm::any_of(op.getKey().getUsers(), usedBefore))
     inputs.renew(hasValue
                      ? ArrayRef<unsigned>{0, 1, 2}
                      : ArrayRef<unsigned>{0, 1}); // with queries, which differ
@@ -663,9 +665,9 @@ LocalResults rules::localizeAllPairs(AllPairsOp op,
               b.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
     break;
   }
-  auto meet = [&](const Here &here, ArrayRef<Value> shared) {
+  auto visit = [&](const Here &here, ArrayRef<Value> shared) {
     for (auto [part, keyPart] : ring.partsAt(here))
-      states[part] = ring.step(
+      states[part] = ring.pairStep(
           combine, /*backward=*/false, here, part, keyPart, inputs.maps,
           inputs.of(shared, here, part), 0, hasValue, states[part], maps,
           {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
@@ -685,16 +687,16 @@ LocalResults rules::localizeAllPairs(AllPairsOp op,
       return flat;
     };
     for (const Run &run : ring.runs())
-      unflatten(ring.runTurns(
+      unflatten(ring.runSteps(
           run, travelling, flatten(),
           [&](const Here &here, ValueRange blocks, ValueRange flat) {
             unflatten(flat);
-            meet(here, inputs.from(blocks));
+            visit(here, inputs.from(blocks));
             return flatten();
           }));
   } else {
-    for (int64_t turn = 0; turn < ring.countTurns(); ++turn)
-      meet({turn}, inputs.at(turn, hasValue));
+    for (int64_t step = 0; step < ring.countSteps(); ++step)
+      visit({step}, inputs.at(step, hasValue));
   }
 
   auto result = [&](int64_t state, int64_t number) {
@@ -747,14 +749,14 @@ static SmallVector<int64_t> partialAxes(Ring &ring, AffineMap map) {
   return axes;
 }
 
-/// The turns of a loop. Gradients of a block travel with it: each rank adds its
+/// The steps of a loop. Gradients of a block travel with it: each rank adds its
 /// share to what comes, one step behind the block itself, and after the last
-/// turn they go home.
+/// step they go home.
 static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps,
                           MutableArrayRef<SmallVector<Value>> total,
                           llvm::function_ref<void(const Here &, ArrayRef<Value>,
                                                   MutableArrayRef<Value>)>
-                              meet) {
+                              visit) {
   SmallVector<Piece> travelling = inputs.travelling(/*hasValue=*/true);
   const Here anyBlock{0, /*isPassed=*/true};
   Piece gradients[2];
@@ -777,13 +779,13 @@ static void passGradients(Ring &ring, Inputs &inputs, ArrayRef<AffineMap> maps,
   };
   std::string why = ring.whyPassed(/*isGradient=*/true);
   for (const Run &run : ring.runs()) {
-    SmallVector<Value> last = ring.runTurns(
+    SmallVector<Value> last = ring.runSteps(
         run, travelling, flatten({gradients[0].value, gradients[1].value}),
         [&](const Here &here, ValueRange blocks, ValueRange flat) {
           unflatten(flat.drop_front(2));
           Value share[] = {ring.filled(maps[1], here, 0, 0.0),
                            ring.filled(maps[2], here, 0, 0.0)};
-          meet(here, inputs.from(blocks), share);
+          visit(here, inputs.from(blocks), share);
           for (unsigned i : {0u, 1u}) {
             Value come = ring.pass(flat[i], gradients[i], 1, why);
             share[i] = AccumulateOp::create(ring.b, ring.loc, share[i], come);
@@ -825,7 +827,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
   }
   // Blocks travel once more: those of the forward pass, kept until here, would
   // be all keys and values on every rank.
-  if (ring.countTurns() > 1)
+  if (ring.countSteps() > 1)
     inputs.renew({1, 2, 5});
   // Gradients of queries stay; those of keys and values are of one block.
   SmallVector<SmallVector<Value>> total(op->getNumResults());
@@ -834,8 +836,8 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
       for (int64_t part = 0; part < ring.countOf(maps[i]); ++part)
         values.push_back(ring.filled(maps[i], {}, part, 0.0));
   // Adds to `block`, gradients of keys `here`, and to those of queries.
-  auto meet = [&](const Here &here, ArrayRef<Value> shared,
-                  MutableArrayRef<Value> block) {
+  auto visit = [&](const Here &here, ArrayRef<Value> shared,
+                   MutableArrayRef<Value> block) {
     for (auto [part, keyPart] : ring.partsAt(here)) {
       auto mine = [&](unsigned i) -> Value & {
         return i == 1 || i == 2 ? block[i - 1]
@@ -844,7 +846,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
       SmallVector<Value> state =
           llvm::map_to_vector(llvm::seq<unsigned>(total.size()),
                               [&](unsigned i) { return mine(i); });
-      state = ring.step(
+      state = ring.pairStep(
           PairCombine::Softmax, /*backward=*/true, here, part, keyPart,
           inputs.maps, inputs.of(shared, here, part), 3, true, state, maps,
           {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
@@ -853,7 +855,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
     }
   };
   if (ring.isLoop()) {
-    passGradients(ring, inputs, maps, total, meet);
+    passGradients(ring, inputs, maps, total, visit);
   } else {
     // What came back of the step before is added when this one is computed.
     SmallVector<Arrival, 2> arriving;
@@ -862,19 +864,19 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
         total[i + 1][0] = ring.receive(total[i + 1][0], arrival);
       arriving.clear();
     };
-    for (int64_t turn = 0; turn < ring.countTurns(); ++turn) {
-      SmallVector<Value> shared = inputs.at(turn, /*hasValue=*/true);
-      Value block[] = {ring.filled(maps[1], {turn}, 0, 0.0),
-                       ring.filled(maps[2], {turn}, 0, 0.0)};
-      meet({turn}, shared, block);
+    for (int64_t step = 0; step < ring.countSteps(); ++step) {
+      SmallVector<Value> shared = inputs.at(step, /*hasValue=*/true);
+      Value block[] = {ring.filled(maps[1], {step}, 0, 0.0),
+                       ring.filled(maps[2], {step}, 0, 0.0)};
+      visit({step}, shared, block);
       receive();
-      if (turn == 0) {
+      if (step == 0) {
         total[1] = {block[0]};
         total[2] = {block[1]};
         continue;
       }
       for (unsigned i : {1u, 2u})
-        arriving.push_back(ring.home(block[i - 1], maps[i], turn));
+        arriving.push_back(ring.home(block[i - 1], maps[i], step));
     }
     receive();
   }
@@ -887,7 +889,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
         if (!llvm::is_contained(axes, axis))
           axes.push_back(axis);
     };
-    // Ranks that share queries met other keys; those that share keys, other
+    // Ranks that share queries used other keys; those that share keys, other
     // queries.
     if (!maps[i].isFunctionOfDim(ring.keyDim))
       addAxes(ring.mergeAxes());
@@ -896,7 +898,7 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
         if (!maps[i].isFunctionOfDim(ring.keyDim) ||
             !llvm::is_contained(ring.homeAxes(), axis))
           addAxes(axis);
-    // Whoever met a block has sent its share home.
+    // Every rank that used a block has sent its share home.
     if (maps[i].isFunctionOfDim(ring.keyDim))
       llvm::erase_if(axes, [&](int64_t axis) {
         return llvm::is_contained(ring.homeAxes(), axis);

@@ -1,4 +1,4 @@
-//===- Ring.h - Every rank meets every block -------------------*- C++ -*-===//
+//===- Ring.h - Every rank uses every block ---------------------*- C++ -*-===//
 //
 // The local forms of ops on all pairs: docs/Rationale/Ring.md.
 //

@@ -1,4 +1,4 @@
-//===- RingBuilder.h - What local forms of rings are made of ---*- C++ -*-===//
+//===- RingBuilder.h - What local forms of rings are made of ----*- C++ -*-===//
 #ifndef SHARDC_LIB_RULES_RINGBUILDER_H
 #define SHARDC_LIB_RULES_RINGBUILDER_H
 
@@ -19,12 +19,12 @@ struct Piece {
 struct Arrival {
   mlir::Value value;
   mlir::AffineMap map;
-  int64_t turn;
+  int64_t step;
 };
 
-/// Which keys a step meets.
+/// Which keys a step uses.
 struct Here {
-  int64_t turn = 0; ///< of `RingPlan::turns`, in a ring that is written out
+  int64_t step = 0;      ///< of `RingPlan::steps`, in an unrolled ring
   bool isPassed = false; ///< in a loop: in a buffer that any block fits in
   /// In a loop: whose block it is, as a number along the axes of the keys.
   mlir::Value owner = {};
@@ -35,7 +35,7 @@ class Ring {
 public:
   Ring(spmd::AllPairsOpInterface op, Localization &localization, RingPlan plan);
 
-  int64_t countTurns() const { return plan.countTurns(); }
+  int64_t countSteps() const { return plan.countSteps(); }
   bool isLoop() const { return plan.isLoop(); }
   int64_t countParts() const { return plan.parts.size(); }
   /// The steps on keys `here`: parts of the queries and of the keys that have
@@ -68,28 +68,28 @@ public:
   /// Operand `number` as it is here, for each part of the queries if it has
   /// any.
   llvm::SmallVector<Piece> operand(int64_t number);
-  /// What of `piece` belongs to the keys of `turn`: it travels, or is sliced
+  /// What of `piece` belongs to the keys of `step`: it travels, or is sliced
   /// where all keys are here, or is the piece itself.
-  mlir::Value at(const Piece &piece, int64_t turn);
+  mlir::Value at(const Piece &piece, int64_t step);
   /// What of `block`, a tensor of `map` with keys `here`, belongs to part
   /// `keyPart` of the keys; with `into` that, with `block` in its place.
   mlir::Value ofKeys(mlir::Value block, mlir::AffineMap map, const Here &here,
                      int64_t keyPart, mlir::Value into = {});
   /// Two tensors that travel as one, if they can.
   std::optional<Piece> join(const Piece &first, const Piece &second);
-  /// Two tensors at a turn, of `pair` if they were joined.
+  /// Two tensors at a step, of `pair` if they were joined.
   std::pair<mlir::Value, mlir::Value> at(const std::optional<Piece> &pair,
                                          const Piece &first,
-                                         const Piece &second, int64_t turn);
+                                         const Piece &second, int64_t step);
   /// The result `number` of the op, from values of map `from` as steps made
   /// them, one a part.
   mlir::Value deliver(llvm::ArrayRef<mlir::Value> values, mlir::AffineMap from,
                       int64_t number);
-  /// Sends what was computed for the keys of `turn` to their owners.
-  Arrival home(mlir::Value value, mlir::AffineMap map, int64_t turn);
+  /// Sends what was computed for the keys of `step` to their owners.
+  Arrival home(mlir::Value value, mlir::AffineMap map, int64_t step);
   /// `total`, of this rank's keys, with what came home.
   mlir::Value receive(mlir::Value total, const Arrival &arrival);
-  /// Tables of a tensor of `map` at a turn.
+  /// Tables of a tensor of `map` at a step.
   llvm::SmallVector<IntervalTable> tablesOf(mlir::AffineMap map,
                                             const Here &here, int64_t part);
   /// A tensor of `map` full of `number`.
@@ -101,12 +101,14 @@ public:
   }
   /// One `spmd.pair_step`.
   llvm::SmallVector<mlir::Value>
-  step(spmd::PairCombine combine, bool backward, const Here &here, int64_t part,
-       int64_t keyPart, llvm::ArrayRef<mlir::AffineMap> inputs,
-       llvm::ArrayRef<mlir::Value> blocks, unsigned numRows, bool hasValue,
-       mlir::ValueRange state, llvm::ArrayRef<mlir::AffineMap> stateMaps,
-       llvm::ArrayRef<mlir::Region *> regions);
-  /// `value` (map `from`) repeated to lie like `to`, which has all its dims.
+  pairStep(spmd::PairCombine combine, bool backward, const Here &here,
+           int64_t part, int64_t keyPart,
+           llvm::ArrayRef<mlir::AffineMap> inputs,
+           llvm::ArrayRef<mlir::Value> blocks, unsigned numRows, bool hasValue,
+           mlir::ValueRange state, llvm::ArrayRef<mlir::AffineMap> stateMaps,
+           llvm::ArrayRef<mlir::Region *> regions);
+  /// `value` (map `from`) repeated to the layout of `to`, which has all its
+  /// dims.
   mlir::Value spread(mlir::Value value, mlir::AffineMap from, mlir::Value like,
                      mlir::AffineMap to);
   /// `value` with dims in the order of `to`, as `type`.
@@ -118,30 +120,30 @@ public:
   // Of a ring that is a loop.
 
   llvm::ArrayRef<Run> runs() const { return plan.runs; }
-  /// How far what travelled with blocks is from home after the last turn of
+  /// How far what travelled with blocks is from home after the last step of
   /// `run`: once round, and so one place, where their number is known late.
   int64_t shiftHome(const Run &run) const {
     return plan.isOpen ? 1 : -run.last;
   }
   /// `piece`, this rank's block, in a buffer that any block fits in.
   Piece inBuffer(const Piece &piece);
-  /// `buffer`, which lies as `piece` does, from the place that many further on.
+  /// `buffer`, which is cut as `piece` is, from the place that many further on.
   /// `why`: the reason.
   mlir::Value pass(mlir::Value buffer, const Piece &piece, int64_t shift,
                    llvm::StringRef why);
-  /// Calls `meet` for each turn of `run`: with what `travelling` holds there,
-  /// in buffers, and the state that the turn before gave. Returns the last
+  /// Calls `visit` for each step of `run`: with what `travelling` holds there,
+  /// in buffers, and the state that the step before gave. Returns the last
   /// state.
   llvm::SmallVector<mlir::Value>
-  runTurns(const Run &run, llvm::ArrayRef<Piece> travelling,
+  runSteps(const Run &run, llvm::ArrayRef<Piece> travelling,
            mlir::ValueRange state,
            llvm::function_ref<llvm::SmallVector<mlir::Value>(
                const Here &, mlir::ValueRange blocks, mlir::ValueRange state)>
-               meet);
+               visit);
   /// What of a tensor that has all keys belongs to the block `here`.
   mlir::Value columnsOf(const Piece &piece, const Here &here);
-  /// What of `buffer`, dealt out again if keys were, is this rank's own block
-  /// of a tensor that lies as `tables` say.
+  /// What of `buffer`, put in zigzag order again if keys were, is this rank's
+  /// own block of a tensor that is cut as `tables` say.
   mlir::Value fromBuffer(mlir::Value buffer, mlir::AffineMap map,
                          llvm::ArrayRef<IntervalTable> tables);
   /// True if blocks of the piece change hands.
@@ -166,8 +168,8 @@ private:
   /// Where a step's blocks begin: batch dims, query, key.
   llvm::SmallVector<mlir::Value> positions(const Here &here, int64_t part,
                                            int64_t keyPart);
-  /// The keys that are here at `turn` of a loop, an index.
-  Here passedAt(mlir::Value turn);
+  /// The keys that are here at `step` of a loop, an index.
+  Here passedAt(mlir::Value step);
   /// A slice along the dim of the keys, or with `into` that with `block` in its
   /// place.
   mlir::Value slice(mlir::Value block, unsigned dim, mlir::OpFoldResult offset,
@@ -183,7 +185,7 @@ private:
   mlir::OpFoldResult blockAt(mlir::Value owner, int64_t what);
   /// Places of the ring, an index.
   mlir::Value countPlaces();
-  bool areKeysDealt() const { return !plan.keyParts.empty(); }
+  bool areKeysZigzag() const { return !plan.keyParts.empty(); }
   /// Part of the last dim.
   mlir::Value columns(mlir::Value block, int64_t from, int64_t size);
   std::optional<unsigned> keyOf(mlir::AffineMap map) {
@@ -197,14 +199,14 @@ private:
   bool isCut(llvm::ArrayRef<IntervalTable> tables, unsigned dim) {
     return tables[dim].intervals.size() > 1;
   }
-  /// True if every rank has its own block at `turn`.
-  bool staysPut(int64_t turn) {
-    return plan.turns[turn].keys.axes == owned.axes &&
-           plan.turns[turn].keys.intervals == owned.intervals &&
-           plan.turns[turn].keys.formula == owned.formula;
+  /// True if every rank has its own block at `step`.
+  bool staysPut(int64_t step) {
+    return plan.steps[step].keys.axes == owned.axes &&
+           plan.steps[step].keys.intervals == owned.intervals &&
+           plan.steps[step].keys.formula == owned.formula;
   }
-  /// True if all blocks of `turn` are whole: none is trimmed to the band.
-  bool isWhole(int64_t turn);
+  /// True if all blocks of `step` are whole: none is trimmed to the band.
+  bool isWhole(int64_t step);
   /// `table` as the rank `shift` places further on has it.
   IntervalTable rotated(const IntervalTable &table, int64_t shift);
   /// Text for the first of the exchanges that the plan makes: why it is this
@@ -212,15 +214,15 @@ private:
   std::string explain(std::string text) {
     return plan.note.empty() ? text : text + " (" + plan.note + ")";
   }
-  std::string why(int64_t turn);
+  std::string why(int64_t step);
 
   RingPlan plan;
   /// Of such a ring: begins and sizes of the blocks of all places.
   mlir::Value blocks;
   IntervalTable owned; ///< the keys of each rank while the op runs
   llvm::SmallVector<TablePart, 0>
-      ownedParts; ///< the same, in parts that lie together where keys are dealt
-                  ///< out
+      ownedParts; ///< the same, in contiguous parts where keys are in zigzag
+                  ///< order out
 };
 } // namespace shardc::rules
 

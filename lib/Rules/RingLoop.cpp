@@ -1,14 +1,14 @@
 //===- RingLoop.cpp - A ring as a loop ------------------------------------===//
 //
-// Written out, a ring has a step and an exchange for each block, and each
-// exchange a table for all ranks. Where turns are many, they are a loop
+// Unrolled, a ring has a step and an exchange for each block, and each
+// exchange a table for all ranks. Where steps are many, they are a loop
 // instead: every rank passes the block that it has to the place before it, in a
-// buffer that any block fits in, so that one table serves all turns. Whose
-// block is here follows from the rank and the turn: number (place + turn) mod
+// buffer that any block fits in, so that one table serves all steps. Whose
+// block is here follows from the rank and the step: number (place + step) mod
 // n.
 //
 // The next block travels while a step runs (--spmd-split-exchanges), and blocks
-// are met in the order in which they are met where the ring is written out.
+// are used in the order of an unrolled ring.
 //
 //===----------------------------------------------------------------------===//
 #include "RingBuilder.h"
@@ -17,7 +17,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -76,7 +76,7 @@ OpFoldResult Ring::blockAt(Value owner, int64_t what) {
       .getResult();
 }
 
-Here Ring::passedAt(Value turn) {
+Here Ring::passedAt(Value step) {
   if (plan.isOpen) {
     Formula place = Formula::begin(Formula::shards(
         Formula::ranks(localization.countCoordinates(plan.places)),
@@ -85,7 +85,7 @@ Here Ring::passedAt(Value turn) {
         b, loc,
         getValueOrCreateConstantIndexOp(
             b, loc, localization.lookup(place, plan.places)),
-        turn);
+        step);
     return {0, /*isPassed=*/true,
             arith::RemUIOp::create(b, loc, further, countPlaces())};
   }
@@ -94,7 +94,7 @@ Here Ring::passedAt(Value turn) {
     return getValueOrCreateConstantIndexOp(b, loc, value);
   };
   Value further = arith::AddIOp::create(
-      b, loc, index(localization.lookup(along.place, owned.axes)), turn);
+      b, loc, index(localization.lookup(along.place, owned.axes)), step);
   Value place = arith::RemUIOp::create(
       b, loc, further, arith::ConstantIndexOp::create(b, loc, plan.length));
   Value rest = index(localization.lookup(along.rest, owned.axes));
@@ -134,7 +134,7 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
     return slice(piece.value, *dim, pickEntry(b, loc, begins, here.owner),
                  pickEntry(b, loc, sizes, here.owner), staticSize(sizes));
   };
-  if (!areKeysDealt())
+  if (!areKeysZigzag())
     return columns(owned);
   SmallVector<Value> parts = llvm::map_to_vector(
       ownedParts, [&](const TablePart &part) { return columns(part.natural); });
@@ -145,9 +145,9 @@ Value Ring::columnsOf(const Piece &piece, const Here &here) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// What keys are moved for, into the order in which turns are equal work and
+/// What keys are moved for, into the order in which steps are equal work and
 /// out of it.
-static StringRef whyDealt(bool isBack) {
+static StringRef whyZigzag(bool isBack) {
   return isBack
              ? "gives back gradients of keys from both ends"
              : "takes keys in zigzag order, where ring steps are uneven work";
@@ -156,13 +156,13 @@ static StringRef whyDealt(bool isBack) {
 Piece Ring::inBuffer(const Piece &given) {
   unsigned dim = *keyOf(given.map);
   Piece piece(given);
-  if (areKeysDealt()) {
+  if (areKeysZigzag()) {
     SmallVector<Value> parts;
     for (const TablePart &part : ownedParts) {
       piece.tables[dim] = part.natural;
       parts.push_back(localization.exchange(given.value, given.tables,
                                             piece.tables, {},
-                                            whyDealt(/*isBack=*/false)));
+                                            whyZigzag(/*isBack=*/false)));
     }
     piece.value = tensor::ConcatOp::create(b, loc, dim, parts);
     piece.tables[dim] = owned;
@@ -192,7 +192,7 @@ Value Ring::fromBuffer(Value buffer, AffineMap map,
   unsigned dim = *keyOf(map);
   int64_t size =
       plan.isOpen ? ShapedType::kDynamic : staticSize(sizesOf(owned.intervals));
-  if (!areKeysDealt())
+  if (!areKeysZigzag())
     return size == bufferSize() ? buffer
                                 : slice(buffer, dim, b.getIndexAttr(0),
                                         sizeAt(localization, owned), size);
@@ -214,7 +214,7 @@ Value Ring::fromBuffer(Value buffer, AffineMap map,
                                        keys.end - domain.begin};
       }
     parts.push_back(
-        localization.exchange(mine, from, to, {}, whyDealt(/*isBack=*/true)));
+        localization.exchange(mine, from, to, {}, whyZigzag(/*isBack=*/true)));
   }
   return castTo(
       b, loc, tensor::ConcatOp::create(b, loc, dim, parts),
@@ -230,7 +230,7 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift,
   llvm::append_range(from[dim].intervals,
                      buffersOf(owned.intervals.size(), bufferSize()));
   for (int64_t number :
-       turnPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
+       stepPlaces(owned.axes, plan.places, localization.meshSizes(), shift))
     to[dim].intervals.push_back(from[dim].intervals[number]);
   if (plan.isOpen) {
     from[dim].formula =
@@ -244,13 +244,13 @@ Value Ring::pass(Value buffer, const Piece &piece, int64_t shift,
 }
 
 //===----------------------------------------------------------------------===//
-// Turns
+// Steps
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> Ring::runTurns(
+SmallVector<Value> Ring::runSteps(
     const Run &run, ArrayRef<Piece> travelling, ValueRange state,
     llvm::function_ref<SmallVector<Value>(const Here &, ValueRange, ValueRange)>
-        meet) {
+        visit) {
   std::string why = whyPassed(/*isGradient=*/false);
   auto passAll = [&](ValueRange blocks, int64_t shift) {
     SmallVector<Value> come;
@@ -264,12 +264,12 @@ SmallVector<Value> Ring::runTurns(
   if (run.first)
     carried = passAll(carried, run.first);
   llvm::append_range(carried, state);
-  // All turns but the last, after which nothing is passed.
+  // All steps but the last, after which nothing is passed.
   Value last = arith::ConstantIndexOp::create(b, loc, run.last);
-  auto body = [&](Value turn, ValueRange now) {
+  auto body = [&](Value step, ValueRange now) {
     SmallVector<Value> next = passAll(now.take_front(count), 1);
-    llvm::append_range(next, meet(passedAt(turn), now.take_front(count),
-                                  now.drop_front(count)));
+    llvm::append_range(next, visit(passedAt(step), now.take_front(count),
+                                   now.drop_front(count)));
     return next;
   };
   if (plan.isOpen) {
@@ -277,10 +277,10 @@ SmallVector<Value> Ring::runTurns(
                                  arith::ConstantIndexOp::create(b, loc, 1));
     // Asked for before the loop.
     (void)beginOf(last);
-    carried = buildTurnLoop(b, loc, run.first, last, carried, body);
+    carried = buildStepLoop(b, loc, run.first, last, carried, body);
   } else {
-    carried = buildTurnLoop(b, loc, run.first, run.last, carried, body);
+    carried = buildStepLoop(b, loc, run.first, run.last, carried, body);
   }
   ValueRange now(carried);
-  return meet(passedAt(last), now.take_front(count), now.drop_front(count));
+  return visit(passedAt(last), now.take_front(count), now.drop_front(count));
 }

@@ -1,10 +1,10 @@
-//===- RingPlan.cpp - Who meets which keys when ---------------------------===//
+//===- RingPlan.cpp - Which rank has which keys when ----------------------===//
 //
-// Keys travel straight from the rank that owns a block to the one whose turn it
-// is with it: at turn s the rank at place p of a ring of n meets block (p + s)
-// mod n. A rank gets of a block what the band leaves to its queries.
+// Keys travel straight from the rank that owns a block to the one that
+// multiplies it: at step s the rank at place p of a ring of n meets block (p +
+// s) mod n. A rank gets of a block what the band leaves to its queries.
 //
-// Under a causal mask, queries that lie in blocks are uneven work: the last
+// Under a causal mask, queries that are in blocks are uneven work: the last
 // rank has nearly twice the mean. So each rank may take the r-th part from the
 // front and the r-th from the end instead: halves of twice as many parts, the
 // same number of pairs everywhere. Blocks of keys stay where they are.
@@ -16,7 +16,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Interfaces/ProgramCost.h"
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Layout/TravelFormula.h"
 #include "shardc/Support/ElementBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -73,7 +73,7 @@ static SmallVector<int64_t> unite(ArrayRef<int64_t> first,
   return axes;
 }
 
-SmallVector<int64_t> rules::turnPlaces(ArrayRef<int64_t> axes,
+SmallVector<int64_t> rules::stepPlaces(ArrayRef<int64_t> axes,
                                        ArrayRef<int64_t> places,
                                        ArrayRef<int64_t> meshSizes,
                                        int64_t shift) {
@@ -116,7 +116,7 @@ struct Band {
       upper = attr.getInt();
   }
   bool isWhole() const { return !lower && !upper; }
-  /// The part of `keys` that some of `rows` meets.
+  /// The part of `keys` that pairs with some of `rows`.
   Interval trim(Interval rows, Interval keys) const {
     Interval none{keys.begin, keys.begin};
     if (rows.empty() || keys.empty())
@@ -128,7 +128,7 @@ struct Band {
     return keys.empty() ? none : keys;
   }
   /// The same of tables, for shards of any size; `keys` where it is not known
-  /// how queries lie.
+  /// how queries are cut.
   Formula trim(const Formula &rows, const Formula &keys) const {
     // Further than any key is from any query.
     constexpr int64_t far = int64_t(1) << 48;
@@ -179,8 +179,8 @@ static Interval hull(Interval a, Interval b) {
              : Interval{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-bool rules::mayMeet(AllPairsOpInterface op, const IntervalTable &queries,
-                    const IntervalTable &keys) {
+bool rules::mayHavePairs(AllPairsOpInterface op, const IntervalTable &queries,
+                         const IntervalTable &keys) {
   auto span = [](const IntervalTable &table) {
     Interval all{0, 0};
     for (Interval interval : table.intervals)
@@ -190,18 +190,18 @@ bool rules::mayMeet(AllPairsOpInterface op, const IntervalTable &queries,
   return !Band(op).trim(span(queries), span(keys)).empty();
 }
 
-int64_t RingPlan::countTurns() const {
+int64_t RingPlan::countSteps() const {
   int64_t count = 0;
   for (Run run : runs)
     count += run.count();
-  return isLoop() ? count : int64_t(turns.size());
+  return isLoop() ? count : int64_t(steps.size());
 }
 
-bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
-                     int64_t turn, int64_t part, int64_t keyPart) const {
+bool RingPlan::hasPairs(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
+                        int64_t step, int64_t part, int64_t keyPart) const {
   Band band(op);
-  const IntervalTable &keys = turns[turn].parts[keyPart].natural;
-  // Shards of other sizes may meet where these do not.
+  const IntervalTable &keys = steps[step].parts[keyPart].natural;
+  // Shards of other sizes may have pairs where these have none.
   if (keys.formula.isOpen() || parts[part].formula.isOpen())
     return true;
   SmallVector<int64_t> axes = unite(keys.axes, parts[part].axes);
@@ -222,7 +222,7 @@ bool RingPlan::meets(AllPairsOpInterface op, ArrayRef<int64_t> meshSizes,
 namespace {
 class Planner {
 public:
-  /// `cuts`: how each iteration dim lies. `late`: of an op whose sizes are
+  /// `cuts`: how each iteration dim is cut. `late`: of an op whose sizes are
   /// known only when the program is bound, else null.
   Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh,
           ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
@@ -239,7 +239,7 @@ public:
   FailureOr<RingPlan> plan(ArrayRef<RingPlan> uneven);
   /// Of a ring of any number of ranks: each block is passed on, whole.
   RingPlan passAll();
-  RingPlan asItLies();
+  RingPlan inPlace();
 
 private:
   /// A dim in as many balanced shards as there are coordinates along `axes`.
@@ -247,18 +247,18 @@ private:
   IntervalTable wholeDim(int64_t dim) {
     return late ? late->wholeTable(sizes[dim]) : wholeTable(sizes[dim]);
   }
-  /// Fills in who meets what when keys travel.
-  void addTurns(RingPlan &plan);
+  /// Fills in which rank uses which block when keys travel.
+  void addSteps(RingPlan &plan);
   /// Of twice as many parts of the keys as ranks own blocks, each rank's from
   /// the front and from the end.
-  SmallVector<TablePart, 0> dealKeys(const IntervalTable &owned);
-  /// The turns at which some rank needs something, in order, the first among
+  SmallVector<TablePart, 0> zigzagKeys(const IntervalTable &owned);
+  /// The steps at which some rank needs something, in order, the first among
   /// them.
   SmallVector<int64_t> neededShifts(const RingPlan &plan,
                                     ArrayRef<TablePart> pieces);
   /// What of `keys` some part of the queries needs.
   Formula neededBy(const RingPlan &plan, const Formula &keys);
-  std::optional<RingPlan> deal(const RingPlan &ring);
+  std::optional<RingPlan> zigzag(const RingPlan &ring);
   std::optional<RingPlan> gather(const RingPlan &ring, bool isAsked);
   std::optional<RingPlan> cutHeads(const RingPlan &ring);
   /// Seconds that the busiest rank takes, and its share of pairs.
@@ -269,7 +269,7 @@ private:
   double bytesPerIndex(Value value, AffineMap map, int64_t dim,
                        const RingPlan &plan);
   /// True if the program itself has queries or keys in zigzag order.
-  bool isDealt() { return !queryOrder.empty() || !keyOrder.empty(); }
+  bool isZigzag() { return !queryOrder.empty() || !keyOrder.empty(); }
   bool hasBoth(AffineMap map) {
     return map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
   }
@@ -295,7 +295,7 @@ private:
 };
 } // namespace
 
-RingPlan Planner::asItLies() {
+RingPlan Planner::inPlace() {
   RingPlan plan;
   for (int64_t dim = 0; dim < numDims; ++dim)
     plan.cuts.push_back(cuts[dim]);
@@ -317,9 +317,9 @@ RingPlan Planner::asItLies() {
     plan.merged.clear();
     plan.isRecut = true;
   }
-  for (TablePart &part : splitDealt(plan.cuts[query], queryOrder)) {
+  for (TablePart &part : splitZigzag(plan.cuts[query], queryOrder)) {
     plan.parts.push_back(std::move(part.natural));
-    if (isDealt())
+    if (isZigzag())
       plan.slices.push_back(std::move(part.held));
   }
   plan.length = ranksAlong(plan.places);
@@ -336,7 +336,7 @@ IntervalTable Planner::balancedTable(ArrayRef<int64_t> axes, int64_t dim) {
   return table;
 }
 
-SmallVector<TablePart, 0> Planner::dealKeys(const IntervalTable &owned) {
+SmallVector<TablePart, 0> Planner::zigzagKeys(const IntervalTable &owned) {
   int64_t ranks = owned.intervals.size(), begin = 0;
   Boundaries pieces = Boundaries::balanced(sizes[key], 2 * ranks);
   IntervalTable none{owned.axes, {}};
@@ -422,7 +422,7 @@ Formula Planner::neededBy(const RingPlan &plan, const Formula &keys) {
   return needed;
 }
 
-void Planner::addTurns(RingPlan &plan) {
+void Planner::addSteps(RingPlan &plan) {
   const IntervalTable &owned = plan.cuts[key];
   // The band looks at queries too. What goes back is the same for all queries.
   SmallVector<int64_t> axes(owned.axes),
@@ -433,15 +433,15 @@ void Planner::addTurns(RingPlan &plan) {
     isTrimmed = false;
   if (isTrimmed && !isBackward)
     axes = all;
-  plan.turns.clear();
+  plan.steps.clear();
   plan.runs.clear();
   plan.keyParts.clear();
-  SmallVector<TablePart, 0> pieces = splitDealt(owned, keyOrder);
+  SmallVector<TablePart, 0> pieces = splitZigzag(owned, keyOrder);
   SmallVector<int64_t> shifts = neededShifts(plan, pieces);
-  if (int64_t(shifts.size()) > kMostTurnsWrittenOut && !late) {
-    plan.turns.push_back({0, owned, pieces});
-    if (plan.way == PairWay::Dealt) {
-      plan.keyParts = dealKeys(owned);
+  if (int64_t(shifts.size()) > kMostUnrolledSteps && !late) {
+    plan.steps.push_back({0, owned, pieces});
+    if (plan.way == PairWay::Zigzag) {
+      plan.keyParts = zigzagKeys(owned);
       shifts = neededShifts(plan, plan.keyParts);
     }
     for (int64_t shift : shifts)
@@ -452,13 +452,14 @@ void Planner::addTurns(RingPlan &plan) {
     return;
   }
   for (int64_t shift : shifts) {
-    SmallVector<int64_t> met = turnPlaces(owned.axes, plan.places, mesh, shift);
+    SmallVector<int64_t> owners =
+        stepPlaces(owned.axes, plan.places, mesh, shift);
     IntervalTable table{axes, SmallVector<Interval>(ranksAlong(axes))};
     SmallVector<bool> isSeen(table.intervals.size(), false);
     bool some = false;
     for (int64_t index = 0; index < ranksAlong(all); ++index) {
       SmallVector<int64_t> coordinate = coordinateOf(all, mesh, index);
-      int64_t owner = met[numberOf(owned.axes, mesh, coordinate)];
+      int64_t owner = owners[numberOf(owned.axes, mesh, coordinate)];
       Interval block = owned.intervals[owner], needed{block.begin, block.begin};
       for (const IntervalTable &part : plan.parts)
         for (const TablePart &piece : pieces) {
@@ -487,13 +488,13 @@ void Planner::addTurns(RingPlan &plan) {
       table.formula = blocks.isOpen() ? blocks : Formula();
     }
     if (some || shift == 0 || late) {
-      SmallVector<TablePart, 0> parts = splitDealt(table, keyOrder);
-      plan.turns.push_back({shift, std::move(table), std::move(parts)});
+      SmallVector<TablePart, 0> parts = splitZigzag(table, keyOrder);
+      plan.steps.push_back({shift, std::move(table), std::move(parts)});
     }
   }
 }
 
-std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
+std::optional<RingPlan> Planner::zigzag(const RingPlan &ring) {
   const IntervalTable &queries = ring.cuts[query];
   int64_t ranks = queries.intervals.size();
   if (band.isWhole() || ranks < 2 ||
@@ -501,7 +502,7 @@ std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
                 late->countCoordinates(queries.axes).isOpen())))
     return std::nullopt;
   RingPlan plan = ring;
-  plan.way = PairWay::Dealt;
+  plan.way = PairWay::Zigzag;
   plan.isRecut = true;
   Boundaries pieces = Boundaries::balanced(sizes[query], 2 * ranks);
   plan.parts.assign(2, IntervalTable{queries.axes, {}});
@@ -518,12 +519,12 @@ std::optional<RingPlan> Planner::deal(const RingPlan &ring) {
       size - 1, {-1},
       {Formula::shards(Formula::fixed(std::move(fromEnd)),
                        {queries.axes.begin(), queries.axes.end()})});
-  addTurns(plan);
+  addSteps(plan);
   return plan;
 }
 
 std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
-  if (ring.length < 2 || !ring.merged.empty() || ring.countTurns() < 2)
+  if (ring.length < 2 || !ring.merged.empty() || ring.countSteps() < 2)
     return std::nullopt;
   RingPlan plan = ring;
   plan.way = PairWay::Gathered;
@@ -539,8 +540,8 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
     if (all = all ? neededBy(plan, all) : all; all.isOpen())
       table.formula = all;
   }
-  plan.turns = {{0, table, {{table, table}}}};
-  // No more may come to a rank than it has queries.
+  plan.steps = {{0, table, {{table, table}}}};
+  // A rank may receive no more than it has queries.
   SmallVector<int64_t> axes =
       unite(ring.cuts[key].axes, plan.parts.front().axes);
   double perQuery = bytesPerIndex(op->getOperand(0), op.getMap(0), query, plan),
@@ -550,7 +551,7 @@ std::optional<RingPlan> Planner::gather(const RingPlan &ring, bool isAsked) {
       perKey += bytesPerIndex(op->getOperand(i), op.getMap(i), key, plan);
   for (int64_t index = 0; index < ranksAlong(axes); ++index) {
     SmallVector<int64_t> coordinate = coordinateOf(axes, mesh, index);
-    Interval keys = at(plan.turns[0].keys, mesh, coordinate);
+    Interval keys = at(plan.steps[0].keys, mesh, coordinate);
     int64_t arriving =
         keys.size() -
         intersect(keys, at(ring.cuts[key], mesh, coordinate)).size();
@@ -600,7 +601,7 @@ std::optional<RingPlan> Planner::cutHeads(const RingPlan &ring) {
   plan.cuts[query] = wholeDim(query);
   plan.cuts[key] = wholeDim(key);
   plan.parts = {plan.cuts[query]};
-  plan.turns = {{0, plan.cuts[key], {{plan.cuts[key], plan.cuts[key]}}}};
+  plan.steps = {{0, plan.cuts[key], {{plan.cuts[key], plan.cuts[key]}}}};
   plan.places.clear();
   plan.length = 1;
   return plan;
@@ -674,36 +675,36 @@ void Planner::estimate(RingPlan &plan) {
     if (plan.isLoop()) {
       // Blocks are passed from place to place, whole: the longer of all
       // computing and all travelling.
-      double turns = double(plan.countTurns()),
+      double steps = double(plan.countSteps()),
              share = double(plan.length) / double(owned.intervals.size());
       for (const IntervalTable &part : plan.parts)
         pairs +=
             countPairs(op, at(part, mesh, coordinate), {0, sizes[key]}) * share;
       double travel = cost.move(
           double(longestBlock(owned)) * (keyBytes + homeBytes), owned.axes);
-      time += std::max(cost.compute(pairs * perPair), turns * travel) +
-              turns * cost.synchronize(owned.axes);
+      time += std::max(cost.compute(pairs * perPair), steps * travel) +
+              steps * cost.synchronize(owned.axes);
     }
-    for (const Turn &turn :
-         ArrayRef(plan.turns).drop_front(plan.isLoop() ? 1 : 0)) {
-      Interval met = at(turn.keys, mesh, coordinate);
+    for (const RingStep &step :
+         ArrayRef(plan.steps).drop_front(plan.isLoop() ? 1 : 0)) {
+      Interval visited = at(step.keys, mesh, coordinate);
       double work = 0;
       for (const IntervalTable &part : plan.parts)
-        for (const TablePart &keyPart : turn.parts)
+        for (const TablePart &keyPart : step.parts)
           work += countPairs(op, at(part, mesh, coordinate),
                              at(keyPart.natural, mesh, coordinate));
       double compute = cost.compute(work * perPair),
-             meeting = cost.synchronize(owned.axes);
+             latency = cost.synchronize(owned.axes);
       double travel =
-          cost.move(double(met.size() - intersect(met, keys).size()) *
+          cost.move(double(visited.size() - intersect(visited, keys).size()) *
                         (keyBytes + homeBytes),
                     owned.axes);
       if (plan.way == PairWay::Gathered)
-        time += compute + travel + (isBackward ? 2 : 1) * meeting;
+        time += compute + travel + (isBackward ? 2 : 1) * latency;
       else if (plan.way == PairWay::Heads)
         time += compute;
       else
-        time += std::max(compute, travel) + (turn.shift ? meeting : 0);
+        time += std::max(compute, travel) + (step.shift ? latency : 0);
       pairs += work;
     }
     longest = std::max(longest, time);
@@ -719,7 +720,7 @@ static StringRef nameOf(PairWay way) {
   switch (way) {
   case PairWay::Ring:
     return "ring";
-  case PairWay::Dealt:
+  case PairWay::Zigzag:
     return "zigzag";
   case PairWay::Gathered:
     return "gather";
@@ -730,11 +731,11 @@ static StringRef nameOf(PairWay way) {
 }
 
 SmallVector<RingPlan, 0> Planner::ways() {
-  SmallVector<RingPlan, 0> all{asItLies()};
-  addTurns(all.front());
-  if (!all.front().isRecut && !isDealt())
+  SmallVector<RingPlan, 0> all{inPlace()};
+  addSteps(all.front());
+  if (!all.front().isRecut && !isZigzag())
     for (std::optional<RingPlan> other :
-         {deal(all.front()),
+         {zigzag(all.front()),
           gather(all.front(), /*isAsked=*/contract::Way::has(op)),
           cutHeads(all.front())})
       if (other)
@@ -783,7 +784,7 @@ FailureOr<RingPlan> Planner::plan(ArrayRef<RingPlan> uneven) {
   return best;
 }
 
-/// How each iteration dim of `op` lies.
+/// How each iteration dim of `op` is cut.
 static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
                                          Localization &localization) {
   return llvm::map_to_vector(
@@ -792,7 +793,7 @@ static SmallVector<IntervalTable> cutsOf(AllPairsOpInterface op,
 }
 
 /// `cuts` as they may be bound. Who leaves sizes open has shards that differ,
-/// and ways differ in what that costs: 5 : 3 stands for it.
+/// and ways differ in what that costs: 5 : 3 represents it.
 static SmallVector<IntervalTable> unevenCuts(ArrayRef<IntervalTable> cuts) {
   SmallVector<IntervalTable> result(cuts);
   for (IntervalTable &table : result) {
@@ -814,17 +815,17 @@ static SmallVector<IntervalTable> unevenCuts(ArrayRef<IntervalTable> cuts) {
 }
 
 RingPlan Planner::passAll() {
-  RingPlan plan = asItLies();
+  RingPlan plan = inPlace();
   const IntervalTable &owned = plan.cuts[key];
   plan.isOpen = true;
-  plan.turns.push_back({0, owned, {{owned, owned}}});
+  plan.steps.push_back({0, owned, {{owned, owned}}});
   plan.runs.push_back({0, plan.length - 1});
   return plan;
 }
 
 FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                                     Localization &localization) {
-  // Turns of a ring are written out one by one where sizes are known late.
+  // Steps of a ring are unrolled where sizes are known late.
   constexpr int64_t kLongestRing = 32;
   bool isLate = localization.isBoundLate();
   if (isLate && (!op.getQueryOrder().empty() || !op.getKeyOrder().empty()))
@@ -835,7 +836,7 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
   Planner planner(op, localization.meshSizes(), cuts, op.getQueryOrder(),
                   op.getKeyOrder(), isLate ? &localization : nullptr);
   if (isLate) {
-    RingPlan ring = planner.asItLies();
+    RingPlan ring = planner.inPlace();
     if (ring.isRecut &&
         localization.countCoordinates(ring.cuts[op.getQueryDim()].axes)
             .isOpen())

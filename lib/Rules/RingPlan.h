@@ -1,4 +1,4 @@
-//===- RingPlan.h - Who meets which keys when ------------------*- C++ -*-===//
+//===- RingPlan.h - Which rank has which keys when --------------*- C++ -*-===//
 //
 // The schedule of an op on all pairs, as tables: no op is built here. Several
 // ways are priced, and the cheapest is taken: docs/Rationale/Ring.md section 6.
@@ -12,23 +12,23 @@
 
 namespace shardc::rules {
 
-/// The ways in which queries and keys of all ranks can meet.
+/// The ways to pair queries and keys of all ranks.
 enum class PairWay {
   Ring,     ///< keys travel, queries stay
-  Dealt,    ///< keys travel, queries are dealt out from both ends before
+  Zigzag,   ///< keys travel, queries are put in zigzag order before
   Gathered, ///< all keys that a rank needs arrive at once, queries stay
   Heads     ///< each rank has all queries and keys of some heads
 };
 
-/// Keys that each rank has at one turn.
-struct Turn {
+/// Keys that each rank has at one step.
+struct RingStep {
   int64_t shift = 0; ///< whose they are: that many places further on
   IntervalTable keys;
-  /// The same where keys are dealt out: what of them lies together. Else one.
+  /// The same where keys are in zigzag order: their contiguous parts. Else one.
   llvm::SmallVector<TablePart, 0> parts;
 };
 
-/// Turns that follow one another, each with the block of the next place.
+/// Steps that follow one another, each with the block of the next place.
 struct Run {
   int64_t first = 0, last = 0; ///< shifts, both included
   int64_t count() const { return last - first + 1; }
@@ -36,19 +36,19 @@ struct Run {
 
 struct RingPlan {
   PairWay way = PairWay::Ring;
-  /// How each iteration dim lies while the op runs.
+  /// How each iteration dim is cut while the op runs.
   llvm::SmallVector<IntervalTable> cuts;
   /// The queries of each rank: one interval, or several one after another.
   /// Indices are those that masks know; `slices` are the same in the rank's
-  /// block, where the program itself deals queries out.
+  /// block, where the program itself has queries in zigzag order.
   llvm::SmallVector<IntervalTable> parts, slices;
-  llvm::SmallVector<Turn, 0> turns;
-  /// Of a ring that is a loop: its turns, own block included. `turns` has the
+  llvm::SmallVector<RingStep, 0> steps;
+  /// Of a ring that is a loop: its steps, own block included. `steps` has the
   /// first alone then.
   llvm::SmallVector<Run, 0> runs;
-  /// Of a loop whose keys are dealt out as queries are: the parts of each
-  /// rank's block, one behind the other. So each turn is equal work, and no
-  /// rank waits for its neighbours. Else none.
+  /// Of a loop whose keys are in zigzag order, as queries are: the parts of
+  /// each rank's block, one behind the other. So each step is equal work, and
+  /// no rank waits for its neighbours. Else none.
   llvm::SmallVector<TablePart, 0> keyParts;
   /// Axes of the keys along which blocks are passed round, and those along
   /// which states are merged.
@@ -56,7 +56,7 @@ struct RingPlan {
   int64_t length = 1; ///< ranks of one ring
   /// How many these are is said when the program is bound: it is a loop.
   bool isOpen = false;
-  /// Operands and results lie otherwise than `cuts` and `parts`.
+  /// Operands and results are cut otherwise than `cuts` and `parts`.
   bool isRecut = false;
   /// The estimates that decided, in words; empty where there was no choice.
   std::string note;
@@ -65,24 +65,24 @@ struct RingPlan {
   double imbalance = 1;
 
   bool isLoop() const { return !runs.empty(); }
-  int64_t countTurns() const;
+  int64_t countSteps() const;
   /// True if some rank's part `part` of the queries has a pair in part
-  /// `keyPart` of its keys of `turn`.
-  bool meets(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes,
-             int64_t turn, int64_t part, int64_t keyPart) const;
+  /// `keyPart` of its keys of `step`.
+  bool hasPairs(spmd::AllPairsOpInterface op, llvm::ArrayRef<int64_t> meshSizes,
+                int64_t step, int64_t part, int64_t keyPart) const;
 };
 
 /// True if the band may leave a pair of any rank's `queries` and any rank's
 /// `keys`.
-bool mayMeet(spmd::AllPairsOpInterface op, const IntervalTable &queries,
-             const IntervalTable &keys);
+bool mayHavePairs(spmd::AllPairsOpInterface op, const IntervalTable &queries,
+                  const IntervalTable &keys);
 
 /// The pairs that the band leaves of a block.
 double countPairs(spmd::AllPairsOpInterface op, Interval rows, Interval keys);
 
-/// Plans `op` as its operands lie: the way that takes least time by estimate,
-/// or that the op's attribute `spmd.way` names. Fails, with a diagnostic, where
-/// it names one that the op cannot go.
+/// Plans `op` as its operands are cut: the way that takes least time by
+/// estimate, or that the op's attribute `spmd.way` names. Fails, with a
+/// diagnostic, where it names one that the op cannot go.
 llvm::FailureOr<RingPlan> planRing(spmd::AllPairsOpInterface op,
                                    Localization &localization);
 
@@ -106,7 +106,7 @@ PlacesOf placesOf(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> places,
 
 /// For the coordinates along `table.axes`, row-major, the number of the rank
 /// whose `places` are `shift` places further on (the others its own).
-llvm::SmallVector<int64_t> turnPlaces(llvm::ArrayRef<int64_t> axes,
+llvm::SmallVector<int64_t> stepPlaces(llvm::ArrayRef<int64_t> axes,
                                       llvm::ArrayRef<int64_t> places,
                                       llvm::ArrayRef<int64_t> meshSizes,
                                       int64_t shift);

@@ -155,7 +155,7 @@ Value rules::gatherRows(Localization &localization, Operation *op,
       localization.meshName(),
       builder.getStringAttr(reasonFor(op, access, tables, "takes rows")));
   // Back: dim i of the positions without slices of one is the i-th least of the
-  // order, which stands at some place of it.
+  // order, which is at some place of it.
   SmallVector<int64_t> sorted(canonical.positionsOrder), back;
   llvm::sort(sorted);
   for (int64_t dim : sorted)

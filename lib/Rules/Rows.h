@@ -2,8 +2,8 @@
 //
 // What gather, scatter and their dynamic slices share: which dims of a tensor
 // are addressed, by which component of which indices, and how a tensor of
-// positions (a gather's result, a scatter's updates) lies against them. From
-// that come `spmd.row_plan` and its uses.
+// positions (a gather's result, a scatter's updates) is cut relative to them.
+// From that come `spmd.row_plan` and its uses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_RULES_ROWS_H
@@ -25,16 +25,16 @@ struct RowDim {
 /// How a tensor is addressed, in the global view's numbers of dims.
 struct RowAccess {
   llvm::SmallVector<RowDim, 2> rows; ///< ascending by dim
-  /// Dims of the indices but for the vectors', and where each stands in the
+  /// Dims of the indices but for the vectors', and where each is in the
   /// tensor of positions.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 4> batch;
-  /// Every other dim of the addressed tensor, and where it stands in the tensor
+  /// Every other dim of the addressed tensor, and where it is in the tensor
   /// of positions.
   llvm::SmallVector<std::pair<int64_t, int64_t>, 4> kept;
   int64_t vectorDim = 0;
 };
 
-/// Where blocks of the addressed tensor, the indices and the positions lie.
+/// Where blocks of the addressed tensor, the indices and the positions are.
 struct RowTables {
   llvm::SmallVector<IntervalTable> addressed, indices, positions;
 };

@@ -18,7 +18,7 @@ using namespace shardc;
 using namespace shardc::rules;
 using spmd::ReductionKind;
 
-/// Sums and products tell how often they start from the initial value, so it
+/// Sums and products show how often they start from the initial value, so it
 /// must be their identity; other bodies are taken to start from theirs, as
 /// StableHLO asks.
 static bool startsFromIdentity(stablehlo::ReduceWindowOp op) {

@@ -2,9 +2,9 @@
 //
 // Those that only look at values take them where they are. One that says that a
 // value is used stays in the local view, where callers read that it is; one
-// that asks how a value lies is answered, and gone. One that its author cuts
-// has the author's rule, so that what is around it can be laid out; it has no
-// local form.
+// that asks how a value is sharded is answered, and gone. One that its author
+// cuts has the author's rule, so that what is around it can be laid out; it has
+// no local form.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Dialect/StableHLO/Sinks.h"
@@ -51,7 +51,7 @@ static void addMapped(ShardingRule &rule,
 }
 
 /// What the author of a function says of its dims. What is cut along a factor
-/// that some result lacks is the author's to bring together.
+/// that some result lacks is the author's to combine.
 static ShardingRule partitionedRule(stablehlo::CustomCallOp op) {
   ShardingRule rule;
   auto given = op->getAttrOfType<sdy::OpShardingRuleAttr>(
@@ -94,7 +94,7 @@ static FailureOr<ShardingRule> customCallRule(stablehlo::CustomCallOp op) {
   return rule;
 }
 
-/// A value that is asked about is told of in a remark that callers read: whose
+/// A value that is asked about is named in a remark that callers read: whose
 /// question it is, and for each dim the numbers of the mesh axes that cut it.
 static LocalResults localizeCustomCall(stablehlo::CustomCallOp op,
                                        Localization &localization) {

@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "shardc/Support/Slices.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -321,7 +321,7 @@ SmallVector<Value> MergeSorter::runInLoop(SmallVector<Value> values,
       builder, loc,
       localization.lookup(llvm::to_vector(llvm::seq<int64_t>(0, ranks)),
                           own.axes));
-  return buildTurnLoop(
+  return buildStepLoop(
       builder, loc, 0, bits.size(), values, [&](Value round, ValueRange mine) {
         Value bit =
             scalarFromIndex(builder, loc, pickEntry(builder, loc, bits, round),
@@ -372,7 +372,7 @@ SmallVector<Value> MergeSorter::run() {
                                           tables, "merges blocks of one size");
   // Many ranks: blocks of one size, the last ones filled up.
   bool isLoop =
-      ranks > kMostTurnsWrittenOut && llvm::isPowerOf2_64(ranks) && block > 0;
+      ranks > kMostUnrolledSteps && llvm::isPowerOf2_64(ranks) && block > 0;
   SmallVector<IntervalTable> filled(tables);
   if (isLoop && block * ranks != size) {
     end = size;
@@ -457,7 +457,7 @@ static LocalResults sortEnd(stablehlo::SortOp op, Localization &localization) {
   ArrayRef<Interval> own = tables[dim].intervals;
   std::optional<Interval> part = partRead(op, dim);
   bool isFirst = part && part->begin == 0;
-  // Candidates of one rank stand behind those of ranks before it, so a stable
+  // Candidates of one rank are behind those of ranks before it, so a stable
   // sort leaves equals in the order of their places.
   if (!part || (!isFirst && part->end != size) ||
       2 * part->size() * int64_t(own.size()) > size || !op.getIsStable())

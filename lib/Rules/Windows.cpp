@@ -86,7 +86,7 @@ static LocalResults localizeReduceWindow(stablehlo::ReduceWindowOp op,
 // select_and_scatter
 //===----------------------------------------------------------------------===//
 
-/// How windows stand along a dim of a select_and_scatter.
+/// The windows along a dim of a select_and_scatter.
 static bool areSideBySide(stablehlo::SelectAndScatterOp op, size_t dim) {
   return op.getPaddingOrZeros()[dim] == std::pair<int64_t, int64_t>(0, 0) &&
          op.getWindowDimensionsOrOnes()[dim] ==
@@ -95,7 +95,7 @@ static bool areSideBySide(stablehlo::SelectAndScatterOp op, size_t dim) {
              shapeOf(op.getOperand())[dim];
 }
 
-/// Where windows lie side by side and cover the operand (o the window, j the
+/// Where windows are side by side and cover the operand (o the window, j the
 /// place in it), dims are cut between windows: o * stride + j. Along others the
 /// operand and the result are cut anywhere; the source near the windows that
 /// touch it, of which those at the cut are needed on both sides.
@@ -152,12 +152,12 @@ struct ScatterPart {
   int64_t before = 0; ///< windows that contribute nothing, ahead of those
   int64_t after = 0;  ///< and behind them
   Interval operand;   ///< what all these windows cover of the operand
-  Interval kept;      ///< of the rank's part, what lies in `operand`
+  Interval kept;      ///< of the rank's part, what is in `operand`
 };
 } // namespace
 
 /// Padding is an attribute, the same on all ranks, and what it covers is never
-/// selected. So a rank inside starts with as many windows more as lie in the
+/// selected. So a rank inside starts with as many windows more as are in the
 /// padding, which add nothing; at the domain's ends there are none to add.
 static ScatterPart scatterPart(Interval result, int64_t size,
                                int64_t numWindows, int64_t window,

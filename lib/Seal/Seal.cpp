@@ -1,7 +1,7 @@
 //===- Seal.cpp - What says that an artifact is whole, and whose ----------===//
 //
 // Begin, digest, size and end of a seal stay where they are in all formats to
-// come: so damage is told from another format.
+// come: so damage is distinguished from another format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,7 +82,7 @@ static std::vector<Part> findParts(std::string_view code) {
   return parts;
 }
 
-/// Cuts `code` into its parts and what lies between them, without a gap.
+/// Cuts `code` into its parts and what is between them, without a gap.
 static std::vector<SealedSection> cut(std::string_view code) {
   std::vector<Part> parts = findParts(code);
   std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) {

@@ -1,7 +1,7 @@
 //===- Npz.cpp - NumPy array files ----------------------------------------===//
 //
 // .npy: "\x93NUMPY", version, header length, a Python dict as text, the data.
-// .npz: a zip archive of .npy files. Its directory stands at the end; each
+// .npz: a zip archive of .npy files. Its directory is at the end; each
 // entry of it points to a local header before the member's bytes.
 //
 //===----------------------------------------------------------------------===//
@@ -256,7 +256,7 @@ static void swapBytes(NpyArray &array) {
     std::reverse(array.data.begin() + i, array.data.begin() + i + width);
 }
 
-/// Turns column-major data into row-major.
+/// Makes column-major data row-major.
 static void transposeFortran(NpyArray &array) {
   int64_t bytes = array.type.bytes, dims = array.shape.size();
   std::vector<char> out(array.data.size());
@@ -274,7 +274,7 @@ static void transposeFortran(NpyArray &array) {
   array.data = std::move(out);
 }
 
-/// Puts data that was read as it stands in the file into our order.
+/// Puts data that was read as it is in the file into our order.
 static void normalize(NpyArray &array, const NpyHeader &header) {
   if (header.bigEndian)
     swapBytes(array);

@@ -19,7 +19,7 @@ std::optional<StringRef> shardc::portableVersion(StringRef program) {
 }
 
 namespace {
-/// Reads numbers of a flatbuffer; `ok` is false once one lies outside.
+/// Reads numbers of a flatbuffer; `ok` is false once one is outside.
 class FlatBuffer {
 public:
   explicit FlatBuffer(StringRef bytes) : bytes(bytes) {}

@@ -54,11 +54,11 @@ Expected<std::string> shardc::findLinker() {
   Dl_info here;
   if (dladdr(reinterpret_cast<void *>(&shardc::findLinker), &here) &&
       here.dli_fname && sys::path::is_absolute(here.dli_fname)) {
-    SmallString<128> brought(here.dli_fname);
-    sys::path::remove_filename(brought);
-    sys::path::append(brought, "..", "bin", "ld.lld-22");
-    if (sys::fs::can_execute(brought))
-      return brought.str().str();
+    SmallString<128> own(here.dli_fname);
+    sys::path::remove_filename(own);
+    sys::path::append(own, "..", "bin", "ld.lld-22");
+    if (sys::fs::can_execute(own))
+      return own.str().str();
   }
   for (StringRef name : {"ld.lld-22", "ld.lld"})
     if (ErrorOr<std::string> path = sys::findProgramByName(name))

@@ -657,7 +657,7 @@ OwningOpRef<ModuleOp> LocalText::build(bool isWhole) {
 std::string LocalText::print(bool lines) {
   OwningOpRef<ModuleOp> module;
   {
-    // Where it cannot be told op by op, nobody has to hear why.
+    // Where it cannot be written op by op, nobody has to know why.
     ScopedDiagnosticHandler quiet(local.getContext(),
                                   [](Diagnostic &) { return success(); });
     module = build(/*isWhole=*/true);

@@ -141,7 +141,7 @@ private:
     return true;
   }
 
-  /// Lanes whose bit is set lie side by side.
+  /// Lanes whose bit is set are side by side.
   bool reportPacked(FunctionCallee check, IntrinsicInst &op, Type *vector) {
     std::optional<Masked> access = maskedBy(op, vector);
     if (!access)

@@ -212,7 +212,7 @@ class Array:
 
     def gather(self) -> "Array":
         """The same elements, all of them on each device; all processes that have a part of it call this."""
-        # All processes must come to the same: one may have all elements, and another none.
+        # All processes must reach the same decision: one may have all elements, and another none.
         everything = whole(self._layout.shape)
         if None not in self._handles and self._layout.is_whole:
             return self
@@ -495,7 +495,7 @@ def array(value: Any, sharding: Any = None, *, mesh: Mapping[str, int] | None = 
         sharding: a ``Sharding`` (``program.in_shardings`` has them), ``split()`` or a list of those, a
             ``jax.sharding.PartitionSpec`` or ``NamedSharding``; None: whole, on the first device, or on each of
             ``mesh``.
-        mesh: axes and sizes, for shardings that do not bring theirs.
+        mesh: axes and sizes, for shardings that have none of their own.
         dtype: convert elements to it; None: as they are.
         copy: True: always; False: look into the value's own memory, which nobody may change then (where alignment, 64
             bytes, and layout allow; it is copied elsewhere); None: look into what cannot change, JAX's arrays and

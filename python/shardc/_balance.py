@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shardc._array import Array
-from shardc._distributed import tell_all
+from shardc._distributed import share_integers
 from shardc._errors import ShardcError, ShardcWarning, UsageError
 from shardc._executable import Executable
 from shardc._native import BalanceState, GivenSizes, RankStats
@@ -75,7 +75,7 @@ class _Balance:
         return found
 
     def state(self) -> BalanceState:
-        """What it came to."""
+        """Its result."""
         state = BalanceState()
         self._library.check(self._library.balance_get_state(self._handle, ctypes.byref(state)))
         return state
@@ -96,7 +96,7 @@ def _own_ns(executable: Executable) -> list[int]:
 def _times(executable: Executable, before: Sequence[int]) -> list[float]:
     """How long each rank was at work itself since then, in nanoseconds; of all processes."""
     mine = [(now - then,) for now, then in zip(_own_ns(executable), before)]
-    return [float(time) for time, in tell_all(executable.engine, executable.num_ranks, mine)]
+    return [float(time) for time, in share_integers(executable.engine, executable.num_ranks, mine)]
 
 
 class _Steps:

@@ -1,4 +1,4 @@
-"""Several processes, each with some of the ranks: how they join, bring their shards and gather them."""
+"""Several processes, each with some of the ranks: how they join, give their shards and gather them."""
 
 import dataclasses
 import functools
@@ -20,7 +20,7 @@ from shardc._types import DType, name_of
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What init_distributed() came to."""
+    """The result of init_distributed()."""
 
     process: int
     processes: int
@@ -72,14 +72,14 @@ def init_distributed(address: str | None = None, processes: int | None = None, p
 
 
 def from_local(shards: Any, sharding: Any, *, mesh: Any = None, shape: Sequence[int] | None = None) -> Array:
-    """An array of which each process brings its shards; all processes of it call this.
+    """An array of which each process gives its shards; all processes of it call this.
 
     Args:
         shards: what the ranks of this process hold: an array, or, with several ranks, a list of them.
         sharding: as array() takes it. Sizes may differ from rank to rank.
-        mesh: axes and sizes, where the sharding does not bring its own.
+        mesh: axes and sizes, where the sharding has none of its own.
         shape: of the whole array, whose shards have the sizes that ``sharding`` says, or balanced ones; None: the
-            processes tell one another what they bring.
+            processes exchange the shapes of their shards.
 
     Raises: UsageError for shards that do not fit together.
     """
@@ -94,7 +94,7 @@ def from_local(shards: Any, sharding: Any, *, mesh: Any = None, shape: Sequence[
     if any(part.dtype != kind or part.ndim != ndim for part in parts):
         raise UsageError(2, "the shards of this process differ in type, or in the number of dims")
     if shape is None and not isinstance(sharding, Sharding):
-        shapes = tell_all(engine, ranks, [part.shape for part in parts])
+        shapes = share_integers(engine, ranks, [part.shape for part in parts])
         lies = _fit(shapes, axes, cuts_of_leaf(sharding, ndim) or [])
     else:
         lies = sharding_for(tuple(shape) if shape is not None else sharding.shape, sharding, axes)
@@ -110,7 +110,7 @@ def from_local(shards: Any, sharding: Any, *, mesh: Any = None, shape: Sequence[
     return Array._make(engine, lies, layout, handles, None)
 
 
-def tell_all(engine: Engine, ranks: int, mine: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def share_integers(engine: Engine, ranks: int, mine: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """What all ranks say: as many integers each. ``mine`` are those of the ranks of this process."""
     count = len(mine[0])
     if len(mine) == ranks or count == 0:

@@ -64,7 +64,7 @@ def check_process() -> None:
 
 
 def engine_for(num_devices: int, target: str | None = None) -> "Engine":
-    """An engine of this process with at least so many devices; made at the first use.
+    """An engine of this process with at least this many devices; made at the first use.
 
     ``SHARDC_DEVICES`` says how many devices the first one has at least, ``SHARDC_DEVICE`` what they are.
     """

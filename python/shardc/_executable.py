@@ -224,7 +224,7 @@ class Executable:
         return Executable(self.engine, bound.value or 0, self._donated, is_bound=True)
 
     def _on_more(self, ranks: int) -> "Executable":
-        """The same on an engine of so many devices, to which its code goes the first time."""
+        """The same on an engine of this many devices, to which its code goes the first time."""
         if (known := self._elsewhere.get(ranks)) is None:
             artifact = self.serialize()
             known = self._elsewhere[ranks] = Executable._made(lambda engine, program: engine.library.program_load(
@@ -318,7 +318,7 @@ class Executable:
         return {name: getattr(costs, name) for name, *_ in ProgramCosts._fields_ if name != "size"}
 
     def sites(self) -> list[dict[str, Any]]:
-        """What communication came to since the program was made, site by site."""
+        """Counts of communication since the program was made, site by site."""
         found = []
         for number in range(self._library.program_num_sites(self.handle)):
             stats = SiteStats()

@@ -90,7 +90,7 @@ def compile(
             them that ends in ".json" (docs/Reference/machine.md).
         no_fallback: an op that would be gathered is an error, instead of a ``ShardcWarning``.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
-        keep_order: no dim is dealt out through the program (``order="zigzag"``) unless ``in_shardings`` say so.
+        keep_order: no dim is put in zigzag order (``order="zigzag"``) unless ``in_shardings`` say so.
         reproducible: the same bits on every mesh, for any cuts and threads; what cannot be had so raises (code 77).
         exact_sums: with ``reproducible``: the same bits for other ``in_shardings`` of the same function too; slower.
         threads: of each rank, that share its loops; None: the cores that this process may use (affinity, cgroups) over
@@ -147,7 +147,7 @@ def _axes_of(symbolic_mesh: Any) -> list[str]:
 
 
 def _one_mesh(mesh: dict[str, int] | None, *shardings: Any) -> dict[str, int] | None:
-    """The mesh that was given, or that the shardings bring; one of a single device gives way.
+    """The mesh that was given, or that of the shardings; one of a single device gives way.
 
     Raises: UsageError where they differ.
     """
@@ -217,7 +217,7 @@ class Variant:
         """Static versions; none unless asked for."""
 
     def specialize(self, most: int) -> None:
-        """From here on bindings that are used often are compiled, so many at most.
+        """From here on bindings that are used often are compiled, at most this many.
 
         Raises: UnsupportedError where that cannot be.
         """
@@ -320,7 +320,7 @@ class Variant:
             return made
 
     def known_for(self, layouts: list[Layout]) -> Executable | None:
-        """The program that takes such arguments as they lie; None if it was not bound to them lately."""
+        """The program that takes arguments in these shardings; None if it was not bound to them lately."""
         if self.specials is not None:
             return self.specials.known_for(layouts)
         if layouts == self.executable.layouts:
@@ -575,14 +575,14 @@ class Program:
     """The one that was called last."""
     _asked: _Asked | None
     _gather: bool | None
-    _told: set[str]
+    _warned: set[str]
 
     @staticmethod
     def _of(variant: Variant, asked: _Asked | None, gather: bool | None) -> "Program":
         program = Program.__new__(Program)
         program._variants, program._variant = [variant], variant
         program._asked, program._gather = asked, gather
-        program._told = set()
+        program._warned = set()
         return program
 
     # What it is.
@@ -886,7 +886,7 @@ class Program:
                     mine += parts
                     continue
                 if isinstance(leaf, Array) and not set(place_.layout.boxes) <= set(leaf._layout.boxes):
-                    self._tell_moved(label, leaf, place_)
+                    self._warn_moved(label, leaf, place_)
                 # Results that are waited for here are there before anybody can change what is lent.
                 array = self._put(executable, leaf, place_, borrow=None if stay else True)
                 arrays.append(array)
@@ -951,11 +951,11 @@ class Program:
             return source.out_tree.unflatten(results)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _tell_moved(self, label: str, array: Array, place_: Place) -> None:
-        """Once for each argument: an array that lies otherwise is moved through the host in each call."""
-        if label in self._told:
+    def _warn_moved(self, label: str, array: Array, place_: Place) -> None:
+        """Once for each argument: an array in another sharding is moved through the host in each call."""
+        if label in self._warned:
             return
-        self._told.add(label)
+        self._warned.add(label)
         warnings.warn(f"{label} lies as {describe_dims(array.sharding.dims)}, but the program takes it as "
                       f"{describe_dims(place_.sharding.dims)}: it is moved through the host in each call; "
                       "program.put() moves it once, in_shardings and out_shardings of shardc.compile() make them agree",

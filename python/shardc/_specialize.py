@@ -12,7 +12,7 @@ from shardc._executable import Executable
 from shardc._sharding import Layout
 
 Key = tuple[Layout, ...]
-"""How arguments lie: what a binding comes to."""
+"""The shardings of arguments: what identifies a binding."""
 
 
 class _Binding:
@@ -31,7 +31,7 @@ class Specials:
     """Static versions of one program, ``most`` at most: those that were used last."""
 
     USES = 8
-    """After so many a binding is worth a compilation."""
+    """After this many calls a binding is worth a compilation."""
     MOST_COUNTED = 256
 
     def __init__(self, most: int, compile_for: Callable[[Executable], Executable]) -> None:

@@ -53,7 +53,7 @@ def axes_of(mesh: Any) -> dict[str, int] | None:
 
 
 def mesh_of(entry: Any) -> dict[str, int] | None:
-    """The mesh that a sharding brings; None where it has none."""
+    """The mesh of a sharding; None where it has none."""
     if isinstance(entry, Sharding):
         return dict(entry.mesh)
     if _is_jax_sharding(entry) and hasattr(entry, "mesh"):
@@ -106,7 +106,7 @@ def cuts_of_leaf(entry: Any, num_dims: int | None, where: str = "") -> list[Spli
         num_dims: of the array, if known.
         where: begins messages: "in_shardings: params['w']: ".
 
-    Raises: UsageError for what is no sharding, or none of an array with so many dims.
+    Raises: UsageError for what is no sharding, or none of an array with this many dims.
     """
     if entry is None:
         return None

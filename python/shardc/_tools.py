@@ -47,7 +47,7 @@ def find_library() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Of tools: they find LLVM's linker on the path, where this package brings one."""
+    """Of tools: they find LLVM's linker on the path, where this package has one."""
     brought = Path(__file__).resolve().parent / "bin"
     paths = [os.environ.get("PATH") or os.defpath, *([str(brought)] if brought.is_dir() else [])]
     return {**os.environ, "PATH": os.pathsep.join(paths)}

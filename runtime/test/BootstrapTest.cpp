@@ -235,7 +235,7 @@ TEST(Store, RanksTellOneAnother) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5 * (size - rank)));
       auto store = Store::join(launchOf(rank, size, port), 10'000, error);
       ASSERT_TRUE(store) << error;
-      // Two of them tell something, all ask; the value may hold anything.
+      // Two of them publish something, all ask; the value may hold anything.
       std::string value = std::string("a\0b", 3) + std::string(100'000, 'x');
       if (rank == 0 || rank == 3) {
         ASSERT_TRUE(store->set("id" + std::to_string(rank),
@@ -248,7 +248,7 @@ TEST(Store, RanksTellOneAnother) {
             << error;
         EXPECT_EQ(got, value + std::to_string(from));
       }
-      ASSERT_TRUE(store->meet("end", 10'000, error)) << error;
+      ASSERT_TRUE(store->barrier("end", 10'000, error)) << error;
       said[rank] = "done";
     });
   for (std::thread &thread : threads)
@@ -267,10 +267,10 @@ TEST(Store, WhoIsMissingIsNamed) {
   ASSERT_TRUE(zero && one) << error;
   std::thread other([&] {
     std::string mine;
-    EXPECT_FALSE(zero->meet("begin", 200, mine));
+    EXPECT_FALSE(zero->barrier("begin", 200, mine));
     EXPECT_EQ(mine, "rank 0 waited 200 ms for rank 2 to come to 'begin'");
   });
-  EXPECT_FALSE(one->meet("begin", 200, error));
+  EXPECT_FALSE(one->barrier("begin", 200, error));
   EXPECT_EQ(error, "rank 1 waited 200 ms for rank 2 to come to 'begin'");
   other.join();
   EXPECT_FALSE(one->get("nothing", 50, value, error));
@@ -444,10 +444,10 @@ TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {
   ASSERT_TRUE(zero && one && two) << error;
   std::thread other([&] {
     std::string mine;
-    EXPECT_FALSE(zero->meet("begin", 300, mine));
+    EXPECT_FALSE(zero->barrier("begin", 300, mine));
     EXPECT_EQ(zero->status(), SHARDRT_WATCHDOG);
   });
-  EXPECT_FALSE(two->meet("begin", 300, error));
+  EXPECT_FALSE(two->barrier("begin", 300, error));
   EXPECT_EQ(error, "rank 2 waited 300 ms for rank 1 to come to 'begin', which "
                    "joined and went no further: it may be stopped");
   EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
@@ -486,7 +486,7 @@ TEST(Store, OneHostHandsTheSecretOn) {
   first.rank = 1;
   // Of a job of that name that was killed.
   shardc::crypto::Key old = shardc::crypto::randomKey();
-  EXPECT_EQ(handOnSecret(zeroth, old), "");
+  EXPECT_EQ(shareSecret(zeroth, old), "");
   // Comes before rank 0 does.
   std::unique_ptr<Store> one;
   std::thread early([&] {
@@ -513,8 +513,7 @@ TEST(Store, OneHostHandsTheSecretOn) {
   EXPECT_NE(lstat(zeroth.secretFile.c_str(), &found), 0);
   // A directory that others can write to is not for secrets.
   ASSERT_EQ(chmod(directory, 0777), 0);
-  EXPECT_NE(handOnSecret(zeroth, old).find("open to others"),
-            std::string::npos);
+  EXPECT_NE(shareSecret(zeroth, old).find("open to others"), std::string::npos);
   ASSERT_EQ(rmdir(directory), 0);
 }
 
@@ -534,7 +533,7 @@ TEST(Store, OneHostTakesTheSecretAwayWhenItFails) {
   EXPECT_EQ(lstat(launch.secretFile.c_str(), &found), 0);
   ASSERT_EQ(lstat(own.c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 07777, 0700u);
-  EXPECT_FALSE(zero->meet("begin", 50, error));
+  EXPECT_FALSE(zero->barrier("begin", 50, error));
   zero.reset();
   EXPECT_EQ(rmdir(directory), 0) << "something is left";
 }

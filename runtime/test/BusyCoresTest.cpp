@@ -37,7 +37,7 @@ TEST(BusyCores, WhoWaitsSleeps) {
   int status = world.run(
       [&, sum = std::array<int64_t, 2>{}](shardrt_context *ctx) mutable -> int {
         int64_t rank = shardrt_rank(ctx), now = sum[rank]++;
-        // By turns one is late, so that the other waits.
+        // Alternately one is late, so that the other waits.
         if (now % 2 == rank)
           std::this_thread::sleep_for(std::chrono::microseconds(200));
         float value = static_cast<float>(now + rank), total = 0;

@@ -38,7 +38,7 @@ public:
   shardrt_crew *crew = nullptr;
 };
 
-/// A run, and what it came to.
+/// A run, and its result.
 class TestRun {
 public:
   explicit TestRun(RankFunction given) : function(std::move(given)) {}
@@ -54,7 +54,7 @@ public:
     done.wait(lock, [&] { return calls > 0; });
     return status;
   }
-  /// For at most so many seconds; -1: not yet.
+  /// For at most this many seconds; -1: not yet.
   int waitFor(double time) {
     std::unique_lock lock(mutex);
     return done.wait_for(lock, std::chrono::duration<double>(time),
@@ -88,7 +88,7 @@ private:
   std::vector<void *const *> inputs;
 };
 
-/// A program whose step is a function that a run brings along, at places of a
+/// A program whose step is a function of the run, at places of a
 /// crew.
 class CrewWorld {
 public:
@@ -401,13 +401,13 @@ TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
   });
   TestRun later(callAllSites);
   std::atomic<int> called{-1};
-  auto tell = [](void *user, int status) {
+  auto notify = [](void *user, int status) {
     *static_cast<std::atomic<int> *>(user) = status;
   };
   double time = seconds([&] {
     ASSERT_EQ(world.start(stuck), SHARDRT_OK);
     ASSERT_EQ(world.start(later), SHARDRT_OK);
-    ASSERT_EQ(shardrt_crew_call(crew.crew, 1, tell, &called), SHARDRT_OK);
+    ASSERT_EQ(shardrt_crew_call(crew.crew, 1, notify, &called), SHARDRT_OK);
     EXPECT_EQ(stuck.wait(), SHARDRT_WATCHDOG);
     EXPECT_EQ(later.wait(), SHARDRT_LOST);
   });
@@ -846,7 +846,8 @@ TEST(Crew, RanksOfAJobStartToo) {
             std::make_unique<TestRun>([i, &wrong](shardrt_context *ctx) {
               auto value = static_cast<float>(i);
               float all = 0;
-              // The last but one fails on one rank, after all have met.
+              // The last but one fails on one rank, after all have
+              // synchronised.
               if (int status = sum(ctx, value, all))
                 return status;
               wrong += all != 3 * value;

@@ -236,17 +236,17 @@ TEST(CudaGraphsOfRanks, AStepThatFailsLeavesNothing) {
 }
 /// What the host takes for a step of a ring: not checked, as machines differ.
 TEST(CudaGraphsOfRanks, DISABLED_HostCostOfARingStep) {
-  constexpr int64_t turns = 16, steps = 200;
+  constexpr int64_t sites = 16, steps = 200;
   auto code = deviceFor(Way::CudaDirect);
   static const fake_kernel image[] = {{"write", writeKernel},
                                       {nullptr, nullptr}};
   code->kernels = {{1, "write", ""}};
   code->image = image;
   Intervals owned = cut({4, 4});
-  Site turn = exchangeSite("ring", {8}, {{0, {0}, owned, {{4, 8}, {0, 4}}}},
+  Site site = exchangeSite("ring", {8}, {{0, {0}, owned, {{4, 8}, {0, 4}}}},
                            ElementType::I32);
-  turn.exchange.dims[0].needed = {{4, 8}, {0, 4}};
-  TestWorld world(makeTable({2}, {turn}), 0, 60'000, 0, false, Way::CudaDirect,
+  site.exchange.dims[0].needed = {{4, 8}, {0, 4}};
+  TestWorld world(makeTable({2}, {site}), 0, 60'000, 0, false, Way::CudaDirect,
                   std::move(code));
   std::vector<double> ms(steps);
   int status = world.run(
@@ -256,7 +256,7 @@ TEST(CudaGraphsOfRanks, DISABLED_HostCostOfARingStep) {
         void *block[2] = {shardrt_alloc(ctx, 16, ""),
                           shardrt_alloc(ctx, 16, "")};
         auto number = [](void *p) { return reinterpret_cast<int64_t>(p); };
-        for (int64_t i = 0; i < turns; ++i) {
+        for (int64_t i = 0; i < sites; ++i) {
           int64_t token = shardrt_exchange_start(ctx, 0, block[i % 2]);
           int64_t arguments[] = {number(block[i % 2]), 0, 0, number(counter)};
           if (int s = shardrt_launch(ctx, 0, 1, 1, 1, arguments, 4))
@@ -270,9 +270,10 @@ TEST(CudaGraphsOfRanks, DISABLED_HostCostOfARingStep) {
       steps, ms.data());
   EXPECT_EQ(status, SHARDRT_OK) << world.error();
   std::sort(ms.begin() + 2, ms.end() - 1);
-  std::printf("a turn of %lld: %.1f us of the host in the first step, %.2f us "
-              "when it is replayed\n",
-              static_cast<long long>(turns), 1000 * ms[0] / turns,
-              1000 * ms[steps / 2] / turns);
+  std::printf(
+      "a ring step of %lld: %.1f us of the host in the first step, %.2f us "
+      "when it is replayed\n",
+      static_cast<long long>(sites), 1000 * ms[0] / sites,
+      1000 * ms[steps / 2] / sites);
 }
 } // namespace

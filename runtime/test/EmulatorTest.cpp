@@ -60,7 +60,7 @@ std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
   launch.grid[0] = blocks;
   launch.threads = threads;
   launch.sharedBytes = sharedBytes;
-  launch.meets = true;
+  launch.hasBarriers = true;
   launch.ordered = ordered;
   launch.checked = true;
   error = runner.run(launch, allocations) ? "" : runner.error;
@@ -223,7 +223,7 @@ enum class Fault {
 /// reads another's. The last copy has only half its bytes in the buffer.
 template <Fault fault> void pipeline(Thread *thread, const int64_t *args) {
   int32_t t = thread->thread[0];
-  auto bring = [&](int32_t round) {
+  auto produce = [&](int32_t round) {
     int32_t stage = fault == Fault::OverwritesTooEarly ? 0 : round % 2;
     int32_t place = stage * 64 + t;
     if (fault == Fault::SamePlace)
@@ -239,10 +239,10 @@ template <Fault fault> void pipeline(Thread *thread, const int64_t *args) {
     if (fault != Fault::NoCommit)
       shardrt_emulated_copy_commit(thread);
   };
-  bring(0);
+  produce(0);
   for (int32_t round = 0; round < 3; ++round) {
     if (round < 2)
-      bring(round + 1);
+      produce(round + 1);
     else
       shardrt_emulated_copy_commit(thread);
     if (fault != Fault::NoWait)
@@ -421,7 +421,7 @@ TEST(Emulator, FindsAWaitForTooFewCopies) {
 TEST(Emulator, FindsACopyThatNoGroupHolds) {
   EXPECT_PIPELINE_SAYS(NoCommit, "written, at some time to come, by a copy");
 }
-TEST(Emulator, FindsAWaitThatOthersDoNotHearOf) {
+TEST(Emulator, FindsAWaitThatOrdersNothingForOthers) {
   EXPECT_PIPELINE_SAYS(NoBarrier, "race on shared memory");
 }
 TEST(Emulator, FindsAStageThatIsOverwrittenTooEarly) {
@@ -537,7 +537,7 @@ TEST(Emulator, FindsAByteThatNobodyWrote) {
   EXPECT_EVERY_SCHEDULE_SAYS(missesAByte, "byte 163 is read by thread 23 ");
 }
 
-/// Copies bring pieces of 8 bytes, zeros past 4 of them where `Zeros`; all but
+/// Copies load pieces of 8 bytes, zeros past 4 of them where `Zeros`; all but
 /// one thread's, where `Misses`. A matrix of these is loaded.
 template <bool Zeros, bool Misses>
 void loadsCopies(Thread *thread, const int64_t *args) {
@@ -656,8 +656,8 @@ void misusesBarriers(Thread *thread, const int64_t *) {
     int64_t map[1] = {};
     int32_t first[2] = {};
     if (fault == BarrierFault::CopyWithoutFence)
-      shardrt_emulated_bulk_copy(thread, at, map, at, first, 2, 1,
-                                 "kernel.py:63");
+      shardrt_emulated_tma_copy(thread, at, map, at, first, 2, 1,
+                                "kernel.py:63");
   } else if (fault == BarrierFault::WithoutBarrier) {
     shardrt_emulated_mbarrier_wait(thread, at, 1, "kernel.py:64");
   }
@@ -685,10 +685,10 @@ TEST(Emulator, FindsMisusedBarriersOfTransfers) {
          "behind");
 }
 
-/// One thread that copies in bulk. arguments: the map, then where to in shared
+/// One thread that copies by TMA. arguments: the map, then where to in shared
 /// memory, where the map is for it, and of how many dims it takes that to be.
 constexpr int64_t barrierAt = 4096;
-void copiesInBulk(Thread *thread, const int64_t *arguments) {
+void copiesByTma(Thread *thread, const int64_t *arguments) {
   if (thread->thread[0] != 0)
     return;
   const int64_t *rest = arguments + SHARDRT_MAP_WORDS;
@@ -696,9 +696,9 @@ void copiesInBulk(Thread *thread, const int64_t *arguments) {
   shardrt_emulated_mbarrier_init(thread, barrier, 1, "kernel.py:65");
   shardrt_emulated_async_fence(thread);
   int32_t first[2] = {};
-  shardrt_emulated_bulk_copy(thread, thread->shared + rest[0],
-                             arguments + rest[1], barrier, first,
-                             static_cast<int32_t>(rest[2]), 1, "kernel.py:66");
+  shardrt_emulated_tma_copy(thread, thread->shared + rest[0],
+                            arguments + rest[1], barrier, first,
+                            static_cast<int32_t>(rest[2]), 1, "kernel.py:66");
   shardrt_emulated_mbarrier_arrive(thread, barrier, 2 * 128, "kernel.py:67");
   shardrt_emulated_mbarrier_wait(thread, barrier, 0, "kernel.py:68");
 }
@@ -722,18 +722,18 @@ std::string errorOfCopy(int64_t width, int64_t to = 0, int64_t mapAt = 0,
   arguments[SHARDRT_MAP_WORDS + 2] = dims;
   BlockRunner runner;
   BlockRunner::Launch launch;
-  launch.kernel = copiesInBulk;
+  launch.kernel = copiesByTma;
   launch.arguments = arguments;
   launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
   launch.threads = 32;
   launch.sharedBytes = barrierAt + 64;
-  launch.meets = true;
+  launch.hasBarriers = true;
   launch.ordered = true;
   launch.checked = true;
   return runner.run(launch, allocations) ? "" : runner.error;
 }
 
-TEST(Emulator, FindsCopiesInBulkThatNoGpuMakes) {
+TEST(Emulator, FindsTmaCopiesThatNoGpuMakes) {
   auto expect = [](const std::string &error, const char *text) {
     EXPECT_NE(error.find(std::string("'s bulk copy at kernel.py:66: ") + text),
               std::string::npos)
@@ -856,7 +856,11 @@ enum class Tensor {
   OddColumns,
   OtherLanes,
   PastTheEnd,
-  NobodyWrote
+  NobodyWrote,
+  OtherAddresses,
+  AllocatesTooMuch,
+  StoresTwice,
+  ReleasesAtOnce
 };
 
 /// Each lane of a warp stores 100 + its number and 200 + its number to tensor
@@ -873,15 +877,21 @@ void throughTensorMemory(Thread *thread, const int64_t *args) {
   shardrt_emulated_barrier(thread, 3, line);
   shardrt_emulated_tensor_fence(thread, 1);
   int64_t address = *shared(thread, 0, false);
+  if (Fault == Tensor::OtherAddresses)
+    address += t == 5;
+  if (Fault == Tensor::AllocatesTooMuch)
+    shardrt_emulated_tensor_alloc(thread, thread->shared + 8, 512, 11, line);
   if (Fault == Tensor::OtherLanes)
     address += int64_t(32) << 16;
   if (Fault == Tensor::PastTheEnd)
     address += 31;
   auto *at = reinterpret_cast<void *>(address);
   auto release = [&](int32_t place) {
-    shardrt_emulated_tensor_fence(thread, 0);
-    shardrt_emulated_barrier(thread, place, line);
-    shardrt_emulated_tensor_fence(thread, 1);
+    if (Fault != Tensor::ReleasesAtOnce) {
+      shardrt_emulated_tensor_fence(thread, 0);
+      shardrt_emulated_barrier(thread, place, line);
+      shardrt_emulated_tensor_fence(thread, 1);
+    }
     shardrt_emulated_tensor_dealloc(
         thread, at, Fault == Tensor::ReleasesHalf ? 16 : 32, place + 1, line);
   };
@@ -890,6 +900,8 @@ void throughTensorMemory(Thread *thread, const int64_t *args) {
   int32_t words[] = {100 + t, 200 + t};
   if (Fault != Tensor::NobodyWrote)
     shardrt_emulated_tensor_store(thread, at, words, 2, 4, line);
+  if (Fault == Tensor::StoresTwice)
+    shardrt_emulated_tensor_store(thread, at, words, 2, 12, line);
   if (Fault != Tensor::NoWaitForStores)
     shardrt_emulated_tensor_wait(thread, 1, 5, line);
   int64_t loaded = shardrt_emulated_tensor_load(thread, at, 2, 6, line);
@@ -919,28 +931,101 @@ TEST(Emulator, KeepsWhatIsStoredInTensorMemory) {
   EXPECT_EQ(throughTensorMemory<Tensor::Right>(), "none\nnone\nnone\n");
 }
 
+/// That each schedule says `text`.
+void expectAllSay(const std::string &errors, const std::string &text) {
+  size_t found = 0, times = 0;
+  while ((found = errors.find(text, found)) != std::string::npos)
+    ++found, ++times;
+  EXPECT_EQ(times, std::size(schedules)) << "said: " << errors;
+}
+
 TEST(Emulator, FindsMisusedTensorMemory) {
-  auto says = [](const std::string &errors, const std::string &text) {
-    size_t found = 0, times = 0;
-    while ((found = errors.find(text, found)) != std::string::npos)
-      ++found, ++times;
-    EXPECT_EQ(times, std::size(schedules)) << "said: " << errors;
-  };
-  says(throughTensorMemory<Tensor::NoWaitForStores>(),
-       "writes it, without tcgen05.wait between");
-  says(throughTensorMemory<Tensor::NoWaitForLoads>(),
-       "without tcgen05.wait::ld between");
-  says(throughTensorMemory<Tensor::AfterRelease>(), "which is not allocated");
-  says(throughTensorMemory<Tensor::NoRelease>(),
-       "tensor memory is still allocated where its block ends");
-  says(throughTensorMemory<Tensor::ReleasesHalf>(), "which nobody allocated");
-  says(throughTensorMemory<Tensor::AfterRelinquish>(),
-       "behind tcgen05.relinquish_alloc_permit");
-  says(throughTensorMemory<Tensor::OddColumns>(), "expected a power of two");
-  says(throughTensorMemory<Tensor::OtherLanes>(),
-       "expected its warp's first: 0");
-  says(throughTensorMemory<Tensor::PastTheEnd>(), "which is not allocated");
-  says(throughTensorMemory<Tensor::NobodyWrote>(), "nobody has written it");
+  expectAllSay(throughTensorMemory<Tensor::NoWaitForStores>(),
+               "writes it, without tcgen05.wait between");
+  expectAllSay(throughTensorMemory<Tensor::NoWaitForLoads>(),
+               "without tcgen05.wait::ld between");
+  expectAllSay(throughTensorMemory<Tensor::AfterRelease>(),
+               "which is not allocated");
+  expectAllSay(throughTensorMemory<Tensor::NoRelease>(),
+               "tensor memory is still allocated where its block ends");
+  expectAllSay(throughTensorMemory<Tensor::ReleasesHalf>(),
+               " gives back 16 columns of tensor memory from 480 on, which "
+               "nobody allocated");
+  expectAllSay(throughTensorMemory<Tensor::AfterRelinquish>(),
+               " allocates tensor memory behind "
+               "tcgen05.relinquish_alloc_permit");
+  expectAllSay(throughTensorMemory<Tensor::OddColumns>(),
+               "expected a power of two");
+  expectAllSay(throughTensorMemory<Tensor::OtherLanes>(),
+               "expected its warp's first: 0");
+  expectAllSay(throughTensorMemory<Tensor::PastTheEnd>(),
+               "which is not allocated");
+  expectAllSay(throughTensorMemory<Tensor::NobodyWrote>(),
+               "nobody has written it");
+  expectAllSay(throughTensorMemory<Tensor::OtherAddresses>(),
+               " do not mean the same tensor memory");
+  expectAllSay(throughTensorMemory<Tensor::AllocatesTooMuch>(),
+               " waits for ever for 512 columns of tensor memory");
+  expectAllSay(throughTensorMemory<Tensor::StoresTwice>(),
+               " column 480 of tensor memory at kernel.py:9: thread ");
+  expectAllSay(throughTensorMemory<Tensor::ReleasesAtOnce>(),
+               " gives back tensor memory at kernel.py:9, lane ");
+}
+
+struct WrongProduct {
+  int32_t instruction;
+  int64_t descriptor;
+  int32_t config = 0, lane = 0;
+};
+
+// 128 x 32 of f16 with f32 sums, rows of 128 swizzled bytes.
+constexpr int32_t kInstruction = 1 << 4 | 4 << 17 | 8 << 24;
+constexpr auto kDescriptor = static_cast<int64_t>(2ull << 61 | 1ull << 46);
+constexpr WrongProduct kWrongProducts[] = {
+    {0, kDescriptor},
+    {1 << 4 | 4 << 17 | 4 << 24, kDescriptor},
+    {kInstruction | 2 << 7 | 2 << 10 | 1 << 15, kDescriptor,
+     SHARDRT_TENSOR_TF32},
+    {kInstruction, 0},
+    {kInstruction, kDescriptor, 0, 1}};
+
+/// One thread begins a product that no tensor core takes.
+template <int Which> void beginWrongProduct(Thread *thread, const int64_t *) {
+  constexpr const char *line = "kernel.py:9";
+  constexpr WrongProduct wrong = kWrongProducts[Which];
+  shardrt_emulated_tensor_alloc(thread, thread->shared, 32, 2, line);
+  shardrt_emulated_tensor_fence(thread, 0);
+  shardrt_emulated_barrier(thread, 3, line);
+  shardrt_emulated_tensor_fence(thread, 1);
+  int64_t sums = *shared(thread, 0, false) + (int64_t(wrong.lane) << 16);
+  if (thread->thread[0] == 0)
+    shardrt_emulated_tensor_product(thread, reinterpret_cast<void *>(sums),
+                                    wrong.descriptor, wrong.descriptor,
+                                    wrong.instruction, 0, wrong.config, line);
+}
+
+template <int Which> std::string beginWrongProduct() {
+  std::string errors;
+  for (Schedule schedule : schedules) {
+    std::string error;
+    (void)run(beginWrongProduct<Which>, schedule, error, 64, 32, 1, 256, 7,
+              true);
+    errors += error + "\n";
+  }
+  return errors;
+}
+
+TEST(Emulator, RefusesWrongProductsIntoTensorMemory) {
+  expectAllSay(beginWrongProduct<0>(), "product into tensor memory of ");
+  expectAllSay(beginWrongProduct<0>(),
+               "its instruction descriptor is not of f16, bf16 or tf32");
+  expectAllSay(beginWrongProduct<1>(),
+               "it is of 64 rows and 32 columns, expected 128");
+  expectAllSay(beginWrongProduct<2>(), "matrices of tf32 ");
+  expectAllSay(beginWrongProduct<3>(),
+               "a descriptor is not of rows of 128 swizzled bytes");
+  expectAllSay(beginWrongProduct<4>(),
+               "its sums begin in lane 1 of tensor memory");
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.
@@ -956,14 +1041,14 @@ TEST(Emulator, RoundsToTF32) {
 }
 
 //===----------------------------------------------------------------------===//
-// Blocks that tell one another
+// Blocks that wait for flags of others
 //===----------------------------------------------------------------------===//
 
-enum class Hand { Right, NoTicket, NoFlag, NoRelease, NoWait, NoFence };
+enum class Chain { Right, NoTicket, NoFlag, NoRelease, NoWait, NoFence };
 
 /// Blocks of one thread each: a counter, a flag for each of eight, and a number
 /// for each, which is the one before and one more.
-template <Hand Fault> void handOn(Thread *thread, const int64_t *args) {
+template <Chain Fault> void passOn(Thread *thread, const int64_t *args) {
   auto flag = [&](int64_t index) {
     return reinterpret_cast<char *>(args[0]) + index * 4;
   };
@@ -972,27 +1057,27 @@ template <Hand Fault> void handOn(Thread *thread, const int64_t *args) {
         thread, flag(index), 4, SHARDRT_EMULATED_ATOMIC, "kernel.py:20"));
   };
   int32_t number = (*atomic(0))++, value = 1;
-  if (Fault == Hand::NoTicket)
+  if (Fault == Chain::NoTicket)
     number = thread->block[0];
   if (number > 0) {
     do {
-      if (Fault == Hand::NoWait)
+      if (Fault == Chain::NoWait)
         break;
       shardrt_emulated_poll(thread, flag(number), 1, "kernel.py:21");
     } while (*atomic(number) == 0);
-    if (Fault != Hand::NoFence)
-      shardrt_emulated_heed(thread);
+    if (Fault != Chain::NoFence)
+      shardrt_emulated_acquire(thread);
     value += *global<int32_t>(thread, args[0], 8 + number, false);
   }
   *global<int32_t>(thread, args[0], 9 + number, true) = value;
-  if (Fault == Hand::NoFlag)
+  if (Fault == Chain::NoFlag)
     return;
-  if (Fault != Hand::NoRelease)
-    shardrt_emulated_tell(thread, flag(1 + number));
+  if (Fault != Chain::NoRelease)
+    shardrt_emulated_publish(thread, flag(1 + number));
   *atomic(1 + number) = 1;
 }
 
-std::vector<int32_t> runHandOn(shardrt_emulated_kernel kernel,
+std::vector<int32_t> runPassOn(shardrt_emulated_kernel kernel,
                                Schedule schedule, std::string &error) {
   std::vector<int32_t> buffer(17);
   Allocations allocations;
@@ -1005,7 +1090,7 @@ std::vector<int32_t> runHandOn(shardrt_emulated_kernel kernel,
   launch.arguments = arguments;
   launch.grid[0] = 8;
   launch.threads = 1;
-  launch.meets = launch.tells = launch.checked = true;
+  launch.hasBarriers = launch.hasFlags = launch.checked = true;
   error = runner.run(launch, allocations) ? "" : runner.error;
   return buffer;
 }
@@ -1014,7 +1099,7 @@ TEST(Emulator, LetsBlocksWaitForThoseThatBeganBefore) {
   for (Schedule schedule : schedules) {
     std::string error;
     std::vector<int32_t> result =
-        runHandOn(handOn<Hand::Right>, schedule, error);
+        runPassOn(passOn<Chain::Right>, schedule, error);
     EXPECT_EQ(error, "");
     for (int32_t i = 0; i < 8; ++i)
       EXPECT_EQ(result[9 + i], i + 1);
@@ -1023,23 +1108,23 @@ TEST(Emulator, LetsBlocksWaitForThoseThatBeganBefore) {
 
 TEST(Emulator, FindsABlockThatWaitsForOneThatHasNotBegun) {
   std::string error;
-  runHandOn(handOn<Hand::NoTicket>, Schedule::RunAhead, error);
+  runPassOn(passOn<Chain::NoTicket>, Schedule::RunAhead, error);
   EXPECT_NE(error.find("thread 0 of block 7 for a flag in device memory that "
                        "nobody sets at kernel.py:21"),
             std::string::npos)
       << error;
 }
 
-TEST(Emulator, FindsWhatABlockWasNotToldOf) {
+TEST(Emulator, FindsWhatWasNotPublished) {
   for (Schedule schedule : schedules) {
     std::string error;
-    runHandOn(handOn<Hand::NoFlag>, schedule, error);
+    runPassOn(passOn<Chain::NoFlag>, schedule, error);
     EXPECT_NE(error.find("flag in device memory that nobody sets"),
               std::string::npos)
         << error;
-    for (auto *kernel : {handOn<Hand::NoRelease>, handOn<Hand::NoWait>,
-                         handOn<Hand::NoFence>}) {
-      runHandOn(kernel, schedule, error);
+    for (auto *kernel : {passOn<Chain::NoRelease>, passOn<Chain::NoWait>,
+                         passOn<Chain::NoFence>}) {
+      runPassOn(kernel, schedule, error);
       EXPECT_NE(error.find("race on device memory: 4 bytes are read"),
                 std::string::npos)
           << error;

@@ -12,7 +12,7 @@
  *   FAKE_CUDA_MEMORY      bytes of each (1 MiB)
  *   FAKE_CUDA_REFUSE      the result of loading a module (0)
  *   FAKE_CUDA_REFUSE_FATBIN  the result of loading one that is a fatbin (0)
- *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait tells
+ *   FAKE_CUDA_FAULT       1: kernels fault, as the next wait reports
  *   FAKE_CUDA_PEERS       0: devices do not reach one another
  *   FAKE_CUDA_GRAPHS      0: streams cannot be captured
  *   FAKE_CUDA_UPDATES     0: graphs cannot be updated

@@ -1,4 +1,4 @@
-//===- FakeCufft.cpp - A stand-in for cuFFT -----------------------------===//
+//===- FakeCufft.cpp - A stand-in for cuFFT -------------------------------===//
 
 #include "FakeLibraries.h"
 #include <cmath>
@@ -36,9 +36,9 @@ void transformAll(std::vector<std::complex<double>> &data,
   int64_t inner = 1;
   for (size_t dim = sizes.size(); dim-- > 0;) {
     int64_t n = sizes[dim];
-    std::vector<std::complex<double>> line(n), turns(n);
+    std::vector<std::complex<double>> line(n), roots(n);
     for (int64_t i = 0; i < n; ++i)
-      turns[i] = std::polar(1.0, sign * 2 * M_PI * static_cast<double>(i) /
+      roots[i] = std::polar(1.0, sign * 2 * M_PI * static_cast<double>(i) /
                                      static_cast<double>(n));
     for (int64_t start = 0; start < static_cast<int64_t>(data.size());
          ++start) {
@@ -47,7 +47,7 @@ void transformAll(std::vector<std::complex<double>> &data,
       for (int64_t k = 0; k < n; ++k) {
         line[k] = 0;
         for (int64_t j = 0; j < n; ++j)
-          line[k] += data[start + j * inner] * turns[j * k % n];
+          line[k] += data[start + j * inner] * roots[j * k % n];
       }
       for (int64_t k = 0; k < n; ++k)
         data[start + k * inner] = line[k];

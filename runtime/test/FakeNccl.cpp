@@ -4,7 +4,7 @@
 // process and of several (FakeNcclProcesses.cpp). It holds callers to NCCL's
 // rules:
 //
-// - A communicator is used when it is ready, and after what it was told before
+// - A communicator is used when it is ready, and after its calls before
 //   was seen to be done (ncclCommGetAsyncError), if it does not block.
 // - The calls of a group go on together, groups of one rank one after another.
 //   A send outside a group waits for its receiver.
@@ -17,7 +17,7 @@
 // What real NCCL would hang in, or get wrong, this one names where it can: as
 // an error of every communicator concerned (ncclGetLastError). Addresses may be
 // the emulated device's. Where there is a stream, the stand-in for the driver
-// is told to finish it first: this is stricter than NCCL alone.
+// has to finish it first: this is stricter than NCCL alone.
 //
 // Variables of the environment:
 //   FAKE_NCCL_VERSION  what ncclGetVersion says (21801)
@@ -216,7 +216,7 @@ static void advance(Clique &clique) {
   changed.notify_all();
 }
 
-/// Whether `comm` has done all that it was told.
+/// Whether `comm` has done all its calls.
 static bool isIdle(Communicator *comm) {
   if (!comm->clique->ready() || !comm->launches.empty())
     return false;
@@ -419,7 +419,7 @@ void fakenccl::drop(Communicator *comm) {
 
 FAKE_EXPORT Result ncclCommAbort(CommHandle comm) {
   if (comm && comm->owner)
-    tellOwner('X', comm);
+    notifyOwner('X', comm);
   std::lock_guard guard(lock);
   if (!live.count(comm))
     return refuse(invalidArgument, "no such communicator");
@@ -429,7 +429,7 @@ FAKE_EXPORT Result ncclCommAbort(CommHandle comm) {
 
 FAKE_EXPORT Result ncclCommDestroy(CommHandle comm) {
   if (comm && comm->owner)
-    tellOwner('D', comm);
+    notifyOwner('D', comm);
   std::lock_guard guard(lock);
   if (!live.count(comm))
     return refuse(invalidArgument, "no such communicator");
@@ -542,7 +542,7 @@ static int pollRecorded(void *what, int begun) {
     if (clique->failure == success && !comm->launches.empty())
       isDone = false;
     else
-      comm->unseen = 0; // nobody was told anything
+      comm->unseen = 0; // nothing was reported
   }
   return isDone;
 }

@@ -1,6 +1,6 @@
 //===- FakeNccl.h - What the stand-in for NCCL is made of -------*- C++ -*-===//
 //
-// Communicators, and the calls that they were told. Those of one process meet
+// Communicators, and their calls. Those of one process are matched
 // in a clique (FakeNccl.cpp); one that another process keeps is a name there
 // (FakeNcclProcesses.cpp).
 //
@@ -96,10 +96,10 @@ Result joinElsewhere(CommHandle *made, int ranks,
 Result splitElsewhere(CommHandle comm, int color, int key, CommHandle *made);
 /// The state of `comm`: when all is done, results come.
 Result lookElsewhere(CommHandle comm, Result *state);
-/// Hands the calls of a group to the process that keeps their communicators.
+/// Sends the calls of a group to the process that keeps their communicators.
 Result giveElsewhere(const std::vector<Call> &calls);
 /// Says that `comm` is aborted ('X') or destroyed ('D').
-void tellOwner(char what, CommHandle comm);
+void notifyOwner(char what, CommHandle comm);
 
 } // namespace fakenccl
 

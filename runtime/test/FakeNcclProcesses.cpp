@@ -19,7 +19,7 @@ struct fakenccl::Connection {
   int socket = -1;
   std::mutex mutex; ///< one request at a time
   ~Connection() { close(socket); }
-  /// Sends a request and gets what it comes to; false if nobody is there.
+  /// Sends a request and gets the reply; false if nobody is there.
   bool ask(fakenccl::Message &message) {
     std::lock_guard guard(mutex);
     return message.send(socket) && message.receive(socket);
@@ -101,7 +101,7 @@ Result fakenccl::lookElsewhere(CommHandle comm, Result *state) {
   return success;
 }
 
-void fakenccl::tellOwner(char what, CommHandle comm) {
+void fakenccl::notifyOwner(char what, CommHandle comm) {
   fakenccl::Message message;
   message.put(what);
   message.put(comm->there);
@@ -162,9 +162,9 @@ private:
       comms[reinterpret_cast<CommHandle>(made)];
     reply.put(result);
     reply.put(made);
-    tell(reply);
+    putError(reply);
   }
-  static void tell(fakenccl::Message &reply) {
+  static void putError(fakenccl::Message &reply) {
     reply.putText(ncclGetLastError(nullptr));
   }
   static CommHandle commOf(fakenccl::Message &request) {
@@ -224,7 +224,7 @@ void Guest::look(CommHandle comm, fakenccl::Message &reply) {
     std::lock_guard guard(lock);
     reply.put<uint64_t>(live.count(comm) ? comm->clique->ranks.size() : 0);
   }
-  tell(reply);
+  putError(reply);
   if (state != success)
     return;
   Kept &kept = comms[comm];
@@ -253,7 +253,7 @@ void Guest::answer(fakenccl::Message &request, fakenccl::Message &reply) {
   }
   case 'G':
     reply.put(give(request));
-    return tell(reply);
+    return putError(reply);
   case 'A':
     return look(commOf(request), reply);
   case 'X':

@@ -23,7 +23,7 @@ std::string flipped(std::string text, size_t bit) {
 }
 
 /// Both sides of a handshake, and what they said.
-struct Meeting {
+struct Dialogue {
   Handshake connecter{secret, store}, listener{secret, store};
   std::string greeting = connecter.greet(rankTwo);
   std::string challenge = listener.challenge(greeting);
@@ -32,7 +32,7 @@ struct Meeting {
 };
 
 TEST(Handshake, ThoseOfAJobProveItAndHaveTheSameKeys) {
-  Meeting one, two;
+  Dialogue one, two;
   ASSERT_TRUE(one.isProven && two.isProven);
   EXPECT_EQ(one.listener.claim().rank, 2);
   EXPECT_EQ(one.listener.claim().size, 4);
@@ -49,7 +49,7 @@ TEST(Handshake, ThoseOfAJobProveItAndHaveTheSameKeys) {
 }
 
 TEST(Handshake, OneBitOfWhatIsSaidIsEnoughToBeRefused) {
-  Meeting good;
+  Dialogue good;
   ASSERT_TRUE(good.isProven);
   int refused = 0;
   for (size_t bit = 0; bit < 8 * good.greeting.size(); ++bit) {
@@ -123,19 +123,19 @@ TEST(Handshake, OneBitOfWhatIsKnownIsEnoughToBeRefused) {
 }
 
 TEST(Handshake, ReplayReflectionAndOtherPlacesAreWorthNothing) {
-  Meeting heard;
-  ASSERT_TRUE(heard.isProven);
+  Dialogue observed;
+  ASSERT_TRUE(observed.isProven);
   // All that a rank once said, said again.
   Handshake listener(secret, store);
-  EXPECT_FALSE(listener.challenge(heard.greeting).empty());
-  EXPECT_FALSE(listener.check(heard.proof));
+  EXPECT_FALSE(listener.challenge(observed.greeting).empty());
+  EXPECT_FALSE(listener.check(observed.proof));
   // All that a listener once said, to a rank that connects.
   Handshake connecter(secret, store);
   connecter.greet(rankTwo);
-  EXPECT_TRUE(connecter.answer(heard.challenge).empty());
+  EXPECT_TRUE(connecter.answer(observed.challenge).empty());
   // A listener's own proof as that of the connecter.
   Handshake mirrored(secret, store);
-  std::string challenge = mirrored.challenge(heard.greeting);
+  std::string challenge = mirrored.challenge(observed.greeting);
   EXPECT_FALSE(mirrored.check(std::string_view(challenge).substr(32)));
   // A rank's greeting as its challenge.
   Handshake talker(secret, store);
@@ -144,22 +144,22 @@ TEST(Handshake, ReplayReflectionAndOtherPlacesAreWorthNothing) {
   // A proof for one rank's connection from another's.
   Handshake third(secret, store), at(secret, store);
   std::string said = at.challenge(third.greet({3, 4, 0}));
-  EXPECT_FALSE(at.check(heard.proof));
+  EXPECT_FALSE(at.check(observed.proof));
   EXPECT_FALSE(third.answer(said).empty());
-  // Out of turn.
+  // Out of order.
   Handshake early(secret, store);
-  EXPECT_FALSE(early.check(heard.proof));
-  EXPECT_TRUE(early.answer(heard.challenge).empty());
-  EXPECT_TRUE(early.challenge(heard.greeting.substr(1)).empty());
+  EXPECT_FALSE(early.check(observed.proof));
+  EXPECT_TRUE(early.answer(observed.challenge).empty());
+  EXPECT_TRUE(early.challenge(observed.greeting.substr(1)).empty());
 }
 
 TEST(SealedStream, AFrameThatIsNotTheNextOneIsNoticed) {
-  Meeting met;
-  SealedStream here(met.connecter.keys()), there(met.listener.keys());
+  Dialogue finished;
+  SealedStream here(finished.connecter.keys()), there(finished.listener.keys());
   std::string body, first = here.seal("one"), second = here.seal("two");
   EXPECT_EQ(first.find("one"), std::string::npos);
   using Taken = SealedStream::Taken;
-  // In turn, in pieces, and with the next one behind it.
+  // In order, in pieces, and with the next one behind it.
   std::string received = first.substr(0, 5);
   EXPECT_EQ(there.take(received, body, 100), Taken::Nothing);
   received += first.substr(5) + second;
@@ -172,18 +172,18 @@ TEST(SealedStream, AFrameThatIsNotTheNextOneIsNoticed) {
   EXPECT_EQ(here.take(back, body, 100), Taken::Frame);
 
   auto takes = [&](std::string words, size_t most = 100) {
-    SealedStream fresh(met.listener.keys());
+    SealedStream fresh(finished.listener.keys());
     return fresh.take(words, body, most);
   };
   EXPECT_EQ(takes(first), Taken::Frame);
   EXPECT_EQ(takes(second), Taken::Forged) << "one was left out";
   EXPECT_EQ(takes(first, 2), Taken::Forged) << "longer than what is taken";
   EXPECT_EQ(takes(std::string(4, '\xff')), Taken::Forged);
-  SealedStream mirror(met.connecter.keys());
+  SealedStream mirror(finished.connecter.keys());
   std::string own = first;
   EXPECT_EQ(mirror.take(own, body, 100), Taken::Forged) << "reflected";
   {
-    SealedStream fresh(met.listener.keys());
+    SealedStream fresh(finished.listener.keys());
     std::string twice = first + first;
     EXPECT_EQ(fresh.take(twice, body, 100), Taken::Frame);
     EXPECT_EQ(fresh.take(twice, body, 100), Taken::Forged) << "repeated";

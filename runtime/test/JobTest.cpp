@@ -105,7 +105,7 @@ TEST(Job, AHundredMismatchesAreNamedOnBothSidesWithinASecond) {
             << nameOf(way) << ", case " << i;
       });
       longest = std::max(longest, time);
-      // Two ranks say what each is about and what it meets; one is the odd one,
+      // Two ranks say what each does and what it finds; one is the odd one,
       // or all that a rank has done since looks odd to it.
       int64_t sides = 0;
       for (int64_t rank = 0; rank < ranks; ++rank)
@@ -165,7 +165,7 @@ TEST(Job, RanksAreAStepApartAtMost) {
                     int64_t rank = shardrt_rank(ctx), mine = ++steps[rank];
                     for (auto &other : steps)
                       furthest = std::max(furthest.load(), other.load() - mine);
-                    // Nobody hears from another: the barrier alone holds them.
+                    // No messages between them: only the barrier holds them.
                     if (rank == 1)
                       std::this_thread::sleep_for(std::chrono::milliseconds(5));
                     return 0;

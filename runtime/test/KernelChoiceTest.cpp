@@ -56,7 +56,7 @@ DeviceCode::Kernel kernel(const char *name, int64_t maps = 0,
   return result;
 }
 
-/// What a program comes to that launches 'better', and 'other' in its stead.
+/// The result of a program that launches 'better', and 'other' in its stead.
 int32_t choose(Image *image) {
   int32_t value = 0;
   std::string error;

@@ -187,11 +187,11 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
   for (std::complex<T> &number : x)
     number = {numbers(random), numbers(random)};
   std::vector<T> cosines(n), sines(n);
-  std::vector<std::complex<double>> turns(n);
+  std::vector<std::complex<double>> roots(n);
   for (int64_t k = 0; k < n; ++k) {
-    turns[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
-    cosines[k] = T(turns[k].real());
-    sines[k] = T(turns[k].imag());
+    roots[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
+    cosines[k] = T(roots[k].real());
+    sines[k] = T(roots[k].imag());
   }
   double factor = isInverse ? 1.0 / double(n) : 1;
   std::vector<int64_t> words = {sizeof(T),
@@ -221,9 +221,9 @@ static void checkTransform(shardrt_context *ctx, Shape shape, bool isInverse,
     for (int64_t k = 0; k < n; k += step) {
       std::complex<double> sum = 0;
       for (int64_t j = 0; j < n; ++j) {
-        std::complex<double> turn = turns[j * k % n];
+        std::complex<double> root = roots[j * k % n];
         sum += std::complex<double>(x[shape.at(line, j, n)]) *
-               (isInverse ? std::conj(turn) : turn);
+               (isInverse ? std::conj(root) : root);
       }
       std::complex<double> got(y[shape.at(line, k, n)]);
       most = std::max(most, std::abs(sum * factor - got));
@@ -245,11 +245,11 @@ static void checkReal(shardrt_context *ctx, Shape shape, int64_t threads) {
     number = numbers(random);
   std::vector<std::complex<T>> y(shape.lines() * half);
   std::vector<T> cosines(n), sines(n);
-  std::vector<std::complex<double>> turns(n);
+  std::vector<std::complex<double>> roots(n);
   for (int64_t k = 0; k < n; ++k) {
-    turns[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
-    cosines[k] = T(turns[k].real());
-    sines[k] = T(turns[k].imag());
+    roots[k] = std::polar(1.0, -2 * M_PI * double(k) / double(n));
+    cosines[k] = T(roots[k].real());
+    sines[k] = T(roots[k].imag());
   }
   auto transform = [&](bool isBack, const void *src, const void *dst) {
     std::vector<int64_t> words = {
@@ -280,7 +280,7 @@ static void checkReal(shardrt_context *ctx, Shape shape, int64_t threads) {
     for (int64_t k = 0; k < half; ++k) {
       std::complex<double> sum = 0;
       for (int64_t j = 0; j < n; ++j)
-        sum += double(x[shape.at(line, j, n)]) * turns[j * k % n];
+        sum += double(x[shape.at(line, j, n)]) * roots[j * k % n];
       EXPECT_LE(
           std::abs(sum - std::complex<double>(y[shape.at(line, k, half)])),
           bound)

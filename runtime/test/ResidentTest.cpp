@@ -206,11 +206,11 @@ TEST_P(Resident, GraphsAreUpdatedWhereAddressesAreMany) {
   Buffers out = make();
   for (int i = 0; i < 11; ++i)
     in.push_back(make());
-  for (int turn = 0; turn < 4; ++turn)
+  for (int round = 0; round < 4; ++round)
     for (int32_t i = 0; i < 11; ++i) {
-      write(in[i], 100 * turn + i);
+      write(in[i], 100 * round + i);
       ASSERT_EQ(run(in[i], out), SHARDRT_OK) << shardrt_world_error(world);
-      EXPECT_EQ(wrong(out, 100 * turn + i), 0);
+      EXPECT_EQ(wrong(out, 100 * round + i), 0);
     }
   if (!isCuda())
     return;

@@ -412,21 +412,21 @@ TEST(Rows, EachRowTravelsOnce) {
       // Rows 0 and 7 to three other ranks each.
       EXPECT_EQ(world.stats(1).bytes_received, 6 * 5 * 4);
       // Ranks with the same indices know what the others ask for; of others
-      // each tells three how many rows, and two ranks have one each, which
+      // each sends three how many rows, and two ranks have one each, which
       // where they travel have to know which.
       int64_t lists = way == Way::Host ? 0 : 6 * 8;
-      int64_t told = areSame ? 0 : 4 * 3 * 8 + lists;
-      EXPECT_EQ(world.stats(0).bytes_received, told);
+      int64_t expected = areSame ? 0 : 4 * 3 * 8 + lists;
+      EXPECT_EQ(world.stats(0).bytes_received, expected);
       // A rank whose indices are those of the step before says so.
       run(-1);
-      told += areSame ? 0 : 4 * 3 * 8;
-      EXPECT_EQ(world.stats(0).bytes_received, told);
+      expected += areSame ? 0 : 4 * 3 * 8;
+      EXPECT_EQ(world.stats(0).bytes_received, expected);
       if (areSame)
         continue;
-      // Where one has others, the rest have to tell theirs again.
+      // Where one has others, the rest have to send theirs again.
       run(2);
-      told += 4 * 3 * 8 + lists + 3 * 3 * 8;
-      EXPECT_EQ(world.stats(0).bytes_received, told);
+      expected += 4 * 3 * 8 + lists + 3 * 3 * 8;
+      EXPECT_EQ(world.stats(0).bytes_received, expected);
     }
 }
 

@@ -1,4 +1,4 @@
-//===- ScarceMemory.h - An operator new that fails when told to -*- C++ -*-===//
+//===- ScarceMemory.h - An operator new that fails on request ---*- C++ -*-===//
 //
 // One file of a program includes it. On the thread that makes a `Scarce` one
 // allocation fails, or all from there on: whatever a library allocates there,

@@ -77,7 +77,8 @@ TEST(Transport, AWorldSaysWhichAndWhy) {
   }
 }
 
-/// What two processes come to that were started with these, on as many devices.
+/// The choice of two processes that were started with these, on as many
+/// devices.
 std::vector<std::string> start(std::vector<int> transports,
                                const char *devices) {
   // Any world has a program of the device, and ports; this one is left alone.

@@ -4,7 +4,7 @@
 // RUN: shard-run %s --dynamic=all --sizes=0:0=0,7,24,1 --sizes=1:0=9,7,8,8 --check
 
 // A wave: a loop carries two fields. The second argument moves to where the first lies, as sizes are open. What this exchange
-// brings is copied into a buffer with margins once; in the loop only margins move.
+// receives is copied into a buffer with margins once; in the loop only margins move.
 //       CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{[^%]*}}, %[[BEFORE:[a-z0-9]+]]: memref<?x16xf32>
 //       CHECK: spmd.run_site 0 ins(%[[BEFORE]] : {{.*}}) outs(%[[DENSE:[a-z0-9_]+]] : {{.*}})
 //  CHECK-NEXT: memref.copy %[[DENSE]],
@@ -18,10 +18,10 @@ module {
                   %before: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<32x16xf32>, tensor<32x16xf32>) {
     %zero = stablehlo.constant dense<0> : tensor<i32>
     %one = stablehlo.constant dense<1> : tensor<i32>
-    %turns = stablehlo.constant dense<5> : tensor<i32>
+    %count = stablehlo.constant dense<5> : tensor<i32>
     %0:3 = stablehlo.while(%i = %zero, %y = %x, %z = %before) : tensor<i32>, tensor<32x16xf32>, tensor<32x16xf32>
     cond {
-      %more = stablehlo.compare LT, %i, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %more = stablehlo.compare LT, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %more : tensor<i1>
     } do {
       %a = stablehlo.slice %y [31:32, 0:16] : (tensor<32x16xf32>) -> tensor<1x16xf32>

@@ -169,7 +169,7 @@ func.func @main(%a: memref<32xf32>, %y: f32) {
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
   %c32 = arith.constant 32 : index
-  scf.for %turn = %c0 to %c3 step %c1 {
+  scf.for %iteration = %c0 to %c3 step %c1 {
     scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
     scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }
     scf.for %i = %c0 to %c32 step %c1 { memref.store %y, %a[%i] : memref<32xf32> }

@@ -1,6 +1,6 @@
 // RUN: shard-opt %s --split-input-file --spmd-pad-in-exchanges | FileCheck %s
 
-// The rows are cut, the columns padded: the exchange brings both.
+// The rows are cut, the columns padded: the exchange writes both.
 // CHECK: dim_exchange<dim 0 along ["x"] : [0:4, 4:8] -> [-1:5, 3:9]>, #spmd.dim_exchange<dim 1 along [] : [0:4] -> [-1:6]>
 // CHECK-LABEL: func.func @padded(
 //  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<4x4xf32>

@@ -44,10 +44,10 @@ module {
   func.func @main(%x: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<32x16xf32> {
     %zero = stablehlo.constant dense<0> : tensor<i32>
     %one = stablehlo.constant dense<1> : tensor<i32>
-    %turns = stablehlo.constant dense<5> : tensor<i32>
+    %count = stablehlo.constant dense<5> : tensor<i32>
     %r:2 = stablehlo.while(%i = %zero, %f = %x) : tensor<i32>, tensor<32x16xf32>
     cond {
-      %more = stablehlo.compare LT, %i, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %more = stablehlo.compare LT, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %more : tensor<i1>
     } do {
       %a = stablehlo.slice %f [31:32, 0:16] : (tensor<32x16xf32>) -> tensor<1x16xf32>
@@ -79,10 +79,10 @@ module {
                   %x: tensor<128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<128xf32> {
     %zero = stablehlo.constant dense<0> : tensor<i32>
     %one = stablehlo.constant dense<1> : tensor<i32>
-    %turns = stablehlo.constant dense<5> : tensor<i32>
+    %count = stablehlo.constant dense<5> : tensor<i32>
     %r:2 = stablehlo.while(%i = %zero, %f = %x) : tensor<i32>, tensor<128xf32>
     cond {
-      %more = stablehlo.compare LT, %i, %turns : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %more = stablehlo.compare LT, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %more : tensor<i1>
     } do {
       %g = stablehlo.dot_general %w, %f, contracting_dims = [1] x [0] : (tensor<128x128xf32>, tensor<128xf32>) -> tensor<128xf32>

@@ -50,3 +50,13 @@ module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [], spmd.sites
     return
   }
 }
+
+// -----
+
+module attributes {spmd.entry_inputs = [{}], spmd.entry_outputs = [], spmd.sites = #spmd.site_table<<[]>, []>} {
+  func.func @main(%x: memref<4xf32>, %arena: memref<?xi8>) {
+    // expected-error @below {{'spmd.received' op is written by no site that reads an argument; run --spmd-plan-arena first}}
+    %received = spmd.received %x by 0 : memref<4xf32>
+    return
+  }
+}

@@ -38,7 +38,7 @@ func.func @fields(%u: tensor<8x4xf32>, %v: tensor<8x4xf32>, %w: tensor<8x4xf32>)
 
 spmd.mesh @mesh = <["x"=2]>
 
-// The second exchange is of what the first one brings.
+// The second exchange is of what the first one receives.
 // CHECK-LABEL: func @one_after_the_other(
 // CHECK-COUNT-2: spmd.rebalance
 func.func @one_after_the_other(%u: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {spmd.local_view} {

@@ -60,7 +60,7 @@ func.func @one_in_each_branch(
 
 spmd.mesh @mesh = <["x"=2]>
 
-// The carried value that the loop hands on as it is, and the fill with it; what
+// The carried value that the loop yields unchanged, and the fill with it; what
 // changes stays.
 // CHECK-LABEL: func @out_of_a_loop(
 //  CHECK-SAME:   %[[N:.*]]: tensor<i32> {{.*}}, %[[C:.*]]: tensor<4xf32> {{.*}}, %[[X:.*]]: tensor<4xf32>
@@ -125,7 +125,7 @@ func.func @out_of_nested_loops(
 
 spmd.mesh @mesh = <["x"=2]>
 
-// Values that change places in each turn are not the same in all.
+// Values that change places in each iteration are not the same in all.
 // CHECK-LABEL: func @swapped_stays(
 //       CHECK:   scf.for
 //       CHECK:     spmd.all_reduce

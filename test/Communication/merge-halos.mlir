@@ -115,26 +115,26 @@ func.func @early_fill(%x: tensor<8xf32>, %f: tensor<f32>) -> (tensor<?xf32>, ten
 
 // -----
 
-// Turns of a ring share nothing: each block is there while it is used. Margins without the own block do travel together, and small blocks.
-// CHECK-LABEL: func @turns
+// Steps of a ring share nothing: each block is there while it is used. Margins without the own block do travel together, and small blocks.
+// CHECK-LABEL: func @ring_steps
 // CHECK: spmd.halo_exchange %{{.*}} -> [4:8, 8:12, 0:0]>]
 // CHECK: spmd.halo_exchange %{{.*}} -> [8:12, 0:0, 0:0]>]
 // CHECK: spmd.halo_exchange %{{.*}} -> [4:6, 8:10, 0:0]>]
 // CHECK-NOT: spmd.halo_exchange
-// CHECK-LABEL: func @small_turns
+// CHECK-LABEL: func @small_ring_steps
 // CHECK-COUNT-1: spmd.halo_exchange %{{.*}} -> [4:12, 8:12, 0:0]>]
 // CHECK-NOT: spmd.halo_exchange
 spmd.mesh @mesh = <["i"=3]>
 !x = tensor<4x4096xf32>
 !y = tensor<?x4096xf32>
-func.func @turns(%x: !x) -> (!y, !y, !y, !y) {
+func.func @ring_steps(%x: !x) -> (!y, !y, !y, !y) {
   %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [4:8, 8:12, 0:0]>] on @mesh : !x -> !y
   %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:12, 0:0, 0:0]>] on @mesh : !x -> !y
   %c = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [4:5, 8:9, 0:0]>] on @mesh : !x -> !y
   %d = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [5:6, 9:10, 0:0]>] on @mesh : !x -> !y
   return %a, %b, %c, %d : !y, !y, !y, !y
 }
-func.func @small_turns(%x: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+func.func @small_ring_steps(%x: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
   %a = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [4:8, 8:12, 0:0]>] on @mesh : tensor<4xf32> -> tensor<?xf32>
   %b = spmd.halo_exchange %x [<dim 0 along ["i"] : [0:4, 4:8, 8:12] -> [8:12, 0:0, 0:0]>] on @mesh : tensor<4xf32> -> tensor<?xf32>
   return %a, %b : tensor<?xf32>, tensor<?xf32>

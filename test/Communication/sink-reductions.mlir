@@ -72,7 +72,7 @@ func.func @factors(%a: tensor<4xf32>, %b: tensor<4xf32>, %u: tensor<4xf32> {spmd
 
 spmd.mesh @mesh = <["x"=2]>
 
-// The gradient of a weight that every turn uses: one combination behind the loop; what it starts from is not partial.
+// The gradient of a weight that every iteration uses: one combination behind the loop; what it starts from is not partial.
 // CHECK-LABEL: func @accumulator(
 //       CHECK:   %[[ZERO:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<4xf32>
 //       CHECK:   %[[LOOP:.*]]:2 = stablehlo.while(%{{.*}} = %{{.*}}, %[[ACC:.*]] = %[[ZERO]])

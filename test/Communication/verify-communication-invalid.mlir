@@ -78,9 +78,9 @@ func.func @trip_count_decides(
   %true = arith.constant true
   %false = arith.constant false
   // expected-note @+1 {{the difference along "x" comes from here}}
-  %turns = spmd.lookup [0, 1] along ["x"] on @mesh
+  %count = spmd.lookup [0, 1] along ["x"] on @mesh
   // expected-note @+1 {{make this condition the same on all ranks}}
-  %any = scf.for %i = %zero to %turns step %one iter_args(%a = %false) -> i1 {
+  %any = scf.for %i = %zero to %count step %one iter_args(%a = %false) -> i1 {
     scf.yield %true : i1
   }
   %r = scf.if %any -> tensor<8xf32> {

@@ -3,7 +3,7 @@
 
 spmd.mesh @mesh = <["x"=2, "y"=2]>
 
-// The number of turns is the same everywhere, whatever the shards hold.
+// The trip count is the same everywhere, whatever the shards hold.
 // CHECK-LABEL: func @counted_loop
 func.func @counted_loop(
     %n: tensor<i32> {spmd.sharding = #spmd.sharding<@mesh, []>},

@@ -115,7 +115,7 @@ def compare(shard_run: str, case: str, ranks: int, rounds: int, steps: int) -> d
             reports.append(harness.run_shardc(shard_run, model, steps))
             return reports[-1]["ms_per_step"]
 
-        medians = harness.in_turns(rounds, {"shardc": shardc, "jax": lambda: harness.ask("jax", case, ranks, steps)["ms"],
+        medians = harness.interleaved(rounds, {"shardc": shardc, "jax": lambda: harness.ask("jax", case, ranks, steps)["ms"],
                                             "torch": lambda: harness.ask("torch", case, steps)["ms"]})
     return {**medians, "peak": max(reports[-1]["peak_bytes"])}
 

@@ -166,7 +166,7 @@ def compare(shard_run: str, program: str, ranks: int, rounds: int, steps: int) -
         runners = {"shardc": shardc, "jax": lambda: harness.ask("jax", program, ranks, steps)["ms"]}
         if program == "conv_halo" and has_torch():
             runners["torch"] = lambda: harness.ask("torch", steps)["ms"]
-        medians = harness.in_turns(rounds, runners)
+        medians = harness.interleaved(rounds, runners)
     return {**medians, "compile_ms": max(compile_ms)}
 
 

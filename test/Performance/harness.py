@@ -1,4 +1,4 @@
-"""What timings of shardc beside others share: programs, peers in processes of their own, and turns.
+"""What timings of shardc beside others share: programs, peers in processes of their own, and interleaving.
 
 A program is a function of a mesh of one axis "x" that returns a JAX function, its arguments as (shape, spec) of f32 arrays,
 and the spec of its result, or a list of specs for a function of several.
@@ -78,7 +78,7 @@ def time_steps(step: Callable[[], object], steps: int, warmups: int = 3) -> dict
 
 
 def time_jax(program: Program, ranks: int, steps: int, dtype: str = "float32", warmups: int = 3) -> dict:
-    """Time the program on arguments of `dtype` in this process, which has not met JAX yet; as time_steps."""
+    """Time the program on arguments of `dtype` in this process, which has not imported JAX yet; as time_steps."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={ranks}"
     import jax
     import numpy as np
@@ -108,7 +108,7 @@ def step_of_shardc(shard_run: str, model: Path, steps: int, *more: str) -> dict:
     return {**many, "cpu": 1e3 * (many["cpu_s"] - few["cpu_s"]) / steps}
 
 
-# --- turns ----------------------------------------------------------------------------------------------------------
+# --- interleaving ----------------------------------------------------------------------------------------------------------
 
 
 def answer(peers: dict[str, Callable[..., dict]]) -> bool:
@@ -127,8 +127,8 @@ def ask(peer: str, *arguments: object) -> dict:
     return {**found, "ms": statistics.median(found["ms"])}
 
 
-def in_turns(rounds: int, runners: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """Let each run once a round, so that whatever else the machine does meets all of them; returns medians."""
+def interleaved(rounds: int, runners: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Let each run once a round, so that whatever else the machine does affects all of them; returns medians."""
     times: dict[str, list[float]] = {name: [] for name in runners}
     for _ in range(rounds):
         for name, run in runners.items():

@@ -75,7 +75,7 @@ def time_eager(devices: int, calls: int) -> dict[str, dict[str, float]]:
 
 
 def time_arguments(devices: int, count: int, calls: int) -> dict[str, float]:
-    """Time a call of so many arguments."""
+    """Time a call of this many arguments."""
     import jax
     import jax.numpy as jnp
 
@@ -157,7 +157,7 @@ def ask(side: str, devices: int, *arguments: object, cache: str = "") -> Any:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def in_turns(rounds: int, devices: int, *arguments: object) -> dict[str, list[Any]]:
+def interleaved(rounds: int, devices: int, *arguments: object) -> dict[str, list[Any]]:
     """Return what each side prints, by round."""
     found: dict[str, list[Any]] = {side: [] for side in SIDES}
     for _ in range(rounds):
@@ -181,7 +181,7 @@ def print_eager(options: argparse.Namespace) -> Any:
     print("\n| devices | call | cpu µs (spread) | wall | JAX cpu µs | wall | ratio |\n|---|---|---|---|---|---|---|")
     report = {}
     for devices in (1, 4):
-        found = report[devices] = in_turns(options.rounds, devices, "eager", devices, options.calls)
+        found = report[devices] = interleaved(options.rounds, devices, "eager", devices, options.calls)
         for name in found["jax"][0]:
             print(f"| {devices} | {name} | {cells(*([row[name] for row in found[side]] for side in SIDES))} |", flush=True)
     return report
@@ -192,14 +192,14 @@ def print_arguments(options: argparse.Namespace) -> Any:
     report = []
     for count in map(int, options.arguments.split(",")):
         for devices in map(int, options.devices.split(",")):
-            found = in_turns(options.rounds, devices, "arguments", devices, count, options.calls)
+            found = interleaved(options.rounds, devices, "arguments", devices, count, options.calls)
             report.append({"arguments": count, "devices": devices, **found})
             print(f"| {count} | {devices} | {cells(found['shardc'], found['jax'])} |", flush=True)
     return report
 
 
 def print_ops(options: argparse.Namespace) -> Any:
-    found = in_turns(1, 1, "ops", 25)
+    found = interleaved(1, 1, "ops", 25)
     ours, theirs = found["shardc"][0], found["jax"][0]
     print("\n| first call of | cpu ms | JAX cpu ms | ratio |\n|---|---|---|---|")
     for name, spent in theirs["kinds"].items():

@@ -3,7 +3,7 @@
     jax_loops.py [--devices 2,4] [--steps 50] [--rounds 3] [--long N] [--without-jax] [--json FILE] [PROGRAM ...]
 
 Programs are those of training.py, at sizes where a step takes 20 ms to 1 s; the state is carried on from step to step and donated. Each side has a process
-of its own on the same cores, and sides take turns, so that whatever else the machine does meets all of them; figures are medians of rounds, of steps their
+of its own on the same cores, and sides take turns, so that whatever else the machine does affects all of them; figures are medians of rounds, of steps their
 median too. No cache of compiled programs is on. Columns: ms of a step (wall; the same where only the last of as many steps more is waited for; processor
 time of all threads), the whole (tracing, compilation and all
 steps, in s: wall and processor time), compilation alone (processor time in s of the first call less that of a step), the most memory of the process in MB.
@@ -144,7 +144,7 @@ def spread(rows: list[dict[str, Any]], key: str) -> str:
 
 
 def compare(options: argparse.Namespace, name: str, devices: int) -> dict[str, Any]:
-    """Print the rows of one program on so many devices."""
+    """Print the rows of one program on this many devices."""
     rows: dict[str, list[dict[str, Any]]] = {"shardc": []} | ({} if options.without_jax else {"jax": []})
     tool: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as made:

@@ -72,7 +72,7 @@ def compare(shard_run: str, case: str, ranks: int, rounds: int, steps: int) -> d
             cpu["jax"].append(found["cpu"])
             return found["ms"]
 
-        medians = harness.in_turns(rounds, {"shardc": shardc, "jax": jax})
+        medians = harness.interleaved(rounds, {"shardc": shardc, "jax": jax})
     return {**medians, "cpu": {name: statistics.median(values) for name, values in cpu.items()}}
 
 

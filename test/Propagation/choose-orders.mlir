@@ -1,7 +1,7 @@
 // RUN: shard-opt %s --split-input-file --spmd-deal-blocks=choose | FileCheck %s
 // RUN: shard-opt %s --split-input-file --spmd-deal-blocks | FileCheck %s --check-prefix=ASKED
 // RUN: shard-opt %s --split-input-file --spmd-propagate=keep-order | FileCheck %s --check-prefix=ASKED
-// Where causal ops in a row would each deal out their queries, all is dealt out once, and nothing else: by what costs least.
+// Where causal ops in a row would each put their queries in zigzag order, all is put in it once, and nothing else: by what costs least.
 // ASKED-NOT: spmd.deal
 
 spmd.mesh @mesh = <["x"=4]>
@@ -49,7 +49,7 @@ func.func @two(%x: !t {spmd.sharding = #spmd.sharding<@mesh, [{}, {"x"}, {}]>}, 
   return %n : tensor<8x4095x900xf32>
 }
 
-// In a loop one op is enough: it would deal out in each turn.
+// In a loop one op is enough: it would reorder in each iteration.
 // CHECK-LABEL: func @loop(
 //       CHECK:   %[[D:.*]] = spmd.deal %arg0
 //   CHECK-NOT:   spmd.deal

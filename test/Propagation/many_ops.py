@@ -3,7 +3,7 @@
     many_ops.py SHARD_OPT
 
 Programs are layers as networks have them (products, windows, reductions and broadcasts, transpositions, slices and concatenations)
-with annotations that meet and contradict one another on the way. Ends with 1 where time grows faster than halfway between n log n and n².
+with annotations that contradict one another on the way. Ends with 1 where time grows faster than halfway between n log n and n².
 """
 
 import sys

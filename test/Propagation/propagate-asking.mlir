@@ -4,7 +4,7 @@ spmd.mesh @mesh = <["x"=4]>
 // CHECK: remark: operand 0 of 'stablehlo.gather' is addressed along dim 0, which is cut: its rows are asked for, at most about {{[0-9]+}} bytes; gathering it moves 3072000
 // CHECK: remark: operand 0 of 'stablehlo.gather' is addressed along dim 0, which is cut: gathered, 6144 bytes; asking for rows counts {{[0-9]+}}
 // CHECK: remark: moves 6144 bytes: operand 0 of 'stablehlo.gather' is cut along "x" in dim 0, but is needed whole
-// Two rows that all ranks ask for: each knows what the others want, so they need not meet.
+// Two rows that all ranks ask for: each knows what the others want, so they need not synchronise.
 // CHECK: remark: operand 0 of 'stablehlo.gather' is addressed along dim 0, which is cut: its rows are asked for, at most about {{[0-9]+}} bytes; gathering it moves 6144
 func.func @main(%large: tensor<4000x64xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},
                 %small: tensor<8x64xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>},

@@ -148,7 +148,7 @@ for thread in threads:
     thread.join()
 assert not failures
 
-# A forked child is told so, can drop what it has, and leaves its parent alone.
+# A forked child gets an error, can drop what it has, and leaves its parent alone.
 child = os.fork()
 if child == 0:
     status = 1

@@ -82,8 +82,8 @@ def any_sizes(program: Any) -> None:
     assert program.in_shardings[0].dims[0].sizes == (6, 6, 6, 6)
 
 
-def each_brings_its_part(program: Any) -> None:
-    """Sizes are what the shards bring."""
+def each_gives_its_part(program: Any) -> None:
+    """Sizes are those of the shards."""
     for sizes in (random_sizes(), random_sizes()):
         ends = np.cumsum([0, *sizes])
         parts = [POINTS[begin:end] for begin, end in itertools.pairwise(ends)]
@@ -137,7 +137,7 @@ def some_dims() -> None:
 
 
 def follows() -> None:
-    """An argument that nobody cuts lies as what it is added to, whatever that brings."""
+    """An argument that nobody cuts has the sharding of what it is added to, whatever that is."""
     text = STEP.replace(f"%weights: tensor<{ROWS}xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{\"x\"}}]>}}",
                         f"%weights: tensor<{ROWS}xf32>")
     program = shardc.compile(text, dynamic="all")
@@ -165,17 +165,17 @@ def many_sizes(program: Any) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     before = 0
-    for turn in range(1200):
-        if turn == 200:
+    for call in range(1200):
+        if call == 200:
             gc.collect()
             before = resident()
         sizes = random_sizes()
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
             bound = program.bind({(0, 0): sizes, (1, 0): sizes})
-            if turn % 25 == 0:
+            if call % 25 == 0:
                 check(bound, sizes, sizes)
-            if turn % 25 == 5:
+            if call % 25 == 5:
                 check(program, sizes, sizes)
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, limits)
@@ -216,7 +216,7 @@ def main() -> None:
     program = shardc.compile(STEP, dynamic="all")
     compilations.begin()
     any_sizes(program)
-    each_brings_its_part(program)
+    each_gives_its_part(program)
     bound_beforehand(program)
     assert compilations.count == 0, compilations.count
     mistakes(program)

@@ -199,7 +199,7 @@ raises(KeyboardInterrupt, "", lambda: (threading.Timer(0.1, os.kill, (os.getpid(
                                        [long(numpy.int32(1000), turned) for _ in range(100)]))
 numpy.testing.assert_allclose(program(w, x)[1], x @ w, rtol=1e-5)
 
-# A forked child is told so.
+# A forked child gets an error.
 child = os.fork()
 if child == 0:
     status = 1

@@ -1,4 +1,4 @@
-"""What JAX is told that a program costs."""
+"""The costs of a program, as JAX gets them."""
 
 import jax
 import jax.numpy as jnp

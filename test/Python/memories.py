@@ -47,7 +47,7 @@ for _ in range(3):
 show("state", state, 3 * values)
 print("given up", given.is_deleted())
 
-# What is kept for the backward pass is put there and brought back.
+# What is kept for the backward pass is put there and fetched back.
 policy = jax.checkpoint_policies.save_and_offload_only_these_names(
     names_which_can_be_saved=[], names_which_can_be_offloaded=["kept"], offload_src="device", offload_dst="pinned_host"
 )

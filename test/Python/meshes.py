@@ -59,7 +59,7 @@ def any_number(program: Any) -> None:
         bound = program.bind(mesh={"x": ranks})
         assert [len(places.dims[0].sizes) for places in bound.in_shardings[:1]] == [ranks]
         check(bound)
-        # As many shards as the arrays bring, the first of them with all rows; and what they bring beside a binding.
+        # As many shards as the arrays have, the first of them with all rows; and what they have beside a binding.
         sizes = [ROWS - 1, *[0] * (ranks - 2), 1] if ranks > 1 else [ROWS]
         mine = shardc.array(POINTS, shardc.split(0, "x", sizes=sizes), mesh={"x": ranks})
         assert check(bound, mine).sharding.dims[0].sizes == tuple(sizes)

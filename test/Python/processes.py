@@ -45,7 +45,7 @@ def fails(call: Callable[[], Any], *parts: str) -> None:
 
 
 def uneven(job: shardc.Job) -> None:
-    """Each process brings rows of its own number; three ranks over two processes, or two."""
+    """Each process gives rows of its own number; three ranks over two processes, or two."""
     assert job.num_devices == 2
     assert list(job.local_devices) == [job.process]
     rows = X[:5] if job.process == 0 else X[5:]
@@ -110,7 +110,7 @@ def several(job: shardc.Job) -> None:
 
 
 def binds(job: shardc.Job) -> None:
-    """One compilation for whatever sizes the processes bring; where they do not agree, both say so, and go on."""
+    """One compilation for whatever sizes the processes have; where they do not agree, both say so, and go on."""
     cut = shardc.split(0, "x")
     program = shardc.compile(CENTRED, mesh={"x": 2}, in_shardings=[cut], dynamic="all")
     try:

@@ -19,7 +19,7 @@ def step(x):
 
 
 def planes_of(runs):
-    """Of each device's plane its lines, by name, of a trace over so many steps."""
+    """Of each device's plane its lines, by name, of a trace over this many steps."""
     with tempfile.TemporaryDirectory() as folder:
         with jax.profiler.trace(folder):
             for _ in range(runs):
@@ -42,7 +42,7 @@ for runs in (3, 1):  # a second trace begins anew
             assert program.start_ns <= exchange.start_ns
             assert exchange.end_ns <= program.end_ns
             stats = dict(exchange.stats)
-            # The parts of a 32x32 sum that three others have: at least what a reduce-scatter brings.
+            # The parts of a 32x32 sum that three others have: at least what a reduce-scatter receives.
             assert stats["bytes"] >= 3 * 32 * 32 * 4 / 4, stats
             assert 0 <= stats["wait_ns"] <= exchange.duration_ns, stats
             assert stats["source"].endswith(f"profiler.py:{step.__wrapped__.__code__.co_firstlineno + 2}"), stats

@@ -35,9 +35,9 @@ func.func @image(%x: tensor<1x8x8x4xf32> {spmd.sharding = #spmd.sharding<@mesh, 
 
 spmd.mesh @mesh = <["x"=4]>
 // A loop hands the cut rows on, a constraint those of another value.
-// CHECK-LABEL: func.func @handed_on(
+// CHECK-LABEL: func.func @returned(
 //   CHECK-NOT:   whole_sum
-func.func @handed_on(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+func.func @returned(%x: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %no = stablehlo.constant dense<false> : tensor<i1>
   %l:2 = stablehlo.while(%a = %x, %b = %no) : tensor<8x8xf32>, tensor<i1>

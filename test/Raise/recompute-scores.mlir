@@ -59,7 +59,7 @@ func.func @kept(%x: tensor<16x4xf32>, %w: tensor<3x4x4xf32>) -> tensor<16x4xf32>
   return %g#0 : tensor<16x4xf32>
 }
 
-// The keys are not kept, and follow from the turn before.
+// The keys are not kept, and follow from the iteration before.
 // CHECK-LABEL: func @keys_are_gone(
 //       CHECK:   stablehlo.while({{.*}}tensor<3x16x16xf32>
 //       CHECK:   stablehlo.while({{.*}}tensor<3x16x16xf32>

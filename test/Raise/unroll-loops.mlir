@@ -1,4 +1,4 @@
-// RUN: shard-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(spmd-unroll-loops{max-turns=3}))" | FileCheck %s
+// RUN: shard-opt %s --split-input-file --pass-pipeline="builtin.module(func.func(spmd-unroll-loops{max-trip-count=3}))" | FileCheck %s
 
 // Two iterations, whose rotations change places: each has its own, as a constant.
 // CHECK-LABEL: func.func @lists_change_places(

@@ -1,4 +1,4 @@
-// What a model says to LLVM is not heard: module assembly was machine code that ran.
+// What a model says to LLVM is ignored: module assembly was machine code that ran.
 // RUN: shard-run %s --sandbox --check
 // RUN: shard-translate %s --emit=llvmir -o - | FileCheck %s
 // CHECK-NOT: {{module asm|naked|evil|dereferenceable\(99999999\)}}

@@ -1,6 +1,6 @@
 // RUN: shard-run %s --ranks=3 --seed=1 --check
 // A branch makes a block, hands it on and exchanges it: the block has no place among the margins, since what the branch
-// hands on is a buffer of its own type. It was refused ("'scf.if' op … should match successor input type").
+// yields is a buffer of its own type. It was refused ("'scf.if' op … should match successor input type").
 sdy.mesh @mesh = <["x"=3]>
 func.func @main(%x: tensor<9x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<9x4xf32>, tensor<9x4xf32>) {
   %first = stablehlo.slice %x [0:1, 0:1] : (tensor<9x4xf32>) -> tensor<1x1xf32>

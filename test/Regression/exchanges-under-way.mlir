@@ -1,5 +1,5 @@
 // RUN: shard-run %s --seed=808886 --check --rtol=0 --atol=0
-// More exchanges were under way at once than the runtime allows: the start of one is put so early that it meets others
+// More exchanges were under way at once than the runtime allows: the start of one is put so early that it is beside others
 // whose waits stand before it in the block.
 spmd.mesh @mesh = <["y"=2, "x"=2, "batch"=2]>
 func.func @main(%arg0: tensor<12x2x2xi8>,

@@ -5,7 +5,7 @@
 Every N-th bit of the file (1: all), and every length at which a part of the file ends, one byte less and one more, is given
 to the runtime's loader (shardrt_program_load_trusted of libshardrt.so, in a process of its own: a crash is seen). Then
 --runs of them, spread over all parts, to shard-run --trust. Asserted: code 8, the name of the part that the bit is in, no
-signal, no result. With --whole=shardc_formulas every bit of this symbol is turned, whatever N is, and counted apart from the
+signal, no result. With --whole=shardc_formulas every bit of this symbol is flipped, whatever N is, and counted apart from the
 part that it is in: it says how numbers follow from sizes that a program leaves open. The parts are read from the seal here, by
 the text of docs/Reference/artifact.md. Ends with a table and 'N passed, N failed'.
 
@@ -110,7 +110,7 @@ def other_interface(data: bytes) -> bytes:
 
 
 def load_changed(library: str, data: bytes, changes: list[tuple[int, int | None]], answers: multiprocessing.Queue) -> None:
-    """Load ``data`` with each of ``changes``: one bit of a byte turned, or (None) cut off at a byte."""
+    """Load ``data`` with each of ``changes``: one bit of a byte flipped, or (None) cut off at a byte."""
     runtime = ctypes.CDLL(library)
     program, said = ctypes.c_void_p(), ctypes.create_string_buffer(1024)
     file = os.memfd_create("changed")

@@ -170,7 +170,7 @@ def mutate_archive(rng: random.Random, data: bytes) -> bytes:
 
 
 def mutate_artifact(rng: random.Random, data: bytes, other: bytes) -> bytes:
-    """Turn bits, put in a piece from elsewhere, or cut off."""
+    """Flip bits, put in a piece from elsewhere, or cut off."""
     changed = bytearray(data)
     kind = rng.randrange(5)
     if kind == 0:

@@ -58,7 +58,7 @@ func.func public @main(%x: tensor<7x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // UNEVEN:         return %[[RESULT]] : tensor<2x4xf32>
 
 //--- loop.mlir
-// Bodies of loops are told op by op too; long constants are not.
+// Bodies of loops are written op by op too; long constants are not.
 sdy.mesh @mesh = <["x"=2]>
 func.func public @main(%x: tensor<128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<f32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>

@@ -1,6 +1,6 @@
 //===- Sandbox.cpp - Programs of people that are not trusted --------------===//
 //
-// The sandboxed process asks by system calls that the filter hands over: what
+// The sandboxed process asks by system calls that the filter forwards: what
 // it wants opened it opens, and gets a descriptor that the supervisor has
 // opened by a name that it read once. What it wants linked or signed it opens
 // under /shardc-sandbox, which no file system has: the name ends in the
@@ -296,7 +296,7 @@ public:
   }
   void otherwise(uint32_t action) { answer(action); }
 
-  /// Puts it on this thread; a descriptor for what is handed over if `listens`,
+  /// Puts it on this thread; a descriptor for what is forwarded if `listens`,
   /// else 0. −1 with errno.
   int install(bool listens) {
     sock_fprog program = {static_cast<unsigned short>(code.size()),
@@ -330,7 +330,7 @@ static constexpr uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
 static void allowComputing(Filter &filter) {
   for (const Call &call : kAllowed)
     filter.on(call.number, SECCOMP_RET_ALLOW);
-  // Flags of clone3 lie in memory, where no filter sees them; clone does.
+  // Flags of clone3 are in memory, where no filter sees them; clone does.
   filter.on(SYS_clone3, kNoSuchCall);
   filter.allowIf(SYS_clone, 0, kNewNamespaces, 0);
   filter.allowIf(SYS_prlimit64, 0, kAll, 0);
@@ -916,7 +916,7 @@ static int receiveDescriptor(int over) {
   return file;
 }
 
-/// Puts the filter on this process and hands what it listens with to `over`.
+/// Puts the filter on this process and passes what it listens with to `over`.
 static bool confine(int over) {
   Filter filter;
   allowComputing(filter);

@@ -2,7 +2,7 @@
 //
 // A tool under --sandbox reads, compiles and runs a program in a process that
 // can open, write and start nothing by itself: a seccomp filter lets it compute
-// and hands every other system call to this process, its supervisor, which
+// and forwards every other system call to this process, its supervisor, which
 // opens the files that the command line names in its place, and ends the run
 // for anything else. docs/Reference/trust.md says what is promised.
 //

@@ -149,8 +149,8 @@ static void handleFatal(void *, const char *reason, bool) {
 // Begin, end
 //===----------------------------------------------------------------------===//
 
-/// What whoever starts a process asks it not to hear (nohup, shells of jobs in
-/// the background). LLVM hears it all.
+/// What whoever starts a process asks it to ignore (nohup, shells of jobs in
+/// the background). LLVM handles it all.
 static const int kAskedOf[] = {SIGHUP, SIGINT, SIGTERM};
 
 EarlyStart::EarlyStart(const char *tool) {

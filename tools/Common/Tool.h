@@ -31,7 +31,7 @@ llvm::Error writeFile(llvm::StringRef path,
                       unsigned mode = 0666);
 /// Says before anything is done that writeFile(path) could only fail.
 llvm::Error checkOutput(llvm::StringRef path);
-/// Brings what was printed to stdout; code 7 if that takes less than all.
+/// Flushes what was printed to stdout; code 7 if that takes less than all.
 llvm::Error endOutput();
 /// A number among the options: kept as text, so that one that is none gets an
 /// error like all others.

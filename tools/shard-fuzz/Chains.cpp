@@ -129,7 +129,7 @@ static bool makeSumOfQuotients(Generator &g) {
       result);
 }
 
-/// A sum of sums over the turns of a loop, from a start.
+/// A sum of sums over the iterations of a loop, from a start.
 static bool makeSumInLoop(Generator &g) {
   int v = anyTerms(g, 1);
   if (v < 0)

@@ -371,7 +371,8 @@ static int64_t numSchedules = 0;
 void varySchedules(int64_t times) { numSchedules = times; }
 
 /// The bytes of `first`, a run of `session`, against those of runs whose ranks
-/// meet at other times and whose memory holds other bytes when they get it.
+/// synchronise at other times and whose memory holds other bytes when they get
+/// it.
 static Outcome checkSchedules(Session &session, ArrayRef<HostArray> inputs,
                               ArrayRef<HostArray> first, uint64_t seed) {
   Outcome outcome{Verdict::Passed, "", 0};
@@ -420,7 +421,7 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
       mlir::parseSourceString<mlir::ModuleOp>(program.text(), &context);
   if (!module)
     return {Verdict::Refused, errors, 0};
-  plantedFaultMet = 0;
+  plantedFaultHits = 0;
   mlir::OwningOpRef<mlir::ModuleOp> local = module->clone();
   if (failed(compileToLocal(*local, StageOptions())))
     return {Verdict::Refused, errors, 0};
@@ -432,7 +433,7 @@ static Outcome verify(mlir::MLIRContext &context, const Program &program) {
     return {Verdict::Misread, errors, 0};
   if (*verified == interpreter::Verification::NotKnown)
     return {Verdict::Passed, kNotInterpreted + remarks, 0};
-  return {Verdict::Passed, plantedFaultMet ? kMadeMistake : "", 0};
+  return {Verdict::Passed, plantedFaultHits ? kMadeMistake : "", 0};
 }
 
 /// Compares what ranks have computed with one rank's; passed where they agree.

@@ -168,7 +168,7 @@ static bool makeScan(Generator &g) {
   if (x < 0)
     return false;
   const Type type = g.type(x);
-  int64_t dim = g.pick(0, type.rank() - 1), turns = type.shape[dim],
+  int64_t dim = g.pick(0, type.rank() - 1), tripCount = type.shape[dim],
           body = g.pick(0, 2);
   bool backwards = g.chance(30);
   Type slice = type;
@@ -178,7 +178,7 @@ static bool makeScan(Generator &g) {
   int carry = g.like(type.with(shape),
                      [&](int v) { return g.accuracy(v).magnitude < 100; });
   Accuracy all =
-      summed(type, either(g.accuracy(x), g.accuracy(carry)), turns + 1);
+      summed(type, either(g.accuracy(x), g.accuracy(carry)), tripCount + 1);
   if (body == 2 && !(g.isExact(x) && g.isExact(carry)))
     return false;
   return !g.add(
@@ -196,8 +196,9 @@ static bool makeScan(Generator &g) {
                      scalarConstant("zero", {"i32", {}}, "0") +
                      scalarConstant("one", {"i32", {}}, "1") +
                      scalarConstant("last", {"i32", {}},
-                                    std::to_string(turns - 1)) +
-                     scalarConstant("n", {"i32", {}}, std::to_string(turns)) +
+                                    std::to_string(tripCount - 1)) +
+                     scalarConstant("n", {"i32", {}},
+                                    std::to_string(tripCount)) +
                      scalarConstant("empty", type, "0");
                  text +=
                      "$R:3 = stablehlo.while(%i~ = %zero~, %c~ = $1, %y~ = "

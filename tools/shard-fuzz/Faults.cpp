@@ -400,7 +400,7 @@ static bool addOnEveryRank(ModuleOp module) {
     Value other = sum->getOperand(0) == op.getResult() ? sum->getOperand(1)
                                                        : sum->getOperand(0);
     sum->moveBefore(op);
-    // What stands between needs not dominate.
+    // What is between needs not dominate.
     if (Operation *made = other.getDefiningOp();
         made &&
         (made->getBlock() != sum->getBlock() || !made->isBeforeInBlock(sum))) {
@@ -578,7 +578,7 @@ static bool loseUpdates(ModuleOp module) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-/// A block that goes round is not met by anybody.
+/// A block that goes round is used by nobody.
 static bool leaveBlockOut(ModuleOp module) {
   bool any = false;
   for (PairStepOp op : all<PairStepOp>(module)) {
@@ -591,8 +591,8 @@ static bool leaveBlockOut(ModuleOp module) {
   return any;
 }
 
-/// Not the first: a softmax of pairs that are all met twice is the same.
-static bool meetBlockTwice(ModuleOp module) {
+/// Not the first: a softmax of pairs that all count twice is the same.
+static bool visitBlockTwice(ModuleOp module) {
   bool any = false;
   for (PairStepOp op : all<PairStepOp>(module)) {
     if (!op.getInits().front().getDefiningOp<PairStepOp>())
@@ -757,7 +757,7 @@ static const Fault faults[] = {
     {"rows-asked-of-the-wrong-rank", askNeighbour},
     {"row-updates-lost", loseUpdates},
     {"ring-block-left-out", leaveBlockOut},
-    {"ring-block-met-twice", meetBlockTwice},
+    {"ring-block-met-twice", visitBlockTwice},
     {"ring-block-at-the-next-key", shiftKeys},
     {"exchange-hoisted-out-of-a-loop", readBeforeLoop},
     {"different-exchanges-merged", mergeExchanges}};

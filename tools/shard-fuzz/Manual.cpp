@@ -188,7 +188,7 @@ static bool addManual(Generator &g, std::string kind, int v, Builder build,
                       Accuracy accuracy) {
   if (!g.addOne(std::move(kind), {v}, std::move(build), accuracy))
     return false;
-  // A constraint may stand behind it.
+  // A constraint may be behind it.
   for (Op &op : reverse(g.program.ops))
     if (op.build) {
       op.fixesMesh = true;

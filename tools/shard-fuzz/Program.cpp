@@ -136,7 +136,7 @@ void Program::dropUnused() {
            [&](const Argument &argument) { return !needed[argument.value]; });
 }
 
-/// The axes of a dim; parts that stand side by side in Shardy's order are one.
+/// The axes of a dim; parts that are side by side in Shardy's order are one.
 static void printAxes(const Program &program, ArrayRef<int64_t> axes,
                       raw_ostream &out) {
   ListSeparator separator;

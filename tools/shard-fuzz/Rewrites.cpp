@@ -1,6 +1,6 @@
 //===- Rewrites.cpp - Mistakes of the stages themselves -------------------===//
 //
-// Each name stands in the code of a stage (Support/PlantedFault.h), which makes
+// Each name is in the code of a stage (Support/PlantedFault.h), which makes
 // that mistake while it is planted. The verification of partitions is to refuse
 // what comes of it.
 //
@@ -130,7 +130,7 @@ static Error plant(ArrayRef<Rewrite> rewrites, const Finder &finder,
       if (!kind.empty())
         kinds.push_back(kind.str());
     favourKinds(std::move(kinds));
-    int64_t found = -1, ran = 0, met = 0;
+    int64_t found = -1, ran = 0, hits = 0;
     std::string message;
     for (int64_t first = 0, step = 64; first < count && found < 0;
          first += step, step = std::min<int64_t>(2 * step, 1024)) {
@@ -142,7 +142,7 @@ static Error plant(ArrayRef<Rewrite> rewrites, const Finder &finder,
       plantedFault = "";
       for (auto [i, outcome] : enumerate(outcomes)) {
         ran += outcome.verdict != Verdict::Pending;
-        met += StringRef(outcome.message).starts_with(kMadeMistake);
+        hits += StringRef(outcome.message).starts_with(kMadeMistake);
         // What another check of the compiler refuses, or what crashes it, says
         // nothing of this one; nor does a program that is refused by itself.
         if (found < 0 && outcome.verdict == finder.verdict &&
@@ -157,7 +157,7 @@ static Error plant(ArrayRef<Rewrite> rewrites, const Finder &finder,
     if (found < 0)
       outs() << formatv("{0,-46} NOT {3} in {1} programs, of which {2} "
                         "were made so and are right\n",
-                        name, ran, met, finder.finds);
+                        name, ran, hits, finder.finds);
     else
       outs() << formatv("{0,-46} {3} in program {1,4}: {2}\n", name, found + 1,
                         StringRef(message).take_front(90), finder.finds);

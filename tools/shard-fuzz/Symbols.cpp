@@ -21,7 +21,7 @@ namespace shardc::fuzz {
 /// they show what goes on from the first two, and what is as long for a while.
 static constexpr int64_t kMore[] = {0, 1, 2, 5, 11, 40};
 
-/// `text` as numbers and what stands between them, each in turn; what is
+/// `text` as numbers and what is between them, each in turn; what is
 /// between comes first. Names with digits in them are no numbers.
 static SmallVector<StringRef> tokensOf(StringRef text) {
   SmallVector<StringRef> tokens;

@@ -16,7 +16,7 @@ namespace shardc::fuzz {
 class SymbolicProgram {
 public:
   /// The one of `program` that most arguments' dims have part in; none where
-  /// numbers that follow from each extent stand in attributes. Sizes of shards
+  /// numbers that follow from each extent are in attributes. Sizes of shards
   /// are left out.
   static std::optional<SymbolicProgram> of(const Program &program);
 

@@ -141,7 +141,7 @@ static std::string textOf(const Program &program) {
   return program.text();
 }
 
-/// How shard-run binds a program as the check did that came to `outcome`.
+/// How shard-run binds a program as the check did that gave `outcome`.
 static std::string boundBy(const Outcome &outcome) {
   StringRef sizes = outcome.message;
   std::string options = " --dynamic=all";

@@ -55,7 +55,7 @@ double toDouble(ElementType type, const char *address);
 /// Stores `value` (rounded to nearest, even) at `address`; `type` is not
 /// complex.
 void fromDouble(ElementType type, double value, char *address);
-/// How many representable numbers lie between the two: 0 for equal bits, for +0
+/// How many representable numbers are between the two: 0 for equal bits, for +0
 /// and -0 and for two NaNs; UINT64_MAX where one alone is NaN. For complex
 /// types of the part at the addresses; for integers the difference.
 uint64_t distance(ElementType type, const char *a, const char *b);

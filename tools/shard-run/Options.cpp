@@ -221,7 +221,8 @@ static Expected<std::string> fileOf(const cl::opt<std::string> &option) {
 static std::optional<int> transportNamed(StringRef name) {
   return StringSwitch<std::optional<int>>(name)
       .Cases({"", "thread", "process"}, SHARDRT_TRANSPORT_AUTO)
-      // Whoever says how processes meet says it of what devices have as well.
+      // Whoever says how processes communicate says it of what devices have as
+      // well.
       .Cases({"host", "shm", "tcp", "mpi"}, SHARDRT_TRANSPORT_HOST)
       .Case("direct", SHARDRT_TRANSPORT_DIRECT)
       .Case("nccl", SHARDRT_TRANSPORT_NCCL)

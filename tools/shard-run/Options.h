@@ -42,7 +42,7 @@ struct RunOptions {
       inputs;             ///< one for each argument: an array, or "@file.npy"
   std::string inputsFile; ///< the .npz file with in0, in1, …
   uint64_t seed = 0;
-  double low = -1, high = 1; ///< random floats lie in [low, high)
+  double low = -1, high = 1; ///< random floats are in [low, high)
   std::string expectFile;
   std::optional<double> relative, absolute;
   bool check = false;
@@ -53,7 +53,7 @@ struct RunOptions {
   StepOptions steps;
   bool specializes = false; ///< to a static program, between steps
   bool balances = false;    ///< finds sizes by which ranks finish together
-  int64_t balanceSteps = 0; ///< over so many steps; 0: not said
+  int64_t balanceSteps = 0; ///< over this many steps; 0: not said
   bool reportJSON = false;
   std::string reportFile; ///< a page to read
   std::string traceFile;

@@ -145,7 +145,7 @@ private:
     SmallVector<const SiteReport *> sites;
     for (const SiteReport &site : run.sites)
       sites.push_back(&site);
-    // Of equals the first in the program first: they stand in one vector.
+    // Of equals the first in the program first: they are in one vector.
     sort(sites, [](const SiteReport *a, const SiteReport *b) {
       return std::pair(b->ms + b->hiddenMs, a) <
              std::pair(a->ms + a->hiddenMs, b);

@@ -1,11 +1,11 @@
 //===- Processes.cpp - Ranks that are processes ---------------------------===//
 //
 // --processes=N is a launcher for one machine: it listens at a port that the
-// system picks, hands the socket to rank 0, and tells each process its rank and
-// the job's secret, as other launchers do. On SHARDRT_NEWS it tells rank 0 whom
-// a signal ended, so that nobody waits for a rank that never came. What they
-// share with it has no name, and they inherit it
-// open: SHARDRT_COMPILED is what all of them load, which nobody can write to,
+// system picks, passes the socket to rank 0, and gives each process its rank
+// and the job's secret, as other launchers do. On SHARDRT_NEWS it reports to
+// rank 0 whom a signal ended, so that nobody waits for a rank that never came.
+// What they share with it has no name, and they inherit it open:
+// SHARDRT_COMPILED is what all of them load, which nobody can write to,
 // SHARDRT_ERRORS the descriptor where each leaves what it has to say in the end
 // (what several say is said once), SHARDRT_CALLS one to lock.
 //
@@ -176,7 +176,7 @@ namespace {
 /// The processes of a job, until all are over.
 class Watch {
 public:
-  /// `news`: where rank 0 hears who was killed.
+  /// `news`: where rank 0 learns who was killed.
   Watch(std::vector<Started> &ranks, int news, int64_t timeoutMs)
       : ranks(ranks), news(news), timeoutMs(timeoutMs) {}
   int run();
@@ -246,7 +246,7 @@ static std::string describeStop(const Started &started) {
 }
 
 void Watch::endThoseLeft() {
-  // One that is stopped does not hear what it is asked.
+  // One that is stopped does not answer.
   bool isLate = sent != 0
                     ? nowMs() - sentMs > 1000
                     : failedMs != 0 && nowMs() - failedMs > graceOf(firstCode);
@@ -367,7 +367,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   struct sigaction action = {};
   action.sa_handler = catchSignal;
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
-    // nohup and others ask not to hear of it.
+    // nohup and others ignore it.
     struct sigaction before = {};
     sigaction(number, nullptr, &before);
     if (before.sa_handler != SIG_IGN)
@@ -377,7 +377,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
   int news[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, news) != 0)
     return systemError("no sockets");
-  // The name tells jobs apart, the secret lets ranks in.
+  // The name identifies the job, the secret lets ranks in.
   std::string token = "shard-run-" + std::to_string(getpid());
   std::string secret = crypto::toHex(crypto::randomKey());
   errs().flush();
@@ -389,7 +389,7 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
       return withCode(ExitCode::IO, said.takeError());
     started.said = std::move(*said);
   }
-  auto handOn = [](const char *name, int file) {
+  auto inherit = [](const char *name, int file) {
     fcntl(file, F_SETFD, 0);
     setenv(name, std::to_string(file).c_str(), 1);
   };
@@ -425,8 +425,8 @@ static Expected<Attempt> attempt(const RunOptions &options, char **argv,
       close(listener);
       close(news[1]);
     }
-    handOn("SHARDRT_ERRORS", started.said.descriptor());
-    handOn("SHARDRT_CALLS", calls->descriptor());
+    inherit("SHARDRT_ERRORS", started.said.descriptor());
+    inherit("SHARDRT_CALLS", calls->descriptor());
     setenv("SHARDRT_COMPILED", prepared->path().c_str(), 1);
     if (isRestart)
       setenv("SHARDRT_RESUME", "1", 1);

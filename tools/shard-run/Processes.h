@@ -65,7 +65,7 @@ public:
   /// of them have the same, before they map it; code 8 where one has not.
   /// Elsewhere says that this process has compiled for itself.
   llvm::Error show(llvm::StringRef path);
-  /// On rank 0: tells the others that there is no program; returns `error`.
+  /// On rank 0: informs the others that there is no program; returns `error`.
   llvm::Error refuse(llvm::Error error);
 
 private:

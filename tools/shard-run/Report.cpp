@@ -1,4 +1,4 @@
-//===- Report.cpp - What a run came to ------------------------------------===//
+//===- Report.cpp - The report of a run -----------------------------------===//
 
 #include "Report.h"
 #include "Inputs.h"

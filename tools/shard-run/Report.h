@@ -1,4 +1,4 @@
-//===- Report.h - What a run came to ----------------------------*- C++ -*-===//
+//===- Report.h - The report of a run ---------------------------*- C++ -*-===//
 #ifndef SHARDC_TOOLS_SHARD_RUN_REPORT_H
 #define SHARDC_TOOLS_SHARD_RUN_REPORT_H
 

@@ -465,8 +465,8 @@ static void alignClocks(TraceReport &trace) {
   }
 }
 
-/// In a job, brings `count` elements of each process to rank 0, which gets them
-/// by rank, one behind the other.
+/// In a job, gathers `count` elements of each process at rank 0, which gets
+/// them by rank, one behind the other.
 template <typename T>
 static int gatherAll(shardrt_world *world, const T *mine, int64_t count,
                      int64_t ranks, std::vector<T> &all) {
@@ -503,7 +503,7 @@ static int gatherLists(shardrt_world *world, const std::vector<T> &mine,
                               size * sizeof(T), parts.data(), bytes.data());
 }
 
-/// In a job, brings what each process has noted to rank 0.
+/// In a job, gathers at rank 0 what each process has noted.
 static int gatherTrace(shardrt_world *world, int64_t me, TraceReport &trace) {
   int64_t ranks = trace.ranks.size();
   const TraceReport::Rank &mine = trace.ranks[me];
@@ -605,7 +605,7 @@ public:
       time = static_cast<double>(own - std::exchange(seen[rank], own));
     }
     if (me >= 0)
-      if (Error error = tellAll(world, times))
+      if (Error error = shareTimes(world, times))
         return std::move(error);
     isPending = balance.add(times);
     if (--left == 0)
@@ -651,7 +651,7 @@ private:
   }
 
   /// Each process has the time of its rank; all get those of all.
-  Error tellAll(shardrt_world *world, std::vector<double> &times) const {
+  Error shareTimes(shardrt_world *world, std::vector<double> &times) const {
     struct Call {
       std::vector<double> &times;
       double mine;
@@ -763,8 +763,8 @@ public:
 private:
   /// Why the step that was made is another one with `other`; "" where not.
   std::string difference(const Running &running, Session &other) const {
-    auto lieAlike = [](ArrayRef<ValueMetadata> mine,
-                       ArrayRef<ValueMetadata> theirs) {
+    auto haveSameLayout = [](ArrayRef<ValueMetadata> mine,
+                             ArrayRef<ValueMetadata> theirs) {
       return all_equal({mine.size(), theirs.size()}) &&
              all_of(zip_equal(mine, theirs), [](auto pair) {
                auto &[a, b] = pair;
@@ -776,9 +776,9 @@ private:
                       });
              });
     };
-    if (!lieAlike(session.program.arguments, other.program.arguments) ||
-        !lieAlike(session.program.results, other.program.results) ||
-        !lieAlike(session.expectations, other.expectations))
+    if (!haveSameLayout(session.program.arguments, other.program.arguments) ||
+        !haveSameLayout(session.program.results, other.program.results) ||
+        !haveSameLayout(session.expectations, other.expectations))
       return "arguments or results lie otherwise";
     other.kernelSchedule = session.kernelSchedule;
     other.kernelSeed = session.kernelSeed;

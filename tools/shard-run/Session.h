@@ -42,7 +42,7 @@ struct TraceReport {
   std::vector<Rank> ranks;
 };
 
-/// What looking for sizes came to.
+/// The result of looking for sizes.
 struct BalanceReport {
   int64_t moves = 0; ///< how often other sizes were taken
   /// The slowest rank's own time over the mean, with the first sizes and with
@@ -51,13 +51,13 @@ struct BalanceReport {
   std::string refused; ///< why better sizes cannot be
 };
 
-/// What a static version of a bound program came to.
+/// The result of a static version of a bound program.
 struct SpecialReport {
   int64_t step = -1; ///< the first that it made; -1: none
   std::string why;   ///< … and why not
 };
 
-/// What one run came to.
+/// The result of one run.
 struct RunResult {
   std::vector<HostArray> outputs;
   std::vector<HostArray> checked; ///< as Session::checks()

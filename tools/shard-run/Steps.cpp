@@ -409,11 +409,11 @@ int Runner::open(shardrt_context *ctx, int64_t rank) {
       errs() << "shard-run: " << where
              << " holds no checkpoint: step 0 is the first\n";
   }
-  int64_t told = 0;
-  int status = announce(ctx, rank, &begins, &told);
-  // Of ranks that are threads each is told the same.
+  int64_t announced = 0;
+  int status = announce(ctx, rank, &begins, &announced);
+  // Ranks that are threads all get the same.
   if (me > 0)
-    begins = told;
+    begins = announced;
   return status;
 }
 
@@ -583,7 +583,7 @@ int Runner::reshard(shardrt_context *ctx, int64_t rank) {
       const Box &wanted = to.box(carry->input, reader);
       for (int64_t rank = 0; rank < ranks; ++rank) {
         const Box &box = out.box(carry->output, rank);
-        bool meets = all_of(zip_equal(wanted, box), [](auto pair) {
+        bool isRead = all_of(zip_equal(wanted, box), [](auto pair) {
           auto [a, b] = pair;
           return std::max(a.begin, b.begin) < std::min(a.end, b.end);
         });
@@ -592,7 +592,7 @@ int Runner::reshard(shardrt_context *ctx, int64_t rank) {
                         none_of(seq<int64_t>(0, rank), [&](int64_t lower) {
                           return out.box(carry->output, lower) == box;
                         }));
-        if (meets && isFirst)
+        if (isRead && isFirst)
           sources.push_back(rank);
       }
       return sources;

@@ -1,7 +1,7 @@
-//===- Steps.h - Steps that keep state, and survive ------------*- C++ -*-===//
+//===- Steps.h - Steps that keep state, and survive -------------*- C++ -*-===//
 //
 // A step's results become arguments of the next one, in the memory of the
-// ranks; batches come from files; every so many steps the state is saved
+// ranks; batches come from files; after every N steps the state is saved
 // (Checkpoint.h of the runtime), and a later run, on any mesh, goes on from
 // there.
 //

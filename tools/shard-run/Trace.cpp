@@ -139,7 +139,7 @@ private:
     if (event.posted_ns == event.begin_ns)
       return;
     // Begun before other work: the call that began it, and a bar from there to
-    // the end. Bars of several that are under way at once lie beside each
+    // the end. Bars of several that are under way at once are beside each
     // other.
     slice("post " + site.kind, "post", kCommunication, event.posted_ns,
           event.posted_ns + event.post_ns,

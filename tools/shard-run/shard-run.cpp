@@ -74,8 +74,8 @@ static uint64_t availableMemory() {
   return UINT64_MAX;
 }
 
-/// Lets programs be compiled to what the GPUs, which ranks take in turn, have
-/// left for the temporaries of a rank. Where there are none, running the
+/// Lets programs be compiled to what the GPUs, which ranks share round robin,
+/// have left for the temporaries of a rank. Where there are none, running the
 /// program says why.
 static void limitDeviceMemory(RunOptions &options) {
   int64_t devices = 0, bytes = 0;
@@ -190,7 +190,7 @@ static Expected<Session> openProgram(const RunOptions &options,
                               : options.isArtifact
                                   ? loadArtifact(options, member)
                                   : compileAndLoad(options, member);
-  // Why there is no program has rank 0 told the others.
+  // Rank 0 has sent the others the reason why there is no program.
   if (!session && !isMade)
     return session.takeError();
   Error error = session ? Error::success() : session.takeError();

@@ -31,7 +31,7 @@ std::optional<ControlFlow> getControlFlow(mlir::Operation *op);
 struct CountedLoop {
   unsigned counter; ///< the number of the operand that counts
   int64_t begin, end, step;
-  int64_t turns() const;
+  int64_t tripCount() const;
 };
 
 /// Returns how `loop`, a `stablehlo.while`, counts where all of that is in the

@@ -66,7 +66,7 @@ private:
   mlir::func::FuncOp function;
   mlir::ModuleOp module;
   llvm::SmallVector<mlir::DictionaryAttr> arguments;
-  // In the order in which they were met: that of the ops in the function.
+  // In the order of the ops in the function.
   llvm::MapVector<Key, mlir::Operation *> known;
   llvm::DenseSet<std::pair<mlir::Value, int64_t>> asked; ///< in loops
 };

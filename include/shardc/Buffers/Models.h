@@ -12,7 +12,7 @@ class DialectRegistry;
 
 namespace shardc {
 
-/// Dialects that stand on buffers, with the models of all their ops: those
+/// Dialects that work on buffers, with the models of all their ops: those
 /// below, and MLIR's own.
 void registerBufferDialects(mlir::DialectRegistry &registry);
 

@@ -76,7 +76,7 @@ def DecomposeTensorOpsPass : Pass<"spmd-decompose-tensor-ops", "mlir::func::Func
   }];
   let options = [
     Option<"manyParts", "many-parts", "int64_t", /*default=*/"32",
-           "Join so many parts or more in memory. Bufferization takes the cube of fewer, and finds places for each that need less memory.">];
+           "Join this many parts or more in memory. Bufferization takes the cube of fewer, and finds places for each that need less memory.">];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",
                            "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
                            "mlir::tensor::TensorDialect"];
@@ -175,7 +175,7 @@ def SeparateReadersPass : Pass<"spmd-separate-readers", "mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"manyReaders", "many-readers", "unsigned", /*default=*/"32",
-           "Separate so many readers or more: of fewer all are collected quickly.">,
+           "Separate this many readers or more: of fewer all are collected quickly.">,
   ];
   let dependentDialects = ["mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect"];
 }
@@ -185,7 +185,7 @@ def KnowSizesPass : Pass<"spmd-know-sizes", "mlir::func::FuncOp"> {
   let description = [{
     Before: sizes of buffers are looked up where they are wanted, asked of other buffers, computed.
     After: what follows from the tables of look-ups, and from how arguments are cut, is a look-up at
-    the function's beginning, one for all that are equal. So buffers of the same size can be told,
+    the function's beginning, one for all that are equal. So buffers of the same size can be recognised,
     and every size has a bound. Other sizes stay as they are.
 
     ```mlir
@@ -284,9 +284,9 @@ def ForwardCopiesPass : Pass<"spmd-forward-copies", "mlir::func::FuncOp"> {
 }
 
 def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
-  let summary = "Let exchanges write the padded buffers that get copies of what they bring.";
+  let summary = "Let exchanges write the padded buffers that get copies of what they receive.";
   let description = [{
-    Before: buffers. What an exchange brings is copied into the middle of a buffer that was filled with the same
+    Before: buffers. What an exchange receives is copied into the middle of a buffer that was filled with the same
     constant that the exchange fills with. After: where the dims that become larger are whole in each rank, and nothing else uses
     either buffer before the copy, the exchange writes the larger buffer, with its edges: its `#spmd.site` has the padded dims too.
 
@@ -323,7 +323,7 @@ def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
 }
 
 def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
-  let summary = "Let blocks lie where their margins are added.";
+  let summary = "Keep blocks where their margins are added.";
   let description = [{
     Before: buffers, with loop-carried ones that swap. An exchange that keeps the own block copies it into
     its result. After: where nothing forbids it, the block is a part of the result from the beginning, and the exchange
@@ -373,9 +373,9 @@ def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
 def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let summary = "Wait for the readers of an exchange when its source changes.";
   let description = [{
-    Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where work stands between it and what
+    Before: buffers. `spmd.run_site` returns when nobody reads its source any more. After: where there is work between it and what
     writes to the source (or the end of the block), it returns when its own result is complete (`released_later` of its `#spmd.site`), and
-    `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` brings releases forward that would make the arena larger.
+    `spmd.release_site` before that writer waits for the readers. `--spmd-plan-arena` moves releases forward that would make the arena larger.
 
     ```mlir
     // before
@@ -404,11 +404,11 @@ def ReleaseLatePass : Pass<"spmd-release-late", "::mlir::ModuleOp"> {
   let dependentDialects = ["::shardc::spmd::SpmdDialect"];
 }
 
-def ReadWhereItLiesPass : Pass<"spmd-read-where-it-lies", "::mlir::ModuleOp"> {
+def ReadInPlacePass : Pass<"spmd-read-in-place", "::mlir::ModuleOp"> {
   let summary = "Copy no argument that its exchange leaves as it is.";
   let description = [{
-    Before: buffers. Arguments whose sizes are open move to where one of them lies; where they lie there already, `spmd.run_site` copies. After: of an
-    argument that is exchanged into a buffer which is only read, `spmd.brought` is read in its place: the buffer, or the argument itself where the
+    Before: buffers. Arguments whose sizes are open move to the shards of one of them; where they have these already, `spmd.run_site` copies. After: of an
+    argument that is exchanged into a buffer which is only read, `spmd.received` is read in its place: the buffer, or the argument itself where the
     runtime says that the rank needs what it owns. `--spmd-plan-arena` gives the buffer no room there. Done to nothing whose sizes are known (there an
     exchange moves something).
 
@@ -424,7 +424,7 @@ def ReadWhereItLiesPass : Pass<"spmd-read-where-it-lies", "::mlir::ModuleOp"> {
       }
     }
     // after, among others
-    %0 = spmd.brought %alloc by 0 : memref<?x4xf32>
+    %0 = spmd.received %alloc by 0 : memref<?x4xf32>
     spmd.run_site 0 ins(%arg0 : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
     ```
   }];

@@ -202,7 +202,7 @@ def CallDevicePass : Pass<"spmd-call-device", "::mlir::ModuleOp"> {
 def MergeStepPass : Pass<"spmd-merge-step", "::mlir::ModuleOp"> {
   let summary = "Make one function of the artifact's entry and the step that it calls.";
   let description = [{
-    Before: `@shardc_main` calls `@shardc_step`, once. After: its ops stand where the call was. Does nothing where one of them has
+    Before: `@shardc_main` calls `@shardc_step`, once. After: its ops are where the call was. Does nothing where one of them has
     several blocks.
 
     ```mlir

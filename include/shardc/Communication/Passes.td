@@ -18,7 +18,7 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
     - exchange tables that are no exchange: owned boxes that overlap or leave a gap;
     - an exchange that reaches outside the domain without a fill value, or with one of another type;
     - a static size of source or result that is not what every rank owns or needs;
-    - a group whose ranks bring sources of different sizes to a dim that does not move;
+    - a group whose ranks have sources of different sizes along a dim that does not move;
     - a reduce_scatter whose group does not hold the same box, or keeps more than it;
     - two meshes with different numbers of ranks;
     - an exchange_start without exactly one exchange_wait on the same value, later in the same block.
@@ -52,7 +52,7 @@ def VerifyCommunicationPass : Pass<"spmd-verify-communication", "::mlir::ModuleO
 }
 
 def SplitExchangesPass : Pass<"spmd-split-exchanges", "::mlir::func::FuncOp"> {
-  let summary = "Start exchanges early and wait for them late, where work stands between.";
+  let summary = "Start exchanges early and wait for them late, where there is work between.";
   let description = [{
     Before: exchanges as one op. After: an exchange whose source is there, or whose result is read, other work
     away from it is an `spmd.exchange_start` right behind its source and an `spmd.exchange_wait` right before its
@@ -115,10 +115,10 @@ def MergeHalosPass : Pass<"spmd-merge-halos", "::mlir::func::FuncOp"> {
 def CombineExchangesPass : Pass<"spmd-combine-exchanges", "::mlir::func::FuncOp"> {
   let summary = "Move communication out of loops, and do the same communication once.";
   let description = [{
-    After: no communication op stands in a loop whose every iteration would move the same values
-    (carried values that the loop passes on unchanged are seen through), and no two stand where one
+    After: no communication op is in a loop whose every iteration would move the same values
+    (carried values that the loop passes on unchanged are seen through), and there are no two where one
     would do: the same op on the same value, one dominating the other. Their reasons are
-    joined. Which conditions a rank meets on the way only become fewer, so what the verifier
+    joined. The conditions on a rank's path only become fewer, so what the verifier
     proved still holds. A loop that runs no iteration communicates once for nothing.
 
     ```mlir
@@ -144,7 +144,7 @@ def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
   let summary = "Take what other ranks have to say out of sums of many elements.";
   let description = [{
     Before: a sum of more bytes than a core's cache holds half of, of elements that were multiplied with, or had subtracted, what an
-    `spmd.all_reduce` gave, the same for all that are added to one another: a mean, a norm, a scale. After: that stands behind
+    `spmd.all_reduce` gave, the same for all that are added to one another: a mean, a norm, a scale. After: that is behind
     the sum as a factor, and the mean of all ranks is replaced by that of the rank's own elements, with what the difference
     of both makes, so the sum waits for nobody, and what it reads is read once for all such sums. Sums have another order
     of rounding: not with `--reproducible`. Differences from anything but their own mean stay as they are, since they may be
@@ -184,7 +184,7 @@ def DetachSumsPass : Pass<"spmd-detach-sums", "::mlir::func::FuncOp"> {
 def SinkReductionsPass : Pass<"spmd-sink-reductions", "::mlir::func::FuncOp"> {
   let summary = "Combine partial values late, where less is to be combined.";
   let description = [{
-    Before: an `spmd.all_reduce` right behind each op that reduces a cut dim. After: it stands behind the ops that are linear
+    Before: an `spmd.all_reduce` right behind each op that reduces a cut dim. After: it is behind the ops that are linear
     in its result (transposes, reshapes, slices, sums over whole dims, factors that are the same on all ranks of the group)
     where that costs less:
     - two partial values are added: one combination of the sum;
@@ -286,7 +286,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
   let summary = "Combine several small partial values in one reduction.";
   let description = [{
     After: all_reduces of one kind, element type and group in one block that do not need one another are one, of the values
-    side by side, where the last of them stood; what needs the first ones' results moves behind it. So a training step
+    side by side, where the last of them was; what needs the first ones' results moves behind it. So a training step
     reduces its gradients in a few synchronisations. Only what is small travels so: copies of more cost more than a synchronisation.
 
     ```mlir
@@ -317,7 +317,7 @@ def BucketReductionsPass : Pass<"spmd-bucket-reductions", "::mlir::func::FuncOp"
 def BucketExchangesPass : Pass<"spmd-bucket-exchanges", "::mlir::func::FuncOp"> {
   let summary = "Move several small values in one exchange.";
   let description = [{
-    After: exchanges of one block that do not need one another are one, where the last of them stood, if ranks exchange
+    After: exchanges of one block that do not need one another are one, where the last of them was, if ranks exchange
     values of one shape alike (one behind the other in a new dim), or gather or reduce-scatter equal shards of any shape along
     the first dim (side by side in each rank's row). Only what is small travels so: the block itself is copied once more.
 

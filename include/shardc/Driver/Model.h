@@ -62,7 +62,7 @@ struct ModelOptions {
   /// it has as many arguments and results as its author knows of. Else they
   /// are dropped.
   bool keepsTokens = false;
-  /// Arguments and results lie in memory as their `mhlo.layout_mode` says. Else
+  /// Arguments and results are in memory as their `mhlo.layout_mode` says. Else
   /// they are row-major, whatever it says.
   bool keepsLayouts = false;
   /// The text was written by this process, or by one that it trusts: it is read

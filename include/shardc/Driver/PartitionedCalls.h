@@ -1,11 +1,11 @@
 //===- PartitionedCalls.h - Calls that their author cuts --------*- C++ -*-===//
 //
 // A call of `CustomSPMDPartitioning` stands for a function whose author says
-// how it is cut: custom_partitioning of JAX. Where its values lie follows from
-// the rest of the program; so that is decided first, with the call's sharding
-// rule. Then the author is asked, once a call, what each rank does, and that
-// takes the call's place as a manual region. What comes out is a program like
-// any other.
+// how it is cut: custom_partitioning of JAX. How its values are sharded follows
+// from the rest of the program; so that is decided first, with the call's
+// sharding rule. Then the author is asked, once a call, what each rank does,
+// and that takes the call's place as a manual region. What comes out is a
+// program like any other.
 //
 // No header of MLIR or LLVM: the engine's embedders give the function.
 //
@@ -20,7 +20,7 @@
 
 namespace shardc {
 
-/// How a value lies over the ranks of a program, in equal blocks.
+/// How a value is cut over the ranks of a program, in equal blocks.
 struct Tiling {
   std::vector<int64_t> tiles; ///< into how many blocks each dim is cut
   int64_t copies = 1;         ///< ranks that have the same block

@@ -45,7 +45,7 @@ public:
          Block *block, Ref<Event> ready);
   ~Buffer();
 
-  /// Copies `data`, or uses it where it lies. `released` is called in any case;
+  /// Copies `data`, or uses it in place. `released` is called in any case;
   /// none: `data` is not looked at later.
   static MaybeFailure fromHost(Engine &engine, int64_t device, const void *data,
                                const HostLayout &layout,
@@ -88,7 +88,7 @@ public:
   void putBackLocked(Block *taken);
   /// Null once it was erased. With the mutex of `home` held.
   Block *blockLocked() const { return block; }
-  /// Whether the execution that is being handed over is given it up. With the
+  /// Whether the execution that is being enqueued may reuse it. With the
   /// mutex of `home` held.
   bool isGivenUp = false;
   /// Whose memory it is: where devices share memory, perhaps another one's.

@@ -7,7 +7,7 @@
 
 namespace shardc::engine {
 
-/// Code and data of an object file, linked where they lie, without a file or
+/// Code and data of an object file, linked in place, without a file or
 /// another process. Freed with the object.
 class Code {
 public:

@@ -46,7 +46,7 @@ public:
   std::mutex turn;
   mutable std::mutex mutex; ///< guards what follows, and blocks and buffers
   Pool pool;
-  int64_t submitted = 0; ///< number of the last piece of work handed over
+  int64_t submitted = 0; ///< number of the last piece of work enqueued
   int64_t completed = 0; ///< of the last one that is done, as are all before
   std::vector<Block *> lent; ///< to be given back once work with it is done
 

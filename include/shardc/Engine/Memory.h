@@ -1,7 +1,7 @@
 //===- Memory.h - The memory of a device ------------------------*- C++ -*-===//
 //
-// A device does its work in the order in which it was handed over. So memory
-// that nobody refers to any more can be given to work that is handed over
+// A device does its work in the order in which it was enqueued. So memory
+// that nobody refers to any more can be given to work that is enqueued
 // later, though earlier work still uses it: each block says after which piece
 // of work it is free.
 //
@@ -20,13 +20,13 @@ namespace shardc::engine {
 
 class Device;
 
-/// Memory that buffers lie in. All but its address is guarded by the mutex of
+/// Memory that buffers are in. All but its address is guarded by the mutex of
 /// its device.
 struct Block {
   Device *device = nullptr;
   char *data = nullptr;
   int64_t capacity = 0;
-  int64_t holders = 1; ///< buffers that lie in it, and who looks into it
+  int64_t holders = 1; ///< buffers that are in it, and who looks into it
   int64_t lastUse = 0; ///< number of the device's last piece of work with it
   bool isLent = false; ///< not ours: `released` gives it back
   std::function<void()> released;

@@ -142,7 +142,7 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
     Before: @main alone, whose arguments may have `?` dims, as symbolic shapes of jax.export are printed:
     get_dimension_size, dynamic forms, custom calls @shape_assertion, arithmetic on sizes. After: static
     shapes; sizes are constants; none of these. Programs without `?` stay as they are. With `open`, a dim without a size
-    given gets a placeholder, a prime that stands nowhere else: `spmd.extents` says which numbers follow from it and how,
+    given gets a placeholder, a prime that occurs nowhere else: `spmd.extents` says which numbers follow from it and how,
     what an assertion asks is asked when the program is bound, and sizes that values are made of are `spmd.extent`.
     Refuses: dynamic arguments without a shape given, shapes that do not fit the argument or an assertion, what cannot be
     inferred; with `open`, extents whose placeholders cannot be told apart.
@@ -165,7 +165,7 @@ def RefineShapesPass : Pass<"spmd-refine-shapes", "::mlir::ModuleOp"> {
                  Option<"open", "open", "bool", /*default=*/"false",
                         "Leave extents open that no shape gives.">,
                  Option<"others", "others", "bool", /*default=*/"false",
-                        "Let other placeholders stand for open extents than usual.">];
+                        "Use other placeholders for open extents than usual.">];
   let dependentDialects = ["::shardc::chlo::ChloDialect", "::shardc::spmd::SpmdDialect",
                            "::shardc::stablehlo::StablehloDialect"];
 }
@@ -337,7 +337,7 @@ def ConvertSdyPass : Pass<"spmd-convert-sdy", "::mlir::ModuleOp"> {
     there was none), `spmd.sharding` on arguments and results, `spmd.constrain`, `spmd.manual`; names of arguments and
     results as `spmd.name`; no attribute of mhlo, jax, tf or sdy. Sub-axes become axes of their own: "x" of 8 used as
     `"x":(1)2` is "x.0" of 2 and "x.1" of 4. Meshes of as many devices become one, with the axes that make all of them;
-    a rank is a position of each, whatever device stands there. With `device-order`, where `device_ids` number the
+    a rank is a position of each, whatever device is there. With `device-order`, where `device_ids` number the
     devices otherwise, an argument's shards go from their devices to their positions in a manual region, a result's go
     back, and `spmd.ranks` says where each position's shard is. Sharding groups and barriers are `spmd.constrain` with
     `spmd.group` or `spmd.direction`. Refuses: meshes of other numbers of devices, or that no mesh makes.

@@ -105,7 +105,7 @@ public:
   virtual llvm::SmallVector<int64_t> factorAxes(int64_t factor) {
     return factorTable(factor).axes;
   }
-  /// How the dims of a local operand or result lie over the ranks.
+  /// How the dims of a local operand or result are cut over the ranks.
   virtual llvm::SmallVector<IntervalTable> operandTables(int64_t operand) = 0;
   virtual llvm::SmallVector<IntervalTable> resultTables(int64_t result) = 0;
   /// The number of ranks along each mesh axis; in one binding, where that is
@@ -121,7 +121,7 @@ public:
   }
   /// Takes `local` from the blocks that `owned` says (together they are a whole
   /// tensor, copies apart) to those that `needed` says; one table a dim each.
-  /// Outside the domain stands `fill` (0-d), zeros where it is null. Every rank
+  /// Outside the domain is `fill` (0-d), zeros where it is null. Every rank
   /// reaches it. `why` is the reason that explain gives, in words.
   virtual mlir::Value exchange(mlir::Value local,
                                llvm::ArrayRef<IntervalTable> owned,

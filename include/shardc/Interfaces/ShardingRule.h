@@ -41,7 +41,7 @@ struct Factor {
   /// True if the local op needs the same size on every rank (feature groups of
   /// a convolution, whose number is an attribute): uneven means whole.
   bool evenOnly = false;
-  /// Of Distributed factors: every rank meets every block in turn (a ring, rows
+  /// Of Distributed factors: every rank uses every block (a ring, rows
   /// asked for by index). So it may be cut along axes that other factors are
   /// cut along as well, and adds nothing to what each rank computes.
   bool travels = false;

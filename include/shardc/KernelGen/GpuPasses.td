@@ -1,4 +1,4 @@
-//===- GpuPasses.td - Passes of the kernel generator for GPUs -*- tablegen -*-===//
+//===- GpuPasses.td - Passes of the kernel generator for GPUs ---*- tablegen -*-===//
 #ifndef SHARDC_KERNELGEN_GPUPASSES_TD
 #define SHARDC_KERNELGEN_GPUPASSES_TD
 
@@ -8,8 +8,8 @@ def FuseProloguesPass : Pass<"spmd-fuse-prologues", "mlir::func::FuncOp"> {
   let summary = "Compute operands of products where these read them.";
   let description = [{
     Before: `linalg.generic` on tensors, fused. After: elementwise work whose one consumer is a product is part of it, where few
-    blocks of the product meet each of its elements (the other operand has 16 to 128 lines). Contractions so far had operands that are
-    read as they are, or cast. Adds work: an element is computed by each block that meets it, one or two.
+    blocks of the product read each of its elements (the other operand has 16 to 128 lines). Contractions so far had operands that are
+    read as they are, or cast. Adds work: an element is computed by each block that reads it, one or two.
 
     ```mlir
     // before
@@ -149,7 +149,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
 def MergeLaunchesPass : Pass<"spmd-merge-launches", "mlir::func::FuncOp"> {
   let summary = "Make one launch of several that do not depend on one another.";
   let description = [{
-    Before: `gpu.launch` of elementwise work and its like, whose threads do not meet. After: one for those of which none touches what
+    Before: `gpu.launch` of elementwise work and its like, whose threads do not synchronise. After: one for those of which none touches what
     another one writes, with as many blocks as these have; a block finds by its number whose work is its own. A launch goes to the place of
     an earlier one, over whatever has nothing to do with it; if it is the first to write more than 1 MiB, over such launches alone. At
     most 128 launches, and 320 words of arguments, are one.

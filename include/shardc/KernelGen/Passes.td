@@ -183,7 +183,7 @@ def FuseRowsPass : Pass<"spmd-fuse-rows", "mlir::ModuleOp"> {
     Before: linalg ops on memrefs, one after the other. After: where ops around a reduction touch, of all that another
     one of them writes, their own rows alone, a loop over blocks of rows with those ops on the block's share of each
     buffer; what none but them touches is a block's. What all rows add to (a gradient of weights, a total)
-    has partial results for a number of chunks that shapes decide, combined in order. What stands between waits where it
+    has partial results for a number of chunks that shapes decide, combined in order. What is between waits where it
     has to. Sizes that are not known now are cut the same way, what is left in smaller blocks, unless
     every number that they may be is of whole ones.
 
@@ -391,7 +391,7 @@ def NameLocationsPass : Pass<"spmd-name-locations", "mlir::ModuleOp"> {
 def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
   let summary = "Say before and behind each kernel which it is.";
   let description = [{
-    Before: loops and calls on buffers in `@main`. After: those that stand side by side and come of one op (have one location) are
+    Before: loops and calls on buffers in `@main`. After: those that are side by side and come of one op (have one location) are
     between calls of `@shardc_mark`: of a number before, of -1 behind. The module's attribute `spmd.kernels` holds a
     name and a source line for each number. Bodies of the program's own loops and branches, and of those that communicate,
     are looked at by themselves.

@@ -1,13 +1,13 @@
 //===- Balance.h - Sizes by which all ranks finish together -----*- C++ -*-===//
 //
 // What ranks took of a step with some sizes says how fast each is and where the
-// work lies, but not which of the two it was: a rank that took twice as long is
-// slow, or has the rows that cost most. Steps with other sizes tell them apart.
-// So sizes are chosen, tried, and chosen again of all that was seen, until
-// nothing is to be gained.
+// work is, but not which of the two it was: a rank that took twice as long is
+// slow, or has the rows that cost most. Steps with other sizes distinguish
+// them. So sizes are chosen, tried, and chosen again of all that was seen,
+// until nothing is to be gained.
 //
 // Nothing here knows a clock. Sums, products, quotients and square roots alone:
-// all processes that are told the same choose the same.
+// all processes that get the same figures choose the same.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LAYOUT_BALANCE_H
@@ -65,7 +65,7 @@ struct FreeDim {
 class Balance {
 public:
   /// The first step with new sizes is not counted. A trial lasts until steps
-  /// took so many nanoseconds, or there were so many.
+  /// took this many nanoseconds, or there were this many of them.
   static constexpr double trialNs = 20e6;
   static constexpr int64_t trialSteps = 4;
   /// Sizes that promise less than this are not tried.

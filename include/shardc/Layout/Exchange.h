@@ -18,7 +18,7 @@
 
 namespace shardc {
 
-/// What stands outside a dim of `size` elements, at positions below 0 and from
+/// What is outside a dim of `size` elements, at positions below 0 and from
 /// `size` on.
 enum class Padding : uint8_t {
   Constant,  ///< one value, the same everywhere
@@ -28,7 +28,7 @@ enum class Padding : uint8_t {
   Symmetric, ///< mirrored beyond it: the outermost element comes twice
 };
 
-/// The element of a dim of `size` elements that stands at `position`; nullopt
+/// The element of a dim of `size` elements that is at `position`; nullopt
 /// where a constant stands, or where there is no element at all.
 std::optional<int64_t> paddedSource(int64_t position, int64_t size,
                                     Padding padding);
@@ -40,7 +40,7 @@ struct DimExchange {
   std::vector<int64_t> axes;
   std::vector<Interval> owned;
   std::vector<Interval> needed;        ///< May reach outside [0, dim size).
-  Padding padding = Padding::Constant; ///< what stands there
+  Padding padding = Padding::Constant; ///< what is there
   /// How the tables follow from what is bound; none where they are numbers.
   Formula ownedFormula = {}, neededFormula = {};
   /// The extent of the whole dim: where the last owned interval ends.
@@ -51,7 +51,7 @@ struct DimExchange {
 /// An exchange of one tensor. Ranks are numbered row-major over `meshShape`.
 /// Dims that are not listed are owned and needed whole. The owned boxes of any
 /// two ranks of a group are equal or disjoint, and together they cover the
-/// tensor; verifyExchange says so if not. One axis may stand in several dims:
+/// tensor; verifyExchange says so if not. One axis may be in several dims:
 /// an all-to-all gathers one dim while it cuts another along the same axis.
 ///
 /// All functions below but verifyExchange require an exchange that it accepts.

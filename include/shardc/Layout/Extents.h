@@ -82,7 +82,7 @@ struct ExtentCondition {
 
 class Extents {
 public:
-  /// The least placeholder that can be told from other numbers.
+  /// The least placeholder that can be distinguished from other numbers.
   static constexpr int64_t least = 2048;
 
   bool empty() const { return extents.empty(); }

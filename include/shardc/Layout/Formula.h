@@ -3,7 +3,7 @@
 // Where the sizes of shards are known only when a program is bound, the tables
 // that the compiler writes are formulas: of the boundaries in which arguments
 // arrive. A formula says for every coordinate along some mesh axes at once what
-// stands there, so it does not grow with the number of ranks. It is built of
+// is there, so it does not grow with the number of ranks. It is built of
 // the same functions that compute a table from numbers (Boundaries, IndexMap),
 // and binding evaluates it with these.
 //
@@ -155,11 +155,11 @@ public:
   static Formula size(Formula intervals);
   /// From the begin of `outer` to that of `kept`; 0 where `kept` is empty.
   static Formula offset(Formula kept, Formula outer);
-  /// Of `needed`, how much stands before and behind `kept`; all of it before
+  /// Of `needed`, how much is before and behind `kept`; all of it before
   /// where `kept` is empty.
   static Formula below(Formula kept, Formula needed);
   static Formula above(Formula kept, Formula needed);
-  /// How far the first of `positions` that an element stands at is from their
+  /// How far the first of `positions` that an element is at is from their
   /// begin.
   static Formula phase(Formula positions, int64_t baseDilation);
 
@@ -174,7 +174,7 @@ public:
   /// How many shards boundaries have, as factors; none where that is one number
   /// that formulas do not say.
   std::vector<int64_t> factors() const;
-  /// The least and the greatest number that can stand in it, whatever is
+  /// The least and the greatest number that can be in it, whatever is
   /// bound; of intervals the least begin and the greatest end.
   std::pair<int64_t, int64_t> range() const;
   /// True if it follows from what is bound; else its tables are numbers.

@@ -63,7 +63,7 @@ Interval neededPositions(const IndexMap &map,
 Interval elementsAt(Interval positions, int64_t baseDilation);
 
 /// Boundaries for `factor` that leave data where a dim cut at `dim` has it: the
-/// iterations whose anchor position lies in a shard. `factorSizes` gives each
+/// iterations whose anchor position is in a shard. `factorSizes` gives each
 /// factor's whole extent. Overlap of neighbouring windows is shared out evenly,
 /// the odd element below: with c the factor's coefficient, the anchor of
 /// iteration o is

@@ -7,7 +7,7 @@
 namespace shardc {
 
 /// How far beside a placeholder a number still follows from it, and how many
-/// times it may stand in such a number (Extents::find).
+/// times it may be in such a number (Extents::find).
 inline constexpr int64_t nearby = 32, timesBeside = 4;
 
 } // namespace shardc

@@ -1,7 +1,7 @@
 //===- TravelFormula.h - Formulas of blocks that travel ---------*- C++ -*-===//
 //
-// A block that travels round a ring is met by a rank that needs a part of it.
-// These say which, how such parts lie one behind the other, and whether what
+// A block that travels round a ring arrives at a rank that needs a part of it.
+// These say which, how such parts are one behind the other, and whether what
 // may travel does.
 //
 //===----------------------------------------------------------------------===//
@@ -15,18 +15,18 @@ namespace shardc {
 /// Intervals, the least that contain both, of which an empty one has nothing;
 /// the first where both are empty.
 Formula hullFormula(Formula first, Formula second);
-/// True if formulas show that what is in both lies around the same shards,
+/// True if formulas show that what is in both is near the same shards,
 /// scaled alike, and reaches no more than `most` elements beyond these, both
 /// sides together, whatever is bound. Then the least intervals that contain
 /// both are not much more than they are.
-bool lieTogether(const Formula &a, const Formula &b, int64_t most);
+bool areClose(const Formula &a, const Formula &b, int64_t most);
 /// Intervals: from the begin of the first on, as many as are in both.
 Formula joinedFormula(Formula first, Formula second);
 /// Boundaries: one shard for each of `intervals`, as long as it, one behind the
 /// other.
 Formula packedFormula(Formula intervals);
 /// Numbers: 1 at coordinates where the intervals of one of `pairs`, two of
-/// which stand behind one another, are not the same; else 0.
+/// which are behind one another, are not the same; else 0.
 Formula differsFormula(std::vector<Formula> pairs);
 
 } // namespace shardc

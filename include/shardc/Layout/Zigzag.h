@@ -1,8 +1,8 @@
-//===- Zigzag.h - A dim dealt out from both ends ----------------*- C++ -*-===//
+//===- Zigzag.h - A dim in zigzag order -------------------------*- C++ -*-===//
 //
 // Shard i has the i-th part from the front of a dim and the i-th from its end.
 // Under a causal mask that is the same work for shards of the same size. As a
-// dim of its own, one shard behind the other, the dealt dim is cut like any
+// dim of its own, one shard behind the other, that dim is cut like any
 // other; its pieces say where its elements were.
 //
 //     sizes [4, 4]      0 1 2 3 4 5 6 7  ->  0 1 6 7 2 3 4 5
@@ -16,28 +16,28 @@
 
 namespace shardc {
 
-/// A stretch of a dealt dim and the elements that it has.
-struct DealtPiece {
-  Interval dealt;
+/// A stretch of a dim in zigzag order and the elements that it has.
+struct ZigzagPiece {
+  Interval zigzag;
   Interval natural; ///< of the same size
-  friend bool operator==(const DealtPiece &, const DealtPiece &) = default;
+  friend bool operator==(const ZigzagPiece &, const ZigzagPiece &) = default;
 };
 
 class Zigzag {
 public:
-  /// Deals out `shards.size()` elements: of shard i, ⌈size / 2⌉ from the front,
-  /// ⌊size / 2⌋ from the end.
+  /// Puts `shards.size()` elements in zigzag order: of shard i, ⌈size / 2⌉ from
+  /// the front, ⌊size / 2⌋ from the end.
   explicit Zigzag(const Boundaries &shards);
 
-  /// Two pieces a shard, in dealt order: number 2 i is shard i's from the
+  /// Two pieces a shard, in zigzag order: number 2 i is shard i's from the
   /// front. Some may be empty.
-  const std::vector<DealtPiece> &pieces() const { return all; }
-  /// The parts of `dealt` by the numbers of the pieces that they are of: entry
+  const std::vector<ZigzagPiece> &pieces() const { return all; }
+  /// The parts of `zigzag` by the numbers of the pieces that they are of: entry
   /// p is of piece first + p, where `first` is even; no empty entry at the end.
-  std::vector<DealtPiece> split(Interval dealt) const;
+  std::vector<ZigzagPiece> split(Interval zigzag) const;
 
 private:
-  std::vector<DealtPiece> all;
+  std::vector<ZigzagPiece> all;
 };
 
 } // namespace shardc

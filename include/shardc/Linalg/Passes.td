@@ -9,7 +9,7 @@ def SplitBandsPass : Pass<"spmd-split-bands", "::mlir::func::FuncOp"> {
   let description = [{
     Before: a large `stablehlo.dot_general` of f32 with a matrix that follows from constants and positions alone, such as the
     weights by which JAX resizes images. After: if what is not zero in each of up to eight blocks of its columns is in a third of
-    its rows or less, a product for each block, with those rows, and their concatenation. Numbers that met zeros alone are no
+    its rows or less, a product for each block, with those rows, and their concatenation. Numbers that were multiplied by zeros alone are no
     longer read: an infinity among them makes no NaN. Refuses nothing.
 
     ```mlir

@@ -1,6 +1,6 @@
 //===- Plan.h - What is held, what is made again ----------------*- C++ -*-===//
 //
-// A program as the planner of memory sees it: plain data, no IR. Ops stand in
+// A program as the planner of memory sees it: plain data, no IR. Ops are in
 // groups, and groups one after the other. A group whose ops work on the same
 // rows may run as a loop over blocks of rows; what is made and used up inside
 // of it then exists for one block only. A value that waits for a late use is
@@ -49,7 +49,7 @@ struct PlanOp {
   /// The op of the program that it is, or repeats.
   int64_t source = -1;
   /// Which repetition it belongs to; 0 for the op itself.
-  int64_t turn = 0;
+  int64_t repetition = 0;
   /// The op whose work it waits for, -1 if none. What both read is held from
   /// one to the other: neither reads a copy that the other does not.
   int64_t begun = -1;
@@ -81,10 +81,10 @@ public:
   /// Groups, in the order in which they run.
   std::vector<int64_t> order;
 
-  /// Puts ops, which stand in an order in which they can run, into groups: ops
+  /// Puts ops, which are in an order in which they can run, into groups: ops
   /// on the same rows into one where what they need allows it.
   void formGroups();
-  /// True if each op stands behind what it reads, and in a loop reads what the
+  /// True if each op is behind what it reads, and in a loop reads what the
   /// loop makes by rows alone.
   bool isOrdered() const;
 };
@@ -174,7 +174,7 @@ private:
   bool mayBlock = false, mayCommunicate = false;
   /// Only what leaves less above the limit is done.
   bool isCareful = false;
-  int64_t limit = 0, blockBytes = 0, turn = 0;
+  int64_t limit = 0, blockBytes = 0, repetition = 0;
   Program spare;                ///< what an attempt began with
   llvm::DenseSet<int64_t> kept; ///< values that are not given up
   double mostAdded = 0;         ///< arithmetic, in parts of the program's own

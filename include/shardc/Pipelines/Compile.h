@@ -39,7 +39,7 @@ struct CompiledProgram {
 mlir::OwningOpRef<mlir::ModuleOp> parseModel(mlir::MLIRContext &context,
                                              llvm::StringRef path);
 
-/// The same for a model in memory; the buffer's name stands in diagnostics.
+/// The same for a model in memory; the buffer's name is in diagnostics.
 mlir::OwningOpRef<mlir::ModuleOp>
 parseModel(mlir::MLIRContext &context,
            std::unique_ptr<llvm::MemoryBuffer> buffer);

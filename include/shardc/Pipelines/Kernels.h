@@ -30,7 +30,7 @@ struct CpuKernelOptions {
   /// Fusion, arena and generated loop nests; without, every op is lowered by
   /// upstream's plain loops (the reference that tests compare with).
   bool optimize = true;
-  /// Threads that share a parallel loop: kernels are cut into so many parts
+  /// Threads that share a parallel loop: kernels are cut into this many parts
   /// (`spmd.parts` on a loop), which whoever knows the runtime lets run at the
   /// same time.
   int64_t threads = 1;

@@ -39,7 +39,7 @@ struct StageOptions {
   bool noFallback = false;
   /// Attention and other patterns stay the ops that they are made of.
   bool noRaise = false;
-  /// No dim is dealt out from both ends unless an annotation says so.
+  /// No dim is put in zigzag order unless an annotation says so.
   bool keepOrder = false;
   /// Arguments and results are cut in equal shards, or whole where a dim cannot
   /// be; what lies otherwise inside moves where it comes in and leaves.
@@ -47,8 +47,8 @@ struct StageOptions {
   /// Results that are asked for unreduced leave as each rank's own part, to be
   /// combined by whoever reads them; else they are combined here.
   bool partialResults = false;
-  /// Arguments come to the devices that their meshes' `device_ids` name, and
-  /// results leave there; else a mesh's positions are the ranks.
+  /// Arguments are placed on the devices that their meshes' `device_ids` name,
+  /// and results leave there; else a mesh's positions are the ranks.
   bool deviceOrder = false;
   /// The same bits on every mesh, for any cuts and number of threads; what
   /// cannot be had so is refused.

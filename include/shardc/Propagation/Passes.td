@@ -76,7 +76,7 @@ def EvenBordersPass : Pass<"spmd-even-borders", "::mlir::ModuleOp"> {
   let summary = "Let arguments and results of a program be cut in equal shards.";
   let description = [{
     Before: every value has a sharding. After: arguments and results of functions are cut evenly, or whole along a dim
-    that the number of its shards does not divide, and `spmd.reshard` stands between these and what is uneven inside.
+    that the number of its shards does not divide, and there is an `spmd.reshard` between these and what is uneven inside.
     Refuses: nothing. Adds: reshards.
 
     ```mlir
@@ -103,7 +103,7 @@ def VerifyPropagatedPass : Pass<"spmd-verify-propagated", "::mlir::ModuleOp"> {
   let description = [{
     Each op with `spmd.factors` gets its operands, and makes its results, cut as the factors imply (the
     boundaries of operands that are read through windows are free); all other ops have whole operands
-    and results; control flow hands values on as they are; every argument, result and op has a
+    and results; control flow passes values on unchanged; every argument, result and op has a
     sharding; no `spmd.constrain` is left.
 
     ```mlir

@@ -1,7 +1,7 @@
 //===- Problem.h - Propagation as plain data --------------------*- C++ -*-===//
 //
-// What propagation knows of a program: tensors, how each lies over the mesh so
-// far, and the ops that tie their dims together. No IR: Projection builds a
+// What propagation knows of a program: tensors, how each is cut over the mesh
+// so far, and the ops that tie their dims together. No IR: Projection builds a
 // Problem from a function and writes the answer back.
 //
 // Axes are mesh axis numbers; axes of size one do not occur.
@@ -17,7 +17,7 @@
 
 namespace shardc::propagation {
 
-/// How much the boundaries of a dim count where two of them meet. Sizes that
+/// How much the boundaries of a dim count where an op combines two. Sizes that
 /// pass through a window, a slice or a reshape are derived.
 enum class SizeStrength : uint8_t {
   Derived,         ///< derived from sizes that nobody asked for

@@ -380,7 +380,7 @@ def UnrollLoopsPass : Pass<"spmd-unroll-loops", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"maxTurns", "max-turns", "int64_t", /*default=*/"8",
+    Option<"maxTripCount", "max-trip-count", "int64_t", /*default=*/"8",
            "Longest loop that is written out.">,
     Option<"maxOps", "max-ops", "int64_t", /*default=*/"512",
            "Most ops that come of one loop.">];
@@ -448,7 +448,7 @@ def RaisePaddingPass : Pass<"spmd-raise-padding", "::mlir::func::FuncOp"> {
     A roll arrives as two slices and a concatenation, a periodic, edge or mirrored padding as more of
     them. Wherever a concatenation holds elements of one tensor in the order of such a padding, it
     becomes `spmd.pad`. Slices of a padding become smaller paddings of what is padded: each reads its
-    own neighbourhood of the tensor, and no padded copy stands between.
+    own neighbourhood of the tensor, and there is no padded copy between.
     ```mlir
     %a = stablehlo.slice %x [1:8] : (tensor<8xf32>) -> tensor<7xf32>
     %b = stablehlo.slice %x [0:1] : (tensor<8xf32>) -> tensor<1xf32>

@@ -25,7 +25,7 @@ namespace shardc {
 /// Others are refused by their number.
 inline constexpr uint32_t kArtifactFormat = 3;
 
-/// A part of the file: a section of the shared object, what lies between
+/// A part of the file: a section of the shared object, what is between
 /// sections, or the program.
 struct SealedSection {
   std::string name; ///< ".text", "ELF header", "padding before .dynamic"
@@ -41,7 +41,7 @@ struct Seal {
   std::vector<SealedSection> sections;
   uint64_t codeBytes = 0; ///< of the shared object, at the file's begin
   crypto::Bytes program;  ///< a view of the file; empty where none is carried
-  /// What else stands behind the code, by name (kBeside): views of the file.
+  /// What else is behind the code, by name (kBeside): views of the file.
   std::map<std::string, crypto::Bytes, std::less<>> beside;
   /// Whose signature is under it. nullopt: nobody signed.
   std::optional<crypto::PublicKey> signer;
@@ -49,10 +49,10 @@ struct Seal {
 
 /// Whether `end`, the last bytes of a file (16 or more), are those of a seal.
 bool endsInSeal(crypto::Bytes end);
-/// How many bytes at the end of a file tell that.
+/// How many bytes at the end of a file decide that.
 inline constexpr size_t kSealEndBytes = 16;
 
-/// How names of parts begin that stand behind the code and are not the program.
+/// How names of parts begin that are behind the code and are not the program.
 inline constexpr std::string_view kBeside = "beside: ";
 
 /// Puts `program` and a seal behind the shared object `code`; signed if `key`

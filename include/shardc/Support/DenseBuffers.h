@@ -1,4 +1,4 @@
-//===- DenseBuffers.h - What the runtime can be handed -----------*- C++
+//===- DenseBuffers.h - What the runtime can be passed -----------*- C++
 //-*-===//
 #ifndef SHARDC_SUPPORT_DENSEBUFFERS_H
 #define SHARDC_SUPPORT_DENSEBUFFERS_H
@@ -7,7 +7,7 @@
 
 namespace shardc {
 
-/// True if the elements of a buffer of `type` lie densely in row-major order.
+/// True if a buffer of `type` is dense, in row-major order.
 inline bool isDenseBuffer(mlir::MemRefType type) {
   if (type.getLayout().isIdentity())
     return true;

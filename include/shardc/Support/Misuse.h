@@ -1,9 +1,9 @@
-//===- Misuse.h - Errors about what stands beside a program -----*- C++ -*-===//
+//===- Misuse.h - Errors about what is beside a program ---------*- C++ -*-===//
 //
 // A program may be right, but asked for in a way that does not fit it: an
 // option that names what it has not, sizes that do not add up. Tools end with
 // the code of bad usage then, not with that of a bad program. As of what is
-// unsupported (Refusal.h), which it is stands in an error's metadata.
+// unsupported (Refusal.h), an error's metadata says which.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_SUPPORT_MISUSE_H

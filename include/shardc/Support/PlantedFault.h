@@ -14,14 +14,14 @@ namespace shardc {
 
 /// The one that is planted; empty: none. Of this process.
 inline llvm::StringRef plantedFault;
-/// How often it was met since it was planted.
-inline int64_t plantedFaultMet = 0;
+/// How often it was reached since it was planted.
+inline int64_t plantedFaultHits = 0;
 
 /// Whether this place is to go wrong.
 inline bool isPlanted(llvm::StringRef name) {
   if (plantedFault.empty() || plantedFault != name)
     return false;
-  ++plantedFaultMet;
+  ++plantedFaultHits;
   return true;
 }
 

@@ -2,7 +2,7 @@
 //
 // A program may be wrong, or right but beyond what this version is declared to
 // do (docs/Reference/unsupported.md). Tools end with different codes for the
-// two. Which it is stands in an error's metadata, not in how its message
+// two. An error's metadata says which, not how its message
 // begins.
 //
 //===----------------------------------------------------------------------===//

@@ -3,7 +3,7 @@
 // An artifact is a shared object with the symbols that
 // docs/Rationale/Architecture.md lists. It is linked by ld.lld, and read here
 // without mapping its code: what is in it is known before any of it runs.
-// docs/Reference/artifact.md says what stands behind the shared object.
+// docs/Reference/artifact.md says what is behind the shared object.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_TRANSLATION_ARTIFACT_H
@@ -31,7 +31,7 @@ void embedMetadata(mlir::ModuleOp module, const ProgramMetadata &metadata);
 /// says where it was looked for.
 llvm::Expected<std::string> findLinker();
 
-/// What the linker is told besides the file to link; it writes to stdout.
+/// The linker's arguments besides the file to link; it writes to stdout.
 inline constexpr const char *kLinkerOptions[] = {"-shared",
                                                  "--hash-style=gnu",
                                                  "--build-id=none",

@@ -20,7 +20,7 @@ namespace shardc {
 /// that are an all-gather, an all-to-all or a permutation of equal blocks, and
 /// reductions, are those ops; other exchanges `custom_call @shardc.NAME` with
 /// their tables as `backend_config`. Constants of more than 64 elements are
-/// calls of `shardc.constant`. A program that cannot be told so is one call,
+/// calls of `shardc.constant`. A program that cannot be written so is one call,
 /// `shardc.program`. With `lines`, each op has its user's line and JAX's name
 /// for it as its location.
 ///

@@ -26,7 +26,7 @@ double neutralScore(spmd::PairCombine combine);
 /// program subtracts itself may be far below its scores.
 double largestExponent(mlir::FloatType type);
 
-/// A row of a softmax that meets its scores tile by tile. It keeps the largest
+/// A row of a softmax that reads its scores tile by tile. It keeps the largest
 /// score so far, and the sum of exp(score - largest); what it has of the result
 /// is a sum of the same weights.
 class SoftmaxRow {
@@ -74,10 +74,10 @@ public:
   virtual ~BestList() = default;
   BestList(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}
 
-  /// Whether `score` of column `number` is better than what stands at `place`.
+  /// Whether `score` of column `number` is better than what is at `place`.
   mlir::Value isBetter(mlir::Value score, mlir::Value number,
                        mlir::Value place);
-  /// Puts it where it belongs; what stands at `last`, the end, is lost.
+  /// Puts it where it belongs; what is at `last`, the end, is lost.
   void insert(mlir::Value score, mlir::Value number, mlir::Value last);
 
 protected:

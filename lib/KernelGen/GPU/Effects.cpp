@@ -21,23 +21,24 @@ static Place placeOf(Value memref) {
   return {memref, root, isOwn};
 }
 
-static bool mayMeet(const Place &a, const Place &b) {
+static bool mayOverlap(const Place &a, const Place &b) {
   if (a.root == b.root)
     return !areDisjoint(a.memref, b.memref);
   return !a.isOwn || !b.isOwn || areOneInPlace(a.root, b.root);
 }
 
-static bool meet(ArrayRef<Place> some, ArrayRef<Place> others) {
+static bool overlap(ArrayRef<Place> some, ArrayRef<Place> others) {
   return llvm::any_of(some, [&](const Place &a) {
-    return llvm::any_of(others, [&](const Place &b) { return mayMeet(a, b); });
+    return llvm::any_of(others,
+                        [&](const Place &b) { return mayOverlap(a, b); });
   });
 }
 
 bool gpukernels::conflict(const Touched &a, const Touched &b) {
   if (a.isNone() || b.isNone())
     return false;
-  return a.all || b.all || meet(a.writes, b.writes) ||
-         meet(a.writes, b.reads) || meet(a.reads, b.writes);
+  return a.all || b.all || overlap(a.writes, b.writes) ||
+         overlap(a.writes, b.reads) || overlap(a.reads, b.writes);
 }
 
 /// Adds what `op` touches, what is in it too.

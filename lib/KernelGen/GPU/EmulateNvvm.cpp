@@ -27,7 +27,8 @@ namespace shardc {
 #include "shardc/KernelGen/GpuPasses.h.inc"
 
 namespace {
-/// How kernels share memory and meet: what the emulator must know before.
+/// How kernels share memory and synchronise: what the emulator must know
+/// before.
 struct Traits {
   int64_t sharedBytes = 0;
   int64_t flags = 0;
@@ -51,7 +52,7 @@ private:
   LogicalResult rewrite(Operation *op, Traits &traits);
   LogicalResult rewriteAccess(Operation *op, OpOperand &address, Type type,
                               int64_t access);
-  /// Flags in device memory by which blocks tell one another.
+  /// Flags in device memory by which blocks publish what they wrote.
   LogicalResult rewriteFlag(Operation *op, OpOperand &flag, Type type,
                             LLVM::AtomicOrdering ordering, Traits &traits);
   LogicalResult rewriteCall(LLVM::CallOp call);
@@ -106,7 +107,7 @@ private:
   DataLayout layout;
   llvm::StringMap<int64_t> shared;
   int64_t sharedBytes = 0;
-  int64_t places = 1; ///< ops in which threads meet have numbers
+  int64_t places = 1; ///< ops in which threads synchronise have numbers
   llvm::StringMap<std::string> lines;
   Value thread;
   llvm::SmallDenseSet<Type> sumTypes;
@@ -253,12 +254,12 @@ LogicalResult Emulation::rewriteFlag(Operation *op, OpOperand &flag, Type type,
               "device memory that is read relaxed, or set with release";
   OpBuilder b(op);
   Location loc = op->getLoc();
-  traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_TELLS;
+  traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_FLAGS;
   if (isLoad)
     callHost(b, loc, "shardrt_emulated_poll", {},
              {thread, flag.get(), constant(b, loc, i32, check), where(b, loc)});
   else if (ordering == LLVM::AtomicOrdering::release)
-    callHost(b, loc, "shardrt_emulated_tell", {}, {thread, flag.get()});
+    callHost(b, loc, "shardrt_emulated_publish", {}, {thread, flag.get()});
   return rewriteAccess(op, flag, type, SHARDRT_EMULATED_ATOMIC);
 }
 
@@ -293,7 +294,7 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
   OpBuilder b(op);
   Location loc = op->getLoc();
   auto flag = [&] {
-    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
   };
   /// `op` becomes a call; its result, where it has a use, the call's.
   auto call = [&](StringRef name, Type result, ValueRange arguments) {
@@ -355,7 +356,7 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     for (auto [i, at] : llvm::enumerate(copy.getCoordinates()))
       LLVM::StoreOp::create(b, loc, at, scratchAt(b, loc, i));
     int64_t rank = copy.getCoordinates().size();
-    return call("shardrt_emulated_bulk_copy", {},
+    return call("shardrt_emulated_tma_copy", {},
                 {thread, copy.getDstMem(), copy.getTmaDescriptor(),
                  copy.getMbar(), scratch, constant(b, loc, i32, rank),
                  constant(b, loc, i32, check), where(b, loc)});
@@ -452,7 +453,7 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
   Location loc = op->getLoc();
   auto number = [&](int64_t value) { return constant(b, loc, i32, value); };
   auto call = [&](StringRef name, ValueRange arguments) {
-    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
     callHost(b, loc, name, {}, arguments);
     op->erase();
     return success();
@@ -520,7 +521,7 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
         return unknown("words that are read one by one");
       loadedWords.insert(read);
     }
-    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_ORDERED;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
     Value handle =
         callHost(b, loc, "shardrt_emulated_tensor_load", i64,
                  {thread, load.getTmemAddr(), number(words.getNumElements()),
@@ -588,14 +589,14 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   if (auto barrier = dyn_cast<NVVM::BarrierOp>(op);
       isa<NVVM::Barrier0Op>(op) ||
       (barrier && !barrier->getNumOperands() && !barrier->getNumResults())) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_barrier", {},
              {thread, constant(b, loc, i32, places++), where(b, loc)});
     op->erase();
     return success();
   }
   if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_warp_barrier", {},
              {thread, sync.getMask(), constant(b, loc, i32, places++),
               where(b, loc)});
@@ -603,7 +604,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return success();
   }
   if (auto shuffle = dyn_cast<NVVM::ShflOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     Type type = shuffle.getVal().getType();
     Value value = shuffle.getVal();
     if (type != i32)
@@ -633,7 +634,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
         LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
   }
   if (auto elect = dyn_cast<NVVM::ElectSyncOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     if (elect.getMembermask())
       return op->emitOpError()
              << "is not known to the emulator; expected all lanes of a warp";
@@ -644,7 +645,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return replace(LLVM::TruncOp::create(b, loc, b.getI1Type(), elected));
   }
   if (auto vote = dyn_cast<NVVM::VoteSyncOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     int64_t kind =
         vote.getKind() == NVVM::VoteSyncKind::any   ? SHARDRT_VOTE_ANY
         : vote.getKind() == NVVM::VoteSyncKind::all ? SHARDRT_VOTE_ALL
@@ -661,7 +662,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return replace(result);
   }
   if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     if (load.getEltType() != NVVM::LdStMatrixEltType::B16)
       return op->emitOpError() << "loads elements that the emulator does not "
                                   "know; expected b16";
@@ -675,7 +676,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     return replace(readWords(b, loc, op->getResult(0).getType(), count));
   }
   if (auto product = dyn_cast<NVVM::MmaOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     std::optional<NVVM::MMATypes> type = product.getMultiplicandAPtxType();
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isF16 = type == NVVM::MMATypes::f16;
@@ -754,8 +755,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
                          SHARDRT_EMULATED_WRITE);
   }
   if (isa<LLVM::FenceOp>(op)) {
-    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_TELLS;
-    callHost(b, loc, "shardrt_emulated_heed", {}, thread);
+    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_FLAGS;
+    callHost(b, loc, "shardrt_emulated_acquire", {}, thread);
     op->erase();
     return success();
   }
@@ -765,7 +766,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
     auto found = shared.find(address.getGlobalName());
     assert(found != shared.end() && "placed before");
-    traits.flags |= SHARDRT_EMULATED_MEETS;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
     traits.sharedBytes = sharedBytes;
     Value base = field(b, loc, offsetof(Thread, shared), ptr);
     return replace(LLVM::GEPOp::create(
@@ -789,7 +790,7 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
                                  Traits &traits) {
   // An access that is refused leaves its thread where it stands.
   if (check)
-    traits.flags |= SHARDRT_EMULATED_MEETS | SHARDRT_EMULATED_CHECKED;
+    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_CHECKED;
   MLIRContext *ctx = module.getContext();
   copy.setSymName(("__shardc_kernel_" + kernel.getName()).str());
   SmallVector<StringAttr> foreign;

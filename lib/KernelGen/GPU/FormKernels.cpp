@@ -344,7 +344,7 @@ struct Plan {
 static void planProducts(Block &block, Plan &plan) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    // One that was moved is met again.
+    // One that was moved is visited again.
     if (!generic || plan.products.contains(generic) || !isParallel(generic))
       continue;
     std::optional<Product> product = matchProduct(generic, plan.ways.tf32);

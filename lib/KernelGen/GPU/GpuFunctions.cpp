@@ -57,7 +57,7 @@ static Value expOf(ImplicitLocOpBuilder &b, Value x, bool isBrief) {
     return power(arith::MulFOp::create(b, x, number(kLog2e)));
   // x log2(e) = n + r. n stays within the exponents of normal numbers: of x
   // beyond, r has the rest, so that the product below overflows, or is rounded
-  // as subnormal numbers are. n + 127 stands in the low bits of `shifted`.
+  // as subnormal numbers are. n + 127 is in the low bits of `shifted`.
   constexpr double kSpan = 252, kShift = 0x1.8p+23 + 127;
   Value part = fma(x, kLog2e / kSpan, number(0.5));
   // NaN becomes a number here, and stays NaN in r.
@@ -81,7 +81,7 @@ static functions::Num reciprocal(functions::Num x) {
                                      arith::FastMathFlags::afn)};
 }
 
-/// 1.5 2^23: an integer added to it stands in the low bits.
+/// 1.5 2^23: an integer added to it is in the low bits.
 static constexpr double kRounder = 0x1.8p+23;
 
 /// log of f32, to less than one unit in the last place.

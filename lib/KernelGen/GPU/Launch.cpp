@@ -100,7 +100,7 @@ bool gpukernels::areDisjoint(Value a, Value b) {
        second = wholeBehind(b).getDefiningOp<memref::SubViewOp>();
   if (!first || !second || first.getSource() != second.getSource())
     return false;
-  // Where both step by ones, intervals of one dim that do not meet.
+  // Where both step by ones, intervals of one dim that do not overlap.
   for (auto [i, low, size, step] :
        llvm::enumerate(first.getStaticOffsets(), first.getStaticSizes(),
                        first.getStaticStrides())) {

@@ -18,7 +18,7 @@ using namespace mlir;
 inline constexpr int64_t kWarp = 32;
 
 /// A launch of `blocks` x `threads` whose body is empty but for its end; the
-/// builder stands in it.
+/// builder is in it.
 gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
                           int64_t threads);
 
@@ -36,7 +36,7 @@ int64_t blocksOfGpu(Operation *op);
 int64_t runOf(linalg::GenericOp op, OpOperand &operand,
               ArrayRef<unsigned> dims);
 
-/// True if element (0, ...) of `memref` stands at a multiple of 16 bytes.
+/// True if element (0, ...) of `memref` is at a multiple of 16 bytes.
 bool beginsAligned(Value memref);
 
 /// The device's address of the element of `memref`, a strided buffer, at
@@ -89,7 +89,7 @@ public:
   PointEmitter(OpBuilder &b, linalg::GenericOp op)
       : b(b), op(op), loc(op.getLoc()), point(op.getNumLoops()) {}
 
-  /// Where the op stands along each of its dims.
+  /// Where the op is along each of its dims.
   MutableArrayRef<Value> at() { return point; }
 
   /// What `output` holds before, or starts from (kStarts).
@@ -131,7 +131,7 @@ public:
       else
         b.clone(inner, map);
     }
-    // `linalg.index` also stands in nested regions.
+    // `linalg.index` also is in nested regions.
     return llvm::map_to_vector(
         op.getBody()->getTerminator()->getOperands(),
         [&](Value value) { return map.lookupOrDefault(value); });

@@ -11,9 +11,9 @@
 // that large ones keep it near.
 //
 // Launches of one block that follow one another are one as well, whatever they
-// touch: the block meets between them.
+// touch: with a barrier between them.
 //
-// Threads that meet, and shared memory, cost the other launches registers and
+// Barriers and shared memory cost the other launches registers and
 // blocks: so such launches are one with others only where all of them together
 // leave multiprocessors idle.
 //
@@ -58,8 +58,8 @@ struct Weight {
   size_t words = 0, ops = 0;
   int64_t threads = 0, shared = 0;
   std::optional<int64_t> blocks = 0; ///< nothing: not known
-  /// Of launches whose threads meet: of a block; 0: there are none.
-  int64_t meeting = 0;
+  /// Threads of a block, of launches with barriers; 0: there are none.
+  int64_t barrierThreads = 0;
 
   Weight operator+(const Weight &other) const {
     Weight sum = *this;
@@ -70,7 +70,7 @@ struct Weight {
     sum.blocks = blocks && other.blocks
                      ? std::optional<int64_t>(*blocks + *other.blocks)
                      : std::nullopt;
-    sum.meeting = std::max(meeting, other.meeting);
+    sum.barrierThreads = std::max(barrierThreads, other.barrierThreads);
     return sum;
   }
 };
@@ -148,14 +148,14 @@ static Weight weightOf(gpu::LaunchOp launch) {
     weight.shared += llvm::alignTo(
         type.getNumElements() * elementBytes(type.getElementType()), 128);
   }
-  bool meets = weight.shared != 0;
+  bool hasBarriers = weight.shared != 0;
   launch.getBody().walk([&](Operation *op) {
     ++weight.ops;
-    meets |= llvm::is_contained({"gpu", "nvvm", "llvm"},
-                                op->getDialect()->getNamespace()) &&
-             !isa<gpu::TerminatorOp>(op);
+    hasBarriers |= llvm::is_contained({"gpu", "nvvm", "llvm"},
+                                      op->getDialect()->getNamespace()) &&
+                   !isa<gpu::TerminatorOp>(op);
   });
-  weight.meeting = meets ? weight.threads : 0;
+  weight.barrierThreads = hasBarriers ? weight.threads : 0;
   return weight;
 }
 
@@ -163,9 +163,10 @@ static Weight weightOf(gpu::LaunchOp launch) {
 static bool fits(const Weight &weight, int64_t multiprocessors) {
   if (weight.words > kMostWords || weight.ops > kMostOps)
     return false;
-  return weight.meeting == 0 ||
-         (weight.meeting == weight.threads && weight.shared <= kMostShared &&
-          weight.blocks && *weight.blocks <= multiprocessors);
+  return weight.barrierThreads == 0 ||
+         (weight.barrierThreads == weight.threads &&
+          weight.shared <= kMostShared && weight.blocks &&
+          *weight.blocks <= multiprocessors);
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,9 +266,10 @@ void Merger::place(size_t number) {
     if ((floor && !floor->isBeforeInBlock(other.op)) ||
         conflict(step.touched, other.touched))
       break;
-    bool sameMeeting = step.weight.meeting == 0 || other.weight.meeting == 0 ||
-                       step.weight.meeting == other.weight.meeting;
-    if (other.isPlain && other.group.size() < kMostMembers && sameMeeting &&
+    bool sameBarrier =
+        step.weight.barrierThreads == 0 || other.weight.barrierThreads == 0 ||
+        step.weight.barrierThreads == other.weight.barrierThreads;
+    if (other.isPlain && other.group.size() < kMostMembers && sameBarrier &&
         fits(other.weight + step.weight, multiprocessors))
       best = static_cast<int64_t>(i);
     else if (isNear)

@@ -41,7 +41,7 @@ static NVVM::MMALayout other(NVVM::MMALayout layout) {
                                         : NVVM::MMALayout::col;
 }
 
-/// A condition that says whether something lies inside an edge.
+/// A condition that says whether something is inside an edge.
 static bool isEdge(Value condition) {
   if (auto both = condition.getDefiningOp<LLVM::AndOp>())
     return isEdge(both.getLhs()) || isEdge(both.getRhs());

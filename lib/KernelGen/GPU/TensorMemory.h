@@ -1,6 +1,6 @@
 //===- TensorMemory.h - What kernels of sm_100a are written with *- C++ -*-===//
 //
-// Products that one thread begins (tcgen05): matrices stand in shared memory as
+// Products that one thread begins (tcgen05): matrices are in shared memory as
 // products of warpgroups read them (Warpgroups.h), sums in tensor memory, a
 // block's own 128 lanes of 512 columns of 32 bits. An address there is a word:
 // the lane in its upper half, the column in the lower one.

@@ -62,8 +62,8 @@ Value WarpgroupBuilder::describeTensor(Value memref,
   return cast.getResult(0);
 }
 
-void WarpgroupBuilder::bringBox(Value to, Value map, ArrayRef<Value> begin,
-                                Value full) {
+void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
+                               Value full) {
   SmallVector<Value> words;
   for (Value index : begin)
     words.push_back(

@@ -1,8 +1,8 @@
 //===- Warpgroups.h - What kernels of sm_90a are written with ---*- C++ -*-===//
 //
 // mbarriers, and products that four warps carry out together (wgmma). Matrices
-// stand in shared memory in rows of 128 bytes, eight of which are a block whose
-// 16-byte pieces are swapped by the row; what is wider stands in several such
+// are in shared memory in rows of 128 bytes, eight of which are a block whose
+// 16-byte pieces are swapped by the row; what is wider is in several such
 // panels, one behind the other. A row is of neighbours of the depth, or, where
 // lines run, of neighbouring lines.
 //
@@ -37,21 +37,21 @@ public:
 
   // mbarriers, at an address in shared memory.
   void init(Value barrier, int64_t arrivals);
-  /// Lets bulk copies know of the mbarriers that were made.
+  /// Makes the mbarriers visible to TMA copies.
   void fenceInit();
   void arrive(Value barrier);
-  /// Arrives, and says that bulk copies will bring so many bytes.
+  /// Arrives, and expects this many bytes of TMA copies.
   void arriveExpecting(Value barrier, int64_t bytes);
   /// Waits until the phase of this parity is over.
   void wait(Value barrier, Value parity);
-  /// What bulk copies are told of `memref`: its dims that each dim of the
+  /// What describes `memref` to TMA copies: its dims that each dim of the
   /// tensor runs over, fastest first, and elements of a box.
   Value describeTensor(Value memref, ArrayRef<SmallVector<int64_t>> dims,
                        ArrayRef<int64_t> box);
-  /// Brings the box of `map` at `begin`, fastest dim first, to `to`; its bytes
-  /// count at the mbarrier `full`. What lies past an edge is zeros.
-  void bringBox(Value to, Value map, ArrayRef<Value> begin, Value full);
-  /// Lets products and bulk copies see what this thread has written.
+  /// Loads the box of `map` at `begin`, fastest dim first, to `to`; its bytes
+  /// count at the mbarrier `full`. What is past an edge is zeros.
+  void loadBox(Value to, Value map, ArrayRef<Value> begin, Value full);
+  /// Makes what this thread has written visible to products and TMA copies.
   void fenceStores();
   /// The stage behind `stage` of `stages`, and the parity of its next phase.
   std::pair<Value, Value> advance(Value stage, Value parity, int64_t stages);

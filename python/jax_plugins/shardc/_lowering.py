@@ -24,7 +24,7 @@ def register_platform(path: Path) -> None:
     """Register the plugin at ``path``, and tell JAX's parts what they need to know of it."""
     from jax._src import xla_bridge
 
-    for part in (_tell_apart, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back,
+    for part in (_declare_stable, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back,
                  _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
         _try(part)
     xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
@@ -56,7 +56,7 @@ class _AsCpu:
         return getattr(self._backend, name)
 
 
-def _tell_apart() -> None:
+def _declare_stable() -> None:
     """No warning that the platform is experimental."""
     from jax._src import xla_bridge
 

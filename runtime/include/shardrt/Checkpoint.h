@@ -65,7 +65,7 @@ typedef struct shardrt_checkpoint_info {
 } shardrt_checkpoint_info;
 
 /** One checkpoint that is being saved. Each process of a job makes one of the
- * same values; then, each time after all have done what stands before: the one
+ * same values; then, each time after all have done what is before: the one
  * of rank 0 creates, each writes for its ranks, the one of rank 0 is given the
  * digests of all ranks and commits. */
 typedef struct shardrt_save shardrt_save;

@@ -18,7 +18,7 @@ extern "C" {
 SHARDRT_EXPORT int shardrt_cuda_devices(int64_t *count, int64_t *bytes);
 
 /** Memory of one device, which outlives programs: what arguments and results
- * lie in that stay there between runs (`memories` of shardrt_world_options).
+ * are in that stay there between runs (`memories` of shardrt_world_options).
  * Functions may be called by any thread. Errors: a shardrt_status, and why in
  * `error` (NUL-terminated, cut to `error_size`). */
 typedef struct shardrt_memory shardrt_memory;
@@ -28,7 +28,7 @@ typedef struct shardrt_memory shardrt_memory;
 SHARDRT_EXPORT int shardrt_memory_open(int emulated, int64_t device,
                                        shardrt_memory **memory, char *error,
                                        size_t error_size);
-/** Frees all that lies in it. After every world that uses it. */
+/** Frees all that is in it. After every world that uses it. */
 SHARDRT_EXPORT void shardrt_memory_close(shardrt_memory *memory);
 /** Which CUDA device it is of; -1 of an emulated one. */
 SHARDRT_EXPORT int64_t shardrt_memory_device(const shardrt_memory *memory);
@@ -66,7 +66,7 @@ typedef struct shardrt_device_counts {
 SHARDRT_EXPORT int shardrt_world_device_counts(const shardrt_world *world,
                                                int64_t rank,
                                                shardrt_device_counts *counts);
-/** What calls about `memory` came to. */
+/** The result of calls about `memory`. */
 SHARDRT_EXPORT int shardrt_memory_counts(shardrt_memory *memory,
                                          shardrt_device_counts *counts);
 

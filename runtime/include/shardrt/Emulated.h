@@ -35,10 +35,10 @@ typedef void (*shardrt_emulated_kernel)(shardrt_emulated_thread *thread,
 
 /** Flags of a kernel in shardc_kernel_traits. */
 enum shardrt_emulated_flags {
-  SHARDRT_EMULATED_MEETS = 1,   /**< has barriers or shuffles, or is checked */
-  SHARDRT_EMULATED_ORDERED = 2, /**< has mbarriers */
-  SHARDRT_EMULATED_CHECKED = 4, /**< says of every access what it is */
-  SHARDRT_EMULATED_TELLS = 8    /**< blocks tell one another by flags */
+  SHARDRT_EMULATED_BARRIERS = 1, /**< has barriers or shuffles, or is checked */
+  SHARDRT_EMULATED_ORDERED = 2,  /**< has mbarriers */
+  SHARDRT_EMULATED_CHECKED = 4,  /**< says of every access what it is */
+  SHARDRT_EMULATED_FLAGS = 8     /**< blocks wait for flags of others */
 };
 
 /** __syncthreads: returns when all threads of the block are here. `place` is
@@ -143,11 +143,11 @@ shardrt_emulated_async_fence(shardrt_emulated_thread *thread);
 /** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to
  * `to` in shared memory. It arrives when nothing else can happen. `at` are the
  * box's first indices, fastest first. */
-SHARDRT_EXPORT void shardrt_emulated_bulk_copy(shardrt_emulated_thread *thread,
-                                               void *to, const int64_t *map,
-                                               void *barrier, const int32_t *at,
-                                               int32_t rank, int32_t check,
-                                               const char *where);
+SHARDRT_EXPORT void shardrt_emulated_tma_copy(shardrt_emulated_thread *thread,
+                                              void *to, const int64_t *map,
+                                              void *barrier, const int32_t *at,
+                                              int32_t rank, int32_t check,
+                                              const char *where);
 
 /** Bits of what shardrt_emulated_product multiplies. */
 enum shardrt_emulated_product_config {
@@ -159,7 +159,7 @@ enum shardrt_emulated_product_config {
   SHARDRT_PRODUCT_TF32 = 8192,        /**< of f32 as tf32: k8 */
   SHARDRT_PRODUCT_REGISTERS = 16384   /**< the left matrix is in registers */
 };
-/** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads meet, and add the
+/** wgmma.mma_async.m64nNk16 with f32 sums: 128 threads synchronise, and add the
  * product of two matrices in shared memory, given by descriptors, to the sums
  * of a handle (0: zeros). Returns the handle of the new sums, which are there
  * when their group has been waited for. */
@@ -253,9 +253,9 @@ SHARDRT_EXPORT void shardrt_emulated_poll(shardrt_emulated_thread *thread,
                                           const char *where);
 /** Comes before a flag is set, with release; and an acquire fence: what those
  * wrote before whose flags the thread found set may be read from here on. */
-SHARDRT_EXPORT void shardrt_emulated_tell(shardrt_emulated_thread *thread,
-                                          void *flag);
-SHARDRT_EXPORT void shardrt_emulated_heed(shardrt_emulated_thread *thread);
+SHARDRT_EXPORT void shardrt_emulated_publish(shardrt_emulated_thread *thread,
+                                             void *flag);
+SHARDRT_EXPORT void shardrt_emulated_acquire(shardrt_emulated_thread *thread);
 
 /** What is done at an address of device memory. */
 enum shardrt_emulated_access {
@@ -264,7 +264,7 @@ enum shardrt_emulated_access {
   SHARDRT_EMULATED_ATOMIC = 2
 };
 /** The host's address of `bytes` bytes of device memory at `address`, which
- * must lie in one allocation. `writes` is an access. */
+ * must be in one allocation. `writes` is an access. */
 SHARDRT_EXPORT void *shardrt_emulated_global(shardrt_emulated_thread *thread,
                                              void *address, int64_t bytes,
                                              int32_t writes, const char *where);

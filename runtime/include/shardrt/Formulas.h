@@ -9,7 +9,7 @@
 //     tables    what each coordinate owns or needs, of sites
 //     borders   boundaries of arguments and results, in the metadata
 //
-// Dims of arguments whose sizes are given stand in `givens`. Numbers of
+// Dims of arguments whose sizes are given are in `givens`. Numbers of
 // formulas and shapes that are placeholders (shardc/Layout/Extents.h) follow
 // from open extents.
 //

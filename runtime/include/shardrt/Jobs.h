@@ -6,7 +6,7 @@
 //                       hexadecimal digits from a good source of random
 numbers;
 //                       needed where ranks are on several hosts. On one, rank 0
-//                       makes it and hands it on through a file of its user
+//                       makes it and shares it through a file of its user
 //   SHARDRT_INSECURE=1  over several hosts, do without: whoever reaches the
 port
 //                       may be any rank

@@ -1,4 +1,4 @@
-/*===- LibraryCall.h - What a call of a library is told -----------*- C -*-===*\
+/*===- LibraryCall.h - The arguments of a library call ------------*- C -*-===*\
 |*
 |* A plain big operator may be done by a library of the device's vendor in place
 |* of generated kernels. The host's code writes these words, and reads from the
@@ -51,7 +51,7 @@ enum shardrt_library_call_kind {
    * (b, k, columns, e), where h is a multiple of k, to out (b, h, rows, e), and
    * f32 most and sum (b, h, rows): with score = scale * query . key, most is
    * the largest score of a row, sum that of exp(score - most), out that of
-   * exp(score - most) / sum * value. Head i of the queries meets head
+   * exp(score - most) / sum * value. Head i of the queries uses head
    * i / (h / k) of the keys. Numbers: the bits of the scale, an f64;
    * shardrt_library_call_mask; the row's last column less the row: a row
    * without columns is not taken. */
@@ -67,7 +67,7 @@ enum shardrt_library_call_epilogue {
 };
 
 /** Which tensor of a convolution is computed. Gradients of x come as a
- * convolution of y, widened, and of w, turned round. */
+ * convolution of y, widened, and of w, reversed. */
 enum shardrt_library_call_convolution {
   SHARDRT_CALL_FORWARD = 0, /**< y of x and w */
   SHARDRT_CALL_FILTER = 1   /**< w of x and y */

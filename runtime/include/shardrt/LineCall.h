@@ -1,4 +1,4 @@
-/*===- LineCall.h - What an algorithm on lines is told ------------*- C -*-===*\
+/*===- LineCall.h - The arguments of algorithms on lines ----------*- C -*-===*\
 |*
 |* Lines of a tensor along one dim, each by itself: what the host's code writes
 |* for shardrt_sort_lines and shardrt_transform_lines, as i64 words. Addresses

@@ -113,7 +113,7 @@ struct Site {
   std::string name;     ///< the value or op that needs it; may be empty
   std::string location; ///< source location; may be empty
   /// Of exchanges: source and destination are one buffer, which holds the
-  /// needed box; what the rank owns lies in it already, and only the rest is
+  /// needed box; what the rank owns is in it already, and only the rest is
   /// filled. Every rank's needed box contains the one that it owns.
   bool inPlace = false;
   /// Of exchanges: others may read the source until exchange_release.

@@ -1,4 +1,4 @@
-/*===- TensorMap.h - What a kernel is told of a tensor ------------*- C -*-===*\
+/*===- TensorMap.h - How a tensor is described to kernels ---------*- C -*-===*\
 |*
 |* A kernel whose copies are of boxes of a tensor takes 128 bytes that describe
 |* it, before its other arguments. The host's code writes these words; whoever

@@ -24,14 +24,14 @@ extern "C" {
 
 /* Status -------------------------------------------------------------------*/
 
-/** What a call came to. The numbers are the exit codes of the tools. */
+/** The status of a call. The numbers are the exit codes of the tools. */
 enum shardrt_status {
   SHARDRT_OK = 0,
   SHARDRT_REFUSED = 1,  /**< the program refused to go on */
   SHARDRT_USAGE = 2,    /**< a call with arguments it does not take */
   SHARDRT_LOST = 4,     /**< a rank threw or ended */
   SHARDRT_WATCHDOG = 5, /**< a rank waited longer than the timeout */
-  SHARDRT_MISMATCH = 6, /**< ranks met in different collectives */
+  SHARDRT_MISMATCH = 6, /**< ranks reached different collectives */
   SHARDRT_IO = 7,       /**< a file could not be read */
   SHARDRT_ARTIFACT =
       8,              /**< an artifact that is damaged or of another version */
@@ -82,7 +82,7 @@ SHARDRT_EXPORT void shardrt_free(shardrt_context *ctx, void *buffer);
 SHARDRT_EXPORT int shardrt_exchange(shardrt_context *ctx, int64_t site,
                                     const void *src, void *dst,
                                     const void *fill);
-/** Where what an exchange brings may stand, for whoever only reads it: `src`
+/** Where a reader may find what an exchange receives: `src`
  * where this rank needs what it owns, for which shardrt_exchange and
  * shardrt_exchange_wait take `src` as their `dst` and copy nothing; else `dst`.
  * The same in every step of a world. */
@@ -324,7 +324,7 @@ SHARDRT_EXPORT int shardrt_program_kernel_info(const shardrt_program *program,
 /* Jobs: processes that run a program together ------------------------------*/
 
 /** This process as one of several, each of which runs one rank of a program.
- * Processes tell one another what they must know through a store over TCP that
+ * Processes exchange what they must know through a store over TCP that
  * the one of rank 0 keeps. */
 typedef struct shardrt_job shardrt_job;
 
@@ -354,7 +354,7 @@ typedef struct shardrt_job_options {
   int64_t port;       /**< where it listens */
   const char *token;  /**< what processes of this job have in common */
   /** 0: one rank a process, and each world connects its processes. Else this
-   * process has so many ranks, and `rank` and `ranks` count processes; worlds
+   * process has this many ranks, and `rank` and `ranks` count processes; worlds
    * of it name a crew and are made and run in any number, on any of the job's
    * ranks, as long as those that go over several processes are run in the same
    * order by all of these. */
@@ -535,8 +535,8 @@ typedef struct shardrt_world_options {
   int unchecked; /**< 1: do not compare collectives between ranks */
   /** Not 0: yield the core at random places, for tests of the transport. */
   uint64_t yield_seed;
-  /** For the emulated device: the order in which threads that meet run on: 0
-   * round robin, 1 each warp as far as it can, 2 random, from the seed below.
+  /** For the emulated device: the order in which threads go on after a barrier:
+   * 0 round robin, 1 each warp as far as it can, 2 random, from the seed below.
    */
   int kernel_schedule;
   uint64_t kernel_seed;
@@ -551,7 +551,7 @@ typedef struct shardrt_world_options {
   int wire;             /**< a shardrt_wire */
   int trace;            /**< 1: note what ranks do, for shardrt_world_trace */
   shardrt_host_fn host; /**< what calls of the host are made of; NULL: none */
-  void *host_user;      /**< handed to it */
+  void *host_user;      /**< passed to it */
   /** 1: elements are combined in the order of their ranks, over NCCL as well,
    * which adds in an order of its own where it may: the same bits as elsewhere.
    */
@@ -566,7 +566,7 @@ typedef struct shardrt_world_options {
    * of this process among them; NULL: 0, 1, …. `places` are those of this
    * process' ranks alone, in ascending order of ranks. */
   const int64_t *job_ranks;
-  /** … and what tells this program from others, for all processes alike. */
+  /** … and what identifies this program, for all processes alike. */
   uint64_t program_digest;
   /** Where arguments and results of each rank lie (Devices.h): nothing is
    * copied from the host or to it, and each rank runs on the device of its
@@ -611,8 +611,8 @@ SHARDRT_EXPORT int shardrt_world_run_repeated(shardrt_world *world,
                                               int64_t repeat,
                                               double *milliseconds);
 
-/** What a run came to. `error` is as of shardrt_world_error, and gone after the
- * call. */
+/** The result of a run. `error` is as of shardrt_world_error, and gone after
+ * the call. */
 typedef void (*shardrt_done_fn)(void *user, int status, const char *error);
 /** Begins a step and returns at once. `done` (NULL: nobody) is called once,
  * when no rank is at it any more, by a thread of ranks, which does nothing else
@@ -660,7 +660,7 @@ SHARDRT_EXPORT int shardrt_show(shardrt_context *ctx, const void *mine,
                                 int64_t num_sources, shardrt_take_fn take,
                                 void *user);
 
-/** In a job, between runs: brings `bytes` bytes at `mine` of each process to
+/** In a job, between runs: gathers `bytes` bytes at `mine` of each process at
  * the one of rank `root`: those of rank i to `parts[i]`, of `part_bytes[i]`
  * bytes (there alone; else NULL). All processes call it. */
 SHARDRT_EXPORT int shardrt_world_gather(shardrt_world *world, int64_t root,

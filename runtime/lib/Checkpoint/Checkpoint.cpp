@@ -22,7 +22,7 @@ struct shardrt_restore {
   Restore restore;
 };
 
-/// Does `work`, which says how it went, and hands that on.
+/// Does `work`, and returns its status.
 template <typename Work>
 static int run(char *error, size_t errorSize, Work work) {
   try {

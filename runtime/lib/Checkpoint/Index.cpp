@@ -373,7 +373,7 @@ Status Index::parse(std::string_view text, const std::string &name,
                     ": a shape that is too large, or has more than 16 dims");
     if (!areCuts(value.cuts, value.shape))
       return refuse(called + ": its cuts do not cut its shape");
-    // Every block is told of in what is left of the text.
+    // The rest of the text describes every block.
     int64_t most = static_cast<int64_t>((text.size() - in.at) / 67), cells = 1;
     for (const std::vector<int64_t> &cut : value.cuts)
       if (__builtin_mul_overflow(cells, int64_t(cut.size()) - 1, &cells))

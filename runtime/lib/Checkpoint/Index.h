@@ -1,6 +1,6 @@
 //===- Index.h - What a checkpoint says of itself ---------------*- C++ -*-===//
 //
-// Values lie in one file, whole and row-major. Each was cut into cells: a list
+// Values are in one file, whole and row-major. Each was cut into cells: a list
 // of indices for each dim, and the cells are all their combinations, so that
 // cells cannot overlap or leave a gap. The bytes of a cell, as a rank holds
 // them, are cut into blocks; each block has a digest.
@@ -75,12 +75,12 @@ int64_t bytesOf(const Box &box, int64_t elementBytes);
 /// Whether all elements and bytes of `shape` can be counted.
 bool isCountable(const std::vector<int64_t> &shape, ElementType type);
 
-/// Whether a name can stand in an index.
+/// Whether a name can be in an index.
 bool isName(std::string_view name);
 
 /// Calls `visit(global, local, bytes)`, until it returns false, for every run
-/// of `box` in a row-major array of `shape` that meets bytes [from, to) of the
-/// box: byte offsets in the array and in the box.
+/// of `box` in a row-major array of `shape` that overlaps bytes [from, to) of
+/// the box: byte offsets in the array and in the box.
 template <typename Visit>
 bool forEachRun(const std::vector<int64_t> &shape, const Box &box,
                 int64_t elementBytes, int64_t from, int64_t to, Visit visit) {

@@ -108,7 +108,7 @@ Status Restore::open(const Directory &directory, int64_t step) {
   return {};
 }
 
-/// Runs that are shorter are read together with what lies between them.
+/// Runs that are shorter are read together with what is between them.
 static constexpr int64_t kShortRun = 16 << 10;
 static constexpr int64_t kWindow = 256 << 10;
 

@@ -32,7 +32,7 @@ std::vector<SiteKernels> findKernels(const DeviceCode &code, Device &device,
 /// Whether the device combines elements at `site` itself.
 bool canCombine(const shardrt_context &ctx, int64_t site);
 
-/// Most parts that may lie anywhere in device memory.
+/// Most parts that may be anywhere in device memory.
 extern const size_t mostParts;
 
 /// Combines `count` elements of `parts`, which this device reaches, from left
@@ -55,7 +55,7 @@ bool moveRows(shardrt_context &ctx, int64_t site, const int64_t *pairs,
               int64_t count, const RowBlocks &blocks, const void *src,
               void *dst);
 
-/// Combines rows of `dst` with their updates, which lie one behind the other:
+/// Combines rows of `dst` with their updates, which are one behind the other:
 /// `count` triples at `segments` say whose are where. False after failing the
 /// step.
 bool updateRows(shardrt_context &ctx, int64_t site, const int64_t *segments,

@@ -6,11 +6,11 @@
 // the owner's buffer, and sets a mark behind its copies, for which the owner's
 // work waits before the buffer changes. Of an exchange in two halves what
 // arrives goes into memory of its own, on a second stream, so that it does not
-// wait for the work between the halves, nor meets what that has in the
-// destination; the second half copies it from there. The host meets its peers
-// as in Exchange.cpp, but waits for no work. All that a device waits for was
-// handed to a device before: whatever the ranks do, devices cannot wait in a
-// circle.
+// wait for the work between the halves, nor overlaps what that has in
+// the destination; the second half copies it from there. The host synchronises
+// with its peers as in Exchange.cpp, but waits for no work. All that a device
+// waits for was enqueued on a device before: whatever the ranks do, devices
+// cannot wait in a circle.
 //
 // Reductions read all parts where they lie, in the order of their ranks: the
 // bits are the host's (DeviceKernels.h). Rows are read where they lie as well,
@@ -74,7 +74,7 @@ static bool open(shardrt_context &ctx, const Ticket &ticket, int64_t peer,
          failOfDevice(ctx, ticket.call.site);
 }
 
-/// The copies out of `peers`' buffers are handed to the device, of which
+/// The copies out of `peers`' buffers are enqueued on the device, of which
 /// `mark` then says when they are done.
 static bool close(shardrt_context &ctx, const Ticket &ticket,
                   std::span<const int64_t> peers,
@@ -86,7 +86,7 @@ static bool close(shardrt_context &ctx, const Ticket &ticket,
   return true;
 }
 
-/// Waits until all readers have handed out their copies; work from here on
+/// Waits until all readers have enqueued their copies; work from here on
 /// comes after these.
 static bool finish(shardrt_context &ctx, const Ticket &ticket,
                    std::span<const int64_t> readers, Shown &shown) {
@@ -114,7 +114,7 @@ struct DirectWay {
     if (plan.bytesReceived == 0)
       return true;
     pending.room = ctx.deviceMemory->allocate(plan.bytesReceived);
-    // The mark that `post` sets stands behind all that used it before.
+    // The mark that `post` sets is behind all that used it before.
     return pending.room || failOfDevice(ctx, site);
   }
   static bool post(shardrt_context &ctx, int64_t site, const SitePlan &plan,

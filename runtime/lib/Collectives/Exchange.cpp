@@ -178,7 +178,7 @@ struct HostWay {
     const Ticket &ticket = pending.ticket;
     auto *src = static_cast<const std::byte *>(pending.src);
     auto *dst = static_cast<std::byte *>(to);
-    // Nothing but what stands there already, where they are one buffer and the
+    // Nothing but what is there already, where they are one buffer and the
     // exchange is not in place.
     if (src != dst || plan.inPlace)
       for (const BoxCopy &copy : plan.own)

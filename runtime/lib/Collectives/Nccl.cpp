@@ -7,9 +7,9 @@
 // same meaning, or not in the order that was asked for) is sent to whoever
 // combines it, on its device (DeviceKernels.h).
 //
-// Ranks of one process meet on the host before each call, so that a rank which
-// is about something else is named, and none waits for it in NCCL. Rows are
-// packed and unpacked by the device, after the host has worked out which
+// Ranks of one process synchronise on the host before each call, so that a rank
+// which is about something else is named, and none waits for it in NCCL. Rows
+// are packed and unpacked by the device, after the host has worked out which
 // (DeviceRows.h). An exchange in two halves packs what it
 // sends in the first. The second hands NCCL's part to a second stream, behind
 // the first half alone, so that it goes on beside the work in between.
@@ -28,10 +28,10 @@
 using namespace shardrt;
 using nccl::Result;
 
-/// Waits until those that this rank has to do with have come to the same call.
-static bool meet(shardrt_context &ctx, const Ticket &ticket,
-                 std::span<const int64_t> sources,
-                 std::span<const int64_t> readers) {
+/// Waits until the peers of this rank have reached the same call.
+static bool rendezvous(shardrt_context &ctx, const Ticket &ticket,
+                       std::span<const int64_t> sources,
+                       std::span<const int64_t> readers) {
   for (int64_t peer : sources) {
     const std::byte *none = nullptr;
     if (!ctx.comm->open(ticket, peer, none))
@@ -65,7 +65,7 @@ static bool packSends(shardrt_context &ctx, int64_t site, const void *src,
   return true;
 }
 
-/// Hands NCCL the sends, out of `src` and `packed`, and the receives, each to
+/// Gives NCCL the sends, out of `src` and `packed`, and the receives, each to
 /// where `placeOf(message)` says.
 template <typename PlaceOf>
 static bool transferMessages(shardrt_context &ctx, int64_t site,
@@ -210,7 +210,7 @@ struct NcclWay {
     NcclRank &rank = *ctx.nccl;
     int64_t site = pending.ticket.call.site;
     const void *src = pending.src;
-    if (!meet(ctx, pending.ticket, sourcesOf(plan), plan.readers))
+    if (!rendezvous(ctx, pending.ticket, sourcesOf(plan), plan.readers))
       return false;
     const NcclSitePlan &mine = rank.plan(ctx, site);
     if (mine.isEven && pending.room)
@@ -329,7 +329,7 @@ static int runAllReduceNccl(shardrt_context &ctx, int64_t site, const void *src,
     timer.bytesReceived = bytesOfAllReduce(*plan, ctx.rank, bytes);
   Ticket ticket;
   if (!ctx.comm->post({site, count}, {}, plan->readers, ticket) ||
-      !meet(ctx, ticket, plan->readers, plan->readers))
+      !rendezvous(ctx, ticket, plan->readers, plan->readers))
     return ctx.comm->status();
   bool done = true;
   NcclRank &rank = *ctx.nccl;
@@ -366,7 +366,7 @@ static int runReduceScatterNccl(shardrt_context &ctx, int64_t site,
   timer.bytesReceived = plan->bytesReceived;
   Ticket ticket;
   if (!ctx.comm->post({site, 0}, {}, plan->readers, ticket) ||
-      !meet(ctx, ticket, plan->opened, plan->readers))
+      !rendezvous(ctx, ticket, plan->opened, plan->readers))
     return ctx.comm->status();
   NcclRank &rank = *ctx.nccl;
   const NcclSitePlan &mine = rank.plan(ctx, site);
@@ -468,7 +468,7 @@ static bool exchangeRows(shardrt_context &ctx, int64_t site,
       sources.push_back(list.peer);
   Ticket ticket;
   if (!ctx.comm->post({site, 0}, {}, readers, ticket) ||
-      !meet(ctx, ticket, sources, readers))
+      !rendezvous(ctx, ticket, sources, readers))
     return false;
   int64_t outer = call.mine.outer, bytes = call.bytes;
   RowMessages out(ctx, site, goes, outer * bytes),

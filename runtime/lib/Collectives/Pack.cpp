@@ -1,4 +1,4 @@
-//===- Pack.cpp - Boxes as they lie in a message --------------------------===//
+//===- Pack.cpp - The layout of boxes in a message ------------------------===//
 
 #include "Collectives/Pack.h"
 #include <algorithm>

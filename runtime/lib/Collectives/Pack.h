@@ -1,4 +1,4 @@
-//===- Pack.h - Boxes as they lie in a message ------------------*- C++ -*-===//
+//===- Pack.h - The layout of boxes in a message ----------------*- C++ -*-===//
 //
 // Where ranks do not see one another's buffers, what one reads of another's
 // travels in one message: its boxes one behind the other, in the order of the

@@ -12,8 +12,8 @@
 using namespace shardrt;
 using namespace shardc;
 
-// What a table of sites may say is part of what programs and the runtime tell
-// each other, so its header says it by itself.
+// What a table of sites may say is part of the contract of programs and
+// runtime, each other, so its header says it by itself.
 static_assert(shardrt::detail::maxExtent == kMaxElements);
 static_assert(maxRanks == kMaxRanks && maxMeshAxes == kMaxMeshAxes &&
               maxTensorDims == kMaxTensorDims);

@@ -133,8 +133,8 @@ static bool reduceAtFirst(shardrt_context &ctx, const SitePlan &plan, Call call,
 }
 
 /// Whether messages cost more than one more wait: always where they are sent,
-/// else where so many ranks would wake one another. All ranks, of whatever
-/// host, come to the same answer.
+/// else where many ranks would wake one another. All ranks, of whatever
+/// host, reach the same answer.
 static bool isFirstToCombine(const shardrt_context &ctx, const SitePlan &plan) {
   return plan.group.size() > (ctx.comm->packs() ? 3u : 8u);
 }

@@ -7,7 +7,8 @@
 
 namespace shardrt {
 
-/// Up to this size every rank combines everything: one meeting in place of two.
+/// Up to this size every rank combines everything: one synchronisation in place
+/// of two.
 inline constexpr int64_t smallAllReduceBytes = 8192;
 
 /// The plan of an all-reduce of `count` elements, or NULL after failing the
@@ -17,7 +18,7 @@ const SitePlan *findAllReduce(shardrt_context &ctx, int64_t site,
 
 /// What counts as moved to one rank: its part of the 2 (k - 1) n bytes without
 /// which no group of k ranks can combine n bytes. Copies that are read beside
-/// these in a small all-reduce save a meeting and are not counted.
+/// these in a small all-reduce save a synchronisation and are not counted.
 int64_t bytesOfAllReduce(const SitePlan &plan, int64_t rank, int64_t bytes);
 
 /// Where the slice of member `i` of `ranks` begins, of `count` elements: at
@@ -27,7 +28,7 @@ inline int64_t beginOfSlice(int64_t count, int64_t ranks, int64_t i) {
   return std::min(count, i * each);
 }
 
-/// Combines `numParts` parts of `partBytes` bytes that lie one behind the other
+/// Combines `numParts` parts of `partBytes` bytes that are one behind the other
 /// in device memory into `dst` there, from left to right: the device does it,
 /// or, where the program has no kernel for it, the host. False after failing
 /// the step.

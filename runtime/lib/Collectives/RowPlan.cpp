@@ -1,7 +1,7 @@
 //===- RowPlan.cpp - Who asks whom for which rows -------------------------===//
 //
 // A plan says, for the indices that each rank holds, whose rows they name.
-// Gathers and scatters with the same indices share it. Ranks tell one another
+// Gathers and scatters with the same indices share it. Ranks exchange
 // what they ask for when the plan is made; where all hold the same indices they
 // know. Then rows travel, no others, and to each rank each at most once.
 //
@@ -87,14 +87,15 @@ private:
   int64_t count = 0;
 };
 
-/// What one rank tells each of its group: a list of words for each. It is shown
-/// as one buffer, in which a list has its length in front, or `asBefore`.
-class Telling {
+/// What one rank publishes for each of its group: a list of words for each. It
+/// is shown as one buffer, in which a list has its length in front, or
+/// `asBefore`.
+class ListExchange {
 public:
   static constexpr int64_t asBefore = -1;
 
-  Telling(shardrt_context &ctx, int64_t site, std::span<const int64_t> group,
-          RowPlan &plan, int64_t &bytes)
+  ListExchange(shardrt_context &ctx, int64_t site,
+               std::span<const int64_t> group, RowPlan &plan, int64_t &bytes)
       : ctx(ctx), site(site), group(group), words(plan.words), bytes(bytes) {
     me = std::find(group.begin(), group.end(), ctx.rank) - group.begin();
     others.assign(group.begin(), group.end());
@@ -108,7 +109,7 @@ public:
     if (!ctx.comm->packs())
       words.resize(group.size());
   }
-  /// The list for the next of the group; `length` is what the reader is told.
+  /// The list for the next of the group; `length` is what the reader sees.
   void add(std::span<const int64_t> list, int64_t length) {
     size_t i = begins.size();
     begins.push_back(words.size());
@@ -120,12 +121,12 @@ public:
 
   /// Shows each rank of the group its list, and calls `read(i, length, list)`
   /// with what rank `group[i]`, another one, has for this one. A rank that has
-  /// nothing (more) to say shows nothing, and is not `heard`.
+  /// nothing (more) to say posts an empty buffer; it is not one that `speaks`.
   template <typename Read>
-  bool meet(const std::vector<bool> &heard, bool tells, Read read) {
+  bool exchange(const std::vector<bool> &speaks, bool publishes, Read read) {
     std::vector<std::vector<BoxCopy>> boxes;
     std::vector<Piece> pieces;
-    if (tells && ctx.comm->packs())
+    if (publishes && ctx.comm->packs())
       for (size_t i = 0; i < group.size(); ++i) {
         size_t end = i + 1 < group.size() ? begins[i + 1] : words.size();
         if (i != me) {
@@ -140,8 +141,8 @@ public:
     SettleOnFailure guard{ctx};
     Ticket ticket;
     if (!ctx.comm->post({site, 0},
-                        {tells ? words.data() : nullptr,
-                         tells ? bytesOf(words.size()) : 0, pieces},
+                        {publishes ? words.data() : nullptr,
+                         publishes ? bytesOf(words.size()) : 0, pieces},
                         others, ticket))
       return false;
     for (size_t step = 1; step < group.size(); ++step) {
@@ -149,7 +150,7 @@ public:
       const std::byte *data = nullptr;
       if (!ctx.comm->open(ticket, group[i], data))
         return false;
-      if (heard[i]) {
+      if (speaks[i]) {
         auto *theirs = reinterpret_cast<const int64_t *>(data);
         if (!ctx.comm->packs())
           theirs += theirs[me];
@@ -183,13 +184,13 @@ private:
 /// same of each slice. Then each knows what the others ask for.
 static bool wantTheSame(const Site &info, std::span<const int64_t> axes) {
   std::span<const int64_t> mesh = info.exchange.meshShape;
-  auto meets = [&](const std::vector<int64_t> &cutting) {
+  auto isCutAlong = [&](const std::vector<int64_t> &cutting) {
     return std::any_of(cutting.begin(), cutting.end(), [&](int64_t axis) {
       return std::find(axes.begin(), axes.end(), axis) != axes.end();
     });
   };
-  return !meets(cuttingAxes(info.exchange.dims, mesh)) &&
-         !meets(cuttingAxes(info.rows.dims, mesh, /*ofParts=*/true));
+  return !isCutAlong(cuttingAxes(info.exchange.dims, mesh)) &&
+         !isCutAlong(cuttingAxes(info.rows.dims, mesh, /*ofParts=*/true));
 }
 
 /// Whether rows travel in lists, so that owners have to know which.
@@ -197,28 +198,28 @@ static bool needsLists(const shardrt_context &ctx) {
   return ctx.comm->packs() || ctx.device;
 }
 
-/// Ranks that are `isNew`, or whose group has one that is, tell their lists,
+/// Ranks that are `isNew`, or whose group has one that is, publish their lists,
 /// which `fill` makes; `read(i, length, list)` is called with those of each
 /// other rank. `staysTheSame` where nobody is. A rank that fails on the way has
-/// no plan, and is new the next time: so plans of a group are of one meeting.
+/// no plan, and is new the next time: so plans of a group are of one exchange.
 template <typename Fill, typename Read>
-static bool agree(shardrt_context &ctx, Telling &telling, size_t groupSize,
+static bool agree(shardrt_context &ctx, ListExchange &notices, size_t groupSize,
                   bool isNew, bool &staysTheSame, Fill fill, Read read) {
   std::vector<bool> all(groupSize, true), late(groupSize, false);
   if (isNew)
     fill();
   else
     for (size_t i = 0; i < groupSize; ++i)
-      telling.add({}, Telling::asBefore);
+      notices.add({}, ListExchange::asBefore);
   bool anyLate = !isNew, anyNew = isNew;
-  if (!telling.meet(all, /*tells=*/true,
-                    [&](size_t i, int64_t length, const int64_t *list) {
-                      late[i] = length == Telling::asBefore;
-                      anyLate |= late[i];
-                      anyNew |= !late[i];
-                      if (!late[i])
-                        read(i, length, list);
-                    }))
+  if (!notices.exchange(all, /*publishes=*/true,
+                        [&](size_t i, int64_t length, const int64_t *list) {
+                          late[i] = length == ListExchange::asBefore;
+                          anyLate |= late[i];
+                          anyNew |= !late[i];
+                          if (!late[i])
+                            read(i, length, list);
+                        }))
     return false;
   staysTheSame = !anyNew;
   if (!anyNew || !anyLate) {
@@ -227,10 +228,10 @@ static bool agree(shardrt_context &ctx, Telling &telling, size_t groupSize,
     return true;
   }
   if (!isNew) {
-    telling.clear();
+    notices.clear();
     fill();
   }
-  return telling.meet(late, /*tells=*/!isNew, read);
+  return notices.exchange(late, /*publishes=*/!isNew, read);
 }
 
 /// Asks: the pairs of each owner, by position.
@@ -243,10 +244,10 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
   bool isKnown = wantTheSame(info, axes), lists = needsLists(ctx);
   if (isKnown && isSame)
     return true;
-  Telling telling(ctx, site, group, plan, bytes);
-  size_t me = telling.myPlace();
-  std::vector<int64_t> mine, told;
-  plan.heardAsks.resize(group.size());
+  ListExchange notices(ctx, site, group, plan, bytes);
+  size_t me = notices.myPlace();
+  std::vector<int64_t> mine, rowList;
+  plan.receivedAsks.resize(group.size());
   plan.reads.resize(group.size());
   std::vector<bool> reads(group.size(), false);
 
@@ -267,14 +268,14 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
     for (size_t i = 0; i < group.size(); ++i) {
       std::vector<RowPlan::Pair> &pairs = plan.reads[i];
       RowSet rows(pairs);
-      told.clear();
+      rowList.clear();
       if (lists)
-        rows.appendTo(told);
+        rows.appendTo(rowList);
       if (i == me)
-        mine = told;
+        mine = rowList;
       else
         plan.rowsReceived += rows.size();
-      telling.add(i == me ? std::span<const int64_t>() : told,
+      notices.add(i == me ? std::span<const int64_t>() : rowList,
                   i == me ? 0 : rows.size());
       if (pairs.empty())
         continue;
@@ -294,15 +295,15 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
   if (isKnown) {
     // What this rank reads of its own block all others read of it.
     fill();
-    plan.heardAsks[me] = mine;
+    plan.receivedAsks[me] = mine;
     reads.assign(group.size(), !plan.reads[me].empty());
   } else {
     bool stays = false;
-    if (!agree(ctx, telling, group.size(), !isSame, stays, fill,
+    if (!agree(ctx, notices, group.size(), !isSame, stays, fill,
                [&](size_t i, int64_t length, const int64_t *list) {
                  int64_t listed = lists ? length : 0;
                  bytes += listed * 8;
-                 plan.heardAsks[i].assign(list, list + listed);
+                 plan.receivedAsks[i].assign(list, list + listed);
                  reads[i] = length > 0;
                }))
       return false;
@@ -314,7 +315,7 @@ static bool planGather(shardrt_context &ctx, int64_t site, const Site &info,
   for (size_t i = 0; i < group.size(); ++i)
     if (i != me && reads[i]) {
       plan.askers.push_back(group[i]);
-      plan.asked.push_back(plan.heardAsks[isKnown ? me : i]);
+      plan.asked.push_back(plan.receivedAsks[isKnown ? me : i]);
     }
   return true;
 }
@@ -368,8 +369,8 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
   int64_t keys = 1;
   for (int64_t axis : rowAxes)
     keys *= mesh[axis];
-  Telling telling(ctx, site, group, plan, bytes);
-  size_t me = telling.myPlace();
+  ListExchange notices(ctx, site, group, plan, bytes);
+  size_t me = notices.myPlace();
   plan.takes.resize(group.size());
 
   auto fill = [&] {
@@ -392,11 +393,11 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
       auto count = static_cast<int64_t>(gives.size());
       if (i == me) {
         plan.takes[me] = gives;
-        telling.add({}, 0);
+        notices.add({}, 0);
         continue;
       }
       static_assert(sizeof(RowPlan::Take) == 2 * sizeof(int64_t));
-      telling.add(
+      notices.add(
           {reinterpret_cast<const int64_t *>(gives.data()), 2 * gives.size()},
           count);
       if (gives.empty())
@@ -411,7 +412,7 @@ static bool planScatter(shardrt_context &ctx, int64_t site, const Site &info,
   };
 
   bool stays = false;
-  if (!agree(ctx, telling, group.size(), !isSame, stays, fill,
+  if (!agree(ctx, notices, group.size(), !isSame, stays, fill,
              [&](size_t i, int64_t length, const int64_t *list) {
                bytes += 2 * length * 8;
                auto *theirs = reinterpret_cast<const RowPlan::Take *>(list);

@@ -1,6 +1,6 @@
 //===- RowPlan.h - Who asks whom for which rows -----------------*- C++ -*-===//
 //
-// What a rank's indices come to, worked out when the program runs. A position
+// The rows behind a rank's indices, computed when the program runs. A position
 // is one row of a gather's result or of a scatter's updates; a row is one entry
 // of the addressed dims in the block of the rank that owns it.
 //
@@ -26,7 +26,7 @@ struct RowPlan {
     int64_t place = 0;   ///< in `reads`
     int64_t numRows = 0; ///< different ones
   };
-  /// A row of updates that comes to this rank.
+  /// A row of updates that this rank receives.
   struct Take {
     int64_t at;  ///< position at its source, or in the message
     int64_t row; ///< in this rank's block
@@ -53,8 +53,8 @@ struct RowPlan {
   std::vector<int64_t> askers; ///< who reads this rank's rows
   /// By asker: which rows, ascending. Empty where no list is needed.
   std::vector<std::span<const int64_t>> asked;
-  std::vector<std::vector<int64_t>> heardAsks; ///< what `asked` shows
-  int64_t rowsReceived = 0;                    ///< from others, each once
+  std::vector<std::vector<int64_t>> receivedAsks; ///< what `asked` shows
+  int64_t rowsReceived = 0;                       ///< from others, each once
 
   // Scatters.
   std::vector<Source> sources; ///< those that have something for this rank
@@ -62,7 +62,7 @@ struct RowPlan {
   std::vector<Run> runs;       ///< in the order of all updates of all ranks
   std::vector<int64_t> takers; ///< who reads this rank's updates
   std::vector<std::vector<int64_t>> taken; ///< by taker: at which positions
-  std::vector<std::vector<Take>> gives;    ///< what this rank tells, by owner
+  std::vector<std::vector<Take>> gives;    ///< what this rank sends, by owner
   int64_t updatesReceived = 0;             ///< from others
 
   /// What this rank last showed the others.

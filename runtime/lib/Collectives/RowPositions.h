@@ -10,7 +10,7 @@
 
 namespace shardrt {
 
-/// The axes along which `dims` lie in different blocks; or along which parts of
+/// The axes along which `dims` are in different blocks; or along which parts of
 /// slices differ.
 std::vector<int64_t> cuttingAxes(std::span<const shardc::DimExchange> dims,
                                  std::span<const int64_t> meshShape,
@@ -35,7 +35,7 @@ struct RowDim {
   int64_t batch = -1;
   int64_t batchBegin = 0;
 
-  /// The block that `index`, which is inside, lies in.
+  /// The block that `index`, which is inside, is in.
   const Block &blockOf(int64_t index) const {
     return *--std::upper_bound(blocks.begin(), blocks.end(), index,
                                [](int64_t value, const Block &candidate) {

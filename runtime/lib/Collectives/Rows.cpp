@@ -66,7 +66,7 @@ bool shardrt::prepareRowCall(shardrt_context &ctx, int64_t site, int64_t handle,
 }
 
 /// Copies rows of `Bytes` bytes, or, if that is 0, of `bytes`, to their
-/// positions. Rows lie anywhere: those after the next are on their way already.
+/// positions. Rows are anywhere: those after the next are on their way already.
 template <int64_t Bytes>
 static void copyRowsOf(std::span<const RowPlan::Pair> pairs,
                        const std::byte *src, std::byte *dst, int64_t bytes) {
@@ -151,7 +151,7 @@ using RowCombiner = void (*)(const Combiner &combiner,
                              const std::byte *src, std::byte *dst,
                              int64_t count, int64_t bytes);
 
-/// Calls `body(row, update)` for each of `takes`. Rows lie anywhere, and
+/// Calls `body(row, update)` for each of `takes`. Rows are anywhere, and
 /// updates with gaps: the lines of some are on their way while others are
 /// combined.
 template <typename Body>

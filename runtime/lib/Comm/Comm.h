@@ -74,12 +74,12 @@ class Comm {
 public:
   virtual ~Comm() = default;
 
-  /// Which program the rank runs, where those of several meet in one group;
+  /// Which program the rank runs, where several share one group;
   /// else 0. Ranks that run different ones disagree at their first post.
   int64_t program = 0;
 
   /// Whether buffers travel to their readers, which then get what their Piece
-  /// says: boxes as they lie in the message, a run at its place.
+  /// says: boxes in the layout of the message, a run at its place.
   virtual bool packs() const { return false; }
 
   /// Shows a buffer to `readers` (ranks, this one not among them). It must not
@@ -121,13 +121,13 @@ public:
   /// leaves. False: the step has failed.
   virtual void enterStep() = 0;
   virtual bool leaveStep() = 0;
-  /// Waits until all ranks have come to this barrier; with a `lead` of 1, to
-  /// the one before it: then ranks may be a step apart, and who has heard from
+  /// Waits until all ranks have reached this barrier; with a `lead` of 1, to
+  /// the one before it: then ranks may be a step apart, and who has had news of
   /// the others since does not wait. All ranks give the same lead.
   virtual bool barrier(int64_t lead) = 0;
 };
 
-/// Why a step failed, as each rank tells it.
+/// Why a step failed, as each rank reports it.
 struct Failure {
   int status = 0;
   int64_t rank = -1;    ///< the one that failed first

@@ -318,22 +318,22 @@ shardrt::compareBindings(const Program &program,
                          std::span<const std::vector<int64_t>> byRank) {
   size_t first = 0;
   for (size_t i = 0; i < program.given.size(); ++i) {
-    // Ranks by what they bring.
-    std::map<std::vector<int64_t>, std::vector<size_t>> brought;
+    // Ranks by their sizes.
+    std::map<std::vector<int64_t>, std::vector<size_t>> ranksBySizes;
     size_t end = first + program.given[i].size();
     for (size_t rank = 0; rank < byRank.size(); ++rank)
-      brought[{byRank[rank].begin() + static_cast<int64_t>(first),
-               byRank[rank].begin() + static_cast<int64_t>(end)}]
+      ranksBySizes[{byRank[rank].begin() + static_cast<int64_t>(first),
+                    byRank[rank].begin() + static_cast<int64_t>(end)}]
           .push_back(rank);
     first = end;
-    if (brought.size() == 1)
+    if (ranksBySizes.size() == 1)
       continue;
     const Given &open = program.formulas->givens[i];
     std::string text =
         nameDim(open.argument, open.dim) + ": ranks bring different sizes: ";
     // The few that differ are of interest, and one of the others.
     std::vector<std::pair<std::vector<size_t>, std::string>> lines;
-    for (const auto &[indices, ranks] : brought)
+    for (const auto &[indices, ranks] : ranksBySizes)
       lines.push_back({ranks, listSizes(indices)});
     std::sort(lines.begin(), lines.end());
     constexpr size_t most = 4;
@@ -492,7 +492,7 @@ shardrt::bindProgram(std::shared_ptr<const Program> program,
     error = "no sizes of this program were left open when it was compiled";
     return nullptr;
   }
-  // Placeholders stand in what was compiled alone.
+  // Placeholders are in what was compiled alone.
   if (program->origin)
     program = program->origin;
   const Formulas &formulas = *program->formulas;

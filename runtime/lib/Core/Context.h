@@ -57,9 +57,9 @@ struct shardrt_context {
   };
   static constexpr int64_t maxPending = 8;
   /// Exchanges that are complete, whose sources others may be reading still:
-  /// at most so many, or with those under way they would fill a transport.
+  /// at most this many, or with those under way they would fill a transport.
   static constexpr size_t maxUnreleased = 6;
-  /// The mark that stands behind all that a device has read of its peers.
+  /// The mark that is behind all that a device has read of its peers.
   static constexpr int readsMark = 16;
   /// The same for what it reads beside its other work; and the one behind that,
   /// for its own work to wait for.
@@ -70,8 +70,8 @@ struct shardrt_context {
   int64_t rank = 0;
   int64_t numRanks = 1;
   const shardrt::Program *program = nullptr;
-  /// What it meets the others in, and its own end of that: of the run that is
-  /// under way.
+  /// What it synchronises with the others through, and its own end of that: of
+  /// the run that is under way.
   shardrt::Group *group = nullptr;
   shardrt::Comm *comm = nullptr;
   /// How collectives are carried out.
@@ -117,7 +117,7 @@ struct shardrt_context {
     return comm->status();
   }
   /// Makes the step fail for want of memory. Where none is left for the text,
-  /// ranks of one host are told without; others hear of it with the step's end.
+  /// ranks of one host see it without; others learn of it with the step's end.
   void failForMemory() noexcept {
     try {
       comm->fail(SHARDRT_MEMORY, "out of memory in the runtime");

@@ -113,7 +113,7 @@ int Crew::status() const {
   return lost.load(std::memory_order_acquire) == 0 ? SHARDRT_OK : SHARDRT_LOST;
 }
 
-std::string Crew::tellStatus() const {
+std::string Crew::describeStatus() const {
   if (!fork.isHere())
     return "this process was forked from the one whose threads run the ranks; "
            "start another one";
@@ -245,10 +245,10 @@ void Crew::serve(int64_t index) {
         place.isLost.store(false);
         lost.fetch_sub(1);
       }
-      // Who is told finds the place idle, if it is.
+      // Who is notified finds the place idle, if it is.
       uint32_t only = Place::Taken;
       hasTurn = !place.state.compare_exchange_strong(only, 0);
-      outcome.tell();
+      outcome.notify();
     }
     if (hasTurn)
       giveBack(index);
@@ -292,7 +292,7 @@ bool Crew::watch(Run &run, RunPart *part) {
     if (isAsleep)
       wakePatrol.notify_one();
   }
-  if (run.isTold.load())
+  if (run.isReported.load())
     return false;
   if (part)
     part->begin();
@@ -343,7 +343,7 @@ void Crew::patrol() {
       if (run->failedNs == 0)
         run->failedNs = now;
       int64_t grace = run->world->graceNs();
-      if (grace < 0 || now - run->failedNs <= grace || run->isTold.load())
+      if (grace < 0 || now - run->failedNs <= grace || run->isReported.load())
         continue;
       bool isMissed = false;
       for (const RunPart &part : run->parts())
@@ -351,14 +351,14 @@ void Crew::patrol() {
           isMissed = true;
           lose(part.place, unreached);
         }
-      if (isMissed && !run->isTold.exchange(true))
+      if (isMissed && !run->isReported.exchange(true))
         outcomes.push_back(run->world->outcomeOf(*run));
     }
   }
   for (Task *task : unreached)
     task->run(SHARDRT_LOST, outcomes.emplace_back());
   for (Outcome &outcome : outcomes)
-    outcome.tell();
+    outcome.notify();
 }
 
 void Crew::startPatrol() {

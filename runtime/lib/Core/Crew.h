@@ -1,4 +1,4 @@
-//===- Crew.h - Threads of ranks that worlds share -------------*- C++ -*-===//
+//===- Crew.h - Threads of ranks that worlds share --------------*- C++ -*-===//
 //
 // A place is a thread and what it owns. It does tasks in the order in which
 // they were put into its queue; tasks for several places are put into all their
@@ -9,9 +9,9 @@
 // a caller that found it idle. The turn and the number of tasks are one word,
 // on which the thread sleeps.
 //
-// What threads ranks meet in is a group. Runs borrow one of the crew's, when
-// their first rank begins, until their last has left: what goes wrong in one
-// run reaches no other, and worlds hold none.
+// What ranks that are threads synchronise through is a group. Runs borrow one
+// of the crew's, when their first rank begins, until their last has left: what
+// goes wrong in one run reaches no other, and worlds hold none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_CORE_CREW_H
@@ -91,7 +91,7 @@ public:
 
     Memory memory;
     Pool pool;
-    /// What a rank meets alone.
+    /// The group of a single rank.
     LocalGroup alone;
     const int64_t index;
     /// Where its thread is sent when it wakes up, and when this changes,
@@ -126,7 +126,7 @@ public:
 
   /// Why nothing can be asked of it; 0 if it can.
   int status() const;
-  std::string tellStatus() const;
+  std::string describeStatus() const;
   /// Puts a task and its siblings behind what their places have to do: all, or
   /// none with the status why.
   int push(Task &first);

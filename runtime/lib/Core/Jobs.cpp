@@ -143,7 +143,7 @@ int shardrt_job_agree(shardrt_job *job, const char *name, const char *value,
     };
     std::string decided = "verdict/" + std::string(name) + "@0";
     if (!store.set(key(launch.rank), mine, why) ||
-        !store.meet(name, timeoutMs, why))
+        !store.barrier(name, timeoutMs, why))
       return lost();
     if (launch.rank == 0) {
       for (int64_t rank = 1; rank < launch.size; ++rank) {
@@ -160,7 +160,7 @@ int shardrt_job_agree(shardrt_job *job, const char *name, const char *value,
       return lost();
     }
     // The store goes with rank 0: all are to have read it.
-    if (!store.meet("agreed/" + std::string(name), timeoutMs, why))
+    if (!store.barrier("agreed/" + std::string(name), timeoutMs, why))
       return lost();
     if (verdict.empty())
       return SHARDRT_OK;

@@ -96,7 +96,7 @@ std::string shardrt::checkSites(Program &program, bool hasPlaceholders) {
   return {};
 }
 
-/// What stands behind `key` in metadata that has
+/// What is behind `key` in metadata that has
 /// "arch":"native;cuda:sm_80,sm_90a;toolkit:13.0"; empty where it has no `key`.
 static std::string archField(const std::string &metadata,
                              const std::string &key) {

@@ -91,7 +91,7 @@ std::shared_ptr<Program> bindProgram(
 /// What `program` is bound to, as words: as many for every binding.
 std::vector<int64_t> wordsOfBinding(const Program &program);
 /// Where these words of ranks, which are to run `program` together, differ:
-/// argument, dim, and what ranks bring. Empty where they do not.
+/// argument, dim, and the sizes of ranks. Empty where they agree.
 std::string compareBindings(const Program &program,
                             std::span<const std::vector<int64_t>> byRank);
 

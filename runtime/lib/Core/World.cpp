@@ -55,7 +55,7 @@ World::World(std::shared_ptr<const Program> loaded,
 }
 
 std::string World::describe(int64_t site, bool full) const {
-  // What brings results together is no site of the program.
+  // What gathers results is no site of the program.
   if (site < 0)
     return "the end of the run";
   return program->describe(site, full);
@@ -539,7 +539,8 @@ int shardrt_world_create(const shardrt_program *program,
       crew = asked.crew->handle.crew;
       std::string why = readPlaces(asked.places, mine, crew->size(), options);
       if (int status = crew->status(); status != SHARDRT_OK || !why.empty()) {
-        writeError(error, errorSize, why.empty() ? crew->tellStatus() : why);
+        writeError(error, errorSize,
+                   why.empty() ? crew->describeStatus() : why);
         return why.empty() ? status : int(SHARDRT_USAGE);
       }
     } else {

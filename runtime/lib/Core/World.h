@@ -2,9 +2,10 @@
 //
 // All ranks of the program, or, in a job of processes, some of them, each at a
 // place of a crew, which may be this world's alone. A run is one task for each
-// of these places. What ranks of threads meet in is the run's, borrowed from
-// the crew; that of processes is their team's, which keeps the order of places,
-// or the world's, as that of devices is, and runs go one after the other.
+// of these places. What ranks that are threads synchronise through is the
+// run's, borrowed from the crew; that of processes is their team's, which keeps
+// the order of places, or the world's, as that of devices is, and runs go one
+// after the other.
 //
 // State is shared by the handle and the runs, so that a rank that never comes
 // back can be left behind.
@@ -39,7 +40,7 @@ struct Work {
   int64_t lastEndNs = 0;          ///< when the step before ended
 };
 
-/// Who waits for a run, and what it came to.
+/// Who waits for a run, and its result.
 struct Waiter {
   std::mutex mutex;
   std::condition_variable done;
@@ -49,7 +50,7 @@ struct Waiter {
   std::vector<std::string> rankErrors; ///< by rank; none after a good run
 };
 
-/// What a run came to, and who is to be told.
+/// The result of a run, and who is to be notified.
 struct Outcome {
   int status = SHARDRT_OK;
   std::string error;
@@ -59,7 +60,7 @@ struct Outcome {
   void *user = nullptr;
 
   /// Nothing, where there is nobody.
-  void tell();
+  void notify();
 };
 
 /// What one rank of this process does of a run.
@@ -87,7 +88,7 @@ struct Run {
 
   std::atomic<int64_t> toBegin{0}, toLeave{0}; ///< ranks
   std::atomic<int64_t> begunNs{0};             ///< when all had; 0: not yet
-  std::atomic<bool> isTold{false};
+  std::atomic<bool> isReported{false};
   Group *group = nullptr;
   // Guarded by the crew.
   std::unique_ptr<LocalGroup> borrowed;
@@ -127,7 +128,7 @@ public:
     void *hostUser = nullptr;
     bool trace = false;
     bool deterministic = false;
-    /// By rank; empty: arguments and results lie in host memory.
+    /// By rank; empty: arguments and results are in host memory.
     std::vector<shardrt_memory *> memories;
     int64_t numInputs = 0, numOutputs = 0;
   };
@@ -135,7 +136,8 @@ public:
         Options options);
   ~World();
 
-  /// Begins a run; whoever asked is told when it is over, unless this fails.
+  /// Begins a run; whoever asked is notified when it is over, unless this
+  /// fails.
   int start(const Work &work, Waiter *waiter, shardrt_done_fn done);
   /// Does a run and waits for it.
   int run(const Work &work);
@@ -144,12 +146,12 @@ public:
   /// What a rank does of a run; not, where `status` says that its place will
   /// not come to it.
   void doPart(Run &run, RunPart &part, int status, Outcome &outcome);
-  /// What a run came to that is over, or will never be.
+  /// The result of a run that is over, or will never be.
   Outcome outcomeOf(const Run &run);
   const GroupOptions &groupOptions() const { return options.group; }
   int64_t graceNs() const { return options.graceNs; }
   const DescribeSite describeSite;
-  /// Between runs: brings `bytes` bytes of each process to rank `root`.
+  /// Between runs: gathers `bytes` bytes of each process at rank `root`.
   int gather(int64_t root, const void *mine, int64_t bytes, void *const *parts,
              const int64_t *partBytes);
   /// The context of `rank`, if it is one of this process.
@@ -170,23 +172,24 @@ public:
   std::shared_ptr<const Program> program;
   std::shared_ptr<Crew> crew;
   /// What all ranks share, unless runs borrow it; gone after what they hold,
-  /// which may lie in it.
+  /// which may be in it.
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<shardrt_context>> contexts; ///< of this process
   int status = SHARDRT_OK; ///< why there is no world
   std::string error;
-  std::string transport;       ///< between devices, and why that one
-  bool hasToldFailure = false; ///< to who called, of a group that stays failed
+  std::string transport; ///< between devices, and why that one
+  bool hasReportedFailure =
+      false; ///< to who called, of a group that stays failed
   std::vector<std::string> rankErrors; ///< by rank
 
 private:
-  /// Gives a rank what the run's meet in; false, where the run does not happen.
+  /// Gives a rank the run's group; false, where the run does not happen.
   bool join(RunPart &part);
   /// Where the world has the group: waits for the run before; false if that
   /// never ends.
   bool takeGroup(Run &run);
   void refuse(Run &run, int status, const std::string &why);
-  /// The rank tells those of other processes which program it runs, and what it
+  /// The rank publishes to other processes which program it runs, and what it
   /// is bound to; false, where the run does not happen.
   bool agree(Run &run, int64_t rank);
   /// The last one to leave ends the run.
@@ -230,9 +233,9 @@ private:
   /// Notes what processor time a step took a rank, and has threads of ranks
   /// that share cores change places where one has most of the work.
   void weighStep(const shardrt_context &ctx, int64_t busyNs);
-  /// What a failure of the group comes to, in words.
-  void tellFailure(const Run &run, std::string &error,
-                   std::vector<std::string> &rankErrors) const;
+  /// A failure of the group, in words.
+  void reportFailure(const Run &run, std::string &error,
+                     std::vector<std::string> &rankErrors) const;
   std::string describe(int64_t site, bool full) const;
 
   Options options;

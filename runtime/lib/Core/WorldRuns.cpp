@@ -69,7 +69,7 @@ bool World::takeGroup(Run &run) {
   }))
     if (crew->status() == SHARDRT_LOST && run.refusal == SHARDRT_OK) {
       run.refusal = SHARDRT_LOST;
-      run.whyRefused = crew->tellStatus();
+      run.whyRefused = crew->describeStatus();
     }
   if (!run.isPrepared && run.refusal == SHARDRT_OK) {
     run.isPrepared = true;
@@ -81,7 +81,7 @@ bool World::takeGroup(Run &run) {
     }
     // Others of a job may have begun this run, and failed it, before this rank
     // came: then it is told so. It is told once.
-    if (run.refusal == SHARDRT_OK && !group->reset() && hasToldFailure) {
+    if (run.refusal == SHARDRT_OK && !group->reset() && hasReportedFailure) {
       run.refusal = SHARDRT_LOST;
       run.whyRefused =
           "an earlier run of this job failed: " + group->failure().said();
@@ -105,7 +105,7 @@ bool World::join(RunPart &part) {
       refuse(run, SHARDRT_USAGE, "this process has left the job");
       return false;
     }
-    if (teamGroup->failed() && teamGroup->hasToldFailure.load()) {
+    if (teamGroup->failed() && teamGroup->hasReportedFailure.load()) {
       refuse(run, SHARDRT_LOST,
              "an earlier run of this job failed: " +
                  teamGroup->failure().said());
@@ -183,7 +183,7 @@ void World::doPart(Run &run, RunPart &part, int status, Outcome &outcome) {
       if (join(part))
         doWork(*contexts[part.context], run, part.inputs, part.outputs);
     } else {
-      refuse(run, status, crew->tellStatus());
+      refuse(run, status, crew->describeStatus());
     }
   } catch (const std::exception &) {
     try {
@@ -198,7 +198,7 @@ void World::leave(Run &run, RunPart &part, Outcome &outcome) {
   part.hasLeft.store(true);
   if (run.toLeave.fetch_sub(1) != 1)
     return;
-  if (!run.isTold.exchange(true))
+  if (!run.isReported.exchange(true))
     outcome = outcomeOf(run);
   crew->unwatch(run);
   if (group) {
@@ -209,7 +209,7 @@ void World::leave(Run &run, RunPart &part, Outcome &outcome) {
   delete &run;
 }
 
-void Outcome::tell() {
+void Outcome::notify() {
   if (waiter) {
     std::lock_guard lock(waiter->mutex);
     waiter->status = status;
@@ -276,7 +276,7 @@ int World::run(const Work &work) {
     text.clear();
   Waiter waiter;
   if (int status = start(work, &waiter, nullptr)) {
-    error = crew->tellStatus();
+    error = crew->describeStatus();
     return status;
   }
   std::unique_lock lock(waiter.mutex);
@@ -296,7 +296,7 @@ int World::run(const Work &work) {
 
 int World::runHere(const Work &work, std::string &why) {
   if (int status = crew->status()) {
-    why = crew->tellStatus();
+    why = crew->describeStatus();
     return status;
   }
   // Several ranks take turns, so that none may wait for another.
@@ -359,16 +359,16 @@ Outcome World::outcomeOf(const Run &run) {
   if (outcome.status != SHARDRT_OK || !run.group || !run.group->failed())
     return outcome;
   if (group)
-    hasToldFailure = true;
+    hasReportedFailure = true;
   if (teamGroup)
-    teamGroup->hasToldFailure = true;
+    teamGroup->hasReportedFailure = true;
   outcome.status = run.group->failure().status;
-  tellFailure(run, outcome.error, outcome.rankErrors);
+  reportFailure(run, outcome.error, outcome.rankErrors);
   return outcome;
 }
 
-void World::tellFailure(const Run &run, std::string &text,
-                        std::vector<std::string> &ranks) const {
+void World::reportFailure(const Run &run, std::string &text,
+                          std::vector<std::string> &ranks) const {
   Failure failure = run.group->failure();
   text = failure.said();
   if (!failure.peerText.empty())
@@ -444,7 +444,7 @@ int World::gather(int64_t root, const void *mine, int64_t bytes,
     return SHARDRT_OK;
   Run none;
   none.group = group.get();
-  hasToldFailure = true;
-  tellFailure(none, error, rankErrors);
+  hasReportedFailure = true;
+  reportFailure(none, error, rankErrors);
   return group->failure().status;
 }

@@ -157,7 +157,7 @@ public:
   /// Waits until all work of a step is done. Where several devices record, the
   /// first one's endRecording() does that.
   virtual bool endStep() { return finish(); }
-  /// Held by whoever hands work to stream() by other ways than this class,
+  /// Held by whoever enqueues work on stream() by other ways than this class,
   /// while several devices record.
   virtual std::unique_lock<std::recursive_mutex> hold() { return {}; }
   /// Ends what this device and `others` have recorded; they record no more.

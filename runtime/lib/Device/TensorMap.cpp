@@ -1,4 +1,4 @@
-//===- TensorMap.cpp - Tensors that bulk copies know ----------------------===//
+//===- TensorMap.cpp - Tensors that TMA copies know -----------------------===//
 //
 // Limits are those of cuTensorMapEncodeTiled with a swizzle of 128 bytes.
 //

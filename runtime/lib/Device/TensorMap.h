@@ -1,4 +1,4 @@
-//===- TensorMap.h - Tensors that bulk copies know --------------*- C++ -*-===//
+//===- TensorMap.h - Tensors that TMA copies know ---------------*- C++ -*-===//
 #ifndef SHARDRT_DEVICE_TENSORMAP_H
 #define SHARDRT_DEVICE_TENSORMAP_H
 

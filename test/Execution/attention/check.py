@@ -3,7 +3,7 @@
     check.py [FIRST LAST] [--ranks N] [--jobs N] --tools DIR
 
 For each seed from FIRST up to LAST (0 and 1000): the raised program must have no exponential left (all of it became
-attention), and must compute what JAX does, on even and on uneven shards (empty ones too, every third time dealt out from
+attention), and must compute what JAX does, on even and on uneven shards (empty ones too, every third time in zigzag order from
 both ends) of its tokens, on two to five ranks, or on twice as many with its batch or its heads cut as well; every fifth time also without Raise (`--no-raise`).
 Prints a line for each program that does not, and a summary; exit code 1 if there is any.
 """

@@ -1,8 +1,8 @@
-"""Run programs whose tokens are dealt out from both ends, because the compiler chose to or because they were asked to be, and compare with JAX.
+"""Run programs whose tokens are in zigzag order, because the compiler chose it or because it was asked for, and compare with JAX.
 
     orders.py --tools DIR [NAME ...]        (NAME: a model below, or random:FIRST:LAST)
 
-Models have several causal attentions on one axis of four ranks. What is said of each is whether dealing out once, through the program, is chosen; it has to compute what JAX does
+Models have several causal attentions on one axis of four ranks. What is said of each is whether zigzag order through the program is chosen; it has to compute what JAX does
 chosen and with --keep-order, on even and uneven shards. Random programs, chains of what knows positions and what does not (sorts, searches for the largest, running sums, slices,
 windows, gathers, loops, manual regions), are run as they are and with `zigzag` on every argument, on even and uneven shards, some of them empty. Prints a line for each program
 that is wrong, and a summary; exit code 1 if there is any.
@@ -62,7 +62,7 @@ def attend(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
 
 
 def rotate(x: jax.Array) -> jax.Array:
-    """Turn pairs of features by angles of positions."""
+    """Rotate pairs of features by angles of positions."""
     angle = jnp.arange(x.shape[1])[:, None] * 100.0 ** (-jnp.arange(x.shape[2] // 2) / x.shape[2])
     a, b = jnp.split(x, 2, -1)
     return jnp.concatenate([a * jnp.cos(angle) - b * jnp.sin(angle), a * jnp.sin(angle) + b * jnp.cos(angle)], -1)

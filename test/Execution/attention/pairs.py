@@ -67,7 +67,7 @@ def roots(x, y, w):
 
 
 def energy(x, m):
-    """Of bodies that meet themselves too: what a body does to itself is large, and no force."""
+    """Of bodies that are paired with themselves too: what a body does to itself is large, and no force."""
     return -0.5 * (m[:, None] * m[None] / jnp.sqrt(squares(x, x) + 0.001)).sum()
 
 

@@ -76,7 +76,7 @@ def begin(*dims: int, lowest: float = -np.inf) -> State:
     return jnp.full(dims, lowest), jnp.zeros(dims), jnp.zeros((*dims, FEATURES))
 
 
-def meet(scores: jax.Array, v: jax.Array, m: jax.Array, l: jax.Array, acc: jax.Array) -> State:
+def absorb(scores: jax.Array, v: jax.Array, m: jax.Array, l: jax.Array, acc: jax.Array) -> State:
     """One step of an online softmax."""
     new = jnp.maximum(m, scores.max(-1))
     p, correction = jnp.exp(scores - new[..., None]), jnp.exp(m - new)
@@ -99,7 +99,7 @@ def keep_past(step: int | jax.Array) -> jax.Array:
 def unrolled(q, k, v):
     state = begin(BATCH, HEADS, BLOCK)
     for _ in range(RANKS):
-        state = meet(dot(q, k), v, *state)
+        state = absorb(dot(q, k), v, *state)
         k, v = shift(k, v)
     return state[2] / state[1][..., None]
 
@@ -108,7 +108,7 @@ def unrolled(q, k, v):
 def looped(q, k, v):
     def step(_, carry):
         k, v, *state = carry
-        state = meet(dot(q, k), v, *state)
+        state = absorb(dot(q, k), v, *state)
         return *shift(k, v), *state
     *_, l, acc = lax.fori_loop(0, RANKS, step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))))
     return acc / l[..., None]
@@ -130,7 +130,7 @@ def causal_infinite(q, k, v):
 
 @program()
 def late_keys(q, k, v):
-    """Queries that meet their first keys in the last block."""
+    """Queries whose first keys are in the last block."""
     m, l, acc = begin(BATCH, HEADS, BLOCK)
     for step in reversed(range(RANKS)):
         k, v = shift(k, v)
@@ -252,7 +252,7 @@ def blocks_left_out(q, k, v):
     def step(carry, index):
         k, v, *state = carry
         scores = jnp.where(keep_past(index), dot(q, k), -1e9)
-        state = lax.cond(index <= lax.axis_index("sp"), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
+        state = lax.cond(index <= lax.axis_index("sp"), lambda *s: absorb(scores, v, *s), lambda *s: s, *state)
         return (*shift(k, v), *state), None
     (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))
     return acc / l[..., None]
@@ -273,39 +273,39 @@ def leave_out(q, k, v, *state):
     return state
 
 
-def meet_whole(q, k, v, *state):
-    return meet(dot(q, k), v, *state)
+def attend_whole(q, k, v, *state):
+    return absorb(dot(q, k), v, *state)
 
 
-def meet_in_place(q, k, v, *state):
+def attend_in_place(q, k, v, *state):
     """Under a mask of places in the block."""
-    return meet(jnp.where(jnp.tril(jnp.ones((BLOCK, BLOCK), bool)), dot(q, k), -jnp.inf), v, *state)
+    return absorb(jnp.where(jnp.tril(jnp.ones((BLOCK, BLOCK), bool)), dot(q, k), -jnp.inf), v, *state)
 
 
 @program()
 def switched(q, k, v):
     """Only the block at the queries has a mask, by places in it."""
-    return branch_by_place(q, k, v, [meet_whole, meet_in_place, leave_out])
+    return branch_by_place(q, k, v, [attend_whole, attend_in_place, leave_out])
 
 
 @program()
 def switched_wrongly(q, k, v):
     """Blocks that the mask keeps are left out."""
-    return branch_by_place(q, k, v, [leave_out, meet_in_place, meet_whole])
+    return branch_by_place(q, k, v, [leave_out, attend_in_place, attend_whole])
 
 
 @program()
 def own_block_whole(q, k, v):
     """Blocks are left out, and no mask says so."""
-    return branch_by_place(q, k, v, [meet_whole, meet_whole, leave_out])
+    return branch_by_place(q, k, v, [attend_whole, attend_whole, leave_out])
 
 
 @program()
 def unrolled_branches(q, k, v):
-    state = meet_in_place(q, k, v, *vary(*begin(BATCH, HEADS, BLOCK)))
+    state = attend_in_place(q, k, v, *vary(*begin(BATCH, HEADS, BLOCK)))
     for step in range(1, RANKS):
         k, v = shift(k, v)
-        state = lax.cond(lax.axis_index("sp") >= step, lambda *s, k=k, v=v: meet_whole(q, k, v, *s), lambda *s: s, *state)
+        state = lax.cond(lax.axis_index("sp") >= step, lambda *s, k=k, v=v: attend_whole(q, k, v, *s), lambda *s: s, *state)
     return state[2] / state[1][..., None]
 
 
@@ -317,7 +317,7 @@ def window_by_branches(q, k, v):
         me, places = lax.axis_index("sp"), jnp.arange(BLOCK)
         distance = (me * BLOCK + places)[:, None] - ((me - index) % RANKS * BLOCK + places)[None, :]
         scores = jnp.where((distance >= 0) & (distance < 7), dot(q, k), -1e9)
-        state = lax.cond((index <= 1) & (index <= me), lambda *s: meet(scores, v, *s), lambda *s: s, *state)
+        state = lax.cond((index <= 1) & (index <= me), lambda *s: absorb(scores, v, *s), lambda *s: s, *state)
         return (*shift(k, v), *state), None
     (_, _, _, l, acc), _ = lax.scan(step, (k, v, *vary(*begin(BATCH, HEADS, BLOCK))), jnp.arange(RANKS))
     return acc / l[..., None]
@@ -328,7 +328,7 @@ def grouped(q, k, v):
     state = begin(BATCH, 2, 2, BLOCK)
     for _ in range(RANKS):
         scores = jnp.einsum("bngqd,bnkd->bngqk", q.reshape(BATCH, 2, 2, BLOCK, DEPTH), k)
-        state = meet(scores, v[:, :, None], *state)
+        state = absorb(scores, v[:, :, None], *state)
         k, v = shift(k, v)
     return (state[2] / state[1][..., None]).reshape(BATCH, 4, BLOCK, FEATURES)
 
@@ -347,7 +347,7 @@ def one_block_missing(q, k, v):
     """A ring that ends too early."""
     state = begin(BATCH, HEADS, BLOCK)
     for _ in range(RANKS - 1):
-        state = meet(dot(q, k), v, *state)
+        state = absorb(dot(q, k), v, *state)
         k, v = shift(k, v)
     return state[2] / state[1][..., None]
 
@@ -358,17 +358,17 @@ def places_in_blocks(q, k, v):
     state = begin(BATCH, HEADS, BLOCK)
     keep = jnp.arange(BLOCK)[:, None] >= jnp.arange(BLOCK)[None]
     for _ in range(RANKS):
-        state = meet(jnp.where(keep, dot(q, k), -1e9), v, *state)
+        state = absorb(jnp.where(keep, dot(q, k), -1e9), v, *state)
         k, v = shift(k, v)
     return state[2] / state[1][..., None]
 
 
 @program()
 def other_way_round(q, k, v):
-    """A mask for blocks that travel the other way: some are met under the mask of others."""
+    """A mask for blocks that travel the other way: some are attended under the mask of others."""
     state = begin(BATCH, HEADS, BLOCK)
     for step in range(RANKS):
-        state = meet(jnp.where(keep_past(-step), dot(q, k), -1e9), v, *state)
+        state = absorb(jnp.where(keep_past(-step), dot(q, k), -1e9), v, *state)
         k, v = shift(k, v)
     return state[2] / state[1][..., None]
 
@@ -379,7 +379,7 @@ def values_stay_behind(q, k, v):
     state = begin(BATCH, HEADS, BLOCK)
     late = v
     for _ in range(RANKS):
-        state = meet(dot(q, k), late, *state)
+        state = absorb(dot(q, k), late, *state)
         late = v
         k, v = shift(k, v)
     return state[2] / state[1][..., None]
@@ -417,10 +417,10 @@ def guarded_sum(q, k, v):
 @program()
 def with_a_sink(q, k, v):
     """One more in each sum."""
-    m, l, acc = meet(dot(q, k), v, *begin(BATCH, HEADS, BLOCK))
+    m, l, acc = absorb(dot(q, k), v, *begin(BATCH, HEADS, BLOCK))
     for _ in range(RANKS - 1):
         k, v = shift(k, v)
-        m, l, acc = meet(dot(q, k), v, m, l, acc)
+        m, l, acc = absorb(dot(q, k), v, m, l, acc)
     return acc / (l + jnp.exp(-m))[..., None]
 
 
@@ -428,7 +428,7 @@ def with_a_sink(q, k, v):
 def whole_scan(q, k, v):
     """One device's program, which goes through blocks of keys."""
     blocks = [x.reshape(BATCH, HEADS, RANKS, BLOCK, -1).transpose(2, 0, 1, 3, 4) for x in (k, v)]
-    state, _ = lax.scan(lambda state, kv: (meet(dot(q, kv[0]), kv[1], *state), None), begin(BATCH, HEADS, TOKENS), tuple(blocks))
+    state, _ = lax.scan(lambda state, kv: (absorb(dot(q, kv[0]), kv[1], *state), None), begin(BATCH, HEADS, TOKENS), tuple(blocks))
     return state[2] / state[1][..., None]
 
 
@@ -470,7 +470,7 @@ def _block_gradients(q, k, v, dout, lse, delta, step, lowest):
 def _causal_forward(q, k, v):
     state, (keys, values) = begin(BATCH, HEADS, BLOCK), (k, v)
     for step in range(RANKS):
-        state = meet(jnp.where(keep_past(step), dot(q, keys), -1e9), values, *state)
+        state = absorb(jnp.where(keep_past(step), dot(q, keys), -1e9), values, *state)
         keys, values = shift(keys, values)
     return _save(q, k, v, state)
 
@@ -532,7 +532,7 @@ def _branching_forward(q, k, v):
     state, (keys, values) = vary(*begin(BATCH, HEADS, BLOCK, lowest=-1e30)), (k, v)
     for step in range(RANKS):
         state = lax.cond(lax.axis_index("sp") >= step, lambda *s, keys=keys, values=values, step=step:
-                         meet(jnp.where(keep_past(step), dot(q, keys), -1e30), values, *s), lambda *s: s, *state)
+                         absorb(jnp.where(keep_past(step), dot(q, keys), -1e30), values, *s), lambda *s: s, *state)
         keys, values = shift(keys, values)
     return _save(q, k, v, state)
 

@@ -6,7 +6,7 @@
 // RUN: shard-run %s --seed=3 --range=-2,8 --device=emulated-cuda --kernel-schedule=random=2 --check-kernels --expect=@%t.npz --rtol=0 --atol=0
 // RUN: shard-run %s --seed=3 --range=-2,8 --mesh=x=3 --sizes=0:0=1300,0,1700 --device=emulated-cuda --check-kernels --expect=@%t.npz --rtol=0 --atol=0
 // RUN: shard-translate %s --target=cuda --emit=ptx -o - | FileCheck %s
-// Nothing is sorted: no block meets.
+// Nothing is sorted: no block synchronises.
 // CHECK-NOT: bar.sync
 // CHECK-DAG: {{(red|atom)}}.{{.*}}add.u32
 // CHECK-DAG: {{(red|atom)}}.{{.*}}max.s64

@@ -123,7 +123,7 @@ POOLING = """func.func @main(%x: tensor<2x15x13xf32>, %u: tensor<2x8x7xf32>) -> 
   return %0 : tensor<2x15x13xf32>
 }
 """
-# Windows that threads bring, and filters that bulk copies bring.
+# Windows that threads load, and filters that TMA copies load.
 WINDOWS = """func.func @main(%a: tensor<1x22x21x64xbf16>, %b: tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32> {
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x22x21x64xbf16>, tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32>
   return %0 : tensor<1x20x19x72xf32>
@@ -197,7 +197,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "barrier": [0], "copy-wait": [0], "swizzle": [0], "fragment": [0]}),
     "warpgroup-floats": (["--precision=tf32"], PRODUCT.format(70, 200, 72, "f32"), {
         "copy": [0], "store-fence": [0], "swizzle": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
-    # Three products for one: a bulk copy brings the left operand, threads the right one; all take them apart.
+    # Three products for one: a TMA copy loads the left operand, threads the right one; all split them.
     "warpgroup-parts": (["--precision=tf32", "--atol=2e-5"], PARTS, {
         "copy": [0], "copy-wait": [0, 1], "shared-store": [0, 1, 2, 3], "store-fence": [0], "mbarrier-wait": [1, 2],
         "mbarrier-phase": [1], "mbarrier-arrive": [0], "mbarrier-bytes": [0], "product-descriptor": [0, 1, 2]}),
@@ -207,7 +207,7 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "transposes": ([], TRANSPOSE, {"barrier": [0], "shared-store": [0], "edge": [0, 1]}),
     "sorts": ([], SORT, {"barrier": [0, 3, 5, 7], "edge": [0, 7, 9], "shared-store": [0, 2, 6]}),
     "scans": ([], SCAN, {"barrier": [0, 2, 4], "shared-store": [0, 2], "edge": [0, 8], "shuffle-distance": [1, 6]}),
-    # Blocks that tell one another: in one group of parts, and from group to group.
+    # Blocks that wait for flags of others: in one group of parts, and from group to group.
     "scan-parts": ([], SCAN_PARTS, {
         "ticket": [0], "flag": [0, 1], "flag-release": [0, 1], "flag-wait": [0, 1], "flag-fence": [0, 1], "barrier": [0, 1, 2, 3, 4],
         "shared-store": [0, 1, 2], "store-place": [1], "edge": [0, 2]}),

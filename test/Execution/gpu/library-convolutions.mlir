@@ -2,7 +2,7 @@
 // RUN: env FAKE_LIBRARY_LOG=1 SHARDRT_CUBLASLT_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so SHARDRT_CUDNN_LIBRARY=%shardc_build/lib/ShardRuntimeTestFakeLibraries.so shard-run %s --device=emulated-cuda --precision=highest --kernels=library --expect=@%t.npz --rtol=1e-5 --atol=1e-4 2> %t.log
 // RUN: FileCheck %s --implicit-check-not="fake library: {{[^d]}}" < %t.log
 // Convolutions by a stand-in for cuDNN: images in both orders, strides, groups, 16 bits, gradients of data (of what is
-// turned round and widened) and of filters.
+// reversed and widened) and of filters.
 // CHECK: did convolution forward of 2 dims, 24 filters of 16 channels, groups 1, f32 to f32
 // CHECK: did convolution forward of 2 dims, 24 filters of 16 channels, groups 1, f32 to f32
 // CHECK: did convolution forward of 1 dims, 32 filters of 16 channels, groups 2, f32 to f32

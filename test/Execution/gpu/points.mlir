@@ -1,4 +1,4 @@
-// Work that is no product: several neighbours a thread, tiles that are turned round in shared memory, reductions that a warp
+// Work that is no product: several neighbours a thread, tiles that are transposed in shared memory, reductions that a warp
 // shares, or the lanes of warps where results lie side by side, or several blocks where results are few. The host's kernels
 // must agree; every access is looked at.
 // RUN: shard-run %s --seed=3 --outputs=@%t.npz

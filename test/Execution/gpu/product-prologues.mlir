@@ -1,4 +1,4 @@
-// What is multiplied is computed where tiles are brought, if few blocks meet it: a normalisation's scale and shift and a cast before a
+// What is multiplied is computed where tiles are loaded, if few blocks read it: a normalisation's scale and shift and a cast before a
 // product (of bf16), a residual and an activation (of f32), the right operand, one of several in a batch, work on 16-bit numbers. The host's
 // kernels must agree, also where rows are as many as a rank knows when it runs.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz

@@ -1,4 +1,4 @@
-// Lines so long that groups of parts hand on what comes before the next: an operation on pairs that does not commute, along a line (137 parts, in groups of 128)
+// Lines so long that groups of parts pass on the prefix of the next: an operation on pairs that does not commute, along a line (137 parts, in groups of 128)
 // and across neighbouring lines, from the end (63 parts, in groups of 32). Blocks run in their order, from the last to the first and in any: parts are taken by a counter.
 // RUN: shard-run %s --seed=3 --outputs=@%t.npz
 // RUN: shard-run %s --seed=3 --device=emulated-cuda --expect=@%t.npz --rtol=1e-5 --atol=1e-5 --outputs=@%t.gpu.npz

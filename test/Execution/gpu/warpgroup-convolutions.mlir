@@ -1,4 +1,4 @@
-// Convolutions on sm_90a: windows are no tensor of few dims, so that threads bring them piece by piece to where wgmma reads
+// Convolutions on sm_90a: windows are no tensor of few dims, so that threads load them piece by piece to where wgmma reads
 // them. Forward, by the filter and by the image (NHWC), and with strides, where nothing is aligned (NCHW); two products whose rows are not
 // aligned. Tiles are cut off at every edge. The host's kernels must agree, and so must those of other GPUs.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz

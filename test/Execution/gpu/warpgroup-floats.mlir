@@ -1,4 +1,4 @@
-// f32 as three products of tf32 on warpgroups (precision HIGH): bulk copies bring what threads take apart, or threads bring it as well; batches, windows,
+// f32 as three products of tf32 on warpgroups (precision HIGH): TMA copies load what threads split, or threads load it as well; batches, windows,
 // a depth that is cut, numbers that are cast, sizes of a rank; what is infinite stays so.
 // RUN: shard-run %s --seed=4 --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --precision=tf32 --check-kernels --expect=@%t.npz --atol=4e-6 --rtol=4e-6

@@ -1,5 +1,5 @@
 // Shards of sizes that differ, of which one is empty: rows, or the depth, are known when the program runs, and so are tiles and the
-// tensors that bulk copies are told of.
+// tensors that are described to TMA copies.
 // RUN: shard-run %s --seed=4 --mesh=x=1 --outputs=@%t.npz
 // RUN: shard-run %s --seed=4 --device=emulated-cuda --check-kernels --expect=@%t.npz --atol=1e-3
 // RUN: shard-run %s --seed=4 --mesh=x=3 --sizes=0:0=130,0,207 --sizes=2:0=130,0,207 --device=emulated-cuda --kernel-schedule=random=8 --check-kernels --expect=@%t.npz --atol=1e-3

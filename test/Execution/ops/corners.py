@@ -264,7 +264,7 @@ def control() -> Iterator[Module]:
         f"stablehlo.return %m, %b, %s, %c : {i}, {i}, {i}, {i} }}")
     for place, value in enumerate((10, 55, 89, 10)):
         module.expect(f"{loop}#{place}", np.int32(value).reshape(()), I32)
-    # Swapped each turn, until their product is large: no counter.
+    # Swapped in each iteration, until their product is large: no counter.
     swap = module.name()
     module.lines.append(
         f"{swap}:2 = stablehlo.while(%a = {one}, %b = {ten}) : {i}, {i} cond {{ %p = stablehlo.multiply %a, %b : {i} "

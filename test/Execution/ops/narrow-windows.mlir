@@ -1,4 +1,4 @@
-// Transposed convolutions whose window is narrower than the elements stand apart: some phases meet none of it.
+// Transposed convolutions whose window is narrower than the elements stand apart: some phases read none of it.
 // RUN: shard-run %s --check=interpreter
 // RUN: shard-run %s --check=interpreter --mesh=x=3 --sizes=0:3=1,0,2
 sdy.mesh @mesh = <["x"=2]>

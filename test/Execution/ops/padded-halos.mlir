@@ -5,7 +5,7 @@
 // RUN: shard-run %s --ranks=3 --dynamic=all --check
 // RUN: shard-opt %s --shardc-pipeline --mlir-print-ir-after=spmd-pad-in-exchanges -o /dev/null 2>&1 | FileCheck %s
 
-// Windows over rows that are cut and columns that are not: the exchange brings
+// Windows over rows that are cut and columns that are not: the exchange writes
 // rows with the zeros (or the least numbers) beside them.
 // CHECK: IR Dump After PadInExchangesPass
 // CHECK-COUNT-3: along [] :

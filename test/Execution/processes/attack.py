@@ -1,8 +1,8 @@
-"""Attacks the port at which ranks meet, while one rank is held back and after all are there.
+"""Attacks the port at which ranks connect, while one rank is held back and after all are there.
 
     attack.py SHARD-RUN MODEL [--before=10000] [--after=1000] [--slack=0.5] [--tries=3]
 
-Three ranks meet as those of torchrun do, with a secret in a file. The attacker knows everything else: command line, model,
+Three ranks connect as those of torchrun do, with a secret in a file. The attacker knows everything else: command line, model,
 job name, port, what true ranks said in an earlier run, and the handshake (runtime/lib/Comm/Bootstrap/Handshake.h). It comes
 before rank 0 listens and goes on until the last rank has joined. It must get nothing but challenges (64 bytes, none of them of
 the secret or the job's name), and the job must end well, no later than undisturbed by 5 % or --slack seconds. Prints a table;

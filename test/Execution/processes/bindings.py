@@ -1,4 +1,4 @@
-"""Starts ranks of artifacts, as a launcher does, that bring what cannot be: each says so in one line, with code 2.
+"""Starts ranks of artifacts, as a launcher does, with sizes that cannot be: each says so in one line, with code 2.
 
     bindings.py SHARD-RUN SUM ROWS
 
@@ -12,7 +12,7 @@ import time
 
 SUM = "--sizes=0:0=1,11,0"
 ROWS = "--shapes=0=9"
-# What all ranks bring, or one of them, and what is wrong with it.
+# The sizes of all ranks, or of one of them, and what is wrong with it.
 DIFFERENT = "argument 1, dim 0: ranks bring different sizes: ranks 0, 2: [4, 4, 4]; rank 1: [5, 7, 0]"
 BAD = [
     ("--sizes=0:0=5,5,5", "--sizes: argument 0, dim 0: sizes [5, 5, 5] add up to 15, expected 12"),
@@ -29,11 +29,11 @@ BAD_ROWS = [
 ]
 
 
-def check(tool: str, artifact: str, transport: str, brought: list[list[str]], said: str) -> None:
+def check(tool: str, artifact: str, transport: str, sizes: list[list[str]], said: str) -> None:
     job = f"bindings-{os.getpid()}-{time.monotonic_ns()}"
     environment = {**os.environ, "WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "3", "MASTER_ADDR": "127.0.0.1", "TORCHELASTIC_RUN_ID": job}
     ranks = []
-    for rank, options in enumerate(brought):
+    for rank, options in enumerate(sizes):
         command = [tool, artifact, f"--transport={transport}", *options]
         ranks.append(
             subprocess.Popen(
@@ -42,7 +42,7 @@ def check(tool: str, artifact: str, transport: str, brought: list[list[str]], sa
         )
     outputs = [rank.communicate(timeout=60) for rank in ranks]
     for rank, (printed, text) in zip(ranks, outputs, strict=True):
-        assert rank.returncode == 2, (brought, rank.returncode, text)
+        assert rank.returncode == 2, (sizes, rank.returncode, text)
         assert not printed, printed
         assert text.count("error:") == 1, text
         assert said in text, (said, text)
@@ -58,9 +58,9 @@ def main() -> None:
             check(tool, artifact, "shm", [[bad] if bad else []] * 3, said)
             # Of one rank alone: the others say whose it is.
             for at in (0, 1):
-                brought = [[good]] * 3
-                brought[at] = [bad] if bad else []
-                check(tool, artifact, "tcp", brought, said)
+                sizes = [[good]] * 3
+                sizes[at] = [bad] if bad else []
+                check(tool, artifact, "tcp", sizes, said)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def main() -> None:
             assert code == 0, err
             assert sorted(calls) == [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3)], calls
             assert out.split().count("9") == 2, out
-    # What one of them is told, all hear.
+    # What one of them gets, all know.
     calls, code, out, err = run(["--processes=4"], fails=3)
     assert code == 4 and err.count("as wished") == 1, (code, err)
 

@@ -1,5 +1,5 @@
 // Rings along two axes, in one order and in two; queries cut along more axes than keys; keys along an axis of their own, whose states
-// are merged: causal attention and its gradient, uneven blocks, as they lie and dealt out.
+// are merged: causal attention and its gradient, uneven blocks, in natural and in zigzag order.
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --mesh=x=1,y=1 --seed=1 --outputs=@%t.npz
 // RUN: shard-run %s --seed=1 --expect=@%t.npz --rtol=2e-5 --atol=2e-6

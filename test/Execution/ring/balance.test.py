@@ -1,6 +1,6 @@
 """Check the work and the bytes of causal attention on ranks: balance.test.py SHARD_OPT SHARD_RUN.
 
-H3 D64 f32, forward, and with its gradient: dealt out by the op, or all along the program. Which rank computes which pairs is read off the local program; what must travel is counted here from what ranks own and
+H3 D64 f32, forward, and with its gradient: in zigzag order for the op, or through the program. Which rank computes which pairs is read off the local program; what must travel is counted here from what ranks own and
 compute: at N ranks, of 2N parts of the queries rank r has the r-th and the r-th from the end.
 """
 
@@ -114,24 +114,24 @@ def moved_bytes(shard_run: str, model: Path, *options: str) -> int:
     return sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
 
 
-def dealt_rows(tokens: int, ranks: int) -> int:
-    """Return how many tokens are not where they are dealt to."""
+def zigzag_rows(tokens: int, ranks: int) -> int:
+    """Return how many tokens zigzag order moves."""
     owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
     return sum(size(part) - common(part, owned[rank]) for rank in range(ranks) for part in (parts[rank], parts[2 * ranks - 1 - rank]))
 
 
 def op_numbers(tokens: int, ranks: int) -> int:
-    """Return the numbers of one head that travel where each op deals out its own queries."""
+    """Return the numbers of one head that travel where each op puts its own queries in zigzag order."""
     owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
     ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
     keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
     # Queries once for both ops; out, dout and dquery; the maximum there and back, the sum one way and delta the other. Keys
     # and values for each op, and their gradients home.
-    return dealt_rows(tokens, ranks) * (4 * DEPTH + 4) + keys * 6 * DEPTH
+    return zigzag_rows(tokens, ranks) * (4 * DEPTH + 4) + keys * 6 * DEPTH
 
 
-def dealt_numbers(tokens: int, ranks: int) -> tuple[int, int]:
-    """Return how many keys travel to each op, and how many tokens to each value that is dealt out, where the whole program is."""
+def zigzag_numbers(tokens: int, ranks: int) -> tuple[int, int]:
+    """Return how many keys travel to each op, and how many tokens to each value in zigzag order, where the whole program is."""
     halves = [((end - begin + 1) // 2, (end - begin) // 2) for begin, end in cut(tokens, ranks)]
     # Of the blocks of ranks before it a rank needs the part from the front alone.
     keys = sum(front + (back if owner > rank else 0) for rank in range(ranks) for owner, (front, back) in enumerate(halves) if owner != rank)
@@ -145,8 +145,8 @@ def dealt_numbers(tokens: int, ranks: int) -> tuple[int, int]:
 
 
 def program_numbers(tokens: int, ranks: int) -> int:
-    """Return the numbers of one head that travel where the whole program is dealt out: four arguments and four results."""
-    keys, rows = dealt_numbers(tokens, ranks)
+    """Return the numbers of one head that travel where the whole program is in zigzag order: four arguments and four results."""
+    keys, rows = zigzag_numbers(tokens, ranks)
     return rows * 8 * DEPTH + keys * 6 * DEPTH
 
 
@@ -167,7 +167,7 @@ def check_gradient(shard_run: str, folder: str) -> bool:
 
 
 def check_chain(shard_run: str, folder: str) -> bool:
-    """Check that ops in a row are dealt out once, though nobody asks for it: three arguments, one result, and keys and values of each op."""
+    """Check that ops in a row are put in zigzag order once, though nobody asks for it: three arguments, one result, and keys and values of each op."""
     model, whole = Path(folder) / "chain.mlir", PROGRAM.split("  %o, ")
     ops = 3
     for ranks, tokens in ((4, 4096), (3, 4099)):
@@ -177,7 +177,7 @@ def check_chain(shard_run: str, folder: str) -> bool:
             op = op.replace("%o, %m, %l", f"%o{number}, %m{number}, %l{number}")
             body += op.replace("softmax %q,", f"softmax %o{number - 1}," if number else "softmax %q,")
         model.write_text((whole[0] + body + f"  return %o{ops - 1} : !t\n}}\n").replace("RANKS", str(ranks)).replace("TOKENS", str(tokens)))
-        keys, rows = dealt_numbers(tokens, ranks)
+        keys, rows = zigzag_numbers(tokens, ranks)
         moved, expected = moved_bytes(shard_run, model), (rows * 4 * DEPTH + ops * keys * 2 * DEPTH) * HEADS * 4
         kept = moved_bytes(shard_run, model, "--keep-order")
         if moved != expected or not moved < kept:
@@ -202,7 +202,7 @@ def main() -> int:
             ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
             keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
             # Queries there, results back; keys and values.
-            expected = (2 * dealt_rows(tokens, ranks) + 2 * keys) * HEADS * DEPTH * 4
+            expected = (2 * zigzag_rows(tokens, ranks) + 2 * keys) * HEADS * DEPTH * 4
             moved = moved_bytes(shard_run, model)
             if moved != expected:
                 print(f"{ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")

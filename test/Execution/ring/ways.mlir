@@ -1,4 +1,4 @@
-// Causal attention and its gradient in each way that queries and keys can meet, against the plain ops it stands for; uneven blocks, some of them empty.
+// Causal attention and its gradient in each way of pairing queries and keys, against the plain ops that it replaces; uneven blocks, some of them empty.
 // RUN: shard-opt %s --spmd-expand-all-pairs -o %t.mlir
 // RUN: shard-run %t.mlir --mesh=x=1,y=1 --seed=1 --outputs=@%t.npz
 // RUN: sed 's/WAY/ring/' %s > %t.ring.mlir

@@ -36,14 +36,14 @@ using Floats = Vector<float>::Type;
 /// from the first thread's beginning to the last one's end.
 static double secondsOf(int threads, int rounds,
                         const std::function<void(int)> &work) {
-  std::barrier meet(threads);
+  std::barrier phase(threads);
   std::vector<Clock::time_point> began(size_t(threads) * rounds),
       ended(size_t(threads) * rounds);
   std::vector<std::thread> crew;
   for (int thread = 0; thread < threads; ++thread)
     crew.emplace_back([&, thread] {
       for (int round = 0; round < rounds; ++round) {
-        meet.arrive_and_wait();
+        phase.arrive_and_wait();
         began[size_t(round) * threads + thread] = Clock::now();
         work(thread);
         ended[size_t(round) * threads + thread] = Clock::now();

@@ -1,4 +1,4 @@
-"""The package beside others that bring an LLVM: imported before them and after, in processes of their own."""
+"""The package beside others that have an LLVM of their own: imported before them and after, in processes of their own."""
 
 import importlib.util
 import subprocess

@@ -63,7 +63,7 @@ def volume_unet():
 
 @model({"0": 1, "1": 1, "2": 1})
 def semi_lagrangian():
-    """Advection backwards along the wind, bilinear where it came from, periodic, ten turns of a scan; rows are cut."""
+    """Advection backwards along the wind, bilinear where it came from, periodic, ten iterations of a scan; rows are cut."""
     ys, xs = (np.arange(n, dtype=np.float32) for n in (18, 16))
 
     def step(fields, u, v):

@@ -1,4 +1,4 @@
-"""Loops whose branches hand on what the loop carries, as solvers and samplers keep a state or replace it."""
+"""Loops whose branches yield what the loop carries, as solvers and samplers keep a state or replace it."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from cases.harness import model, normal
 
 @model({"1": 0, "2": 0})
 def kept_or_replaced():
-    """What a turn keeps, swaps, or makes twice, by a branch; and what the turn does to it afterwards; rows are cut."""
+    """What an iteration keeps, swaps, or makes twice, by a branch; and what it does to it afterwards; rows are cut."""
 
     def more(a, b):
         return lax.fori_loop(0, 2, lambda i, a: a.at[i].add(0.1 * b[i]), a)
@@ -43,7 +43,7 @@ def kept_or_replaced():
 
 @model({"0": 0}, rtol=1e-3)
 def implicit_steps():
-    """An implicit solver under vmap: Newton's turns with a factor that is made anew or kept, until they rest; systems are cut."""
+    """An implicit solver under vmap: Newton's iterations with a factor that is made anew or kept, until they rest; systems are cut."""
 
     def field(y):
         return jnp.stack([-0.4 * y[0] + y[1] * y[2], 0.4 * y[0] - y[1] * y[2] - 3 * y[1] ** 2, 3 * y[1] ** 2])

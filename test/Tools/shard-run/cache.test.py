@@ -1,4 +1,4 @@
-"""The cache of compiled programs, as users of shard-run and shard-translate meet it.
+"""The cache of compiled programs, as users of shard-run and shard-translate see it.
 
 cache.test.py FOLDER --model=MODEL
 """

@@ -129,7 +129,7 @@ def check_program(shard_run: str, model: Path, kernel: str | None, options: tupl
     check(all(event["args"]["location"].rpartition(":")[2].isdigit() for event in kernels), f"{model.name}: a kernel without a line")
     bars = [event for event in trace["traceEvents"] if event.get("cat") == "under way"]
     check(model.name != "ring.mlir" or bool(bars), "nothing is under way while a ring computes")
-    check(model.name != "ring.mlir" or any(event.get("cat") == "release" for event in trace["traceEvents"]), "a ring waits for its readers at each turn")
+    check(model.name != "ring.mlir" or any(event.get("cat") == "release" for event in trace["traceEvents"]), "a ring waits for its readers at each step")
 
 
 def main() -> int:

@@ -96,16 +96,16 @@ TEST_F(AnalysisTest, LoopsJoinWhatFlowsAndWhoDecides) {
       %0 = arith.constant 0 : index
       %1 = arith.constant 1 : index
       %9 = arith.constant 9 : index
-      %turns = spmd.lookup [1, 2, 3] along ["y"] on @mesh
+      %count = spmd.lookup [1, 2, 3] along ["y"] on @mesh
       %even:2 = scf.for %i = %0 to %9 step %1 iter_args(%a = %u, %b = %u) -> (tensor<f32>, tensor<f32>) {
         %c = arith.addf %b, %x : tensor<f32>
         scf.yield %a, %c : tensor<f32>, tensor<f32>
       }
-      %uneven = scf.for %i = %0 to %turns step %1 iter_args(%a = %u) -> (tensor<f32>) {
+      %uneven = scf.for %i = %0 to %count step %1 iter_args(%a = %u) -> (tensor<f32>) {
         %c = arith.addf %a, %u : tensor<f32>
         scf.yield %c : tensor<f32>
       }
-      // %a takes what %b held: two turns until it differs.
+      // %a takes what %b held: two iterations until it differs.
       %passed:2 = scf.for %i = %0 to %9 step %1 iter_args(%a = %u, %b = %u) -> (tensor<f32>, tensor<f32>) {
         scf.yield %b, %x : tensor<f32>, tensor<f32>
       }

@@ -1071,7 +1071,7 @@ module {
 })mlir"));
     ASSERT_TRUE(programs.back());
     ASSERT_NO_FATAL_FAILURE(runOne(i));
-    // What the first of them bring stays: the compiler's contexts.
+    // What the first of them make stays: the compiler's contexts.
     if (i == count / 10)
       first = ownStatus("VmRSS");
   }

@@ -428,7 +428,7 @@ TEST(Formula, WhatLiesAroundTheSameShards) {
     };
     Part a = draw(), b = draw();
     bool isScaledAlike = a.multiplier * b.divisor == b.multiplier * a.divisor;
-    EXPECT_EQ(lieTogether(a.formula, b.formula, most), isScaledAlike);
+    EXPECT_EQ(areClose(a.formula, b.formula, most), isScaledAlike);
     if (!isScaledAlike)
       continue;
     ++near;
@@ -453,10 +453,10 @@ TEST(Formula, WhatLiesAroundTheSameShards) {
   // shards are elsewhere.
   Formula owned = Formula::shards(Formula::given(0, 0, 800), {0}),
           other = Formula::shards(Formula::given(1, 0, 800), {0});
-  EXPECT_TRUE(lieTogether(owned, owned, 0));
-  EXPECT_FALSE(lieTogether(owned, Formula::positions(400, {1}, {owned}), most));
-  EXPECT_FALSE(lieTogether(owned, Formula::rotate(owned, 1, {0}), most));
-  EXPECT_FALSE(lieTogether(owned, other, most));
+  EXPECT_TRUE(areClose(owned, owned, 0));
+  EXPECT_FALSE(areClose(owned, Formula::positions(400, {1}, {owned}), most));
+  EXPECT_FALSE(areClose(owned, Formula::rotate(owned, 1, {0}), most));
+  EXPECT_FALSE(areClose(owned, other, most));
   EXPECT_FALSE(alwaysContains(owned, hullFormula(owned, other)));
 }
 

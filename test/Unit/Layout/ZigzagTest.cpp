@@ -1,14 +1,14 @@
-//===- ZigzagTest.cpp - A dim dealt out from both ends --------------------===//
+//===- ZigzagTest.cpp - A dim in zigzag order -----------------------------===//
 #include "shardc/Layout/Zigzag.h"
 #include "gtest/gtest.h"
 
 using namespace shardc;
 
-/// The elements of a dealt dim, one after another.
+/// The elements of a dim in zigzag order, one after another.
 static std::vector<int64_t> orderOf(const std::vector<int64_t> &sizes) {
   std::vector<int64_t> order;
   Zigzag zigzag(*Boundaries::fromSizes(sizes));
-  for (const DealtPiece &piece : zigzag.pieces())
+  for (const ZigzagPiece &piece : zigzag.pieces())
     for (int64_t i = piece.natural.begin; i < piece.natural.end; ++i)
       order.push_back(i);
   return order;
@@ -39,15 +39,15 @@ TEST(Zigzag, SplitsAnIntervalByPieces) {
   Zigzag zigzag(*Boundaries::fromSizes(std::vector<int64_t>{4, 4}));
   // A shard of its own.
   EXPECT_EQ(zigzag.split({4, 8}),
-            (std::vector<DealtPiece>{{{4, 6}, {2, 4}}, {{6, 8}, {4, 6}}}));
+            (std::vector<ZigzagPiece>{{{4, 6}, {2, 4}}, {{6, 8}, {4, 6}}}));
   // What comes from the end keeps its number.
-  std::vector<DealtPiece> end = zigzag.split({7, 8});
+  std::vector<ZigzagPiece> end = zigzag.split({7, 8});
   ASSERT_EQ(end.size(), 2u);
-  EXPECT_TRUE(end[0].dealt.empty());
-  EXPECT_EQ(end[1], (DealtPiece{{7, 8}, {5, 6}}));
+  EXPECT_TRUE(end[0].zigzag.empty());
+  EXPECT_EQ(end[1], (ZigzagPiece{{7, 8}, {5, 6}}));
   // Of two shards.
   EXPECT_EQ(zigzag.split({1, 5}),
-            (std::vector<DealtPiece>{
+            (std::vector<ZigzagPiece>{
                 {{1, 2}, {1, 2}}, {{2, 4}, {6, 8}}, {{4, 5}, {2, 3}}}));
   EXPECT_TRUE(zigzag.split({3, 3}).empty());
 }

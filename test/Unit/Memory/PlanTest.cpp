@@ -317,7 +317,7 @@ TEST(Plan, RandomProgramsStayOrdered) {
   std::mt19937 random(1);
   auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };
   int64_t fitted = 0, repeated = 0, loops = 0;
-  for (int turn = 0; turn < 40; ++turn) {
+  for (int trial = 0; trial < 40; ++trial) {
     Builder b;
     std::vector<int64_t> values{b.argument(), b.argument()};
     int64_t count = 5 + below(60), spaces = 1 + below(3);
@@ -350,7 +350,7 @@ TEST(Plan, RandomProgramsStayOrdered) {
     }
     b.end({values.back(), values[values.size() / 2]});
     Planner planner = b.plan();
-    ASSERT_TRUE(b.program.isOrdered()) << turn;
+    ASSERT_TRUE(b.program.isOrdered()) << trial;
     Program copy = b.program;
     planner.fit(1, false, false);
     int64_t before = planner.summary().peakBefore;
@@ -361,7 +361,7 @@ TEST(Plan, RandomProgramsStayOrdered) {
           Planner again(program);
           bool fits = again.fit(before * part / 100, block, communicate);
           ASSERT_TRUE(program.isOrdered())
-              << "program " << turn << ", to " << part << " %";
+              << "program " << trial << ", to " << part << " %";
           if (fits)
             ASSERT_LE(peak(again), before * part / 100);
           fitted += fits;

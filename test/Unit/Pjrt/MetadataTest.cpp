@@ -34,10 +34,10 @@ TEST(Metadata, RefusesWhatIsDamaged) {
   outside.replace(outside.find("[1, 0]"), 6, "[1, 7]");
   EXPECT_FALSE(readMetadata(outside));
   for (const char *dims : {"[0]", "[0, 0]", "[0, 2]", "[-1, 0]"}) {
-    std::string turned = text;
-    turned.insert(turned.find("\"shape\""),
-                  std::string("\"caller_dims\": ") + dims + ", ");
-    EXPECT_FALSE(readMetadata(turned)) << dims;
+    std::string permuted = text;
+    permuted.insert(permuted.find("\"shape\""),
+                    std::string("\"caller_dims\": ") + dims + ", ");
+    EXPECT_FALSE(readMetadata(permuted)) << dims;
   }
 }
 
@@ -63,10 +63,10 @@ TEST(Metadata, GivesTheTilesOfJax) {
   EXPECT_EQ(sharding.subgroups,
             (std::vector<Sharding::Subgroup>{Sharding::Unreduced,
                                              Sharding::Replicated}));
-  // The same as P('y') above, where the dims come turned.
-  ValueMetadata turned = {{{}, {1}}, {}};
-  turned.callerDims = {1, 0};
-  sharding = shardingOf(turned, {2, 2, 2});
+  // The same as P('y') above, where the dims come permuted.
+  ValueMetadata permuted = {{{}, {1}}, {}};
+  permuted.callerDims = {1, 0};
+  sharding = shardingOf(permuted, {2, 2, 2});
   EXPECT_EQ(sharding.tiles, (std::vector<int64_t>{2, 1, 4}));
   EXPECT_EQ(sharding.partitions,
             (std::vector<int64_t>{0, 1, 4, 5, 2, 3, 6, 7}));

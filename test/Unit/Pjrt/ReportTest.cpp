@@ -43,7 +43,7 @@ TEST(Report, TextOfProgramsIsNoMarkup) {
   std::string page = Report::page({entry("jit_<script>", 1, {site})});
   EXPECT_EQ(page.find("<script>"), page.npos);
   EXPECT_EQ(page.find("<b>"), page.npos);
-  // A reason that comes twice is told once, and the rule that it quotes not.
+  // A reason that comes twice is shown once, and the rule that it quotes not.
   size_t first = page.find("<small>a &lt; b</small>");
   ASSERT_NE(first, page.npos);
   EXPECT_EQ(page.find("a &lt; b", first + 10), page.npos);

@@ -47,7 +47,7 @@ TEST(Wire, RefusesWhatIsCutShort) {
   size_t refused = 0;
   for (size_t size = 0; size < whole.size(); ++size)
     refused += !readCompileOptions(whole.substr(0, size));
-  // Only where fields meet: before the first, and after four of the five.
+  // Only between fields: before the first, and after four of the five.
   EXPECT_EQ(refused, whole.size() - 5);
 }
 
@@ -60,12 +60,12 @@ TEST(Wire, WritesDeviceAssignments) {
 // What HloSharding.to_proto of jaxlib 0.10.2 writes. Field 9 is the mesh, 10
 // the order of its axes; of tuples 5 is a part.
 TEST(Wire, ReadsShardings) {
-  std::optional<Sharding> turned =
+  std::optional<Sharding> permuted =
       readSharding(bytes("08031a0302010230014a02020252020100"), 2, 4);
-  ASSERT_TRUE(turned);
-  EXPECT_EQ(turned->tiles, (std::vector<int64_t>{2, 1, 2}));
-  EXPECT_EQ(turned->partitions, (std::vector<int64_t>{0, 2, 1, 3}));
-  EXPECT_EQ(turned->subgroups.size(), 1u);
+  ASSERT_TRUE(permuted);
+  EXPECT_EQ(permuted->tiles, (std::vector<int64_t>{2, 1, 2}));
+  EXPECT_EQ(permuted->partitions, (std::vector<int64_t>{0, 2, 1, 3}));
+  EXPECT_EQ(permuted->subgroups.size(), 1u);
   std::optional<Sharding> plain =
       readSharding(bytes("08031a0204014a0104520100"), 2, 4);
   ASSERT_TRUE(plain);

@@ -87,7 +87,7 @@ TEST(Decision, WindowsKeepTheBoundariesOfTheirOperand) {
 }
 
 TEST(Decision, BlocksThatTravelMayShareAnAxis) {
-  // Queries and keys of attention: each rank's queries meet every block of
+  // Queries and keys of attention: each rank's queries use every block of
   // keys.
   Problem problem = onMesh({4});
   int64_t q = problem.addTensor({64, 8}), k = problem.addTensor({64, 8}),

@@ -234,7 +234,7 @@ static Index valuesOf(ArrayRef<OpFoldResult> mixed, Environment &environment) {
 
 /// Where elements of a dim are from that is dealt out: first and last in turn,
 /// of each shard the first half, rounded up, from the front.
-static std::vector<int64_t> dealtOrder(ArrayRef<int64_t> sizes) {
+static std::vector<int64_t> zigzagOrder(ArrayRef<int64_t> sizes) {
   std::deque<int64_t> left;
   for (int64_t size : sizes)
     for (int64_t i = 0; i < size; ++i)
@@ -348,7 +348,7 @@ runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
         return result;
       })
       .Case([&](spmd::DealOp deal) {
-        std::vector<int64_t> order = dealtOrder(deal.getSizes());
+        std::vector<int64_t> order = zigzagOrder(deal.getSizes());
         Tensor result(operands[0].shape);
         forEachIndex(result.shape, [&](ArrayRef<int64_t> index) {
           Index other(index);
@@ -361,7 +361,7 @@ runIndexOp(Operation *op, ArrayRef<Tensor> operands, Environment &environment) {
         return result;
       })
       .Case([&](spmd::DealtIotaOp iota) {
-        std::vector<int64_t> order = dealtOrder(iota.getSizes());
+        std::vector<int64_t> order = zigzagOrder(iota.getSizes());
         Tensor result(Index{int64_t(order.size())});
         result.data = order;
         return result;

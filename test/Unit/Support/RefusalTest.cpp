@@ -10,31 +10,31 @@ using namespace shardc;
 
 /// What `emit` says, and whether it is about what is unsupported.
 static std::pair<std::string, bool>
-hear(llvm::function_ref<void(ModuleOp)> emit) {
+diagnose(llvm::function_ref<void(ModuleOp)> emit) {
   MLIRContext context;
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
   context.printOpOnDiagnostic(false);
-  std::pair<std::string, bool> heard;
+  std::pair<std::string, bool> found;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    heard = {diagnostic.str(), isUnsupported(diagnostic)};
+    found = {diagnostic.str(), isUnsupported(diagnostic)};
     return success();
   });
   emit(*module);
-  return heard;
+  return found;
 }
 
 TEST(Refusal, SaysTheWordAndTheKind) {
-  EXPECT_EQ(hear([](ModuleOp op) { emitUnsupported(op, "ops of ") << 7; }),
+  EXPECT_EQ(diagnose([](ModuleOp op) { emitUnsupported(op, "ops of ") << 7; }),
             std::pair(std::string("unsupported: ops of 7"), true));
-  EXPECT_EQ(hear([](ModuleOp op) { emitUnsupported(op->getLoc()) << "x"; }),
+  EXPECT_EQ(diagnose([](ModuleOp op) { emitUnsupported(op->getLoc()) << "x"; }),
             std::pair(std::string("unsupported: x"), true));
   EXPECT_EQ(
-      hear([](ModuleOp op) { emitOpUnsupported(op, " here"); }),
+      diagnose([](ModuleOp op) { emitOpUnsupported(op, " here"); }),
       std::pair(std::string("'builtin.module' op unsupported here"), true));
 }
 
 /// What a message begins with may be a user's.
 TEST(Refusal, WordsAloneAreNoKind) {
-  EXPECT_EQ(hear([](ModuleOp op) { op.emitError("unsupported: x"); }),
+  EXPECT_EQ(diagnose([](ModuleOp op) { op.emitError("unsupported: x"); }),
             std::pair(std::string("unsupported: x"), false));
 }

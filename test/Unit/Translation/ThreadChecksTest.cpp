@@ -1,4 +1,4 @@
-//===- ThreadChecksTest.cpp - No access that ThreadSanitizer is not told --===//
+//===- ThreadChecksTest.cpp - ThreadSanitizer knows of every access -------===//
 
 #include "shardc/Translation/ThreadChecks.h"
 #include "llvm/AsmParser/Parser.h"

@@ -1,7 +1,7 @@
 //===- AddAnOpTest.cpp - An op of one's own, cut over ranks ---------------===//
 //
 // The op of docs/Tutorials/AddAnOp.md. Its dialect, its sharding rule and its
-// local form stand here; propagation and partition have never heard of it.
+// local form are here; propagation and partition know nothing of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace shardc;
 
 namespace tutorial {
 
-/// result[i] = x[i - 1] + x[i] + x[i + 1]. With `padded`, zeros stand outside
+/// result[i] = x[i - 1] + x[i] + x[i + 1]. With `padded`, zeros are outside
 /// of x; without it, x has one element more at each end than the result.
 class BlurOp : public Op<BlurOp, OpTrait::ZeroRegions, OpTrait::ZeroSuccessors,
                          OpTrait::OneOperand, OpTrait::OneResult> {
@@ -35,7 +35,7 @@ struct BlurRule : ShardingRuleOpInterface::ExternalModel<BlurRule, BlurOp> {
     ShardingRule rule;
     int64_t i = rule.addFactor(type.getDimSize(0));
     int64_t j = rule.addFactor(3, FactorKind::NeedReplication);
-    // The operand is read at i + j - 1; zeros stand outside.
+    // The operand is read at i + j - 1; zeros are outside.
     TensorRule x;
     x.dims = {IndexMap{{{i, 1}, {j, 1}}, /*offset=*/-1}};
     x.fill = Fill::Zero;

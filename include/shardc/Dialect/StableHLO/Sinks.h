@@ -1,8 +1,8 @@
 //===- Sinks.h - Custom calls that stay in programs -------------*- C++ -*-===//
 //
-// `dce_sink` says that a value is used. `InspectSharding` asks how it lies; the
-// answer is a remark, once that is decided. Neither computes anything: both
-// take values where they are, and give none.
+// `dce_sink` says that a value is used. `InspectSharding` asks how it is
+// sharded; the answer is a remark, once that is decided. Neither computes
+// anything: both take values where they are, and give none.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_DIALECT_STABLEHLO_SINKS_H

@@ -10,7 +10,7 @@ namespace shardc::spmd {
 /// The names in `axes`.
 llvm::SmallVector<mlir::StringAttr> axisNames(mlir::ArrayAttr axes);
 
-/// Checks that the mesh exists and has `axes`, each once, and hands it on.
+/// Checks that the mesh exists and has `axes`, each once, and returns it.
 mlir::LogicalResult verifyAxes(mlir::Operation *op,
                                mlir::FlatSymbolRefAttr meshName,
                                llvm::ArrayRef<mlir::StringAttr> axes,

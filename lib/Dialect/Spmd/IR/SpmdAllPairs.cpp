@@ -1,4 +1,4 @@
-//===- SpmdAllPairs.cpp - Every query meets every key ---------------------===//
+//===- SpmdAllPairs.cpp - Every query with every key ----------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "llvm/ADT/SmallBitVector.h"
 

@@ -302,12 +302,12 @@ static LogicalResult verify(Operation *op, NamedAttribute attr, unsigned place,
     return op->emitOpError()
            << on << "'" << name
            << "' is unknown; SpmdAttributes.td declares all attributes of spmd";
-  bool mayStand = row->places & place;
-  if (mayStand && place == OnOps && !row->ops.empty())
-    mayStand = llvm::any_of(row->ops, [&](StringRef prefix) {
+  bool isAllowed = row->places & place;
+  if (isAllowed && place == OnOps && !row->ops.empty())
+    isAllowed = llvm::any_of(row->ops, [&](StringRef prefix) {
       return op->getName().getStringRef().starts_with(prefix);
     });
-  if (!mayStand)
+  if (!isAllowed)
     return op->emitOpError()
            << on << "'" << name << "' is an attribute of " << row->where;
   if (!row->isValue(attr.getValue()))

@@ -13,8 +13,8 @@ using namespace shardc::spmd;
 //===----------------------------------------------------------------------===//
 
 /// Checks that shards of `sizes` are all of a dim of `extent`.
-static LogicalResult verifyDealt(Operation *op, ArrayRef<int64_t> sizes,
-                                 int64_t extent) {
+static LogicalResult verifyZigzag(Operation *op, ArrayRef<int64_t> sizes,
+                                  int64_t extent) {
   std::optional<Boundaries> shards =
       Boundaries::fromSizes({sizes.data(), sizes.size()});
   if (!shards)
@@ -33,10 +33,10 @@ LogicalResult DealOp::verify() {
       static_cast<int64_t>(getDim()) >= type.getRank())
     return emitOpError() << "has dim " << getDim() << ", but the tensor has "
                          << type.getRank() << " dims";
-  return verifyDealt(*this, getSizes(), type.getDimSize(getDim()));
+  return verifyZigzag(*this, getSizes(), type.getDimSize(getDim()));
 }
 
 LogicalResult DealtIotaOp::verify() {
-  return verifyDealt(*this, getSizes(),
-                     cast<RankedTensorType>(getType()).getDimSize(0));
+  return verifyZigzag(*this, getSizes(),
+                      cast<RankedTensorType>(getType()).getDimSize(0));
 }

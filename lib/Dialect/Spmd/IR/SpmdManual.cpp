@@ -22,7 +22,7 @@ ShardingAttr ManualOp::getBodySharding(ShardingAttr boundary) {
     for (StringAttr axis : dim.getAxes())
       if (!isManual(axis))
         axes.push_back(axis);
-    // Outside of manual axes it lies inside as it does outside.
+    // Outside of manual axes it is inside as it does outside.
     if (axes.size() == dim.getAxes().size()) {
       dims.push_back(dim);
       continue;

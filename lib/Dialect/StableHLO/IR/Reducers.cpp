@@ -19,8 +19,8 @@ FailureOr<Value> stablehlo::combineElementwise(
   IRMapping mapping;
   mapping.map(block.getArgument(0), left);
   mapping.map(block.getArgument(1), right);
-  // Constants of the body may stand in front of the op by now.
-  auto bringIn = [&](Value value) -> LogicalResult {
+  // Constants of the body may be in front of the op by now.
+  auto copyIn = [&](Value value) -> LogicalResult {
     if (mapping.contains(value))
       return success();
     auto constant = value.getDefiningOp<stablehlo::ConstantOp>();
@@ -50,13 +50,13 @@ FailureOr<Value> stablehlo::combineElementwise(
              << ": combines by '" << inner.getName()
              << "'; elementwise ops on the two arguments are known";
     for (Value operand : inner.getOperands())
-      if (failed(bringIn(operand)))
+      if (failed(copyIn(operand)))
         return failure();
     Operation *copy = builder.clone(inner, mapping);
     copy->getResult(0).setType(type.clone(
         cast<RankedTensorType>(inner.getResult(0).getType()).getElementType()));
   }
-  if (failed(bringIn(block.getTerminator()->getOperand(0))))
+  if (failed(copyIn(block.getTerminator()->getOperand(0))))
     return failure();
   return mapping.lookup(block.getTerminator()->getOperand(0));
 }

@@ -44,7 +44,7 @@ inline bool sizesAgree(int64_t a, int64_t b) {
 std::string toString(int64_t value);
 std::string toString(llvm::ArrayRef<int64_t> values);
 
-/// Each of `dims` lies in [0, rank) and comes once; `what` names the list.
+/// Each of `dims` is in [0, rank) and comes once; `what` names the list.
 llvm::LogicalResult verifyDims(const Reporter &report, llvm::StringRef what,
                                llvm::ArrayRef<int64_t> dims, int64_t rank);
 

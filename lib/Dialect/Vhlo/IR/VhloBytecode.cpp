@@ -1,4 +1,4 @@
-//===- VhloBytecode.cpp - VHLO as it stands in bytecode -------------------===//
+//===- VhloBytecode.cpp - VHLO as it is in bytecode -----------------------===//
 //
 // A code, then the fields. What is read is StableHLO's at once: there are no
 // attributes and no types of VHLO.

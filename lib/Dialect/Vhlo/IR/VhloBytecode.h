@@ -1,4 +1,4 @@
-//===- VhloBytecode.h - VHLO as it stands in bytecode -----------*- C++ -*-===//
+//===- VhloBytecode.h - VHLO as it is in bytecode ---------------*- C++ -*-===//
 #ifndef SHARDC_LIB_DIALECT_VHLO_IR_VHLOBYTECODE_H
 #define SHARDC_LIB_DIALECT_VHLO_IR_VHLOBYTECODE_H
 

@@ -308,7 +308,7 @@ Num powerDouble(Num x, Num y) {
 
 /// Up to here three parts of pi / 2 are enough for what is left, however
 /// little.
-static constexpr double kMostTurned = 0x1p20;
+static constexpr double kMostReduced = 0x1p20;
 
 /// x less n pi / 2; `less` is what r has too much.
 struct Angle {
@@ -337,8 +337,8 @@ static constexpr double kCosine[] = {
 template <typename MathOp> static Num sineOrCosine(Num x) {
   constexpr bool cosine = std::is_same_v<MathOp, math::CosOp>;
   auto common = [](Num x) {
-    auto [r, less, turns] = angleOf(x);
-    Bits quadrant = cosine ? turns + 1 : turns;
+    auto [r, less, quarters] = angleOf(x);
+    Bits quadrant = cosine ? quarters + 1 : quarters;
     Num square = r * r;
     Mask odd = isSet(quadrant, 1);
     // r - (r^3 s + less), or 1 - r^2 / 2 - (r^4 c - r less), the first
@@ -353,7 +353,7 @@ template <typename MathOp> static Num sineOrCosine(Num x) {
     Bits sign = (quadrant << 62) & std::numeric_limits<int64_t>::min();
     return asFloat(bitsOp<arith::XOrIOp>(chosen.bits(), sign), x);
   };
-  return mostly(x, abs(x) <= kMostTurned, common, libraryCall<MathOp>);
+  return mostly(x, abs(x) <= kMostReduced, common, libraryCall<MathOp>);
 }
 
 static Num sinDouble(Num x) { return sineOrCosine<math::SinOp>(x); }
@@ -375,7 +375,7 @@ static Num tanDouble(Num x) {
     Pair value = choose(odd, -cosine, sine) / choose(odd, sine, cosine);
     return choose(x == 0.0, x, sumOf(value));
   };
-  return mostly(x, abs(x) <= kMostTurned, common, libraryCall<math::TanOp>);
+  return mostly(x, abs(x) <= kMostReduced, common, libraryCall<math::TanOp>);
 }
 
 //===----------------------------------------------------------------------===//

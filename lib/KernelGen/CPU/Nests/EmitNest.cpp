@@ -1,4 +1,4 @@
-//===- EmitNest.cpp - The loops of a nest --------------------------------===//
+//===- EmitNest.cpp - The loops of a nest ---------------------------------===//
 #include "EmitNest.h"
 #include <numeric>
 
@@ -59,7 +59,7 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
              [&](const State &inner) { body(inner, extent, {}); });
     if (full < *size.fixed)
       inLastPart(dim, [&] {
-        if (s.turns) // too few rows to turn
+        if (s.transposes) // too few rows to transpose
           return forSteps(dim, Quantity::of(full), size, 1, state,
                           [&](const State &inner) { body(inner, 1, {}); });
         body(advance(state, dim, Quantity::of(full)), *size.fixed - full, {});
@@ -67,7 +67,7 @@ void NestEmitter::forTiles(int dim, int64_t extent, const State &state,
     return;
   }
   SmallVector<int64_t> extents{extent};
-  if (s.turns) // too few rows to turn
+  if (s.transposes) // too few rows to transpose
     extents.push_back(1);
   else
     extents.append(restExtents(extent));

@@ -49,7 +49,7 @@ private:
     int64_t rows = 1, columns = 1, vectors = 1;
     Value mask; // of the last vector, or null
   };
-  /// What is written in a loop, from where it stands; tiles are also told how
+  /// What is written in a loop, from where it begins; tiles also get how
   /// many rows, columns or vectors they have, and the mask of the last vector.
   using Continue = std::function<void(const State &)>;
   using TileContinue = std::function<void(const State &, int64_t, Value)>;
@@ -64,7 +64,7 @@ private:
   /// The dim that parts share, or -1: the nest is small, or no dim has enough
   /// tiles.
   int chooseShared();
-  /// Iterations of `dim` that stand together: a register tile's.
+  /// Iterations of `dim` that are together: a register tile's.
   int64_t extentOf(int dim) const;
   /// A loop over the parts around what follows; sets which part of `shared` is
   /// whose.
@@ -90,7 +90,7 @@ private:
   /// As forVectors: whole vectors are where the output's memory is aligned for
   /// them, in each row between two that have a mask.
   void forLedVectors(const State &state, const TileContinue &body);
-  /// Has the stores of `last` and what stands before it done before anybody is
+  /// Has the stores of `last` and what is before it done before anybody is
   /// told of them.
   void orderStores(Operation *last);
   bool isStreamed(const Access &access) const {
@@ -121,12 +121,12 @@ private:
              int64_t lanes, Value mask);
   Value lanePointers(const Access &access, Value pointer, const Quantity &step);
   /// Whether whole vectors of `access` along the rows of the tile are moved.
-  bool liesAcross(const Access &access, const Tile &tile, Value mask) const {
-    return s.turns && tile.rows == s.lanes && !mask &&
-           access.liesAlong(s.row) && access.usesDim(s.vec) &&
-           !access.liesAlong(s.vec) && !access.coef[s.vec].is(-1);
+  bool isAcross(const Access &access, const Tile &tile, Value mask) const {
+    return s.transposes && tile.rows == s.lanes && !mask &&
+           access.isContiguous(s.row) && access.usesDim(s.vec) &&
+           !access.isContiguous(s.vec) && !access.coef[s.vec].is(-1);
   }
-  /// The vectors of all rows of a tile, of an access that lies across.
+  /// The vectors of all rows of a tile, of an access across vectors.
   SmallVector<Value> loadAcross(const Access &access, Value pointer,
                                 int64_t column, int64_t vector);
   void storeAcross(const Access &access, Value pointer, int64_t column,
@@ -135,15 +135,15 @@ private:
   void storeAcross(const Access &access, Value pointer, int64_t column,
                    int64_t vector, SmallVector<Value> re,
                    SmallVector<Value> im);
-  /// Whether a tile of sums is turned before it is stored: its rows lie side by
-  /// side in memory, and what is in a vector lies apart.
+  /// Whether a tile of sums is transposed before it is stored: its rows are
+  /// contiguous in memory, and elements of a vector are not.
   bool storesRows(const Access &access, const Tile &tile, int64_t lanes,
                   Value mask) const {
     unsigned bits = 8 * elementBytes(access.element);
-    return !s.turns && s.row >= 0 && lanes > 1 && !mask &&
+    return !s.transposes && s.row >= 0 && lanes > 1 && !mask &&
            (bits == 32 || bits == 64) && access.part < 0 &&
-           tile.rows * 4 >= lanes && access.liesAlong(s.row) &&
-           access.usesDim(s.vec) && !access.liesAlong(s.vec) &&
+           tile.rows * 4 >= lanes && access.isContiguous(s.row) &&
+           access.usesDim(s.vec) && !access.isContiguous(s.vec) &&
            !access.coef[s.vec].is(-1);
   }
   /// Stores vectors of at most as many rows as they have lanes, from `first`
@@ -152,12 +152,12 @@ private:
                  int64_t column, int64_t vector, SmallVector<Value> rows);
   /// A vector of every second element, from the first on.
   Value loadEverySecond(const Access &access, Value pointer, int64_t lanes);
-  /// Two vectors, in which elements of `re` and `im` take turns.
-  void storeTurns(const Access &access, Value pointer, Value re, Value im,
-                  int64_t lanes);
+  /// Two vectors, in which elements of `re` and `im` are interleaved.
+  void storeInterleaved(const Access &access, Value pointer, Value re, Value im,
+                        int64_t lanes);
   /// Element i of vector j becomes element j of vector i; there are as many
   /// vectors as elements, a power of two.
-  void turn(MutableArrayRef<Value> vectors);
+  void transpose(MutableArrayRef<Value> vectors);
   /// What is stored for `value`.
   Value toMemory(Value value, Type element, int64_t lanes);
   /// One instruction where registers are wide enough to have it.
@@ -227,9 +227,9 @@ private:
   Arith arith;
   SmallVector<Access *> all;
   Value panel; ///< scratch of the packed operand
-  /// Rows of one tile that are to be turned, or have been, by place among
+  /// Rows of one tile that are to be transposed, or have been, by place among
   /// `all`, column and vector.
-  std::map<std::tuple<size_t, int64_t, int64_t>, SmallVector<Value>> turned;
+  std::map<std::tuple<size_t, int64_t, int64_t>, SmallVector<Value>> transposed;
   Value realPart; ///< of the elements whose imaginary part is stored next
   /// The hoisted dim that has steps, and the present step's size.
   int blocked = -1;

@@ -1,4 +1,4 @@
-//===- EmitNestMemory.cpp - Loads and stores of a nest's vectors ---------===//
+//===- EmitNestMemory.cpp - Loads and stores of a nest's vectors ----------===//
 #include "EmitNest.h"
 #include "shardc/Support/ElementBytes.h"
 
@@ -128,7 +128,7 @@ Value NestEmitter::load(const Access &access, Value pointer, Quantity offset,
   return fromMemory(result, access.element);
 }
 
-void NestEmitter::turn(MutableArrayRef<Value> vectors) {
+void NestEmitter::transpose(MutableArrayRef<Value> vectors) {
   int64_t count = vectors.size();
   // Each step swaps one bit of the place among vectors with that of the lane.
   for (int64_t bit = count / 2; bit > 0; bit /= 2) {
@@ -162,7 +162,7 @@ SmallVector<Value> NestEmitter::loadAcross(const Access &access, Value pointer,
     else
       vectors.push_back(loadEverySecond(access, at, s.lanes));
   }
-  turn(vectors);
+  transpose(vectors);
   for (Value &value : vectors)
     value = fromMemory(value, access.element);
   return vectors;
@@ -174,7 +174,7 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   Quantity first = tileOffset(access, 0, column, vector, s.lanes);
   for (Value &value : rows)
     value = toMemory(value, access.element, s.lanes);
-  turn(rows);
+  transpose(rows);
   for (auto [lane, value] : llvm::enumerate(rows)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
     storeVector(access, value,
@@ -189,12 +189,12 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   for (SmallVector<Value> *rows : {&re, &im}) {
     for (Value &value : *rows)
       value = splat(b, loc, value, s.lanes);
-    turn(*rows);
+    transpose(*rows);
   }
   for (int64_t lane : llvm::seq(s.lanes)) {
     Quantity step = arith.mul(Quantity::of(lane), access.coef[s.vec]);
-    storeTurns(access, pointerAt(access, pointer, arith.add(first, step)),
-               re[lane], im[lane], s.lanes);
+    storeInterleaved(access, pointerAt(access, pointer, arith.add(first, step)),
+                     re[lane], im[lane], s.lanes);
   }
 }
 
@@ -205,7 +205,7 @@ void NestEmitter::storeRows(const Access &access, Value pointer, int64_t first,
   for (Value &value : rows)
     value = toMemory(value, access.element, s.lanes);
   rows.resize(s.lanes, rows.back());
-  turn(rows);
+  transpose(rows);
   Value mask;
   if (count < s.lanes) {
     SmallVector<bool> isRow(s.lanes, false);
@@ -240,8 +240,8 @@ Value NestEmitter::loadEverySecond(const Access &access, Value pointer,
   return vector::ShuffleOp::create(b, loc, lowHalf, highHalf, order);
 }
 
-void NestEmitter::storeTurns(const Access &access, Value pointer, Value re,
-                             Value im, int64_t lanes) {
+void NestEmitter::storeInterleaved(const Access &access, Value pointer,
+                                   Value re, Value im, int64_t lanes) {
   re = splat(b, loc, re, lanes);
   im = splat(b, loc, im, lanes);
   for (int64_t half : {0, 1}) {

@@ -1,4 +1,4 @@
-//===- EmitNestPanels.cpp - An operand side by side in scratch -----------===//
+//===- EmitNestPanels.cpp - An operand side by side in scratch ------------===//
 //
 // What many tiles read again, far apart or against the lanes, is copied once
 // for all of them.
@@ -105,9 +105,9 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
       [&](ArrayRef<int> rest, const State &from, Value to) {
         if (rest.empty() && s.pairs) {
           int dim = s.reductions.back();
-          SmallVector<int64_t> turns;
+          SmallVector<int64_t> interleaved;
           for (int64_t lane : llvm::seq(s.lanes))
-            turns.append({lane, lane + s.lanes});
+            interleaved.append({lane, lane + s.lanes});
           for (int64_t vector : llvm::seq(vectors)) {
             Value lastMask = vector + 1 == vectors ? mask : Value();
             Quantity offset = tileOffset(input, 0, 0, vector, s.lanes);
@@ -119,7 +119,8 @@ NestEmitter::State NestEmitter::pack(const State &state, int64_t vectors,
                                : load(input, from.pointers[inputAt(s.packed)],
                                       arith.add(offset, input.coef[dim]),
                                       s.lanes, lastMask);
-            Value both = vector::ShuffleOp::create(b, loc, even, odd, turns);
+            Value both =
+                vector::ShuffleOp::create(b, loc, even, odd, interleaved);
             LLVM::StoreOp::create(
                 b, loc, both,
                 pointerAt(target, to, Quantity::of(2 * vector * s.lanes)),

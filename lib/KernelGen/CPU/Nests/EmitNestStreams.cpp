@@ -9,7 +9,7 @@
 // in memory, and a few behind the last: these are stored as ever.
 //
 // Such stores are not ordered with others. A fence behind the loops, before
-// anyone is told that the result is there, orders them.
+// the result is published, orders them.
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
@@ -29,7 +29,7 @@ void NestEmitter::findStreamed() {
   if (nest.far.empty() || nest.reduces() || s.vec < 0 || s.packed >= 0)
     return;
   linalg::GenericOp main = nest.main;
-  bool mayLead = nest.stores().size() == 1 && !s.turns &&
+  bool mayLead = nest.stores().size() == 1 && !s.transposes &&
                  nest.dims[s.vec].size.guess() >= kLeastVectors * s.lanes &&
                  main.getBody()->getOps<memref::LoadOp>().empty();
   for (auto [output, isFar] : llvm::zip_equal(nest.stores(), nest.far)) {
@@ -37,8 +37,8 @@ void NestEmitter::findStreamed() {
     if (!isFar || output.part >= 0 || (bytes != 32 && bytes != 64))
       continue;
     // Half lines of different places would not be joined.
-    int along = output.liesAlong(s.vec) ? s.vec : -1;
-    if (along < 0 && s.turns && bytes == 64 && output.liesAlong(s.row))
+    int along = output.isContiguous(s.vec) ? s.vec : -1;
+    if (along < 0 && s.transposes && bytes == 64 && output.isContiguous(s.row))
       along = s.row;
     auto keepsAligned = [&](int dim) {
       const Quantity &coef = output.coef[dim];
@@ -55,16 +55,16 @@ void NestEmitter::findStreamed() {
   }
 }
 
-/// The outermost loop around the builder's position in which nobody is told of
-/// results: its end is early enough for a fence.
+/// The outermost loop around the builder's position in which nothing is
+/// published of results: its end is early enough for a fence.
 static Operation *endOfStores(Operation *op) {
   auto isQuiet = [](Operation *loop) {
     return !loop->walk([](Operation *inner) {
-                  bool tells =
+                  bool publishes =
                       isa<CallOpInterface>(inner) ||
                       isa_and_nonnull<spmd::SpmdDialect>(inner->getDialect());
-                  return tells ? WalkResult::interrupt()
-                               : WalkResult::advance();
+                  return publishes ? WalkResult::interrupt()
+                                   : WalkResult::advance();
                 })
                 .wasInterrupted();
   };

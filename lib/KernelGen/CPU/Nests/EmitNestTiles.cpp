@@ -1,4 +1,4 @@
-//===- EmitNestTiles.cpp - What a nest does in registers -----------------===//
+//===- EmitNestTiles.cpp - What a nest does in registers ------------------===//
 //
 // A tile is some vectors of some rows and columns: its accumulators, the
 // iterations that add to them, then the epilogue and the stores.
@@ -59,7 +59,7 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
                                      input.usesDim(s.vec) ? vector : 0);
           Value &value = loaded[key];
           bool used = !nest.main.getRegionInputArgs()[i].use_empty();
-          if (!value && used && liesAcross(input, tile, mask)) {
+          if (!value && used && isAcross(input, tile, mask)) {
             SmallVector<Value> rows =
                 loadAcross(input, state.pointers[inputAt(i)], column, vector);
             for (auto [at, loadedRow] : llvm::enumerate(rows))
@@ -269,19 +269,19 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
   auto put = [&](const Access &output, size_t place, Value value) {
     Value pointer = state.pointers[place];
     Quantity offset = tileOffset(output, row, column, vector, lanes);
-    if (liesAcross(output, tile, mask)) {
-      SmallVector<Value> &rows = turned[{place, column, vector}];
+    if (isAcross(output, tile, mask)) {
+      SmallVector<Value> &rows = transposed[{place, column, vector}];
       rows.push_back(value);
       if (row + 1 < tile.rows || output.part == 0)
         return;
       if (output.part < 0)
         return storeAcross(output, pointer, column, vector, std::move(rows));
-      return storeAcross(*all[place - 1], state.pointers[place - 1], column,
-                         vector, std::move(turned[{place - 1, column, vector}]),
-                         std::move(rows));
+      return storeAcross(
+          *all[place - 1], state.pointers[place - 1], column, vector,
+          std::move(transposed[{place - 1, column, vector}]), std::move(rows));
     }
     if (storesRows(output, tile, lanes, mask)) {
-      SmallVector<Value> &rows = turned[{place, column, vector}];
+      SmallVector<Value> &rows = transposed[{place, column, vector}];
       rows.push_back(value);
       if (int64_t(rows.size()) == lanes || row + 1 == tile.rows)
         storeRows(output, pointer, row + 1 - rows.size(), column, vector,
@@ -293,9 +293,10 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
     if (output.part == 0)
       realPart = value;
     else
-      storeTurns(*all[place - 1],
-                 pointerAt(*all[place - 1], state.pointers[place - 1], offset),
-                 realPart, value, lanes);
+      storeInterleaved(
+          *all[place - 1],
+          pointerAt(*all[place - 1], state.pointers[place - 1], offset),
+          realPart, value, lanes);
   };
   if (!nest.epilogue) {
     for (auto [i, output] : llvm::enumerate(nest.outputs))
@@ -308,8 +309,9 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
       arguments.push_back(values[0]);
     else if (!input.pointer)
       arguments.push_back(nest.epilogue.getDpsInputs()[i]);
-    else if (liesAcross(input, tile, mask)) {
-      SmallVector<Value> &rows = turned[{epilogueInputAt(i), column, vector}];
+    else if (isAcross(input, tile, mask)) {
+      SmallVector<Value> &rows =
+          transposed[{epilogueInputAt(i), column, vector}];
       if (rows.empty())
         rows = loadAcross(input, state.pointers[epilogueInputAt(i)], column,
                           vector);
@@ -356,7 +358,7 @@ static vector::CombiningKind combiningKind(Operation *op) {
 }
 
 void NestEmitter::emitTile(const State &state, const Tile &tile) {
-  turned.clear();
+  transposed.clear();
   size_t count = tile.rows * tile.columns * tile.vectors;
   auto each =
       [&](llvm::function_ref<void(int64_t, int64_t, int64_t, size_t)> body) {

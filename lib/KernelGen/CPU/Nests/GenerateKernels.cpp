@@ -175,7 +175,7 @@ static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
   return found;
 }
 
-/// A fill of which the next op overwrites a box shrinks to what lies around the
+/// A fill of which the next op overwrites a box shrinks to what is around the
 /// box: the edges of a padded buffer.
 static void narrowFill(linalg::GenericOp fill, ShardSizes &sizes) {
   if (!filledWith(fill))
@@ -210,7 +210,7 @@ static void narrowFill(linalg::GenericOp fill, ShardSizes &sizes) {
     return;
   OpBuilder builder(fill);
   unsigned rank = type.getRank();
-  // For each dim, where the box begins, and what lies in and behind it.
+  // For each dim, where the box begins, and what is in and behind it.
   SmallVector<OpFoldResult> lows, inside, ends, behind;
   for (unsigned dim : llvm::seq(rank)) {
     auto known = [&](OpFoldResult size) {

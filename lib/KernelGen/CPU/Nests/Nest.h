@@ -49,7 +49,7 @@ public:
   mlir::Location loc;
 };
 
-/// Memory of elements that lie at offset + sum(coef[d] * index of dim d).
+/// Memory of elements that are at offset + sum(coef[d] * index of dim d).
 /// Offsets and coefs are in elements.
 struct Access {
   mlir::Value pointer; // !llvm.ptr, to the element at index 0 of all dims
@@ -60,7 +60,7 @@ struct Access {
   int64_t part = -1;
 
   /// True if neighbours along `dim` are neighbours in memory.
-  bool liesAlong(int dim) const { return coef[dim].is(part < 0 ? 1 : 2); }
+  bool isContiguous(int dim) const { return coef[dim].is(part < 0 ? 1 : 2); }
   bool usesDim(int dim) const { return dim >= 0 && !coef[dim].is(0); }
 };
 
@@ -112,13 +112,13 @@ struct Schedule {
   bool masksAll = false;
   int row = -1, column = -1;
   int64_t rows = 1, columns = 1;
-  /// As many rows as lanes: what lies along the rows is moved in whole vectors,
-  /// and turned in registers.
-  bool turns = false;
+  /// As many rows as lanes: what is along the rows is moved in whole vectors,
+  /// and transposed in registers.
+  bool transposes = false;
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none
-  /// The last reduction dim goes in pairs of bf16: a row's lie side by side,
+  /// The last reduction dim goes in pairs of bf16: a row's are side by side,
   /// and in the panel those of each lane do.
   bool pairs = false;
   /// Reduction dims looped over outside everything else, with sums kept in

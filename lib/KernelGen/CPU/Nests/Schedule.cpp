@@ -29,7 +29,7 @@ struct Chooser {
   bool exact = false; // sums of floats keep their order
   bool dotBf16 = false;
   bool hasLoads = false;
-  bool turnable = false; // tiles may be turned in registers
+  bool transposable = false; // tiles may be transposed in registers
 
   int64_t size(int dim) const { return nest.dims[dim].size.guess(); }
 
@@ -71,23 +71,25 @@ struct Chooser {
     return 1.5 * lanes;
   }
 
-  /// Whether a tile of lanes of `dim` and as many rows of `row` turns `access`.
-  static bool liesAcross(const Access &access, int dim, int row) {
-    return access.liesAlong(row) && access.usesDim(dim) &&
-           !access.liesAlong(dim) && !access.coef[dim].is(-1);
+  /// Whether a tile of lanes of `dim` and as many rows of `row` transposes
+  /// `access`.
+  static bool isAcross(const Access &access, int dim, int row) {
+    return access.isContiguous(row) && access.usesDim(dim) &&
+           !access.isContiguous(dim) && !access.coef[dim].is(-1);
   }
 
-  /// The dim along which most accesses lie that do not along `dim`, or -1.
-  int findTurningRow(int dim) const {
+  /// The dim along which most accesses are contiguous that are not along `dim`,
+  /// or -1.
+  int findTransposedRow(int dim) const {
     int best = -1;
     int64_t most = 0, lanes = lanesFor(dim);
-    if (!turnable || lanes < 4 || size(dim) < lanes)
+    if (!transposable || lanes < 4 || size(dim) < lanes)
       return -1;
     for (int row : llvm::seq<int>(nest.dims.size())) {
       if (row == dim || size(row) < lanes)
         continue;
       auto across = [&](const Access &access) {
-        return liesAcross(access, dim, row);
+        return isAcross(access, dim, row);
       };
       int64_t count = llvm::count_if(nest.inputs, across) +
                       llvm::count_if(nest.epilogueInputs, across) +
@@ -104,12 +106,12 @@ struct Chooser {
     bool reduces = nest.dims[dim].reduces;
     int64_t lanes = lanesFor(dim), count = size(dim);
     double perVector = 0;
-    int row = findTurningRow(dim);
+    int row = findTransposedRow(dim);
     // A load or store, and a vector's share of the shuffles of a tile.
-    double turned = 1 + std::log2(lanes);
+    double transposed = 1 + std::log2(lanes);
     auto loadCost = [&](const Access &access, int dim, int64_t lanes) {
-      return row >= 0 && liesAcross(access, dim, row)
-                 ? turned
+      return row >= 0 && isAcross(access, dim, row)
+                 ? transposed
                  : this->loadCost(access, dim, lanes);
     };
     for (const Access &input : nest.inputs) {
@@ -126,9 +128,9 @@ struct Chooser {
       perVector += nest.outputs.size() * finish * lanes / reductions;
     } else {
       for (const Access &store : nest.stores())
-        perVector += (store.liesAlong(dim)                      ? 1.0
-                      : row >= 0 && liesAcross(store, dim, row) ? turned
-                                                                : apart) /
+        perVector += (store.isContiguous(dim)                 ? 1.0
+                      : row >= 0 && isAcross(store, dim, row) ? transposed
+                                                              : apart) /
                      reductions;
       for (const Access &input : nest.epilogueInputs)
         perVector += loadCost(input, dim, lanes) / reductions;
@@ -246,9 +248,9 @@ struct Chooser {
   }
 
   void chooseTile(Schedule &s) const {
-    s.row = findTurningRow(s.vec);
+    s.row = findTransposedRow(s.vec);
     if (s.row >= 0) {
-      s.turns = true;
+      s.transposes = true;
       s.rows = s.lanes;
       return;
     }
@@ -344,7 +346,7 @@ struct Chooser {
     return count;
   }
 
-  /// Sums are added up in the order in which inputs lie in memory, where they
+  /// Sums are added up in the order in which inputs are in memory, where they
   /// may be: the last loop over what lies closest together.
   void orderReductions(Schedule &s) const {
     if (!contraction ||
@@ -486,7 +488,7 @@ struct Chooser {
       return false;
     const Access &panel = nest.inputs[s.packed],
                  &rows = nest.inputs[1 - s.packed];
-    if (!panel.coef[s.vec].is(1) || rows.liesAlong(s.reductions.back()))
+    if (!panel.coef[s.vec].is(1) || rows.isContiguous(s.reductions.back()))
       return false;
     int64_t half = cacheElements() * 4 / 3, tile = s.vectors * s.lanes;
     auto sums = [&](ArrayRef<int> except, int some = -1, int64_t count = 1) {
@@ -512,7 +514,7 @@ struct Chooser {
       return true;
     }
     // A quarter of that room: the lines of the other operand are 64 bytes for
-    // the few elements of a tile that lie in them.
+    // the few elements of a tile that are in them.
     return sums({}) * tile > half &&
            blockReductions(s, 0, half / 4,
                            [&](ArrayRef<int> except, int some, int64_t count) {
@@ -564,8 +566,8 @@ struct Chooser {
                                input.part < 0;
                       }) ||
         !nest.outputs[0].element.isF32() || rows.usesDim(s.vec) ||
-        !rows.liesAlong(last) || !panel.usesDim(last) ||
-        !(panel.liesAlong(s.vec) || panel.liesAlong(last)) ||
+        !rows.isContiguous(last) || !panel.usesDim(last) ||
+        !(panel.isContiguous(s.vec) || panel.isContiguous(last)) ||
         !(count.fixed || count.multiple() % 2 == 0) || size(last) < 16 ||
         reuse(panel) < 32)
       return;
@@ -583,7 +585,7 @@ struct Chooser {
   /// is computed, one copy of the body will do.
   bool masksAll(const Schedule &s) const {
     if (s.vec < 0 || s.vecReduces || s.vectors > 1 || s.lanes == 1 ||
-        nest.dims[s.vec].size.fixed || hasLoads || s.turns)
+        nest.dims[s.vec].size.fixed || hasLoads || s.transposes)
       return false;
     bool hasParts = llvm::any_of(
         nest.stores(), [](const Access &store) { return store.part >= 0; });
@@ -610,7 +612,7 @@ struct Chooser {
     if (epilogue && !epilogue.getBody()->getOps<memref::LoadOp>().empty())
       scalarOnly = true;
     // Bodies are written once a row.
-    turnable = !contraction && !nest.reduces() && !hasLoads && work() <= 24;
+    transposable = !contraction && !nest.reduces() && !hasLoads && work() <= 24;
     bool canReduceLanes = true;
     for (unsigned i : llvm::seq<unsigned>(nest.outputs.size())) {
       Operation *combiner = combinerOf(nest.main, i);
@@ -746,20 +748,20 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
         .choose();
   };
   Schedule schedule = choose(vectorBits / width);
-  // Tiles that are turned in 32 registers are whole lines of the cache.
-  if (vectorBits == 512 && schedule.turns && movesShort(nest)) {
+  // Tiles that are transposed in 32 registers are whole lines of the cache.
+  if (vectorBits == 512 && schedule.transposes && movesShort(nest)) {
     Schedule wide = choose(vectorBits / 16);
     auto isCut = [&](int dim) {
       int64_t size = nest.dims[dim].size.guess();
       return size % wide.lanes < schedule.lanes || size >= 16 * wide.lanes;
     };
-    if (wide.turns && isCut(wide.vec) && isCut(wide.row))
+    if (wide.transposes && isCut(wide.vec) && isCut(wide.row))
       return wide;
   }
   // A formula waits for itself; vectors side by side do not wait for each
   // other.
   constexpr int64_t kSideBySide = 4;
-  if (schedule.lanes == vectorBits / width && !schedule.turns &&
+  if (schedule.lanes == vectorBits / width && !schedule.transposes &&
       waitsForFormulas(nest)) {
     int64_t size = nest.dims[schedule.vec].size.guess();
     int64_t lanes = kSideBySide * schedule.lanes,

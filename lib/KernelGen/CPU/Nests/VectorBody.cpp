@@ -1,7 +1,7 @@
 //===- VectorBody.cpp - A linalg body on vectors --------------------------===//
 //
-// Scalars stay scalars until they meet a vector, so what is the same for all
-// lanes is computed once.
+// Scalars stay scalars until they are combined with a vector, so what is the
+// same for all lanes is computed once.
 //
 //===----------------------------------------------------------------------===//
 #include "Nest.h"

@@ -25,7 +25,7 @@ using namespace shardc::cpu;
 /// unknown where they differ. Null where one has neighbours in a dim and the
 /// other has not: what is read in one go has code of its own. Depth and feature
 /// (`map` says which dims these are) must be known.
-static Type meet(Type a, Type c, AffineMap map) {
+static Type commonType(Type a, Type c, AffineMap map) {
   if (a == c)
     return a;
   auto first = dyn_cast<MemRefType>(a), second = dyn_cast<MemRefType>(c);
@@ -82,8 +82,8 @@ static bool join(Kind &kind, spmd::PairStepOp step) {
   for (auto [mine, other] :
        llvm::zip_equal(kind.types, step->getOperandTypes())) {
     // Indices have no map.
-    types.push_back(
-        meet(mine, other, first.getMap(isa<MemRefType>(mine) ? number++ : 0)));
+    types.push_back(commonType(
+        mine, other, first.getMap(isa<MemRefType>(mine) ? number++ : 0)));
     if (!types.back())
       return false;
   }

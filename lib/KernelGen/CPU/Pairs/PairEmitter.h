@@ -90,7 +90,7 @@ private:
   void topK(const Tile &tile, mlir::Value row,
             llvm::ArrayRef<mlir::Value> scores);
 
-  /// Lanes of vector `vector` in which this row meets a key; null: all.
+  /// Lanes of vector `vector` in which this row pairs with a key; null: all.
   mlir::Value maskOf(const Tile &tile, mlir::Value row, int64_t vector);
   /// An element of each extra, then the positions.
   llvm::SmallVector<mlir::Value> surroundings(const Tile &tile, mlir::Value row,

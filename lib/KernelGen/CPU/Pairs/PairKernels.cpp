@@ -173,7 +173,7 @@ Value PairEmitter::evaluate(Region &region, ArrayRef<Value> first,
 }
 
 namespace {
-/// Scores stand in the lanes of vectors; what the row keeps, in memory.
+/// Scores are in the lanes of vectors; what the row keeps, in memory.
 class LaneSoftmax final : public pairs::SoftmaxRow {
 public:
   LaneSoftmax(VectorCode &code, Value largest, Value sum, Value factor)
@@ -453,7 +453,7 @@ void PairEmitter::keyTile(Value k0) {
     keys = Quantity::of(Value(
         arith::MinSIOp::create(b, loc, arith.get(arith.sub(sizes[k], first)),
                                arith.index(keysOfTile))));
-  // Queries that meet any of these keys.
+  // Queries that pair with any of these keys.
   Quantity from = fromOf(q), to = toOf(q);
   Value zero = arith.get(from);
   auto distance = [&](Quantity key) {

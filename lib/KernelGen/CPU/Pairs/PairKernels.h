@@ -8,7 +8,7 @@
 namespace shardc::cpu {
 
 /// A matrix in memory; steps are in elements. Where it is read or written by
-/// vectors its columns lie side by side.
+/// vectors its columns are side by side.
 struct Matrix {
   mlir::Value pointer;
   mlir::Type element;
@@ -60,7 +60,7 @@ public:
   /// Max is `greater`, which may lose NaN; Maximum and Minimum are StableHLO's.
   enum class Fold { Sum, Max, Maximum, Minimum };
   mlir::Value fold(mlir::Value vector, Fold kind);
-  /// All elements of vectors that stand side by side, in one order for
+  /// All elements of vectors that are side by side, in one order for
   /// registers of any width: as in vectors of 512 bits, which are folded in
   /// halves.
   mlir::Value foldAll(llvm::ArrayRef<mlir::Value> vectors, Fold kind);

@@ -1,7 +1,7 @@
 //===- PairParts.cpp - A pair step in parts, for several threads ----------===//
 //
 // Batch dims first (heads: nothing is done twice), then queries: each part
-// packs the keys that it meets. Rows of the state are one part's each, and are
+// packs the keys that it uses. Rows of the state are one part's each, and are
 // computed as in a step of one part. In the backward keys have sums over all
 // queries. Where batch dims are too few, scores are computed twice: once for
 // what queries get, cut along queries, and once for what keys get, cut along

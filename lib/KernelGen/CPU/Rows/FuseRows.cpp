@@ -59,7 +59,7 @@ static int64_t widthAlong(MemRefType type, int64_t stride, int dim,
   return fits ? width : 0;
 }
 
-/// What lies outside of `dim` of `type`, whose shares are `unit` apart. Only
+/// What is outside of `dim` of `type`, whose shares are `unit` apart. Only
 /// asked where it is not known how many shares there are.
 static Outside outsideOf(MemRefType type, ArrayRef<int64_t> strides, int dim,
                          int64_t unit, int64_t count) {
@@ -103,7 +103,7 @@ std::optional<Place> cpu::placeByUnits(MemRefType type, ArrayRef<int64_t> units,
 
 /// True if ops on the other side of it may have its elements in any order:
 /// neither calls nor communication, but one whole exchange.
-static bool mayStandBetween(Operation *op) {
+static bool mayBeBetween(Operation *op) {
   if (isa<linalg::GenericOp, memref::LoadOp, memref::StoreOp, memref::AllocOp>(
           op))
     return true;
@@ -240,14 +240,13 @@ void Finder::collectWindow() {
   Operation *first = seed;
   for (int64_t i = 0; i < kMostBefore; ++i) {
     Operation *before = first->getPrevNode();
-    if (!before || !mayStandBetween(before))
+    if (!before || !mayBeBetween(before))
       break;
     first = before;
   }
   int64_t left = kMostBehind;
   bool isBehind = false;
-  for (Operation *op = first; op && mayStandBetween(op);
-       op = op->getNextNode()) {
+  for (Operation *op = first; op && mayBeBetween(op); op = op->getNextNode()) {
     isBehind |= op == seed;
     if (isBehind && left-- == 0)
       break;
@@ -552,7 +551,7 @@ bool Finder::mayJoin(const Touches &group, const Touches &own) {
 
 /// Follows cuts from op to op, wherever they share memory.
 void Finder::spreadHints() {
-  for (int turn : llvm::seq(3)) {
+  for (int round : llvm::seq(3)) {
     bool changed = false;
     auto visit = [&](Operation *op) {
       auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -570,7 +569,7 @@ void Finder::spreadHints() {
                          .second;
       }
     };
-    if (turn % 2)
+    if (round % 2)
       llvm::for_each(llvm::reverse(window), visit);
     else
       llvm::for_each(window, visit);

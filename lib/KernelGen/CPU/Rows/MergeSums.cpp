@@ -62,7 +62,7 @@ static bool mayPass(linalg::GenericOp op, Operation *other) {
   auto generic = dyn_cast<linalg::GenericOp>(other);
   if (!generic)
     return false;
-  auto meet = [&](Value written, linalg::GenericOp by) {
+  auto mayOverlap = [&](Value written, linalg::GenericOp by) {
     return llvm::any_of(by->getOperands(),
                         [&](Value operand) {
                           return isa<MemRefType>(operand.getType()) &&
@@ -71,9 +71,9 @@ static bool mayPass(linalg::GenericOp op, Operation *other) {
            !by.getBody()->getOps<memref::LoadOp>().empty();
   };
   return llvm::none_of(op.getDpsInits(),
-                       [&](Value init) { return meet(init, generic); }) &&
+                       [&](Value init) { return mayOverlap(init, generic); }) &&
          llvm::none_of(generic.getDpsInits(),
-                       [&](Value init) { return meet(init, op); });
+                       [&](Value init) { return mayOverlap(init, op); });
 }
 
 /// Both as one op, where `second` is.

@@ -8,7 +8,7 @@
 // view of the same memory has a dim of groups. In contiguous memory a share is
 // known by its unit, the distance between two shares in elements: views that
 // agree on units agree on which elements a row has. Where it is not known how
-// many shares there are, they have to agree on what lies outside of them, too.
+// many shares there are, they have to agree on what is outside of them, too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_CPU_ROWS_ROWGROUP_H
@@ -21,7 +21,7 @@
 
 namespace shardc::cpu {
 
-/// How many shares lie outside of one dim of a view, in other dims; where that
+/// How many shares are outside of one dim of a view, in other dims; where that
 /// is not known, the view's type.
 using Outside = std::pair<int64_t, mlir::Type>;
 
@@ -80,7 +80,7 @@ struct RowGroup {
   llvm::SmallVector<Quantity> sizes;
   std::vector<Member> members; ///< in order
   Touches touches;
-  /// What stands between members and has to wait for them, in order.
+  /// What is between members and has to wait for them, in order.
   llvm::SmallVector<mlir::Operation *> after;
   /// Buffers that nothing but members touches: a block's share of them does.
   llvm::SmallVector<mlir::Value> local;

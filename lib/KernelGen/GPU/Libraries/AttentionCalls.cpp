@@ -255,7 +255,7 @@ bool AttentionCall::describe(Value memref, AffineMap map,
     for (unsigned dim : dims)
       if (int64_t place = placeOf(map, dim); place >= 0)
         places.push_back(place);
-    if (!liesTogether(type, places))
+    if (!isContiguous(type, places))
       return false;
     mine.push_back(places);
   }
@@ -289,7 +289,7 @@ bool AttentionCall::splitBatch() {
   }
   llvm::sort(common);
   llvm::sort(shared);
-  // Heads are as many as lie together.
+  // Heads are as many as are together.
   for (size_t split = 0; split <= common.size(); ++split) {
     outer.clear();
     heads.clear();

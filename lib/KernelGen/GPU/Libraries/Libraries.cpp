@@ -1,7 +1,7 @@
 //===- Libraries.cpp - Products that a vendor's library may do ------------===//
 //
 // A library takes matrices and images whose dims have one stride each. Dims of
-// a generic that lie one behind the other, in the same order in all operands,
+// a generic that are one behind the other, in the same order in all operands,
 // are such a dim together.
 //
 //===----------------------------------------------------------------------===//
@@ -65,7 +65,7 @@ private:
   /// The memref's dims that are `dims` together.
   std::optional<SmallVector<int64_t>> groupOf(const View &view,
                                               ArrayRef<unsigned> dims) const;
-  /// `dims` in the order in which they stand in `view`, without those of one
+  /// `dims` in the order in which they are in `view`, without those of one
   /// element; none where one is missing.
   std::optional<SmallVector<unsigned>> inOrderOf(const View &view,
                                                  ArrayRef<unsigned> dims) const;
@@ -95,7 +95,7 @@ private:
 };
 } // namespace
 
-bool gpukernels::liesTogether(MemRefType type, ArrayRef<int64_t> dims) {
+bool gpukernels::isContiguous(MemRefType type, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
@@ -183,7 +183,7 @@ Description::groupOf(const View &view, ArrayRef<unsigned> dims) const {
     if (group.back() < 0)
       return std::nullopt;
   }
-  if (!liesTogether(view.type, group))
+  if (!isContiguous(view.type, group))
     return std::nullopt;
   return group;
 }
@@ -235,7 +235,7 @@ bool Description::describeProduct() {
     for (auto [dim, along] :
          {std::pair<int64_t, ArrayRef<unsigned>>{2, *columns}, {1, *rows}}) {
       ofBias.clear();
-      // What it runs along stands side by side in the result.
+      // What it runs along is side by side in the result.
       if (biasDim == 0 && product.batches == 1 && !along.empty() &&
           covers(result, ofResult, {static_cast<unsigned>(dim)}) &&
           add(ofBias, bias, along) && covers(bias, ofBias, {0}))

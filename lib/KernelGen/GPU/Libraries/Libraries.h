@@ -40,9 +40,9 @@ struct LibraryWish {
 };
 LibraryWish wishOf(OpBuilder &b, LibraryUse use);
 
-/// Whether dims of `type` lie one behind the other, the last one innermost, as
+/// Whether dims of `type` are one behind the other, the last one innermost, as
 /// far as that is known.
-bool liesTogether(MemRefType type, ArrayRef<int64_t> dims);
+bool isContiguous(MemRefType type, ArrayRef<int64_t> dims);
 /// `dims` of a library's call: for each operand and each dim of the kind, the
 /// operand's own.
 ArrayAttr groupsAttr(OpBuilder &b,

@@ -4,9 +4,9 @@
 // comes before theirs: from lanes by shuffles, from warps by shared memory.
 // Where lines are many, a block goes along its line tile by tile. Where they
 // are few, blocks share each, and read it once: a block keeps a few tiles in
-// registers, tells what they come to, waits for what those before it in its
-// group of parts have told and for what comes before that group, and writes.
-// Nobody waits before he has told, and parts are taken in the order in which
+// registers, publishes their total, waits for the totals of those before it
+// in its group of parts and for the prefix of that group, and writes.
+// A part publishes before it waits, and parts are taken in the order in which
 // blocks begin: none waits for one that has not begun. All of it in an order
 // that depends on sizes alone, whoever comes first, and never changing places:
 // combining need not commute, nor have a neutral element.
@@ -26,7 +26,7 @@ using namespace shardc::gpukernels::lines;
 static constexpr int64_t kShortLine = 256;
 /// Parts of a line that wait for one another, at most, and how many of them a
 /// thread reads; the prefix is passed from group to group.
-static constexpr int64_t kGroupParts = 128, kHears = 4;
+static constexpr int64_t kGroupParts = 128, kPolled = 4;
 /// Bytes of elements that a thread keeps, and tiles of a block, at most: two
 /// blocks then fit on a multiprocessor.
 static constexpr int64_t kKeptBytes = 80, kMostTiles = 4;
@@ -59,18 +59,18 @@ private:
   Value equals(Value x, int64_t y) {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, index(y));
   }
-  /// What comes before a thread's own (not for the first thread), and what all
-  /// come to.
-  struct Meeting {
+  /// The prefix before a thread's own (not for the first thread), and the
+  /// total of all.
+  struct Scan {
     Values before, all;
   };
-  Meeting meetWarp(Values own);
-  SmallVector<Meeting> meetBlock(ArrayRef<Values> own);
-  SmallVector<Meeting> meet(ArrayRef<Values> own);
+  Scan scanWarp(Values own);
+  SmallVector<Scan> scanBlock(ArrayRef<Values> own);
+  SmallVector<Scan> scanLine(ArrayRef<Values> own);
   void beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles);
   SmallVector<Values> readTile(Value begin);
   void writeTile(Value begin, Value end, ArrayRef<Values> sums,
-                 const Meeting &met, ArrayRef<Value> now);
+                 const Scan &scan, ArrayRef<Value> now);
   Value last() { return sub(length, index(1)); }
   SmallVector<Value> place(Value at) {
     return subscripts(line, op.getBackward() ? sub(last(), at) : at);
@@ -78,17 +78,19 @@ private:
   void walk();
 
   // Where blocks share lines.
-  int64_t groupParts() const { return std::min(kGroupParts, kHears * members); }
+  int64_t groupParts() const {
+    return std::min(kGroupParts, kPolled * members);
+  }
   int64_t tilesOfPart();
   void share();
   Value takePart(gpu::LaunchOp launch);
-  /// Waits until all of these have been told.
+  /// Waits until all of these have been published.
   void await(ArrayRef<Value> places);
-  /// Tells of a part or a group.
-  void tell(ArrayRef<Value> values, Value place);
-  Values heard(Value place) {
+  /// Publishes the total of a part or a group.
+  void publish(ArrayRef<Value> values, Value place);
+  Values published(Value place) {
     return llvm::map_to_vector(
-        told, [&](Value buffer) { return load(buffer, place); });
+        partTotals, [&](Value buffer) { return load(buffer, place); });
   }
   Values beforeGroup(Value group);
   Values beforePart(Value part, Value inGroup, ArrayRef<Value> beforeGroup);
@@ -102,10 +104,10 @@ private:
   Value linesBlocks;
   Value member, lane, line, isLine, warp; ///< of a thread
   Values areas;
-  /// What parts of lines come to, and behind that, for each group of parts,
-  /// what comes before the next; a flag each, behind the counter of parts that
-  /// were taken.
-  Values told;
+  /// The totals of parts of lines, and behind them, for each group of
+  /// parts, the prefix of the next; a flag each, behind the counter of parts
+  /// that were taken.
+  Values partTotals;
   Value flags;
   Value parts; ///< of a line
   int64_t manyBlocks;
@@ -130,7 +132,7 @@ LineScanner::LineScanner(OpBuilder &b, spmd::LinesOp op)
 }
 
 /// The same in a lane's warp.
-LineScanner::Meeting LineScanner::meetWarp(Values own) {
+LineScanner::Scan LineScanner::scanWarp(Values own) {
   Value inWarp = rem(member, kWarp);
   for (int64_t distance = 1; distance < kWarp; distance *= 2) {
     Values below = shuffled(own, distance, gpu::ShuffleMode::UP);
@@ -142,22 +144,22 @@ LineScanner::Meeting LineScanner::meetWarp(Values own) {
 
 /// The same, for each of several tiles, of a line's warps, or, where lines are
 /// neighbours, of its threads: by shared memory.
-SmallVector<LineScanner::Meeting> LineScanner::meetBlock(ArrayRef<Values> own) {
+SmallVector<LineScanner::Scan> LineScanner::scanBlock(ArrayRef<Values> own) {
   int64_t count = along ? members / kWarp : members;
   int64_t step = along ? 1 : lanes, slots = count * step;
   Value first = along ? index(0) : lane, which = along ? warp : member;
   Value slot = add(first, mul(which, step));
-  auto tellAll = [&] {
+  auto storeTotals = [&] {
     for (auto [number, values] : llvm::enumerate(own))
       for (auto [value, area] : llvm::zip_equal(values, areas))
         store(value, area, add(slot, index(number * slots)));
   };
   if (along)
-    when(equals(rem(member, kWarp), 0), tellAll);
+    when(equals(rem(member, kWarp), 0), storeTotals);
   else
-    tellAll();
+    storeTotals();
   barrier();
-  SmallVector<Meeting> met;
+  SmallVector<Scan> scans;
   for (int64_t number = 0; number < static_cast<int64_t>(own.size());
        ++number) {
     auto read = [&](int64_t other) {
@@ -170,40 +172,40 @@ SmallVector<LineScanner::Meeting> LineScanner::meetBlock(ArrayRef<Values> own) {
       before = choose(equals(which, other), all, before);
       all = combine(all, read(other));
     }
-    met.push_back({before, all});
+    scans.push_back({before, all});
   }
   // What comes next goes into the same place.
   barrier();
-  return met;
+  return scans;
 }
 
 /// The same of all threads of a line.
-SmallVector<LineScanner::Meeting> LineScanner::meet(ArrayRef<Values> own) {
+SmallVector<LineScanner::Scan> LineScanner::scanLine(ArrayRef<Values> own) {
   if (!along)
-    return meetBlock(own);
-  SmallVector<Meeting> met;
+    return scanBlock(own);
+  SmallVector<Scan> scans;
   SmallVector<Values> totals;
   for (const Values &values : own) {
-    met.push_back(meetWarp(values));
-    totals.push_back(met.back().all);
+    scans.push_back(scanWarp(values));
+    totals.push_back(scans.back().all);
   }
   if (members == kWarp)
-    return met;
+    return scans;
   Value isFirst = equals(rem(member, kWarp), 0);
-  for (auto [inWarp, ofWarps] : llvm::zip_equal(met, meetBlock(totals))) {
+  for (auto [inWarp, ofWarps] : llvm::zip_equal(scans, scanBlock(totals))) {
     Values before = choose(equals(warp, 0), inWarp.before,
                            combine(ofWarps.before, inWarp.before));
     inWarp = {choose(isFirst, ofWarps.before, before), ofWarps.all};
   }
-  return met;
+  return scans;
 }
 
 /// Finds who the thread is; `block` has lines of its own. It synchronises for
 /// this many tiles at once.
 void LineScanner::beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles) {
-  bool meetsBlock = !along || members > kWarp;
+  bool usesShared = !along || members > kWarp;
   for (Value start : op.getStarts())
-    if (meetsBlock)
+    if (usesShared)
       areas.push_back(LineEmitter::share(
           launch, tiles * (along ? members / kWarp : kBlock), start.getType()));
   Value thread = launch.getThreadIds().x;
@@ -217,7 +219,7 @@ void LineScanner::beginBlock(gpu::LaunchOp launch, Value block, int64_t tiles) {
   }
   Value own = add(mul(block, lanes), lane);
   isLine = less(own, lines);
-  // Threads without a line go along, as they meet the others.
+  // Threads without a line go along, as barriers wait for them.
   line = LineEmitter::choose(isLine, own, index(0));
 }
 
@@ -238,9 +240,9 @@ SmallVector<Values> LineScanner::readTile(Value begin) {
 
 /// Writes the results of a tile that has `now` before it.
 void LineScanner::writeTile(Value begin, Value end, ArrayRef<Values> sums,
-                            const Meeting &met, ArrayRef<Value> now) {
+                            const Scan &scan, ArrayRef<Value> now) {
   Value first = add(begin, mul(member, items));
-  Values prefix = choose(isFirst(), now, combine(now, met.before));
+  Values prefix = choose(isFirst(), now, combine(now, scan.before));
   for (int64_t item = 0; item < items; ++item) {
     Values results = combine(prefix, sums[item]);
     Value at = add(first, index(item));
@@ -260,10 +262,10 @@ void LineScanner::walk() {
       scf::ForOp::create(b, loc, index(0), length, index(tile), op.getStarts());
   b.setInsertionPointToEnd(loop.getBody());
   SmallVector<Values> sums = readTile(loop.getInductionVar());
-  Meeting met = meet(sums.back()).front();
+  Scan scan = scanLine(sums.back()).front();
   Values now = llvm::to_vector_of<Value>(loop.getRegionIterArgs());
-  writeTile(loop.getInductionVar(), length, sums, met, now);
-  scf::YieldOp::create(b, loc, combine(now, met.all));
+  writeTile(loop.getInductionVar(), length, sums, scan, now);
+  scf::YieldOp::create(b, loc, combine(now, scan.all));
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,8 +335,8 @@ void LineScanner::await(ArrayRef<Value> places) {
   LLVM::FenceOp::create(b, loc, LLVM::AtomicOrdering::acquire, "device");
 }
 
-void LineScanner::tell(ArrayRef<Value> values, Value place) {
-  for (auto [value, buffer] : llvm::zip_equal(values, told))
+void LineScanner::publish(ArrayRef<Value> values, Value place) {
+  for (auto [value, buffer] : llvm::zip_equal(values, partTotals))
     store(value, buffer, place);
   Value yes = arith::ConstantIntOp::create(b, loc, 1, 32);
   LLVM::StoreOp::create(
@@ -353,7 +355,7 @@ Values LineScanner::beforeGroup(Value group) {
   Value place = add(mul(before, lines), line);
   when(isFirst(), [&] { await(place); });
   barrier();
-  scf::YieldOp::create(b, loc, heard(place));
+  scf::YieldOp::create(b, loc, published(place));
   b.setInsertionPointToStart(later.elseBlock());
   scf::YieldOp::create(b, loc, op.getStarts());
   return llvm::to_vector_of<Value>(later.getResults());
@@ -368,7 +370,7 @@ Values LineScanner::beforePart(Value part, Value inGroup,
   b.setInsertionPointToStart(later.elseBlock());
   scf::YieldOp::create(b, loc, beforeGroup);
   b.setInsertionPointToStart(later.thenBlock());
-  // Each thread hears of some neighbours; of those from this part on it takes
+  // Each thread polls some neighbours; for those from this part on it takes
   // the last before instead, and what comes of that nobody takes.
   int64_t each = std::max<int64_t>(groupParts() / members, 1);
   Value group = sub(part, inGroup), most = sub(inGroup, index(1));
@@ -379,13 +381,13 @@ Values LineScanner::beforePart(Value part, Value inGroup,
     places.push_back(add(mul(other, lines), line));
   }
   await(places);
-  Values own = heard(places.front());
+  Values own = published(places.front());
   for (int64_t i = 1; i < each; ++i)
-    own =
-        choose(less(numbers[i], inGroup), combine(own, heard(places[i])), own);
-  Meeting met = meet(own).front();
-  // Whoever has the last of them tells the others.
-  Values all = choose(isFirst(), own, combine(met.before, own));
+    own = choose(less(numbers[i], inGroup), combine(own, published(places[i])),
+                 own);
+  Scan scan = scanLine(own).front();
+  // The thread that has the last of them publishes it in the block.
+  Values all = choose(isFirst(), own, combine(scan.before, own));
   Value hasLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         member, div(most, each));
   when(hasLast, [&] {
@@ -413,7 +415,7 @@ void LineScanner::share() {
       known = (number + llvm::divideCeil(number, groupParts())) * knownLines;
   }
   for (Value start : op.getStarts())
-    told.push_back(scratch(known, most(places, one), start.getType()));
+    partTotals.push_back(scratch(known, most(places, one), start.getType()));
   flags = scratch(ShapedType::isStatic(known) ? known + 1 : known,
                   add(places, one), b.getI32Type());
   {
@@ -428,29 +430,29 @@ void LineScanner::share() {
   beginBlock(launch, rem(number, linesBlocks), tiles);
   Value begin = mul(part, partLength);
   Value end = least(add(begin, index(partLength)), length);
-  // All is read before anybody is met.
+  // All is read before threads synchronise.
   SmallVector<SmallVector<Values>> sums;
   SmallVector<Values> own;
   for (int64_t i = 0; i < tiles; ++i) {
     sums.push_back(readTile(add(begin, index(i * tile))));
     own.push_back(sums.back().back());
   }
-  SmallVector<Meeting> met = meet(own);
-  Values all = met.front().all;
-  for (const Meeting &next : ArrayRef(met).drop_front())
+  SmallVector<Scan> scans = scanLine(own);
+  Values all = scans.front().all;
+  for (const Scan &next : ArrayRef(scans).drop_front())
     all = combine(all, next.all);
   Value speaks = both(isLine, isFirst());
-  when(speaks, [&] { tell(all, add(mul(part, lines), line)); });
+  when(speaks, [&] { publish(all, add(mul(part, lines), line)); });
   Value group = div(part, groupParts()), inGroup = rem(part, groupParts());
   Values now = beforePart(
       part, inGroup, isOneGroup ? Values(op.getStarts()) : beforeGroup(group));
   if (!isOneGroup)
     when(both(speaks, equals(inGroup, groupParts() - 1)), [&] {
-      tell(combine(now, all), add(mul(add(parts, group), lines), line));
+      publish(combine(now, all), add(mul(add(parts, group), lines), line));
     });
   for (int64_t i = 0; i < tiles; ++i) {
-    writeTile(add(begin, index(i * tile)), end, sums[i], met[i], now);
-    now = combine(now, met[i].all);
+    writeTile(add(begin, index(i * tile)), end, sums[i], scans[i], now);
+    now = combine(now, scans[i].all);
   }
 }
 

@@ -3,7 +3,7 @@
 // A block sorts a tile of a line, or several short lines, in shared memory: a
 // bitonic network (K. E. Batcher, "Sorting networks and their applications",
 // 1968) in which every exchange puts the lesser element first, so that what
-// lies past a line's end never moves. Elements travel with their positions: of
+// is past a line's end never moves. Elements travel with their positions: of
 // two the one that was first stays first unless the other belongs before it, as
 // in a merge. So the sort is stable, and equals that "belong before" one
 // another come out as the host's merges leave them.
@@ -290,7 +290,7 @@ void LineSorter::sortSlots(const Slots &slots, Value thread, int64_t threads,
   };
   forEach(zero, index(llvm::Log2_64(tile)), one, [&](Value stage) {
     // Sorted runs of `half` become runs of twice that: first all elements of
-    // one meet those of the other from its end ...
+    // one are compared with those of the other from its end ...
     Value half = shiftLeft(one, stage), whole = add(half, half);
     pairs([&](Value pair) {
       auto [start, at] = split(pair, stage, half);

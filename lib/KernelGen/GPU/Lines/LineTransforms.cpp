@@ -33,7 +33,7 @@ private:
   Value plus(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
   Value minus(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
   Value times(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Number turn(Number x, Value by);
+  Number rotate(Number x, Value by);
   Value accumulate(Value sum, Value x, double factor);
   SmallVector<Number> butterfly(ArrayRef<Number> in);
   void stage(int64_t radix, int64_t done);
@@ -54,7 +54,7 @@ private:
 LineTransformer::LineTransformer(OpBuilder &b, spmd::LinesOp op)
     : LineEmitter(b, op), n(knownLength),
       type(cast<FloatType>(elementOf(op.getInputs()[0]))) {
-  // Short lines share a block; lines that lie across memory in any case, so
+  // Short lines share a block; lines that are across memory in any case, so
   // that neighbours in memory are read together.
   int64_t most = kMostTransform * 32 / type.getWidth();
   int64_t wanted = isInnermost ? 1024 / n : 16;
@@ -66,7 +66,7 @@ LineTransformer::LineTransformer(OpBuilder &b, spmd::LinesOp op)
 }
 
 /// `x` times entry `by` of the tables.
-Number LineTransformer::turn(Number x, Value by) {
+Number LineTransformer::rotate(Number x, Value by) {
   Value re = load(op.getInputs()[2], by), im = load(op.getInputs()[3], by);
   return {minus(times(x.re, re), times(x.im, im)),
           plus(times(x.re, im), times(x.im, re))};
@@ -74,7 +74,7 @@ Number LineTransformer::turn(Number x, Value by) {
 
 /// `sum` (null: nothing) and `factor` times `x`.
 Value LineTransformer::accumulate(Value sum, Value x, double factor) {
-  // Turns by quarters are exact.
+  // Rotations by quarters are exact.
   if (std::abs(factor) < 1e-12)
     return sum;
   bool isNegative = factor < 0;
@@ -136,7 +136,7 @@ void LineTransformer::stage(int64_t radix, int64_t done) {
     Value isLine = less(add(firstLine, one.lane), lines);
     one.exists = both(one.exists, isLine);
     one.lane = choose(isLine, one.lane, index(0));
-    Value turns = rem(one.at, done);
+    Value exponent = rem(one.at, done);
     for (int64_t q = 0; q < radix; ++q) {
       Value from = add(one.at, index(q * apart));
       Number x;
@@ -148,7 +148,7 @@ void LineTransformer::stage(int64_t radix, int64_t done) {
         x = {load(re, slot), load(im, slot)};
       }
       if (!isFirst && q > 0)
-        x = turn(x, mul(turns, q * (n / (done * radix))));
+        x = rotate(x, mul(exponent, q * (n / (done * radix))));
       one.numbers.push_back(x);
     }
     one.numbers = butterfly(one.numbers);
@@ -158,8 +158,8 @@ void LineTransformer::stage(int64_t radix, int64_t done) {
     barrier();
   for (Work &one : work)
     when(one.exists, [&] {
-      Value turns = rem(one.at, done);
-      Value to = add(mul(sub(one.at, turns), radix), turns);
+      Value exponent = rem(one.at, done);
+      Value to = add(mul(sub(one.at, exponent), radix), exponent);
       for (int64_t q = 0; q < radix; ++q) {
         Value at = add(to, index(q * done));
         if (isLast) {

@@ -1,9 +1,9 @@
 //===- PairBlock.h - A block of threads and its tile of scores --*- C++ -*-===//
 //
 // Kernels of pair steps are written at a point of the step's dims (PairPoint):
-// an element of each tensor stands there. A block of threads (PairBlock) has
-// some rows and meets tile after tile of columns; each of its threads has some
-// rows and columns of a tile, four threads a row.
+// an element of each tensor is there. A block of threads (PairBlock) has
+// some rows and goes through tile after tile of columns; each of its threads
+// has some rows and columns of a tile, four threads a row.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRBLOCK_H
@@ -73,7 +73,7 @@ struct Carried {
   SmallVector<Value> most, sum; // by row; softmax (and others: `sum` alone)
   SmallVector<Value> totals;    // by row and feature
   SmallVector<Value> others;    // the same of the pass beside
-  SmallVector<Value> ring;      // where it stands in a ring of stages
+  SmallVector<Value> ring;      // where it is in a ring of stages
 
   SmallVector<Value> flat() const;
   /// The same with other values.
@@ -88,7 +88,7 @@ public:
       : PairPoint(b, step), pass(pass), shape(shape) {}
 
   /// A launch of `threads` a block, a block for each of the shape's rows. The
-  /// builder and the point stand in it.
+  /// builder and the point are in it.
   gpu::LaunchOp launch(int64_t threads);
   /// The address of `count` elements of the launch's shared memory.
   Value shared(gpu::LaunchOp launch, int64_t count, Type type);
@@ -126,13 +126,13 @@ public:
   void finishRows(const PairPass &of, const Carried &carried);
 
   // Columns.
-  /// Those that any of the block's rows meets, from the first of a tile on.
+  /// Those that any of the block's rows uses, from the first of a tile on.
   std::pair<Value, Value> columnRange();
   Carried carry(Value from, Value to, Value by, const Carried &carried,
                 llvm::function_ref<Carried(Value, Carried)> body);
   /// Goes over the batch dims that a block goes through.
   Carried overInner(Carried carried, llvm::function_ref<Carried(Carried)> body);
-  /// Goes over the tiles of columns that any of the block's rows meets.
+  /// Goes over the tiles of columns that any of the block's rows uses.
   Carried overColumns(Carried carried,
                       llvm::function_ref<Carried(Value, Carried)> body);
 

@@ -1,11 +1,11 @@
 //===- PairCopies.cpp - Steps of attention that copy ahead ----------------===//
 //
 // For all GPUs. Four warps have 16 rows each, or 32 where registers allow,
-// which reads columns half as often. What the block's rows are comes to shared
+// which reads columns half as often. The block's own rows are loaded to shared
 // memory once; of columns two tiles are there, of which one arrives by
 // cp.async, 16 bytes at once, while the other is multiplied: one barrier a
-// tile. Lines stand 16 bytes farther apart than they are long, so that eight of
-// them meet all banks. Gradients of outputs, which are f32, are rounded on
+// tile. The stride of lines is 16 bytes more than their length, so that eight
+// of them use all banks. Gradients of outputs, which are f32, are rounded on
 // their way where weights are.
 //
 //===----------------------------------------------------------------------===//
@@ -30,11 +30,11 @@ static constexpr int64_t kHalfBytes = 80 * 1024, kMostBytes = 99 * 1024;
 static constexpr int64_t kWarps = kThreads / kWarp;
 /// Features of which a warp may have sums for 32 rows, or need more beside.
 static constexpr int64_t kFewFeatures = 128;
-/// So many rows in all are a block of 128 for each multiprocessor.
+/// This many rows in all are a block of 128 for each multiprocessor.
 static constexpr int64_t kTallRows = 128 * 128;
 
 namespace {
-/// Lines of a tensor as they stand in shared memory.
+/// Lines of a tensor as they are in shared memory.
 struct Strip : Lines {
   bool isWide; ///< f32 in memory
 
@@ -118,9 +118,9 @@ private:
 // Plan
 //===----------------------------------------------------------------------===//
 
-/// Whether neighbours along `dim`, if there are any, lie in pieces of 16 bytes,
+/// Whether neighbours along `dim`, if there are any, are in pieces of 16 bytes,
 /// or of 32 where they are f32.
-static bool liesInPieces(const Tensor &tensor, unsigned dim) {
+static bool isInPieces(const Tensor &tensor, unsigned dim) {
   auto type = cast<MemRefType>(tensor.memref.getType());
   int64_t last = type.getRank() - 1, offset;
   SmallVector<int64_t> strides;
@@ -152,7 +152,7 @@ static std::optional<Strips> stripsFor(const Step &step, const PairPass &pass,
   auto put = [&](SmallVector<Strip> &to, ArrayRef<Lines> from) {
     for (const Lines &lines : from) {
       bool isWide = !step.isHalf(*lines.tensor);
-      fits &= liesInPieces(*lines.tensor, lines.dim) &&
+      fits &= isInPieces(*lines.tensor, lines.dim) &&
               (!isWide || step.roundsWide(*lines.tensor));
       to.push_back({lines, isWide});
     }
@@ -226,7 +226,7 @@ void CopiedTiles::loadStrip(const Strip &strip, Value firstLine, Value area) {
   int64_t numLines = step.sizeOf(strip.lineDim);
   bool linesFit = ShapedType::isStatic(numLines) && numLines % strip.lines == 0;
   bool partsFit = strip.first + strip.length <= step.sizeOf(strip.dim);
-  // Where a thread's pieces stand below one another it finds one place.
+  // Where a thread's pieces are below one another it finds one place.
   bool isStraight = kThreads % perLine == 0;
   Value line0 = block.div(block.thread, perLine),
         part0 = block.rem(block.thread, perLine);

@@ -104,7 +104,7 @@ static constexpr int64_t kStep = 16;
 
 namespace {
 /// The row of which matrix, of four, a lane gives the address of: two matrices
-/// lie along one dim (`first` is where the lane's begins), two along the other
+/// are along one dim (`first` is where the lane's begins), two along the other
 /// (`second`).
 struct MatrixLane {
   explicit MatrixLane(PairBlock &block) {

@@ -17,7 +17,7 @@ static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
 /// What a block may have.
 static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
 
-/// Where `tensor` has lines along `lineDim` whose neighbours along `dim` lie in
+/// Where `tensor` has lines along `lineDim` whose neighbours along `dim` are in
 /// pieces of 16 bytes: how TMA copies know it.
 static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
                                     unsigned dim) {
@@ -48,7 +48,7 @@ static std::optional<BoxDims> boxOf(const Tensor &tensor, unsigned lineDim,
       return std::nullopt;
   }
   BoxDims box{{{last}, {}}, {{dim}, {lineDim}}};
-  // Others: those that lie one behind the other are one.
+  // Others: those that are one behind the other are one.
   for (int64_t i = last; i-- > 0;) {
     unsigned loop = loopOf(i);
     if (loop == lineDim) {

@@ -1,7 +1,7 @@
 //===- PairRing.h - What kernels for sm_90a read, and how -------*- C++ -*-===//
 //
 // The plan of a kernel: how a block's work is cut, and how lines of tensors
-// stand in the ring of stages in shared memory.
+// are in the ring of stages in shared memory.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRRING_H
@@ -26,12 +26,12 @@ struct BoxDims {
   SmallVector<SmallVector<unsigned>> loops;
 };
 
-/// Lines of a tensor as they stand in shared memory: one behind the other as
+/// Lines of a tensor as they are in shared memory: one behind the other as
 /// often as its numbers have terms.
 struct Panels : Lines {
   int64_t terms = 1;
   BoxDims box; ///< of one term
-  Value map;   ///< what TMA copies are told of it
+  Value map;   ///< what describes it to TMA copies
 
   bool isSplit() const { return terms > 1; }
   int64_t panels() const { return llvm::divideCeil(length, kPerRowBytes); }

@@ -126,7 +126,7 @@ SmallVector<Value> Scores::all(ArrayRef<Value> raw) {
   return scores;
 }
 
-/// Multiplies `sums` by `factor`. After its first tiles a row meets no greater
+/// Multiplies `sums` by `factor`. After its first tiles a row finds no greater
 /// score: where weights are rounded it is looked whether there is one.
 void Scores::rescale(MutableArrayRef<Value> sums, Value factor) {
   auto all = [&] {
@@ -204,7 +204,7 @@ SmallVector<Value> Scores::weigh(ArrayRef<Value> raw, Carried &carried) {
   auto sumOf = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, loc, x, y);
   };
-  // Most tiles lie in the band as a whole. Where rows are no queries, that is
+  // Most tiles are in the band as a whole. Where rows are no queries, that is
   // not looked at.
   SmallVector<Value> scores;
   if (Value whole = block.allCount(); whole && block.pass.rowDim == step.q) {

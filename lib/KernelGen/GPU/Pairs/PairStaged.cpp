@@ -17,7 +17,7 @@ using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
 /// Bytes from one row of 16-bit numbers to the next: eight rows, at one column,
-/// meet all banks.
+/// use all banks.
 static constexpr int64_t kHalfPitch = 80;
 
 namespace {
@@ -194,7 +194,7 @@ SmallVector<Value> StagedTiles::contract(const Tensor &left,
   return SmallVector<Value>(parts.getResults());
 }
 
-/// Adds to `sums` the products of what stands in both areas, from `from` on
+/// Adds to `sums` the products of what is in both areas, from `from` on
 /// along `dim`.
 SmallVector<Value> StagedTiles::multiplyLanes(ValueRange sums, unsigned dim,
                                               Value from, Region *pair) {

@@ -1,8 +1,8 @@
 //===- PairWarpgroups.cpp - Steps of attention on sm_90a ------------------===//
 //
-// Three warpgroups. The first brings what its block's rows are, once, then tile
-// after tile of columns through a ring of stages. One thread of it lets bulk
-// copies bring what stands in memory as products read it; gradients of outputs,
+// Three warpgroups. The first, the producer, loads its block's rows once, then
+// tile after tile of columns through a ring of stages. One thread of it lets
+// bulk copies load what is in memory as products read it; gradients of outputs,
 // which are f32, all its threads split into 16-bit numbers on their way.
 // The other two have 64 rows each. Scores are products of two matrices in
 // shared memory; weights stay in registers, as the left matrix of the second
@@ -98,7 +98,7 @@ private:
   bool isAlone = false;
 };
 
-/// Tiles that a ring of stages brings, multiplied by wgmma.
+/// Tiles that a ring of stages prefetches, multiplied by wgmma.
 class WarpgroupTiles final : public TileProducts {
 public:
   /// `group` of those that multiply is a thread's.
@@ -154,8 +154,8 @@ void Producer::loadBoxes(const Panels &panels, Value firstLine, Value area,
             block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
       begin.push_back(place);
     }
-    w.bringBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
-               panels.map, begin, full);
+    w.loadBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
+              panels.map, begin, full);
   }
 }
 

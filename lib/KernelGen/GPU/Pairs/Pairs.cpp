@@ -1,12 +1,12 @@
 //===- Pairs.cpp - Blocks of queries against blocks of keys ---------------===//
 //
 // A block of threads has some dozen rows of scores (rows are queries; keys for
-// the gradients of keys and values), and meets tile after tile of columns.
-// Scores of a tile stay in registers, four threads a row; what becomes of them
-// is multiplied into sums that stay in registers. Backward, a gradient is a
-// pass of its own that computes the scores again (two of the same rows may be
-// one): no two blocks add to one place, so that results do not depend on their
-// order.
+// the gradients of keys and values), and goes through tile after tile of
+// columns. Scores of a tile stay in registers, four threads a row; what becomes
+// of them is multiplied into sums that stay in registers. Backward, a gradient
+// is a pass of its own that computes the scores again (two of the same rows may
+// be one): no two blocks add to one place, so that results do not depend on
+// their order.
 //
 //===----------------------------------------------------------------------===//
 #include "Pairs.h"

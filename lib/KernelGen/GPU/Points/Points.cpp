@@ -8,10 +8,10 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Side of a tile that is turned round in shared memory.
+/// Side of a tile that is transposed in shared memory.
 static constexpr int64_t kSide = 32;
-/// Inputs that are turned round at once: tiles of them fit shared memory.
-static constexpr size_t kMostTurned = 4;
+/// Inputs that are transposed at once: tiles of them fit shared memory.
+static constexpr size_t kMostTransposed = 4;
 /// Below this a side is not worth it.
 static constexpr int64_t kLeastSide = 16;
 /// Neighbours of a thread, at most.
@@ -39,7 +39,7 @@ static std::optional<unsigned> innermostDim(linalg::GenericOp op,
 bool gpukernels::launchTransposed(linalg::GenericOp op) {
   if (op.getNumReductionLoops() != 0)
     return false;
-  // Results go along `across`, inputs that are turned round along `along`.
+  // Results go along `across`, inputs that are transposed along `along`.
   std::optional<unsigned> across, along;
   for (OpOperand &output : op.getDpsInitsMutable()) {
     std::optional<unsigned> dim = innermostDim(op, output);
@@ -51,7 +51,7 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
   auto isWide = [&](unsigned dim) {
     return ShapedType::isDynamic(known[dim]) || known[dim] >= kLeastSide;
   };
-  SmallVector<OpOperand *> turned;
+  SmallVector<OpOperand *> transposed;
   for (OpOperand *input : op.getDpsInputOperands()) {
     std::optional<unsigned> dim = innermostDim(op, *input);
     if (!dim || dim == across || (along && along != dim) || !isWide(*dim) ||
@@ -59,9 +59,10 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
         op.getMatchingBlockArgument(input).use_empty())
       continue;
     along = dim;
-    turned.push_back(input);
+    transposed.push_back(input);
   }
-  if (turned.empty() || turned.size() > kMostTurned || !isWide(*across))
+  if (transposed.empty() || transposed.size() > kMostTransposed ||
+      !isWide(*across))
     return false;
 
   OpBuilder b(op);
@@ -86,9 +87,9 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
   auto shared =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   DenseMap<OpOperand *, Value> tiles;
-  for (OpOperand *input : turned)
+  for (OpOperand *input : transposed)
     tiles[input] = launch.addWorkgroupAttribution(
-        // One more than a side: columns meet all banks.
+        // One more than a side: columns use all banks.
         MemRefType::get(
             {kSide, kSide + 1},
             cast<MemRefType>(input->get().getType()).getElementType(),
@@ -122,7 +123,7 @@ bool gpukernels::launchTransposed(linalg::GenericOp op) {
     }
   };
   lines(*along, firstAlong, *across, firstAcross, [&](Value own) {
-    for (OpOperand *input : turned)
+    for (OpOperand *input : transposed)
       memref::StoreOp::create(b, loc, emitter.load(*input), tiles[input],
                               ValueRange{own, lane});
   });

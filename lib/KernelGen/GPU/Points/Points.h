@@ -16,7 +16,7 @@ inline constexpr int64_t kBlock = 256;
 
 /// Reductions, of known sizes, whose elements several threads share.
 bool launchReductions(linalg::GenericOp op);
-/// Elementwise work on inputs that lie across the output: through shared
+/// Elementwise work on inputs that are across the output: through shared
 /// memory.
 bool launchTransposed(linalg::GenericOp op);
 /// Elementwise work on several neighbours at once, 16 bytes of the widest.
@@ -40,7 +40,7 @@ void launchRowGroups(Block &block,
                      llvm::function_ref<bool(Operation *)> isTaken);
 
 /// Neighbours along one dim that a thread does at once, with loads and stores
-/// of as many as stand side by side in memory: 16 bytes of the widest operand.
+/// of as many as are side by side in memory: 16 bytes of the widest operand.
 class Lanes {
 public:
   /// Along `dim`, which is no reduction unless `op` reduces it alone.
@@ -48,7 +48,7 @@ public:
   /// How many; 1 if it has none.
   int64_t count() const { return lanes; }
 
-  /// The body of each lane, where `emitter` stands at the first; `current` are
+  /// The body of each lane, where `emitter` is at the first; `current` are
   /// a reduction's values so far, and what is returned those behind the last
   /// lane. Results of others are stored.
   SmallVector<Value> emit(OpBuilder &b, PointEmitter &emitter,

@@ -1,7 +1,7 @@
 //===- Reductions.cpp - Reductions that threads share ---------------------===//
 //
-// Where elements of one result lie side by side, neighbouring threads share it:
-// a block, or a warp where results are many. Where results lie side by side, a
+// Where elements of one result are side by side, neighbouring threads share it:
+// a block, or a warp where results are many. Where results are side by side, a
 // lane has one, and warps share its elements. Where blocks would be few,
 // several of them share a result, and a second kernel combines what they have,
 // in order.

@@ -3,8 +3,8 @@
 // A normalisation is reductions of rows and work on elements that reads them.
 // Where ops follow one another and each touches, of all that another one of
 // them writes, its own row alone, a block (or a warp) does all of them for a
-// row: it meets between them, and what one has read or written the next one
-// finds in the multiprocessor's cache.
+// row: there is a barrier between them, and what one has read or written the
+// next one finds in the multiprocessor's cache.
 //
 //===----------------------------------------------------------------------===//
 #include "../Effects.h"
@@ -322,14 +322,14 @@ static bool mayPass(Operation &op, const Touched &touched) {
 
 /// True if one touches a buffer that the other does.
 static bool share(const Touched &a, const Touched &b) {
-  auto meets = [](ArrayRef<Place> some, ArrayRef<Place> others) {
+  auto overlap = [](ArrayRef<Place> some, ArrayRef<Place> others) {
     return llvm::any_of(some, [&](const Place &place) {
       return llvm::any_of(
           others, [&](const Place &other) { return place.root == other.root; });
     });
   };
-  return meets(a.reads, b.reads) || meets(a.reads, b.writes) ||
-         meets(a.writes, b.reads) || meets(a.writes, b.writes);
+  return overlap(a.reads, b.reads) || overlap(a.reads, b.writes) ||
+         overlap(a.writes, b.reads) || overlap(a.writes, b.writes);
 }
 
 // Members go down to the last one: over ops of other kernels that they do not
@@ -361,7 +361,7 @@ void RowGroup::lookBack(linalg::GenericOp op,
 
 void RowGroup::lookAhead(linalg::GenericOp op,
                          llvm::function_ref<bool(Operation *)> isTaken) {
-  // What has to come behind the kernel, and what stands before it.
+  // What has to come behind the kernel, and what is before it.
   Touched later, own;
   for (const Member &member : members)
     own.add(touchedBy(member.op));
@@ -478,9 +478,9 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   for (unsigned i : llvm::seq<unsigned>(values.size()))
     values[i] = inWarp(i, values[i], kWarp);
   if (threads > kWarp) {
-    Value tells =
+    Value isLeader =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, index(0));
-    when(b, loc, tells, [&] {
+    when(b, loc, isLeader, [&] {
       for (auto [value, area] : llvm::zip_equal(values, areas))
         memref::StoreOp::create(b, loc, value, area, warp);
     });
@@ -546,7 +546,8 @@ void RowGroup::emit() {
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, own, index(0));
   isFirst = arith::AndIOp::create(b, loc, isRow, isOne);
 
-  // What has been touched since threads met: by the first one of a row, by all.
+  // What has been touched since the last barrier: by the first one of a row, by
+  // all.
   llvm::DenseSet<Value> wroteFirst, wroteAll, readAll;
   for (auto [i, member] : llvm::enumerate(members)) {
     SmallVector<Access> found;
@@ -554,13 +555,13 @@ void RowGroup::emit() {
     auto isByFirst = [&](const Access &access) {
       return member.isSingle() || (member.reduces() && access.writes);
     };
-    bool meets = llvm::any_of(found, [&](const Access &access) {
+    bool needsBarrier = llvm::any_of(found, [&](const Access &access) {
       Value root = rootOfView(access.memref);
       return wroteAll.contains(root) ||
              (!isByFirst(access) && wroteFirst.contains(root)) ||
              (access.writes && readAll.contains(root));
     });
-    if (meets) {
+    if (needsBarrier) {
       gpu::BarrierOp::create(b, loc);
       wroteFirst.clear();
       wroteAll.clear();

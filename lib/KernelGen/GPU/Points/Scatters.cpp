@@ -1,4 +1,4 @@
-//===- Scatters.cpp - Loops that write where they are told to -------------===//
+//===- Scatters.cpp - Loops that write to computed places -----------------===//
 //
 // A loop reads where its next update goes, and does something there. Updates of
 // different places have nothing to do with one another, those of one place must
@@ -43,7 +43,7 @@ struct Scatter {
   DenseSet<Value> stored;                        ///< roots
   SmallVector<linalg::GenericOp> generics;
   bool storesElements = false;
-  Value place;        ///< what owners are told apart by
+  Value place;        ///< what distinguishes owners
   int64_t extent = 0; ///< how many places there are; dynamic: not known
   bool isInside(Value value) {
     return loop->isProperAncestor(value.getParentRegion()->getParentOp());
@@ -375,7 +375,7 @@ static void launchOwners(Scatter &scatter, int64_t points, bool takesPoints) {
 }
 
 namespace {
-/// The one element that an update combines `with` what stands there.
+/// The one element that an update combines `with` what is there.
 struct ExactUpdate {
   memref::LoadOp load;
   memref::StoreOp store;
@@ -385,7 +385,7 @@ struct ExactUpdate {
 };
 } // namespace
 
-/// What `scatter` does, if its updates come to the same in any order, to the
+/// What `scatter` does, if its updates give the same in any order, to the
 /// bit, and a GPU does one at once.
 static std::optional<ExactUpdate> findExactUpdate(Scatter &scatter) {
   if (!scatter.generics.empty() || scatter.stored.size() != 1)

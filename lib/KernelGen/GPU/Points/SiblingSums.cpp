@@ -19,7 +19,7 @@ static constexpr unsigned kMostResults = 6;
 static constexpr int64_t kMostBetween = 64;
 
 /// True for reductions whose neighbours in memory are of different results: of
-/// columns. Those of rows are one kernel with what stands around them.
+/// columns. Those of rows are one kernel with what is around them.
 static bool isColumnSum(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0 && isParallel(op) &&
          !combinersOf(op).empty() && !readsAlongReduction(op) &&

@@ -1,8 +1,8 @@
 //===- FusePrologues.cpp - What is multiplied, computed where it is read --===//
 //
-// A block of a product brings a tile of each operand to shared memory. What is
+// A block of a product loads a tile of each operand to shared memory. What is
 // computed of it on the way costs no pass over memory, but is computed once for
-// each block that meets it: so only where few blocks do.
+// each block that reads it: so only where few blocks do.
 //
 //===----------------------------------------------------------------------===//
 #include "Product.h"
@@ -43,9 +43,9 @@ static bool isElementwise(linalg::GenericOp producer) {
          });
 }
 
-/// Whether few blocks of the product that `operand` is of meet an element of
+/// Whether few blocks of the product that `operand` is of read an element of
 /// it.
-static bool isMetByFew(OpOperand *operand) {
+static bool isReadByFew(OpOperand *operand) {
   auto op = cast<linalg::GenericOp>(operand->getOwner());
   if (op.getNumReductionLoops() == 0 || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() > static_cast<int64_t>(kMostInputs))
@@ -95,7 +95,7 @@ struct FuseProloguesPass final
           auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
           return producer && producer->hasOneUse() &&
                  isa<linalg::GenericOp>(operand->getOwner()) &&
-                 isElementwise(producer) && isMetByFew(operand);
+                 isElementwise(producer) && isReadByFew(operand);
         });
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -252,7 +252,7 @@ ProductKernel::ProductKernel(OpBuilder &b, linalg::GenericOp op,
                              const Product &product, Tiling tiling,
                              TileLayout layout)
     : IndexBuilder(b, op.getLoc()), op(op), product(product), tiling(tiling),
-      layout(layout), dims(b, op), emitter(b, op), bringers(tiling.threads) {}
+      layout(layout), dims(b, op), emitter(b, op), producers(tiling.threads) {}
 
 int64_t ProductKernel::pitch(const Factor &factor) const {
   if (layout == TileLayout::DepthMajor)
@@ -263,7 +263,7 @@ int64_t ProductKernel::pitch(const Factor &factor) const {
 int64_t ProductKernel::tileBytes(const Factor &factor) const {
   if (layout == TileLayout::Panels)
     return linesOf(factor) * tiling.depth * elementBytes();
-  return (standsAlongLines(factor) ? tiling.depth : linesOf(factor)) *
+  return (isAlongLines(factor) ? tiling.depth : linesOf(factor)) *
          pitch(factor) * elementBytes();
 }
 
@@ -275,7 +275,7 @@ Value ProductKernel::at(Value base, Value bytes) {
 }
 
 Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
-  bool byDepth = standsAlongLines(factor);
+  bool byDepth = isAlongLines(factor);
   Value row = byDepth ? depth : line, column = byDepth ? line : depth;
   if (layout == TileLayout::Panels)
     return WarpgroupBuilder(b, loc).placeInPanels(
@@ -283,7 +283,7 @@ Value ProductKernel::offsetIn(const Factor &factor, Value line, Value depth) {
         byDepth ? tiling.depth : linesOf(factor));
   int64_t width = pitch(factor);
   if (layout == TileLayout::Swizzled) {
-    // Eight rows of 16 bytes must meet all banks: rows of 128 bytes and more
+    // Eight rows of 16 bytes must use all banks: rows of 128 bytes and more
     // take eight places, two of 64 bytes take four.
     int64_t perPiece = kPieceBytes / elementBytes();
     bool narrow = width * elementBytes() == 64;
@@ -363,8 +363,8 @@ Value ProductKernel::addressOf(PointEmitter &emitter, OpOperand &operand) {
 
 std::pair<int64_t, bool> ProductKernel::pieceOf(const Factor &factor) const {
   int64_t length = factor.run;
-  // Neighbours that do not stand side by side come one by one.
-  if (standsAlongLines(factor) != factor.alongLines)
+  // Neighbours that are not side by side come one by one.
+  if (isAlongLines(factor) != factor.alongLines)
     length = 1;
   bool async = factor.isPlain() && length * elementBytes() >= 4;
   return {async ? length : 1, async};
@@ -381,15 +381,15 @@ std::pair<Value, Value> ProductKernel::placeOf(const Factor &factor,
   return {slow, fast};
 }
 
-void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
-                               Value tile, Value piece) {
+void ProductKernel::loadPiece(const Factor &factor, Value line, Value from,
+                              Value tile, Value piece) {
   auto [length, async] = pieceOf(factor);
   auto [ownLine, ownDepth] = placeOf(factor, piece);
   Value atLine = add(line, ownLine), atDepth = add(from, ownDepth);
   Value numLines = &factor == &product.left ? rows : columns;
   Value inside = arith::AndIOp::create(b, loc, less(atLine, numLines),
                                        less(atDepth, last));
-  // What lies past an edge reads nothing (the first element), and is zero.
+  // What is past an edge reads nothing (the first element), and is zero.
   Value none = index(0);
   atLine = arith::SelectOp::create(b, loc, inside, atLine, none);
   atDepth = arith::SelectOp::create(b, loc, inside, atDepth, none);
@@ -417,26 +417,26 @@ void ProductKernel::bringPiece(const Factor &factor, Value line, Value from,
                           static_cast<uint32_t>(bytes), cache, read);
 }
 
-void ProductKernel::bring(const Factor &factor, Value line, Value from,
-                          Value tile) {
+void ProductKernel::load(const Factor &factor, Value line, Value from,
+                         Value tile) {
   int64_t pieces = linesOf(factor) * tiling.depth / pieceOf(factor).first;
-  assert(pieces % bringers == 0 && "threads without work");
+  assert(pieces % producers == 0 && "threads without work");
   constexpr int64_t kUnrolled = 8;
-  // Who only brings has few registers: where lines run, each piece has a depth
+  // Producers have few registers: where lines run, each piece has a depth
   // of its own to find.
   bool isLean = layout == TileLayout::Panels;
-  if (pieces / bringers <= kUnrolled && !(isLean && factor.alongLines)) {
-    for (int64_t i = 0; i < pieces; i += bringers)
-      bringPiece(factor, line, from, tile, add(thread, index(i)));
+  if (pieces / producers <= kUnrolled && !(isLean && factor.alongLines)) {
+    for (int64_t i = 0; i < pieces; i += producers)
+      loadPiece(factor, line, from, tile, add(thread, index(i)));
     return;
   }
   auto loop =
-      scf::ForOp::create(b, loc, thread, index(pieces), index(bringers));
+      scf::ForOp::create(b, loc, thread, index(pieces), index(producers));
   if (isLean)
     setUnrolling(loop, 2);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  bringPiece(factor, line, from, tile, loop.getInductionVar());
+  loadPiece(factor, line, from, tile, loop.getInductionVar());
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,22 +447,21 @@ SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
                                            ArrayRef<Value> sums, Step step) {
   int64_t leftBytes = tileBytes(product.left);
   int64_t stageBytes = leftBytes + tileBytes(product.right);
-  auto bringStage = [&](Value from, Value stage) {
+  auto loadStage = [&](Value from, Value stage) {
     auto some = scf::IfOp::create(b, loc, less(from, last), false);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(some.thenBlock());
       Value begin = mul(stage, stageBytes);
-      bring(product.left, row, from, at(base, begin));
-      bring(product.right, column, from,
-            at(base, add(begin, index(leftBytes))));
+      load(product.left, row, from, at(base, begin));
+      load(product.right, column, from, at(base, add(begin, index(leftBytes))));
     }
     // Also where there is nothing: groups are counted.
     NVVM::CpAsyncCommitGroupOp::create(b, loc);
   };
   int64_t ahead = tiling.stages - 1;
   for (int64_t stage = 0; stage < ahead; ++stage)
-    bringStage(add(first, index(stage * tiling.depth)), index(stage));
+    loadStage(add(first, index(stage * tiling.depth)), index(stage));
   SmallVector<Value> carried = {index(0), index(ahead)};
   llvm::append_range(carried, sums);
   auto loop =
@@ -474,7 +473,7 @@ SmallVector<Value> ProductKernel::pipeline(Value row, Value column,
   Value reads = loop.getRegionIterArg(0), writes = loop.getRegionIterArg(1);
   NVVM::CpAsyncWaitGroupOp::create(b, loc, static_cast<uint32_t>(ahead - 1));
   gpu::BarrierOp::create(b, loc);
-  bringStage(add(loop.getInductionVar(), index(ahead * tiling.depth)), writes);
+  loadStage(add(loop.getInductionVar(), index(ahead * tiling.depth)), writes);
   Value begin = mul(reads, stageBytes);
   SmallVector<Value> next =
       step(at(base, begin), at(base, add(begin, index(leftBytes))),
@@ -680,7 +679,7 @@ int64_t ProductKernel::chooseSplits() const {
                              manyBlocks / blocks);
 }
 
-/// Adds up what the parts of the depth have come to, in their order: a thread
+/// Adds up the sums of the parts of the depth, in their order: a thread
 /// for each 16 bytes of results, or for each.
 void ProductKernel::finish() {
   if (splits == 1)

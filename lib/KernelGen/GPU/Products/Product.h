@@ -3,8 +3,8 @@
 // Every contraction is a matrix product: parallel dims that only the left
 // operand has are rows, those that only the right one has are columns, those of
 // both are a batch, and reduction dims are the depth. Tiles of both operands
-// come to shared memory through the indexing maps, so that a convolution reads
-// its windows in place and no layout is special; edges are zeros.
+// are loaded to shared memory through the indexing maps, so that a convolution
+// reads its windows in place and no layout is special; edges are zeros.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_GPU_PRODUCTS_PRODUCT_H
@@ -25,7 +25,7 @@ struct Factor {
   SmallVector<unsigned> lines;
   /// Neighbours in memory are of neighbouring lines; else of the depth.
   bool alongLines = false;
-  /// So many neighbours in that direction lie side by side in memory, aligned
+  /// This many neighbours in that direction are contiguous in memory, aligned
   /// to their size, wherever a multiple of it begins: a power of two.
   int64_t run = 1;
 
@@ -67,7 +67,7 @@ struct Product {
 /// and products of -0 alone are added.
 bool mayStartFromNegativeZero(linalg::GenericOp op);
 
-/// Finds what stands around the product `op` and can be done in its kernel, and
+/// Finds what is around the product `op` and can be done in its kernel, and
 /// adds it to `taken`; `op` may be moved.
 Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);
 
@@ -91,7 +91,7 @@ struct Tiling {
   int64_t rows, columns, depth, stages, threads;
 };
 
-/// Where elements of a tile stand in shared memory.
+/// Where elements of a tile are in shared memory.
 enum class TileLayout {
   /// Row by row in the operand's own direction, 16-byte pieces of a row swapped
   /// by its number: eight rows are read, at one column, without conflicts.
@@ -114,7 +114,7 @@ public:
   /// column columns[j] of the block's tile.
   struct Share {
     SmallVector<Value> rows, columns;
-    /// So many columns, from a multiple of it on, are neighbours: a power of
+    /// This many columns, from a multiple of it on, are neighbours: a power of
     /// two.
     int64_t run = 1;
   };
@@ -166,7 +166,7 @@ protected:
   /// Does with neighbouring sums what is to be done with results.
   void storeRun(ArrayRef<Value> sums, GoTo goTo);
   /// Neighbours in shared memory are of neighbouring lines.
-  bool standsAlongLines(const Factor &factor) const {
+  bool isAlongLines(const Factor &factor) const {
     return layout == TileLayout::DepthMajor ||
            (factor.alongLines &&
             (layout != TileLayout::Panels || elementBytes() == 2));
@@ -182,11 +182,11 @@ protected:
   std::pair<int64_t, bool> pieceOf(const Factor &factor) const;
   /// Line and depth in the tile of piece number `piece`.
   std::pair<Value, Value> placeOf(const Factor &factor, Value piece);
-  /// Starts to bring the tile of `factor` at (`line`, `from`) to `tile`.
-  void bring(const Factor &factor, Value line, Value from, Value tile);
-  void bringPiece(const Factor &factor, Value line, Value from, Value tile,
-                  Value piece);
-  /// The element's value, computed again where the emitter stands.
+  /// Starts to load the tile of `factor` at (`line`, `from`) to `tile`.
+  void load(const Factor &factor, Value line, Value from, Value tile);
+  void loadPiece(const Factor &factor, Value line, Value from, Value tile,
+                 Value piece);
+  /// The element's value, computed again at the emitter's place.
   Value computed(const Factor &factor);
   SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,
                               Step step);
@@ -198,7 +198,7 @@ protected:
   PointEmitter emitter;
   Value rows, columns, depth, batch; // counts
   Value first, last;                 // of the depth, in this block
-  int64_t bringers = 0;              // threads that bring tiles
+  int64_t producers = 0;             // threads that load tiles
   Value base;                        // of shared memory
   int64_t splits = 1;
   Value scratch, place; // of partial sums, where there are several splits

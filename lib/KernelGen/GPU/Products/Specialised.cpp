@@ -2,15 +2,15 @@
 //
 // One thread of the first warpgroup, the producer, prefetches tiles through a
 // ring of stages: it waits until a stage is empty, says how many bytes will
-// come, and lets TMA copies load boxes of both operands; what lies past an edge
+// come, and lets TMA copies load boxes of both operands; what is past an edge
 // is zeros. An operand that is no tensor of few dims (the windows of a
-// convolution, rows that are not aligned) all threads of that group bring
-// together, piece by piece through the indexing maps. f32 whose lines run in
-// memory they transpose on the way: products of tf32 read along the depth
-// alone. They also take f32 apart where a product is three of tf32: in place,
-// and what is left over goes behind both tiles. Blocks stay, and take tile
-// after tile in an order that uses what the second cache holds: down eight rows
-// of tiles, then to the next column.
+// convolution, rows that are not aligned) all threads of the producer
+// load together, piece by piece through the indexing maps. f32 whose lines run
+// in memory they transpose on the way: products of tf32 read along the depth
+// alone. They also split f32 for 3xTF32: heads in place, remainders after
+// both tiles. The kernel is persistent:
+// a block takes tile after tile in an order that reuses what is in L2: down
+// eight rows of tiles, then to the next column.
 //
 //===----------------------------------------------------------------------===//
 #include "Specialised.h"
@@ -121,7 +121,7 @@ SpecialisedKernel::SpecialisedKernel(const ProductKernel &prepared,
       w(b, loc), leftBox(boxOf(op, product, product.left)),
       rightBox(boxOf(op, product, product.right)) {
   prepareLike(prepared);
-  bringers = kGroup;
+  producers = kGroup;
 }
 
 int64_t SpecialisedKernel::ahead() const {
@@ -131,7 +131,7 @@ int64_t SpecialisedKernel::ahead() const {
 void SpecialisedKernel::forEachProduct(
     llvm::function_ref<void(int64_t, int64_t, int64_t)> body) {
   SmallVector<std::pair<int64_t, int64_t>> terms = {{0, 0}};
-  if (takesApart())
+  if (splitsFloats())
     terms = {{1, 0}, {0, 1}, {0, 0}};
   // Depths of one product are 32 bytes of a row.
   for (int64_t from = 0; from < tiling.depth; from += 32 / elementBytes())
@@ -207,9 +207,9 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
 // Who brings
 //===----------------------------------------------------------------------===//
 
-void SpecialisedKernel::bringBoxes(const Factor &factor, const CopyBox &box,
-                                   Value map, Value line, Value from,
-                                   Value tile, Value full) {
+void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
+                                  Value map, Value line, Value from, Value tile,
+                                  Value full) {
   int64_t perRow = kRow / elementBytes();
   int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
   for (int64_t i = 0; i < boxes; ++i) {
@@ -218,14 +218,14 @@ void SpecialisedKernel::bringBoxes(const Factor &factor, const CopyBox &box,
       std::swap(begin[0], begin[1]);
     for (unsigned loop : box.batch)
       begin.push_back(emitter.at()[loop]);
-    w.bringBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full);
+    w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full);
   }
 }
 
 void SpecialisedKernel::produce() {
   Value leads = isSame(thread, index(0));
   OpBuilder::InsertionGuard guard(b);
-  if (!allBring()) {
+  if (!allLoad()) {
     auto alone = scf::IfOp::create(b, loc, leads, false);
     b.setInsertionPointToStart(alone.thenBlock());
   }
@@ -236,23 +236,23 @@ void SpecialisedKernel::produce() {
                    Value full) {
     w.arriveExpecting(full, boxBytes());
     if (leftBox)
-      bringBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
+      loadBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
     if (rightBox)
-      bringBoxes(product.right, *rightBox, rightMap, column, from,
-                 at(tile, index(tileBytes(product.left))), full);
+      loadBoxes(product.right, *rightBox, rightMap, column, from,
+                at(tile, index(tileBytes(product.left))), full);
   };
   // Says that what this thread was to bring to `stage` is there; gives the next
   // stage to be told of.
   auto tell = [&](Value stage, Value parity) -> SmallVector<Value> {
-    if (bringsRaw())
+    if (loadsRaw())
       w.wait(barrier(stage, Raw), parity);
-    if (takesApart()) {
+    if (splitsFloats()) {
       Value tile = at(base, mul(stage, stageBytes()));
       for (const Factor *factor : {&product.left, &product.right})
         if (!isTransposed(*factor))
-          takeApart(*factor, factor == &product.left
-                                 ? tile
-                                 : at(tile, index(tileBytes(product.left))));
+          splitFloats(*factor, factor == &product.left
+                                   ? tile
+                                   : at(tile, index(tileBytes(product.left))));
     }
     w.fenceStores();
     w.arrive(barrier(stage, Full));
@@ -263,7 +263,7 @@ void SpecialisedKernel::produce() {
   // Where all threads work, the third and fourth are the stage to be told of
   // next; they are `begun` stages further.
   SmallVector<Value> carried = {index(0), w.number(1)};
-  if (allBring())
+  if (allLoad())
     carried.append({index(0), w.number(0), index(0)});
   SmallVector<Value> ends = forEachTile(carried, [&](Value row, Value column,
                                                      ValueRange carried) {
@@ -274,12 +274,12 @@ void SpecialisedKernel::produce() {
     b.setInsertionPointToEnd(loop.getBody());
     Value stage = loop.getRegionIterArg(0), parity = loop.getRegionIterArg(1);
     w.wait(barrier(stage, Empty), parity);
-    Value full = barrier(stage, bringsRaw() ? Raw : Full);
+    Value full = barrier(stage, loadsRaw() ? Raw : Full);
     Value tile = at(base, mul(stage, stageBytes()));
     Value from = add(past, depthOf(loop.getInductionVar()));
     auto [next, flips] = w.advance(stage, parity, tiling.stages);
     SmallVector<Value> yielded = {next, flips};
-    if (!allBring()) {
+    if (!allLoad()) {
       boxes(row, column, from, tile, full);
     } else {
       if (leftBox || rightBox) {
@@ -292,7 +292,7 @@ void SpecialisedKernel::produce() {
         if (isTransposed(factor))
           loadTransposed(factor, line, from, to);
         else
-          bring(factor, line, from, to);
+          load(factor, line, from, to);
       };
       if (!leftBox)
         pieces(product.left, row, tile);
@@ -320,7 +320,7 @@ void SpecialisedKernel::produce() {
     scf::YieldOp::create(b, loc, yielded);
     return llvm::to_vector_of<Value>(loop.getResults());
   });
-  if (!allBring())
+  if (!allLoad())
     return;
   NVVM::CpAsyncWaitGroupOp::create(b, loc, 0u);
   auto rest = scf::ForOp::create(b, loc, index(0), ends[4], index(1),
@@ -331,7 +331,7 @@ void SpecialisedKernel::produce() {
 }
 
 /// Threads load blocks of 4 lines x 4 depths and store each line's depths at
-/// once, taken apart where the product wants that. Eight threads side by side
+/// once, split where the product wants that. Eight threads side by side
 /// store a line's 128 bytes, four rows of such load 64 bytes side by side.
 void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
                                        Value from, Value tile) {
@@ -356,7 +356,7 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
   for (int64_t i = 0; i < kTransposed; ++i) {
     Value atDepth = add(from, add(ownDepth, index(i)));
     Value inside = arith::AndIOp::create(b, loc, isLine, less(atDepth, last));
-    // What lies past an edge reads the first elements, and is zero.
+    // What is past an edge reads the first elements, and is zero.
     dims.place(b, loc, emitter, factor.lines,
                arith::SelectOp::create(b, loc, inside, atLine, none));
     dims.place(b, loc, emitter, product.depth,
@@ -368,7 +368,7 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
   for (int64_t j = 0; j < kTransposed; ++j) {
     Value place = at(tile, offsetIn(factor, add(ownLine, index(j)), ownDepth));
     Type words = VectorType::get({kTransposed}, b.getI32Type());
-    bool apart = takesApart();
+    bool apart = splitsFloats();
     Value most = LLVM::PoisonOp::create(b, loc, apart ? words : four),
           rest = most;
     for (int64_t i = 0; i < kTransposed; ++i) {
@@ -388,7 +388,7 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
 }
 
 /// Each thread takes those pieces of f32 apart that it has brought.
-void SpecialisedKernel::takeApart(const Factor &factor, Value tile) {
+void SpecialisedKernel::splitFloats(const Factor &factor, Value tile) {
   int64_t length = pieceOf(factor).first;
   auto loop = scf::ForOp::create(b, loc, thread,
                                  index(linesOf(factor) * tiling.depth / length),
@@ -446,11 +446,11 @@ void SpecialisedKernel::emit() {
     // Of those that bring, who lets TMA copies do it arrives, and each of all
     // that work.
     bool some = boxBytes() > 0;
-    int64_t fills = (some && !bringsRaw() ? 1 : 0) + (allBring() ? kGroup : 0);
+    int64_t fills = (some && !loadsRaw() ? 1 : 0) + (allLoad() ? kGroup : 0);
     for (int64_t stage = 0; stage < tiling.stages; ++stage) {
       w.init(barrier(index(stage), Full), fills);
       w.init(barrier(index(stage), Empty), releases());
-      if (bringsRaw())
+      if (loadsRaw())
         w.init(barrier(index(stage), Raw), 1);
     }
     prepareAlone();

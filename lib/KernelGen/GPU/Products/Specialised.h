@@ -50,11 +50,11 @@ protected:
 
   /// Products of tf32 for each of f32: of numbers in two parts, the second ones
   /// behind both tiles.
-  bool takesApart() const { return product.tensorTerms > 1; }
+  bool splitsFloats() const { return product.tensorTerms > 1; }
   int64_t partBytes() const {
     return tileBytes(product.left) + tileBytes(product.right);
   }
-  int64_t stageBytes() const { return (takesApart() ? 2 : 1) * partBytes(); }
+  int64_t stageBytes() const { return (splitsFloats() ? 2 : 1) * partBytes(); }
   /// Of a stage, what TMA copies load.
   int64_t boxBytes() const {
     return (leftBox ? tileBytes(product.left) : 0) +
@@ -68,9 +68,9 @@ protected:
            factor.run == kTransposed;
   }
   /// Whether all threads of the first group have something to do.
-  bool allBring() const { return gathers() || takesApart(); }
+  bool allLoad() const { return gathers() || splitsFloats(); }
   /// TMA copies load what is split then.
-  bool bringsRaw() const { return takesApart() && boxBytes() > 0; }
+  bool loadsRaw() const { return splitsFloats() && boxBytes() > 0; }
   /// Stages that threads begin before they wait for the first to be there.
   int64_t ahead() const;
   Value isSame(Value x, Value y) {
@@ -79,7 +79,7 @@ protected:
   /// mbarriers of a stage behind all stages: full, empty, and, where bulk
   /// copies load what is split, whether that is there.
   enum Phase { Full, Empty, Raw };
-  int64_t barrierBytes() const { return bringsRaw() ? 24 : 16; }
+  int64_t barrierBytes() const { return loadsRaw() ? 24 : 16; }
   Value barrier(Value stage, Phase phase) {
     int64_t behind = tiling.stages * stageBytes();
     return at(base, add(mul(stage, barrierBytes()), index(behind + 8 * phase)));
@@ -89,7 +89,7 @@ protected:
     return at(base,
               index(tiling.stages * (stageBytes() + barrierBytes()) + byte));
   }
-  /// Steps of a tile's depth. There is always one: what lies past the depth is
+  /// Steps of a tile's depth. There is always one: what is past the depth is
   /// zeros.
   Value countSteps();
   /// Does `body` with the step's number and what is carried, at least once.
@@ -112,11 +112,11 @@ protected:
       llvm::function_ref<void(int64_t from, int64_t left, int64_t right)> body);
   /// Bytes from the begin of a tile to depth `from`.
   int64_t depthBytes(const Factor &factor, int64_t from) const {
-    return standsAlongLines(factor) ? from * kRow : from * elementBytes();
+    return isAlongLines(factor) ? from * kRow : from * elementBytes();
   }
   /// Distance of panels of a tile; 0 where the depth runs.
   int64_t panelBytes(const Factor &factor) const {
-    return standsAlongLines(factor) ? tiling.depth * kRow : 0;
+    return isAlongLines(factor) ? tiling.depth * kRow : 0;
   }
   /// The tiles of a stage.
   std::pair<Value, Value> tilesOf(Value stage) {
@@ -132,10 +132,10 @@ private:
   Value describe(const Factor &factor, const CopyBox &box);
   /// Where step number `step` begins.
   Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
-  void bringBoxes(const Factor &factor, const CopyBox &box, Value map,
-                  Value line, Value from, Value tile, Value full);
+  void loadBoxes(const Factor &factor, const CopyBox &box, Value map,
+                 Value line, Value from, Value tile, Value full);
   void loadTransposed(const Factor &factor, Value line, Value from, Value tile);
-  void takeApart(const Factor &factor, Value tile);
+  void splitFloats(const Factor &factor, Value tile);
 
   std::optional<CopyBox> leftBox, rightBox;
   Value leftMap, rightMap;

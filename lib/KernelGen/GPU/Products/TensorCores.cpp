@@ -130,7 +130,7 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
                                               bool linesFirst) {
   int64_t half = depthStep() / 2;
   if (factor.alongLines && product.element.isF32()) {
-    // ldmatrix turns 16-bit numbers alone: these are read one by one.
+    // ldmatrix transposes 16-bit numbers only: these are read one by one.
     SmallVector<Value> words;
     for (int64_t i = 0; i < 4; ++i) {
       int64_t byLine = (linesFirst ? i % 2 : i / 2) * 8;
@@ -143,7 +143,7 @@ SmallVector<Value> TensorCoreKernel::matrices(const Factor &factor, Value tile,
     }
     return words;
   }
-  // Eight lanes name the rows of a matrix, as they stand in memory.
+  // Eight lanes name the rows of a matrix, as they are in memory.
   Value row = rem(lane, 8), first = rem(div(lane, 8), 2),
         second = div(lane, 16);
   Value byLine = mul(linesFirst ? first : second, 8);

@@ -105,12 +105,11 @@ void TensorMemoryKernel::multiply() {
               Value right = t.describe(rightTile, panelBytes(product.right));
               Value adds = less(index(0), number);
               forEachProduct([&](int64_t from, int64_t x, int64_t y) {
-                t.multiply(sums,
-                           w.moved(left, depthBytes(product.left, from) + x),
-                           w.moved(right, depthBytes(product.right, from) + y),
-                           adds, product.element, tiling.columns,
-                           standsAlongLines(product.left),
-                           standsAlongLines(product.right));
+                t.multiply(
+                    sums, w.moved(left, depthBytes(product.left, from) + x),
+                    w.moved(right, depthBytes(product.right, from) + y), adds,
+                    product.element, tiling.columns, isAlongLines(product.left),
+                    isAlongLines(product.right));
                 adds = arith::ConstantIntOp::create(b, loc, 1, 1);
               });
               t.commit(barrier(stage, Empty));

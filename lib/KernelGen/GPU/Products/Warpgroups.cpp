@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
-/// Registers of a thread that brings, and of one that multiplies; and where
+/// Registers of a producer's thread, and of a consumer's; and where
 /// threads find each piece of a tile themselves.
 static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 static constexpr int64_t kGatherRegisters = 72, kOtherRegisters = 216;
@@ -69,7 +69,7 @@ SmallVector<Value> WarpgroupKernel::exchange(Value sums, Share &share) {
 }
 
 void WarpgroupKernel::consume() {
-  w.setRegisters(allBring() ? kOtherRegisters : kManyRegisters, /*more=*/true);
+  w.setRegisters(allLoad() ? kOtherRegisters : kManyRegisters, /*more=*/true);
   Value half = mul(w.sameInWarp(arith::SubIOp::create(b, loc, group, index(1))),
                    kGroupRows * kRow);
   Value leads = isSame(lane, index(0));
@@ -101,9 +101,8 @@ void WarpgroupKernel::consume() {
                     sums,
                     w.moved(w.moved(left, depthBytes(product.left, from)), x),
                     w.moved(w.moved(right, depthBytes(product.right, from)), y),
-                    product.element, tiling.columns,
-                    standsAlongLines(product.left),
-                    standsAlongLines(product.right));
+                    product.element, tiling.columns, isAlongLines(product.left),
+                    isAlongLines(product.right));
               });
               w.commit();
               // All but this one are done: the stage before is free.
@@ -126,7 +125,7 @@ void WarpgroupKernel::emitRoles() {
       scf::IfOp::create(b, loc, isSame(group, index(0)), /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(roles.thenBlock());
-  w.setRegisters(allBring() ? kGatherRegisters : kFewRegisters, /*more=*/false);
+  w.setRegisters(allLoad() ? kGatherRegisters : kFewRegisters, /*more=*/false);
   produce();
   b.setInsertionPointToStart(roles.elseBlock());
   consume();

@@ -1,6 +1,6 @@
 //===- Connect.cpp - The processes of a job become a group ----------------===//
 //
-// All tell one another through the store where they are and what they run;
+// All publish in the store where they are and what they run;
 // those of one host open one another's memory. What one of them cannot do, none
 // does: they agree on it before they begin.
 //
@@ -21,7 +21,7 @@ using namespace shardrt;
 namespace crypto = shardc::crypto;
 
 namespace {
-/// What a process tells of itself.
+/// What a process publishes of itself.
 struct Place {
   std::string host; ///< what is the same for processes that share memory
   int64_t process = 0;
@@ -53,8 +53,8 @@ private:
     status = store.status();
     return false;
   }
-  bool tellPlace(LocalGroup::Shared &shared, std::string &why,
-                 std::string &error);
+  bool publishPlace(LocalGroup::Shared &shared, std::string &why,
+                    std::string &error);
   std::string openAll(LocalGroup::Shared &shared,
                       const std::vector<Place> &places);
 
@@ -88,7 +88,7 @@ bool Connector::agreeOnProgram(const std::string &program, int &status,
             "model and options";
     return false;
   }
-  return store.meet("world/" + world, job.timeoutMs, error) || lost(status);
+  return store.barrier("world/" + world, job.timeoutMs, error) || lost(status);
 }
 
 bool Connector::agreeOnBinding(const Agreement &agreement, int &status,
@@ -112,7 +112,7 @@ bool Connector::agreeOnBinding(const Agreement &agreement, int &status,
   }
   std::string why = agreement.compare(byRank);
   // Who serves the store stays until all have read it.
-  if (!store.meet("bound/" + world, job.timeoutMs, error))
+  if (!store.barrier("bound/" + world, job.timeoutMs, error))
     return lost(status);
   if (why.empty())
     return true;
@@ -121,8 +121,8 @@ bool Connector::agreeOnBinding(const Agreement &agreement, int &status,
   return false;
 }
 
-bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
-                          std::string &error) {
+bool Connector::publishPlace(LocalGroup::Shared &shared, std::string &why,
+                             std::string &error) {
   const Launch &launch = job.launch;
   // Room for all that a rank can ever hold; it takes memory when it is used.
   int64_t physical = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -133,7 +133,7 @@ bool Connector::tellPlace(LocalGroup::Shared &shared, std::string &why,
   if (shared.mine && launch.rank == 0) {
     shared.boards =
         Segment::create(LocalGroup::bytesOfBoards(launch.size), why);
-    // Told to those of this job alone.
+    // Only members of this job see it.
     crypto::Key random = crypto::randomKey();
     std::memcpy(&number, random.data(), sizeof(number));
     if (shared.boards)
@@ -184,7 +184,7 @@ bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
   const Launch &launch = job.launch;
   shared.rank = launch.rank;
   shared.others.resize(launch.size);
-  if (!tellPlace(shared, why, error))
+  if (!publishPlace(shared, why, error))
     return false;
   std::vector<Place> places(launch.size);
   std::string text;
@@ -228,7 +228,7 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
       auto group = std::make_unique<LocalGroup>(std::move(shared), options,
                                                 std::move(describe));
       // All hold their places before one looks for who does not.
-      if (!job.store->meet("shared/" + world, job.timeoutMs, error)) {
+      if (!job.store->barrier("shared/" + world, job.timeoutMs, error)) {
         status = job.store->status();
         return nullptr;
       }
@@ -255,7 +255,7 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
   auto group =
       std::make_unique<WireGroup>(launch.rank, launch.size, std::move(carrier),
                                   options, std::move(describe));
-  if (!job.store->meet("connected/" + world, job.timeoutMs, error)) {
+  if (!job.store->barrier("connected/" + world, job.timeoutMs, error)) {
     status = job.store->status();
     return nullptr;
   }

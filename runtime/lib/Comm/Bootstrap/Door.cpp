@@ -85,7 +85,7 @@ static Door::Guest guestOf(Socket socket, const Handshake &handshake,
 }
 
 void Door::acceptSome(std::vector<Guest> &guests) {
-  // Those who are there have their turn in between.
+  // Those who are there are served in between.
   for (int i = 0; i < 16; ++i) {
     int fd =
         accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -79,7 +79,7 @@ private:
 
 /// The other side: what became of an attempt to get in.
 enum class Knock {
-  Proven,  ///< both sides are; whether this one is wanted it hears next
+  Proven,  ///< both sides are; the verdict on this one comes next
   Again,   ///< nobody listens yet, or there was no answer
   Stranger ///< who listens does not hold the secret
 };

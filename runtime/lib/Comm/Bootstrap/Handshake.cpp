@@ -56,7 +56,7 @@ void Handshake::makeKeys(bool isConnecter) {
   made.receive = prove("key of the listener");
   if (!isConnecter)
     std::swap(made.send, made.receive);
-  turn = Turn::Done;
+  state = State::Done;
 }
 
 std::string Handshake::greet(const Claim &claim) {
@@ -66,12 +66,12 @@ std::string Handshake::greet(const Claim &claim) {
   append(greeting, static_cast<uint64_t>(claim.size), 4);
   append(greeting, claim.flags, 4);
   greeting += makeNonce();
-  turn = Turn::Greeted;
+  state = State::Greeted;
   return greeting;
 }
 
 std::string Handshake::answer(std::string_view challenge) {
-  if (std::exchange(turn, Turn::Done) != Turn::Greeted ||
+  if (std::exchange(state, State::Done) != State::Greeted ||
       challenge.size() != challengeBytes)
     return {};
   nonce = challenge.substr(0, 32);
@@ -82,18 +82,18 @@ std::string Handshake::answer(std::string_view challenge) {
 }
 
 std::string Handshake::challenge(std::string_view words) {
-  if (turn != Turn::Begin || words.size() != greetingBytes ||
+  if (state != State::Begin || words.size() != greetingBytes ||
       words.substr(0, magic.size()) != magic)
     return {};
   greeting = words;
   claimed = {wordAt(words, 8), wordAt(words, 12), wordAt(words, 16)};
   nonce = makeNonce();
-  turn = Turn::Challenged;
+  state = State::Challenged;
   return nonce + textOf(prove("listener"));
 }
 
 bool Handshake::check(std::string_view proof) {
-  if (std::exchange(turn, Turn::Done) != Turn::Challenged ||
+  if (std::exchange(state, State::Done) != State::Challenged ||
       !equal(prove("connecter"), bytesOf(proof)))
     return false;
   makeKeys(/*isConnecter=*/false);

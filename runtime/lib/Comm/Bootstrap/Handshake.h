@@ -34,7 +34,7 @@ namespace shardrt {
 /// What both sides know of a connection without saying it.
 struct Link {
   std::string purpose;  ///< "store", or which world
-  std::string job;      ///< what tells jobs apart; may be public
+  std::string job;      ///< identifies the job; may be public
   int64_t port = 0;     ///< at which the listener listens
   int64_t listener = 0; ///< its rank
 };
@@ -51,7 +51,7 @@ struct LinkKeys {
   shardc::crypto::Key send = {}, receive = {};
 };
 
-/// One side of one handshake. Whatever is called out of turn, or twice, fails.
+/// One side of one handshake. Whatever is called out of order, or twice, fails.
 class Handshake {
 public:
   static constexpr size_t greetingBytes = 8 + 3 * 4 + 32;
@@ -84,14 +84,14 @@ public:
   const LinkKeys &keys() const { return made; }
 
 private:
-  enum class Turn { Begin, Greeted, Challenged, Done };
+  enum class State { Begin, Greeted, Challenged, Done };
   shardc::crypto::Digest prove(std::string_view side) const;
   void makeKeys(bool isConnecter);
 
   shardc::crypto::Key secret;
   Link link;
   Claim claimed;
-  Turn turn = Turn::Begin;
+  State state = State::Begin;
   std::string greeting, nonce; ///< the connecter's words, the listener's nonce
   LinkKeys made;
 };

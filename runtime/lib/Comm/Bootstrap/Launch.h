@@ -1,9 +1,9 @@
 //===- Launch.h - Which process of a job this is ----------------*- C++ -*-===//
 //
-// What torchrun, mpirun (Open MPI, MPICH, Intel MPI) and srun tell each process
-// through its environment. Where a launcher does not say where rank 0 is, that
-// follows from the rest: the first host of srun's list, this host if all ranks
-// are on it; and a port from the job's token.
+// What torchrun, mpirun (Open MPI, MPICH, Intel MPI) and srun set for each
+// process through its environment. Where a launcher does not say where rank 0
+// is, that follows from the rest: the first host of srun's list, this host if
+// all ranks are on it; and a port from the job's token.
 //
 // | launcher        | rank, ranks, rank on its host | job |
 // |---|---|---|
@@ -49,7 +49,7 @@ struct Launch {
 
   // By which ranks know one another: one of these three.
   std::optional<shardc::crypto::Key> secret;
-  std::string secretFile;  ///< through which rank 0 hands it on
+  std::string secretFile;  ///< through which rank 0 shares it
   bool isInsecure = false; ///< asked to do without
   bool encrypts = false;   ///< messages between ranks are sealed as well
 };
@@ -64,7 +64,7 @@ std::string readLaunch(const Variables &variables, Launch &launch);
 /// Whether only processes of its own host reach `host`.
 bool isLoopback(const std::string &host);
 
-/// What tells this host from others, as long as it runs; empty where the kernel
+/// Identifies this host, as long as it runs; empty where the kernel
 /// does not say.
 std::string nameOfBoot();
 

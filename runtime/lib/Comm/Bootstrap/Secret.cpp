@@ -75,7 +75,7 @@ std::string shardrt::readSecret(const Variables &variables, Launch &launch) {
          "network where all are trusted";
 }
 
-std::string shardrt::handOnSecret(const Launch &launch, const Key &secret) {
+std::string shardrt::shareSecret(const Launch &launch, const Key &secret) {
   std::string directory =
       launch.secretFile.substr(0, launch.secretFile.rfind('/'));
   std::string error;

@@ -4,7 +4,7 @@
 // |---|---|
 // | a file of mode 0600 | SHARDRT_SECRET_FILE, for any launcher and any hosts |
 // | the environment | SHARDRT_SECRET, 64 hexadecimal digits; --processes sets
-// it | | one host, neither | rank 0 makes it and hands it on through a file of
+// it | | one host, neither | rank 0 makes it and shares it through a file of
 // its own |
 //
 // Over several hosts one of the first two is needed. A job's number, its token
@@ -26,8 +26,8 @@ std::string readSecret(const Variables &variables, Launch &launch);
 /// Rank 0: writes `secret` to launch.secretFile, in place of what a job of the
 /// same name left there. To be called when this process listens at the job's
 /// port: then no other job of this name lives. An empty string, or why not.
-std::string handOnSecret(const Launch &launch,
-                         const shardc::crypto::Key &secret);
+std::string shareSecret(const Launch &launch,
+                        const shardc::crypto::Key &secret);
 
 /// Takes launch.secretFile away, if it holds `secret`.
 void removeSecret(const Launch &launch, const shardc::crypto::Key &secret);

@@ -1,7 +1,7 @@
 //===- Siblings.h - A job's other processes on this host --------*- C++ -*-===//
 //
-// Who waits for a rank cannot tell from its silence whether it is slow or was
-// stopped. On one host the system tells: it lists processes, their states and,
+// Who waits for a rank cannot know from its silence whether it is slow or was
+// stopped. On one host the system knows: it lists processes, their states and,
 // of those of this user, the environment that says which rank of which job they
 // are. Looked at are those that this one's launcher has started, directly or
 // through a script for each.
@@ -22,7 +22,7 @@ public:
 
   /// Whether one of them has been seen stopped for as long as ranks wait for
   /// one another; `who` says which. Looks a few times a second at most. Always
-  /// false where the system does not tell.
+  /// false where the system does not know.
   bool isOneStopped(std::string &who);
 
 private:

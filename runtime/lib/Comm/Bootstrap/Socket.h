@@ -38,7 +38,7 @@ Socket connectTo(const std::string &host, int64_t port, int64_t deadline,
                  std::string &why);
 
 /// A socket that listens at `port` (0: one that the system picks) of `host`,
-/// one of this host's own addresses; it and the port are told. Or none, and
+/// one of this host's own addresses; it and the port are returned. Or none, and
 /// `why` not.
 Socket listenAt(const std::string &host, int64_t port, std::string &address,
                 int64_t &actualPort, std::string &why);

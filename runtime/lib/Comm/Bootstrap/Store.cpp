@@ -1,12 +1,12 @@
-//===- Store.cpp - What the processes of a job tell one another -----------===//
+//===- Store.cpp - Values that the processes of a job share ---------------===//
 //
 // A connection begins at the door (Door.h); then messages are sealed.
-// A request: 4 bytes that number it, a letter (S set, G get, M meet, W who is
-// missing, H is all well, L the sender leaves, and why), the length of a name
-// in 4 bytes, the name, a value. An answer: the same number, K and a value, or
-// R and why not; number 0 says whether who has proven itself is let in. A get
-// is answered when there is a value: who does not wait as long forgets its
-// number. One thread serves all connections.
+// A request: 4 bytes that number it, a letter (S set, G get, M barrier, W who
+// is missing, H is all well, L the sender leaves, and why), the length of a
+// name in 4 bytes, the name, a value. An answer: the same number, K and a
+// value, or R and why not; number 0 says whether who has proven itself is let
+// in. A get is answered when there is a value: who does not wait as long
+// forgets its number. One thread serves all connections.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,7 +79,7 @@ static std::string isTooLarge(const std::string &name) {
          std::to_string(Store::maxBytes) + " bytes";
 }
 
-/// What each rank sets when it comes to `name`, and what stands for all of
+/// What each rank sets when it reaches `name`, and what stands for all of
 /// them.
 static std::string partOf(const std::string &name, int64_t rank) {
   return name + "@" + std::to_string(rank);
@@ -142,8 +142,8 @@ void Store::explain(const std::string &name, std::string &error) {
            ", which has joined and gone no further: it may be stopped";
 }
 
-bool Store::meet(const std::string &name, int64_t timeoutMs,
-                 std::string &error) {
+bool Store::barrier(const std::string &name, int64_t timeoutMs,
+                    std::string &error) {
   failedWith = SHARDRT_LOST;
   if (come(name, timeoutMs, error))
     return true;
@@ -328,7 +328,7 @@ bool ServerStore::listenAt(std::string &error) {
     jobSecret = *launch.secret;
   } else if (!launch.secretFile.empty()) {
     jobSecret = crypto::randomKey();
-    error = handOnSecret(launch, jobSecret);
+    error = shareSecret(launch, jobSecret);
     if (!error.empty()) {
       error = "rank 0: no secret for this job: " + error;
       return false;
@@ -430,7 +430,7 @@ bool ServerStore::await(const std::string &name, int64_t timeoutMs,
     std::string who;
     bool isStopped = siblings.isOneStopped(who);
     lock.lock();
-    // Those who wait for an answer are told as well.
+    // Those who wait for an answer get the reason as well.
     if (isStopped && gone.empty()) {
       gone = who;
       (void)!write(wakeWrite.get(), "x", 1);
@@ -522,7 +522,7 @@ bool ServerStore::answerAll() {
   for (Connection &connection : connections) {
     std::erase_if(connection.waiting, [&](const auto &get) {
       const std::string *value = find(get.second);
-      // Who has gone does not bring what others wait for.
+      // Who has gone does not set what others wait for.
       bool isVain = !value && !gone.empty();
       if (value)
         answer(connection, get.first, 'K', *value);
@@ -680,12 +680,12 @@ private:
                        std::vector<int64_t> &strangers) override;
   bool ask(char what, const std::string &name, const std::string &value,
            int64_t timeoutMs, std::string &result, std::string &error);
-  /// Tells the others of a rank that was stopped before this one leaves, so
+  /// Reports a rank that was stopped to the others before this one leaves, so
   /// that they do not miss this one. Caller holds the mutex.
   void leaveBecause(const std::string &why);
   /// Waits for the answer with this number.
-  bool hear(uint32_t wanted, int64_t deadline, std::string &result,
-            std::string &error, bool &isLate);
+  bool receive(uint32_t wanted, int64_t deadline, std::string &result,
+               std::string &error, bool &isLate);
   enum class Attempt { Joined, Again, Refused };
   /// One connection, handshake and verdict.
   Attempt tryToJoin(int64_t deadline, std::string &why);
@@ -714,8 +714,9 @@ ClientStore::~ClientStore() {
     removeSecret(launch, jobSecret);
 }
 
-bool ClientStore::hear(uint32_t wanted, int64_t deadline, std::string &result,
-                       std::string &error, bool &isLate) {
+bool ClientStore::receive(uint32_t wanted, int64_t deadline,
+                          std::string &result, std::string &error,
+                          bool &isLate) {
   isLate = false;
   bool isHere = true;
   while (true) {
@@ -767,7 +768,7 @@ bool ClientStore::ask(char what, const std::string &name,
     return false;
   }
   bool isLate = false;
-  if (hear(number, deadline, result, error, isLate))
+  if (receive(number, deadline, result, error, isLate))
     return true;
   if (saysStopped(error))
     leaveBecause(error);
@@ -868,7 +869,7 @@ ClientStore::Attempt ClientStore::tryToJoin(int64_t deadline,
   stream = SealedStream(keys);
   std::string none, refusal;
   bool isLate = false;
-  if (hear(0, deadline, none, refusal, isLate))
+  if (receive(0, deadline, none, refusal, isLate))
     return Attempt::Joined;
   // Who closes without a word may have had too many strangers there.
   if (!saysStopped(refusal) &&

@@ -1,4 +1,4 @@
-//===- Store.h - What the processes of a job tell one another ---*- C++ -*-===//
+//===- Store.h - Values that the processes of a job share -------*- C++ -*-===//
 //
 // Values by name, over TCP: the process of rank 0 keeps them, the others
 // connect to it. Who connects proves that it is of this job, and which rank
@@ -39,7 +39,7 @@ public:
                    std::string &value, std::string &error) = 0;
   /// Waits until all ranks have called it with this name; else names those who
   /// have not.
-  bool meet(const std::string &name, int64_t timeoutMs, std::string &error);
+  bool barrier(const std::string &name, int64_t timeoutMs, std::string &error);
 
   /// Whether somebody who had joined is not there any more, or was ended
   /// before, or has been stopped for long: then what others wait for does not
@@ -61,7 +61,7 @@ public:
 protected:
   explicit Store(const Launch &launch)
       : launch(launch), siblings(this->launch) {}
-  /// meet(), with an error that does not say who is missing.
+  /// barrier(), with an error that does not say who is missing.
   virtual bool come(const std::string &name, int64_t timeoutMs,
                     std::string &error) = 0;
   /// Who has not set its part of `name`, `name@R`, and who has not joined at

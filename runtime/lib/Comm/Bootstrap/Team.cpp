@@ -55,7 +55,7 @@ bool TeamGroup::begin(int64_t me, const Running &program,
   if (!known[me].insert(comm.program).second && !isBound)
     return true;
   byRank.assign(size(), {program.bound.begin(), program.bound.end()});
-  // Of others that they meet in the same post is all that is to be known.
+  // Of others only their posts matter.
   std::vector<int64_t> others;
   for (int64_t i = 0; i < size(); ++i)
     if (i != me)
@@ -140,7 +140,7 @@ private:
 
 /// Finds out through the caller's exchange who there is and where, and agrees
 /// on a secret.
-std::string Team::meet(const Options &options) {
+std::string Team::rendezvous(const Options &options) {
   Exchange exchange(*options.exchange, options.timeoutMs);
   const Launch &asked = options.launch;
   std::string host = nameOfBoot();
@@ -204,7 +204,7 @@ std::shared_ptr<Team> Team::join(const Options &options, int &status,
   team->counts.assign(options.launch.size, options.localRanks);
   status = SHARDRT_LOST;
   if (options.exchange) {
-    error = team->meet(options);
+    error = team->rendezvous(options);
     if (!error.empty())
       return nullptr;
   }
@@ -254,11 +254,11 @@ public:
   }
   bool set(const std::string &name, const std::string &value,
            std::string &error) override {
-    return tell(whole.set(rename(name), value, error));
+    return withStatus(whole.set(rename(name), value, error));
   }
   bool get(const std::string &name, int64_t timeoutMs, std::string &value,
            std::string &error) override {
-    return tell(whole.get(rename(name), timeoutMs, value, error));
+    return withStatus(whole.get(rename(name), timeoutMs, value, error));
   }
   bool isBroken(std::string &who) override { return whole.isBroken(who); }
   std::string address() const override { return whole.address(); }
@@ -281,7 +281,7 @@ protected:
   }
 
 private:
-  bool tell(bool done) {
+  bool withStatus(bool done) {
     if (!done)
       failedWith = whole.status();
     return done;
@@ -312,7 +312,7 @@ Team::Found Team::connect(std::span<const int64_t> ranks,
   std::vector<std::unique_ptr<Group>> ends(count);
   Found found;
   std::vector<std::thread> threads;
-  std::mutex telling;
+  std::mutex reporting;
   for (int64_t i = 0; i < count; ++i) {
     if (!isHere(ranks[i]))
       continue;
@@ -337,7 +337,7 @@ Team::Found Team::connect(std::span<const int64_t> ranks,
                 shardrt_version() + ", another version than process " +
                 std::to_string(processOf(ranks[0])) +
                 ": start all processes with the same one";
-      std::lock_guard lock(telling);
+      std::lock_guard lock(reporting);
       if (!ends[i] && found.error.empty()) {
         found.status = status;
         found.error = error;

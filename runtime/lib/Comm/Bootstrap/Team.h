@@ -2,7 +2,7 @@
 //
 // Where processes live as long as their user's program and run one compiled
 // program after the other, connections are made once: for each list of ranks
-// that programs are laid over there is one group, which all of them meet in.
+// that programs run on there is one group, which all of them use.
 // Programs have numbers there (Comm::program), so that ranks that run different
 // ones find out.
 //
@@ -24,8 +24,8 @@ namespace shardrt {
 
 struct Program;
 
-/// What programs on one list of ranks meet in, as far as they are of this
-/// process.
+/// What programs on one list of ranks synchronise through, as far as they are
+/// of this process.
 class TeamGroup final : public Group {
 public:
   /// `ends` by rank; NULL: of another process.
@@ -42,8 +42,8 @@ public:
   void patrol(int64_t sinceNs) override;
   void leave() override;
 
-  /// Somebody has been told what it failed with.
-  std::atomic<bool> hasToldFailure{false};
+  /// Its failure has been reported.
+  std::atomic<bool> hasReportedFailure{false};
 
   /// The program that rank `i` runs from here on.
   struct Running {
@@ -88,14 +88,14 @@ public:
   bool isOneHost() const { return launch.isOneHost; }
   /// Ends all connections, unless keep() was called: a rank never came back.
   void leave();
-  /// … or only tells the others that this process takes part in no run any
+  /// … or only announces that this process takes part in no run any
   /// more.
   void sayGoodbye();
   bool hasSaidGoodbye() const { return isGone.load(); }
   void keep() { isKept.store(true); }
 
-  /// What programs over `ranks` of the job, some of them of this process, meet
-  /// in. The first time it waits for the others. NULL with a status and a
+  /// The group of programs over `ranks` of the job, some of them of this
+  /// process. The first time it waits for the others. NULL with a status and a
   /// reason.
   TeamGroup *find(std::span<const int64_t> ranks, const GroupOptions &options,
                   int &status, std::string &error);
@@ -109,7 +109,7 @@ private:
     int status = 0;
     std::string error;
   };
-  std::string meet(const Options &options);
+  std::string rendezvous(const Options &options);
   Found connect(std::span<const int64_t> ranks, const GroupOptions &options);
   std::string describe(int64_t site, bool full);
 

@@ -1,8 +1,8 @@
 //===- Transport.h - How processes' devices reach one another ---*- C++ -*-===//
 //
 // Processes that were left the choice go over NCCL where each has a device of
-// its own and can open the same NCCL, else through host memory. All tell one
-// another what they can and come to one conclusion.
+// its own and can open the same NCCL, else through host memory. All publish
+// what they can, and reach one conclusion.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_COMM_BOOTSTRAP_TRANSPORT_H

@@ -1,8 +1,8 @@
 //===- LocalComm.cpp - Ranks that share memory ----------------------------===//
 //
 // Two atomics carry each direction: a slot's stamp from writer to readers, its
-// count of readers left from readers to writer. Bells only end a sleep, they
-// carry nothing; a bell that is rung too often costs time, never correctness.
+// count of readers left from readers to writer. Wake-ups only end a sleep,
+// they carry nothing; one too many costs time, never correctness.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,9 +66,9 @@ LocalGroup::LocalGroup(Shared given, GroupOptions options,
   shared.boards->hold(shared.rank);
 }
 
-void LocalGroup::lend(const GroupOptions &to, const DescribeSite &tell) {
+void LocalGroup::lend(const GroupOptions &to, const DescribeSite &how) {
   options = to;
-  describe = tell;
+  describe = how;
   for (auto &rank : ranks) {
     rank->mine.lastSite.store(-1, std::memory_order_relaxed);
     rank->begin();
@@ -178,16 +178,16 @@ bool LocalGroup::reset() {
 }
 
 void LocalGroup::ring(Board &board) const {
-  board.bell.fetch_add(1, std::memory_order_seq_cst);
-  wakeAll(board.bell);
+  board.wakeUps.fetch_add(1, std::memory_order_seq_cst);
+  wakeAll(board.wakeUps);
 }
 
 void LocalGroup::sleep(Board &board, int seen) const {
-  sleepOn(board.bell, seen);
+  sleepOn(board.wakeUps, seen);
 }
 
 void LocalGroup::patrol(int64_t sinceNs) {
-  // A bell rung in vain is cheap at this pace, and lets each rank that waits
+  // A wake-up in vain is cheap at this pace, and lets each rank that waits
   // find out that its peers went elsewhere.
   int64_t now = nowNs();
   sinceNs = std::max(sinceNs, lastReturnNs(now));
@@ -207,7 +207,7 @@ void LocalGroup::patrol(int64_t sinceNs) {
     reportTimeout(now);
 }
 
-std::string LocalGroup::tellWaits(int64_t now, int64_t &longestRank) const {
+std::string LocalGroup::describeWaits(int64_t now, int64_t &longestRank) const {
   std::string waiting, missing;
   int64_t longest = -1;
   for (int64_t i = 0; i < numRanks; ++i) {
@@ -248,7 +248,7 @@ std::string LocalGroup::tellWaits(int64_t now, int64_t &longestRank) const {
 
 void LocalGroup::reportTimeout(int64_t now) {
   int64_t first = -1;
-  std::string waits = tellWaits(now, first);
+  std::string waits = describeWaits(now, first);
   char limit[64];
   std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
                 static_cast<double>(options.timeoutNs) * 1e-9);
@@ -366,7 +366,7 @@ template <typename Done> bool LocalComm::spin(Done done) {
   return false;
 }
 
-/// Waits until `done()`; `whom` is the rank that brings it about. `look()` is
+/// Waits until `done()`; `whom` is the rank that it depends on. `look()` is
 /// asked before each sleep and ends the wait by returning false.
 template <typename Done, typename Look>
 bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
@@ -381,8 +381,8 @@ bool LocalComm::wait(int64_t whom, const Ticket &ticket, Done done, Look look) {
     mine.awaits.store(whom, std::memory_order_seq_cst);
     mine.awaitsSince.store(start, std::memory_order_release);
     while (true) {
-      // The bell is read before the condition: a ring in between is seen.
-      int seen = mine.bell.load(std::memory_order_seq_cst);
+      // The counter is read before the condition: a wake-up in between is seen.
+      int seen = mine.wakeUps.load(std::memory_order_seq_cst);
       // … and before it, who has left: what they did first is seen as well.
       int64_t left = group.findLeft(whom, number, ticket.sequence);
       if (done()) {
@@ -558,7 +558,7 @@ bool LocalComm::finish(const Ticket &ticket, std::span<const int64_t> readers) {
 // Agreement
 //===----------------------------------------------------------------------===//
 
-std::string LocalComm::tell(const Call &call) const {
+std::string LocalComm::describeCall(const Call &call) const {
   std::string text = group.describe(call.site, false);
   if (call.count != 0)
     text += " of " + std::to_string(call.count) + " elements";
@@ -572,7 +572,8 @@ bool LocalComm::disagree(const Ticket &ticket, int64_t peer,
   // in the one that it left.
   bool hasLeft = other.stepsLeft.load(std::memory_order_seq_cst) <
                  this->mine.stepsLeft.load(std::memory_order_relaxed);
-  std::string mine = hasLeft ? "the end of the step" : tell(ticket.shown);
+  std::string mine =
+      hasLeft ? "the end of the step" : describeCall(ticket.shown);
   std::string me = "rank " + std::to_string(number);
   std::string them = "rank " + std::to_string(peer);
   group.fail({6, number, me + ": " + mine + " meets " + theirs + " of " + them,
@@ -601,7 +602,7 @@ bool LocalComm::agrees(const Ticket &ticket, int64_t peer) {
     return true;
   if (call.site == ticket.shown.site && call.count == ticket.shown.count)
     return true;
-  return disagree(ticket, peer, tell(call));
+  return disagree(ticket, peer, describeCall(call));
 }
 
 //===----------------------------------------------------------------------===//
@@ -631,7 +632,7 @@ void LocalComm::fail(int status, const std::string &text) {
 void LocalComm::settle() {
   numOpen = 0;
   mine.reading.store(false, std::memory_order_release);
-  // What other processes read is not what the caller leaves, unless it lies in
+  // What other processes read is not what the caller leaves, unless it is in
   // the segment, which stays.
   if (group.isShared())
     return;

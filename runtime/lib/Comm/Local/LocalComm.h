@@ -5,10 +5,10 @@
 //
 // Nothing is staged where all share their memory: a post publishes the place of
 // a buffer, and readers copy out of it. Ranks that are processes see one
-// another's Segment; a buffer that lies elsewhere is copied there first. A rank
-// that has to wait spins shortly, then sleeps on a bell of its own, which
-// others ring; with more ranks than cores, or where other programs take them,
-// it sleeps at once.
+// another's Segment; a buffer that is elsewhere is copied there first. A rank
+// that has to wait spins shortly, then sleeps on a counter of its own (a
+// futex), which others ring; with more ranks than cores, or where other
+// programs take them, it sleeps at once.
 //
 // A rank is in one of these states, and always leaves it: the rank it waits for
 // posts or closes, or the group fails. Proof that equal orders cannot hang: the
@@ -58,7 +58,7 @@ struct alignas(128) Board {
   std::array<Slot, numSlots> slots;
   std::array<Past, historySize> past;
   std::atomic<int64_t> posted{0};
-  std::atomic<int64_t> stepsLeft{0}; ///< how many it has come to the end of,
+  std::atomic<int64_t> stepsLeft{0}; ///< how many it has ended,
   std::atomic<int64_t> leftAt{0};    ///< and what it had posted by then
   std::atomic<int64_t> awaits{Nobody};
   std::atomic<int64_t> awaitsSince{0}; ///< nanoseconds; 0: it does not wait
@@ -67,10 +67,10 @@ struct alignas(128) Board {
   std::atomic<bool> reading{false}; ///< it holds posts of others open
   std::atomic<int64_t> process{0};  ///< its number, where ranks are processes
   std::atomic<bool> hasLeft{false}; ///< … and it has said goodbye,
-  std::atomic<int64_t> barriers{0}; ///< after it had come to so many
+  std::atomic<int64_t> barriers{0}; ///< how many it had reached before
 
   // Rung by others.
-  alignas(64) std::atomic<int> bell{0};
+  alignas(64) std::atomic<int> wakeUps{0};
 };
 
 /// What the group has in common.
@@ -78,9 +78,9 @@ struct GroupBoard {
   static constexpr uint64_t magicWord = 0x3174726472616873; // "shardrt1"
   static constexpr int64_t textBytes = 1 << 16;
   uint64_t magic = magicWord;
-  uint64_t job = 0; ///< what tells this job's from others'
+  uint64_t job = 0; ///< identifies the job
   int64_t ranks = 0;
-  // The barriers: how many have come to the even and to the odd one that is
+  // The barriers: how many have reached the even and the odd one that is
   // under way, and the last to which all have come. Nobody is two ahead of
   // another.
   alignas(64) std::atomic<int64_t> arrived[2] = {};
@@ -113,7 +113,7 @@ public:
 
   /// Ranks that are threads: from here on they are those of another world, and
   /// report as it says. No rank is inside a step.
-  void lend(const GroupOptions &to, const DescribeSite &tell);
+  void lend(const GroupOptions &to, const DescribeSite &how);
 
   /// Bytes of a segment of boards, and how its maker begins it.
   static int64_t bytesOfBoards(int64_t ranks);
@@ -151,7 +151,7 @@ private:
   /// goodbye; -1: none. `barrier` is the one that it needs.
   int64_t findLeft(int64_t whom, int64_t waiter, int64_t barrier) const;
   /// Who waits, and where: lines for messages.
-  std::string tellWaits(int64_t now, int64_t &longestRank) const;
+  std::string describeWaits(int64_t now, int64_t &longestRank) const;
   void prepare();
 
   const int64_t numRanks;
@@ -202,7 +202,7 @@ private:
   template <typename Done> bool spin(Done done);
   void jitter();
   bool mayUse(uint64_t stamp, const Ticket &ticket) const;
-  std::string tell(const Call &call) const;
+  std::string describeCall(const Call &call) const;
   void forget();
 
   LocalGroup &group;

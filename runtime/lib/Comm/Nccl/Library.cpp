@@ -77,7 +77,7 @@ std::optional<NativeReduction> nccl::nativeReduction(ElementType type,
 }
 
 namespace {
-/// What opening came to, for the whole process.
+/// The result of opening, for the whole process.
 struct Opened {
   Library library;
   std::string error;

@@ -116,7 +116,7 @@ bool NcclRank::call(shardrt_context &ctx, int64_t site, CommHandle comm,
 // Connecting
 //===----------------------------------------------------------------------===//
 
-/// The mesh axes along which ranks meet at `site` as a group.
+/// The mesh axes along which ranks are a group at `site`.
 static std::vector<int64_t> groupAxesOf(const Site &site) {
   std::vector<int64_t> axes = site.groupAxes;
   if (site.kind == SiteKind::Exchange)
@@ -222,7 +222,7 @@ static std::vector<BoxCopy> copiesBetween(const SitePlan &reader,
     for (size_t i = 0; i < part.ranks.size(); ++i)
       if (part.ranks[i] == from) {
         copies.push_back(part.copy);
-        // Parts of one member lie together, as in the result.
+        // Parts of one member are together, as in the result.
         copies.back().dstOffset += static_cast<int64_t>(i) * reader.dstBytes;
       }
   return copies;

@@ -64,7 +64,7 @@ public:
 
   const NcclSitePlan &plan(shardrt_context &ctx, int64_t site);
 
-  /// Hands NCCL's calls in `calls`, which returns the first that failed, to it
+  /// Makes NCCL's calls in `calls`, which returns the first that failed, to it
   /// as one group on `comm`, and waits until it has taken them.
   bool call(shardrt_context &ctx, int64_t site, nccl::CommHandle comm,
             const std::function<nccl::Result()> &calls);
@@ -79,7 +79,7 @@ public:
 private:
   bool check(shardrt_context &ctx, nccl::Result result, nccl::CommHandle comm,
              const std::string &what);
-  /// Waits until `comm` has done what it was told.
+  /// Waits until `comm` has done its calls.
   bool settle(shardrt_context &ctx, nccl::CommHandle comm,
               const std::string &what);
   bool giveUp(shardrt_context &ctx, const std::string &what);

@@ -22,8 +22,8 @@ struct Frame {
   enum Kind : uint32_t {
     Post,    ///< a posted buffer, or the part of it that the peer reads
     Ask,     ///< "I wait for you at this place": the peer compares
-    Tell,    ///< "where are you?", and
-    Told,    ///< the answer
+    Locate,  ///< "where are you?", and
+    Located, ///< the answer
     Fail,    ///< the step has failed
     Arrive,  ///< at the barrier of this sequence number; to rank 0
     Release, ///< of that barrier; from rank 0

@@ -92,7 +92,7 @@ private:
     std::mutex mutex; ///< guards the queue, and sending
     std::list<Item> queue;
     /// Items that are sent: the next are made of them. The last is kept for a
-    /// failure, which is told when there is no memory.
+    /// failure, which is sent when there is no memory.
     std::list<Item> spare;
     /// Small ones, sealed; they go before the queue. Has its capacity.
     std::vector<std::byte> batch;
@@ -103,7 +103,7 @@ private:
     std::unique_ptr<std::byte[]> sealedChunk; ///< of the queue's first
     bool isBroken = false;
     Contact contact;
-    // Of whose turn it is: what is being read.
+    // Of the reading thread: what is being read.
     bool isOpen = false;
     std::string early; ///< has come, from `earlyAt`
     size_t earlyAt = 0;
@@ -142,9 +142,10 @@ private:
   void append(Connection &connection, const void *bytes, int64_t size);
   /// Sends what goes at once. True if a waiter may go on.
   bool push(Connection &connection);
-  /// Of whose turn it is: looks at all connections, waits `ms` milliseconds at
-  /// most, and does what there is to do. `bell`: what else ends it.
-  void look(int bell, int64_t ms, std::atomic<bool> *isPolling);
+  /// By the thread that holds `readMutex`: looks at all connections, waits `ms`
+  /// milliseconds at most, and does what there is to do. `wakeUp`: what else
+  /// ends it.
+  void look(int wakeUp, int64_t ms, std::atomic<bool> *isPolling);
   /// Sends what was left for later; false if something is left.
   bool flush();
   /// Reads what is there; false if the other side is gone, with `why`.
@@ -156,13 +157,13 @@ private:
   std::thread thread;
   std::atomic<int64_t> stopAt{0}; ///< nowNs; 0: not yet
 
-  std::mutex turn; ///< who has it reads, and guards what follows
+  std::mutex readMutex; ///< who has it reads, and guards what follows
   std::vector<pollfd> files;
   std::vector<int64_t> peers;
   int64_t lookedAt = 0;
   bool hasEarly = true;
 
-  struct Bell {
+  struct WakeUp {
     int read = -1, write = -1;
     void open() {
       int ends[2];
@@ -171,17 +172,17 @@ private:
         write = ends[1];
       }
     }
-    void ring() const { (void)!::write(write, "x", 1); }
-    void silence() const {
-      char drain[64];
-      while (::read(read, drain, sizeof(drain)) == sizeof(drain))
+    void signal() const { (void)!::write(write, "x", 1); }
+    void drain() const {
+      char bytes[64];
+      while (::read(read, bytes, sizeof(bytes)) == sizeof(bytes))
         ;
     }
   };
-  Bell threadBell, rankBell;
+  WakeUp threadWakeUp, rankWakeUp;
   std::atomic<bool> isAwaiting{false}; ///< a rank waits,
   std::atomic<int64_t> awaitedNs{0};   ///< or did then
-  std::atomic<bool> isWanted{false};   ///< the turn, by a rank
+  std::atomic<bool> isWanted{false};   ///< `readMutex`, by a rank
   std::atomic<bool> isThreadPolling{false}, isRankPolling{false};
   std::atomic<bool> isInterrupted{false};
 };
@@ -216,8 +217,8 @@ void TcpCarrier::start(Receiver &to) {
   // What looks at them needs no memory.
   files.reserve(connections.size() + 1);
   peers.reserve(connections.size() + 1);
-  threadBell.open();
-  rankBell.open();
+  threadWakeUp.open();
+  rankWakeUp.open();
   thread = std::thread([this] { serve(); });
 }
 
@@ -225,7 +226,7 @@ void TcpCarrier::stop(int64_t ms) {
   if (!thread.joinable())
     return;
   stopAt.store(nowNs() + ms * millisecond + 1);
-  threadBell.ring();
+  threadWakeUp.signal();
   thread.join();
   for (auto &connection : connections) {
     if (connection->socket >= 0)
@@ -233,9 +234,9 @@ void TcpCarrier::stop(int64_t ms) {
     crypto::wipe(connection->keys.send);
     crypto::wipe(connection->keys.receive);
   }
-  for (const Bell &bell : {threadBell, rankBell}) {
-    close(bell.read);
-    close(bell.write);
+  for (const WakeUp &wakeUp : {threadWakeUp, rankWakeUp}) {
+    close(wakeUp.read);
+    close(wakeUp.write);
   }
 }
 
@@ -262,7 +263,7 @@ void TcpCarrier::send(int64_t peer, const Frame &frame, const void *body,
     isLeft = !isEmpty(connection);
   }
   if (isLeft)
-    threadBell.ring();
+    threadWakeUp.signal();
   if (mayGo && receiver && pending)
     receiver->sent();
 }
@@ -485,7 +486,7 @@ bool TcpCarrier::open(Connection &connection, std::string &why) {
 bool TcpCarrier::pull(int64_t peer, Connection &connection, std::string &why) {
   Frame &frame = connection.frame;
   bool isDry = false;
-  // Others have their turn after a while.
+  // Others are served after a while.
   for (int round = 0;
        round < 64 || connection.earlyAt < connection.early.size(); ++round) {
     int64_t size = std::min(chunkBytes, frame.bytes - connection.from);
@@ -583,8 +584,8 @@ bool TcpCarrier::flush() {
   return isAllSent;
 }
 
-void TcpCarrier::look(int bell, int64_t ms, std::atomic<bool> *isPolling) {
-  files.assign(1, {bell, POLLIN, 0});
+void TcpCarrier::look(int wakeUp, int64_t ms, std::atomic<bool> *isPolling) {
+  files.assign(1, {wakeUp, POLLIN, 0});
   peers.assign(1, -1);
   for (size_t peer = 0; peer < connections.size(); ++peer) {
     Connection &connection = *connections[peer];
@@ -598,14 +599,14 @@ void TcpCarrier::look(int bell, int64_t ms, std::atomic<bool> *isPolling) {
   }
   bool isEarly = std::exchange(hasEarly, false);
   isPolling->store(true);
-  // Who asks for the turn, or for a rank, rings a bell if it sees the former.
+  // Whoever wants to read, or calls a rank, signals if it sees `isPolling`.
   bool isAsked = isPolling == &isThreadPolling ? isWanted.load()
                                                : isInterrupted.exchange(false);
   poll(files.data(), files.size(),
        isEarly || isAsked ? 0 : static_cast<int>(ms));
   isPolling->store(false);
   if (files[0].revents)
-    (bell == threadBell.read ? threadBell : rankBell).silence();
+    (wakeUp == threadWakeUp.read ? threadWakeUp : rankWakeUp).drain();
   bool looksAround = nowNs() - lookedAt > 250 * millisecond;
   if (looksAround)
     lookedAt = nowNs();
@@ -637,16 +638,16 @@ void TcpCarrier::look(int bell, int64_t ms, std::atomic<bool> *isPolling) {
 void TcpCarrier::await(int64_t ms) {
   isAwaiting.store(true);
   {
-    std::unique_lock mine(turn, std::try_to_lock);
+    std::unique_lock mine(readMutex, std::try_to_lock);
     if (!mine.owns_lock()) {
       isWanted.store(true);
       if (isThreadPolling.load())
-        threadBell.ring();
+        threadWakeUp.signal();
       mine.lock();
       isWanted.store(false);
     }
     flush();
-    look(rankBell.read, ms, &isRankPolling);
+    look(rankWakeUp.read, ms, &isRankPolling);
   }
   awaitedNs.store(nowNs());
   isAwaiting.store(false);
@@ -655,7 +656,7 @@ void TcpCarrier::await(int64_t ms) {
 void TcpCarrier::interrupt() {
   isInterrupted.store(true);
   if (isRankPolling.load())
-    rankBell.ring();
+    rankWakeUp.signal();
 }
 
 void TcpCarrier::serve() {
@@ -663,26 +664,26 @@ void TcpCarrier::serve() {
   int64_t nap = leastNap;
   while (true) {
     int64_t at = stopAt.load();
-    // While a rank waits, or soon does again, it is its turn.
+    // A rank that waits, or soon does again, reads for itself.
     while (at == 0 && (isWanted.load() || isAwaiting.load() ||
                        nowNs() - awaitedNs.load() < nap * millisecond)) {
-      pollfd bell = {threadBell.read, POLLIN, 0};
-      bool isRung = poll(&bell, 1, static_cast<int>(nap)) > 0;
+      pollfd wakeUp = {threadWakeUp.read, POLLIN, 0};
+      bool isSignalled = poll(&wakeUp, 1, static_cast<int>(nap)) > 0;
       nap = std::min(2 * nap, mostNap);
       at = stopAt.load();
-      if (!isRung)
+      if (!isSignalled)
         continue;
-      threadBell.silence();
+      threadWakeUp.drain();
       // Something is left to be sent, and the rank may not come by.
       if (!isWanted.load() && !isAwaiting.load())
         break;
     }
-    std::lock_guard lock(turn);
+    std::lock_guard lock(readMutex);
     nap = leastNap;
     bool isAllSent = flush();
     if (at != 0 && (isAllSent || nowNs() > at))
       return;
-    look(threadBell.read, at != 0 ? 20 : 300, &isThreadPolling);
+    look(threadWakeUp.read, at != 0 ? 20 : 300, &isThreadPolling);
   }
 }
 

@@ -26,7 +26,7 @@ WireGroup::WireGroup(int64_t rank, int64_t size,
                      std::unique_ptr<Carrier> carrier, GroupOptions options,
                      DescribeSite describe)
     : me(rank), numRanks(size), options(options), describe(std::move(describe)),
-      carrier(std::move(carrier)), inbox(size), told(size),
+      carrier(std::move(carrier)), inbox(size), places(size),
       hasLeft(size, false), arrivals(size, 0),
       outOfMemory(encode({SHARDRT_MEMORY, rank, {}, -1, {}})) {
   this->carrier->start(*this);
@@ -87,13 +87,13 @@ void WireGroup::fail(Failure failure) {
         return;
     }
     for (int64_t peer = 0; peer < numRanks; ++peer)
-      tellFailure(peer, bytes, nullptr);
+      sendFailure(peer, bytes, nullptr);
   } catch (const std::bad_alloc &) {
     failForMemory();
   }
 }
 
-void WireGroup::tellFailure(int64_t peer, const std::string &bytes,
+void WireGroup::sendFailure(int64_t peer, const std::string &bytes,
                             std::atomic<int64_t> *pending) {
   Frame frame;
   frame.kind = Frame::Fail;
@@ -109,9 +109,9 @@ void WireGroup::failForMemory() noexcept {
   }
   for (int64_t peer = 0; peer < numRanks; ++peer) {
     try {
-      tellFailure(peer, outOfMemory, &unsentOutOfMemory);
+      sendFailure(peer, outOfMemory, &unsentOutOfMemory);
     } catch (const std::bad_alloc &) {
-      // It hears of it when this rank leaves.
+      // It learns of it when this rank leaves.
     }
   }
 }
@@ -129,7 +129,7 @@ int WireGroup::status() const {
   return hasFailed.load() ? failure().status : 0;
 }
 
-std::string WireGroup::tell(const Call &call) const {
+std::string WireGroup::describeCall(const Call &call) const {
   std::string text = describe(call.site, false);
   if (call.count != 0)
     text += " of " + std::to_string(call.count) + " elements";
@@ -184,22 +184,22 @@ void WireGroup::takeIn(int64_t peer, const Frame &frame,
     case Frame::Ask:
       compare(peer, frame);
       break;
-    case Frame::Tell: {
+    case Frame::Locate: {
       answers = true;
-      answer.kind = Frame::Told;
+      answer.kind = Frame::Located;
       answer.sequence = where.awaits;
       answer.count = where.sinceNs == 0 ? 0 : nowNs() - where.sinceNs;
       answer.site = where.awaitsSite;
       answer.offset = where.lastSite;
       break;
     }
-    case Frame::Told: {
+    case Frame::Located: {
       auto place = std::make_unique<Where>();
       place->awaits = frame.sequence;
       place->sinceNs = frame.count == 0 ? 0 : nowNs() - frame.count;
       place->awaitsSite = frame.site;
       place->lastSite = frame.offset;
-      told[peer] = std::move(place);
+      places[peer] = std::move(place);
       break;
     }
     case Frame::Fail:
@@ -230,7 +230,7 @@ void WireGroup::takeIn(int64_t peer, const Frame &frame,
 
 void WireGroup::disagree(const Call &call, int64_t peer,
                          const std::string &other) {
-  std::string mine = tell(call), us = "rank " + std::to_string(me),
+  std::string mine = describeCall(call), us = "rank " + std::to_string(me),
               them = "rank " + std::to_string(peer);
   pendingMismatch = {6, me,
                      us + ": " + mine + " meets " + other + " of " + them, peer,
@@ -244,7 +244,7 @@ void WireGroup::compare(int64_t peer, const Frame &frame) {
   if (posted < frame.sequence) {
     // It waits for a post that does not come: this rank is at its end.
     if (frame.kind == Frame::Ask && stepsLeft > frame.offset) {
-      std::string end = "the end of the step", other = tell(theirs),
+      std::string end = "the end of the step", other = describeCall(theirs),
                   us = "rank " + std::to_string(me),
                   them = "rank " + std::to_string(peer);
       pendingMismatch = {
@@ -256,20 +256,20 @@ void WireGroup::compare(int64_t peer, const Frame &frame) {
   const Past &entry = past[frame.sequence % historySize];
   if (entry.sequence == frame.sequence &&
       (entry.call.site != theirs.site || entry.call.count != theirs.count))
-    disagree(entry.call, peer, tell(theirs));
+    disagree(entry.call, peer, describeCall(theirs));
 }
 
 void WireGroup::sent() noexcept { carrier->interrupt(); }
 
 void WireGroup::lost(int64_t peer, const std::string &why) noexcept {
   try {
-    tellLost(peer, why);
+    sendLost(peer, why);
   } catch (const std::bad_alloc &) {
     failForMemory();
   }
 }
 
-void WireGroup::tellLost(int64_t peer, const std::string &why) {
+void WireGroup::sendLost(int64_t peer, const std::string &why) {
   std::string text;
   {
     std::lock_guard lock(mutex);
@@ -351,7 +351,7 @@ bool WireGroup::wait(int64_t whom, const Ticket &ticket, Done done) {
 int64_t WireGroup::findLeft(int64_t whom, int64_t barrier) const {
   if (whom >= 0)
     return hasLeft[whom] ? whom : -1;
-  // Rank 0 says who has come to a barrier.
+  // Rank 0 says who has reached a barrier.
   if (whom == Everybody && me != 0)
     return hasLeft[0] ? 0 : -1;
   for (int64_t peer = 0; whom == Everybody && peer < numRanks; ++peer)
@@ -360,7 +360,7 @@ int64_t WireGroup::findLeft(int64_t whom, int64_t barrier) const {
   return -1;
 }
 
-std::string WireGroup::tellWhere(int64_t rank, const Where &at) const {
+std::string WireGroup::describePlace(int64_t rank, const Where &at) const {
   std::string name = "rank " + std::to_string(rank);
   if (at.sinceNs == 0)
     return "\nmissing: " + name +
@@ -379,7 +379,7 @@ std::string WireGroup::tellWhere(int64_t rank, const Where &at) const {
 
 void WireGroup::askAround() {
   Frame frame;
-  frame.kind = Frame::Tell;
+  frame.kind = Frame::Locate;
   for (int64_t peer = 0; peer < numRanks; ++peer)
     if (peer != me)
       carrier->send(peer, frame, nullptr, nullptr);
@@ -406,17 +406,17 @@ void WireGroup::patrol(int64_t sinceNs) {
                     static_cast<double>(options.timeoutNs) * 1e-9);
       std::string missing, waiting;
       for (int64_t rank = 0; rank < numRanks; ++rank) {
-        const Where *at = rank == me ? &where : told[rank].get();
+        const Where *at = rank == me ? &where : places[rank].get();
         if (!at)
           missing += "\nmissing: rank " + std::to_string(rank) +
                      ", which does not answer";
         else
-          (at->sinceNs == 0 ? missing : waiting) += tellWhere(rank, *at);
+          (at->sinceNs == 0 ? missing : waiting) += describePlace(rank, *at);
       }
       timeout = {5, me, limit + missing + waiting, -1, {}};
     } else {
       askedNs = now;
-      for (auto &at : told)
+      for (auto &at : places)
         at.reset();
     }
   }
@@ -457,7 +457,7 @@ bool WireGroup::post(Call about, const Posted &shown,
         continue;
       const Call &theirs = found->second.call;
       if (theirs.site != call.site || theirs.count != call.count)
-        disagree(call, peer, tell(theirs));
+        disagree(call, peer, describeCall(theirs));
     }
     mismatch = std::move(pendingMismatch);
     pendingMismatch = Failure();

@@ -71,7 +71,7 @@ private:
     int64_t sequence = 0;
     Call call;
   };
-  /// Where a rank is, as it tells others.
+  /// Where a rank is, as it reports to others.
   struct Where {
     int64_t awaits = Nobody, sinceNs = 0, awaitsSite = -1, lastSite = -1;
   };
@@ -84,10 +84,10 @@ private:
 
   void takeIn(int64_t peer, const Frame &frame,
               std::unique_ptr<std::byte[]> body);
-  void tellLost(int64_t peer, const std::string &why);
-  /// Tells a rank of a failure, unless it is this one; `pending` as the
+  void sendLost(int64_t peer, const std::string &why);
+  /// Sends a rank a failure, unless it is this one; `pending` as the
   /// carrier's.
-  void tellFailure(int64_t peer, const std::string &bytes,
+  void sendFailure(int64_t peer, const std::string &bytes,
                    std::atomic<int64_t> *pending);
   /// Makes the step fail for want of memory, of which it needs next to none.
   void failForMemory() noexcept;
@@ -101,13 +101,13 @@ private:
   /// A rank without which what this one waits for does not come, as it has
   /// said goodbye; -1: none. `barrier` is the one that it needs.
   int64_t findLeft(int64_t whom, int64_t barrier) const;
-  std::string tell(const Call &call) const;
-  std::string tellWhere(int64_t rank, const Where &where) const;
+  std::string describeCall(const Call &call) const;
+  std::string describePlace(int64_t rank, const Where &where) const;
   void askAround();
-  /// On rank 0, which holds the mutex: somebody has come to barrier `number`;
+  /// On rank 0, which holds the mutex: somebody has reached barrier `number`;
   /// true if all have.
   bool arrive(int64_t number);
-  /// On rank 0, which does not: tells all of a barrier to which all have come.
+  /// On rank 0: releases a barrier that all have reached.
   void release(int64_t number, bool isUrgent);
 
   const int64_t me, numRanks;
@@ -121,15 +121,15 @@ private:
   int64_t posted = 0, stepsLeft = 0;
   Where where;
   int64_t askedNs = 0; ///< when others were asked where they are; 0: not yet
-  std::vector<std::unique_ptr<Where>> told; ///< by rank
+  std::vector<std::unique_ptr<Where>> places; ///< by rank
   std::vector<bool> hasLeft;
   std::vector<int64_t> arrivals; ///< on rank 0: barriers, by rank
-  // Barriers. On rank 0: how many have come to the even and to the odd one that
+  // Barriers. On rank 0: how many have reached the even and the odd one that
   // is under way. Nobody is two ahead of another.
   int64_t arrived[2] = {0, 0};
   int64_t released = 0; ///< the last to which all have come
   Failure firstFailure;
-  /// That this rank is out of memory, as the others are told.
+  /// That this rank is out of memory, as it is sent to the others.
   const std::string outOfMemory;
   std::atomic<int64_t> unsentOutOfMemory{0};
   /// Found while the mutex was held, to be reported without it.

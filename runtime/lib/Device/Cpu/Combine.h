@@ -15,7 +15,7 @@ struct Combiner {
                             std::byte *dst, int64_t count);
   Function function = nullptr;
   /// dst[i] = dst[i] op part[i], for `count` elements, which do not overlap:
-  /// few at a time, as rows are that lie anywhere.
+  /// few at a time, as rows are that are anywhere.
   using Into = void (*)(std::byte *dst, const std::byte *part, int64_t count);
   Into into = nullptr;
   explicit operator bool() const { return function; }

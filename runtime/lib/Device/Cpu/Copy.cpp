@@ -31,7 +31,7 @@ BoxCopy shardrt::planCopy(const Box &box, const Box &src, const Box &dst,
   BoxCopy copy;
   copy.run = elementBytes;
   int64_t srcStride = elementBytes, dstStride = elementBytes;
-  // From the innermost dim outwards; `dims` is turned round at the end.
+  // From the innermost dim outwards; `dims` is reversed at the end.
   for (size_t i = box.size(); i-- > 0;) {
     BoxCopy::Dim dim = {box[i].size(), srcStride, dstStride};
     copy.srcOffset += (box[i].begin - src[i].begin) * srcStride;

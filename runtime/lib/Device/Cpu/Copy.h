@@ -1,7 +1,7 @@
 //===- Copy.h - Strided copies and fills of boxes ---------------*- C++ -*-===//
 //
 // A box of a dense row-major buffer is a run of contiguous bytes repeated over
-// a few dims. Dims that lie together in both buffers are merged when the plan
+// a few dims. Dims that are together in both buffers are merged when the plan
 // is made, so that a halo of whole rows is one memcpy.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@
 
 namespace shardrt {
 
-/// How one box lies in two buffers. Offsets, runs and strides are in bytes.
+/// How one box is in two buffers. Offsets, runs and strides are in bytes.
 struct BoxCopy {
   struct Dim {
     int64_t count = 1;
@@ -31,7 +31,7 @@ struct BoxCopy {
 };
 
 /// The copy of `box` out of a dense buffer that holds `src` into one that holds
-/// `dst`; all three are in global indices, and `box` lies inside both.
+/// `dst`; all three are in global indices, and `box` is inside both.
 BoxCopy planCopy(const shardc::Box &box, const shardc::Box &src,
                  const shardc::Box &dst, int64_t elementBytes);
 

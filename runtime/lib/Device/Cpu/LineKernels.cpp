@@ -427,7 +427,7 @@ bool readRecords(const Group &group, int64_t from, int64_t to, R *records,
   return !loses;
 }
 
-/// Lines whose elements lie side by side are read together.
+/// Lines whose elements are side by side are read together.
 int64_t groupOf(const SortCall &call) {
   return call.operands[0].srcStrides[call.dim] == 1 ? 1 : mostGroup;
 }

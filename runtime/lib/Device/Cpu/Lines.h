@@ -14,7 +14,7 @@
 
 namespace shardrt {
 
-/// Sorts lines as shardrt_sort_lines is told by `words` (LineCall.h). False if
+/// Sorts lines as `words` of shardrt_sort_lines say (LineCall.h). False if
 /// memory cannot be had: `needed` is how many bytes then.
 bool sortLines(const int64_t *words, Pool &pool, Memory &memory,
                int64_t &needed);

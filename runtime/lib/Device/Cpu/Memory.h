@@ -1,6 +1,6 @@
 //===- Memory.h - A rank's arena and pool -----------------------*- C++ -*-===//
 //
-// Static buffers of a program lie in one arena a rank, planned at compile time;
+// Static buffers of a program are in one arena a rank, planned at compile time;
 // dynamic ones come from a pool that never gives memory back before the end. So
 // the steady state has neither system calls nor page faults.
 //

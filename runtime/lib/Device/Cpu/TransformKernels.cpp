@@ -5,9 +5,9 @@
 // length (T. G. Stockham, "High-speed convolution and correlation", 1966). A
 // stage sees the block as (done, radix, rest) and leaves (radix, done, rest).
 // Of lengths whose block would leave the caches, a line is a matrix: its
-// columns are transformed, turned, then its rows (D. H. Bailey, "FFTs in
-// external or hierarchical memory", 1990). What is done to a line depends on
-// its length alone.
+// columns are transformed, multiplied by twiddle factors, then its rows (D. H.
+// Bailey, "FFTs in external or hierarchical memory", 1990). What is done to a
+// line depends on its length alone.
 //
 //===----------------------------------------------------------------------===//
 #include "Device/Cpu/TransformKernels.h"
@@ -46,7 +46,7 @@ template <typename T>
 }
 /// -i x.
 template <typename T>
-[[gnu::always_inline]] inline Complex<T> turnBack(Complex<T> x) {
+[[gnu::always_inline]] inline Complex<T> rotateBack(Complex<T> x) {
   return {x.im, -x.re};
 }
 template <typename T>
@@ -71,7 +71,8 @@ template <typename T>
     return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
 }
 template <typename T>
-[[gnu::always_inline]] inline Vector<T> lowTurns(Vector<T> a, Vector<T> b) {
+[[gnu::always_inline]] inline Vector<T> interleaveLow(Vector<T> a,
+                                                      Vector<T> b) {
   if constexpr (sizeof(T) == 4)
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
                                    21, 6, 22, 7, 23);
@@ -79,7 +80,8 @@ template <typename T>
     return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
 }
 template <typename T>
-[[gnu::always_inline]] inline Vector<T> highTurns(Vector<T> a, Vector<T> b) {
+[[gnu::always_inline]] inline Vector<T> interleaveHigh(Vector<T> a,
+                                                       Vector<T> b) {
   if constexpr (sizeof(T) == 4)
     return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
                                    13, 29, 14, 30, 15, 31);
@@ -87,7 +89,7 @@ template <typename T>
     return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/// Turns as many vectors as each has complex numbers (8 of f32, 4 of f64).
+/// Transposes as many vectors as each has complex numbers (8 of f32, 4 of f64).
 template <typename T>
 [[gnu::always_inline]] inline void transpose(Vector<T> *x) {
   using V = Vector<double>;
@@ -153,7 +155,7 @@ template <typename T> struct Side {
   T *lines[width<T>];
   int64_t count;    ///< lines
   int64_t stride;   ///< between numbers of a line
-  bool adjacent;    ///< the lines lie side by side, one for each lane
+  bool adjacent;    ///< the lines are side by side, one for each lane
   int64_t part = 1; ///< from a real part to the imaginary one; 0: there is none
 };
 
@@ -213,8 +215,8 @@ void writeBlock(const Side<T> &side, int64_t n, bool swaps, T factor,
     for (; j < n; ++j) {
       Complex<T> x = get(j);
       T *to = side.lines[0] + 2 * j * side.stride;
-      storeVector<T>(to, lowTurns<T>(x.re, x.im));
-      storeVector<T>(to + w, highTurns<T>(x.re, x.im));
+      storeVector<T>(to, interleaveLow<T>(x.re, x.im));
+      storeVector<T>(to + w, interleaveHigh<T>(x.re, x.im));
     }
     return;
   }
@@ -223,8 +225,8 @@ void writeBlock(const Side<T> &side, int64_t n, bool swaps, T factor,
       Vector<T> a[c], b[c];
       for (int64_t i = 0; i < c; ++i) {
         Complex<T> x = get(j + i);
-        a[i] = lowTurns<T>(x.re, x.im);
-        b[i] = highTurns<T>(x.re, x.im);
+        a[i] = interleaveLow<T>(x.re, x.im);
+        b[i] = interleaveHigh<T>(x.re, x.im);
       }
       transpose<T>(a);
       transpose<T>(b);
@@ -249,22 +251,22 @@ void writeBlock(const Side<T> &side, int64_t n, bool swaps, T factor,
 //===----------------------------------------------------------------------===//
 
 /// cos and sin of -2 pi k / n for all k, every `step`th of a longer table.
-template <typename T> struct Turns {
+template <typename T> struct Twiddles {
   const T *cosines, *sines;
   int64_t step;
 };
 
 /// Transforms R numbers.
 template <typename T, int R>
-[[gnu::always_inline]] inline void butterfly(Complex<T> *x,
-                                             const Turns<T> &turns, int64_t n) {
+[[gnu::always_inline]] inline void
+butterfly(Complex<T> *x, const Twiddles<T> &twiddles, int64_t n) {
   if constexpr (R == 2) {
     Complex<T> a = x[0], b = x[1];
     x[0] = add(a, b);
     x[1] = sub(a, b);
   } else if constexpr (R == 4) {
     Complex<T> a = add(x[0], x[2]), b = sub(x[0], x[2]), c = add(x[1], x[3]),
-               d = turnBack(sub(x[1], x[3]));
+               d = rotateBack(sub(x[1], x[3]));
     x[0] = add(a, c);
     x[1] = add(b, d);
     x[2] = sub(a, c);
@@ -272,12 +274,12 @@ template <typename T, int R>
   } else if constexpr (R == 8) {
     Complex<T> even[4] = {x[0], x[2], x[4], x[6]},
                odd[4] = {x[1], x[3], x[5], x[7]};
-    butterfly<T, 4>(even, turns, n);
-    butterfly<T, 4>(odd, turns, n);
+    butterfly<T, 4>(even, twiddles, n);
+    butterfly<T, 4>(odd, twiddles, n);
     T half = T(0.70710678118654752440);
     Complex<T> one = odd[1], three = odd[3];
     odd[1] = {(one.re + one.im) * half, (one.im - one.re) * half};
-    odd[2] = turnBack(odd[2]);
+    odd[2] = rotateBack(odd[2]);
     odd[3] = {(three.im - three.re) * half, -(three.re + three.im) * half};
     for (int k = 0; k < 4; ++k) {
       x[k] = add(even[k], odd[k]);
@@ -289,15 +291,15 @@ template <typename T, int R>
     Complex<T> sums[h], rests[h], first = x[0];
     for (int j = 0; j < h; ++j) {
       sums[j] = add(x[j + 1], x[R - 1 - j]);
-      rests[j] = turnBack(sub(x[j + 1], x[R - 1 - j]));
+      rests[j] = rotateBack(sub(x[j + 1], x[R - 1 - j]));
       x[0] = add(x[0], sums[j]);
     }
-    int64_t each = n / R * turns.step;
+    int64_t each = n / R * twiddles.step;
     for (int k = 1; k <= h; ++k) {
       Complex<T> a = first, b = {};
       for (int j = 0; j < h; ++j) {
         int64_t at = (j + 1) * k % R * each;
-        T c = turns.cosines[at], s = -turns.sines[at];
+        T c = twiddles.cosines[at], s = -twiddles.sines[at];
         a = {a.re + sums[j].re * c, a.im + sums[j].im * c};
         b = {b.re + rests[j].re * s, b.im + rests[j].im * s};
       }
@@ -309,19 +311,20 @@ template <typename T, int R>
 
 template <typename T, int R>
 void stage(const Complex<T> *from, Complex<T> *to, int64_t n, int64_t done,
-           const Turns<T> &turns) {
+           const Twiddles<T> &twiddles) {
   int64_t rest = n / done / R;
   for (int64_t d = 0; d < done; ++d)
     for (int64_t r = 0; r < rest; ++r) {
       Complex<T> x[R];
       for (int j = 0; j < R; ++j)
         x[j] = from[(d * R + j) * rest + r];
-      butterfly<T, R>(x, turns, n);
+      butterfly<T, R>(x, twiddles, n);
       to[d * rest + r] = x[0];
       for (int k = 1; k < R; ++k) {
-        int64_t at = k * r * done * turns.step;
+        int64_t at = k * r * done * twiddles.step;
         to[(k * done + d) * rest + r] =
-            rest == 1 ? x[k] : times(x[k], turns.cosines[at], turns.sines[at]);
+            rest == 1 ? x[k]
+                      : times(x[k], twiddles.cosines[at], twiddles.sines[at]);
       }
     }
 }
@@ -329,8 +332,8 @@ void stage(const Complex<T> *from, Complex<T> *to, int64_t n, int64_t done,
 /// A stage of any prime.
 template <typename T>
 void anyStage(const Complex<T> *from, Complex<T> *to, int64_t n, int64_t done,
-              int64_t radix, const Turns<T> &turns) {
-  int64_t rest = n / done / radix, each = n / radix * turns.step;
+              int64_t radix, const Twiddles<T> &twiddles) {
+  int64_t rest = n / done / radix, each = n / radix * twiddles.step;
   for (int64_t d = 0; d < done; ++d)
     for (int64_t r = 0; r < rest; ++r)
       for (int64_t k = 0; k < radix; ++k) {
@@ -338,11 +341,11 @@ void anyStage(const Complex<T> *from, Complex<T> *to, int64_t n, int64_t done,
         for (int64_t j = 0; j < radix; ++j) {
           int64_t at = j * k % radix * each;
           sum = add(sum, times(from[(d * radix + j) * rest + r],
-                               turns.cosines[at], turns.sines[at]));
+                               twiddles.cosines[at], twiddles.sines[at]));
         }
-        int64_t at = k * r * done * turns.step;
+        int64_t at = k * r * done * twiddles.step;
         to[(k * done + d) * rest + r] =
-            times(sum, turns.cosines[at], turns.sines[at]);
+            times(sum, twiddles.cosines[at], twiddles.sines[at]);
       }
 }
 
@@ -361,30 +364,30 @@ int64_t radixOf(int64_t n) {
 /// Returns where the result is, at one of the two.
 template <typename T>
 Complex<T> *transformBlock(Complex<T> *x, Complex<T> *spare, int64_t n,
-                           const Turns<T> &turns) {
+                           const Twiddles<T> &twiddles) {
   for (int64_t done = 1; done < n;) {
     int64_t radix = radixOf(n / done);
     switch (radix) {
     case 2:
-      stage<T, 2>(x, spare, n, done, turns);
+      stage<T, 2>(x, spare, n, done, twiddles);
       break;
     case 3:
-      stage<T, 3>(x, spare, n, done, turns);
+      stage<T, 3>(x, spare, n, done, twiddles);
       break;
     case 4:
-      stage<T, 4>(x, spare, n, done, turns);
+      stage<T, 4>(x, spare, n, done, twiddles);
       break;
     case 5:
-      stage<T, 5>(x, spare, n, done, turns);
+      stage<T, 5>(x, spare, n, done, twiddles);
       break;
     case 7:
-      stage<T, 7>(x, spare, n, done, turns);
+      stage<T, 7>(x, spare, n, done, twiddles);
       break;
     case 8:
-      stage<T, 8>(x, spare, n, done, turns);
+      stage<T, 8>(x, spare, n, done, twiddles);
       break;
     default:
-      anyStage<T>(x, spare, n, done, radix, turns);
+      anyStage<T>(x, spare, n, done, radix, twiddles);
     }
     done *= radix;
     std::swap(x, spare);
@@ -419,7 +422,7 @@ int64_t scratchOf(const TransformCall &call) {
   int64_t n = call.length, rows = rowsOf(call);
   if (rows == 1)
     return 2 * 128 * (n + 1);
-  // Two blocks of a column or row, turns of the rows, and the matrix.
+  // Two blocks of a column or row, twiddle factors of the rows, and the matrix.
   return 2 * 128 * (n / rows) + 128 * rows + 2 * call.partBytes * n;
 }
 
@@ -468,7 +471,7 @@ Side<T> realSideOf(const TransformCall &call, const char *base,
 
 /// Of z = even + i odd elements and its transform Z, m numbers, what the real
 /// line's is: X[k] = (Z[k] + conj Z[m - k]) / 2 - i w (Z[k] - conj Z[m - k]) /
-/// 2, w the turn by -k / n. In place, m + 1 numbers.
+/// 2, w the twiddle factor of -k / n. In place, m + 1 numbers.
 template <typename T>
 void takeApart(Complex<T> *x, int64_t m, const T *cosines, const T *sines) {
   x[m] = x[0];
@@ -476,10 +479,10 @@ void takeApart(Complex<T> *x, int64_t m, const T *cosines, const T *sines) {
     Complex<T> a = x[k], b = x[m - k];
     Complex<T> sum = {(a.re + b.re) * T(0.5), (a.im - b.im) * T(0.5)},
                rest = {(a.im + b.im) * T(0.5), (b.re - a.re) * T(0.5)};
-    Complex<T> turned = times(rest, cosines[k], sines[k]);
-    x[k] = add(sum, turned);
-    // That of m - k is the conjugate of sum - turned.
-    x[m - k] = {sum.re - turned.re, turned.im - sum.im};
+    Complex<T> rotated = times(rest, cosines[k], sines[k]);
+    x[k] = add(sum, rotated);
+    // That of m - k is the conjugate of sum - rotated.
+    x[m - k] = {sum.re - rotated.re, rotated.im - sum.im};
   }
 }
 
@@ -494,9 +497,9 @@ void putTogether(Complex<T> *x, int64_t m, const T *cosines, const T *sines) {
     Complex<T> a = x[k], b = x[m - k];
     Complex<T> sum = {a.re + b.re, a.im - b.im},
                rest = {-(a.im + b.im), a.re - b.re};
-    Complex<T> turned = times(rest, cosines[k], -sines[k]);
-    x[k] = add(sum, turned);
-    x[m - k] = {sum.re - turned.re, turned.im - sum.im};
+    Complex<T> rotated = times(rest, cosines[k], -sines[k]);
+    x[k] = add(sum, rotated);
+    x[m - k] = {sum.re - rotated.re, rotated.im - sum.im};
   }
 }
 
@@ -508,7 +511,7 @@ void transformReal(const TransformCall &call, int64_t first, int64_t last,
   int64_t length = isEven ? half : n;
   auto *cosines = reinterpret_cast<const T *>(call.cosines);
   auto *sines = reinterpret_cast<const T *>(call.sines);
-  Turns<T> turns{cosines, sines, isEven ? 2 : 1};
+  Twiddles<T> twiddles{cosines, sines, isEven ? 2 : 1};
   // One number more than half a line: each block has it.
   auto *block = reinterpret_cast<Complex<T> *>(scratch), *spare = block + n + 1;
   for (int64_t line = first; line < last; line += w) {
@@ -516,7 +519,7 @@ void transformReal(const TransformCall &call, int64_t first, int64_t last,
     if (call.isFromReal) {
       readBlock<T>(realSideOf<T>(call, call.src, call.srcStrides, line, count),
                    length, /*swaps=*/false, block);
-      Complex<T> *done = transformBlock<T>(block, spare, length, turns);
+      Complex<T> *done = transformBlock<T>(block, spare, length, twiddles);
       if (isEven)
         takeApart<T>(done, half, cosines, sines);
       writeBlock<T>(sideOf<T>(call, call.dst, call.dstStrides, line, count),
@@ -535,7 +538,7 @@ void transformReal(const TransformCall &call, int64_t first, int64_t last,
     // Backwards: parts change places, before and behind.
     for (int64_t k = 0; k < length; ++k)
       std::swap(block[k].re, block[k].im);
-    Complex<T> *done = transformBlock<T>(block, spare, length, turns);
+    Complex<T> *done = transformBlock<T>(block, spare, length, twiddles);
     writeBlock<T>(realSideOf<T>(call, call.dst, call.dstStrides, line, count),
                   length, /*swaps=*/true, T(call.factor), done);
   }

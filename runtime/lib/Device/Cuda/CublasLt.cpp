@@ -71,7 +71,7 @@ static std::optional<int> typeOf(ElementType type) {
 }
 
 /// Dims `row` and `column` of `operand` as a matrix, or its transpose where
-/// rows lie side by side; none where neither do.
+/// rows are side by side; none where neither do.
 static std::optional<Matrix> matrixOf(const Operand &operand, int row,
                                       int column, bool mayTranspose) {
   std::optional<int> type = typeOf(operand.type);
@@ -126,7 +126,7 @@ bool Products::prepare(const Call &call, Plan &plan, std::string &why) {
   const Operand &left = call.operands[0], &right = call.operands[1],
                 &result = call.result();
   bool hasBias = call.epilogue & SHARDRT_CALL_BIAS;
-  // A bias runs along what stands side by side in the result.
+  // A bias runs along what is side by side in the result.
   bool byColumns = result.sizes[2] == 1 || result.strides[2] == 1;
   bool byRows = result.sizes[1] == 1 || result.strides[1] == 1;
   plan.swapped = hasBias ? call.numbers[1] == 2

@@ -289,7 +289,7 @@ bool CudaDevice::load() {
       return refuse(result, tried, last, std::move(log));
     noteLacks(result, isText, tried);
     const Driver &unloader = driver;
-    // Whoever is last stands in the same context.
+    // Whoever is last is in the same context.
     kernels = std::shared_ptr<void>(
         module, [&unloader](void *last) { unloader.moduleUnload(last); });
     shared = kernels;
@@ -304,7 +304,7 @@ bool CudaDevice::loadText(const DeviceCode::Ptx *&tried, Result &last,
   for (const DeviceCode::Ptx &text : code.texts)
     if (text.suits(number))
       fit.push_back(&text);
-  // "sm_100a" stands before "sm_100", and that before what is older.
+  // "sm_100a" is before "sm_100", and that before what is older.
   auto rank = [](const DeviceCode::Ptx *text) {
     return std::pair(std::atoi(text->target.c_str() + 3), text->target.size());
   };

@@ -2,7 +2,7 @@
 //
 // The graph that cuDNN's fused engines know: scores as a product, times a
 // number, masked by indices that are made up and compared, a softmax whose
-// largest scores and sums are stored, and a second product. What lies between
+// largest scores and sums are stored, and a second product. What is between
 // is virtual. Weights are rounded to the operands' type before they are
 // multiplied, as all such engines do it.
 //
@@ -148,10 +148,11 @@ void Attention::prepare(const Call &call, GraphPlan &plan) {
   const Operand &query = call.operands[0], &key = call.operands[1],
                 &value = call.operands[2], &out = call.operands[3];
   GraphBuilder graph(library, plan);
-  auto asItIs = [&](const Operand &operand, int64_t id, bool turned = false) {
+  auto asItIs = [&](const Operand &operand, int64_t id,
+                    bool isTransposed = false) {
     Four sizes, strides;
     for (int64_t dim = 0; dim < 4; ++dim) {
-      int64_t from = turned && dim >= 2 ? 5 - dim : dim;
+      int64_t from = isTransposed && dim >= 2 ? 5 - dim : dim;
       sizes[dim] = operand.sizes[from];
       // A dim of one element still says where the next would be.
       strides[dim] = std::max<int64_t>(operand.strides[from], 1);
@@ -163,7 +164,7 @@ void Attention::prepare(const Call &call, GraphPlan &plan) {
   Four pairs{query.sizes[0], query.sizes[1], query.sizes[2], key.sizes[2]};
   Four rows{query.sizes[0], query.sizes[1], query.sizes[2], 1};
   void *scores = graph.between(Float, pairs);
-  graph.product(asItIs(query, Query), asItIs(key, Key, /*turned=*/true),
+  graph.product(asItIs(query, Query), asItIs(key, Key, /*isTransposed=*/true),
                 scores);
   void *scaled = graph.between(Float, pairs);
   graph.pointwise(PointwiseMul, Float, scores, graph.number(Float, Scale),

@@ -58,7 +58,7 @@ public:
 /// cudnnDataType_t; -1 where there is none.
 int typeOf(ElementType type);
 
-/// What a graph came to.
+/// The result of a graph.
 struct GraphPlan {
   Descriptor plan;
   /// What it was made of. Destroyed behind it.

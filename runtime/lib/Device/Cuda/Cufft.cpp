@@ -1,6 +1,6 @@
 //===- Cufft.cpp - Fourier transforms by cuFFT ----------------------------===//
 //
-// Lines lie one behind the other. Transforms to real lines may use their input
+// Lines are one behind the other. Transforms to real lines may use their input
 // as room, so they are given a copy of it.
 //
 //===----------------------------------------------------------------------===//

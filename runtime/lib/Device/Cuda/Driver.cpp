@@ -22,7 +22,7 @@ std::string Driver::version() const {
 }
 
 namespace {
-/// What opening came to, for the whole process.
+/// The result of opening, for the whole process.
 struct Opened {
   Driver driver;
   std::string error;

@@ -101,7 +101,7 @@ std::string Opening::problem(int64_t version, int64_t least, int64_t major,
   opening.load(library.NAME, #SYMBOL);
 
 namespace {
-/// What opening came to, for the whole process.
+/// The result of opening, for the whole process.
 template <typename Library> struct Opened {
   Library library;
   std::string error;

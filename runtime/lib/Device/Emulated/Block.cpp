@@ -84,7 +84,7 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
   }
   time = 0;
   written.clear();
-  told.clear();
+  published.clear();
   // In any order: none may count on another.
   int64_t count = int64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   std::vector<int64_t> order;
@@ -106,7 +106,7 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
       at[1] = static_cast<int32_t>(number / launch.grid[0] % launch.grid[1]);
       at[2] = static_cast<int32_t>(number / launch.grid[0] / launch.grid[1]);
     }
-    if (!(launch.meets ? runFibers() : runPlain()))
+    if (!(launch.hasBarriers ? runFibers() : runPlain()))
       return false;
   }
   return true;
@@ -156,7 +156,7 @@ bool BlockRunner::runFibers() {
   tensorBegun = 0;
   tensorProducts.clear();
   tensorCommits.clear();
-  heard.clear();
+  acquired.clear();
   if (now->ordered) {
     warpgroups.resize((live + groupSize - 1) / groupSize);
     productReads.assign(warpgroups.size() + 1,
@@ -193,7 +193,7 @@ bool BlockRunner::runFibers() {
     order[i] = i;
   while (!failed) {
     bool moved = false;
-    auto turn = [&](int32_t i) {
+    auto advance = [&](int32_t i) {
       if (failed || lanes[i]->state != Lane::State::Ready)
         return false;
       resume(*lanes[i]);
@@ -207,7 +207,7 @@ bool BlockRunner::runFibers() {
     switch (schedule) {
     case Schedule::RoundRobin:
       for (int32_t i = 0; i < live; ++i)
-        turn(i);
+        advance(i);
       break;
     case Schedule::RunAhead:
       for (int32_t w = 0; w < warps; ++w)
@@ -215,14 +215,14 @@ bool BlockRunner::runFibers() {
           again = false;
           for (int32_t i = w * warpSize; i < std::min(live, (w + 1) * warpSize);
                ++i)
-            again |= turn(i);
+            again |= advance(i);
         }
       break;
     case Schedule::Random:
       for (int32_t i = live; i > 1; --i)
         std::swap(order[i - 1], order[next() % i]);
       for (int32_t i : order)
-        turn(i);
+        advance(i);
       break;
     }
     if (failed)
@@ -266,7 +266,7 @@ bool BlockRunner::runFibers() {
 }
 
 //===----------------------------------------------------------------------===//
-// Meetings
+// Synchronisation
 //===----------------------------------------------------------------------===//
 
 /// Lets the block go on if all threads that have not ended are at one barrier.
@@ -292,7 +292,7 @@ bool BlockRunner::tryBarrier() {
   }
   if (!first)
     return false;
-  // Whoever writes there from now on does not meet the reader.
+  // Who writes there from now on is ordered after the reader.
   if (!unwritten.empty()) {
     error = unwritten;
     failed = true;
@@ -304,11 +304,11 @@ bool BlockRunner::tryBarrier() {
   for (int32_t i = 0; i < live; ++i)
     if (lanes[i]->state == Lane::State::AtBarrier) {
       lanes[i]->state = Lane::State::Ready;
-      hear(all, lanes[i]->clock);
+      join(all, lanes[i]->clock);
     }
   for (int32_t i = 0; now->ordered && i < live; ++i)
     if (lanes[i]->state == Lane::State::Ready) {
-      hear(lanes[i]->clock, all);
+      join(lanes[i]->clock, all);
       ++lanes[i]->clock[i];
     }
   ++epoch;
@@ -365,25 +365,25 @@ float shardrt::widened(uint16_t bits, bool isBF16) {
 
 float shardrt::asTF32(uint32_t bits) { return floatOf(bits & ~0x1fffu); }
 
-static int32_t sizeOfMeeting(const Lane &lane) {
-  return lane.meeting == Lane::Meeting::Product ? groupSize : warpSize;
+static int32_t sizeOfSync(const Lane &lane) {
+  return lane.sync == Lane::Sync::Product ? groupSize : warpSize;
 }
 
-/// What `lane`, number lane.number - first of its warp, gets from a meeting
-/// that all have come to.
+/// What `lane`, number lane.number - first of its warp, gets from a
+/// synchronisation that all have reached.
 bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   int32_t me = lane.number - first;
-  switch (lane.meeting) {
-  case Lane::Meeting::Barrier:
-  case Lane::Meeting::Product:
+  switch (lane.sync) {
+  case Lane::Sync::Barrier:
+  case Lane::Sync::Product:
     return true;
-  case Lane::Meeting::TensorMemory:
+  case Lane::Sync::TensorMemory:
     if (lane.left == lanes[first]->left && lane.value == lanes[first]->value)
       return true;
     fail(lane, describe(lane) + " and " + describe(*lanes[first]) +
                    " do not mean the same tensor memory" + lineOf(lane.where));
     return false;
-  case Lane::Meeting::Shuffle: {
+  case Lane::Sync::Shuffle: {
     int32_t source = 0;
     bool valid = sourceOf(lane, me, source);
     if (valid && (source < 0 || source >= size || !(lane.mask >> source & 1))) {
@@ -398,7 +398,7 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
                   int64_t(valid) << 32;
     return true;
   }
-  case Lane::Meeting::Vote: {
+  case Lane::Sync::Vote: {
     uint32_t yes = 0;
     for (int32_t i = 0; i < size; ++i)
       if (lane.mask >> i & 1)
@@ -409,7 +409,7 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
                                                    : yes == lane.mask || !yes;
     return true;
   }
-  case Lane::Meeting::LoadMatrix:
+  case Lane::Sync::LoadMatrix:
     for (int32_t matrix = 0; matrix < lane.value; ++matrix) {
       uint16_t pair[2];
       for (int32_t i = 0; i < 2; ++i) {
@@ -423,7 +423,7 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
           static_cast<int32_t>(pair[0] | uint32_t(pair[1]) << 16);
     }
     return true;
-  case Lane::Meeting::Multiply: {
+  case Lane::Sync::Multiply: {
     bool isBF16 = lane.kind == SHARDRT_MMA_BF16,
          isTF32 = lane.kind == SHARDRT_MMA_TF32;
     // Fragments as PTX lays them out: a lane has rows l / 4 and 8 further down,
@@ -455,9 +455,9 @@ bool BlockRunner::carryOut(Lane &lane, int32_t first, int32_t size) {
   return true;
 }
 
-/// Carries out the meeting of a warp's lanes once the last of them has come.
+/// Carries out the synchronisation of a warp's lanes once the last has arrived.
 bool BlockRunner::tryWarp(Lane &last) {
-  int32_t most = sizeOfMeeting(last);
+  int32_t most = sizeOfSync(last);
   int32_t first = last.number / most * most;
   int32_t size = std::min(most, live - first);
   auto takesPart = [&](int32_t i) { return last.mask >> (i % warpSize) & 1; };
@@ -473,7 +473,7 @@ bool BlockRunner::tryWarp(Lane &last) {
     if (lane.state != Lane::State::AtWarp)
       return false;
     // Another warp of four may still have something of its own to do.
-    if (lane.meeting != last.meeting &&
+    if (lane.sync != last.sync &&
         lane.number / warpSize != last.number / warpSize)
       return false;
     if (lane.place != last.place || lane.mask != last.mask) {
@@ -486,38 +486,38 @@ bool BlockRunner::tryWarp(Lane &last) {
   for (int32_t i = 0; i < size; ++i)
     if (takesPart(i) && !carryOut(*lanes[first + i], first, size))
       return false;
-  // Four warps that multiply together hear nothing of one another.
-  if (last.meeting == Lane::Meeting::Product)
+  // Four warps that multiply together are not ordered by it.
+  if (last.sync == Lane::Sync::Product)
     beginProduct(first);
-  bool tells = most == warpSize && last.meeting != Lane::Meeting::TensorMemory;
+  bool tells = most == warpSize && last.sync != Lane::Sync::TensorMemory;
   Clock all;
   for (int32_t i = 0; i < size; ++i)
     if (takesPart(i)) {
       lanes[first + i]->state = Lane::State::Ready;
       if (now->ordered && tells)
-        hear(all, lanes[first + i]->clock);
+        join(all, lanes[first + i]->clock);
     }
   if (!tells)
     return true;
   for (int32_t i = 0; now->ordered && i < size; ++i)
     if (takesPart(i)) {
-      hear(lanes[first + i]->clock, all);
+      join(lanes[first + i]->clock, all);
       ++lanes[first + i]->clock[first + i];
     }
   ++warpEpochs[first / warpSize];
   return true;
 }
 
-int64_t BlockRunner::meetWarp(Lane &lane) {
+int64_t BlockRunner::syncWarp(Lane &lane) {
   int32_t first = lane.number / warpSize * warpSize;
   int32_t size = std::min(warpSize, live - first);
   uint32_t inBlock = size == 32 ? ~0u : (1u << size) - 1;
   lane.mask &= inBlock;
-  if (lane.meeting == Lane::Meeting::Product && live % groupSize != 0)
+  if (lane.sync == Lane::Sync::Product && live % groupSize != 0)
     fail(lane, describe(lane) + " is in a block of " + std::to_string(live) +
                    " threads, but products take groups of 128" +
                    lineOf(lane.where));
-  if (size < warpSize && lane.meeting >= Lane::Meeting::LoadMatrix)
+  if (size < warpSize && lane.sync >= Lane::Sync::LoadMatrix)
     fail(lane, describe(lane) + " is in a warp of " + std::to_string(size) +
                    " lanes, but matrices take all 32" + lineOf(lane.where));
   if (!(lane.mask >> (lane.number - first) & 1))
@@ -569,15 +569,15 @@ std::string BlockRunner::describeStuck() const {
 // Clocks
 //===----------------------------------------------------------------------===//
 
-void BlockRunner::hear(Clock &clock, const Clock &other) const {
+void BlockRunner::join(Clock &clock, const Clock &other) const {
   if (clock.empty())
     clock = other;
   for (size_t i = 0; i < other.size(); ++i)
     clock[i] = std::max(clock[i], other[i]);
 }
 
-bool BlockRunner::haveHeard(int32_t first, int32_t count, int32_t who,
-                            uint32_t time) const {
+bool BlockRunner::haveObserved(int32_t first, int32_t count, int32_t who,
+                               uint32_t time) const {
   for (int32_t i = first; i < first + count; ++i)
     if (i != who && lanes[i]->clock[who] < time)
       return false;
@@ -648,7 +648,7 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
                    std::to_string(now->sharedBytes) + " of shared memory" +
                    lineOf(where));
   uint32_t warpEpoch = warpEpochs[lane.number / warpSize];
-  // Since they last met, in the block or, within a warp, there.
+  // Since they last synchronised, in the block or, within a warp, there.
   auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who,
                      uint32_t time) {
     if (now->ordered)
@@ -719,12 +719,12 @@ void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
 // What kernels call
 //===----------------------------------------------------------------------===//
 
-/// The thread's lane, about to meet the lanes of `mask`; what the meeting takes
+/// The thread's lane, about to synchronise with `mask`; what that takes
 /// from it is still to be said.
-static Lane &come(shardrt_emulated_thread *thread, Lane::Meeting meeting,
+static Lane &come(shardrt_emulated_thread *thread, Lane::Sync sync,
                   uint32_t mask, int32_t place, const char *where) {
   Lane &lane = laneOf(thread);
-  lane.meeting = meeting;
+  lane.sync = sync;
   lane.mask = mask;
   lane.place = place;
   lane.where = where;
@@ -742,15 +742,15 @@ void shardrt_emulated_barrier(shardrt_emulated_thread *thread, int32_t place,
 void shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread,
                                    int32_t mask, int32_t place,
                                    const char *where) {
-  Lane &lane = come(thread, Lane::Meeting::Barrier, static_cast<uint32_t>(mask),
+  Lane &lane = come(thread, Lane::Sync::Barrier, static_cast<uint32_t>(mask),
                     place, where);
-  lane.runner->meetWarp(lane);
+  lane.runner->syncWarp(lane);
 }
 
 void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
                                int32_t count, int32_t transposed, int32_t *out,
                                int32_t place, const char *where) {
-  Lane &lane = come(thread, Lane::Meeting::LoadMatrix, ~0u, place, where);
+  Lane &lane = come(thread, Lane::Sync::LoadMatrix, ~0u, place, where);
   lane.value = count;
   lane.kind = transposed;
   lane.row = static_cast<const char *>(row);
@@ -762,17 +762,17 @@ void shardrt_emulated_ldmatrix(shardrt_emulated_thread *thread, void *row,
                             lineOf(where));
     lane.runner->shared(lane, static_cast<char *>(row), 16, false, where);
   }
-  lane.runner->meetWarp(lane);
+  lane.runner->syncWarp(lane);
 }
 
 void shardrt_emulated_mma(shardrt_emulated_thread *thread, int32_t kind,
                           const int32_t *words, int32_t *out, int32_t place,
                           const char *where) {
-  Lane &lane = come(thread, Lane::Meeting::Multiply, ~0u, place, where);
+  Lane &lane = come(thread, Lane::Sync::Multiply, ~0u, place, where);
   lane.kind = kind;
   lane.words = words;
   lane.out = out;
-  lane.runner->meetWarp(lane);
+  lane.runner->syncWarp(lane);
 }
 
 int32_t shardrt_emulated_tf32(float value) {
@@ -787,23 +787,23 @@ int64_t shardrt_emulated_shuffle(shardrt_emulated_thread *thread, int32_t mask,
                                  int32_t value, int32_t from, int32_t clamp,
                                  int32_t kind, int32_t place,
                                  const char *where) {
-  Lane &lane = come(thread, Lane::Meeting::Shuffle, static_cast<uint32_t>(mask),
+  Lane &lane = come(thread, Lane::Sync::Shuffle, static_cast<uint32_t>(mask),
                     place, where);
   lane.value = value;
   lane.from = from;
   lane.clamp = clamp;
   lane.kind = kind;
-  return lane.runner->meetWarp(lane);
+  return lane.runner->syncWarp(lane);
 }
 
 int32_t shardrt_emulated_vote(shardrt_emulated_thread *thread, int32_t mask,
                               int32_t value, int32_t kind, int32_t place,
                               const char *where) {
-  Lane &lane = come(thread, Lane::Meeting::Vote, static_cast<uint32_t>(mask),
-                    place, where);
+  Lane &lane =
+      come(thread, Lane::Sync::Vote, static_cast<uint32_t>(mask), place, where);
   lane.value = value;
   lane.kind = kind;
-  return static_cast<int32_t>(lane.runner->meetWarp(lane));
+  return static_cast<int32_t>(lane.runner->syncWarp(lane));
 }
 
 void *shardrt_emulated_global(shardrt_emulated_thread *thread, void *address,

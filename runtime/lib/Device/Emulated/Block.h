@@ -1,14 +1,16 @@
 //===- Block.h - The threads of one emulated block --------------*- C++ -*-===//
 //
-// Threads that meet are fibers of one host thread. A schedule says who runs
-// next where several can: round robin (each runs to its next meeting), run
-// ahead (a warp runs on until it waits for the block), or random. Blocks run
-// one after another: in their order, from the last to the first, or in any.
+// Threads that synchronise are fibers of one host thread. A schedule says who
+// runs next where several can: round robin (each runs to its next
+// synchronisation), run ahead (a warp runs on until it waits for the block), or
+// random. Blocks run one after another: in their order, from the last to the
+// first, or in any.
 //
-// Who has heard of what another did is known by epochs (barriers of the block
+// What happened before what is known by epochs (barriers of the block
 // and of a warp), and in kernels with mbarriers by clocks: a number a lane of
-// how far others were when it last heard from them. Copies and products that
-// nobody waits for have clocks too, of their mbarrier and of their warpgroup.
+// how far others were when it last synchronised with them. Copies and products
+// that nobody waits for have clocks too, of their mbarrier and of their
+// warpgroup.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_DEVICE_EMULATED_BLOCK_H
@@ -61,7 +63,7 @@ private:
 
 /// Threads that carry out a product of matrices together.
 inline constexpr int32_t groupSize = 128;
-/// What bulk copies and products take of shared memory at once.
+/// What TMA copies and products take of shared memory at once.
 inline constexpr int32_t pieceBytes = 16;
 /// A block's tensor memory.
 inline constexpr int32_t tensorLanes = 128, tensorColumns = 512;
@@ -83,10 +85,10 @@ struct Copy {
   bool checked = false;
 };
 
-/// A bulk copy from device to shared memory that is on its way: pieces of a
+/// A TMA copy from device to shared memory that is under way: pieces of a
 /// box, at most 16 bytes each, of which `bytes` at `from` come from device
 /// memory and go `skip` behind `to`; the others are zeros.
-struct BulkCopy {
+struct TmaCopy {
   struct Piece {
     int32_t to = 0; ///< offset in shared memory
     int32_t skip = 0, bytes = 0;
@@ -118,7 +120,7 @@ struct TensorLoad {
 
 /// A flag that a thread of another block has set: what it wrote before, and
 /// others of its block before their last barrier, may be read by who knows.
-struct Told {
+struct Publication {
   int32_t block = 0, lane = 0; ///< the block by its number in the grid
   uint32_t epoch = 0;          ///< of that block
   uint64_t time = 0;
@@ -128,7 +130,7 @@ struct Told {
 struct Lane {
   enum class State { Ready, AtBarrier, AtWarp, AtTransfer, Done };
   /// What lanes of a warp meet for; products are for four warps.
-  enum class Meeting {
+  enum class Sync {
     Barrier,
     Shuffle,
     Vote,
@@ -147,7 +149,7 @@ struct Lane {
   const char *where = nullptr;
   int32_t place = 0; ///< which op
   uint32_t mask = 0;
-  Meeting meeting = Meeting::Barrier;
+  Sync sync = Sync::Barrier;
   int32_t value = 0, from = 0, clamp = 0, kind = 0;
   int64_t result = 0;
   const char *row = nullptr;      ///< of a matrix
@@ -156,10 +158,11 @@ struct Lane {
   std::vector<Copy> copies; ///< not waited for yet, in their order
   int64_t groups = 0;       ///< of copies, closed
 
-  // Of kernels whose blocks tell one another by flags (Flags.cpp).
-  uintptr_t awaited = 0;     ///< the flag that it last found zero
-  int32_t polls = 0;         ///< that found it so, one after another
-  std::vector<Told> noticed; ///< behind flags found set, not yet heeded
+  // Of kernels whose blocks wait for flags of others (Flags.cpp).
+  uintptr_t awaited = 0; ///< the flag that it last found zero
+  int32_t polls = 0;     ///< that found it so, one after another
+  std::vector<Publication>
+      noticed; ///< behind flags found set, not yet acquired
 
   // Of kernels with mbarriers and products of warpgroups.
   Clock clock;
@@ -190,10 +193,10 @@ public:
     int32_t grid[3] = {1, 1, 1};
     int32_t threads = 0;
     int64_t sharedBytes = 0;
-    bool meets = false;
-    bool ordered = false; ///< has mbarriers
-    bool tells = false;   ///< its blocks wait for one another's flags
-    bool checked = false; ///< tells of all that it writes
+    bool hasBarriers = false;
+    bool ordered = false;  ///< has mbarriers
+    bool hasFlags = false; ///< its blocks wait for one another's flags
+    bool checked = false;  ///< reports all that it writes
     int64_t argumentBytes = 0;
   };
   /// Runs all blocks of a launch. False with `error`.
@@ -205,29 +208,29 @@ public:
 
   // What kernels call, through their lane.
   void barrier(Lane &lane, int32_t place, const char *where);
-  int64_t meetWarp(Lane &lane);
+  int64_t syncWarp(Lane &lane);
   void *global(Lane &lane, void *address, int64_t bytes, bool writes,
                const char *where);
   void shared(Lane &lane, char *address, int64_t bytes, bool writes,
               const char *where);
   // Flags in device memory (Flags.cpp).
   void poll(Lane &lane, void *flag, bool check, const char *where);
-  void tell(Lane &lane, void *flag);
-  void heed(Lane &lane);
+  void publish(Lane &lane, void *flag);
+  void acquire(Lane &lane);
   /// Notes what is not atomic: whoever touches what another block writes must
-  /// have been told.
+  /// have acquired it.
   void note(Lane &lane, const void *address, int64_t bytes, bool writes,
             const char *where);
   void copy(Lane &lane, const Copy &copy, void *from, const char *where);
   /// Lets the copies of all but the last `groups` groups arrive.
   void waitForCopies(Lane &lane, int32_t groups);
-  // mbarriers and bulk copies (Transfers.cpp).
+  // mbarriers and TMA copies (Transfers.cpp).
   void initTransfer(Lane &lane, char *at, int32_t count, const char *where);
   /// Expects `bytes` more, then arrives.
   void arrive(Lane &lane, char *at, int64_t bytes, const char *where);
   void waitForTransfer(Lane &lane, char *at, int32_t parity, const char *where);
-  void bulkCopy(Lane &lane, char *to, const int64_t *map, char *barrier,
-                const int32_t *at, int32_t rank, bool check, const char *where);
+  void tmaCopy(Lane &lane, char *to, const int64_t *map, char *barrier,
+               const int32_t *at, int32_t rank, bool check, const char *where);
   void asyncFence(Lane &lane);
   // Products of warpgroups (Products.cpp).
   void waitForProducts(Lane &lane, int64_t groups);
@@ -264,7 +267,7 @@ private:
     int32_t writer = 0, reader = 0;
     bool manyWarps = false; ///< read by several warps since the barrier
     bool manyLanes =
-        false; ///< by several lanes of `reader`'s warp since they met
+        false; ///< by several lanes of `reader`'s warp since they synchronised
     const char *writeWhere = nullptr, *readWhere = nullptr;
     int32_t copies = 0; ///< on their way to it, begun by `writer`
     uint32_t writeTime = 0, readTime = 0; ///< by the clock of writer, reader
@@ -278,8 +281,9 @@ private:
     int32_t count = 0, pending = 0;
     int64_t bytes = 0; ///< expected, and not yet come
     uint32_t phase = 0;
-    Clock soFar, done; ///< what waiters will hear of this phase, and the last
-    std::vector<BulkCopy> copies;
+    Clock soFar,
+        done; ///< what waiters are ordered after: this phase, and the last
+    std::vector<TmaCopy> copies;
     int32_t maker = 0;
     uint32_t made = 0;
   };
@@ -335,7 +339,7 @@ private:
   bool tryBarrier();
   Transfer &transferAt(Lane &lane, char *at, const char *verb,
                        const char *where);
-  void turnPhase(Transfer &transfer);
+  void completePhase(Transfer &transfer);
   /// Lets copies arrive whose phase waits for nothing else; true if any did.
   bool land();
   bool landProducts();
@@ -360,9 +364,9 @@ private:
   void beginProduct(int32_t first);
   void carryOut(int32_t number, const Product &product);
   /// Whether what lanes [first, first + count) know covers `time` of `who`.
-  bool haveHeard(int32_t first, int32_t count, int32_t who,
-                 uint32_t time) const;
-  void hear(Clock &clock, const Clock &other) const;
+  bool haveObserved(int32_t first, int32_t count, int32_t who,
+                    uint32_t time) const;
+  void join(Clock &clock, const Clock &other) const;
   int32_t slotOfGroup(int32_t group) const;
   /// Products into tensor memory, as if of one more warpgroup.
   int32_t tensorUnit() const { return static_cast<int32_t>(warpgroups.size()); }
@@ -394,23 +398,24 @@ private:
   uint32_t tensorBegun = 0;
   std::deque<TensorProduct> tensorProducts; ///< not done
   std::deque<TensorCommit> tensorCommits;
-  // Of kernels whose blocks tell one another.
+  // Of kernels whose blocks wait for flags of others.
   struct Written {
     int32_t block = 0, lane = 0;
     uint32_t epoch = 0;
     uint64_t time = 0;
     const char *where = nullptr;
   };
-  struct Heard {
-    Told told;
-    int32_t lane = 0; ///< who heeded it, and when
+  struct Acquired {
+    Publication flag;
+    int32_t lane = 0; ///< who acquired it, and when
     uint32_t epoch = 0;
   };
   int32_t block = 0; ///< its number in the grid
-  uint64_t time = 0; ///< of what was written and told in this launch
-  std::unordered_map<uintptr_t, Written> written;        ///< by first byte
-  std::unordered_map<uintptr_t, Told> told;              ///< by flag
-  std::unordered_map<int32_t, std::vector<Heard>> heard; ///< by teller's block
+  uint64_t time = 0; ///< of what was written and published in this launch
+  std::unordered_map<uintptr_t, Written> written;       ///< by first byte
+  std::unordered_map<uintptr_t, Publication> published; ///< by flag
+  std::unordered_map<int32_t, std::vector<Acquired>>
+      acquired;                           ///< by publisher's block
   Context scheduler;                      ///< where lanes return to
   uintptr_t knownBegin = 0, knownEnd = 0; ///< the allocation met last
   /// The first read of what nobody had written. It is an error of its own

@@ -52,7 +52,8 @@ void BlockRunner::waitForCopies(Lane &lane, int32_t groups) {
     std::memset(end->to + end->fromBytes, 0, end->bytes - end->fromBytes);
     if (!end->checked)
       continue;
-    // Written now: others have to meet this thread before they read.
+    // Written now: others have to synchronise with this thread before they
+    // read.
     for (int64_t i = 0, at = end->to - lane.thread.shared; i < end->bytes;
          ++i) {
       Cell &cell = cells[at + i];

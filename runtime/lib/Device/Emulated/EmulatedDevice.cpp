@@ -115,10 +115,10 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   launch.arguments = arguments;
   launch.threads = static_cast<int32_t>(code.kernels[kernel].threads);
   launch.sharedBytes = code.traits[2 * kernel];
-  launch.meets = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_MEETS;
+  launch.hasBarriers = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_BARRIERS;
   launch.ordered = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_ORDERED;
   launch.checked = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_CHECKED;
-  launch.tells = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_TELLS;
+  launch.hasFlags = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_FLAGS;
   launch.argumentBytes = count * 8;
   for (int i = 0; i < 3; ++i) {
     // What a GPU takes.

@@ -1,9 +1,9 @@
-//===- Flags.cpp - Blocks that tell one another in device memory ----------===//
+//===- Flags.cpp - Flags in device memory between blocks ------------------===//
 //
 // A block waits for a flag that another sets. Blocks run one after another
 // here, so that a flag is set by a block that has ended, by this one, or never:
 // then whoever waits for it is reported. What others wrote may be read by who
-// found their flag set and then let a fence stand; all else that is written by
+// found their flag set and then passed a fence; all else that is written by
 // one block of a kernel and touched by another is a race. Places are known by
 // their first byte: accesses that overlap in other ways are not compared.
 //
@@ -34,33 +34,33 @@ void BlockRunner::poll(Lane &lane, void *flag, bool check, const char *where) {
     return;
   if (lane.awaited == host)
     lane.polls = 0;
-  if (auto found = told.find(host); found != told.end())
+  if (auto found = published.find(host); found != published.end())
     lane.noticed.push_back(found->second);
 }
 
-void BlockRunner::tell(Lane &lane, void *flag) {
+void BlockRunner::publish(Lane &lane, void *flag) {
   lane.polls = 0;
-  told[hostOf(flag)] = {block, lane.number, epoch, ++time};
+  published[hostOf(flag)] = {block, lane.number, epoch, ++time};
 }
 
-void BlockRunner::heed(Lane &lane) {
-  for (const Told &one : lane.noticed)
-    heard[one.block].push_back({one, lane.number, epoch});
+void BlockRunner::acquire(Lane &lane) {
+  for (const Publication &one : lane.noticed)
+    acquired[one.block].push_back({one, lane.number, epoch});
   lane.noticed.clear();
 }
 
 void BlockRunner::note(Lane &lane, const void *address, int64_t bytes,
                        bool writes, const char *where) {
-  if (!now->tells)
+  if (!now->hasFlags)
     return;
   auto host = reinterpret_cast<uintptr_t>(address);
   auto found = written.find(host);
   if (found != written.end() && found->second.block != block) {
     const Written &other = found->second;
-    const std::vector<Heard> &all = heard[other.block];
-    bool knows = std::any_of(all.begin(), all.end(), [&](const Heard &one) {
-      bool covers = one.told.epoch > other.epoch ||
-                    (one.told.lane == other.lane && one.told.time > other.time);
+    const std::vector<Acquired> &all = acquired[other.block];
+    bool knows = std::any_of(all.begin(), all.end(), [&](const Acquired &one) {
+      bool covers = one.flag.epoch > other.epoch ||
+                    (one.flag.lane == other.lane && one.flag.time > other.time);
       return covers && (one.lane == lane.number || one.epoch < epoch);
     });
     if (!knows)
@@ -83,14 +83,14 @@ void shardrt_emulated_poll(shardrt_emulated_thread *thread, void *flag,
   lane.runner->poll(lane, flag, check != 0, where);
 }
 
-void shardrt_emulated_tell(shardrt_emulated_thread *thread, void *flag) {
+void shardrt_emulated_publish(shardrt_emulated_thread *thread, void *flag) {
   Lane &lane = laneOf(thread);
-  lane.runner->tell(lane, flag);
+  lane.runner->publish(lane, flag);
 }
 
-void shardrt_emulated_heed(shardrt_emulated_thread *thread) {
+void shardrt_emulated_acquire(shardrt_emulated_thread *thread) {
   Lane &lane = laneOf(thread);
-  lane.runner->heed(lane);
+  lane.runner->acquire(lane);
 }
 
 } // extern "C"

@@ -127,7 +127,7 @@ void BlockRunner::noteReads(
         continue;
       known = cell.writer;
       knownTime = cell.writeTime;
-      if (!haveHeard(first, count, known, knownTime))
+      if (!haveObserved(first, count, known, knownTime))
         race("without a barrier between");
       if (known < live && knownTime > 0 && lanes[known]->asyncFence < knownTime)
         race("without fence.proxy.async between");
@@ -236,7 +236,7 @@ int64_t BlockRunner::setSum(Lane &lane, int64_t handle, int32_t index,
     lane.accumulators.push_back(std::move(next));
     handle = static_cast<int64_t>(lane.accumulators.size());
   }
-  // What is in flight, or gone, is told as of one who looks.
+  // What is in flight, or gone, is reported as of one who looks.
   sumOf(lane, handle, index, where);
   Sums &sums = lane.accumulators[handle - 1];
   sums.values[index] = value;
@@ -267,7 +267,7 @@ int64_t shardrt_emulated_product(shardrt_emulated_thread *thread, int64_t left,
                                  int64_t right, int64_t sums, int32_t config,
                                  int32_t place, const char *where) {
   Lane &lane = laneOf(thread);
-  lane.meeting = Lane::Meeting::Product;
+  lane.sync = Lane::Sync::Product;
   lane.mask = ~0u;
   lane.place = place;
   lane.where = where;
@@ -275,7 +275,7 @@ int64_t shardrt_emulated_product(shardrt_emulated_thread *thread, int64_t left,
   lane.right = right;
   lane.sums = sums;
   lane.kind = config;
-  return lane.runner->meetWarp(lane);
+  return lane.runner->syncWarp(lane);
 }
 
 void shardrt_emulated_product_fence(shardrt_emulated_thread *thread) {

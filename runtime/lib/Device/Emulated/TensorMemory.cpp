@@ -311,9 +311,9 @@ bool BlockRunner::landProducts() {
       failed = true;
       return any;
     }
-    hear(transfer.soFar, commit.clock);
+    join(transfer.soFar, commit.clock);
     if (--transfer.pending == 0 && transfer.bytes == 0)
-      turnPhase(transfer);
+      completePhase(transfer);
   }
   return any;
 }
@@ -419,13 +419,13 @@ void BlockRunner::waitForTensorStores(Lane &lane) {
 static Lane &meet(shardrt_emulated_thread *thread, int64_t address,
                   int32_t count, int32_t place, const char *where) {
   Lane &lane = laneOf(thread);
-  lane.meeting = Lane::Meeting::TensorMemory;
+  lane.sync = Lane::Sync::TensorMemory;
   lane.mask = ~0u;
   lane.place = place;
   lane.where = where;
   lane.left = address;
   lane.value = count;
-  lane.runner->meetWarp(lane);
+  lane.runner->syncWarp(lane);
   return lane;
 }
 

@@ -1,6 +1,6 @@
-//===- Transfers.cpp - mbarriers and bulk copies --------------------------===//
+//===- Transfers.cpp - mbarriers and TMA copies ---------------------------===//
 //
-// A bulk copy arrives at any time until the phase of its mbarrier is complete,
+// A TMA copy arrives at any time until the phase of its mbarrier is complete,
 // here at the last: when nobody can go on otherwise (or, in a random schedule,
 // by chance). Where it goes is poison from its begin on, and held as being
 // written; whoever reads there must have waited for the phase, or have heard
@@ -52,14 +52,14 @@ BlockRunner::Transfer &BlockRunner::transferAt(Lane &lane, char *at,
     fail(lane,
          describe(lane) + verb + "what is no mbarrier (yet)" + lineOf(where));
   Transfer &transfer = found->second;
-  if (!haveHeard(lane.number, 1, transfer.maker, transfer.made))
+  if (!haveObserved(lane.number, 1, transfer.maker, transfer.made))
     fail(lane, describe(lane) + verb + "an mbarrier that " +
                    describeOther(transfer.maker) +
                    " makes without a barrier between" + lineOf(where));
   return transfer;
 }
 
-void BlockRunner::turnPhase(Transfer &transfer) {
+void BlockRunner::completePhase(Transfer &transfer) {
   ++transfer.phase;
   transfer.pending = transfer.count;
   transfer.done = transfer.soFar;
@@ -81,10 +81,10 @@ void BlockRunner::arrive(Lane &lane, char *at, int64_t bytes,
                    std::to_string(transfer.count) + " have arrived" +
                    lineOf(where));
   transfer.bytes += bytes;
-  hear(transfer.soFar, lane.clock);
+  join(transfer.soFar, lane.clock);
   ++lane.clock[lane.number];
   if (--transfer.pending == 0 && transfer.bytes == 0)
-    turnPhase(transfer);
+    completePhase(transfer);
 }
 
 void BlockRunner::waitForTransfer(Lane &lane, char *at, int32_t parity,
@@ -97,7 +97,7 @@ void BlockRunner::waitForTransfer(Lane &lane, char *at, int32_t parity,
     lane.where = where;
     suspend(lane);
   }
-  hear(lane.clock, transfer.done);
+  join(lane.clock, transfer.done);
 }
 
 void BlockRunner::asyncFence(Lane &lane) {
@@ -109,9 +109,9 @@ void BlockRunner::asyncFence(Lane &lane) {
 // Copies
 //===----------------------------------------------------------------------===//
 
-void BlockRunner::bulkCopy(Lane &lane, char *to, const int64_t *words,
-                           char *barrier, const int32_t *at, int32_t rank,
-                           bool check, const char *where) {
+void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
+                          char *barrier, const int32_t *at, int32_t rank,
+                          bool check, const char *where) {
   Transfer &transfer = transferAt(lane, barrier, " copies with ", where);
   auto refuse = [&](const std::string &why) {
     fail(lane, describe(lane) + "'s bulk copy" + lineOf(where) + ": " + why);
@@ -145,7 +145,7 @@ void BlockRunner::bulkCopy(Lane &lane, char *to, const int64_t *words,
            std::to_string(offset) + " of " + std::to_string(now->sharedBytes) +
            " of shared memory");
 
-  BulkCopy copy;
+  TmaCopy copy;
   copy.bytes = row * rows;
   copy.checked = check;
   int64_t perPiece = pieceBytes / tensor.elementBytes;
@@ -159,7 +159,7 @@ void BlockRunner::bulkCopy(Lane &lane, char *to, const int64_t *words,
       from += index * tensor.strides[d];
     }
     for (int64_t p = 0; p < row / pieceBytes; ++p) {
-      BulkCopy::Piece piece;
+      TmaCopy::Piece piece;
       // Bits 4 to 6 of the place are swapped by bits 7 to 9.
       piece.to =
           static_cast<int32_t>(offset + r * row + (p ^ (r % 8)) * pieceBytes);
@@ -200,8 +200,8 @@ bool BlockRunner::land() {
     if (transfer.pending != 0 || transfer.copies.empty())
       continue;
     any = true;
-    for (const BulkCopy &copy : transfer.copies) {
-      for (const BulkCopy::Piece &piece : copy.pieces) {
+    for (const TmaCopy &copy : transfer.copies) {
+      for (const TmaCopy::Piece &piece : copy.pieces) {
         char *to = lanes[0]->thread.shared + piece.to;
         std::memset(to, 0, pieceBytes);
         if (piece.bytes > 0)
@@ -217,7 +217,7 @@ bool BlockRunner::land() {
               " bytes more than their mbarrier expects";
       failed = true;
     } else if (transfer.bytes == 0) {
-      turnPhase(transfer);
+      completePhase(transfer);
     }
   }
   return landProducts() || any;
@@ -257,14 +257,14 @@ void shardrt_emulated_async_fence(shardrt_emulated_thread *thread) {
   lane.runner->asyncFence(lane);
 }
 
-void shardrt_emulated_bulk_copy(shardrt_emulated_thread *thread, void *to,
-                                const int64_t *map, void *barrier,
-                                const int32_t *at, int32_t rank, int32_t check,
-                                const char *where) {
+void shardrt_emulated_tma_copy(shardrt_emulated_thread *thread, void *to,
+                               const int64_t *map, void *barrier,
+                               const int32_t *at, int32_t rank, int32_t check,
+                               const char *where) {
   Lane &lane = laneOf(thread);
-  lane.runner->bulkCopy(lane, static_cast<char *>(to), map,
-                        static_cast<char *>(barrier), at, rank, check != 0,
-                        where);
+  lane.runner->tmaCopy(lane, static_cast<char *>(to), map,
+                       static_cast<char *>(barrier), at, rank, check != 0,
+                       where);
 }
 
 } // extern "C"

@@ -96,7 +96,7 @@ def Sdy_DimensionShardingAttr : Sdy_Attr<"DimensionSharding", "dimension_shardin
 }
 
 def Sdy_TensorShardingAttr : Sdy_Attr<"TensorSharding", "sharding"> {
-  let summary = "How a tensor lies on a mesh.";
+  let summary = "How a tensor is sharded over a mesh.";
   let description = [{
     `<@mesh, [{"x"}, {?} ], replicated={"y"}, unreduced=max{"z"}>`; the mesh is a symbol or stands
     there itself, `mesh<["x"=2]>`.

@@ -1,4 +1,4 @@
-//===- SpmdAllPairs.td - Every query meets every key -------*- tablegen -*-===//
+//===- SpmdAllPairs.td - Every query with every key --------*- tablegen -*-===//
 //
 // The contract is docs/Rationale/Ring.md.
 //
@@ -19,7 +19,7 @@ class Spmd_AllPairsBase<string mnemonic, list<Trait> traits = []> : Spmd_Op<mnem
     DeclareOpInterfaceMethods<Spmd_AllPairsOpInterface>]>;
 
 def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]> {
-  let summary = "Meet every query with every key: attention, sums of kernels, nearest neighbours.";
+  let summary = "Pair every query with every key: attention, sums of kernels, nearest neighbours.";
   let description = [{
     Over the dims (batch..., query q, key k, depth d, feature e), of each row (batch, q):
 
@@ -38,7 +38,7 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
     permutations; a key or value without some batch dim serves all of it (grouped queries). `band_lower` and `band_upper`: scores of keys k
     outside q + lower <= k <= q + upper have no weight at all (p is exactly zero), so that such blocks may be skipped; a
     region still says what they are. Both views: with positions offset where a block starts, in the local one.
-    `query_order` and `key_order`: that dim of all operands and results is dealt, as `spmd.deal` with these sizes does it;
+    `query_order` and `key_order`: that dim of all operands and results is in zigzag order, as `spmd.deal` with these sizes puts it;
     positions and the band are of the indices before. Not of top_k.
     ```mlir
     %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v

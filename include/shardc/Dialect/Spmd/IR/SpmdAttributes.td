@@ -15,7 +15,7 @@ def Spmd_Dialect : Dialect {
     Global view (before partition): `spmd.mesh`, `#spmd.sharding`,
     `spmd.constrain`, `spmd.reshard`. Local view (after): rank queries and
     communication. What one stage leaves for another beside ops is a discardable
-    attribute: SpmdContracts.h says where each may stand and what it means.
+    attribute: SpmdContracts.h says where each is allowed and what it means.
   }];
   // One line a level: annotations; decisions; the local view; sites; kernels on
   // buffers; kernels of GPUs. SpmdContracts.cpp verifies them.
@@ -71,7 +71,7 @@ def Spmd_PaddingMode : I32EnumAttr<"PaddingMode", "what is read outside a tensor
 }
 
 def Spmd_ExtentsAttr : Spmd_Attr<"Extents", "extents"> {
-  let summary = "Extents that are known when a program is bound, and the placeholders that stand for them.";
+  let summary = "Extents that are known when a program is bound, and their placeholders.";
   let description = [{
     `#spmd.extents<[dim [0, 0] = 231947, constant [2] = 2, divide [0, 1] = 115973]>`: dim 0 of argument 0 has 231947
     elements as long as the program is compiled, and what has 115973 has half as many. Operands are earlier extents;
@@ -186,7 +186,7 @@ def Spmd_PartialAxisAttr : Spmd_Attr<"PartialAxis", "partial_axis"> {
 }
 
 def Spmd_ShardingAttr : Spmd_Attr<"Sharding", "sharding"> {
-  let summary = "How a tensor lies over a mesh.";
+  let summary = "How a tensor is sharded over a mesh.";
   let description = [{
     `#spmd.sharding<@mesh, [{}, {"x"} ], replicated = {"y"}, partial = {"z" = sum}>`.
     Axes that are named nowhere are replicated, and free to be used where a dim is open.
@@ -219,7 +219,7 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
   let summary = "Along one dim: what each coordinate owns and what it needs.";
   let description = [{
     `<dim 2 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>`: half-open global intervals, one for
-    each coordinate along the axes. What lies outside the domain is filled, or read where a last word
+    each coordinate along the axes. What is outside the domain is filled, or read where a last word
     `wrap`, `edge`, `reflect` or `symmetric` says. Tables that follow from what is bound are those of one binding, and have
     their formulas: `… by #spmd.formula<…> -> #spmd.formula<…>`.
   }];
@@ -241,7 +241,7 @@ def Spmd_DimExchangeAttr : Spmd_Attr<"DimExchange", "dim_exchange"> {
 def Spmd_DimExchangeArrayAttr : TypedArrayAttrBase<Spmd_DimExchangeAttr, "one entry for each dim that moves">;
 
 def Spmd_ExchangePartAttr : Spmd_Attr<"ExchangePart", "part"> {
-  let summary = "A part of what an exchange brings.";
+  let summary = "A part of what an exchange receives.";
   let description = [{
     `#spmd.part<[-1:9, 7:17], [0:4, 4:8]>`: for each dim of the exchange, in its order, an interval for each
     coordinate along the dim's axes.
@@ -261,7 +261,7 @@ def Spmd_ExchangePartArrayAttr : TypedArrayAttrBase<Spmd_ExchangePartAttr, "part
 //===----------------------------------------------------------------------===//
 
 def Spmd_MemoryPlanAttr : Spmd_Attr<"MemoryPlan", "memory_plan"> {
-  let summary = "What the plan of memory came to.";
+  let summary = "The result of the plan of memory.";
   let description = [{
     `<fits = true, peak_before = 960, peak_after = 512, repeated = 3, loops = 1, added_percent = 4>`: bytes that
     temporaries need without the plan and with it, ops computed again, loops over blocks, time added by estimate. A plan
@@ -276,7 +276,7 @@ def Spmd_ArenaBufferAttr : Spmd_Attr<"ArenaBuffer", "arena_buffer"> {
   let summary = "A buffer of an arena whose buffers have sizes that are known when the program is bound.";
   let description = [{
     `<bytes = 32, sizes = [#spmd.formula<…>], below = array<i64: 0, 2>>`: `bytes` times the `sizes` of this rank, which follow from
-    what is bound; it stands above the ends of the buffers numbered `below`, earlier ones of the plan.
+    what is bound; it is above the ends of the buffers numbered `below`, earlier ones of the plan.
   }];
   let parameters = (ins "int64_t":$bytes, OptionalParameter<"::mlir::ArrayAttr">:$sizes,
                         OptionalParameter<"::mlir::DenseI64ArrayAttr">:$below);
@@ -312,7 +312,7 @@ def Spmd_OptionalReductionParameter : OptionalParameter<"std::optional<::shardc:
 }
 
 def Spmd_SiteAttr : Spmd_Attr<"Site", "site"> {
-  let summary = "One communication op of a program, as the runtime is told of it.";
+  let summary = "One communication op of a program, as the runtime knows it.";
   let description = [{
     `<kind = exchange, report = "halo_exchange", type = f32, shape = array<i64: 16, 4>, dims = [#spmd.dim_exchange<…>]>`.
     `report` is what reports call it, `name` why it is there, `location` the user's line. `shape` is that of the whole tensor.

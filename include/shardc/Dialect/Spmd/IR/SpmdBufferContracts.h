@@ -54,7 +54,7 @@ using MemoryKind = Contract<MemoryKindAttrHelper>;
 /// On arguments and results: the rank at which the shard of each position of
 /// the mesh comes or leaves.
 using Ranks = Contract<RanksAttrHelper>;
-/// On arguments and results whose elements lie in memory as the caller's layout
+/// On arguments and results whose elements are in memory as the caller's layout
 /// says: of each dim here which one of the caller's array it is.
 using CallerDims = Contract<CallerDimsAttrHelper>;
 /// On arguments and results: a token to the caller.

@@ -28,7 +28,7 @@ def Spmd_HaloExchangeOp : Spmd_ExchangeOp<"halo_exchange"> {
   let description = [{
     Each rank's block becomes the block it needs: usually its own and a margin, however wide, in
     one dim or in several at once (corners travel in the same round). Past the domain's edge
-    stands `fill`.
+    is `fill`.
     ```mlir
     // 8 rows owned, one more needed on each side: 10 rows.
     %1 = spmd.halo_exchange %0 [<dim 0 along ["x"] : [0:8, 8:16] -> [-1:9, 7:17]>]
@@ -78,7 +78,7 @@ def Spmd_ExchangeStartOp : Spmd_Op<"exchange_start", [MemoryEffects<[MemRead, Me
   let summary = "First half of an exchange: let the others read this rank's block.";
   let description = [{
     Until the `spmd.exchange_wait` of its token, in the same block, the block stays as it is. Work that does
-    not need the result stands between the two.
+    not need the result is between the two.
     ```mlir
     %t = spmd.exchange_start %0 : tensor<8x64xf32>
     ```

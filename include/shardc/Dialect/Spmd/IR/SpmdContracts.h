@@ -135,9 +135,9 @@ using GlobalType = Contract<SpmdDialect::GlobalTypeAttrHelper>;
 /// On `stablehlo.reduce_window`: the window is as long as the longest block,
 /// and combines all before an element.
 using Running = Mark<SpmdDialect::RunningAttrHelper>;
-/// On functions: what the plan of memory came to.
+/// On functions: the result of the plan of memory.
 using MemoryPlan = Contract<SpmdDialect::MemoryPlanAttrHelper>;
-/// On what stands before values that are computed once more, a number of its
+/// On what is before values that are computed once more, a number of its
 /// own: it must not become one with the first.
 using Again = Contract<SpmdDialect::AgainAttrHelper>;
 /// On a loop over blocks of rows: iterations, rows in each, rows.

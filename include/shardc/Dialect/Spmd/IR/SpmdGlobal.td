@@ -58,7 +58,7 @@ def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
 }
 
 def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
-  let summary = "Put a dim in the order in which its elements are dealt out from both ends, or `back`.";
+  let summary = "Put a dim in zigzag order, or `back`.";
   let description = [{
     With shard i of `sizes` elements: the result is the i-th part from the front, ⌈size / 2⌉ elements, and the i-th
     from the end, ⌊size / 2⌋, for each i in turn. Under a causal mask such shards are equal work.
@@ -74,7 +74,7 @@ def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
 }
 
 def Spmd_DealtIotaOp : Spmd_Op<"dealt_iota", [Pure]> {
-  let summary = "The index that each element of a dealt dim had.";
+  let summary = "The index that each element of a dim in zigzag order had.";
   let description = [{
     `spmd.deal` of 0, 1, 2 ...
     ```mlir

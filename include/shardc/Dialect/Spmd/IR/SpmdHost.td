@@ -1,4 +1,4 @@
-//===- SpmdHost.td - Calls of the process that runs a program --*- tablegen -*-===//
+//===- SpmdHost.td - Calls of the process that runs a program ---*- tablegen -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDHOST_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDHOST_TD
 
@@ -8,7 +8,7 @@ def Spmd_HostCallOp : Spmd_Op<"host_call", [DeclareOpInterfaceMethods<MemoryEffe
   let summary = "Call function `index` of the process that runs the program, with whole values.";
   let description = [{
     In the global view operands and results are whole. `effects`: it is called even if nobody reads its results, and
-    calls with effects keep their order; `ordered` is handed on to the function. In the local view the rank at coordinate 0
+    calls with effects keep their order; `ordered` is passed to the function. In the local view the rank at coordinate 0
     along `axes` calls; it alone has elements, of results too; `types` are those of whole operands and results. `shards`: every
     rank calls, with its own shards, and there are no results.
     ```mlir

@@ -19,7 +19,7 @@ def Spmd_ExchangeOpInterface : OpInterface<"ExchangeOpInterface", [Spmd_Communic
   let description = "A communication op that takes each rank from the box it owns to the box it needs.";
   let methods = [
     InterfaceMethod<"The tables of the dims that move.", "::mlir::ArrayAttr", "getDimExchanges">,
-    InterfaceMethod<"One element (a 0-d tensor) for what lies outside the domain; null if nothing does.",
+    InterfaceMethod<"One element (a 0-d tensor) for what is outside the domain; null if nothing does.",
                     "::mlir::Value", "getFillValue">,
     InterfaceMethod<"The parts of what is needed that arrive (#spmd.part); null: all of it.", "::mlir::ArrayAttr", "getArriving">
   ];
@@ -38,7 +38,7 @@ def Spmd_AllPairsOpInterface : OpInterface<"AllPairsOpInterface"> {
   let methods = [
     InterfaceMethod<"One map for each operand, then one for each result.", "::mlir::ArrayAttr", "getMaps">,
     InterfaceMethod<"What scores are made of besides raw products.", "::mlir::OperandRange", "getExtras">,
-    InterfaceMethod<"Sizes of the shards that the query dim is dealt out to; none where it is in order.",
+    InterfaceMethod<"Sizes of the shards whose zigzag order the query dim is in; none where it is in natural order.",
                     "::llvm::ArrayRef<int64_t>", "getQueryOrder">,
     InterfaceMethod<"The same of the key dim.", "::llvm::ArrayRef<int64_t>", "getKeyOrder">
   ];

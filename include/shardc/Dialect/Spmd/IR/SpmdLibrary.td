@@ -1,4 +1,4 @@
-//===- SpmdLibrary.td - Operators done by a vendor's library -*- tablegen -*-===//
+//===- SpmdLibrary.td - Operators done by a vendor's library ---*- tablegen -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDLIBRARY_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDLIBRARY_TD
 
@@ -12,14 +12,14 @@ def Spmd_LibraryCallOp : Spmd_Op<"library_call", [AttrSizedOperandSegments, Decl
     itself. With `required` it is an error that the library is not there; with `tcgen05` GPUs alone ask it that have these instructions, for which
     there are no kernels. With `tf32` factors of f32 may be rounded to tf32. `kind` is `product`, `convolution`,
     `transform` or `attention`; shardrt/LibraryCall.h says which dims operands have and what `numbers` are; `at` are more of these, known when it runs. `dims` lists, for each operand and each of these
-    dims, the operand's own, outermost first, which lie one behind the other in memory; none: one element.
+    dims, the operand's own, outermost first, which are contiguous together in memory; none: one element.
     `epilogue` is done to a product before it is stored: `bias` (the input behind the factors), `relu`, `gelu`.
     ```mlir
     // 64x32 times the transpose of 48x32, a bias of 48.
     %done = spmd.library_call "product" ins(%a, %b, %v : memref<64x32xbf16>, memref<48x32xbf16>, memref<48xf32>)
         outs(%c : memref<64x48xf32>) dims [[[], [0], [1]], [[], [1], [0]], [[0]], [[], [0], [1]]] numbers [0, 2] epilogue ["bias"]
     ```
-    A result on tensors stands for the one init.
+    A result on tensors is that of the one init.
   }];
   let arguments = (ins StrAttr:$kind, Variadic<AnyShaped>:$inputs, Variadic<AnyShaped>:$inits, Variadic<Index>:$at, ArrayAttr:$dims,
                        DenseI64ArrayAttr:$numbers, OptionalAttr<StrArrayAttr>:$epilogue, UnitAttr:$required,

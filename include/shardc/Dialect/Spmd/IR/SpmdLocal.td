@@ -59,7 +59,7 @@ def Spmd_DilateOp : Spmd_Op<"dilate", [Pure]> {
 }
 
 def Spmd_PadOp : Spmd_Op<"pad", [Pure]> {
-  let summary = "Read a tensor beyond its edges, where it stands again, mirrored, or as at its edge.";
+  let summary = "Read a tensor beyond its edges, where it repeats, is mirrored, or is as at its edge.";
   let description = [{
     result[i] = input[s(i - low)] in each dim; s is the identity inside the input and what `mode` says
     outside. Negative amounts leave elements out; `low = [-1] high = [1]` with `wrap` is a roll by -1.

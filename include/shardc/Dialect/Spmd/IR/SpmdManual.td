@@ -1,4 +1,4 @@
-//===- SpmdManual.td - Regions that communicate by themselves -*- tablegen -*-===//
+//===- SpmdManual.td - Regions that communicate by themselves ---*- tablegen -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDMANUAL_TD
 #define SHARDC_DIALECT_SPMD_IR_SPMDMANUAL_TD
 
@@ -15,7 +15,7 @@ def Spmd_ManualOp : Spmd_Op<"manual", [IsolatedFromAbove, SingleBlock, Recursive
     sharded along the other, free axes only. Each coordinate of the manual axes runs the region
     on its own; StableHLO's collectives in it name ranks of the whole mesh. Of the free axes, the
     shardings are what is asked for before propagation, and what is so after it. In each dim the
-    manual axes stand before the free ones. Regions may be nested.
+    manual axes come before the free ones. Regions may be nested.
     ```mlir
     %1 = spmd.manual(%0) in [#spmd.sharding<@mesh, [{"x"}, {} ]>] out [#spmd.sharding<@mesh, [{"x"}, {} ]>] along ["x"] {
     ^bb0(%block: tensor<4x6xf32>):

@@ -1,4 +1,4 @@
-//===- SpmdPairs.h - Every query meets every key ----------------*- C++ -*-===//
+//===- SpmdPairs.h - Every query with every key -----------------*- C++ -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDPAIRS_H
 #define SHARDC_DIALECT_SPMD_IR_SPMDPAIRS_H
 

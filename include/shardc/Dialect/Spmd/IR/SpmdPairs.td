@@ -1,4 +1,4 @@
-//===- SpmdPairs.td - Every query meets every key, in steps *- tablegen -*-===//
+//===- SpmdPairs.td - Every query with every key, in steps ---*- tablegen -*-===//
 //
 // The local forms of ops on all pairs. The contract is docs/Rationale/Ring.md.
 //
@@ -10,7 +10,7 @@ include "shardc/Dialect/Spmd/IR/SpmdAllPairs.td"
 
 def Spmd_PairStepOp : Spmd_Op<"pair_step", [DestinationStyleOpInterface, AttrSizedOperandSegments,
     IsolatedFromAbove, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "Meet a block of queries with a block of keys, and take what comes of it into a state.";
+  let summary = "Pair a block of queries with a block of keys, and add the result to a state.";
   let description = [{
     One step of `spmd.all_pairs`, or with `backward` of `spmd.attention_backward`, on blocks that begin at
     `at`: one global index for each batch dim, then of the query and the key. Operands: query, key, value

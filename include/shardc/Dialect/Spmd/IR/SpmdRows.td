@@ -37,7 +37,7 @@ def Spmd_GatherRowsOp : Spmd_RowsOp<"gather_rows"> {
   let summary = "Take the rows that a plan's indices name from the ranks that own them.";
   let description = [{
     Starts are clamped as StableHLO does. The addressed dims of `operand` are those from `first` on; in the result
-    the plan's batch dims and then the parts of its slices (those of more than one row) stand in their place. `dims` lists the operand's cut
+    the plan's batch dims and then the parts of its slices (those of more than one row) are in their place. `dims` lists the operand's cut
     dims: owned intervals.
     ```mlir
     %p = spmd.row_plan %indices vector 1 components [0] slices [1]

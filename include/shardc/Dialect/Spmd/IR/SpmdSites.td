@@ -55,13 +55,13 @@ def Spmd_ReleaseSiteOp : Spmd_Op<"release_site", [MemoryEffects<[MemRead, MemWri
   let assemblyFormat = "$site `of` $input attr-dict `:` type($input)";
 }
 
-def Spmd_BroughtOp : Spmd_Op<"brought", [Pure, AllTypesMatch<["buffer", "result"]>, ViewLikeOpInterface]> {
+def Spmd_ReceivedOp : Spmd_Op<"received", [Pure, AllTypesMatch<["buffer", "result"]>, ViewLikeOpInterface]> {
   let summary = "What the exchange of one site brings, wherever it stands.";
   let description = [{
     Either `buffer`, or the argument that the `spmd.run_site` into the result reads, where the exchange leaves that as it is: the runtime
     says which, by rank. Nothing but that site writes it.
     ```mlir
-    %0 = spmd.brought %buffer by 3 : memref<?x4xf32>
+    %0 = spmd.received %buffer by 3 : memref<?x4xf32>
     spmd.run_site 3 ins(%argument : memref<?x4xf32>) outs(%0 : memref<?x4xf32>)
     ```
   }];

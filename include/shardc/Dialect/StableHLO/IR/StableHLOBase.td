@@ -22,7 +22,7 @@ def Stablehlo_Dialect : Dialect {
   let summary = "StableHLO as JAX prints it.";
   let description = [{
     The global view's tensor operations: parsed, verified, inferred and printed here;
-    what they mean for shardings stands in Rules, what they compute in Linalg.
+    what they mean for shardings is in Rules, what they compute in Linalg.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

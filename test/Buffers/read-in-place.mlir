@@ -1,5 +1,5 @@
 // RUN: shard-opt %s --spmd-import=dynamic=all --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate --spmd-lower-cpu \
-// RUN:   --mlir-disable-threading --mlir-print-ir-after=spmd-read-where-it-lies 2>&1 | FileCheck %s
+// RUN:   --mlir-disable-threading --mlir-print-ir-after=spmd-read-in-place 2>&1 | FileCheck %s
 // RUN: shard-run %s --dynamic=all --check
 // RUN: shard-run %s --dynamic=all --sizes=0:0=0,7,24,1 --sizes=1:0=0,7,24,1 --sizes=2:0=0,7,24,1 --check
 // RUN: shard-run %s --dynamic=all --sizes=0:0=0,7,24,1 --sizes=1:0=9,7,8,8 --sizes=2:0=0,7,0,25 --check
@@ -10,7 +10,7 @@
 // bindings by which nothing moves; also the third, which is donated, as no result lies like it in all bindings.
 //       CHECK: func.func @main(%[[X:[a-z0-9]+]]: memref<?x16xf32> {{[^%]*}}, %[[Y:[a-z0-9]+]]: memref<?x16xf32>
 //       CHECK: %[[COPY:.*]] = memref.alloc
-//       CHECK: %[[READ:.*]] = spmd.brought %[[COPY]] by 0
+//       CHECK: %[[READ:.*]] = spmd.received %[[COPY]] by 0
 //       CHECK: spmd.run_site 0 ins(%[[Y]] : {{.*}}) outs(%[[READ]] :
 //       CHECK: linalg.generic {{.*}} ins({{.*}}%[[READ]]
 //       CHECK: llvm.call @shardrt_exchange_place

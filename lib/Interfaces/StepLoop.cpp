@@ -1,6 +1,6 @@
-//===- TurnLoop.cpp - Turns of a ring as a loop ---------------------------===//
+//===- StepLoop.cpp - Steps of a ring as a loop ---------------------------===//
 
-#include "shardc/Interfaces/TurnLoop.h"
+#include "shardc/Interfaces/StepLoop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -40,18 +40,18 @@ OpFoldResult shardc::pickEntry(OpBuilder &builder, Location loc,
   return value;
 }
 
-SmallVector<Value> shardc::buildTurnLoop(
+SmallVector<Value> shardc::buildStepLoop(
     OpBuilder &builder, Location loc, int64_t first, int64_t last,
     ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   if (first >= last)
     return llvm::to_vector(carried);
-  return buildTurnLoop(builder, loc, first,
+  return buildStepLoop(builder, loc, first,
                        arith::ConstantIndexOp::create(builder, loc, last),
                        carried, body);
 }
 
-SmallVector<Value> shardc::buildTurnLoop(
+SmallVector<Value> shardc::buildStepLoop(
     OpBuilder &builder, Location loc, int64_t first, Value last,
     ValueRange carried,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
@@ -81,12 +81,12 @@ SmallVector<Value> shardc::buildTurnLoop(
       stablehlo::ComparisonDirection::LT, stablehlo::ComparisonType::SIGNED);
   stablehlo::ReturnOp::create(builder, loc, goesOn);
   Block *block = builder.createBlock(&loop.getBody(), {}, types, locs);
-  Value turn = block->getArgument(0);
+  Value step = block->getArgument(0);
   Value index = arith::IndexCastOp::create(
       builder, loc, builder.getIndexType(),
-      tensor::ExtractOp::create(builder, loc, turn, ValueRange()).getResult());
+      tensor::ExtractOp::create(builder, loc, step, ValueRange()).getResult());
   SmallVector<Value> next{
-      stablehlo::AddOp::create(builder, loc, i64, turn, number(1))};
+      stablehlo::AddOp::create(builder, loc, i64, step, number(1))};
   llvm::append_range(
       next, body(index, ValueRange(block->getArguments()).drop_front()));
   stablehlo::ReturnOp::create(builder, loc, next);

@@ -1,9 +1,9 @@
-//===- ReadWhereItLies.cpp - Arguments that an exchange leaves in place ---===//
+//===- ReadInPlace.cpp - Arguments that an exchange leaves in place -------===//
 //
-// Where sizes are open, arguments that meet in an op are moved to where one of
-// them lies. In most bindings they lie there already, and the exchange copies.
-// What it brings is read there in place of a copy, where nothing but reading is
-// done with it: the runtime says which, when the program runs.
+// Where sizes are open, arguments that an op combines are moved to where one of
+// them lies. In most bindings they are there already, and the exchange copies.
+// What it receives is read there in place of a copy, where nothing but reading
+// is done with it: the runtime says which, when the program runs.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,7 +15,7 @@
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 namespace shardc {
-#define GEN_PASS_DEF_READWHEREITLIESPASS
+#define GEN_PASS_DEF_READINPLACEPASS
 #include "shardc/Buffers/Passes.h.inc"
 } // namespace shardc
 
@@ -63,8 +63,8 @@ static memref::AllocOp findCopy(RunSiteOp op, const shardrt::SiteTable &table,
 }
 
 namespace {
-struct ReadWhereItLiesPass final
-    : shardc::impl::ReadWhereItLiesPassBase<ReadWhereItLiesPass> {
+struct ReadInPlacePass final
+    : shardc::impl::ReadInPlacePassBase<ReadInPlacePass> {
   using Base::Base;
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -82,11 +82,11 @@ struct ReadWhereItLiesPass final
     for (auto [site, copy] : copies) {
       OpBuilder builder(copy);
       builder.setInsertionPointAfter(copy);
-      auto brought =
-          BroughtOp::create(builder, copy.getLoc(), copy, site.getSite());
+      auto received =
+          ReceivedOp::create(builder, copy.getLoc(), copy, site.getSite());
       // Its sizes are those of the buffer.
-      copy->replaceUsesWithIf(ValueRange{brought}, [&](OpOperand &operand) {
-        return operand.getOwner() != brought &&
+      copy->replaceUsesWithIf(ValueRange{received}, [&](OpOperand &operand) {
+        return operand.getOwner() != received &&
                !isa<memref::DimOp>(operand.getOwner());
       });
     }

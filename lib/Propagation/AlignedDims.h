@@ -1,6 +1,6 @@
-//===- MeetingDims.h - Which dims ops cut alike -----------------*- C++ -*-===//
-#ifndef SHARDC_LIB_PROPAGATION_MEETINGDIMS_H
-#define SHARDC_LIB_PROPAGATION_MEETINGDIMS_H
+//===- AlignedDims.h - Which dims ops cut alike -----------------*- C++ -*-===//
+#ifndef SHARDC_LIB_PROPAGATION_ALIGNEDDIMS_H
+#define SHARDC_LIB_PROPAGATION_ALIGNEDDIMS_H
 
 #include "shardc/Propagation/Problem.h"
 #include "llvm/ADT/IntEqClasses.h"
@@ -12,12 +12,12 @@ namespace shardc::propagation {
 /// Finds how arguments lie that arrive in shards of their own, and meet: as the
 /// first of them does, or, where one meets it beyond a stride or a reshape, as
 /// that way makes of it.
-class MeetingDims {
+class AlignedDims {
 public:
-  explicit MeetingDims(const Problem &problem);
+  explicit AlignedDims(const Problem &problem);
 
   /// How dim `dim` of `tensor`, which arrives as `given` along `axes`, is to
-  /// lie inside of the program. Arguments are asked in order.
+  /// are inside of the program. Arguments are asked in order.
   Boundaries lie(int64_t tensor, int64_t dim,
                  const std::vector<llvm::StringRef> &axes,
                  const Boundaries &given);
@@ -45,4 +45,4 @@ private:
 
 } // namespace shardc::propagation
 
-#endif // SHARDC_LIB_PROPAGATION_MEETINGDIMS_H
+#endif // SHARDC_LIB_PROPAGATION_ALIGNEDDIMS_H

@@ -1,4 +1,4 @@
-//===- MeetingDims.cpp - Which dims ops cut alike -------------------------===//
+//===- AlignedDims.cpp - Which dims ops cut alike -------------------------===//
 //
 // Dims of tensors that ops cut alike, by sets: what one factor of an op
 // indexes, if it is all of them. Of a set some dims have as many elements: they
@@ -6,7 +6,7 @@
 // how the one side lies where the other does.
 //
 //===----------------------------------------------------------------------===//
-#include "MeetingDims.h"
+#include "AlignedDims.h"
 
 using namespace shardc;
 using namespace shardc::propagation;
@@ -57,7 +57,7 @@ static SmallVector<Follower> followersOf(const Problem &problem,
   return found;
 }
 
-MeetingDims::MeetingDims(const Problem &problem) : problem(problem) {
+AlignedDims::AlignedDims(const Problem &problem) : problem(problem) {
   firstPlaces.push_back(0);
   for (const TensorState &tensor : problem.tensors)
     firstPlaces.push_back(firstPlaces.back() + tensor.shape.size());
@@ -78,7 +78,7 @@ MeetingDims::MeetingDims(const Problem &problem) : problem(problem) {
   sets.compress();
 }
 
-void MeetingDims::spread(int64_t tensor, int64_t dim, const Boundaries &bounds,
+void AlignedDims::spread(int64_t tensor, int64_t dim, const Boundaries &bounds,
                          Places &known) const {
   SmallVector<std::pair<int64_t, int64_t>> work{{tensor, dim}};
   known[placeOf(tensor, dim)] = bounds;
@@ -113,7 +113,7 @@ void MeetingDims::spread(int64_t tensor, int64_t dim, const Boundaries &bounds,
   }
 }
 
-Boundaries MeetingDims::lie(int64_t tensor, int64_t dim,
+Boundaries AlignedDims::lie(int64_t tensor, int64_t dim,
                             const std::vector<llvm::StringRef> &axes,
                             const Boundaries &given) {
   unsigned place = placeOf(tensor, dim);

@@ -4,7 +4,7 @@
 // CHECK-LABEL: module attributes {spmd.arena_bytes = 320 : i64,
 //  CHECK-SAME:   [#spmd.arena_buffer<bytes = 16, sizes = [#spmd.formula<size (#spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>)>,
 //  CHECK-SAME:     #spmd.formula<differs (#spmd.formula<shards [0] (#spmd.formula<given [0, 0, 32]>)>, #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>)>]>,
-//       CHECK:   spmd.brought %{{.*}} by 0
+//       CHECK:   spmd.received %{{.*}} by 0
 #owned = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 32]>)>
 #needed = #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>
 module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "rebalance", type = f32, location = "model.py:4", shape = [32, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:16, 16:32] -> [0:16, 16:32] by #owned -> #needed>]>]>} {
@@ -12,7 +12,7 @@ module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = e
   func.func @main(%x: memref<?x4xf32>, %out: memref<?x4xf32>) {
     %n = spmd.lookup [16, 16] along ["x"] on @mesh by <size (#needed)>
     %a = memref.alloc(%n) : memref<?x4xf32>
-    %brought = spmd.brought %a by 0 : memref<?x4xf32>
+    %brought = spmd.received %a by 0 : memref<?x4xf32>
     spmd.run_site 0 ins(%x : memref<?x4xf32>) outs(%brought : memref<?x4xf32>)
     %b = memref.alloc(%n) : memref<?x4xf32>
     linalg.exp ins(%brought : memref<?x4xf32>) outs(%b : memref<?x4xf32>)
@@ -26,7 +26,7 @@ module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = e
 // An argument that a result is written over does not last: what is read of it later stands in the buffer.
 // CHECK-LABEL: module attributes {spmd.arena_bytes = 256 : i64,
 //   CHECK-NOT:   differs
-//   CHECK-NOT:   spmd.brought
+//   CHECK-NOT:   spmd.received
 #owned = #spmd.formula<shards [0] (#spmd.formula<given [0, 0, 32]>)>
 #needed = #spmd.formula<shards [0] (#spmd.formula<given [1, 0, 32]>)>
 module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "rebalance", type = f32, location = "model.py:4", shape = [32, 4], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:16, 16:32] -> [0:16, 16:32] by #owned -> #needed>]>]>} {
@@ -34,7 +34,7 @@ module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = e
   func.func @main(%x: memref<?x4xf32>, %out: memref<?x4xf32> {spmd.in_place = 0 : i64}) {
     %n = spmd.lookup [16, 16] along ["x"] on @mesh by <size (#needed)>
     %a = memref.alloc(%n) : memref<?x4xf32>
-    %brought = spmd.brought %a by 0 : memref<?x4xf32>
+    %brought = spmd.received %a by 0 : memref<?x4xf32>
     spmd.run_site 0 ins(%x : memref<?x4xf32>) outs(%brought : memref<?x4xf32>)
     linalg.exp ins(%brought : memref<?x4xf32>) outs(%out : memref<?x4xf32>)
     return
