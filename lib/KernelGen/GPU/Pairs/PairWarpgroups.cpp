@@ -2,7 +2,7 @@
 //
 // Three warpgroups. The first, the producer, loads its block's rows once, then
 // tile after tile of columns through a ring of stages. One thread of it lets
-// bulk copies load what is in memory as products read it; gradients of outputs,
+// TMA copies load what is in memory as products read it; gradients of outputs,
 // which are f32, all its threads split into 16-bit numbers on their way.
 // The other two have 64 rows each. Scores are products of two matrices in
 // shared memory; weights stay in registers, as the left matrix of the second
