@@ -49,6 +49,8 @@ namespace shardc {
 static constexpr size_t kMostSteps = 512, kMostWords = 480, kMostMembers = 128,
                         kMostOps = 8192;
 static constexpr int64_t kMostShared = 32 << 10;
+/// Threads of a block that does what several launches did.
+static constexpr int64_t kChained = 256;
 /// Bytes of buffers that may live longer for a launch's sake.
 static constexpr int64_t kHeldBytes = 1 << 20;
 
@@ -401,7 +403,14 @@ void Merger::run() {
 
 bool Merger::follow(gpu::LaunchOp first, gpu::LaunchOp second,
                     gpu::LaunchOp &made) {
-  Weight weight = weightOf(first) + weightOf(second);
+  Weight ofFirst = weightOf(first), ofSecond = weightOf(second);
+  Weight weight = ofFirst + ofSecond;
+  // As many threads as those with barriers have: a reduction is likely next.
+  if (weight.barrierThreads == 0)
+    weight.threads = std::max(weight.threads, kChained);
+  for (const Weight &own : {ofFirst, ofSecond})
+    if (own.barrierThreads != 0 && own.barrierThreads != weight.threads)
+      return false;
   if (!fits(weight, /*multiprocessors=*/2))
     return false;
   MLIRContext *ctx = block.front().getContext();

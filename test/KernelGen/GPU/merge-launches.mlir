@@ -201,3 +201,37 @@ func.func @many_blocks(%x: memref<9000xf32>, %y: memref<9000xf32>, %z: memref<90
   }
   return
 }
+
+// -----
+
+// All threads of a block meet: what few of them do is not between them and a reduction by more.
+// CHECK-LABEL: func.func @threads(
+//       CHECK:   gpu.launch blocks({{.*}}) threads({{.*}}) in ({{.*}} = %c256
+//       CHECK:     scf.if
+//       CHECK:       store
+//       CHECK:     }
+//       CHECK:     gpu.barrier
+//       CHECK:     scf.if
+//       CHECK:       store
+//       CHECK:     }
+//       CHECK:     gpu.barrier
+//       CHECK:     gpu.shuffle
+#same = affine_map<(d0) -> (d0)>
+func.func @threads(%x: memref<144xf32>, %y: memref<144xf32>, %z: memref<144xf32>, %s: memref<f32>) {
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%x : memref<144xf32>) outs(%y : memref<144xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.exp %a : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel"]} ins(%y : memref<144xf32>) outs(%z : memref<144xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = math.exp %a : f32
+    linalg.yield %n : f32
+  }
+  linalg.generic {indexing_maps = [#same, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%z : memref<144xf32>) outs(%s : memref<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.addf %o, %a : f32
+    linalg.yield %n : f32
+  }
+  return
+}

@@ -1,6 +1,5 @@
-// Products that are worth a library's call: of bf16, and of f32 that may be rounded.
-func.func @main(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>, %c: tensor<256x256xf32>, %d: tensor<256x256xf32>) -> (tensor<256x256xbf16>, tensor<256x256xf32>) {
-  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<256x256xbf16>, tensor<256x256xbf16>) -> tensor<256x256xbf16>
-  %1 = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %0, %1 : tensor<256x256xbf16>, tensor<256x256xf32>
+// 2048 x 2048 results of depth 1024: tiles of 128 x 128 on tensor cores.
+func.func @main(%a: tensor<2048x1024xbf16>, %b: tensor<1024x2048xbf16>) -> tensor<2048x2048xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2048x1024xbf16>, tensor<1024x2048xbf16>) -> tensor<2048x2048xf32>
+  return %0 : tensor<2048x2048xf32>
 }
