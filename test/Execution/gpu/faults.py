@@ -196,10 +196,10 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
     "tensor-floats": (["--precision=tf32", "--arch=sm_80"], PRODUCT.format(70, 200, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "swizzle": [0], "fragment": [0]}),
     "warpgroup-floats": (["--precision=tf32"], PRODUCT.format(70, 200, 72, "f32"), {
-        "copy": [0], "store-fence": [0], "swizzle": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
+        "shared-store": [0, 1, 2, 3], "swizzle": [0], "store-fence": [0], "product-fence": [0], "product-descriptor": [0], "mbarrier-arrive": [0]}),
     # Three products for one: a TMA copy loads the left operand, threads the right one; all split them.
     "warpgroup-parts": (["--precision=tf32", "--atol=2e-5"], PARTS, {
-        "copy": [0], "copy-wait": [0, 1], "shared-store": [0, 1, 2, 3], "store-fence": [0], "mbarrier-wait": [1, 2],
+        "shared-store": [0, 1, 2, 3], "store-fence": [0], "mbarrier-wait": [1, 2],
         "mbarrier-phase": [1], "mbarrier-arrive": [0], "mbarrier-bytes": [0], "product-descriptor": [0, 1, 2]}),
     "registers": ([], PRODUCT.format(70, 100, 72, "f32"), {
         "barrier": [0], "copy-wait": [0], "copy-commit": [2], "edge": [4]}),

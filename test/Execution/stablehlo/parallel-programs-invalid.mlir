@@ -263,7 +263,7 @@ func.func @main() {
 func.func @main() {
   %x = stablehlo.constant dense<1> : tensor<i32>
   %0 = interpreter.probe %x, probe_id = "p" : tensor<i32>
-  // expected-error-re @below {{'check.expect_serialized_eq' at {{.*}} names the probe "p", which is reached once, but asks for turn 2}}
+  // expected-error-re @below {{'check.expect_serialized_eq' at {{.*}} names the probe "p", which is reached once, but asks for iteration 2}}
   check.expect_serialized_eq %0, probe_id = "p", iter = 2 : tensor<i32>
   return
 }

@@ -339,7 +339,7 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
   auto loop = scf::ForOp::create(b, loc, thread,
                                  index(linesOf(factor) / kTransposed * across),
                                  index(kGroup));
-  setUnrolling(loop, 2);
+  setUnrolling(loop, splitsFloats() ? 1 : 2);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value ownLine = mul(div(loop.getInductionVar(), across), kTransposed),
