@@ -16,9 +16,9 @@ func.func @no_lowering() -> tensor<ui32> {
 
 // -----
 
-func.func @complex_cube_root(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  // expected-error @below {{'stablehlo.cbrt' op unsupported for elements of type 'complex<f32>'}}
-  %0 = stablehlo.cbrt %x : tensor<4xcomplex<f32>>
+func.func @complex_remainder(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  // expected-error @below {{'stablehlo.remainder' op unsupported for elements of type 'complex<f32>'}}
+  %0 = stablehlo.remainder %x, %x : tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
 
