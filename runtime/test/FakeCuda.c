@@ -153,7 +153,7 @@ static void drop(struct graph *graph) {
 
 /* 0 where it is not done yet. */
 static int carryOut(const struct op *op) {
-  for (size_t row = 0; op->kind == COPY && row < op->rows; ++row)
+  for (size_t row = 0; op->kind == COPY && op->bytes && row < op->rows; ++row)
     memmove(op->to + row * op->to_pitch, op->from + row * op->from_pitch,
             op->bytes);
   for (size_t row = 0; op->kind == SET && row < op->rows; ++row)

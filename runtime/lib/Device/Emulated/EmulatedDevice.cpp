@@ -61,7 +61,8 @@ bool EmulatedDevice::upload(void *device, const void *host, int64_t bytes) {
   if (!contains(device, bytes, "copies to"))
     return false;
   ++counts.uploads;
-  std::memcpy(toHost(device), host, bytes);
+  if (bytes > 0)
+    std::memcpy(toHost(device), host, bytes);
   return true;
 }
 
@@ -69,7 +70,8 @@ bool EmulatedDevice::download(void *host, const void *device, int64_t bytes) {
   if (!contains(device, bytes, "copies from"))
     return false;
   ++counts.downloads;
-  std::memcpy(host, toHost(device), bytes);
+  if (bytes > 0)
+    std::memcpy(host, toHost(device), bytes);
   return true;
 }
 
