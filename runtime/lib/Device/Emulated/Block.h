@@ -354,6 +354,10 @@ private:
   /// Refuses, by an error of `lane`, columns that are not allocated.
   void checkTensorColumns(Lane &lane, int64_t address, int32_t count,
                           const std::string &what, const char *where);
+  /// The lane of tensor memory that `lane` has at `address`, `count` columns of
+  /// which it is to have allocated; `what` it does there: " loads from ".
+  int32_t reachTensor(Lane &lane, int64_t address, int32_t count,
+                      const std::string &what);
   /// Notes that lanes [first, first + count) let a product read 16 bytes each
   /// of `reads`; and that it has read them.
   void noteReads(const std::vector<int32_t> &reads, int32_t first,

@@ -323,16 +323,21 @@ bool BlockRunner::landProducts() {
 //===----------------------------------------------------------------------===//
 
 /// The lane's own lane of tensor memory; warps reach a quarter each.
-static int32_t ownRow(const Lane &lane) { return lane.number % groupSize; }
+int32_t BlockRunner::reachTensor(Lane &lane, int64_t address, int32_t count,
+                                 const std::string &what) {
+  int32_t row = lane.number % groupSize, first = row / warpLanes * warpLanes;
+  if (rowOf(address) != first)
+    fail(lane, describe(lane) + what + "lane " +
+                   std::to_string(rowOf(address)) +
+                   " of tensor memory, expected its warp's first: " +
+                   std::to_string(first) + lineOf(lane.where));
+  checkTensorColumns(lane, address, count, what, lane.where);
+  return row;
+}
 
 int64_t BlockRunner::loadTensor(Lane &lane, int64_t address, int32_t count) {
-  int32_t row = ownRow(lane), column = columnOf(address);
-  if (rowOf(address) != row / warpLanes * warpLanes)
-    fail(lane,
-         describe(lane) + " loads from lane " + std::to_string(rowOf(address)) +
-             " of tensor memory, expected its warp's first: " +
-             std::to_string(row / warpLanes * warpLanes) + lineOf(lane.where));
-  checkTensorColumns(lane, address, count, " loads from ", lane.where);
+  int32_t row = reachTensor(lane, address, count, " loads from "),
+          column = columnOf(address);
   for (int32_t i = 0; i < count; ++i) {
     TensorCell &cell = tensorCell(row, column + i);
     std::string why = tensorRace(lane, cell, /*writes=*/false);
@@ -379,13 +384,8 @@ int32_t BlockRunner::tensorWord(Lane &lane, int64_t handle, int32_t index,
 
 void BlockRunner::storeTensor(Lane &lane, int64_t address, const int32_t *words,
                               int32_t count) {
-  int32_t row = ownRow(lane), column = columnOf(address);
-  if (rowOf(address) != row / warpLanes * warpLanes)
-    fail(lane,
-         describe(lane) + " stores to lane " + std::to_string(rowOf(address)) +
-             " of tensor memory, expected its warp's first: " +
-             std::to_string(row / warpLanes * warpLanes) + lineOf(lane.where));
-  checkTensorColumns(lane, address, count, " stores to ", lane.where);
+  int32_t row = reachTensor(lane, address, count, " stores to "),
+          column = columnOf(address);
   for (int32_t i = 0; i < count; ++i) {
     TensorCell &cell = tensorCell(row, column + i);
     if (std::string why = tensorRace(lane, cell, /*writes=*/true); !why.empty())
