@@ -19,23 +19,30 @@ struct CallMarksPass final : shardc::impl::CallMarksPassBase<CallMarksPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ArrayAttr names = spmd::contract::Kernels::get(module);
-    auto mark = module.lookupSymbol<func::FuncOp>(kMarkFunction);
-    if (!names || !mark)
+    if (!names)
       return;
-    SmallVector<func::CallOp> calls;
-    module.walk([&](func::CallOp call) {
-      if (call.getCallee() == kMarkFunction)
-        calls.push_back(call);
-    });
     EntryPoints entries(module);
-    for (func::CallOp call : calls) {
-      OpBuilder builder(call);
-      Value context = call->getParentOfType<func::FuncOp>().getArgument(0);
-      entries.call(builder, call.getLoc(), "shardrt_mark",
-                   {context, call.getOperand(0)});
-      call.erase();
+    for (auto [marks, entry] :
+         {std::pair(kMarkFunction, "shardrt_mark"),
+          std::pair(kEndMarkFunction, "shardrt_mark_end")}) {
+      auto mark = module.lookupSymbol<func::FuncOp>(marks);
+      if (!mark)
+        continue;
+      SmallVector<func::CallOp> calls;
+      module.walk([&, name = marks](func::CallOp call) {
+        if (call.getCallee() == name)
+          calls.push_back(call);
+      });
+      for (func::CallOp call : calls) {
+        OpBuilder builder(call);
+        SmallVector<Value> operands = {
+            call->getParentOfType<func::FuncOp>().getArgument(0)};
+        llvm::append_range(operands, call.getOperands());
+        entries.call(builder, call.getLoc(), entry, operands);
+        call.erase();
+      }
+      mark.erase();
     }
-    mark.erase();
 
     // A name and a line for each, with a NUL behind each.
     std::string text;

@@ -108,7 +108,7 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
     shardrt_mark(ctx, 7);
     std::this_thread::sleep_for(std::chrono::microseconds(300));
     shardrt_mark(ctx, 9);
-    shardrt_mark(ctx, -1);
+    shardrt_mark_end(ctx, 4096, 77);
     if (int status = shardrt_exchange_wait(ctx, token, other, nullptr))
       return status;
     if (int status = shardrt_all_reduce(ctx, 1, &sum, &sum, 1))
@@ -142,6 +142,9 @@ TEST(Trace, EventsAreWhatStatisticsAreTheSumsOf) {
       EXPECT_TRUE(i == 0 || events[i - 1].end_ns <= event.end_ns);
       if (event.kind == SHARDRT_TRACE_KERNEL) {
         EXPECT_EQ(event.id, i % 6 == 0 ? 7 : 9);
+        // Of the first nothing was said before the next began.
+        EXPECT_EQ(event.bytes, i % 6 == 0 ? -1 : 4096);
+        EXPECT_EQ(event.operations, i % 6 == 0 ? -1 : 77);
       }
       if (event.kind != SHARDRT_TRACE_SITE &&
           event.kind != SHARDRT_TRACE_RELEASE)
@@ -187,6 +190,7 @@ TEST(Trace, ThereIsNoneUnlessItIsAskedFor) {
   TestWorld world(ring(2));
   EXPECT_EQ(world.run([](shardrt_context *ctx) {
     shardrt_mark(ctx, 1);
+    shardrt_mark_end(ctx, 4, 1);
     return 0;
   }),
             SHARDRT_OK);

@@ -55,12 +55,17 @@ func.func private @shardc_step(%context: !llvm.ptr, %a: memref<4xvector<4xf32>>,
 //  CHECK-SAME:   %[[CONTEXT:.*]]: !llvm.ptr)
 //       CHECK:   %[[NUMBER:.*]] = arith.constant 1 : i64
 //       CHECK:   call @shardrt_mark(%[[CONTEXT]], %[[NUMBER]])
+//       CHECK:   %[[BYTES:.*]] = arith.constant 64 : i64
+//       CHECK:   call @shardrt_mark_end(%[[CONTEXT]], %[[BYTES]], %[[NUMBER]])
 //   CHECK-NOT:   @shardc_mark
 module attributes {spmd.kernels = [["add", "model.py:7"], ["dot_general", ""]]} {
   func.func private @shardc_mark(i64)
+  func.func private @shardc_mark_end(i64, i64)
   func.func private @shardc_step(%context: !llvm.ptr) {
     %1 = arith.constant 1 : i64
     call @shardc_mark(%1) : (i64) -> ()
+    %bytes = arith.constant 64 : i64
+    call @shardc_mark_end(%bytes, %1) : (i64, i64) -> ()
     return
   }
 }

@@ -9,13 +9,12 @@
 //       CHECK:   scf.for
 //       CHECK:   scf.for
 //   CHECK-NOT:   scf.for
-//       CHECK:   %[[END:.*]] = arith.constant -1 : i64
-//       CHECK:   call @shardc_mark(%[[END]])
+//       CHECK:   call @shardc_mark_end(
 //       CHECK:   %[[SECOND:.*]] = arith.constant 1 : i64
 //       CHECK:   call @shardc_mark(%[[SECOND]])
 //       CHECK:   linalg.fill
-//       CHECK:   call @shardc_mark(
-//   CHECK-NOT:   call @shardc_mark(
+//       CHECK:   call @shardc_mark_end(
+//   CHECK-NOT:   call @shardc_mark
 func.func @main(%a: memref<32xf32>, %b: memref<16xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -43,7 +42,9 @@ func.func @main(%a: memref<32xf32>, %b: memref<16xf32>, %x: f32) {
 //       CHECK:     spmd.run_site
 //       CHECK:     call @shardc_mark
 //       CHECK:     linalg.fill
-//       CHECK:     call @shardc_mark
+//       CHECK:     call @shardc_mark_end
+//       CHECK:     spmd.release_site
+//   CHECK-NOT:   call @shardc_mark
 func.func @main(%a: memref<16xf32>, %b: memref<16xf32>, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -51,6 +52,7 @@ func.func @main(%a: memref<16xf32>, %b: memref<16xf32>, %x: f32) {
   scf.for %i = %c0 to %c8 step %c1 {
     spmd.run_site 0 ins(%a : memref<16xf32>) outs(%b : memref<16xf32>)
     linalg.fill ins(%x : f32) outs(%b : memref<16xf32>) loc("model.py":9:1)
+    spmd.release_site 0 of %a : memref<16xf32>
   } loc("model.py":8:1)
   return
 }

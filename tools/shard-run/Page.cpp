@@ -47,9 +47,9 @@ namespace {
 class Page {
 public:
   Page(raw_ostream &out, const Session &session, const RunResult &run,
-       ArrayRef<Verdict> verdicts)
+       ArrayRef<Verdict> verdicts, const Machine &machine)
       : out(out), session(session), program(session.metadata()), run(run),
-        verdicts(verdicts) {}
+        verdicts(verdicts), machine(machine) {}
 
   void write() {
     out << "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -60,6 +60,7 @@ public:
     writeHead();
     writeVerdicts();
     writeCommunication();
+    writeKernels();
     writeMemory();
     writeValues("Arguments", program.arguments);
     writeValues("Results", program.results);
@@ -177,6 +178,56 @@ private:
            "ranks; bytes of a step leave a rank, over all ranks.</p>\n";
   }
 
+  void writeKernels() {
+    std::vector<KernelReport> kernels = kernelsOf(run);
+    if (kernels.empty())
+      return;
+    heading("Kernels, the longest first");
+    double most = std::max(kernels.front().ms, 1e-9);
+    out << "<table><tr><th>What</th><th>Where</th><th class=\"n\">Times</th>"
+           "<th class=\"n\">ms</th><th class=\"n\">Bytes</th><th "
+           "class=\"n\">GB/s</th><th class=\"n\">Gop/s</th><th "
+           "class=\"n\">Share of the limit</th><th>Time, and what is above "
+           "the limit</th></tr>\n";
+    auto cell = [&](const std::string &text) {
+      out << "<td class=\"n\">" << text << "</td>";
+    };
+    auto rate = [](double amount, double ms) {
+      return std::isfinite(amount / ms)
+                 ? formatv("{0:f1}", amount / ms * 1e-6).str()
+                 : std::string();
+    };
+    for (const KernelReport &kernel : kernels) {
+      double share = kernel.limitMs(machine) / kernel.ms;
+      out << "<tr><td>" << escape(kernel.name) << "</td><td><code>"
+          << escape(kernel.location) << "</code></td>";
+      cell(formatv("{0:f0}", kernel.count).str());
+      cell(formatv("{0:f3}", kernel.ms).str());
+      cell(std::isfinite(kernel.bytes) ? bytesText(kernel.bytes) : "");
+      cell(rate(kernel.bytes, kernel.ms));
+      cell(rate(kernel.operations, kernel.ms));
+      bool byArithmetic =
+          kernel.arithmeticMs(machine) > kernel.memoryMs(machine);
+      cell(std::isfinite(share)
+               ? formatv("{0:f0} % of {1}", 100 * share,
+                         byArithmetic ? "arithmetic" : "memory")
+                     .str()
+               : "");
+      out << "<td>";
+      bar(kernel.ms / most,
+          std::isfinite(share) ? std::clamp(1 - share, 0.0, 1.0) : 0);
+      out << "</td></tr>\n";
+    }
+    out << formatv(
+        "</table>\n<p class=\"q\">Of a step, the mean over ranks. Bytes are of "
+        "the buffers that a kernel reads and writes, each once; the limit is "
+        "what a rank of the machine '{0}' needs for them ({1:f0} GB/s), or for "
+        "the arithmetic ({2:f0} Gop/s), the longer of both: --machine says "
+        "another.</p>\n",
+        escape(machine.name), machine.memoryBandwidth * 1e-9,
+        machine.flops * 1e-9);
+  }
+
   void writeMemory() {
     heading("Memory");
     int64_t most = std::max<int64_t>(*max_element(run.peakBytes), 1);
@@ -229,12 +280,14 @@ private:
   const ProgramMetadata &program;
   const RunResult &run;
   ArrayRef<Verdict> verdicts;
+  const Machine &machine;
 };
 } // namespace
 
 Error shardc::writePage(StringRef path, const Session &session,
-                        const RunResult &run, ArrayRef<Verdict> verdicts) {
+                        const RunResult &run, ArrayRef<Verdict> verdicts,
+                        const Machine &machine) {
   return writeFile(path, [&](raw_ostream &out) {
-    Page(out, session, run, verdicts).write();
+    Page(out, session, run, verdicts, machine).write();
   });
 }

@@ -71,6 +71,70 @@ SiteReport shardc::totalOf(ArrayRef<SiteReport> sites) {
   return total;
 }
 
+double KernelReport::limitMs(const Machine &machine) const {
+  return std::fmax(memoryMs(machine), arithmeticMs(machine));
+}
+
+std::vector<KernelReport> shardc::kernelsOf(const RunResult &run) {
+  std::vector<KernelReport> kernels;
+  for (const TraceReport::Kernel &kernel : run.trace.kernels) {
+    KernelReport &report = kernels.emplace_back();
+    report.name = kernel.name;
+    report.location = kernel.location;
+  }
+  auto known = [](int64_t number) {
+    return number < 0 ? std::nan("") : static_cast<double>(number);
+  };
+  for (const TraceReport::Rank &rank : run.trace.ranks)
+    for (const shardrt_trace_event &event : rank.events) {
+      if (event.kind != SHARDRT_TRACE_KERNEL || event.id < 0 ||
+          event.id >= static_cast<int64_t>(kernels.size()))
+        continue;
+      KernelReport &report = kernels[event.id];
+      report.count += 1;
+      report.ms += 1e-6 * (event.end_ns - event.begin_ns);
+      report.bytes += known(event.bytes);
+      report.operations += known(event.operations);
+    }
+  double executions =
+      static_cast<double>(run.stepMs.size()) * run.trace.ranks.size();
+  for (KernelReport &report : kernels)
+    for (double *sum :
+         {&report.count, &report.ms, &report.bytes, &report.operations})
+      *sum /= executions;
+  erase_if(kernels, [](const KernelReport &kernel) { return !kernel.count; });
+  llvm::stable_sort(kernels, [](const KernelReport &a, const KernelReport &b) {
+    return a.ms > b.ms;
+  });
+  return kernels;
+}
+
+/// null where nothing is known.
+static json::Value numberOrNull(double value) {
+  return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
+}
+
+static json::Array describeKernels(const RunResult &run,
+                                   const Machine &machine) {
+  json::Array list;
+  for (const KernelReport &kernel : kernelsOf(run)) {
+    double memory = kernel.memoryMs(machine),
+           arithmetic = kernel.arithmeticMs(machine),
+           limit = kernel.limitMs(machine);
+    list.push_back(
+        json::Object{{"name", json::fixUTF8(kernel.name)},
+                     {"location", json::fixUTF8(kernel.location)},
+                     {"count", count(kernel.count)},
+                     {"ms", kernel.ms},
+                     {"bytes", numberOrNull(kernel.bytes)},
+                     {"operations", numberOrNull(kernel.operations)},
+                     {"memory_share", numberOrNull(memory / kernel.ms)},
+                     {"arithmetic_share", numberOrNull(arithmetic / kernel.ms)},
+                     {"share", numberOrNull(limit / kernel.ms)}});
+  }
+  return list;
+}
+
 static json::Object describePlan(const Session &session) {
   const MemoryPlan &memory = session.memory();
   return json::Object{{"arena_bytes", session.metadata().arenaBytes},
@@ -81,7 +145,8 @@ static json::Object describePlan(const Session &session) {
 }
 
 void shardc::writeReport(raw_ostream &out, const Session &session,
-                         const RunResult &run, ArrayRef<Verdict> verdicts) {
+                         const RunResult &run, ArrayRef<Verdict> verdicts,
+                         const Machine &machine) {
   SiteReport total = totalOf(run.sites);
   const ProgramMetadata &program = session.metadata();
   json::Object mesh;
@@ -153,6 +218,8 @@ void shardc::writeReport(raw_ostream &out, const Session &session,
       {"transport", json::fixUTF8(run.transport)},
       {"libraries", std::move(libraries)},
       {"notes", std::move(notes)},
+      {"kernels", describeKernels(run, machine)},
+      {"machine", json::fixUTF8(printMachine(machine))},
       {"communication", std::move(sites)},
       {"communication_total", json::Object{{"count", count(total.count)},
                                            {"bytes", count(total.bytes)},

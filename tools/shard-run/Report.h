@@ -4,6 +4,7 @@
 
 #include "Compare.h"
 #include "Session.h"
+#include "shardc/Machine/Machine.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
@@ -26,14 +27,38 @@ double medianMs(std::vector<double> stepMs);
 /// All sites together.
 SiteReport totalOf(llvm::ArrayRef<SiteReport> sites);
 
+/// What all executions of one kernel took in a traced run: of a step, the mean
+/// over ranks.
+struct KernelReport {
+  std::string name, location;
+  double count = 0, ms = 0;
+  double bytes = 0, operations = 0; ///< as of KernelWork; NaN: not known
+
+  /// The least time in ms that `machine` could take, by the memory that the
+  /// kernel touches and by its arithmetic; NaN: not known.
+  double memoryMs(const Machine &machine) const {
+    return 1e3 * bytes / machine.memoryBandwidth;
+  }
+  double arithmeticMs(const Machine &machine) const {
+    return 1e3 * operations / machine.flops;
+  }
+  /// The greater of both, of what is known of them.
+  double limitMs(const Machine &machine) const;
+};
+
+/// The kernels of a traced run, the longest first; none of another run.
+std::vector<KernelReport> kernelsOf(const RunResult &run);
+
 /// Writes one JSON object (docs/Reference/shard-run.md lists its fields) and a
 /// newline.
 void writeReport(llvm::raw_ostream &out, const Session &session,
-                 const RunResult &run, llvm::ArrayRef<Verdict> verdicts);
+                 const RunResult &run, llvm::ArrayRef<Verdict> verdicts,
+                 const Machine &machine);
 
 /// Writes a page that says the same to people, in one file that needs no other.
 llvm::Error writePage(llvm::StringRef path, const Session &session,
-                      const RunResult &run, llvm::ArrayRef<Verdict> verdicts);
+                      const RunResult &run, llvm::ArrayRef<Verdict> verdicts,
+                      const Machine &machine);
 
 /// Writes what a person wants to see: times, traffic, one line for each output
 /// of a comparison.

@@ -52,6 +52,16 @@ static uint64_t bytesNeeded(const ProgramMetadata &program) {
   return needed;
 }
 
+/// The machine by whose figures the report judges: --machine.
+static Machine machineOf(const RunOptions &options) {
+  Machine machine;
+  StringRef text = options.modelOptions().stages.machine;
+  std::string problem = parseMachine(
+      text.empty() ? kDefaultMachine : std::string_view(text), machine);
+  assert(problem.empty() && "read by the options");
+  return machine;
+}
+
 /// What a program may take: --memory-limit, or the machine's memory.
 static uint64_t memoryLimit(const RunOptions &options) {
   if (options.memoryLimit != 0)
@@ -478,10 +488,11 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   }
 
   if (!options->reportFile.empty())
-    if (Error error = writePage(options->reportFile, *session, *run, verdicts))
+    if (Error error = writePage(options->reportFile, *session, *run, verdicts,
+                                machineOf(*options)))
       return error;
   if (options->reportJSON)
-    writeReport(outs(), *session, *run, verdicts);
+    writeReport(outs(), *session, *run, verdicts, machineOf(*options));
   else if (verdicts.empty() && options->outputsFile.empty() &&
            session->checks().empty())
     writeOutputValues(outs(), run->outputs);

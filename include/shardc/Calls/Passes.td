@@ -115,7 +115,8 @@ def ShareLoopsPass : Pass<"spmd-share-loops", "::mlir::ModuleOp"> {
 def CallMarksPass : Pass<"spmd-call-marks", "::mlir::ModuleOp"> {
   let summary = "Turn marks of kernels into calls of the runtime, and export their names.";
   let description = [{
-    Before: `@shardc_step` with calls of `@shardc_mark` (spmd-mark-kernels). After: calls of `shardrt_mark`, and constants
+    Before: `@shardc_step` with calls of `@shardc_mark` and `@shardc_mark_end` (spmd-mark-kernels). After: calls of `shardrt_mark` and
+    `shardrt_mark_end`, and constants
     `shardc_traced_kernels` (for each number a name and a source line, each ended by NUL) and `shardc_traced_kernels_length`.
 
     ```mlir

@@ -392,7 +392,9 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
   let summary = "Say before and behind each kernel which it is.";
   let description = [{
     Before: loops and calls on buffers in `@main`. After: those that are side by side and come of one op (have one location) are
-    between calls of `@shardc_mark`: of a number before, of -1 behind. The module's attribute `spmd.kernels` holds a
+    between calls of `@shardc_mark`, of a number, and of `@shardc_mark_end`, of the kernel's work: bytes of the buffers that it reads
+    and writes, each once and without those that nothing else uses, and operations on floats (-1 where data says how often a loop
+    runs). Both are computed when the program runs where they follow from open sizes. The module's attribute `spmd.kernels` holds a
     name and a source line for each number. Bodies of the program's own loops and branches, and of those that communicate,
     are looked at by themselves.
     ```mlir
@@ -402,7 +404,7 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
     // becomes
     call @shardc_mark(%c0_i64) : (i64) -> ()
     scf.for ...
-    call @shardc_mark(%c-1_i64) : (i64) -> ()
+    call @shardc_mark_end(%c128_i64, %c0_i64) : (i64, i64) -> ()
     // and: spmd.kernels = [["add", "model.py:7"]]
     ```
 
@@ -415,12 +417,14 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
     // after
     module attributes {spmd.kernels = [["kernel", "<stdin>:2"]]} {
       func.func private @shardc_mark(i64)
+      func.func private @shardc_mark_end(i64, i64)
       func.func @main(%b: memref<16xf32>, %x: f32) {
         %c0_i64 = arith.constant 0 : i64
         call @shardc_mark(%c0_i64) : (i64) -> ()
         linalg.fill ins(%x : f32) outs(%b : memref<16xf32>)
-        %c-1_i64 = arith.constant -1 : i64
-        call @shardc_mark(%c-1_i64) : (i64) -> ()
+        %c64_i64 = arith.constant 64 : i64
+        %c0_i64_0 = arith.constant 0 : i64
+        call @shardc_mark_end(%c64_i64, %c0_i64_0) : (i64, i64) -> ()
         return
       }
     }
@@ -428,7 +432,7 @@ def MarkKernelsPass : Pass<"spmd-mark-kernels", "mlir::ModuleOp"> {
   }];
   let options = [Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
                         "Name of the function whose kernels these are.">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::memref::MemRefDialect"];
 }
 
 #endif // SHARDC_KERNELGEN_PASSES_TD

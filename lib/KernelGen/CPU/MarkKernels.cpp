@@ -4,6 +4,7 @@
 // side under one location is a kernel.
 //
 //===----------------------------------------------------------------------===//
+#include "KernelWork.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,7 +29,8 @@ using namespace shardc;
 static bool communicates(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        return isa<spmd::RunSiteOp, spmd::StartSiteOp>(inner)
+        return isa<spmd::RunSiteOp, spmd::StartSiteOp, spmd::ReleaseSiteOp>(
+                   inner)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -105,13 +107,14 @@ private:
           b.getStringAttr(location == "unknown" ? "" : location)},
          static_cast<int64_t>(numbers.size())});
     b.setInsertionPoint(first);
-    call(first->getLoc(), known->second);
+    Value number =
+        arith::ConstantIntOp::create(b, first->getLoc(), known->second, 64);
+    func::CallOp::create(b, first->getLoc(), kMarkFunction, TypeRange(),
+                         number);
     b.setInsertionPointAfter(last);
-    call(last->getLoc(), -1);
-  }
-  void call(Location loc, int64_t number) {
-    Value value = arith::ConstantIntOp::create(b, loc, number, 64);
-    func::CallOp::create(b, loc, kMarkFunction, TypeRange(), value);
+    KernelWork work = countWork(b, first, last);
+    func::CallOp::create(b, last->getLoc(), kEndMarkFunction, TypeRange(),
+                         {work.bytes, work.operations});
   }
 
   OpBuilder b;
@@ -133,10 +136,14 @@ struct MarkKernelsPass final
       return;
     spmd::contract::Kernels::set(module, marker.names());
     OpBuilder builder(module.getBodyRegion());
-    auto declared =
-        func::FuncOp::create(builder, module.getLoc(), kMarkFunction,
-                             builder.getFunctionType(builder.getI64Type(), {}));
-    declared.setPrivate();
+    Type i64 = builder.getI64Type();
+    auto declare = [&](StringRef name, TypeRange arguments) {
+      func::FuncOp::create(builder, module.getLoc(), name,
+                           builder.getFunctionType(arguments, {}))
+          .setPrivate();
+    };
+    declare(kMarkFunction, i64);
+    declare(kEndMarkFunction, {i64, i64});
   }
 };
 } // namespace

@@ -200,8 +200,12 @@ SHARDRT_EXPORT void shardrt_share(shardrt_context *ctx, shardrt_part_fn part,
                                   const void *env, int64_t parts);
 
 /** What a program compiled for traces says before each kernel: its number among
- * shardc_traced_kernels; and -1 behind it. */
+ * shardc_traced_kernels; */
 SHARDRT_EXPORT void shardrt_mark(shardrt_context *ctx, int64_t kernel);
+/** and behind it: the bytes of the buffers that it read and wrote, each once,
+ * and its operations on floats; -1 where that is not known. */
+SHARDRT_EXPORT void shardrt_mark_end(shardrt_context *ctx, int64_t bytes,
+                                     int64_t operations);
 
 /** Makes this rank and, through it, the whole step fail with `code` (not 0) and
  * `message` (copied; NULL for none). Returns `code`. */
@@ -753,7 +757,9 @@ typedef struct shardrt_trace_event {
                            another one: total_ns is this and end_ns - begin_ns */
   int64_t wait_ns;    /**< as of shardrt_site_stats */
   int64_t overlap_ns; /**< as of shardrt_site_stats */
-  int64_t bytes;      /**< that came from other ranks */
+  int64_t bytes;      /**< that came from other ranks; of a kernel as said to
+                           shardrt_mark_end, -1 where nothing was */
+  int64_t operations; /**< of a kernel, likewise; else 0 */
 } shardrt_trace_event;
 
 /** Sets `*events` to what `rank` did since the statistics were reset, in the

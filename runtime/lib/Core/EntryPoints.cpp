@@ -336,6 +336,14 @@ void shardrt_mark(shardrt_context *ctx, int64_t kernel) {
     });
 }
 
+void shardrt_mark_end(shardrt_context *ctx, int64_t bytes, int64_t operations) {
+  if (ctx->trace)
+    guarded(ctx, 0, [&] {
+      ctx->trace->endKernel(bytes, operations);
+      return 0;
+    });
+}
+
 int shardrt_fail(shardrt_context *ctx, int code, const char *message) {
   if (code == 0)
     code = SHARDRT_REFUSED;

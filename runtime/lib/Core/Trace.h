@@ -27,21 +27,27 @@ struct Trace {
     else
       ++dropped;
   }
-  /// Ends the kernel that is under way, if there is one, and begins `kernel`
-  /// unless that is negative.
+  /// Begins `kernel`, and ends the one that is under way, if there is one.
   void mark(int64_t kernel) {
-    int64_t now = nowNs();
-    if (running >= 0)
-      addKernel(running, runningSince, now);
+    endKernel(-1, -1);
     running = kernel;
-    runningSince = now;
+    runningSince = nowNs();
   }
-  void addKernel(int64_t kernel, int64_t begin, int64_t end) {
+  /// Ends the kernel that is under way: what it did, -1 where nobody knows.
+  void endKernel(int64_t bytes, int64_t operations) {
+    if (running >= 0)
+      addKernel(running, runningSince, nowNs(), bytes, operations);
+    running = -1;
+  }
+  void addKernel(int64_t kernel, int64_t begin, int64_t end, int64_t bytes = -1,
+                 int64_t operations = -1) {
     shardrt_trace_event event = {};
     event.kind = SHARDRT_TRACE_KERNEL;
     event.id = kernel;
     event.begin_ns = begin;
     event.end_ns = end;
+    event.bytes = bytes;
+    event.operations = operations;
     add(event);
   }
   void endStep(int64_t begin, int64_t end) {

@@ -31,6 +31,17 @@ func.func @main(%q: !t {SH}, %k: !t {SH}, %v: !t {SH}) -> (!t {SH}) {
   return %o : !t
 }
 """.replace("SH", "spmd.sharding = #spmd.sharding<@mesh, [{}, {\"x\"}, {}]>")
+# Rows on three ranks, one of which has none; a sum of each rank's rows; and a product of what all have.
+PRODUCT = """
+spmd.mesh @mesh = <["x"=3]>
+func.func @main(%a: tensor<300x128xf32> {spmd.sharding = #spmd.sharding<@mesh, [{"x" sizes [200, 0, 100]}, {}]>}, %b: tensor<128x64xf32>)
+    -> (tensor<300x64xf32>, tensor<300xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<300x128xf32>, tensor<128x64xf32>) -> tensor<300x64xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<300x128xf32>, tensor<f32>) -> tensor<300xf32>
+  return %0, %1 : tensor<300x64xf32>, tensor<300xf32>
+}
+"""
 PHASES = {"X", "M", "b", "e"}
 
 
@@ -126,10 +137,42 @@ def check_program(shard_run: str, model: Path, kernel: str | None, options: tupl
     steps = [event for event in trace["traceEvents"] if event.get("cat") == "step"]
     check(len(steps) == STEPS * report["ranks"], f"{len(steps)} steps")
     check(kernel is None or any(event["name"] == kernel for event in kernels), f"{model.name} has no {kernel}")
+    check(not any(event["name"].endswith("_site") for event in kernels), f"{model.name}: communication is no kernel")
+    for kernel in report["kernels"]:
+        mine = [event for event in kernels if (event["name"], event["args"]["location"]) == (kernel["name"], kernel["location"])]
+        check(len(mine) == round(kernel["count"] * STEPS * report["ranks"]), f"{kernel} ran {len(mine)} times")
+        check(is_near(sum(event["dur"] for event in mine) / (STEPS * report["ranks"]) / 1e3, kernel["ms"]), f"{kernel} took another time")
     check(all(event["args"]["location"].rpartition(":")[2].isdigit() for event in kernels), f"{model.name}: a kernel without a line")
     bars = [event for event in trace["traceEvents"] if event.get("cat") == "under way"]
     check(model.name != "ring.mlir" or bool(bars), "nothing is under way while a ring computes")
     check(model.name != "ring.mlir" or any(event.get("cat") == "release" for event in trace["traceEvents"]), "a ring waits for its readers at each step")
+
+
+def check_work(shard_run: str, folder: Path) -> None:
+    """Bytes and operations of kernels are those of the mathematics, and the report's shares those of the machine that is named."""
+    model = folder / "product.mlir"
+    model.write_text(PRODUCT)
+    machine = "--machine=generic,flops=1e12,memory_bandwidth=1e9"
+    for options in ((), ("--dynamic=0:0", "--sizes=0:0=200,0,100"), ("--threads=2",)):
+        report, _ = run(shard_run, model, machine, *options)
+        found = {kernel["name"]: kernel for kernel in report["kernels"]}
+        # Of all ranks: 300 rows; each rank reads all of the other factor, but for the one that has nothing to do with it, whose kernel may count it.
+        product = found["dot_general"]
+        factor = 128 * 64 * 4
+        rows = 300 * (128 + 64) * 4
+        check(product["count"] == 1, f"the product runs {product['count']} times")
+        check(rows + 2 * factor <= round(3 * product["bytes"]) <= rows + 3 * factor, f"{options}: a product of {product['bytes']} bytes")
+        least = 2 * 300 * 128 * 64
+        check(least <= round(3 * product["operations"]) <= 1.1 * least, f"{options}: a product of {product['operations']} operations, not {least}")
+        sums = found["reduce"]
+        check(round(3 * sums["bytes"]) in (300 * 129 * 4, 300 * 130 * 4), f"{options}: sums of {sums['bytes']} bytes")
+        # Vectors, and tiles of rows, are counted whole.
+        check(300 * 127 <= round(3 * sums["operations"]) <= 1.6 * 300 * 128, f"{options}: sums of {sums['operations']} operations")
+        for kernel in report["kernels"]:
+            check(math.isclose(kernel["memory_share"] * kernel["ms"], kernel["bytes"] / 1e6), f"share of {kernel}")
+            check(math.isclose(kernel["arithmetic_share"] * kernel["ms"], kernel["operations"] / 1e9), f"share of {kernel}")
+            check(kernel["share"] == max(kernel["memory_share"], kernel["arithmetic_share"]), f"share of {kernel}")
+        check(report["kernels"] == sorted(report["kernels"], key=lambda kernel: -kernel["ms"]), "kernels are not in order")
 
 
 def main() -> int:
@@ -137,6 +180,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         ring = Path(folder) / "ring.mlir"
         ring.write_text(RING)
+        check_work(shard_run, Path(folder))
         for model, kernel, *options in ((ring, "pair_step"), (ring, "pair_step", "--sizes=0:1=4000,0,90,6", "--threads=2"),
                                         (corpus / "attn_causal_vjp.mlir", "pair_step", "--mesh=sp=3"),
                                         (corpus / "vit_train.mlir", "dot_general"),
