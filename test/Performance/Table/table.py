@@ -12,7 +12,7 @@ all processes, so that page faults flatter nobody.
 
 Sides take turns, a round each; rounds go on until the 90 % interval of the median of paired ratios is within 4 %, or until --seconds are over: then the row
 is undecided. A ratio is a peer's time over shardc's: above 1 shardc is ahead. `share` is the time that memory or arithmetic alone would need at the peak
-rates of machine-limits.cpp, measured in the same run, over shardc's time. `passes` is what the compiler estimates that its loops read and write, over what a step has
+rates of machine-limits.cpp, measured in the same run, over shardc's time. `passes` is what its kernels read and write, each buffer once a kernel, over what a step has
 to read and write at least. Values are compared with JAX's: a row that differs says so, and is no win.
 """
 
@@ -272,8 +272,8 @@ def time_row(row: dict, ranks_list: list[int], sides: dict[str, Side], listener:
             result["bytes"], result["flops"] = facts["bytes"], facts["flops"]
             if limits and row["operator"] not in PROGRAMS:
                 result["share"] = limit_seconds(facts, dtype, limits) / (result["shardc"]["ms"] / 1e3)
-            if facts["sweeps"] == 1 and row["operator"] not in PROGRAMS:
-                result["passes"] = facts["model_bytes"] / max(facts["bytes"], 1)
+            if facts["sweeps"] == 1 and row["operator"] not in PROGRAMS and not math.isnan(facts["kernel_bytes"]):
+                result["passes"] = facts["kernel_bytes"] / max(facts["bytes"], 1)
             result["ratio"] = {name: dict(zip(("median", "low", "high"), interval(r))) for name in PEERS if len(r := ratios(name, ranks)) >= 3}
             if result["ratio"]:
                 better = min(result["ratio"], key=lambda name: result["ratio"][name]["median"])
