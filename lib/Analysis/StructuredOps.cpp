@@ -33,6 +33,26 @@ Value wholeBehind(Value memref) {
   return memref;
 }
 
+bool areDisjoint(Value a, Value b) {
+  auto first = wholeBehind(a).getDefiningOp<memref::SubViewOp>(),
+       second = wholeBehind(b).getDefiningOp<memref::SubViewOp>();
+  if (!first || !second || first.getSource() != second.getSource())
+    return false;
+  // Where both step by ones, intervals of one dim that do not overlap.
+  for (auto [i, low, size, step] :
+       llvm::enumerate(first.getStaticOffsets(), first.getStaticSizes(),
+                       first.getStaticStrides())) {
+    int64_t otherLow = second.getStaticOffsets()[i],
+            otherSize = second.getStaticSizes()[i];
+    if (step == 1 && second.getStaticStrides()[i] == 1 &&
+        llvm::none_of(ArrayRef<int64_t>{low, size, otherLow, otherSize},
+                      ShapedType::isDynamic) &&
+        (low + size <= otherLow || otherLow + otherSize <= low))
+      return true;
+  }
+  return false;
+}
+
 Operation *combinerOf(linalg::GenericOp op, unsigned index) {
   BlockArgument argument = op.getRegionOutputArgs()[index];
   Value yielded = op.getBody()->getTerminator()->getOperand(index);

@@ -370,3 +370,80 @@ func.func @one_waits(%x: memref<4x8xf32>, %s: memref<4xf32>, %q: memref<4xf32>) 
   }
   return
 }
+
+// -----
+
+// Sums of columns into parts of one bucket, which is all-reduced behind them,
+// are of one group: each row is read once.
+// CHECK-LABEL: func @sums_in_a_bucket(
+//       CHECK:   scf.for
+//       CHECK:     scf.for
+//       CHECK:       linalg.generic {{.*}}"reduction"
+//       CHECK:       linalg.generic {{.*}}"reduction"
+//       CHECK:     } {{.*}}
+//   CHECK-NOT:   linalg.generic {{.*}}memref<4096x1024xf32>
+//       CHECK:   spmd.run_site 0
+#id = affine_map<(i, j) -> (i, j)>
+#column = affine_map<(i, j) -> (j)>
+#one = affine_map<(i) -> (i)>
+module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = all_reduce, report = "all_reduce", type = f32, reduction = sum, name = "sum", location = "here", group = ["x"]>]>} {
+func.func @sums_in_a_bucket(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %all: memref<2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %bucket = memref.alloc() : memref<2048xf32>
+  %first = memref.subview %bucket[0] [1024] [1] : memref<2048xf32> to memref<1024xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%first : memref<1024xf32, strided<[1]>>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%first : memref<1024xf32, strided<[1]>>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  %second = memref.subview %bucket[1024] [1024] [1] : memref<2048xf32> to memref<1024xf32, strided<[1], offset: 1024>>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%second : memref<1024xf32, strided<[1], offset: 1024>>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %y : memref<4096x1024xf32>, memref<4096x1024xf32>) outs(%second : memref<1024xf32, strided<[1], offset: 1024>>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  spmd.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
+  return
+}
+
+// Parts that overlap are not: the second sum waits for the first.
+// CHECK-LABEL: func @sums_that_overlap(
+//       CHECK:       linalg.generic {{.*}}"reduction"
+//   CHECK-NOT:       linalg.generic
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1]>>)
+//       CHECK:       linalg.generic {{.*}}"reduction"
+//       CHECK:   linalg.generic {{.*}} outs(%{{.*}} : memref<1024xf32, strided<[1], offset: 512>>)
+//       CHECK:   spmd.run_site 0
+func.func @sums_that_overlap(%x: memref<4096x1024xf32>, %y: memref<4096x1024xf32>, %all: memref<2048xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %bucket = memref.alloc() : memref<2048xf32>
+  %first = memref.subview %bucket[0] [1024] [1] : memref<2048xf32> to memref<1024xf32, strided<[1]>>
+  linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%first : memref<1024xf32, strided<[1]>>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%first : memref<1024xf32, strided<[1]>>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  }
+  %second = memref.subview %bucket[512] [1024] [1] : memref<2048xf32> to memref<1024xf32, strided<[1], offset: 512>>
+  linalg.generic {indexing_maps = [#id, #id, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %y : memref<4096x1024xf32>, memref<4096x1024xf32>) outs(%second : memref<1024xf32, strided<[1], offset: 512>>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  spmd.run_site 0 ins(%bucket : memref<2048xf32>) outs(%all : memref<2048xf32>)
+  return
+}
+}

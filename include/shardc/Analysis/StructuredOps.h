@@ -27,6 +27,9 @@ bool areOneInPlace(mlir::Value a, mlir::Value b);
 /// What `memref` shows, if it shows all of it in order.
 mlir::Value wholeBehind(mlir::Value memref);
 
+/// True if two views of one buffer are known to have no element in common.
+bool areDisjoint(mlir::Value a, mlir::Value b);
+
 } // namespace shardc
 
 #endif // SHARDC_ANALYSIS_STRUCTUREDOPS_H

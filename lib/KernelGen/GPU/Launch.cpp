@@ -95,26 +95,6 @@ void gpukernels::setUnrolling(scf::ForOp loop, int64_t count) {
   loop->setAttr("llvm.loop_annotation", unrolling(loop.getContext(), count));
 }
 
-bool gpukernels::areDisjoint(Value a, Value b) {
-  auto first = wholeBehind(a).getDefiningOp<memref::SubViewOp>(),
-       second = wholeBehind(b).getDefiningOp<memref::SubViewOp>();
-  if (!first || !second || first.getSource() != second.getSource())
-    return false;
-  // Where both step by ones, intervals of one dim that do not overlap.
-  for (auto [i, low, size, step] :
-       llvm::enumerate(first.getStaticOffsets(), first.getStaticSizes(),
-                       first.getStaticStrides())) {
-    int64_t otherLow = second.getStaticOffsets()[i],
-            otherSize = second.getStaticSizes()[i];
-    if (step == 1 && second.getStaticStrides()[i] == 1 &&
-        llvm::none_of(ArrayRef<int64_t>{low, size, otherLow, otherSize},
-                      ShapedType::isDynamic) &&
-        (low + size <= otherLow || otherLow + otherSize <= low))
-      return true;
-  }
-  return false;
-}
-
 Value gpukernels::product(OpBuilder &b, Location loc, ArrayRef<Value> values) {
   Value result = arith::ConstantIndexOp::create(b, loc, 1);
   for (Value value : values)

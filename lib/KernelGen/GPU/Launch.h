@@ -76,9 +76,6 @@ void setUnrolling(scf::ForOp loop, int64_t count);
 
 Value product(OpBuilder &b, Location loc, ArrayRef<Value> values);
 
-/// True if two views of one buffer are known to have no element in common.
-bool areDisjoint(Value a, Value b);
-
 /// On a generic that reduces: what each output starts from, where no buffer
 /// says it.
 inline constexpr StringLiteral kStarts = "starts";

@@ -125,13 +125,30 @@ static bool mayBeBetween(Operation *op) {
             }).wasInterrupted();
 }
 
+/// What touches of `memref` are noted under: the part of a buffer that it shows
+/// where that is a part of its own, as each value of a bucket that is
+/// all-reduced has, else the buffer.
+static Value partBehind(Value memref) {
+  Value part = wholeBehind(memref);
+  auto view = part.getDefiningOp<memref::SubViewOp>();
+  if (view && cast<MemRefType>(part.getType()).hasStaticShape() &&
+      view.getOffsets().empty() &&
+      view.getSource().getDefiningOp<memref::AllocOp>())
+    return part;
+  return rootOf(memref);
+}
+
+static bool mayOverlap(Value part, Value other) {
+  return mayAlias(part, other) && !areDisjoint(part, other);
+}
+
 /// What `op` touches, where nothing is known of rows.
 static Touches touchesOf(Operation *op) {
   Touches touches;
   if (isMemoryEffectFree(op) || isa<memref::AllocOp>(op))
     return touches;
   auto add = [&](Value memref, bool writes) {
-    Touch &touch = touches[rootOf(memref)];
+    Touch &touch = touches[partBehind(memref)];
     touch.writes |= writes;
     touch.isMixed = true;
     touch.count = 1;
@@ -153,7 +170,7 @@ static Touches touchesOf(Operation *op) {
 static bool conflict(const Touches &some, const Touches &others) {
   for (const auto &[root, touch] : some)
     for (const auto &[other, its] : others)
-      if ((touch.writes || its.writes) && mayAlias(root, other))
+      if ((touch.writes || its.writes) && mayOverlap(root, other))
         return true;
   return false;
 }
@@ -456,7 +473,7 @@ std::optional<Touches> Finder::touchesOfMember(Member &member) {
   linalg::GenericOp op = member.op;
   bool ok = true;
   auto add = [&](Value memref, const Place &place, bool isOwn, bool writes) {
-    auto [entry, isNew] = touches.insert({rootOf(memref), Touch()});
+    auto [entry, isNew] = touches.insert({partBehind(memref), Touch()});
     Touch &touch = entry->second;
     if (isNew) {
       touch.key = wholeBehind(memref);
@@ -488,6 +505,11 @@ std::optional<Touches> Finder::touchesOfMember(Member &member) {
     add(load.getMemRef(), isPlaced ? placed->second : anywhere, isPlaced,
         false);
   }
+  // The same memory as a part of a buffer and as the buffer.
+  for (const auto &[root, touch] : touches)
+    for (const auto &[other, its] : touches)
+      ok &= root == other || !(touch.writes || its.writes) ||
+            rootOf(root) != rootOf(other) || areDisjoint(root, other);
   if (!ok)
     return std::nullopt;
   return touches;
@@ -497,9 +519,15 @@ std::optional<Touches> Finder::touchesOfMember(Member &member) {
 bool Finder::placeLoads(Member &member, const Touches &touches) {
   linalg::GenericOp op = member.op;
   for (auto load : op.getBody()->getOps<memref::LoadOp>()) {
-    auto written = touches.find(rootOf(load.getMemRef()));
-    if (written == touches.end() || !written->second.writes)
+    Value part = partBehind(load.getMemRef());
+    auto written = llvm::find_if(touches, [&](const auto &entry) {
+      return entry.second.writes && rootOf(entry.first) == rootOf(part) &&
+             mayOverlap(entry.first, part);
+    });
+    if (written == touches.end())
       continue;
+    if (written->first != part)
+      return false;
     const Touch &touch = written->second;
     std::optional<SmallVector<int64_t>> strides =
         stridesOf(load.getMemRefType());
@@ -534,7 +562,7 @@ bool Finder::mayJoin(const Touches &group, const Touches &own) {
     for (const auto &[other, theirs] : group) {
       if (!mine.writes && !theirs.writes)
         continue;
-      if (!mayAlias(root, other))
+      if (!mayOverlap(root, other))
         continue;
       if (root != other &&
           !(areOneInPlace(root, other) && mine.key == root &&

@@ -56,7 +56,8 @@ struct Touch {
   bool isMixed = false; ///< in more than one way
   int64_t count = 0;    ///< of ops
 };
-using Touches = llvm::MapVector<mlir::Value, Touch>; // by root
+/// By buffer, or by part of one.
+using Touches = llvm::MapVector<mlir::Value, Touch>;
 
 /// The iterations of an op's loop that are one share of a cut.
 struct LoopShare {
