@@ -71,6 +71,9 @@ void dropTokens(mlir::func::FuncOp main);
 
 // Scatters of windows that do not fit.
 llvm::LogicalResult decompose(stablehlo::ScatterOp op);
+/// A scatter into a constant that has one window for each batch becomes a
+/// choice by place, and goes. False, and nothing done, for others.
+bool selectByPlace(stablehlo::ScatterOp op);
 
 } // namespace shardc::import
 

@@ -85,6 +85,8 @@ rangeOf(Value indices, std::optional<int64_t> dim, int64_t coordinate) {
 /// parts of windows. So the index of such a window becomes one that is outside
 /// with every element.
 LogicalResult import::decompose(ScatterOp op) {
+  if (selectByPlace(op))
+    return success();
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
   RankedTensorType type = Ops::typeOf(op.getInputs().front()),
                    updates = Ops::typeOf(op.getUpdates().front());
