@@ -3,19 +3,15 @@
 #include "Comm/Bootstrap/Handshake.h"
 #include "Comm/Bootstrap/Secret.h"
 #include "Comm/Bootstrap/Store.h"
-#include "shardrt/shardrt.h"
+#include "ThreeSites.h"
 #include <arpa/inet.h>
-#include <atomic>
-#include <gtest/gtest.h>
+#include <array>
 #include <map>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace shardrt;
+using namespace shardrt::test;
 
 namespace {
 using Map = std::map<std::string, std::string>;
@@ -185,19 +181,6 @@ TEST(Launch, WhatIsMissingOrMakesNoSenseIsSaid) {
 // The store
 //===----------------------------------------------------------------------===//
 
-/// A port that nobody uses now.
-int64_t freePort() {
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  bind(fd, reinterpret_cast<sockaddr *>(&address), size);
-  getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
 Launch launchOf(int64_t rank, int64_t size, int64_t port) {
   Launch launch;
   launch.launcher = "test";
@@ -256,32 +239,49 @@ TEST(Store, RanksTellOneAnother) {
   EXPECT_EQ(said, std::vector<std::string>(size, "done"));
 }
 
+/// Lets both wait in vain at a barrier. Returns whether each had come by half
+/// of the other's time.
+bool waitTogether(std::array<Store *, 2> stores, const std::string &name,
+                  int64_t ms, std::string (&errors)[2]) {
+  std::chrono::steady_clock::time_point came[2];
+  auto wait = [&](int i) {
+    came[i] = std::chrono::steady_clock::now();
+    EXPECT_FALSE(stores[i]->barrier(name, ms, errors[i]));
+  };
+  std::thread other([&] { wait(0); });
+  wait(1);
+  other.join();
+  return std::abs((came[1] - came[0]) / std::chrono::milliseconds(1)) < ms / 2;
+}
+
 TEST(Store, WhoIsMissingIsNamed) {
   int64_t port = freePort();
   std::string error, value;
   EXPECT_FALSE(Store::join(launchOf(1, 3, port), 100, error));
   EXPECT_EQ(error, "rank 1 waited 100 ms for rank 0 to listen at 127.0.0.1:" +
                        std::to_string(port) + ": Connection refused");
-  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
-  auto one = Store::join(launchOf(1, 3, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 3, port), 20'000, error);
+  auto one = Store::join(launchOf(1, 3, port), 20'000, error);
   ASSERT_TRUE(zero && one) << error;
-  std::thread other([&] {
-    std::string mine;
-    EXPECT_FALSE(zero->barrier("begin", 200, mine));
-    EXPECT_EQ(mine, "rank 0 waited 200 ms for rank 2 to come to 'begin'");
+  whereTheMachineKeepsUp(200, [&](int64_t ms) {
+    std::string name = "begin" + std::to_string(ms), errors[2];
+    bool wereThere = waitTogether({zero.get(), one.get()}, name, ms, errors);
+    for (int64_t rank : {0, 1})
+      if (wereThere)
+        EXPECT_EQ(errors[rank], "rank " + std::to_string(rank) + " waited " +
+                                    std::to_string(ms) +
+                                    " ms for rank 2 to come to '" + name + "'");
+    return wereThere;
   });
-  EXPECT_FALSE(one->barrier("begin", 200, error));
-  EXPECT_EQ(error, "rank 1 waited 200 ms for rank 2 to come to 'begin'");
-  other.join();
   EXPECT_FALSE(one->get("nothing", 50, value, error));
   EXPECT_EQ(error, "rank 1 waited 50 ms for 'nothing'");
   // What it waited for in vain does not answer its next question.
   EXPECT_TRUE(zero->set("nothing", "late", error));
   EXPECT_TRUE(zero->set("other", "value", error));
-  EXPECT_TRUE(one->get("other", 1000, value, error)) << error;
+  EXPECT_TRUE(one->get("other", 20'000, value, error)) << error;
   EXPECT_EQ(value, "value");
   zero.reset();
-  EXPECT_FALSE(one->get("nothing", 1000, value, error));
+  EXPECT_FALSE(one->get("nothing", 20'000, value, error));
   EXPECT_EQ(error, "rank 1: the process of rank 0 at 127.0.0.1:" +
                        std::to_string(port) + " is gone");
 }
@@ -289,24 +289,24 @@ TEST(Store, WhoIsMissingIsNamed) {
 TEST(Store, StrangersAreRefusedAndDisturbNobody) {
   int64_t port = freePort();
   std::string error, at = " cannot join at 127.0.0.1:" + std::to_string(port);
-  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 3, port), 20'000, error);
   ASSERT_TRUE(zero) << error;
   // Of another job, or with another secret: who listens cannot prove itself.
   Launch stale = launchOf(1, 3, port), thief = launchOf(1, 3, port);
   stale.token = "job 0";
   (*thief.secret)[31] ^= 1;
   for (const Launch &launch : {stale, thief}) {
-    EXPECT_FALSE(Store::join(launch, 1000, error));
+    EXPECT_FALSE(Store::join(launch, 20'000, error));
     EXPECT_EQ(error, "rank 1" + at +
                          ": who listens there is not of this job: it does not "
                          "hold the job's secret");
   }
   // Of this job, but started differently: told why.
-  EXPECT_FALSE(Store::join(launchOf(1, 4, port), 1000, error));
+  EXPECT_FALSE(Store::join(launchOf(1, 4, port), 20'000, error));
   EXPECT_EQ(error, "rank 1" + at + ": this job has 3 ranks, not 4");
   Launch sealed = launchOf(1, 3, port);
   sealed.encrypts = true;
-  EXPECT_FALSE(Store::join(sealed, 1000, error));
+  EXPECT_FALSE(Store::join(sealed, 20'000, error));
   EXPECT_EQ(error, "rank 1" + at +
                        ": rank 1 was started with --encrypt, rank 0 without: "
                        "start all ranks with the same options");
@@ -316,14 +316,14 @@ TEST(Store, StrangersAreRefusedAndDisturbNobody) {
   std::string http = "GET / HTTP/1.1\r\n\r\n";
   EXPECT_EQ(send(fd, http.data(), http.size(), 0),
             static_cast<ssize_t>(http.size()));
-  auto one = Store::join(launchOf(1, 3, port), 1000, error);
+  auto one = Store::join(launchOf(1, 3, port), 20'000, error);
   ASSERT_TRUE(one) << error;
   char byte;
   EXPECT_LE(recv(fd, &byte, 1, 0), 0);
   close(fd);
-  EXPECT_FALSE(Store::join(launchOf(1, 3, port), 1000, error));
+  EXPECT_FALSE(Store::join(launchOf(1, 3, port), 20'000, error));
   EXPECT_EQ(error, "rank 1" + at + ": rank 1 has joined already");
-  EXPECT_FALSE(Store::join(launchOf(0, 3, port), 1000, error));
+  EXPECT_FALSE(Store::join(launchOf(0, 3, port), 20'000, error));
   EXPECT_EQ(error, "rank 0 cannot listen at 127.0.0.1:" + std::to_string(port) +
                        ": Address already in use; another job may use it: set "
                        "MASTER_PORT to another one");
@@ -332,15 +332,15 @@ TEST(Store, StrangersAreRefusedAndDisturbNobody) {
 TEST(Store, NobodyListensOnceAllHaveJoined) {
   int64_t port = freePort();
   std::string error, value;
-  auto zero = Store::join(launchOf(0, 2, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 2, port), 20'000, error);
   ASSERT_TRUE(zero) << error;
   int waiting = connectRaw(port);
   EXPECT_GE(waiting, 0);
-  auto one = Store::join(launchOf(1, 2, port), 1000, error);
+  auto one = Store::join(launchOf(1, 2, port), 20'000, error);
   ASSERT_TRUE(one) << error;
   // Closed soon after, and with it who had connected and said nothing.
   int again = -1;
-  for (int i = 0; i < 200 && (again = connectRaw(port)) >= 0; ++i) {
+  for (int i = 0; i < 2000 && (again = connectRaw(port)) >= 0; ++i) {
     close(again);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -357,12 +357,12 @@ TEST(Store, ListensAtTheAddressThatIsNamedAndNoOther) {
   std::string error;
   Launch launch = launchOf(0, 2, freePort());
   launch.host = "127.0.0.3";
-  auto zero = Store::join(launch, 1000, error);
+  auto zero = Store::join(launch, 20'000, error);
   ASSERT_TRUE(zero) << error;
   EXPECT_EQ(zero->address(), "127.0.0.3");
   EXPECT_EQ(connectRaw(launch.port), -1) << "listens at 127.0.0.1 as well";
   launch.rank = 1;
-  EXPECT_TRUE(Store::join(launch, 1000, error)) << error;
+  EXPECT_TRUE(Store::join(launch, 20'000, error)) << error;
   // Not an address of this host (a block for documents), and all at once.
   for (auto [host, why] : std::map<std::string, std::string>{
            {"192.0.2.1", "192.0.2.1 is no address of this host"},
@@ -370,7 +370,7 @@ TEST(Store, ListensAtTheAddressThatIsNamedAndNoOther) {
                        "addresses"}}) {
     Launch wrong = launchOf(0, 2, freePort());
     wrong.host = host;
-    EXPECT_FALSE(Store::join(wrong, 1000, error));
+    EXPECT_FALSE(Store::join(wrong, 20'000, error));
     EXPECT_EQ(error, "rank 0 cannot listen at " + host + ":" +
                          std::to_string(wrong.port) + ": " + why);
   }
@@ -384,8 +384,8 @@ TEST(Store, ANameWithAnOwnerIsItsOwnersToSet) {
   EXPECT_EQ(ownerOf("a@-1"), -1);
   int64_t port = freePort();
   std::string error, value;
-  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
-  auto one = Store::join(launchOf(1, 3, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 3, port), 20'000, error);
+  auto one = Store::join(launchOf(1, 3, port), 20'000, error);
   ASSERT_TRUE(zero && one) << error;
   EXPECT_FALSE(one->set("shared/program@0/1", "evil", error));
   EXPECT_EQ(error, "'shared/program@0/1' is not for rank 1 to set");
@@ -394,7 +394,7 @@ TEST(Store, ANameWithAnOwnerIsItsOwnersToSet) {
   EXPECT_FALSE(zero->set("place@1", "x", error));
   EXPECT_EQ(error, "'place@1' is not for rank 0 to set");
   EXPECT_TRUE(zero->set("shared/program@0/1", "good", error)) << error;
-  EXPECT_TRUE(one->get("shared/program@0/1", 1000, value, error)) << error;
+  EXPECT_TRUE(one->get("shared/program@0/1", 20'000, value, error)) << error;
   EXPECT_EQ(value, "good");
 }
 
@@ -414,6 +414,8 @@ TEST(Store, ARankComesInThroughAFlood) {
     while (!isOver) {
       int fd = connectRaw(port);
       if (fd < 0)
+        isOver = true;
+      if (fd < 0)
         break;
       if (++came % 2)
         (void)!send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL);
@@ -427,31 +429,34 @@ TEST(Store, ARankComesInThroughAFlood) {
     for (int fd : open)
       close(fd);
   });
-  while (came < 500)
+  while (came < 500 && !isOver)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   auto one = Store::join(launchOf(1, 2, port), 20'000, error);
   isOver = true;
   flood.join();
+  EXPECT_GE(came.load(), 500) << "connections fail";
   EXPECT_TRUE(one) << error;
 }
 
 TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {
   int64_t port = freePort();
   std::string error, value;
-  auto zero = Store::join(launchOf(0, 3, port), 1000, error);
-  auto one = Store::join(launchOf(1, 3, port), 1000, error);
-  auto two = Store::join(launchOf(2, 3, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 3, port), 20'000, error);
+  auto one = Store::join(launchOf(1, 3, port), 20'000, error);
+  auto two = Store::join(launchOf(2, 3, port), 20'000, error);
   ASSERT_TRUE(zero && one && two) << error;
-  std::thread other([&] {
-    std::string mine;
-    EXPECT_FALSE(zero->barrier("begin", 300, mine));
+  whereTheMachineKeepsUp(300, [&](int64_t ms) {
+    std::string name = "begin" + std::to_string(ms), errors[2];
+    if (!waitTogether({zero.get(), two.get()}, name, ms, errors))
+      return false;
+    EXPECT_EQ(errors[1],
+              "rank 2 waited " + std::to_string(ms) +
+                  " ms for rank 1 to come to '" + name +
+                  "', which joined and went no further: it may be stopped");
     EXPECT_EQ(zero->status(), SHARDRT_WATCHDOG);
+    EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
+    return true;
   });
-  EXPECT_FALSE(two->barrier("begin", 300, error));
-  EXPECT_EQ(error, "rank 2 waited 300 ms for rank 1 to come to 'begin', which "
-                   "joined and went no further: it may be stopped");
-  EXPECT_EQ(two->status(), SHARDRT_WATCHDOG);
-  other.join();
   EXPECT_FALSE(two->get("place@1", 50, value, error));
   EXPECT_EQ(error, "rank 2 waited 50 ms for 'place@1' of rank 1, which has "
                    "joined and gone no further: it may be stopped");
@@ -460,7 +465,7 @@ TEST(Store, WhoJoinedAndWentNoFurtherIsNamed) {
   std::string who;
   EXPECT_FALSE(two->isBroken(who));
   one.reset();
-  for (int i = 0; i < 200 && !two->isBroken(who); ++i)
+  for (int i = 0; i < 4000 && !two->isBroken(who); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(who, "rank 1 is gone: its process ended, or gave up, before the "
                  "others");
@@ -495,7 +500,7 @@ TEST(Store, OneHostHandsTheSecretOn) {
     EXPECT_TRUE(one) << why;
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  auto zero = Store::join(zeroth, 1000, error);
+  auto zero = Store::join(zeroth, 20'000, error);
   early.join();
   ASSERT_TRUE(zero && one) << error;
   EXPECT_EQ(zero->secret(), one->secret());
@@ -506,9 +511,10 @@ TEST(Store, OneHostHandsTheSecretOn) {
   // Once all are there it goes.
   Launch second = first;
   second.rank = 2;
-  auto two = Store::join(second, 1000, error);
+  auto two = Store::join(second, 20'000, error);
   ASSERT_TRUE(two) << error;
-  for (int i = 0; i < 400 && lstat(zeroth.secretFile.c_str(), &found) == 0; ++i)
+  for (int i = 0; i < 4000 && lstat(zeroth.secretFile.c_str(), &found) == 0;
+       ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_NE(lstat(zeroth.secretFile.c_str(), &found), 0);
   // A directory that others can write to is not for secrets.
@@ -527,7 +533,7 @@ TEST(Store, OneHostTakesTheSecretAwayWhenItFails) {
       std::string(directory) + "/shardrt-" + std::to_string(geteuid());
   launch.secretFile = own + "/shardrt-x.secret";
   std::string error;
-  auto zero = Store::join(launch, 1000, error);
+  auto zero = Store::join(launch, 20'000, error);
   ASSERT_TRUE(zero) << error;
   struct stat found = {};
   EXPECT_EQ(lstat(launch.secretFile.c_str(), &found), 0);
@@ -581,8 +587,8 @@ TEST(Secret, WhereItIsFromAndWhereItIsMissed) {
 TEST(Store, AValueIsSetOnce) {
   int64_t port = freePort();
   std::string error, value;
-  auto zero = Store::join(launchOf(0, 2, port), 1000, error);
-  auto one = Store::join(launchOf(1, 2, port), 1000, error);
+  auto zero = Store::join(launchOf(0, 2, port), 20'000, error);
+  auto one = Store::join(launchOf(1, 2, port), 20'000, error);
   ASSERT_TRUE(zero && one) << error;
   EXPECT_TRUE(one->set("x", "1", error)) << error;
   EXPECT_TRUE(zero->set("x", "1", error)) << error;
@@ -593,7 +599,7 @@ TEST(Store, AValueIsSetOnce) {
         store->set("big", std::string(Store::maxBytes + 1, ' '), error));
     EXPECT_EQ(error, "the value of 'big' has more than 1048576 bytes");
   }
-  EXPECT_TRUE(one->get("x", 1000, value, error));
+  EXPECT_TRUE(one->get("x", 20'000, value, error));
   EXPECT_EQ(value, "1");
 }
 } // namespace

@@ -373,25 +373,36 @@ TEST(Crew, MismatchesAreNamed) {
 }
 
 TEST(Crew, TheWatchdogWaitsForPlacesThatHaveOtherWork) {
-  TestCrew crew(2);
-  CrewWorld busy(makeTable({1}, {}), crew.crew, {1});
-  CrewWorld world(threeSites(2), crew.crew, {}, /*timeoutMs=*/100);
-  TestRun work([](shardrt_context *) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    return 0;
+  whereTheMachineKeepsUp(100, [](int64_t ms) {
+    TestCrew crew(2);
+    CrewWorld busy(makeTable({1}, {}), crew.crew, {1});
+    CrewWorld world(threeSites(2), crew.crew, {}, /*timeoutMs=*/ms);
+    std::chrono::steady_clock::time_point over;
+    TestRun work([&](shardrt_context *) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(4 * ms));
+      over = std::chrono::steady_clock::now();
+      return 0;
+    });
+    TestRun run(callAllSites);
+    EXPECT_EQ(busy.start(work), SHARDRT_OK);
+    EXPECT_EQ(world.start(run), SHARDRT_OK);
+    EXPECT_EQ(work.wait(), SHARDRT_OK);
+    int status = run.wait();
+    // Since then it had the place, and as long as the watchdog waits.
+    if (status != SHARDRT_OK && millisecondsSince(over) > double(ms))
+      return false;
+    EXPECT_EQ(status, SHARDRT_OK) << run.error;
+    return true;
   });
-  TestRun run(callAllSites);
-  ASSERT_EQ(busy.start(work), SHARDRT_OK);
-  ASSERT_EQ(world.start(run), SHARDRT_OK);
-  EXPECT_EQ(run.wait(), SHARDRT_OK) << run.error;
 }
 
-TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
+/// Returns whether all others came back in the `ms` that they are given.
+static bool leaveAPlaceBehind(int64_t ms) {
   // Shared with a thread that may outlive the crew.
   auto release = std::make_shared<std::atomic<bool>>(false);
   TestCrew crew(3);
-  CrewWorld world(threeSites(3), crew.crew, {}, /*timeoutMs=*/100,
-                  /*graceMs=*/100);
+  CrewWorld world(threeSites(3), crew.crew, {}, /*timeoutMs=*/ms,
+                  /*graceMs=*/ms);
   CrewWorld other(threeSites(2), crew.crew, {0, 2});
   TestRun stuck([release](shardrt_context *ctx) {
     std::shared_ptr<std::atomic<bool>> go = release;
@@ -405,18 +416,22 @@ TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
     *static_cast<std::atomic<int> *>(user) = status;
   };
   double time = seconds([&] {
-    ASSERT_EQ(world.start(stuck), SHARDRT_OK);
-    ASSERT_EQ(world.start(later), SHARDRT_OK);
-    ASSERT_EQ(shardrt_crew_call(crew.crew, 1, notify, &called), SHARDRT_OK);
+    EXPECT_EQ(world.start(stuck), SHARDRT_OK);
+    EXPECT_EQ(world.start(later), SHARDRT_OK);
+    EXPECT_EQ(shardrt_crew_call(crew.crew, 1, notify, &called), SHARDRT_OK);
     EXPECT_EQ(stuck.wait(), SHARDRT_WATCHDOG);
     EXPECT_EQ(later.wait(), SHARDRT_LOST);
   });
-  EXPECT_LT(time, 2.0);
+  EXPECT_LT(time, 2e-3 * static_cast<double>(ms) + 1.8);
   EXPECT_NE(stuck.error.find("rank 1: did not come back"), std::string::npos)
       << stuck.error;
-  EXPECT_EQ(later.error,
-            "place 1 of the crew has not come back from an earlier "
-            "run; make a new crew");
+  bool areBack =
+      stuck.error.find("rank 0: did not come back") == std::string::npos &&
+      stuck.error.find("rank 2: did not come back") == std::string::npos;
+  if (areBack)
+    EXPECT_EQ(later.error,
+              "place 1 of the crew has not come back from an earlier "
+              "run; make a new crew");
   EXPECT_EQ(called, SHARDRT_LOST);
   // Also what needs that place not at all.
   TestRun none(callAllSites);
@@ -427,8 +442,17 @@ TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
   *release = true;
   for (int i = 0; i < 2000 && other.run(callAllSites) != SHARDRT_OK; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(world.run(callAllSites), SHARDRT_OK);
+  // Its ranks may be late once, but not each time.
+  int status = SHARDRT_WATCHDOG;
+  for (int i = 0; i < 100 && status != SHARDRT_OK; ++i)
+    status = world.run(callAllSites);
+  EXPECT_EQ(status, SHARDRT_OK);
   EXPECT_EQ(stuck.calls, 1);
+  return areBack;
+}
+
+TEST(Crew, APlaceThatNeverComesBackIsSaidToEverybody) {
+  whereTheMachineKeepsUp(100, leaveAPlaceBehind);
 }
 
 TEST(Crew, ALoneRankRunsOnTheCallersThread) {
@@ -990,14 +1014,21 @@ TEST(Crew, IdleThreadsUseNoProcessor) {
     return static_cast<double>(time.tv_sec) +
            static_cast<double>(time.tv_nsec) * 1e-9;
   };
-  double before = used();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_LT(used() - before, 0.005);
+  // Where they share cores with others that takes longer; who looks out for
+  // ever never does.
+  double least = 1;
+  for (int i = 0; i < 50 && least >= 0.005; ++i) {
+    double before = used();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    least = std::min(least, used() - before);
+  }
+  EXPECT_LT(least, 0.005);
 }
 
 TEST(Crew, CoresAreThoseThatControlGroupsAllow) {
   namespace fs = std::filesystem;
-  fs::path root = testing::TempDir() + "shardrt_cgroup";
+  fs::path root =
+      testing::TempDir() + "shardrt_cgroup" + std::to_string(getpid());
   fs::create_directories(root / "a" / "b");
   auto write = [](const fs::path &path, const char *text) {
     std::ofstream(path) << text << "\n";

@@ -455,16 +455,22 @@ template <typename Function> static Function *ofDriver(const char *name) {
   return driver ? reinterpret_cast<Function *>(dlsym(driver, name)) : nullptr;
 }
 
-/// Work that was given to `stream` before comes first.
+/// Work that was given to `stream` before comes first. Looks for the driver
+/// once there is a stream of it: emulated devices, which have none, may come
+/// before.
 static void finishStream(StreamHandle stream) {
+  if (!stream)
+    return;
   static auto *synchronize = ofDriver<int(void *)>("cuStreamSynchronize");
-  if (stream && synchronize)
+  if (synchronize)
     synchronize(stream);
 }
 
 static bool isRecorded(StreamHandle stream) {
+  if (!stream)
+    return false;
   static auto *recording = ofDriver<int(void *)>("fake_cuda_recording");
-  return stream && recording && recording(stream);
+  return recording && recording(stream);
 }
 
 std::pair<size_t, size_t> fakenccl::sidesOf(const Op &op, size_t ranks) {

@@ -14,6 +14,7 @@
 #include <csignal>
 #include <dirent.h>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 using namespace shardrt;
@@ -208,37 +209,50 @@ TEST(Job, AFailingRankEndsAll) {
 }
 
 TEST(Job, TheWatchdogNamesWhoIsMissing) {
-  for (Way way : jobWays) {
-    TestWorld world(threeSites(3), 0, /*timeoutMs=*/300, /*graceMs=*/-1, false,
-                    way);
-    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-      if (int status = callSite(ctx, 1))
-        return status;
-      if (shardrt_rank(ctx) == 2)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-      return callSite(ctx, 0);
-    }),
-              SHARDRT_WATCHDOG);
-    for (const char *part :
-         {"watchdog: no progress for 0.3 s",
-          "missing: rank 2, last seen in all_reduce #1",
-          "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 2"})
-      EXPECT_NE(world.error().find(part), std::string::npos)
-          << nameOf(way) << ": " << world.error();
-  }
+  for (Way way : jobWays)
+    whereTheMachineKeepsUp(300, [&](int64_t ms) {
+      TestWorld world(threeSites(3), 0, /*timeoutMs=*/ms, /*graceMs=*/-1, false,
+                      way);
+      std::atomic<int> came{0};
+      EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+        if (int status = callSite(ctx, 1))
+          return status;
+        ++came;
+        if (shardrt_rank(ctx) == 2)
+          awaitEnd(ctx);
+        return callSite(ctx, 0);
+      }),
+                SHARDRT_WATCHDOG);
+      if (came < 3)
+        return false;
+      char limit[64];
+      std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
+                    1e-3 * static_cast<double>(ms));
+      for (const char *part :
+           {static_cast<const char *>(limit),
+            "missing: rank 2, last seen in all_reduce #1",
+            "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 2"})
+        EXPECT_NE(world.error().find(part), std::string::npos)
+            << nameOf(way) << ": " << world.error();
+      return true;
+    });
 }
 
 TEST(Job, SlowIsNotDead) {
-  for (Way way : jobWays) {
-    TestWorld world(threeSites(3), 0, /*timeoutMs=*/600, 0, false, way);
-    EXPECT_EQ(world.run([](shardrt_context *ctx) {
-      if (shardrt_rank(ctx) == 1)
-        std::this_thread::sleep_for(std::chrono::milliseconds(400));
-      return callSite(ctx, 0);
-    }),
-              SHARDRT_OK)
-        << world.error();
-  }
+  for (Way way : jobWays)
+    whereTheMachineKeepsUp(600, [&](int64_t ms) {
+      TestWorld world(threeSites(3), 0, /*timeoutMs=*/ms, 0, false, way);
+      auto start = std::chrono::steady_clock::now();
+      int status = world.run([&](shardrt_context *ctx) {
+        if (shardrt_rank(ctx) == 1)
+          std::this_thread::sleep_for(std::chrono::milliseconds(ms * 2 / 3));
+        return callSite(ctx, 0);
+      });
+      if (status != SHARDRT_OK && millisecondsSince(start) > double(ms))
+        return false;
+      EXPECT_EQ(status, SHARDRT_OK) << nameOf(way) << ": " << world.error();
+      return true;
+    });
 }
 
 TEST(Job, BringsResultsTogether) {
@@ -305,12 +319,42 @@ struct Outcome {
 };
 } // namespace
 
+/// How long processes wait for one another.
+struct Limits {
+  int64_t joinMs = 20'000, stepMs = 20'000;
+};
+
+/// Seconds of the clock that all processes of this machine share, in memory
+/// that forked ones share.
+class SharedTimes {
+public:
+  explicit SharedTimes(size_t count)
+      : times(static_cast<double *>(mmap(nullptr, count * sizeof(double),
+                                         PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0))),
+        count(count) {}
+  ~SharedTimes() { munmap(times, count * sizeof(double)); }
+  SharedTimes(const SharedTimes &) = delete;
+  static double now() {
+    return std::chrono::duration<double>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  double &operator[](size_t i) const { return times[i]; }
+
+private:
+  double *times;
+  size_t count;
+};
+
 /// Forks `size` processes (but those in `absent`) that join one job, and runs
-/// `function` on all.
+/// `function` on all. `times`, if given, says when each had joined and when it
+/// was done: of rank r at r, and at r and the number of ranks.
 static std::vector<Outcome>
 runForked(const SiteTable &table, Way way, RankFunction function,
-          std::vector<int64_t> absent = {}, int64_t joinMs = 20'000,
-          std::function<void(const std::vector<pid_t> &)> meanwhile = nullptr) {
+          Limits limits = {}, std::vector<int64_t> absent = {},
+          std::function<void(const std::vector<pid_t> &)> meanwhile = nullptr,
+          const SharedTimes *times = nullptr) {
   int64_t size = table.numRanks(), port = freePort();
   std::vector<Outcome> outcomes(size);
   std::vector<pid_t> processes(size, -1);
@@ -334,7 +378,7 @@ runForked(const SiteTable &table, Way way, RankFunction function,
     char error[2048] = "";
     shardrt_job_options join = {};
     join.size = sizeof(join);
-    join.timeout_ms = joinMs;
+    join.timeout_ms = limits.joinMs;
     join.rank = rank;
     join.ranks = size;
     join.port = port;
@@ -344,6 +388,8 @@ runForked(const SiteTable &table, Way way, RankFunction function,
     shardrt_world *world = nullptr;
     EncodedSites encoded = encodeSites(table);
     int status = shardrt_job_join(&join, &job, error, sizeof(error));
+    if (times)
+      (*times)[rank] = SharedTimes::now();
     if (status == 0)
       status = shardrt_program_create(
           callRankFunction, encoded.words.data(),
@@ -352,7 +398,7 @@ runForked(const SiteTable &table, Way way, RankFunction function,
           sizeof(error));
     shardrt_world_options options = {};
     options.size = sizeof(options);
-    options.timeout_ms = 1'500;
+    options.timeout_ms = limits.stepMs;
     options.job = job;
     options.wire = way == Way::Shared ? SHARDRT_WIRE_SHARED : SHARDRT_WIRE_TCP;
     if (status == 0)
@@ -363,6 +409,8 @@ runForked(const SiteTable &table, Way way, RankFunction function,
       std::vector<void *const *> inputs(size, &input);
       status = shardrt_world_run_repeated(world, inputs.data(), inputs.data(),
                                           3, nullptr);
+      if (times)
+        (*times)[size + rank] = SharedTimes::now();
       message = shardrt_world_error(world);
       shardrt_world_destroy(world);
     } else {
@@ -429,20 +477,27 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
   for (Way way : jobWays)
     for (int64_t victim : {0, 2})
       for (int64_t site : {0, 1, 2}) {
-        std::vector<Outcome> outcomes;
-        double time = seconds([&] {
-          outcomes =
-              runForked(threeSites(4), way, [&](shardrt_context *ctx) -> int {
-                if (int s = callSite(ctx, site))
-                  return s;
-                if (shardrt_rank(ctx) == victim)
-                  raise(SIGKILL);
-                return callSite(ctx, (site + 1) % 3);
-              });
-        });
-        EXPECT_LT(time, 2.0) << nameOf(way);
+        // The last: when it was killed.
+        SharedTimes times(9);
+        Control control;
+        std::vector<Outcome> outcomes = runForked(
+            threeSites(4), way,
+            [&](shardrt_context *ctx) -> int {
+              if (int s = callSite(ctx, site))
+                return s;
+              if (shardrt_rank(ctx) == victim) {
+                times[8] = SharedTimes::now();
+                raise(SIGKILL);
+              }
+              return callSite(ctx, (site + 1) % 3);
+            },
+            {}, {}, nullptr, &times);
+        double late = control.stop();
         for (int64_t rank = 0; rank < 4; ++rank) {
           const Outcome &outcome = outcomes[rank];
+          if (rank != victim)
+            EXPECT_LT(times[4 + rank] - times[8] - late, 2.0)
+                << nameOf(way) << ", rank " << rank;
           EXPECT_EQ(outcome.status, rank == victim ? 100 + SIGKILL : 4)
               << nameOf(way) << ", rank " << rank << ": " << outcome.message;
           if (rank != victim)
@@ -462,32 +517,40 @@ TEST(Processes, AKilledRankEndsTheOthersWithinTwoSeconds) {
   }
 }
 
+// R11c: within the limit of time and a second.
 TEST(Processes, AStoppedRankIsFoundByTheWatchdog) {
   for (Way way : jobWays) {
-    double time = seconds([&] {
-      std::vector<Outcome> outcomes = runForked(
-          threeSites(3), way,
-          [](shardrt_context *ctx) -> int {
-            if (int s = callSite(ctx, 0))
-              return s;
-            if (shardrt_rank(ctx) == 1)
-              raise(SIGSTOP);
-            return callSite(ctx, 1);
-          },
-          {}, 20'000,
-          [](const std::vector<pid_t> &processes) {
-            for (int64_t rank : {0, 2}) {
-              siginfo_t info;
-              waitid(P_PID, processes[rank], &info, WEXITED | WNOWAIT);
-            }
-            kill(processes[1], SIGKILL);
-          });
-      EXPECT_EQ(outcomes[0].status, SHARDRT_WATCHDOG) << outcomes[0].message;
-      EXPECT_EQ(outcomes[2].status, SHARDRT_WATCHDOG) << outcomes[2].message;
-      EXPECT_NE(outcomes[0].message.find("missing: rank 1"), std::string::npos)
-          << outcomes[0].message;
-    });
-    EXPECT_LT(time, 4.0) << nameOf(way);
+    // The last: when it was stopped.
+    SharedTimes times(7);
+    Control control;
+    std::vector<Outcome> outcomes = runForked(
+        threeSites(3), way,
+        [&](shardrt_context *ctx) -> int {
+          if (int s = callSite(ctx, 0))
+            return s;
+          if (shardrt_rank(ctx) == 1) {
+            times[6] = SharedTimes::now();
+            raise(SIGSTOP);
+          }
+          return callSite(ctx, 1);
+        },
+        {.stepMs = 1'500}, {},
+        [](const std::vector<pid_t> &processes) {
+          for (int64_t rank : {0, 2}) {
+            siginfo_t info;
+            waitid(P_PID, processes[rank], &info, WEXITED | WNOWAIT);
+          }
+          kill(processes[1], SIGKILL);
+        },
+        &times);
+    double late = control.stop();
+    EXPECT_NE(outcomes[0].message.find("missing: rank 1"), std::string::npos)
+        << outcomes[0].message;
+    for (int64_t rank : {0, 2}) {
+      EXPECT_EQ(outcomes[rank].status, SHARDRT_WATCHDOG)
+          << outcomes[rank].message;
+      EXPECT_LT(times[3 + rank] - times[6] - late, 2.5) << nameOf(way);
+    }
   }
 }
 
@@ -505,7 +568,7 @@ TEST(Processes, AJobThatIsStoppedAndContinuedGoesOn) {
           }
           return 0;
         },
-        {}, 20'000,
+        {.stepMs = 1'500}, {},
         [](const std::vector<pid_t> &processes) {
           // For longer than the watchdog waits, in the middle of the run.
           std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -523,16 +586,27 @@ TEST(Processes, AJobThatIsStoppedAndContinuedGoesOn) {
 
 TEST(Processes, RanksThatDoNotComeAreNamed) {
   for (Way way : jobWays) {
-    std::vector<Outcome> outcomes = runForked(
-        threeSites(4), way, [](shardrt_context *) { return 0; }, {1, 3}, 400);
-    EXPECT_EQ(outcomes[0].status, SHARDRT_LOST);
-    EXPECT_NE(outcomes[0].message.find("waited 400 ms for ranks 1, 3"),
-              std::string::npos)
-        << outcomes[0].message;
-    EXPECT_EQ(outcomes[2].status, SHARDRT_LOST) << outcomes[2].message;
+    whereTheMachineKeepsUp(400, [&](int64_t ms) {
+      SharedTimes times(8);
+      double start = SharedTimes::now();
+      std::vector<Outcome> outcomes = runForked(
+          threeSites(4), way, [](shardrt_context *) { return 0; },
+          {.joinMs = ms}, {1, 3}, nullptr, &times);
+      // Whether rank 2 was there in half the time that rank 0 waits.
+      if (times[2] == 0 || times[2] - start > 0.5e-3 * double(ms))
+        return false;
+      EXPECT_EQ(outcomes[0].status, SHARDRT_LOST);
+      EXPECT_NE(outcomes[0].message.find("waited " + std::to_string(ms) +
+                                         " ms for ranks 1, 3"),
+                std::string::npos)
+          << outcomes[0].message;
+      EXPECT_EQ(outcomes[2].status, SHARDRT_LOST) << outcomes[2].message;
+      return true;
+    });
     // Nobody at all.
-    outcomes = runForked(
-        threeSites(2), way, [](shardrt_context *) { return 0; }, {0}, 300);
+    std::vector<Outcome> outcomes =
+        runForked(threeSites(2), way, [](shardrt_context *) { return 0; },
+                  {.joinMs = 300}, {0});
     EXPECT_EQ(outcomes[1].status, SHARDRT_LOST);
     EXPECT_NE(outcomes[1].message.find("for rank 0 to listen"),
               std::string::npos)
@@ -551,7 +625,7 @@ TEST(Processes, OfAnotherProgramAreRefused) {
       char error[1024] = "";
       shardrt_job_options join = {};
       join.size = sizeof(join);
-      join.timeout_ms = 1000;
+      join.timeout_ms = 20'000;
       join.rank = rank;
       join.ranks = 2;
       join.port = port;

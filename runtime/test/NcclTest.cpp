@@ -7,9 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Comm/Nccl/Library.h"
-#include "TestWorld.h"
-#include <atomic>
-#include <chrono>
+#include "ThreeSites.h"
 #include <dlfcn.h>
 #include <thread>
 
@@ -224,45 +222,55 @@ int runTwoSites(shardrt_context *ctx) {
              : SHARDRT_REFUSED;
 }
 
+/// Whether a step went well, or took the time that the watchdog waits.
+bool isWellOrLate(TestWorld &world, int64_t timeoutMs) {
+  auto start = std::chrono::steady_clock::now();
+  int status = world.run(runTwoSites);
+  if (status != SHARDRT_OK && millisecondsSince(start) > double(timeoutMs))
+    return false;
+  EXPECT_EQ(status, SHARDRT_OK) << world.error();
+  return true;
+}
+
 TEST(Nccl, AMissingRankEndsTheStepOfAllAndTheNextRunIsWell) {
-  for (Way way : {Way::Nccl, Way::CudaNccl}) {
-    TestWorld world(twoSites(), 0, /*timeoutMs=*/300, 1000, false, way);
-    EXPECT_EQ(world.run(runTwoSites), SHARDRT_OK) << world.error();
-    auto begin = std::chrono::steady_clock::now();
-    {
-      // The third of each rank's calls; rank 2 makes it, but it is lost.
-      Setting lost("FAKE_NCCL_LOSE", "2:3");
-      EXPECT_EQ(world.run(runTwoSites), SHARDRT_WATCHDOG) << world.error();
-    }
-    auto took = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(took, std::chrono::seconds(5));
-    EXPECT_NE(
-        world.error().find(
-            "NCCL: all_reduce #1 along \"x\" has not ended after 375 ms: a "
-            "rank is missing, or does something else; the communicators "
-            "are aborted"),
-        std::string::npos)
-        << world.error();
-    EXPECT_EQ(liveCommunicators(), 0);
-    EXPECT_EQ(world.run(runTwoSites), SHARDRT_OK) << world.error();
-  }
+  for (Way way : {Way::Nccl, Way::CudaNccl})
+    whereTheMachineKeepsUp(300, [&](int64_t ms) {
+      TestWorld world(twoSites(), 0, /*timeoutMs=*/ms, 1000, false, way);
+      if (!isWellOrLate(world, ms))
+        return false;
+      double took = seconds([&] {
+        // The third of each rank's calls; rank 2 makes it, but it is lost.
+        Setting lost("FAKE_NCCL_LOSE", "2:3");
+        EXPECT_EQ(world.run(runTwoSites), SHARDRT_WATCHDOG) << world.error();
+      });
+      // NCCL waits a quarter longer than the watchdog; then the grace.
+      EXPECT_LT(took, 1.25e-3 * double(ms) + 1 + 1);
+      EXPECT_NE(world.error().find(
+                    "NCCL: all_reduce #1 along \"x\" has not ended after " +
+                    std::to_string(ms * 5 / 4) +
+                    " ms: a rank is missing, or does something else; the "
+                    "communicators are aborted"),
+                std::string::npos)
+          << world.error();
+      EXPECT_EQ(liveCommunicators(), 0);
+      return isWellOrLate(world, ms);
+    });
   EXPECT_EQ(liveCommunicators(), 0);
 }
 
 TEST(Nccl, ARankThatNeverComesIsNamed) {
-  TestWorld world(twoSites(), 0, /*timeoutMs=*/300, /*graceMs=*/3000, false,
-                  Way::Nccl);
-  std::atomic<bool> go{false};
-  EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-    if (shardrt_rank(ctx) == 3)
-      while (!go && !ctx->comm->status())
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return runTwoSites(ctx);
-  }),
-            SHARDRT_WATCHDOG);
-  go = true;
-  EXPECT_NE(world.error().find("rank 3"), std::string::npos) << world.error();
-  EXPECT_EQ(world.run(runTwoSites), SHARDRT_OK) << world.error();
+  whereTheMachineKeepsUp(300, [](int64_t ms) {
+    TestWorld world(twoSites(), 0, /*timeoutMs=*/ms, /*graceMs=*/3000, false,
+                    Way::Nccl);
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+      if (shardrt_rank(ctx) == 3)
+        awaitEnd(ctx);
+      return runTwoSites(ctx);
+    }),
+              SHARDRT_WATCHDOG);
+    EXPECT_NE(world.error().find("rank 3"), std::string::npos) << world.error();
+    return isWellOrLate(world, ms);
+  });
 }
 
 TEST(Nccl, RanksInDifferentCollectivesAreNamedOnBothSides) {

@@ -14,6 +14,7 @@
 #include "shardrt/Sites.h"
 #include "shardrt/shardrt.h"
 #include <cstdlib>
+#include <deque>
 #include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
@@ -168,9 +169,13 @@ inline shardrt_crew *sharedCrew() {
   return crew.get();
 }
 
-/// A port of this host that nobody listens at.
+/// A port of this host that nobody listens at, nor is given by the system while
+/// the next few are asked for: a socket holds it, which lets others listen.
 inline int64_t freePort() {
+  static std::deque<int> held;
   int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int yes = 1;
+  EXPECT_EQ(setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)), 0);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -178,7 +183,11 @@ inline int64_t freePort() {
   auto *any = reinterpret_cast<sockaddr *>(&address);
   EXPECT_EQ(bind(made, any, length), 0);
   EXPECT_EQ(getsockname(made, any, &length), 0);
-  close(made);
+  held.push_back(made);
+  if (held.size() > 8) {
+    close(held.front());
+    held.pop_front();
+  }
   return ntohs(address.sin_port);
 }
 

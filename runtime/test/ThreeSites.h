@@ -7,7 +7,9 @@
 #define SHARDRT_TEST_THREESITES_H
 
 #include "TestWorld.h"
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 namespace shardrt::test {
 
@@ -30,11 +32,71 @@ inline int callSite(shardrt_context *ctx, int64_t site, int64_t count = 2) {
   return shardrt_exchange(ctx, site, src.data(), dst.data(), nullptr);
 }
 
+/// A thread that does nothing but sleep for a millisecond at a time: what
+/// delays it is the machine.
+class Control {
+public:
+  Control() : sleeper([this] { sleep(); }) {}
+  /// Ends it. Returns the seconds by which its sleeps were too long.
+  double stop() {
+    end.store(now());
+    sleeper.join();
+    return 1e-9 * static_cast<double>(late);
+  }
+
+private:
+  static int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() /
+           std::chrono::nanoseconds(1);
+  }
+  void sleep() {
+    constexpr int64_t asked = 1'000'000;
+    for (int64_t from = now(); end.load() == 0;) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(asked));
+      int64_t over = end.load(), to = over == 0 ? now() : over;
+      late += std::max<int64_t>(0, to - from - asked);
+      from = to;
+    }
+  }
+
+  int64_t late = 0;
+  std::atomic<int64_t> end{0};
+  std::thread sleeper;
+};
+
+/// Seconds that `body` took, less what the machine kept from a control at the
+/// same time. Who waits for a limit of time takes no less for that.
 inline double seconds(const std::function<void()> &body) {
+  Control control;
   auto start = std::chrono::steady_clock::now();
   body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return took.count() - control.stop();
+}
+
+/// For what has to come about within a limit of time that the test sets: calls
+/// `attempt` with `ms`, twice `ms`, four times ... until it says that the
+/// machine kept up, so that what it found counts.
+inline void
+whereTheMachineKeepsUp(int64_t ms,
+                       const std::function<bool(int64_t)> &attempt) {
+  for (int64_t scale = 1; scale <= 64; scale *= 2)
+    if (attempt(ms * scale))
+      return;
+  ADD_FAILURE() << "the machine did not keep up with " << 64 * ms << " ms";
+}
+
+/// Milliseconds since `start`.
+inline double millisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
       .count();
+}
+
+/// Waits, in a step, until the watchdog or another rank has ended it.
+inline void awaitEnd(shardrt_context *ctx) {
+  while (ctx->comm->status() == SHARDRT_OK)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 } // namespace shardrt::test
