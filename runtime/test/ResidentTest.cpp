@@ -60,10 +60,14 @@ protected:
   }
   void TearDown() override {
     shardrt_world_destroy(world);
+    for (const Buffers &buffers : given)
+      for (int64_t rank = 0; rank < ranks; ++rank)
+        shardrt_memory_free(memories[rank], buffers.data[rank]);
     for (shardrt_memory *memory : memories)
       shardrt_memory_close(memory);
     shardrt_program_destroy(program);
     EXPECT_EQ(fakeNumber("fake_cuda_graphs"), 0);
+    EXPECT_EQ(fakeNumber("fake_cuda_held"), 0);
     unsetenv("FAKE_CUDA_MEMORY");
     unsetenv("FAKE_CUDA_DEVICES");
   }
@@ -89,6 +93,7 @@ protected:
     for (int64_t rank = 0; rank < ranks; ++rank)
       made.data[rank] =
           shardrt_memory_allocate(memories[rank], bytes, error, sizeof(error));
+    given.push_back(made);
     return made;
   }
   void write(const Buffers &to, int32_t first) {
@@ -142,6 +147,7 @@ protected:
   shardrt_program *program = nullptr;
   shardrt_world *world = nullptr;
   shardrt_memory *memories[ranks] = {};
+  std::vector<Buffers> given; ///< what `make` made
   char error[1024] = "";
 };
 
