@@ -43,6 +43,8 @@ public:
     sleeper.join();
     return 1e-9 * static_cast<double>(late);
   }
+  /// Seconds by which the worst was too long; once it has ended.
+  double longest() const { return 1e-9 * static_cast<double>(latest); }
 
 private:
   static int64_t now() {
@@ -55,11 +57,12 @@ private:
       std::this_thread::sleep_for(std::chrono::nanoseconds(asked));
       int64_t over = end.load(), to = over == 0 ? now() : over;
       late += std::max<int64_t>(0, to - from - asked);
+      latest = std::max(latest, to - from - asked);
       from = to;
     }
   }
 
-  int64_t late = 0;
+  int64_t late = 0, latest = 0;
   std::atomic<int64_t> end{0};
   std::thread sleeper;
 };
