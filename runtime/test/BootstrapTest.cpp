@@ -413,17 +413,17 @@ TEST(Store, ARankComesInThroughAFlood) {
     std::string greeting = fake.greet({1, 2, 0});
     while (!isOver) {
       int fd = connectRaw(port);
-      if (fd < 0)
+      if (fd < 0) {
         isOver = true;
-      if (fd < 0)
         break;
+      }
       if (++came % 2)
         (void)!send(fd, greeting.data(), greeting.size(), MSG_NOSIGNAL);
       open.push_back(fd);
-      if (open.size() > 200) {
-        for (int i = 0; i < 100; ++i)
+      if (open.size() > 100) {
+        for (int i = 0; i < 30; ++i)
           close(open[i]);
-        open.erase(open.begin(), open.begin() + 100);
+        open.erase(open.begin(), open.begin() + 30);
       }
     }
     for (int fd : open)

@@ -309,6 +309,8 @@ public:
     return world ? shardrt_world_error(world) : "no world";
   }
   std::string error(int64_t rank) const {
+    if (!world)
+      return "no world";
     if (!members.empty())
       return shardrt_world_rank_error(members[rank].world, rank);
     return shardrt_world_rank_error(world, rank);
