@@ -40,7 +40,7 @@ struct Access {
 struct Scatter {
   scf::ForOp loop;
   DenseMap<Value, SmallVector<Access>> accesses; ///< by root
-  DenseSet<Value> stored;                        ///< roots
+  llvm::SetVector<Value> stored;                 ///< roots, as they come
   SmallVector<linalg::GenericOp> generics;
   bool storesElements = false;
   Value place;        ///< what distinguishes owners
