@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "EmitNest.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Support/ElementBytes.h"
 
 using namespace mlir;
@@ -25,21 +26,32 @@ Value NestEmitter::loadPair(Value pointer, bool isHalf) {
                 : value;
 }
 
-/// Gets scratch for one panel.
+/// The loop over parts that has the builder's position in it, or null: what is
+/// made in it is there once for all parts.
+static scf::ForOp partsAround(OpBuilder &b) {
+  Operation *op = b.getInsertionBlock()->getParentOp();
+  while (op && !spmd::contract::Parts::has(op))
+    op = op->getParentOp();
+  return dyn_cast_or_null<scf::ForOp>(op);
+}
+
+/// Gets scratch for one panel, or for one of each part.
 void NestEmitter::allocatePanel() {
   const Access &original = nest.inputs[s.packed];
+  scf::ForOp loop = partLoop ? partLoop : partsAround(b);
+  int64_t count = loop ? spmd::contract::Parts::get(loop).getInt() : 1;
   Quantity bytes;
   Value address;
   {
     OpBuilder::InsertionGuard guard(b);
-    if (partLoop)
-      b.setInsertionPoint(partLoop);
+    if (loop)
+      b.setInsertionPoint(loop);
     Quantity elements = Quantity::of(s.vectors * s.lanes);
     for (int dim : s.reductions)
       if (original.usesDim(dim))
         elements = arith.mul(elements, panelSize(dim));
     bytes = arith.mul(elements, Quantity::of(elementBytes(original.element)));
-    if (partLoop) {
+    if (loop) {
       // A panel for each part, on lines of its own.
       if (bytes.fixed)
         bytes = Quantity::of(llvm::alignTo(*bytes.fixed, 64));
@@ -48,7 +60,7 @@ void NestEmitter::allocatePanel() {
                               b, loc, bytes.value, arith.index(64)))),
                           Quantity::of(64));
     }
-    Quantity all = partLoop ? arith.mul(bytes, Quantity::of(parts)) : bytes;
+    Quantity all = loop ? arith.mul(bytes, Quantity::of(count)) : bytes;
     auto type = MemRefType::get({all.fixed ? *all.fixed : ShapedType::kDynamic},
                                 b.getI8Type());
     SmallVector<Value> sizes;
@@ -58,8 +70,8 @@ void NestEmitter::allocatePanel() {
         memref::AllocOp::create(b, loc, type, sizes, b.getI64IntegerAttr(64));
     address = memref::ExtractAlignedPointerAsIndexOp::create(b, loc, scratch);
   }
-  if (partLoop) {
-    Quantity part{std::nullopt, partLoop.getInductionVar()};
+  if (loop) {
+    Quantity part{std::nullopt, loop.getInductionVar()};
     address =
         arith.get(arith.add(Quantity::of(address), arith.mul(part, bytes)));
   }

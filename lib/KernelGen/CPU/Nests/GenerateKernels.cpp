@@ -394,6 +394,15 @@ static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes,
   return far;
 }
 
+/// True if the size of the panel of what `schedule` packs is known.
+static bool hasFixedPanel(const cpu::Nest &nest,
+                          const cpu::Schedule &schedule) {
+  return llvm::all_of(schedule.reductions, [&](int dim) {
+    return !nest.inputs[schedule.packed].usesDim(dim) ||
+           nest.dims[dim].size.fixed;
+  });
+}
+
 static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
                      bool exact, bool dotBf16, ShardSizes &sizes,
                      const llvm::SmallDenseSet<Value> &read) {
@@ -422,10 +431,16 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule =
       cpu::chooseSchedule(*nest, vectorBits, exact, dotBf16);
-  // What is a part already has no parts of its own.
+  // What is a part already has no parts of its own, and a panel of which
+  // nobody knows the size before parts begin cannot be one of each.
   for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
-    if (spmd::contract::Parts::has(loop))
+    if (spmd::contract::Parts::has(loop)) {
       threads = 1;
+      if (schedule.packed >= 0 && !hasFixedPanel(*nest, schedule)) {
+        schedule.packed = -1;
+        schedule.pairs = false;
+      }
+    }
   cpu::emitNest(builder, *nest, schedule, threads);
   Value result = op.getDpsInits()[0];
   if (epilogue)
