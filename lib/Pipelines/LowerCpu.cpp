@@ -38,6 +38,9 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     rows.threads = options.threads;
     rows.exact = options.exact;
     pm.addPass(createFuseRowsPass(rows));
+    PadBlocksPassOptions padded;
+    padded.threads = options.threads;
+    pm.addNestedPass<func::FuncOp>(createPadBlocksPass(padded));
     // Before ops in these loops are nests, which have parts of their own.
     CutLoopsPassOptions loops;
     loops.threads = options.threads;

@@ -223,6 +223,50 @@ def FuseRowsPass : Pass<"spmd-fuse-rows", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
+def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
+  let summary = "Pad the operands of windows block by block.";
+  let description = [{
+    Before: linalg ops on memrefs. After: where a buffer that does not fit the second-level cache is filled, has a copy of something in its middle, and is
+    read by one reduction, a loop over blocks of that reduction's results, each with the part of the buffer that it reads, made when it is needed; what the block before has of it moves to the front. What fills the
+    results and what finishes them goes along. With threads the loop is in one over parts, marked `spmd.parts`, each with a buffer of its own; what a block is does not
+    depend on their number. Leaves: sizes that are not known; windows that have more than half as many rows in common as a block has;
+    weights that would not stay in the cache from block to block.
+
+    ```mlir
+    // before: --spmd-pad-blocks
+    #same = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @main(%x: memref<4096x1024xf32>, %w: memref<3xf32>, %y: memref<4096x1024xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %p = memref.alloc() : memref<4098x1024xf32>
+      linalg.generic {indexing_maps = [#same], iterator_types = ["parallel", "parallel"]} outs(%p : memref<4098x1024xf32>) {
+      ^bb0(%o: f32):
+        linalg.yield %zero : f32
+      }
+      %box = memref.subview %p[1, 0] [4096, 1024] [1, 1] : memref<4098x1024xf32> to memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>
+      linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%box : memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>) {
+      ^bb0(%a: f32, %o: f32):
+        linalg.yield %a : f32
+      }
+      linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                      iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<4098x1024xf32>, memref<3xf32>) outs(%y : memref<4096x1024xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %0 = arith.mulf %a, %b : f32
+        %1 = arith.addf %o, %0 : f32
+        linalg.yield %1 : f32
+      }
+      return
+    }
+    // after, among others
+    %alloc = memref.alloc() {alignment = 64 : i64} : memref<66x1024xf32>
+    scf.for %arg3 = %c0 to %c64 step %c1 {
+    ```
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", /*default=*/"1",
+           "Parts into which large loops are cut, as of spmd-generate-cpu-kernels.">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
+}
+
 def CutLoopsPass : Pass<"spmd-cut-loops", "mlir::func::FuncOp"> {
   let summary = "Cut loops of single elements in parts for threads.";
   let description = [{

@@ -94,9 +94,7 @@ static bool isHarmless(Operation *op) {
   return isa<memref::AllocOp>(op) || isMemoryEffectFree(op);
 }
 
-/// The fill that `op`'s output `index` starts from, if nothing but that output
-/// sees it.
-static linalg::GenericOp findFill(linalg::GenericOp op, unsigned index) {
+linalg::GenericOp cpu::findFill(linalg::GenericOp op, unsigned index) {
   Value output = op.getDpsInits()[index];
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {
@@ -120,9 +118,7 @@ static bool isOwnBuffer(Value memref) {
   return memref && memref.getDefiningOp<memref::AllocOp>();
 }
 
-/// The elementwise op that alone reads `op`'s result, if it can run where the
-/// result is made.
-static linalg::GenericOp findEpilogue(linalg::GenericOp op) {
+linalg::GenericOp cpu::findEpilogue(linalg::GenericOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return {};
   Value result = op.getDpsInits()[0];
@@ -408,14 +404,14 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
                      const llvm::SmallDenseSet<Value> &read) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
-  linalg::GenericOp epilogue = findEpilogue(op);
+  linalg::GenericOp epilogue = cpu::findEpilogue(op);
   if (epilogue && !cpu::canDescribe(epilogue))
     epilogue = {};
   if (!cpu::canDescribe(op))
     return;
   if (op.getNumReductionLoops())
     for (unsigned i : llvm::seq<unsigned>(initial.size()))
-      if (linalg::GenericOp fill = findFill(op, i)) {
+      if (linalg::GenericOp fill = cpu::findFill(op, i)) {
         initial[i] = filledWith(fill);
         fills.push_back(fill);
       }

@@ -198,6 +198,12 @@ mlir::Value rootOf(mlir::Value memref);
 bool mayAlias(mlir::Value a, mlir::Value b);
 /// The scalar that `op` writes to every element of its only output, or null.
 mlir::Value filledWith(mlir::linalg::GenericOp op);
+/// The fill that `op`'s output `index` starts from, if nothing but that output
+/// sees it.
+mlir::linalg::GenericOp findFill(mlir::linalg::GenericOp op, unsigned index);
+/// The elementwise op that alone reads `op`'s result, if it can run where the
+/// result is made.
+mlir::linalg::GenericOp findEpilogue(mlir::linalg::GenericOp op);
 
 } // namespace shardc::cpu
 

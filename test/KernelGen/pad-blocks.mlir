@@ -1,0 +1,116 @@
+// RUN: shard-opt %s --spmd-pad-blocks --split-input-file | FileCheck %s
+// RUN: shard-opt %s --spmd-pad-blocks=threads=2 --split-input-file | FileCheck %s --check-prefix=PARTS
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// 128 rows with one more on each side; two of these the block before has. Its
+// zeros are beside what there is of the operand.
+// CHECK-LABEL: func @rows(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<4096x1024xf32>, %{{.*}}: memref<3xf32>, %[[Y:[a-z0-9]+]]: memref<4096x1024xf32>
+//   CHECK-NOT:   memref<4098x
+//       CHECK:   %[[SLAB:.*]] = memref.alloc() {alignment = 64 : i64} : memref<130x1024xf32>
+//       CHECK:   scf.for %[[BLOCK:.*]] = %{{.*}} to %[[COUNT:.*]] step
+//       CHECK:     scf.if
+//   CHECK-DAG:       %[[FRONT:.*]] = memref.subview %[[SLAB]][0, 0] [2, 1024]
+//   CHECK-DAG:       %[[BACK:.*]] = memref.subview %[[SLAB]][128, 0] [2, 1024]
+//       CHECK:       linalg.generic {{.*}} ins(%[[BACK]] {{.*}} outs(%[[FRONT]] 
+//       CHECK:     %[[FROM:.*]] = memref.subview %[[X]][%{{.*}}, 0] [%{{.*}}, 1024]
+//       CHECK:     linalg.generic {{.*}} ins(%[[FROM]] 
+//       CHECK:     %[[ROWS:.*]] = memref.subview %[[Y]][%{{.*}}, 0] [128, 1024]
+//       CHECK:     linalg.generic {{.*}} ins(%[[SLAB]], %{{.*}} outs(%[[ROWS]] 
+//       CHECK:   return
+//
+// Parts have a block each, wherever another one is.
+// PARTS-LABEL: func @rows(
+//       PARTS:   memref.alloc() {alignment = 64 : i64} : memref<2x130x1024xf32>
+//       PARTS:   scf.for
+//       PARTS:     scf.for
+//       PARTS:   } {spmd.parts = 2 : i64}
+func.func @rows(%x: memref<4096x1024xf32>, %w: memref<3xf32>, %y: memref<4096x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<4098x1024xf32>
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<4098x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %box = memref.subview %p[1, 0] [4096, 1024] [1, 1] : memref<4098x1024xf32> to memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%box : memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<4098x1024xf32>, memref<3xf32>) outs(%y : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// The operand is what the result is written over: a later block would read it.
+// CHECK-LABEL: func @in_place(
+//       CHECK:   memref.alloc() : memref<4098x1024xf32>
+//   CHECK-NOT:   scf.for
+//       CHECK:   return
+func.func @in_place(%x: memref<4096x1024xf32>, %w: memref<3xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<4098x1024xf32>
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<4098x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %box = memref.subview %p[1, 0] [4096, 1024] [1, 1] : memref<4098x1024xf32> to memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<4096x1024xf32>) outs(%box : memref<4096x1024xf32, strided<[1024, 1], offset: 1024>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<4098x1024xf32>, memref<3xf32>) outs(%x : memref<4096x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Half a megabyte is in the cache as it is.
+// CHECK-LABEL: func @small(
+//   CHECK-NOT:   scf.for
+//       CHECK:   return
+func.func @small(%x: memref<126x1024xf32>, %w: memref<3xf32>, %y: memref<126x1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = memref.alloc() : memref<128x1024xf32>
+  linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<128x1024xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  %box = memref.subview %p[1, 0] [126, 1024] [1, 1] : memref<128x1024xf32> to memref<126x1024xf32, strided<[1024, 1], offset: 1024>>
+  linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<126x1024xf32>) outs(%box : memref<126x1024xf32, strided<[1024, 1], offset: 1024>>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<128x1024xf32>, memref<3xf32>) outs(%y : memref<126x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
