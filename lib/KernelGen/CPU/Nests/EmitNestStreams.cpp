@@ -26,10 +26,12 @@ using namespace shardc::cpu;
 static constexpr int64_t kLeastVectors = 24;
 
 void NestEmitter::findStreamed() {
-  if (nest.far.empty() || nest.reduces() || s.vec < 0 || s.packed >= 0)
+  if (nest.far.empty() || s.vec < 0 || s.packed >= 0 || s.vecReduces ||
+      !s.hoisted.empty())
     return;
   linalg::GenericOp main = nest.main;
-  bool mayLead = nest.stores().size() == 1 && !s.transposes &&
+  bool mayLead = !nest.reduces() && nest.stores().size() == 1 &&
+                 !s.transposes &&
                  nest.dims[s.vec].size.guess() >= kLeastVectors * s.lanes &&
                  main.getBody()->getOps<memref::LoadOp>().empty();
   for (auto [output, isFar] : llvm::zip_equal(nest.stores(), nest.far)) {

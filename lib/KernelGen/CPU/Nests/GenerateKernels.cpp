@@ -368,26 +368,42 @@ static llvm::SmallDenseSet<Value> argumentsRead(func::FuncOp function) {
   return read;
 }
 
-/// Which outputs of `op` are far: see Nest. `read` has the function's arguments
-/// that something reads.
-static SmallVector<bool> farOutputs(linalg::GenericOp op, ShardSizes &sizes,
+/// Which outputs of `last` are far: see Nest. It stores what `op`, which may be
+/// another one, computes; `read` has the function's arguments that something
+/// reads.
+static SmallVector<bool> farOutputs(linalg::GenericOp op,
+                                    linalg::GenericOp last, ShardSizes &sizes,
                                     const llvm::SmallDenseSet<Value> &read) {
   SmallVector<bool> far;
   double cache = Cost(machineOf(op)).getMachine().sharedCacheBytes;
-  for (auto [i, output] : llvm::enumerate(op.getDpsInits())) {
+  for (auto [i, output] : llvm::enumerate(last.getDpsInits())) {
     Value root = cpu::rootOf(output);
     // What is read in this program is read sooner than results.
     bool isResult = isa<func::FuncOp>(root.getParentBlock()->getParentOp()) &&
                     isa<BlockArgument>(root) && !read.contains(root);
+    auto isRead = [&](Value input) {
+      return isa<MemRefType>(input.getType()) && cpu::mayAlias(root, input);
+    };
+    // A reduction that starts from a scalar does not read its own.
+    bool isOwnRead = !last.getNumReductionLoops() &&
+                     !last.getRegionOutputArgs()[i].use_empty();
     std::optional<int64_t> bytes = bytesOf(root, sizes);
-    far.push_back(bytes && *bytes >= (isResult ? 2 : 4) * cache &&
-                  op.getRegionOutputArgs()[i].use_empty() &&
-                  llvm::none_of(op.getDpsInputs(), [&](Value input) {
-                    return isa<MemRefType>(input.getType()) &&
-                           cpu::mayAlias(root, input);
-                  }));
+    far.push_back(bytes && *bytes >= (isResult ? 2 : 4) * cache && !isOwnRead &&
+                  llvm::none_of(op.getDpsInputs(), isRead) &&
+                  llvm::none_of(last.getDpsInputs(), isRead));
   }
   return far;
+}
+
+/// True for a reduction of so few elements each that it waits for memory.
+static bool isShortReduction(const cpu::Nest &nest) {
+  constexpr int64_t kMost = 64;
+  int64_t terms = 1;
+  for (const cpu::Dim &dim : nest.dims)
+    if (dim.reduces && llvm::MulOverflow(terms, dim.size.guess(), terms))
+      return false;
+  return terms <= kMost &&
+         llvm::all_of(nest.initial, [](Value start) { return start; });
 }
 
 /// True if the size of the panel of what `schedule` packs is known.
@@ -422,8 +438,8 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
       cpu::describe(builder, op, epilogue, initial, sizes);
   if (failed(nest))
     return;
-  if (!op.getNumReductionLoops())
-    nest->far = farOutputs(op, sizes, read);
+  if (!op.getNumReductionLoops() || isShortReduction(*nest))
+    nest->far = farOutputs(op, epilogue ? epilogue : op, sizes, read);
   cpu::collapseDims(builder, *nest, sizes);
   cpu::Schedule schedule =
       cpu::chooseSchedule(*nest, vectorBits, exact, dotBf16);
