@@ -62,10 +62,15 @@ private:
   Value toNumber(Value index) {
     return arith::IndexCastOp::create(b, number, index);
   }
-  /// Exchanges row k with that of its pivot, and divides what is below it.
-  State choosePivot(Value k, ValueRange now);
+  /// Exchanges row k with that of its pivot; `divisor` is what is to divide all
+  /// that is below it.
+  State choosePivot(Value k, ValueRange now, Value &divisor);
+  Value divideBelow(Value k, Value divisor, Value packed);
   /// Takes row k from the rows below, in columns behind k and before `to`.
   Value subtractRow(Value k, Value to, Value packed);
+  /// Both, row by row, in a block of columns: an element of each row stands in
+  /// a line of the cache with what it is multiplied by.
+  Value eliminate(Value k, Value divisor, Value from, Value to, Value packed);
   /// Columns `from` and `count` - 1 behind it, and what columns behind those
   /// take from them.
   State factorBlock(OpFoldResult from, int64_t count, ValueRange now);
@@ -79,7 +84,8 @@ private:
 };
 } // namespace
 
-LuFactors::State LuFactors::choosePivot(Value k, ValueRange now) {
+LuFactors::State LuFactors::choosePivot(Value k, ValueRange now,
+                                        Value &divisor) {
   Value below = m.plus(k, 1), one = numberConstant(b, element, 1);
   Value first = size(m.get(now[0], {k, k})).v;
   auto best = m.range(
@@ -100,17 +106,20 @@ LuFactors::State LuFactors::choosePivot(Value k, ValueRange now) {
   Value diagonal = m.get(packed, {k, k});
   Value isZero =
       compare(arith::CmpFPredicate::OEQ, size(diagonal), size(l.zero(element)));
-  Value divisor = m.e.select(isZero, one, diagonal);
-  packed = m.range(below, m.index(rows), packed,
-                   [&](Value i, ValueRange t) -> State {
-                     Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
-                     return {m.set(t[0], {i, k}, factor)};
-                   })[0];
+  divisor = m.e.select(isZero, one, diagonal);
   Value known = m.get(now[3], {});
   Value unset = cmp(b, arith::CmpIPredicate::eq, known, l.zero(number));
   Value isFirst = arith::AndIOp::create(b, unset, isZero);
   Value flag = m.e.select(isFirst, toNumber(below), known);
   return {packed, where, order, m.set(now[3], {}, flag)};
+}
+
+Value LuFactors::divideBelow(Value k, Value divisor, Value packed) {
+  return m.range(m.plus(k, 1), m.index(rows), packed,
+                 [&](Value i, ValueRange t) -> State {
+                   Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
+                   return {m.set(t[0], {i, k}, factor)};
+                 })[0];
 }
 
 Value LuFactors::subtractRow(Value k, Value to, Value packed) {
@@ -127,14 +136,32 @@ Value LuFactors::subtractRow(Value k, Value to, Value packed) {
       })[0];
 }
 
+Value LuFactors::eliminate(Value k, Value divisor, Value from, Value to,
+                           Value packed) {
+  return m.range(
+      m.plus(k, 1), m.index(rows), packed, [&](Value i, ValueRange t) -> State {
+        Value factor = m.e.divide(m.get(t[0], {i, k}), divisor);
+        // All of the block's columns, so that it is known how many they are.
+        Value row = m.range(from, to, t, [&](Value j, ValueRange u) -> State {
+          Value above = m.get(u[0], {k, j}), here = m.get(u[0], {i, j});
+          Value less = m.e.subtract(here, m.e.multiply(factor, above));
+          Value isBehind = cmp(b, arith::CmpIPredicate::ugt, j, k);
+          return {m.set(u[0], {i, j}, m.e.select(isBehind, less, here))};
+        })[0];
+        return {m.set(row, {i, k}, factor)};
+      })[0];
+}
+
 LuFactors::State LuFactors::factorBlock(OpFoldResult from, int64_t count,
                                         ValueRange now) {
   OpFoldResult many = b.getIndexAttr(count), none = b.getIndexAttr(0),
                end = solver.sum(from, many);
   Value to = l.value(end);
-  State state = m.range(l.value(from), to, now, [&](Value k, ValueRange s) {
-    State next = choosePivot(k, s);
-    next[0] = subtractRow(k, to, next[0]);
+  Value first = l.value(from);
+  State state = m.range(first, to, now, [&](Value k, ValueRange s) {
+    Value divisor;
+    State next = choosePivot(k, s, divisor);
+    next[0] = eliminate(k, divisor, first, to, next[0]);
     return next;
   });
   OpFoldResult width = solver.difference(b.getIndexAttr(columns), end),
@@ -178,7 +205,9 @@ LuFactors::State LuFactors::factor(ValueRange batch, ValueRange given) {
   if (l.manyThreads || least < 2 * kBlockRows)
     return m.range(m.index(0), m.index(least), state,
                    [&](Value k, ValueRange now) {
-                     State next = choosePivot(k, now);
+                     Value divisor;
+                     State next = choosePivot(k, now, divisor);
+                     next[0] = divideBelow(k, divisor, next[0]);
                      next[0] = subtractRow(k, m.index(columns), next[0]);
                      return next;
                    });
