@@ -21,11 +21,18 @@ void shardc::updateSites(ModuleOp module, const shardrt::SiteTable &table) {
         all.push_back(DimExchangeAttr::get(context, attr.getMesh(), dim));
       dims = ArrayAttr::get(context, all);
     }
+    ArrayAttr parts = old.getParts();
+    if (!parts && !site.exchange.parts.empty()) {
+      SmallVector<Attribute> all;
+      for (const auto &part : site.exchange.parts)
+        all.push_back(ExchangePartAttr::get(context, part));
+      parts = ArrayAttr::get(context, all);
+    }
     sites.push_back(
         SiteAttr::get(context, old.getKind(), old.getReport(), old.getType(),
                       old.getReduction(), old.getName(), old.getLocation(),
                       site.inPlace, site.releasedLater, old.getGroup(),
-                      old.getShape(), dims, old.getParts(), old.getRows()));
+                      old.getShape(), dims, parts, old.getRows()));
   }
   contract::Sites::set(module,
                        SiteTableAttr::get(context, attr.getMesh(),

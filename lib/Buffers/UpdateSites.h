@@ -7,7 +7,8 @@
 namespace shardc {
 
 /// Writes back what passes on buffers decide of each site: whether it is in
-/// place, whether it is released later, and dims that were added at the end.
+/// place, whether it is released later, dims that were added at the end, and
+/// the parts of what it needs where it had none.
 void updateSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
 
 } // namespace shardc

@@ -86,6 +86,8 @@ void shardc::buildBufferPipeline(OpPassManager &pm,
       pm.addPass(createReleaseLatePass());
       // Last: the others look for what writes a buffer, and what reads it.
       pm.addPass(createReadInPlacePass());
+      // What no other pass has found a better place for.
+      pm.addPass(createLeaveBlocksPass());
     }
     pm.addNestedPass<func::FuncOp>(createKnowSizesPass());
   }

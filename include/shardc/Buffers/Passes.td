@@ -322,6 +322,39 @@ def PadInExchangesPass : Pass<"spmd-pad-in-exchanges", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
 }
 
+def LeaveBlocksPass : Pass<"spmd-leave-blocks", "::mlir::ModuleOp"> {
+  let summary = "Let exchanges for large windows move the margins alone.";
+  let description = [{
+    Before: buffers. An exchange writes margins, and the own block between them, to a buffer that does not fit the second-level cache and that one reduction
+    reads. After: it writes the margins (`parts` of its `#spmd.site`), and a copy behind it the block, which the kernel of that reduction may do
+    a part at a time. Leaves: sizes that are not known, blocks that are not at the same place on each rank.
+
+    ```mlir
+    // before
+    module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [2048, 1024], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:1024, 1024:2048] -> [-1:1024, 1023:2048]>]>]>} {
+      spmd.mesh @mesh = <["x"=2]>
+      func.func @main(%x: memref<1024x1024xf32>, %w: memref<2xf32>, %out: memref<1024x1024xf32>) {
+        %h = memref.alloc() : memref<1025x1024xf32>
+        spmd.run_site 0 ins(%x : memref<1024x1024xf32>) outs(%h : memref<1025x1024xf32>)
+        linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0 + d2, d1)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>],
+                        iterator_types = ["parallel", "parallel", "reduction"]} ins(%h, %w : memref<1025x1024xf32>, memref<2xf32>) outs(%out : memref<1024x1024xf32>) {
+        ^bb0(%a: f32, %b: f32, %o: f32):
+          %0 = arith.mulf %a, %b : f32
+          %1 = arith.addf %o, %0 : f32
+          linalg.yield %1 : f32
+        }
+        return
+      }
+    }
+    // after, among others
+    spmd.run_site 0 ins(%arg0 : memref<1024x1024xf32>) outs(%alloc : memref<1025x1024xf32>)
+    %subview = memref.subview %alloc[1, 0] [1024, 1024] [1, 1] : memref<1025x1024xf32> to memref<1024x1024xf32, strided<[1024, 1], offset: 1024>>
+    memref.copy %arg0, %subview : memref<1024x1024xf32> to memref<1024x1024xf32, strided<[1024, 1], offset: 1024>>
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::shardc::spmd::SpmdDialect"];
+}
+
 def MarginsInPlacePass : Pass<"spmd-margins-in-place", "::mlir::ModuleOp"> {
   let summary = "Keep blocks where their margins are added.";
   let description = [{

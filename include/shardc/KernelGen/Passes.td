@@ -226,7 +226,7 @@ def FuseRowsPass : Pass<"spmd-fuse-rows", "mlir::ModuleOp"> {
 def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
   let summary = "Pad the operands of windows block by block.";
   let description = [{
-    Before: linalg ops on memrefs. After: where a buffer that does not fit the second-level cache is filled, has a copy of something in its middle, and is
+    Before: linalg ops on memrefs. After: where a buffer that does not fit the second-level cache is filled (or its margins come from an exchange), has a copy of something in its middle, and is
     read by one reduction, a loop over blocks of that reduction's results, each with the part of the buffer that it reads, made when it is needed; what the block before has of it moves to the front. What fills the
     results and what finishes them goes along. With threads the loop is in one over parts, marked `spmd.parts`, each with a buffer of its own; what a block is does not
     depend on their number. Leaves: sizes that are not known; windows that have more than half as many rows in common as a block has;
@@ -257,8 +257,8 @@ def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
       return
     }
     // after, among others
-    %alloc = memref.alloc() {alignment = 64 : i64} : memref<66x1024xf32>
-    scf.for %arg3 = %c0 to %c64 step %c1 {
+    %alloc = memref.alloc() {alignment = 64 : i64} : memref<130x1024xf32>
+    scf.for %arg3 = %c0 to %c32 step %c1 {
     ```
   }];
   let options = [

@@ -11,6 +11,7 @@
 #include "shardc/Analysis/StructuredOps.h"
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
@@ -31,7 +32,9 @@ namespace {
 /// A padded buffer, who writes it and the one op that reads it.
 struct Padded {
   memref::AllocOp buffer;
-  linalg::GenericOp fill, copy, reader;
+  linalg::GenericOp fill;  ///< null: `margins` writes what is around the box
+  spmd::RunSiteOp margins; ///< or null
+  linalg::GenericOp copy, reader;
   memref::SubViewOp box;        ///< where `copy` writes
   memref::ExpandShapeOp view;   ///< between buffer and reader, or null
   OpOperand *operand = nullptr; ///< the reader's
@@ -196,12 +199,19 @@ static std::optional<Padded> findPadded(memref::AllocOp buffer) {
                fill && fill.isDpsInit(&use) && filledWith(fill)) {
       if (!isFirst(found.fill, fill))
         return std::nullopt;
+    } else if (auto margins = dyn_cast<spmd::RunSiteOp>(user)) {
+      if (!isFirst(found.margins, margins) || margins.getAccumulates() ||
+          margins.getInits().size() != 1 ||
+          margins.getInits()[0] != buffer.getResult() ||
+          llvm::is_contained(margins.getInputs(), buffer.getResult()))
+        return std::nullopt;
     } else if (!isRead(use)) {
       return std::nullopt;
     }
   }
-  if (!found.fill || !found.box || !found.reader || !found.box->hasOneUse() ||
-      !found.box.hasUnitStride() || !found.box.getDroppedDims().none())
+  if (!found.fill == !found.margins || !found.box || !found.reader ||
+      !found.box->hasOneUse() || !found.box.hasUnitStride() ||
+      !found.box.getDroppedDims().none())
     return std::nullopt;
   found.copy = dyn_cast<linalg::GenericOp>(*found.box->user_begin());
   if (!found.copy || found.copy.getDpsInits()[0] != found.box.getResult() ||
@@ -223,8 +233,10 @@ static bool findBlock(Padded &found) {
   linalg::GenericOp reader = found.reader;
   Block *block = reader->getBlock();
   auto isHere = [&](Operation *op) { return op->getBlock() == block; };
-  if (!isHere(found.fill) || !isHere(found.copy) || !isHere(found.buffer) ||
-      !found.fill->isBeforeInBlock(found.copy) ||
+  Operation *edges =
+      found.fill ? found.fill.getOperation() : found.margins.getOperation();
+  if (!isHere(edges) || !isHere(found.copy) || !isHere(found.buffer) ||
+      !edges->isBeforeInBlock(found.copy) ||
       !found.copy->isBeforeInBlock(reader) || !reader.getNumReductionLoops() ||
       reader.getNumDpsInits() != 1 || !hasStaticMemory(reader) ||
       !reader.getMatchingIndexingMap(reader.getDpsInitOperand(0))
@@ -346,6 +358,8 @@ private:
   void fillSlab(Value slab, ArrayRef<OpFoldResult> from,
                 ArrayRef<OpFoldResult> sizes);
   void pad(Value slab, Value kept);
+  void copy(Value from, Value to);
+  OpFoldResult sum(OpFoldResult x, OpFoldResult y);
   Value shareOf(linalg::GenericOp op, OpOperand *operand, ArrayRef<int> loopOf);
   Value makeSlab(ArrayRef<int64_t> shape, Type element);
   Value slabOf(Value all, ArrayRef<int64_t> shape, Value part);
@@ -359,8 +373,9 @@ private:
   /// where.
   int64_t shared = 0, sharedFrom = 0;
   int64_t blocks = 1, parts = 1;
-  Value slab, result;        ///< of the part
-  SmallVector<Value> begins; ///< by cut loop
+  Value slab, result;              ///< of the part
+  SmallVector<OpFoldResult> bases; ///< where the slab begins in the buffer
+  SmallVector<Value> begins;       ///< by cut loop
 };
 } // namespace
 
@@ -423,11 +438,33 @@ Value BlockEmitter::shareOf(linalg::GenericOp op, OpOperand *operand,
                : operand->get();
 }
 
+void BlockEmitter::copy(Value from, Value to) {
+  unsigned rank = cast<MemRefType>(to.getType()).getRank();
+  AffineMap same = b.getMultiDimIdentityMap(rank);
+  linalg::GenericOp::create(
+      b, loc, ValueRange{from}, ValueRange{to}, ArrayRef{same, same},
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [&](OpBuilder &inside, Location at, ValueRange arguments) {
+        linalg::YieldOp::create(inside, at, arguments[0]);
+      });
+}
+
+OpFoldResult BlockEmitter::sum(OpFoldResult x, OpFoldResult y) {
+  return arith.get(arith.add(cpu::Quantity::of(x), cpu::Quantity::of(y)));
+}
+
 void BlockEmitter::fillSlab(Value slab, ArrayRef<OpFoldResult> from,
                             ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> ones(from.size(), b.getIndexAttr(1));
   Value view = memref::SubViewOp::create(b, loc, slab, from, sizes, ones);
   unsigned rank = from.size();
+  if (!p.fill) {
+    SmallVector<OpFoldResult> there;
+    for (auto [base, offset] : llvm::zip_equal(bases, from))
+      there.push_back(sum(base, offset));
+    return copy(memref::SubViewOp::create(b, loc, p.buffer, there, sizes, ones),
+                view);
+  }
   Value value = filledWith(p.fill);
   linalg::GenericOp::create(
       b, loc, ValueRange(), ValueRange{view}, b.getMultiDimIdentityMap(rank),
@@ -453,13 +490,7 @@ Value BlockEmitter::keepRows(Value isNext) {
   Value to = memref::SubViewOp::create(b, loc, slab, offsets, sizes, ones);
   offsets[dim] = b.getIndexAttr(sharedFrom);
   Value from = memref::SubViewOp::create(b, loc, slab, offsets, sizes, ones);
-  AffineMap same = b.getMultiDimIdentityMap(rank);
-  linalg::GenericOp::create(
-      b, loc, ValueRange{from}, ValueRange{to}, ArrayRef{same, same},
-      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-      [&](OpBuilder &inside, Location at, ValueRange arguments) {
-        linalg::YieldOp::create(inside, at, arguments[0]);
-      });
+  copy(from, to);
   b.setInsertionPointAfter(branch);
   return arith::SelectOp::create(b, loc, isNext, arith.index(shared),
                                  arith.index(0));
@@ -475,8 +506,10 @@ void BlockEmitter::pad(Value slab, Value kept) {
   // In the slab: where the copy begins, and how much of it there is; in what is
   // copied, from where.
   SmallVector<OpFoldResult> to, sizes, from, begin(rank, b.getIndexAttr(0));
+  bases.clear();
   for (unsigned dim : llvm::seq(rank)) {
     auto cut = llvm::find(p.dims, dim);
+    bases.push_back(b.getIndexAttr(0));
     int64_t low = p.low[dim], in = p.in[dim], whole = type.getDimSize(dim);
     if (cut == p.dims.end()) {
       to.push_back(b.getIndexAttr(low));
@@ -490,6 +523,7 @@ void BlockEmitter::pad(Value slab, Value kept) {
       step += stepOf(expr, p.loops[at], extents.size());
     Value first = arith.get(
         arith.mul(cpu::Quantity::of(begins[at]), cpu::Quantity::of(step)));
+    bases.back() = first;
     if (p.type().getDimSize(dim) == in) {
       to.push_back(b.getIndexAttr(0));
       sizes.push_back(b.getIndexAttr(whole));
@@ -513,9 +547,6 @@ void BlockEmitter::pad(Value slab, Value kept) {
     from.push_back(a);
   }
   // Edges, dim by dim, each as wide as the edges before it leave.
-  auto sum = [&](OpFoldResult x, OpFoldResult y) -> OpFoldResult {
-    return arith.get(arith.add(cpu::Quantity::of(x), cpu::Quantity::of(y)));
-  };
   auto difference = [&](OpFoldResult x, OpFoldResult y) -> OpFoldResult {
     return arith.get(arith.sub(cpu::Quantity::of(x), cpu::Quantity::of(y)));
   };
@@ -540,17 +571,16 @@ void BlockEmitter::pad(Value slab, Value kept) {
     extent[dim] = sizes[dim];
   }
   // The copy, whose loops are the buffer's dims.
-  linalg::GenericOp copy = p.copy;
+  linalg::GenericOp source = p.copy;
   SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
   SmallVector<Value> operands;
-  for (OpOperand *input : copy.getDpsInputOperands()) {
-    auto source = dyn_cast<MemRefType>(input->get().getType());
-    if (!source) {
+  for (OpOperand *input : source.getDpsInputOperands()) {
+    if (!isa<MemRefType>(input->get().getType())) {
       operands.push_back(input->get());
       continue;
     }
     SmallVector<OpFoldResult> begin, count;
-    for (AffineExpr expr : copy.getMatchingIndexingMap(input).getResults()) {
+    for (AffineExpr expr : source.getMatchingIndexingMap(input).getResults()) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();
       begin.push_back(from[dim]);
       count.push_back(sizes[dim]);
@@ -560,7 +590,7 @@ void BlockEmitter::pad(Value slab, Value kept) {
         memref::SubViewOp::create(b, loc, input->get(), begin, count, strides));
   }
   operands.push_back(memref::SubViewOp::create(b, loc, slab, to, sizes, ones));
-  Operation *clone = b.clone(*copy);
+  Operation *clone = b.clone(*source);
   clone->setOperands(operands);
 }
 
@@ -688,7 +718,8 @@ void BlockEmitter::emit() {
   if (p.begin)
     p.begin.erase();
   p.copy.erase();
-  p.fill.erase();
+  if (p.fill)
+    p.fill.erase();
   p.box.erase();
   if (p.view)
     p.view.erase();
