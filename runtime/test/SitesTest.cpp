@@ -94,6 +94,82 @@ TEST(Sites, WhatIsSaidOnceIsNotSaidAgain) {
     EXPECT_EQ(after.sites[i].exchange.dims, before.sites[i].exchange.dims);
 }
 
+/// Words of a table of one exchange, which reads back as it was.
+static size_t wordsOf(const Intervals &owned, const Intervals &needed) {
+  int64_t ranks = static_cast<int64_t>(owned.size());
+  Site site = exchangeSite("halo_exchange", {owned.back().end},
+                           {{0, {0}, owned, needed}});
+  site.exchange.parts = {{owned}};
+  SiteTable table = makeTable({ranks}, {site}), after;
+  EncodedSites encoded = encodeSites(table);
+  EXPECT_EQ(decodeSites(encoded.words, encoded.strings, after), "");
+  const shardc::Exchange &read = after.sites.at(0).exchange;
+  auto expectSame = [](const Intervals &a, const Intervals &b) {
+    ASSERT_EQ(a.size(), b.size());
+    // Empty intervals that differ are equal to ==.
+    for (size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].begin, b[i].begin) << i;
+      EXPECT_EQ(a[i].end, b[i].end) << i;
+    }
+  };
+  expectSame(read.dims.at(0).owned, owned);
+  expectSame(read.dims.at(0).needed, needed);
+  return encoded.words.size();
+}
+
+/// What a rank reads of equal shards does not grow with the number of ranks; of
+/// others it is their boundaries, once: their halos take no more.
+TEST(Sites, TablesOfEqualShardsDoNotGrow) {
+  auto equal = [](int64_t ranks, int64_t longer) {
+    std::vector<int64_t> sizes(ranks, 4);
+    std::fill_n(sizes.begin(), longer, 5);
+    return cut(sizes);
+  };
+  auto halo = [&](int64_t ranks, int64_t longer) {
+    return wordsOf(equal(ranks, longer), grow(equal(ranks, longer), 1, 2));
+  };
+  auto gathered = [&](int64_t ranks) {
+    Intervals owned = equal(ranks, 0);
+    return wordsOf(owned, Intervals(ranks, {0, owned.back().end}));
+  };
+  EXPECT_EQ(halo(64, 0), halo(4096, 0));
+  EXPECT_EQ(halo(64, 7), halo(4096, 7));
+  EXPECT_EQ(gathered(64), gathered(4096));
+  // Sizes without a rule.
+  std::vector<int64_t> sizes;
+  for (int64_t rank = 0; rank < 1024; ++rank)
+    sizes.push_back(1 + rank * rank % 7);
+  EXPECT_LT(wordsOf(cut(sizes), grow(cut(sizes), 1, 1)),
+            2 * sizes.size() + 100);
+}
+
+/// The words of runs are as little to be trusted as others.
+TEST(Sites, DamagedRunsAreRefused) {
+  Intervals owned = cut({4, 4, 4, 4, 4, 4, 4, 4});
+  Site site =
+      exchangeSite("halo_exchange", {32}, {{0, {0}, owned, grow(owned, 1, 1)}});
+  EncodedSites whole = encodeSites(makeTable({8}, {site}));
+  // The run of what is owned: -1, 0, then 8 entries from [0, 4) on, 4 apart.
+  const std::vector<int64_t> run = {-1, 0, 8, 0, 4, 4, 4};
+  auto found = std::search(whole.words.begin(), whole.words.end(), run.begin(),
+                           run.end());
+  ASSERT_NE(found, whole.words.end());
+  auto decodeWith = [&](size_t word, int64_t value) {
+    EncodedSites damaged = whole;
+    damaged.words[found - whole.words.begin() + word] = value;
+    return decode(damaged);
+  };
+  EXPECT_EQ(decodeWith(1, 1), "site 0: has runs that are relative to no table");
+  EXPECT_EQ(decodeWith(2, 7), "site 0: has runs of 7 entries, not 8");
+  EXPECT_EQ(decodeWith(2, 9), "site 0: has a run of 9 entries of 8");
+  EXPECT_EQ(decodeWith(2, 0), "site 0: has a run of 0 entries of 8");
+  EXPECT_EQ(
+      decodeWith(0, 3),
+      "site 0: refers to word 3, at which no table of 8 entries has been");
+  EXPECT_EQ(decodeWith(5, INT64_MAX),
+            "site 0: owned interval reaches outside dim 0");
+}
+
 /// A small table cannot ask for all memory: what is named twice counts twice.
 TEST(Sites, TooManyIntervalsAreRefused) {
   Intervals owned = cut(std::vector<int64_t>(64, 1));
@@ -132,7 +208,7 @@ TEST(Sites, EveryTruncationIsRefused) {
 TEST(Sites, OtherVersionsAreNamed) {
   EncodedSites sites = encodeSites(sample());
   sites.words[1] = sitesVersion + 1;
-  EXPECT_EQ(decode(sites), "site table has format version 6, expected 5: "
+  EXPECT_EQ(decode(sites), "site table has format version 7, expected 6: "
                            "compile the program again");
   sites.words[0] ^= 1;
   EXPECT_EQ(decode(sites), "site table does not start with its magic word");

@@ -10,10 +10,13 @@ A table a program, one line for each number of ranks:
     IR lines   of the local view, when communication has been optimised; IR KiB: its bytes, tables among them
     KiB        of the artifact
     B/rank     bytes of the artifact beyond that of the line before, over the ranks it has more
+    sites      bytes of the table of sites, which each rank reads whole when it loads the program: rules, and boundaries where there
+               is no rule; of the tables in its code a rank reads its own entry
+    metadata   bytes of the metadata, with the boundaries of arguments and results
     MB         that the compiler held at most
 
 Programs are written here, so nothing but the tools is needed. --check ends with 1 where the longest ring's IR has not the length that the
-shortest of 16 ranks or more has (of programs that go one way on all these ranks).
+shortest of 16 ranks or more has (of programs that go one way on all these ranks), or where its table of sites is longer.
 
 --corpus compiles the programs of test/Execution/corpus for meshes of their own axes, with the dims that are cut enlarged for
 the largest of 1,024 ranks or 64 x 64 (shard-opt --spmd-enlarge; a program whose text binds them stays as it is, and has a
@@ -253,11 +256,17 @@ def enlarged(tools: Path, path: Path, times: int, limit: int) -> tuple[str, bool
     return (texts[1], True) if texts[1] and texts[0] != texts[1] else (path.read_text(encoding="utf-8"), False)
 
 
-def count_tables(artifact: Path) -> int:
-    """Return how many sites an artifact has, and arguments and results that are cut (docs/Reference/artifact.md)."""
+def read_tables(artifact: Path) -> tuple[int, int, str]:
+    """Return of an artifact how many sites it has, the words of their table, and its metadata (docs/Reference/artifact.md)."""
     data = artifact.read_bytes()
-    *_, sites = struct.unpack_from("<5q", data, data.index(b"SRDSITES"))
-    metadata, _ = json.JSONDecoder().raw_decode(data[data.index(b'{"format":'):].partition(b"\0")[0].decode())
+    _, _, words, _, sites = struct.unpack_from("<5q", data, data.index(b"SRDSITES"))
+    return sites, words, data[data.index(b'{"format":'):].partition(b"\0")[0].decode()
+
+
+def count_tables(artifact: Path) -> int:
+    """Return how many sites an artifact has, and arguments and results that are cut."""
+    sites, _, text = read_tables(artifact)
+    metadata, _ = json.JSONDecoder().raw_decode(text)
     values = metadata["arguments"] + metadata["results"]
     return sites + sum(any(dim["axes"] for dim in value["dims"]) for value in values)
 
@@ -369,12 +378,12 @@ def main() -> int:
         return corpus_table(options)
     if options.manual:
         return manual_table(options)
-    grown = []
+    grown, longer = [], []
     for name, text in programs(options.rows).items():
         if options.programs and name not in re.split(r",(?! )", options.programs):
             continue
-        print(f"{name}\n{'ranks':>8}{'cpu s':>9}{'IR lines':>10}{'IR KiB':>9}{'KiB':>8}{'B/rank':>8}{'MB':>6}")
-        before, lengths = None, {}
+        print(f"{name}\n{'ranks':>8}{'cpu s':>9}{'IR lines':>10}{'IR KiB':>9}{'KiB':>8}{'B/rank':>8}{'sites':>8}{'metadata':>9}{'MB':>6}")
+        before, lengths, sites = None, {}, {}
         for ranks in map(int, (options.ranks or "4,16,64,256,1024,4096").split(",")):
             with tempfile.TemporaryDirectory() as folder:
                 model, artifact = Path(folder) / "program.mlir", Path(folder) / "program.so"
@@ -385,14 +394,18 @@ def main() -> int:
                     print(f"{ranks:>8}  more than {options.limit} s")
                     continue
                 size = artifact.stat().st_size
+                _, sites[ranks], metadata = read_tables(artifact)
                 each = f"{(size - before[1]) / (ranks - before[0]):8.1f}" if before else " " * 8
                 before, lengths[ranks] = (ranks, size), ir[0].count("\n")
-                print(f"{ranks:>8}{made[1]:9.2f}{lengths[ranks]:>10}{len(ir[0]) / 1024:9.1f}{size / 1024:8.0f}{each}{made[2] / 1024:6.0f}", flush=True)
+                print(f"{ranks:>8}{made[1]:9.2f}{lengths[ranks]:>10}{len(ir[0]) / 1024:9.1f}{size / 1024:8.0f}{each}{8 * sites[ranks]:>8}{len(metadata):>9}{made[2] / 1024:6.0f}", flush=True)
         long = [length for ranks, length in lengths.items() if ranks >= 16]
         if name in RINGS and long and long[0] != long[-1]:
             grown.append(name)
-    if options.check and grown:
-        print(f"the IR grows with the ranks: {', '.join(grown)}")
+        words = [count for ranks, count in sites.items() if ranks >= 16]
+        if name in RINGS and words and words[0] < words[-1]:
+            longer.append(name)
+    if options.check and (grown or longer):
+        print(f"the IR grows with the ranks: {', '.join(grown) or 'none'}; the table of sites: {', '.join(longer) or 'none'}")
         return 1
     return 0
 

@@ -8,10 +8,14 @@
 //
 // visitTable and visitSite say what stands where: once, for who writes a table,
 // who reads it, and docs/Reference/artifact.md. A string is the byte at which
-// it starts in the blob, or -1 for none. Intervals of ranks that stood in the
-// table before are named, not written again: exchanges of a program share most
-// of them, and they are what grows with the number of ranks. Reading is
-// bounds-checked: a damaged table gives an error, never a wrong access.
+// it starts in the blob, or -1 for none. Reading is bounds-checked: a damaged
+// table gives an error, never a wrong access.
+//
+// Intervals of ranks are what could grow with the number of ranks. They are
+// written as runs where these are shorter, of the intervals or of how much they
+// differ from those that are owned: of equal shards, and of halos around any,
+// there are one or two whatever the number of ranks. Intervals that the table
+// has already are referred to, not written again.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDRT_SITES_H
@@ -30,7 +34,7 @@
 namespace shardrt {
 
 inline constexpr int64_t sitesMagic = 0x5345544953445253; // "SRDSITES"
-inline constexpr int64_t sitesVersion = 5;
+inline constexpr int64_t sitesVersion = 6;
 /// Limits of a table: facts a reader refuses to exceed.
 inline constexpr int64_t maxMeshAxes = 32;
 inline constexpr int64_t maxRanks = 65536;
@@ -167,10 +171,11 @@ template <typename List> int64_t sizeOf(const List &list) {
 
 // A visitor V has: word, flag and text, which are one word each; count, which
 // is one word and says how many are in a list; list and texts, of a size that
-// was counted; intervals, of such a size, behind a word; check, which a reader
-// alone does: its first argument if the words have ended, else what the
-// function says; each, which visits what is in a list; section, for what only
-// some sites have; and isDone, where there is no more to visit.
+// was counted; intervals, of such a size, behind a word, and perhaps as far
+// from others as runs say; check, which a reader alone does: its first argument
+// if the words have ended, else what the function says; each, which visits what
+// is in a list; section, for what only some sites have; and isDone, where there
+// is no more to visit.
 
 /// The header. `starts`: where each site starts.
 template <typename V>
@@ -240,8 +245,8 @@ void visitTables(V &v, shardc::DimExchange &dim, int64_t size,
     return name() + " needs a table of " + std::to_string(coordinates) +
            " entries";
   });
-  v.intervals("owned", dim.owned, entries);
-  v.intervals("needed", dim.needed, entries);
+  v.intervals("owned", dim.owned, entries, nullptr);
+  v.intervals("needed", dim.needed, entries, &dim.owned);
   v.check("ends outside the table", [&]() -> std::string {
     for (shardc::Interval owned : dim.owned)
       if (!owned.empty() && (owned.begin < 0 || owned.end > size))
@@ -325,7 +330,7 @@ template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
              part.resize(exchange.dims.size());
              for (size_t d = 0; d < part.size(); ++d) {
                const shardc::DimExchange &dim = exchange.dims[d];
-               v.intervals("arriving", part[d], sizeOf(dim.needed));
+               v.intervals("arriving", part[d], sizeOf(dim.needed), &dim.owned);
                v.check("ends outside the table", [&]() -> std::string {
                  for (size_t e = 0; e < part[d].size(); ++e)
                    if (!dim.needed[e].contains(part[d][e]))
@@ -367,6 +372,47 @@ template <typename V> void visitSite(V &v, Site &site, const SiteTable &table) {
   v.check("ends outside the table", [] { return std::string(); });
 }
 
+/// Entries of a table whose begins grow by the same, and whose ends do.
+struct IntervalRun {
+  int64_t entries = 0;
+  shardc::Interval first, step;
+};
+inline constexpr int64_t wordsOfRun = 5;
+
+/// The runs that `values` are, or `values` less `base` where there is one.
+inline std::vector<IntervalRun>
+runsOf(const std::vector<shardc::Interval> &values,
+       const std::vector<shardc::Interval> *base) {
+  auto minus = [](int64_t a, int64_t b) {
+    // Wraps around, as the reader's sum does.
+    return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                                static_cast<uint64_t>(b));
+  };
+  auto difference = [&](shardc::Interval a, shardc::Interval b) {
+    return shardc::Interval{minus(a.begin, b.begin), minus(a.end, b.end)};
+  };
+  std::vector<IntervalRun> runs;
+  shardc::Interval last;
+  for (size_t i = 0; i < values.size(); ++i) {
+    shardc::Interval value =
+        base ? difference(values[i], (*base)[i]) : values[i];
+    shardc::Interval step = difference(value, last);
+    last = value;
+    if (!runs.empty()) {
+      IntervalRun &run = runs.back();
+      if (run.entries == 1)
+        run.step = step;
+      // Not ==, to which all empty intervals are one.
+      if (run.step.begin == step.begin && run.step.end == step.end) {
+        ++run.entries;
+        continue;
+      }
+    }
+    runs.push_back({1, value, {}});
+  }
+  return runs;
+}
+
 /// Appends words and strings.
 class SiteWriter {
 public:
@@ -386,17 +432,37 @@ public:
   void list(const char *, std::vector<int64_t> &values, int64_t, const char *) {
     out.words.insert(out.words.end(), values.begin(), values.end());
   }
-  void intervals(const char *, std::vector<shardc::Interval> &values, int64_t) {
+  void intervals(const char *, std::vector<shardc::Interval> &values, int64_t,
+                 const std::vector<shardc::Interval> *base) {
     std::vector<int64_t> numbers;
     numbers.reserve(2 * values.size());
     for (shardc::Interval interval : values)
       numbers.insert(numbers.end(), {interval.begin, interval.end});
-    auto [entry, isNew] =
-        places.emplace(std::move(numbers), sizeOf(out.words) + 1);
-    out.words.push_back(isNew ? 0 : entry->second);
-    if (isNew)
+    auto [entry, isNew] = places.emplace(std::move(numbers), sizeOf(out.words));
+    if (!isNew) {
+      out.words.push_back(entry->second);
+      return;
+    }
+    std::vector<IntervalRun> runs = runsOf(values, nullptr);
+    bool isRelative = false;
+    if (base && base->size() == values.size()) {
+      std::vector<IntervalRun> others = runsOf(values, base);
+      isRelative = others.size() < runs.size();
+      if (isRelative)
+        runs = std::move(others);
+    }
+    if (1 + wordsOfRun * sizeOf(runs) >= sizeOf(entry->first)) {
+      out.words.push_back(0);
       out.words.insert(out.words.end(), entry->first.begin(),
                        entry->first.end());
+      return;
+    }
+    out.words.push_back(-sizeOf(runs));
+    out.words.push_back(isRelative ? 1 : 0);
+    for (const IntervalRun &run : runs)
+      out.words.insert(out.words.end(),
+                       {run.entries, run.first.begin, run.first.end,
+                        run.step.begin, run.step.end});
   }
   void texts(const char *, std::vector<std::string> &values, int64_t size,
              const char *) {
@@ -431,7 +497,7 @@ private:
 
   EncodedSites &out;
   std::map<std::string, int64_t, std::less<>> known;
-  /// Where intervals that were written start.
+  /// The word that says how intervals are written.
   std::map<std::vector<int64_t>, int64_t> places;
 };
 
@@ -479,25 +545,38 @@ public:
       values.push_back(next());
   }
   void intervals(const char *, std::vector<shardc::Interval> &values,
-                 int64_t size) {
+                 int64_t size, const std::vector<shardc::Interval> *base) {
     values.clear();
-    int64_t first = next();
-    bool isHere = first == 0;
-    if (isHere)
-      first = next_;
-    if (first < 0 || first > sizeOf(words) - 2 * size)
-      failed = true;
+    int64_t place = next_, form = next();
     intervalsLeft -= size;
     if (intervalsLeft < 0)
       fail("too many intervals: no more than " + std::to_string(maxIntervals) +
            " are read for all sites");
     if (!isGood())
       return;
+    if (form > 0) {
+      auto found = known.find(form);
+      if (found == known.end() || sizeOf(found->second) != size)
+        fail("refers to word " + std::to_string(form) +
+             ", at which no table of " + std::to_string(size) +
+             " entries has been");
+      else
+        values = found->second;
+      return;
+    }
     values.reserve(size);
-    for (int64_t i = 0; i < size; ++i)
-      values.push_back({words[first + 2 * i], words[first + 2 * i + 1]});
-    if (isHere)
-      next_ += 2 * size;
+    if (form < 0)
+      readRuns(values, size, form, base);
+    else if (2 * size > sizeOf(words) - next_)
+      failed = true;
+    for (int64_t i = 0; i < size && form == 0 && isGood(); ++i) {
+      int64_t begin = next();
+      values.push_back({begin, next()});
+    }
+    if (isGood())
+      known.emplace(place, values);
+    else
+      values.clear();
   }
   void texts(const char *, std::vector<std::string> &values, int64_t size,
              const char *) {
@@ -534,6 +613,39 @@ public:
   bool isDone() { return !isGood(); }
 
 private:
+  /// Reads -`count` runs that make up `size` entries.
+  void readRuns(std::vector<shardc::Interval> &values, int64_t size,
+                int64_t count, const std::vector<shardc::Interval> *base) {
+    int64_t isRelative = next();
+    if (isRelative != 0 && (isRelative != 1 || !base))
+      return fail("has runs that are relative to no table");
+    auto plus = [](int64_t a, int64_t b) {
+      return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                                  static_cast<uint64_t>(b));
+    };
+    auto sum = [&](shardc::Interval a, shardc::Interval b) {
+      return shardc::Interval{plus(a.begin, b.begin), plus(a.end, b.end)};
+    };
+    for (; count < 0 && isGood(); ++count) {
+      int64_t entries = next();
+      int64_t begin = next(), end = next();
+      int64_t stepBegin = next(), stepEnd = next();
+      if (!isGood())
+        return;
+      if (entries < 1 || entries > size - sizeOf(values))
+        return fail("has a run of " + std::to_string(entries) + " entries of " +
+                    std::to_string(size - sizeOf(values)));
+      shardc::Interval value{begin, end};
+      for (; entries > 0; --entries) {
+        values.push_back(isRelative ? sum(value, (*base)[values.size()])
+                                    : value);
+        value = sum(value, {stepBegin, stepEnd});
+      }
+    }
+    if (isGood() && sizeOf(values) != size)
+      fail("has runs of " + std::to_string(values.size()) + " entries, not " +
+           std::to_string(size));
+  }
   bool isGood() const { return !failed && error.empty(); }
   void fail(const std::string &why) {
     if (error.empty())
@@ -565,6 +677,8 @@ private:
   std::string_view strings;
   int64_t next_ = 0;
   int64_t intervalsLeft;
+  /// Intervals that were read, by the word that says how they are written.
+  std::map<int64_t, std::vector<shardc::Interval>> known;
   bool failed = false;
 };
 
@@ -591,12 +705,20 @@ public:
     after = "..";
   }
   template <typename List>
-  void intervals(const char *what, List &values, int64_t size) {
+  void intervals(const char *what, List &values, int64_t size,
+                 const std::vector<shardc::Interval> *base) {
     row(place(), (std::string(what) +
-                  ": 0, or the word of the table at which the same stands")
+                  ": 0, -r for r runs, or the word of the table at which this "
+                  "is said of the same")
                      .c_str());
     ++words;
     list("if 0, begin and end of each entry", values, size, "2n");
+    list(base ? "if r runs, 1 if what is owned is to be added, else 0"
+              : "if r runs, 0",
+         values, size, "1");
+    list("of each run its entries, begin and end of the first, and by how much "
+         "these grow from entry to entry",
+         values, size, "5r");
   }
   template <typename List>
   void texts(const char *what, List &values, int64_t size, const char *words) {
