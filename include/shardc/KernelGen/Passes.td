@@ -135,15 +135,60 @@ def RoundBFloatsPass : Pass<"spmd-round-bfloats", "mlir::func::FuncOp"> {
       %1 = arith.extf %0 : bf16 to f32
       return %1 : f32
     }
-    // after, among others
-    %1 = arith.shrui %0, %c16_i32 : i32
-    %2 = arith.andi %1, %c1_i32 : i32
-    %3 = arith.addi %2, %c32767_i32 : i32
-    %4 = arith.addi %0, %3 : i32
+    // after
+    func.func @main(%x: f32) -> f32 {
+      %0 = arith.bitcast %x : f32 to i32
+      %c16_i32 = arith.constant 16 : i32
+      %1 = arith.shrui %0, %c16_i32 : i32
+      %c1_i32 = arith.constant 1 : i32
+      %2 = arith.andi %1, %c1_i32 : i32
+      %c32767_i32 = arith.constant 32767 : i32
+      %3 = arith.addi %2, %c32767_i32 : i32
+      %4 = arith.addi %0, %3 : i32
+      %5 = arith.bitcast %4 : i32 to f32
+      %6 = arith.cmpf uno, %x, %x : f32
+      %cst = arith.constant 0x7FC00000 : f32
+      %7 = arith.select %6, %cst, %5 : f32
+      %8 = arith.bitcast %7 : f32 to i32
+      %c-65536_i32 = arith.constant -65536 : i32
+      %9 = arith.andi %8, %c-65536_i32 : i32
+      %10 = arith.bitcast %9 : i32 to f32
+      return %10 : f32
+    }
     ```
   }];
   let options = [Option<"converts", "converts", "bool", /*default=*/"false", "The CPU has AVX512-BF16.">];
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def BFloatBitsPass : Pass<"spmd-bfloat-bits"> {
+  let summary = "Move bf16 as words of 16 bits.";
+  let description = [{
+    Before: functions of the LLVM dialect, in a module or a module for GPUs, whose conversions to bf16 are integer arithmetic. After: whatever
+    loads, stores, selects or moves bf16 does so with words of 16 bits; what reads its numbers reads f32, which has all of them. Else LLVM keeps such elements as
+    f32 on hosts and makes bf16 of them again: by a function of compilers' libraries, or by an instruction that turns subnormal numbers into zero.
+
+    ```mlir
+    // before
+    llvm.func @main(%from: !llvm.ptr, %to: !llvm.ptr) -> f32 {
+      %0 = llvm.load %from : !llvm.ptr -> bf16
+      llvm.store %0, %to : bf16, !llvm.ptr
+      %1 = llvm.fpext %0 : bf16 to f32
+      llvm.return %1 : f32
+    }
+    // after
+    llvm.func @main(%from: !llvm.ptr, %to: !llvm.ptr) -> f32 {
+      %0 = llvm.load %from : !llvm.ptr -> i16
+      llvm.store %0, %to : i16, !llvm.ptr
+      %1 = llvm.zext %0 : i16 to i32
+      %2 = llvm.mlir.constant(16 : i32) : i32
+      %3 = llvm.shl %1, %2 : i32
+      %4 = llvm.bitcast %3 : i32 to f32
+      llvm.return %4 : f32
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
 def ApproximateMathPass : Pass<"spmd-approximate-math", "mlir::func::FuncOp"> {
@@ -408,6 +453,36 @@ def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
                            "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
+}
+
+def LinalgToLoopsPass : Pass<"spmd-linalg-to-loops", "mlir::func::FuncOp"> {
+  let summary = "Make plain loops of linalg ops on buffers.";
+  let description = [{
+    Before: linalg ops on buffers that no kernel was made of. After: loops of scf with loads and stores. As MLIR's `convert-linalg-to-loops`, but it looks at
+    these ops alone, not at all others of the function again and again.
+
+    ```mlir
+    // before
+    func.func @main(%x: memref<8xf32>, %value: f32) {
+      linalg.fill ins(%value : f32) outs(%x : memref<8xf32>)
+      return
+    }
+    // after
+    func.func @main(%x: memref<8xf32>, %value: f32) {
+      %c0 = arith.constant 0 : index
+      %c8 = arith.constant 8 : index
+      %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %c8 step %c1 {
+        %0 = affine.apply affine_map<(d0) -> (d0)>(%i)
+        %1 = memref.load %x[%0] : memref<8xf32>
+        %2 = affine.apply affine_map<(d0) -> (d0)>(%i)
+        memref.store %value, %x[%2] : memref<8xf32>
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
 def NameLocationsPass : Pass<"spmd-name-locations", "mlir::ModuleOp"> {

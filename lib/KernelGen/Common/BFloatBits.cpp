@@ -4,6 +4,11 @@
 
 using namespace mlir;
 
+namespace shardc {
+#define GEN_PASS_DEF_BFLOATBITSPASS
+#include "shardc/KernelGen/Passes.h.inc"
+} // namespace shardc
+
 /// `type`, with words for elements of bf16.
 static Type asBits(Type type) {
   Type word = IntegerType::get(type.getContext(), 16);
@@ -79,70 +84,62 @@ static void widenReads(LLVM::LLVMFuncOp function) {
   }
 }
 
-namespace {
-struct BFloatBits final : PassWrapper<BFloatBits, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BFloatBits)
-  StringRef getArgument() const override { return "spmd-bfloat-bits"; }
-  StringRef getDescription() const override {
-    return "Move bf16 as words of 16 bits.";
+/// Makes words of what moves bf16 in `function`.
+static void moveWords(LLVM::LLVMFuncOp function) {
+  widenReads(function);
+  // What computes with numbers of bf16 keeps its types.
+  SmallVector<std::pair<OpOperand *, Type>> numbers;
+  SmallVector<Value> given, moved;
+  SmallVector<Operation *> casts;
+  function.walk([&](Operation *op) {
+    if (op == function)
+      return;
+    bool isBits = movesBits(*op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (Type type = operand.get().getType(); !isBits && asBits(type) != type)
+        numbers.push_back({&operand, type});
+    auto constant = dyn_cast<LLVM::ConstantOp>(op);
+    for (OpResult result : op->getResults())
+      if (asBits(result.getType()) != result.getType())
+        (isBits || (constant && makeWords(constant)) ? moved : given)
+            .push_back(result);
+    if (isa<LLVM::BitcastOp>(op))
+      casts.push_back(op);
+  });
+  for (Value value : moved)
+    value.setType(asBits(value.getType()));
+  for (Block &block : function.getBody())
+    for (BlockArgument argument : block.getArguments())
+      if (Type bits = asBits(argument.getType()); !block.isEntryBlock())
+        argument.setType(bits);
+      else if (bits != argument.getType())
+        given.push_back(argument);
+  for (Value value : given) {
+    OpBuilder b(value.getContext());
+    b.setInsertionPointAfterValue(value);
+    Value bits = LLVM::BitcastOp::create(b, value.getLoc(),
+                                         asBits(value.getType()), value);
+    value.replaceAllUsesExcept(bits, bits.getDefiningOp());
   }
+  for (auto [operand, type] : numbers) {
+    OpBuilder b(operand->getOwner());
+    operand->set(LLVM::BitcastOp::create(b, operand->getOwner()->getLoc(), type,
+                                         operand->get()));
+  }
+  for (Operation *cast : casts)
+    if (cast->getOperand(0).getType() == cast->getResult(0).getType()) {
+      cast->getResult(0).replaceAllUsesWith(cast->getOperand(0));
+      cast->erase();
+    }
+}
+
+namespace {
+struct BFloatBitsPass final : shardc::impl::BFloatBitsPassBase<BFloatBitsPass> {
+  using Base::Base;
   void runOnOperation() override {
     for (auto function :
          getOperation()->getRegion(0).getOps<LLVM::LLVMFuncOp>())
-      run(function);
-  }
-
-  static void run(LLVM::LLVMFuncOp function) {
-    widenReads(function);
-    // What computes with numbers of bf16 keeps its types.
-    SmallVector<std::pair<OpOperand *, Type>> numbers;
-    SmallVector<Value> given, moved;
-    SmallVector<Operation *> casts;
-    function.walk([&](Operation *op) {
-      if (op == function)
-        return;
-      bool isBits = movesBits(*op);
-      for (OpOperand &operand : op->getOpOperands())
-        if (Type type = operand.get().getType();
-            !isBits && asBits(type) != type)
-          numbers.push_back({&operand, type});
-      auto constant = dyn_cast<LLVM::ConstantOp>(op);
-      for (OpResult result : op->getResults())
-        if (asBits(result.getType()) != result.getType())
-          (isBits || (constant && makeWords(constant)) ? moved : given)
-              .push_back(result);
-      if (isa<LLVM::BitcastOp>(op))
-        casts.push_back(op);
-    });
-    for (Value value : moved)
-      value.setType(asBits(value.getType()));
-    for (Block &block : function.getBody())
-      for (BlockArgument argument : block.getArguments())
-        if (Type bits = asBits(argument.getType()); !block.isEntryBlock())
-          argument.setType(bits);
-        else if (bits != argument.getType())
-          given.push_back(argument);
-    for (Value value : given) {
-      OpBuilder b(value.getContext());
-      b.setInsertionPointAfterValue(value);
-      Value bits = LLVM::BitcastOp::create(b, value.getLoc(),
-                                           asBits(value.getType()), value);
-      value.replaceAllUsesExcept(bits, bits.getDefiningOp());
-    }
-    for (auto [operand, type] : numbers) {
-      OpBuilder b(operand->getOwner());
-      operand->set(LLVM::BitcastOp::create(b, operand->getOwner()->getLoc(),
-                                           type, operand->get()));
-    }
-    for (Operation *cast : casts)
-      if (cast->getOperand(0).getType() == cast->getResult(0).getType()) {
-        cast->getResult(0).replaceAllUsesWith(cast->getOperand(0));
-        cast->erase();
-      }
+      moveWords(function);
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> shardc::createBFloatBitsPass() {
-  return std::make_unique<BFloatBits>();
-}

@@ -9,18 +9,15 @@
 
 using namespace mlir;
 
+namespace shardc {
+#define GEN_PASS_DEF_LINALGTOLOOPSPASS
+#include "shardc/KernelGen/Passes.h.inc"
+} // namespace shardc
+
 namespace {
-struct LinalgToLoops final
-    : PassWrapper<LinalgToLoops, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LinalgToLoops)
-  StringRef getArgument() const override { return "spmd-linalg-to-loops"; }
-  StringRef getDescription() const override {
-    return "Make plain loops of linalg ops on buffers.";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<affine::AffineDialect, memref::MemRefDialect,
-                    scf::SCFDialect>();
-  }
+struct LinalgToLoopsPass final
+    : shardc::impl::LinalgToLoopsPassBase<LinalgToLoopsPass> {
+  using Base::Base;
   void runOnOperation() override {
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) {
@@ -36,7 +33,3 @@ struct LinalgToLoops final
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> shardc::createLinalgToLoopsPass() {
-  return std::make_unique<LinalgToLoops>();
-}
