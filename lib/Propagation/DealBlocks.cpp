@@ -7,6 +7,7 @@
 // order again. Ops that know positions are changed: iota, and ops on all pairs.
 //
 //===----------------------------------------------------------------------===//
+#include "Bodies.h"
 #include "Orders.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -386,13 +387,14 @@ namespace {
 struct DealBlocksPass final : shardc::impl::DealBlocksPassBase<DealBlocksPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
-    if (!mesh)
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && function.getBody().hasOneBlock() &&
-          failed(ZigzagRewriter(function, mesh, choose).run()))
-        return signalPassFailure();
+    if (failed(forEachBody(
+            getOperation(), [&](func::FuncOp function, spmd::MeshOp mesh) {
+              // Propagation, which follows, says what is wrong with others.
+              return function.getBody().hasOneBlock()
+                         ? ZigzagRewriter(function, mesh, choose).run()
+                         : success();
+            })))
+      signalPassFailure();
   }
 };
 } // namespace

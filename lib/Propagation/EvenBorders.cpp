@@ -4,6 +4,7 @@
 // are cut as it suits them; where they come in and leave they are resharded.
 //
 //===----------------------------------------------------------------------===//
+#include "Bodies.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Passes.h"
@@ -97,12 +98,12 @@ struct EvenBordersPass final
     : shardc::impl::EvenBordersPassBase<EvenBordersPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
-    if (!mesh)
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        evenBorders(function, mesh.getMesh());
+    if (failed(propagation::forEachBody(
+            getOperation(), [](func::FuncOp function, spmd::MeshOp mesh) {
+              evenBorders(function, mesh.getMesh());
+              return success();
+            })))
+      signalPassFailure();
   }
 };
 } // namespace

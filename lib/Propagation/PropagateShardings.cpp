@@ -1,4 +1,5 @@
 //===- PropagateShardings.cpp - The pass ----------------------------------===//
+#include "Bodies.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Propagation/Passes.h"
 #include "shardc/Propagation/Projection.h"
@@ -31,17 +32,15 @@ struct PropagateShardingsPass final
     : shardc::impl::PropagateShardingsPassBase<PropagateShardingsPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
-    if (!mesh)
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() &&
-          failed(propagateFunction(function, mesh,
-                                   {.noFallback = noFallback,
-                                    .explain = explain,
-                                    .origins = origins,
-                                    .partialResults = partialResults})))
-        return signalPassFailure();
+    PropagationOptions options = {.noFallback = noFallback,
+                                  .explain = explain,
+                                  .origins = origins,
+                                  .partialResults = partialResults};
+    if (failed(forEachBody(getOperation(),
+                           [&](func::FuncOp function, spmd::MeshOp mesh) {
+                             return propagateFunction(function, mesh, options);
+                           })))
+      signalPassFailure();
   }
 };
 } // namespace

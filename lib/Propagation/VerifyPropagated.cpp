@@ -1,4 +1,5 @@
 //===- VerifyPropagated.cpp - What Partition relies on --------------------===//
+#include "Bodies.h"
 #include "Reasons.h"
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
@@ -268,12 +269,11 @@ struct VerifyPropagatedPass final
     : shardc::impl::VerifyPropagatedPassBase<VerifyPropagatedPass> {
   using Base::Base;
   void runOnOperation() override {
-    spmd::MeshOp mesh = spmd::getOnlyMesh(getOperation());
-    if (!mesh)
-      return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(Verifier(function, mesh).run()))
-        return signalPassFailure();
+    if (failed(forEachBody(getOperation(),
+                           [](func::FuncOp function, spmd::MeshOp mesh) {
+                             return Verifier(function, mesh).run();
+                           })))
+      signalPassFailure();
   }
 };
 } // namespace
