@@ -72,12 +72,26 @@ private:
   }
 };
 
+/// What a warpgroup does: emitted where the block's builder stands.
+class Role {
+protected:
+  Role(PairBlock &block, SharedRing &shared)
+      : block(block), b(block.b), loc(block.loc), w(b, loc), shared(shared),
+        ring(shared.ring) {}
+
+  PairBlock &block;
+  OpBuilder &b;
+  Location loc;
+  WarpgroupBuilder w;
+  SharedRing &shared;
+  const Ring &ring;
+};
+
 /// The warpgroup that loads tiles: by TMA, or splitting them on their way.
-class Producer {
+class Producer : private Role {
 public:
   Producer(PairBlock &block, SharedRing &shared, Value isLeader)
-      : block(block), b(block.b), loc(block.loc), w(b, loc), shared(shared),
-        ring(shared.ring), isLeader(isLeader) {}
+      : Role(block, shared), isLeader(isLeader) {}
 
   void run(Value rowsAreThere);
   /// From here on the first thread is alone.
@@ -88,23 +102,16 @@ private:
   void loadBoxes(const Panels &panels, Value firstLine, Value area, Value full);
   void loadSplit(const Panels &panels, Value firstLine, Value area);
 
-  PairBlock &block;
-  OpBuilder &b;
-  Location loc;
-  WarpgroupBuilder w;
-  SharedRing &shared;
-  const Ring &ring;
   Value isLeader;
   bool isAlone = false;
 };
 
 /// Tiles that a ring of stages prefetches, multiplied by wgmma.
-class WarpgroupTiles final : public TileProducts {
+class WarpgroupTiles final : public TileProducts, private Role {
 public:
   /// `group` of those that multiply is a thread's.
   WarpgroupTiles(PairBlock &block, SharedRing &shared, Value group)
-      : block(block), b(block.b), loc(block.loc), w(b, loc), shared(shared),
-        ring(shared.ring), group(group) {}
+      : Role(block, shared), group(group) {}
 
   void beginTile(Value column, Carried &carried) override;
   SmallVector<SmallVector<Value>> multiply() override;
@@ -123,12 +130,6 @@ private:
   Value beginWeighted(const PairPass &to, size_t which, ArrayRef<Value> totals,
                       ArrayRef<Value> weights);
 
-  PairBlock &block;
-  OpBuilder &b;
-  Location loc;
-  WarpgroupBuilder w;
-  SharedRing &shared;
-  const Ring &ring;
   Value group;
   // Of the tile.
   Value barriers, begin;
