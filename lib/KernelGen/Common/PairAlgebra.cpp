@@ -77,6 +77,16 @@ double pairs::neutralScore(PairCombine combine) {
                                        : -INFINITY;
 }
 
+pairs::Band pairs::bandOf(std::optional<int64_t> lower,
+                          std::optional<int64_t> upper, bool mineAreQueries) {
+  if (mineAreQueries)
+    return {lower, upper};
+  auto minus = [](std::optional<int64_t> bound) {
+    return bound ? std::optional(-*bound) : std::nullopt;
+  };
+  return {minus(upper), minus(lower)};
+}
+
 double pairs::largestExponent(FloatType type) {
   return type.isF64() ? 709.0 : 88.0;
 }
@@ -100,10 +110,50 @@ void pairs::SoftmaxRow::take(MutableArrayRef<Value> scores) {
   setSum(multiplyAdd(before, factor, sumOf(scores)));
 }
 
-Value pairs::scoreGradient(OpBuilder &b, Location loc, Value p, Value dp,
-                           Value delta) {
+SmallVector<Value> pairs::ScoreGradient::evaluate(Region &region,
+                                                  ArrayRef<Value> scores,
+                                                  ArrayRef<Value> around) {
+  SmallVector<Value> arguments(scores);
+  llvm::append_range(arguments, around);
+  return evaluate(region, arguments);
+}
+
+Value pairs::ScoreGradient::power(Value raw, Value counts) {
+  Value largest = getLargest();
+  Value score = evaluate(*regions.score, raw, surroundings()).front();
+  return keep(exponential(score, largest), counts);
+}
+
+Value pairs::ScoreGradient::weight(Value power, Value counts) {
+  if (!regions.weight)
+    return power;
+  return keep(evaluate(*regions.weight, power, surroundings()).front(), counts);
+}
+
+// The weight is linear in its power, so its gradient is that of the power times
+// what the same region makes of it.
+SmallVector<Value> pairs::ScoreGradient::allSlopes(Value power, Value raw,
+                                                   Value dp) {
+  SmallVector<Value> around = surroundings();
+  Value delta = getDelta();
+  if (regions.weight)
+    dp = evaluate(*regions.weight, dp, around).front();
   Value rest = arith::SubFOp::create(b, loc, dp, delta);
-  return arith::MulFOp::create(b, loc, p, rest);
+  Value ds = arith::MulFOp::create(b, loc, power, rest);
+  return evaluate(*regions.slope, {ds, raw}, around);
+}
+
+SmallVector<Value> pairs::ScoreGradient::slopes(Value power, Value raw,
+                                                Value dp, Value counts) {
+  SmallVector<Value> all = allSlopes(power, raw, dp);
+  for (Value &slope : all)
+    slope = keep(slope, counts);
+  return all;
+}
+
+Value pairs::ScoreGradient::slope(Value power, Value raw, Value dp,
+                                  Value counts, unsigned which) {
+  return keep(allSlopes(power, raw, dp)[which], counts);
 }
 
 Value pairs::BestList::isBetter(Value score, Value number, Value place) {

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include <optional>
 
 namespace shardc::pairs {
 
@@ -21,6 +22,17 @@ mlir::FloatType computeTypeOf(spmd::PairStepOp op);
 
 /// The score of a pair that does not count.
 double neutralScore(spmd::PairCombine combine);
+
+/// How far others may be from what pairs with them, in other - mine; absent: as
+/// far as they like.
+struct Band {
+  std::optional<int64_t> first, last;
+};
+
+/// The band of a step, whose bounds are of key - query, seen from its queries
+/// or from its keys.
+Band bandOf(std::optional<int64_t> lower, std::optional<int64_t> upper,
+            bool mineAreQueries);
 
 /// The most that a weight's exponent may be: above, exp is infinite. What a
 /// program subtracts itself may be far below its scores.
@@ -62,10 +74,62 @@ protected:
   mlir::Location loc;
 };
 
-/// The gradient of a score, before its slope: of its weight's exponential `p`,
-/// the gradient `dp` of the weight, and what the row takes off, `delta`.
-mlir::Value scoreGradient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value p,
-                          mlir::Value dp, mlir::Value delta);
+/// Backward: what a score is in gradients. `counts`, where it is not null, says
+/// whether it does; else its power, weight and slopes are 0.
+class ScoreGradient {
+public:
+  /// The regions of a step; `weight` may be null.
+  struct Regions {
+    mlir::Region *score, *weight, *slope;
+  };
+  virtual ~ScoreGradient() = default;
+  ScoreGradient(mlir::OpBuilder &b, mlir::Location loc, Regions regions)
+      : b(b), loc(loc), regions(regions) {}
+
+  /// `value` where the score counts, else 0.
+  mlir::Value keep(mlir::Value value, mlir::Value counts) {
+    return counts ? choose(counts, value) : value;
+  }
+  /// exp of a score less its row's largest; `raw` is the score before its
+  /// region.
+  mlir::Value power(mlir::Value raw, mlir::Value counts);
+  /// The weight that this power is.
+  mlir::Value weight(mlir::Value power, mlir::Value counts);
+  /// The slopes of the score, where `dp` is the gradient of the weight: the
+  /// first for queries and keys, then one an extra.
+  llvm::SmallVector<mlir::Value> slopes(mlir::Value power, mlir::Value raw,
+                                        mlir::Value dp, mlir::Value counts);
+  /// One of them.
+  mlir::Value slope(mlir::Value power, mlir::Value raw, mlir::Value dp,
+                    mlir::Value counts, unsigned which = 0);
+
+protected:
+  /// Of the row: its largest score, and what it takes off the gradients of its
+  /// weights.
+  virtual mlir::Value getLargest() = 0;
+  virtual mlir::Value getDelta() = 0;
+  /// exp(score - base), of no more than largestExponent.
+  virtual mlir::Value exponential(mlir::Value score, mlir::Value base) = 0;
+  /// What regions are told beside scores: extras and positions.
+  virtual llvm::SmallVector<mlir::Value> surroundings() = 0;
+  /// All that `region` makes of `arguments`.
+  virtual llvm::SmallVector<mlir::Value>
+  evaluate(mlir::Region &region, llvm::ArrayRef<mlir::Value> arguments) = 0;
+  /// The same, where `counts` is not null.
+  virtual mlir::Value choose(mlir::Value counts, mlir::Value value) = 0;
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+private:
+  llvm::SmallVector<mlir::Value> evaluate(mlir::Region &region,
+                                          llvm::ArrayRef<mlir::Value> scores,
+                                          llvm::ArrayRef<mlir::Value> around);
+  llvm::SmallVector<mlir::Value> allSlopes(mlir::Value power, mlir::Value raw,
+                                           mlir::Value dp);
+
+  Regions regions;
+};
 
 /// The best of a row, the best first: scores with the numbers of their columns.
 /// Of equal scores the lower number is better.

@@ -260,6 +260,44 @@ void PairEmitter::forwardRow(const Tile &tile, Value row) {
   }
 }
 
+namespace {
+/// Scores are in the lanes of vectors; `around` is what is around them.
+class LaneGradient final : public pairs::ScoreGradient {
+public:
+  LaneGradient(VectorCode &code, Regions regions, Value largest, Value delta)
+      : ScoreGradient(code.b, code.loc, regions), code(code), largest(largest),
+        delta(delta),
+        limit(code.number(pairs::largestExponent(code.type), code.lanes)) {}
+
+  SmallVector<Value> around;
+
+private:
+  Value getLargest() override { return largest; }
+  Value getDelta() override { return delta; }
+  Value exponential(Value score, Value base) override {
+    return code.power(
+        code.smaller(limit, arith::SubFOp::create(b, loc, score, base)));
+  }
+  SmallVector<Value> surroundings() override { return around; }
+  SmallVector<Value> evaluate(Region &region,
+                              ArrayRef<Value> arguments) override {
+    SmallVector<Value> values =
+        evaluateBody(b, region.front(), arguments, code.lanes,
+                     [](int64_t) { return Value(); });
+    for (Value &value : values)
+      value = code.splat(value, code.lanes);
+    return values;
+  }
+  Value choose(Value counts, Value value) override {
+    return arith::SelectOp::create(b, loc, counts, value,
+                                   code.number(0, code.lanes));
+  }
+
+  VectorCode &code;
+  Value largest, delta, limit;
+};
+} // namespace
+
 void PairEmitter::backwardRow(const Tile &tile, Value row) {
   Quantity at = arith.add(tile.q0, Quantity::of(row));
   auto ofRow = [&](int64_t number) {
@@ -267,39 +305,20 @@ void PairEmitter::backwardRow(const Tile &tile, Value row) {
         code.load(pointer(rows[number], {{q, at}}), rows[number].element, 1),
         lanes);
   };
-  Value most = ofRow(0), delta = ofRow(1);
-  Value limit = code.number(pairs::largestExponent(type), lanes);
+  Value largest = ofRow(0), delta = ofRow(1);
+  Region *weigh = op.getWeight().empty() ? nullptr : &op.getWeight();
+  LaneGradient gradient(code, {&op.getScore(), weigh, &op.getSlope()}, largest,
+                        delta);
   SmallVector<SmallVector<Value>> more(states.size() - 3);
   for (int64_t vector : llvm::seq(vectors)) {
-    SmallVector<Value> around = surroundings(tile, row, vector);
+    gradient.around = surroundings(tile, row, vector);
     Value raw = code.load(cell(scores, row, vector), type, lanes);
     Value dp = code.load(cell(gradients, row, vector), type, lanes);
-    Value p = code.power(code.smaller(
-        limit, arith::SubFOp::create(
-                   b, loc, evaluate(op.getScore(), raw, around), most)));
+    Value power = gradient.power(raw, /*counts=*/{});
     Value mask = maskOf(tile, row, vector);
-    Value zero = code.number(0, lanes);
-    if (mask)
-      p = arith::SelectOp::create(b, loc, mask, p, zero);
-    Value weight = p;
-    if (!op.getWeight().empty()) {
-      weight = evaluate(op.getWeight(), p, around);
-      dp = evaluate(op.getWeight(), dp, around);
-      if (mask)
-        weight = arith::SelectOp::create(b, loc, mask, weight, zero);
-    }
-    code.store(weight, cell(scores, row, vector));
-    Value ds = pairs::scoreGradient(b, loc, p, dp, delta);
-    SmallVector<Value> arguments{ds, raw};
-    llvm::append_range(arguments, around);
-    SmallVector<Value> slopes =
-        evaluateBody(b, op.getSlope().front(), arguments, lanes,
-                     [](int64_t) { return Value(); });
-    for (Value &slope : slopes) {
-      slope = code.splat(slope, lanes);
-      if (mask)
-        slope = arith::SelectOp::create(b, loc, mask, slope, zero);
-    }
+    power = gradient.keep(power, mask);
+    code.store(gradient.weight(power, mask), cell(scores, row, vector));
+    SmallVector<Value> slopes = gradient.slopes(power, raw, dp, mask);
     code.store(slopes.front(), cell(gradients, row, vector));
     for (auto [i, list] : llvm::enumerate(more))
       list.push_back(slopes[i + 1]);
@@ -460,15 +479,17 @@ void PairEmitter::keyTile(Value k0) {
     Quantity global = arith.add(key, Quantity::of(start[k]));
     return arith.sub(global, Quantity::of(start[q]));
   };
-  if (auto upper = op.getBandUpper())
+  auto [bandFirst, bandLast] = pairs::bandOf(
+      op.getBandLower(), op.getBandUpper(), /*mineAreQueries=*/false);
+  if (bandFirst)
     from = Quantity::of(Value(arith::MaxSIOp::create(
         b, loc, zero,
-        arith.get(arith.sub(distance(first), Quantity::of(int64_t(*upper)))))));
-  if (auto lower = op.getBandLower())
+        arith.get(arith.add(distance(first), Quantity::of(*bandFirst))))));
+  if (bandLast)
     to = Quantity::of(Value(arith::MinSIOp::create(
         b, loc, arith.get(to),
-        arith.get(arith.sub(distance(arith.add(first, keys)),
-                            Quantity::of(int64_t(*lower)))))));
+        arith.get(arith.add(distance(arith.add(first, keys)),
+                            Quantity::of(*bandLast))))));
   auto body = [&] {
     Matrix keyMatrix = matrix(key, k, d, first);
     code.copy(keyMatrix, keysPacked, keys, sizes[d], keysOfTile, 0,

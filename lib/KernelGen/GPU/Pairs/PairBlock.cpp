@@ -34,18 +34,24 @@ void PairPoint::store(Value value, const Tensor &tensor) {
   memref::StoreOp::create(b, loc, value, tensor.memref, subscripts(tensor));
 }
 
-Value PairPoint::evaluate(Region &region, ArrayRef<Value> first,
-                          ArrayRef<Value> around, unsigned result) {
+SmallVector<Value> PairPoint::evaluateAll(Region &region,
+                                          ArrayRef<Value> arguments) {
   IRMapping map;
-  SmallVector<Value> values(first);
-  llvm::append_range(values, around);
   for (auto [argument, value] :
-       llvm::zip_equal(region.front().getArguments(), values))
+       llvm::zip_equal(region.front().getArguments(), arguments))
     map.map(argument, value);
   for (Operation &inner : region.front().without_terminator())
     b.clone(inner, map);
-  return map.lookupOrDefault(
-      region.front().getTerminator()->getOperand(result));
+  return llvm::map_to_vector(
+      region.front().getTerminator()->getOperands(),
+      [&](Value value) { return map.lookupOrDefault(value); });
+}
+
+Value PairPoint::evaluate(Region &region, ArrayRef<Value> first,
+                          ArrayRef<Value> around) {
+  SmallVector<Value> arguments(first);
+  llvm::append_range(arguments, around);
+  return evaluateAll(region, arguments).front();
 }
 
 SmallVector<Value> PairPoint::surroundings() {
@@ -148,17 +154,10 @@ Value PairBlock::withinTile(Value behind) {
   return toI32(most(least(behind, index(shape.columns)), index(-1)));
 }
 
-/// The least and the greatest of column - row that the band has.
-std::pair<std::optional<int64_t>, std::optional<int64_t>>
-PairBlock::bandOfRows() const {
-  bool rowsAreQueries = pass.rowDim == step.q;
-  auto lower = step.bandLower, upper = step.bandUpper;
-  std::optional<int64_t> first, last;
-  if (lower)
-    (rowsAreQueries ? first : last) = rowsAreQueries ? *lower : -*lower;
-  if (upper)
-    (rowsAreQueries ? last : first) = rowsAreQueries ? *upper : -*upper;
-  return {first, last};
+/// The band, in column - row.
+shardc::pairs::Band PairBlock::bandOfRows() const {
+  return shardc::pairs::bandOf(step.bandLower, step.bandUpper,
+                               /*mineAreQueries=*/pass.rowDim == step.q);
 }
 
 // What a row allows is two numbers, which are compared with the column's: that

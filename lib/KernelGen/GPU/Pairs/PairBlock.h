@@ -9,6 +9,7 @@
 #ifndef SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRBLOCK_H
 #define SHARDC_LIB_KERNELGEN_GPU_PAIRS_PAIRBLOCK_H
 
+#include "../../Common/PairAlgebra.h"
 #include "PairStep.h"
 #include "shardc/Support/IndexBuilder.h"
 
@@ -39,9 +40,10 @@ public:
   Value load(const Tensor &tensor);
   void store(Value value, const Tensor &tensor);
 
-  /// What `region` makes of `first` and `around`.
-  Value evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around,
-                 unsigned result = 0);
+  /// All that `region` makes of `arguments`.
+  SmallVector<Value> evaluateAll(Region &region, ArrayRef<Value> arguments);
+  /// The first of what `region` makes of `first` and `around`.
+  Value evaluate(Region &region, ArrayRef<Value> first, ArrayRef<Value> around);
   /// An element of each extra, then the global positions.
   SmallVector<Value> surroundings();
   /// True where query and key are no farther apart than the band allows; null
@@ -149,7 +151,7 @@ private:
     return shape.fragments ? mul(laneOfRow, 2) : laneOfRow;
   }
   Value withinTile(Value behind);
-  std::pair<std::optional<int64_t>, std::optional<int64_t>> bandOfRows() const;
+  shardc::pairs::Band bandOfRows() const;
   bool fills(const PairPass &of) const;
   Value featureAt(const PairPass &of, int64_t i);
   Carried overDims(ArrayRef<unsigned> dims, Carried carried,

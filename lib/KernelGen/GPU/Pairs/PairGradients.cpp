@@ -1,5 +1,4 @@
 //===- PairGradients.cpp - Scores as gradients ----------------------------===//
-#include "../../Common/PairAlgebra.h"
 #include "PairScores.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -8,34 +7,24 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-Value Gradient::power(Value raw, Value counts) {
-  const Step &step = point.step;
-  Value most = point.load(step.rows[0]);
-  Value score = point.evaluate(*step.score, raw, point.surroundings());
-  Value base = exponential.baseOf(most);
-  Value made =
-      exponential.of(score, base, shardc::pairs::largestExponent(step.type));
-  return counts ? point.choose(counts, made, point.number(0)) : made;
+Value Gradient::getLargest() { return point.load(point.step.rows[0]); }
+
+Value Gradient::getDelta() { return point.load(point.step.rows[1]); }
+
+Value Gradient::exponential(Value score, Value base) {
+  return powers.of(score, powers.baseOf(base),
+                   shardc::pairs::largestExponent(point.step.type));
 }
 
-Value Gradient::weight(Value power, Value counts) {
-  Region *region = point.step.weight;
-  if (!region)
-    return power;
-  Value weight = point.evaluate(*region, power, point.surroundings());
-  return counts ? point.choose(counts, weight, point.number(0)) : weight;
+SmallVector<Value> Gradient::surroundings() { return point.surroundings(); }
+
+SmallVector<Value> Gradient::evaluate(Region &region,
+                                      ArrayRef<Value> arguments) {
+  return point.evaluateAll(region, arguments);
 }
 
-Value Gradient::slope(Value power, Value raw, Value dp, Value counts,
-                      unsigned which) {
-  const Step &step = point.step;
-  SmallVector<Value> around = point.surroundings();
-  Value delta = point.load(step.rows[1]);
-  if (step.weight)
-    dp = point.evaluate(*step.weight, dp, around);
-  Value ds = shardc::pairs::scoreGradient(b, loc, power, dp, delta);
-  Value slope = point.evaluate(*step.slope, {ds, raw}, around, which);
-  return counts ? point.choose(counts, slope, point.number(0)) : slope;
+Value Gradient::choose(Value counts, Value value) {
+  return point.choose(counts, value, point.number(0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PairScores.h"
-#include "../../Common/PairAlgebra.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

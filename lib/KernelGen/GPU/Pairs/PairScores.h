@@ -79,25 +79,25 @@ private:
 };
 
 /// Backward: what a score, where the point stands, is in gradients.
-class Gradient {
+class Gradient final : public shardc::pairs::ScoreGradient {
 public:
   /// With `rounds` weights are rounded to 16 bits.
   Gradient(PairPoint &point, bool rounds)
-      : point(point), b(point.b), loc(point.loc), exponential(point, rounds) {}
-
-  /// exp of one score less its query's largest: 0 where it does not count.
-  Value power(Value raw, Value counts);
-  /// The weight that this power is.
-  Value weight(Value power, Value counts);
-  /// The slope number `which` of its score, where `dp` is that of the weight.
-  Value slope(Value power, Value raw, Value dp, Value counts,
-              unsigned which = 0);
+      : ScoreGradient(point.b, point.loc,
+                      {point.step.score, point.step.weight, point.step.slope}),
+        point(point), powers(point, rounds) {}
 
 private:
+  Value getLargest() override;
+  Value getDelta() override;
+  Value exponential(Value score, Value base) override;
+  SmallVector<Value> surroundings() override;
+  SmallVector<Value> evaluate(Region &region,
+                              ArrayRef<Value> arguments) override;
+  Value choose(Value counts, Value value) override;
+
   PairPoint &point;
-  OpBuilder &b;
-  Location loc;
-  Exponential exponential;
+  Exponential powers;
 };
 
 /// What `body` makes of each score of a thread, where the point stands; it is
