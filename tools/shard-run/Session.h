@@ -5,6 +5,7 @@
 #include "../Common/Artifacts.h"
 #include "HostArray.h"
 #include "HostCalls.h"
+#include "Measured.h"
 #include "Shards.h"
 #include "Steps.h"
 #include "shardrt/shardrt.h"
@@ -13,34 +14,6 @@
 #include <optional>
 
 namespace shardc {
-
-/// What one communication site did, per step.
-struct SiteReport {
-  std::string kind, axes, location, name;
-  double count = 0;    ///< executions of one rank
-  double bytes = 0;    ///< that left a rank, summed over ranks
-  double ms = 0;       ///< inside its calls, mean over ranks
-  double waitMs = 0;   ///< of these, waiting for other ranks
-  double hiddenMs = 0; ///< beside these, that other work covered
-  /// Of its time, the part that other work covered: 0 to 1.
-  double hidden() const {
-    return ms + hiddenMs > 0 ? hiddenMs / (ms + hiddenMs) : 0;
-  }
-};
-
-/// What ranks did, and when.
-struct TraceReport {
-  struct Kernel {
-    std::string name, location;
-  };
-  struct Rank {
-    std::vector<shardrt_trace_event> events;
-    int64_t dropped = 0; ///< events that were too many to keep
-    std::vector<std::vector<int64_t>> peers; ///< by site: whom it reads from
-  };
-  std::vector<Kernel> kernels; ///< by number
-  std::vector<Rank> ranks;
-};
 
 /// The result of looking for sizes.
 struct BalanceReport {
@@ -78,6 +51,11 @@ struct RunResult {
   /// and one of these ranks; -1 if there is none.
   int64_t disagreeingOutput = -1, disagreeingRank = -1;
 };
+
+/// The exit code of a runtime status: they are the same numbers.
+inline llvm::Error runtimeError(int status, const llvm::Twine &message) {
+  return toolError(static_cast<ExitCode>(status), message);
+}
 
 /// A loaded program.
 class Session {
