@@ -11,7 +11,8 @@ from shardc._distributed import share_integers
 from shardc._errors import ShardcError, ShardcWarning, UsageError
 from shardc._executable import Executable
 from shardc._native import BalanceState, GivenSizes, RankStats
-from shardc._program import Program, Variant, _numbering, _outside
+from shardc._program import Program
+from shardc._variant import Variant, numbering, outside
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,7 +162,7 @@ def balance(program: Program, *arguments: Any, steps: int = 10, carry: Mapping[i
     if steps < 1:
         raise UsageError(2, f"steps={steps}: expected a number from 1 on")
     variant, leaves, _ = program._prepare(arguments, named)
-    place_of = _numbering(variant.source)
+    place_of = numbering(variant.source)
     executable = variant.executable_for(variant.kept(leaves))
     chooses = _Balance(executable)
     pairs = []
@@ -186,7 +187,7 @@ def balance(program: Program, *arguments: Any, steps: int = 10, carry: Mapping[i
             refused = error.diagnostic
             chooses.refuse()
             warnings.warn(f"balance: sizes are refused, so the last ones stay: {refused}", ShardcWarning,
-                          stacklevel=_outside())
+                          stacklevel=outside())
             run.bind(chooses.sizes())
 
     for _ in range(steps):

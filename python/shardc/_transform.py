@@ -7,7 +7,8 @@ import numpy
 
 from shardc._annotate import Split
 from shardc._errors import UsageError
-from shardc._program import Program, Variant, compile
+from shardc._program import Program, compile
+from shardc._variant import Variant
 
 
 def call_traced(program: Program, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
