@@ -266,7 +266,7 @@ LogicalResult Partitioner::layOut() {
     if (call->getParentOfType<spmd::ManualOp>()) {
       emitUnsupported(call, "custom call @")
           << call.getCallTargetName()
-          << " stands in a manual region of some of the mesh's axes; use it "
+          << " is in a manual region of some of the mesh's axes; use it "
              "outside of shard_map, or in one over all axes";
       return WalkResult::interrupt();
     }

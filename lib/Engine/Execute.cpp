@@ -164,7 +164,7 @@ MaybeFailure Program::checkArgument(const World &world, int64_t rank,
   if (buffer->engine.get() != engine.get())
     return usage(what + " is a buffer of another engine");
   if (&buffer->device != world.devices[rank])
-    return usage(what + " lies on device " +
+    return usage(what + " is on device " +
                  std::to_string(buffer->device.index) +
                  ", but the rank runs on device " +
                  std::to_string(world.devices[rank]->index));

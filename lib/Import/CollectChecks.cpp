@@ -182,7 +182,7 @@ static LogicalResult hoist(func::FuncOp main, Operation *op, Names &names) {
   auto refuse = [&](Operation *parent) {
     return emitUnsupported(op, "'")
            << op->getName() << "' at " << userLocation(op->getLoc())
-           << " stands in a region of '" << parent->getName()
+           << " is in a region of '" << parent->getName()
            << "', where it cannot be followed";
   };
   for (Operation *parent = op->getParentOp(); parent != main;

@@ -521,7 +521,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   if (auto send = dyn_cast<stablehlo::SendOp>(inner)) {
     if (program.processes.size() != 1)
       return LogicalResult(
-          refuse(inner, "stands in a program of several processes"));
+          refuse(inner, "is in a program of several processes"));
     channels[send.getChannelHandle().getHandle()].push_back(
         {lookUpAll(send.getInputs()), program.processes[0]});
     program.values.map(send.getResult(), token());
@@ -530,7 +530,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   if (auto recv = dyn_cast<stablehlo::RecvOp>(inner)) {
     if (program.processes.size() != 1)
       return LogicalResult(
-          refuse(inner, "stands in a program of several processes"));
+          refuse(inner, "is in a program of several processes"));
     std::deque<Sent> &queue = channels[recv.getChannelHandle().getHandle()];
     if (queue.empty())
       return false;
@@ -563,7 +563,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   if (auto infeed = dyn_cast<stablehlo::InfeedOp>(inner)) {
     if (program.processes.size() != 1)
       return LogicalResult(
-          refuse(inner, "stands in a program of several processes"));
+          refuse(inner, "is in a program of several processes"));
     if (nextFed == fed.size())
       return LogicalResult(inner->emitOpError("reads more than the ")
                            << fed.size()
@@ -604,7 +604,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
   });
   if (within && programs.size() > 1)
     return LogicalResult(refuse(within,
-                                "stands in a region of a program that not all "
+                                "is in a region of a program that not all "
                                 "processes run"));
   Operation *copy = ops.b.clone(*inner, program.values);
   if (!within)
@@ -638,7 +638,7 @@ FailureOr<bool> Expander::advance(Program &program, Operation *inner) {
       one->erase();
     } else if (isa<stablehlo::SendOp, stablehlo::RecvOp, stablehlo::InfeedOp,
                    stablehlo::OutfeedOp>(one)) {
-      return LogicalResult(refuse(one, "stands in a region of a program"));
+      return LogicalResult(refuse(one, "is in a region of a program"));
     }
   }
   ops.b = outside;
@@ -880,7 +880,7 @@ static LogicalResult expandProbes(ModuleOp module) {
       if (!loop || block->getParent() != &loop.getBody() ||
           loop->getBlock() != check->getBlock() ||
           !loop->isBeforeInBlock(check))
-        return refuse("which stands in a region that cannot be followed");
+        return refuse("which is in a region that cannot be followed");
       // Carried: how many iterations there were, and the value of the one asked
       // for.
       Location loc = loop.getLoc();
@@ -948,7 +948,7 @@ struct ExpandParallelPass final
       if (op->getParentOp() != main) {
         emitUnsupported(op, "'")
             << op->getName() << "' at " << userLocation(op.getLoc())
-            << " stands in a region, expected one in @main";
+            << " is in a region, expected one in @main";
         return signalPassFailure();
       }
       if (failed(Expander(op, symbols).run()))

@@ -152,8 +152,8 @@ shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
     for (auto [i, whole] : llvm::enumerate(arguments)) {
       std::optional<Placement> placement = placementOf(main.getArgAttrDict(i));
       if (!placement || placement->type.getShape() != whole.shape())
-        return main.emitError() << "does not say where argument " << i
-                                << " lies, or it has another shape";
+        return main.emitError() << "does not say how argument " << i
+                                << " is cut, or it has another shape";
       placement->boxOf(rank, starts, box);
       Array part = whole.slice(starts, box);
       // What is to be combined the first along the axes has, the others what
@@ -177,7 +177,7 @@ shardc::interpreter::interpretLocal(ModuleOp module, ArrayRef<Array> arguments,
   for (unsigned r = 0; r < main.getNumResults(); ++r) {
     std::optional<Placement> placement = placementOf(main.getResultAttrDict(r));
     if (!placement)
-      return main.emitError() << "does not say where result " << r << " lies";
+      return main.emitError() << "does not say how result " << r << " is cut";
     std::optional<Format> format = Format::of(placement->type.getElementType());
     Array whole(*format, placement->type.getShape());
     std::vector<char> isThere(whole.size(), 0);

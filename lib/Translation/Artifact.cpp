@@ -189,14 +189,14 @@ static Expected<StringRef> textOf(const object::ELFSymbolRef &symbol) {
   if (!section)
     return section.takeError();
   if (*section == symbol.getObject()->section_end())
-    return createStringError("metadata lies in no section");
+    return createStringError("metadata is in no section");
   Expected<StringRef> contents = (*section)->getContents();
   if (!contents)
     return contents.takeError();
   // Of an object that is not linked, sections and symbols count from 0.
   uint64_t base = (*section)->getAddress();
   if (*address < base || *address - base > contents->size())
-    return createStringError("metadata lies outside its section");
+    return createStringError("metadata is outside its section");
   StringRef text = contents->substr(*address - base);
   size_t end = text.find('\0');
   if (end == StringRef::npos)

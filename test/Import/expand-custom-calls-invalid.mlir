@@ -19,7 +19,7 @@ func.func @main(%x: tensor<5x48xf32>, %z: tensor<f32>) -> tensor<5x3xf32> {
 func.func @main(%x: tensor<i32>) {
   %0 = stablehlo.while(%i = %x) : tensor<i32> cond {
     %five = stablehlo.constant dense<5> : tensor<i32>
-    // expected-error-re @+1 {{unsupported: 'check.expect_eq' at {{.*}} stands in a region of 'stablehlo.while', where it cannot be followed}}
+    // expected-error-re @+1 {{unsupported: 'check.expect_eq' at {{.*}} is in a region of 'stablehlo.while', where it cannot be followed}}
     check.expect_eq %i, %x : tensor<i32>
     %go = stablehlo.compare LT, %i, %five, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %go : tensor<i1>

@@ -97,7 +97,7 @@ func.func @part_whole(%a: tensor<8x4xf32>) {
 
 sdy.mesh @m = <["x"=8]>
 func.func @parts_merge(%a: tensor<8x4xf32>) {
-  // expected-error @+1 {{parts "x":(1)2 and "x":(2)2 stand side by side; merge them}}
+  // expected-error @+1 {{parts "x":(1)2 and "x":(2)2 are adjacent; merge them}}
   %0 = sdy.sharding_constraint %a <@m, [{"x":(1)2, "x":(2)2}, {}]> : tensor<8x4xf32>
   return
 }
@@ -203,7 +203,7 @@ func.func @manual_axis(%a: tensor<8xf32>) {
 
 sdy.mesh @m = <["x"=2, "y"=2]>
 func.func @manual_first(%a: tensor<8xf32>) {
-  // expected-error @+1 {{operand 0: manual axis "x" of dim 0 must stand before the axes that are not manual}}
+  // expected-error @+1 {{operand 0: manual axis "x" of dim 0 must come before the axes that are not manual}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@m, [{"y", "x"}]>] out_shardings=[<@m, [{}]>] manual_axes={"x"} (%x: tensor<4xf32>) {
     sdy.return %x : tensor<4xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>

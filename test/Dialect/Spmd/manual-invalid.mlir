@@ -14,7 +14,7 @@ func.func @uneven(%x: tensor<6xf32>) -> tensor<6xf32> {
 
 spmd.mesh @mesh = <["x"=2, "y"=2]>
 func.func @order(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @below {{operand 0 has manual axis "x" behind a free one in dim 0; manual axes stand first}}
+  // expected-error @below {{operand 0 has manual axis "x" behind a free one in dim 0; manual axes come first}}
   %0 = spmd.manual(%x) in [#spmd.sharding<@mesh, [{"y", "x"}]>] out [#spmd.sharding<@mesh, [{"x"}]>] along ["x"] {
   ^bb0(%block: tensor<4xf32>):
     spmd.return %block : tensor<4xf32>

@@ -112,7 +112,7 @@ module {
 module {
   func.func @first(%x: tensor<2xi32>, %p: tensor<i32>) -> tensor<2xi32> {
     %0 = "stablehlo.case"(%p) ({
-      // expected-error-re @below {{unsupported: 'stablehlo.all_reduce' at {{.*}} stands in a region of a program that not all processes run}}
+      // expected-error-re @below {{unsupported: 'stablehlo.all_reduce' at {{.*}} is in a region of a program that not all processes run}}
       %1 = "stablehlo.all_reduce"(%x) ({
       ^bb0(%a: tensor<i32>, %b: tensor<i32>):
         stablehlo.return %a : tensor<i32>
@@ -141,7 +141,7 @@ module {
       %1 = interpreter.probe %p, probe_id = "p" : tensor<i32>
       stablehlo.return %1 : tensor<i32>
     }) : (tensor<i32>) -> tensor<i32>
-    // expected-error-re @below {{names the probe "p", which stands in a region that cannot be followed}}
+    // expected-error-re @below {{names the probe "p", which is in a region that cannot be followed}}
     check.expect_serialized_eq %0, probe_id = "p" : tensor<i32>
     return
   }
@@ -167,7 +167,7 @@ module {
 
 module {
   func.func @program(%x: tensor<i32>, %t: !stablehlo.token) -> !stablehlo.token {
-    // expected-error-re @below {{unsupported: 'stablehlo.send' at {{.*}} stands in a program of several processes}}
+    // expected-error-re @below {{unsupported: 'stablehlo.send' at {{.*}} is in a program of several processes}}
     %0 = "stablehlo.send"(%x, %t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (tensor<i32>, !stablehlo.token) -> !stablehlo.token
     return %0 : !stablehlo.token
   }
@@ -183,7 +183,7 @@ module {
 
 module {
   func.func @program(%t: !stablehlo.token) -> tensor<i32> {
-    // expected-error-re @below {{unsupported: 'stablehlo.recv' at {{.*}} stands in a program of several processes}}
+    // expected-error-re @below {{unsupported: 'stablehlo.recv' at {{.*}} is in a program of several processes}}
     %0:2 = "stablehlo.recv"(%t) {channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>} : (!stablehlo.token) -> (tensor<i32>, !stablehlo.token)
     return %0#0 : tensor<i32>
   }
@@ -198,7 +198,7 @@ module {
 
 module {
   func.func @program(%t: !stablehlo.token) -> tensor<i32> {
-    // expected-error-re @below {{unsupported: 'stablehlo.infeed' at {{.*}} stands in a program of several processes}}
+    // expected-error-re @below {{unsupported: 'stablehlo.infeed' at {{.*}} is in a program of several processes}}
     %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<i32>, !stablehlo.token)
     return %0#0 : tensor<i32>
   }

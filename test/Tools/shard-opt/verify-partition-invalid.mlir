@@ -2,9 +2,9 @@
 // RUN: shard-opt %s --spmd-import --spmd-raise --spmd-propagate --spmd-partition --spmd-communicate -o %t.mlir
 // RUN: shard-opt %t.mlir --spmd-verify-partition=global=%s -o %t.same.mlir
 // RUN: sed 's/tensor<8x4xf32>, spmd.sharding = #spmd.sharding<@mesh, \[{"x"}, {}\]>/tensor<8x4xf32>/' %t.mlir | not shard-opt --spmd-verify-partition=global=%s 2>&1 | FileCheck %s --check-prefix=ARGUMENT
-// ARGUMENT: error: does not say where argument 0 lies, or it has another shape
+// ARGUMENT: error: does not say how argument 0 is cut, or it has another shape
 // RUN: sed 's/tensor<4xf32> {[^}]*}\]>}) attributes/tensor<4xf32>) attributes/; s/tensor<4xf32> {spmd.global_type = tensor<4xf32>, /tensor<4xf32> {/' %t.mlir | not shard-opt --spmd-verify-partition=global=%s 2>&1 | FileCheck %s --check-prefix=RESULT
-// RESULT: error: does not say where result 1 lies
+// RESULT: error: does not say how result 1 is cut
 // RUN: sed 's/lookup \[4, 3\]/lookup [3, 3]/' %t.mlir | not shard-opt --spmd-verify-partition=global=%s 2>&1 | FileCheck %s --check-prefix=SHAPE
 // SHAPE: error: has another shape of result 0 on rank 0 than its sharding says
 // RUN: sed 's/lookup \[1, 0\]/lookup [1, -1]/' %t.mlir | not shard-opt --spmd-verify-partition=global=%s 2>&1 | FileCheck %s --check-prefix=PAD

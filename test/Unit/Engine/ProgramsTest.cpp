@@ -326,7 +326,7 @@ TEST(Programs, NameTheArgumentThatIsWrong) {
   EXPECT_FAILS(refused(type.get(), good.get()), SHARDC_USAGE,
                "argument 0 (x) is i32[4], but the program takes f32[4]");
   EXPECT_FAILS(refused(good.get(), device.get()), SHARDC_USAGE,
-               "argument 1 lies on device 1, but the rank runs on device 0");
+               "argument 1 is on device 1, but the rank runs on device 0");
   EXPECT_FAILS(refused(foreign.get(), good.get()), SHARDC_USAGE,
                "argument 0 (x) is a buffer of another engine");
   EXPECT_FAILS(refused(good.get(), deleted.get()), SHARDC_USAGE,

@@ -113,12 +113,12 @@ TEST_F(Emit, MetadataThatIsNowhere) {
                              [](llvm::ELF::Elf64_Sym &symbol) {
                                symbol.st_value = 1 << 20;
                              })),
-            "metadata lies outside its section");
+            "metadata is outside its section");
   EXPECT_EQ(whyOf(withSymbol(object,
                              [](llvm::ELF::Elf64_Sym &symbol) {
                                symbol.st_shndx = llvm::ELF::SHN_ABS;
                              })),
-            "metadata lies in no section");
+            "metadata is in no section");
 }
 
 TEST_F(Emit, CpusThatAreNone) {

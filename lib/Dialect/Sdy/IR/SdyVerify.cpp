@@ -145,7 +145,7 @@ private:
     if (a && b && first.getName() == second.getName() &&
         a.getPreSize() * a.getSize() == b.getPreSize())
       return emitError() << "parts " << spell(first) << " and " << spell(second)
-                         << " stand side by side; merge them";
+                         << " are adjacent; merge them";
     return success();
   }
 
@@ -431,7 +431,7 @@ static LogicalResult verifyLocalTypes(ManualComputationOp op,
           return op.emitOpError()
                  << what << ' ' << index << ": manual axis " << spell(axis)
                  << " of dim " << dim
-                 << " must stand before the axes that are not manual";
+                 << " must come before the axes that are not manual";
         if (!ShapedType::isDynamic(expected[dim]))
           expected[dim] = llvm::divideCeil(expected[dim], axis.getSize(mesh));
       }

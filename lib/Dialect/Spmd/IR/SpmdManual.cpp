@@ -68,7 +68,7 @@ static LogicalResult verifyBlocks(ManualOp op, const Twine &what,
       return op.emitOpError()
              << what << " has manual axis \"" << axis.getValue()
              << "\" behind a free one in dim " << number
-             << "; manual axes stand first";
+             << "; manual axes come first";
     sawFree |= !op.isManual(axis);
   }
   int64_t blocks = op.countBlocks(dim, mesh);
