@@ -25,15 +25,16 @@ LogicalResult Refiner::openExtents(BlockArgument argument) {
   for (auto [dim, size] : llvm::enumerate(shape)) {
     if (!ShapedType::isDynamic(size))
       continue;
+    // Each keeps its prime, in use or not: another one's may be a multiple of
+    // what this one had before it was fixed.
+    size_t place = placeholders->firstPrime + nextPrime++;
     auto fixed = placeholders->fixed.find({number, dim});
     if (fixed != placeholders->fixed.end()) {
       size = fixed->second;
+    } else if (place >= placeholders->primes.size()) {
+      return emitUnsupported(main, "has more than ")
+             << nextPrime - 1 << " open extents; give shapes of some arguments";
     } else {
-      size_t place = placeholders->firstPrime + nextPrime++;
-      if (place >= placeholders->primes.size())
-        return emitUnsupported(main, "has more than ")
-               << nextPrime - 1
-               << " open extents; give shapes of some arguments";
       size = placeholders->primes[place][placeholders->others];
     }
     extents.addDim(number, dim, size);
@@ -209,10 +210,13 @@ void Refiner::noteResult(Operation *op) {
       reach = make(K::Multiply, *reach, constant(windowDilation));
     if (id && reach)
       id = make(K::Subtract, *id, *reach);
-    if (id)
-      id = make(K::Divide, *id, constant(stride));
-    if (id)
-      note(dim, make(K::Add, *id, constant(1)));
+    // In what is smaller than a window there is none.
+    if (id && reach)
+      id = make(K::Add, *id, constant(stride));
+    if (id && reach)
+      id = make(K::Max, *id, constant(0));
+    if (id && reach)
+      note(dim, make(K::Divide, *id, constant(stride)));
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ConcatenateOp op) {
@@ -255,6 +259,9 @@ void Refiner::noteResult(Operation *op) {
 /// placeholders do not tell it from another one, the program asks for bindings
 /// in which the two are equal.
 void Refiner::guardExtents() {
+  for (int64_t id = 0; id < extents.size(); ++id)
+    if (isDim(id))
+      used.insert(id);
   for (int64_t id : std::set<int64_t>(used)) {
     int64_t taken = idOf(extents[id].placeholder);
     if (taken == id)

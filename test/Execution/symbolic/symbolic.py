@@ -133,6 +133,33 @@ def overhanging_convolution(x, w):
     return y + jnp.ones(y.shape)
 
 
+def images(x, w, strides=(1, 1), padding="SAME"):
+    return lax.conv_general_dilated(x, w, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+@program(["b, 2*h, 2*w, 3", "3, 3, 3, 4"], [1, None])
+def halved(x, w):
+    """Both of two extents are even: each is told from the other."""
+    return images(x, w, (2, 2), [(1, 1), (1, 1)])
+
+
+@program(["b, 2*h, 2*w, 2", "3, 3, 2, 4", "3, 3, 4, 2", "b, 2*h, 2*w, 2"], [1, None, None, 1], tolerance=1e-4)
+def u_net(x, a, c, y):
+    def loss(a, c):
+        fine = jax.nn.relu(images(x, a))
+        coarse = lax.reduce_window(fine, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        return ((images(jnp.repeat(jnp.repeat(coarse, 2, 1), 2, 2) + fine, c) - y) ** 2).mean()
+
+    return jax.value_and_grad(loss, argnums=(0, 1))(a, c)
+
+
+@program(["b, h, w, 3"], [1])
+def windowless_gradient(x):
+    """Of one row or column no window is left."""
+    pooled = lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return jax.grad(lambda x: (pooled(x) ** 2).sum())(x)
+
+
 @program(["b, 2*n, 3"], [1])
 def pooled_gradient(x):
     def pooled(x):
