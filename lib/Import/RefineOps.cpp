@@ -155,6 +155,109 @@ LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
   return success();
 }
 
+/// Element `i` of a vector, as a scalar: what was put there, or a slice.
+static Value elementAt(ImplicitLocOpBuilder &b, Value vector, int64_t i) {
+  if (auto concatenate = vector.getDefiningOp<ConcatenateOp>())
+    for (Value part : concatenate.getInputs()) {
+      auto type = cast<RankedTensorType>(part.getType());
+      if (!type.hasStaticShape())
+        break;
+      if (i < type.getNumElements())
+        return elementAt(b, part, i);
+      i -= type.getNumElements();
+    }
+  auto type = cast<RankedTensorType>(vector.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  if (auto constant = vector.getDefiningOp<ConstantOp>())
+    if (auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue()))
+      return ConstantOp::create(
+          b, DenseElementsAttr::get(scalar, dense.getValues<APInt>()[i]));
+  auto reshape = vector.getDefiningOp<ReshapeOp>();
+  if (reshape && reshape.getOperand().getType() == scalar)
+    return reshape.getOperand();
+  if (type.getNumElements() > 1)
+    vector = SliceOp::create(b, type.clone({1}), vector, ArrayRef<int64_t>{i},
+                             ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
+  return ReshapeOp::create(b, scalar, vector);
+}
+
+/// A slice whose start is a value, but not how long it is: its limit is start
+/// and length together. What JAX prints where a length is a symbol, behind a
+/// clamp that `dynamic_slice` has itself. Null where it is none.
+FailureOr<Value> Refiner::valueSlice(RealDynamicSliceOp op) {
+  Value start = op.getStartIndices();
+  auto limit = op.getLimitIndices().getDefiningOp<AddOp>();
+  const Numbers *steps = find(op.getStrides());
+  auto startType = dyn_cast<RankedTensorType>(start.getType());
+  if (find(start) || !limit || !steps || !startType ||
+      !startType.hasStaticShape() ||
+      llvm::any_of(*steps, [](const Number &step) {
+        return step.extent >= 0 || !step.value.isOne();
+      }))
+    return Value();
+  bool isFirst = limit.getLhs() == start;
+  Value length = isFirst ? limit.getRhs() : limit.getLhs();
+  if ((!isFirst && limit.getRhs() != start) || !find(length))
+    return Value();
+  FailureOr<SmallVector<int64_t>> sizes = read(op, length, "length");
+  if (failed(sizes))
+    return failure();
+  auto operand = cast<RankedTensorType>(op.getOperand().getType());
+  if (static_cast<int64_t>(sizes->size()) != operand.getRank())
+    return Value();
+  for (auto [size, whole] : llvm::zip_equal(*sizes, operand.getShape()))
+    if (size < 0 || size > whole)
+      return op.emitOpError("takes ")
+             << size << " of a dim of " << whole << " elements";
+  auto clamp = start.getDefiningOp<ClampOp>();
+  if (clamp && find(clamp.getMin()) && find(clamp.getMax())) {
+    FailureOr<SmallVector<int64_t>> least = read(op, clamp.getMin(), "start"),
+                                    most = read(op, clamp.getMax(), "start");
+    if (failed(least) || failed(most))
+      return failure();
+    bool isOwn =
+        least->size() == sizes->size() && most->size() == sizes->size();
+    for (int64_t i = 0; isOwn && i < operand.getRank(); ++i)
+      isOwn =
+          (*least)[i] == 0 && (*most)[i] == operand.getDimSize(i) - (*sizes)[i];
+    if (isOwn)
+      start = clamp.getOperand();
+  }
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<Value> starts;
+  for (int64_t i = 0; i < operand.getRank(); ++i)
+    starts.push_back(elementAt(b, start, i));
+  return DynamicSliceOp::create(b, operand.clone(*sizes), op.getOperand(),
+                                starts, *sizes)
+      .getResult();
+}
+
+/// Operands: state and shape.
+LogicalResult Refiner::refineRandomBits(CustomCallOp op) {
+  auto algorithm = op->getAttrOfType<RngAlgorithmAttr>("rng_algorithm");
+  auto type = op->getNumResults() == 2
+                  ? dyn_cast<RankedTensorType>(op->getResult(1).getType())
+                  : RankedTensorType();
+  if (op->getNumOperands() != 2 || !type || !algorithm)
+    return op.emitOpError("expects a state and a shape, rng_algorithm, and a "
+                          "state and numbers as results");
+  auto shape = read(op, op->getOperand(1), "shape");
+  if (failed(shape))
+    return failure();
+  auto found = RankedTensorType::get(*shape, type.getElementType());
+  if (llvm::any_of(*shape, [](int64_t size) { return size < 0; }) ||
+      failed(verifyCompatibleShape(type, found)))
+    return op.emitOpError("has a result of type ")
+           << type << ", but its operand 1 says " << found;
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto drawn =
+      RngBitGeneratorOp::create(b, op->getOperand(0).getType(), found,
+                                op->getOperand(0), algorithm.getValue());
+  op.replaceAllUsesWith(drawn.getResults());
+  op.erase();
+  return success();
+}
+
 FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   Value twin;
@@ -227,22 +330,31 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
       return failure();
     twin = ReshapeOp::create(b, typed(*shape), reshape.getOperand());
   } else if (auto slice = dyn_cast<RealDynamicSliceOp>(op)) {
-    auto start = read(op, slice.getStartIndices(), "start"),
-         limit = read(op, slice.getLimitIndices(), "limit"),
-         strides = read(op, slice.getStrides(), "stride");
-    if (failed(start) || failed(limit) || failed(strides))
+    FailureOr<Value> moving = valueSlice(slice);
+    if (failed(moving))
       return failure();
-    SmallVector<int64_t> shape;
-    for (auto [from, to, step] : llvm::zip(*start, *limit, *strides)) {
-      if (from < 0 || to < from || step < 1)
-        return op->emitOpError("slices from ")
-               << from << " to " << to << " by " << step;
-      shape.push_back((to - from + step - 1) / step);
+    if (*moving) {
+      if (failed(fits(cast<RankedTensorType>(moving->getType()).getShape())))
+        return failure();
+      twin = *moving;
+    } else {
+      auto start = read(op, slice.getStartIndices(), "start"),
+           limit = read(op, slice.getLimitIndices(), "limit"),
+           strides = read(op, slice.getStrides(), "stride");
+      if (failed(start) || failed(limit) || failed(strides))
+        return failure();
+      SmallVector<int64_t> shape;
+      for (auto [from, to, step] : llvm::zip(*start, *limit, *strides)) {
+        if (from < 0 || to < from || step < 1)
+          return op->emitOpError("slices from ")
+                 << from << " to " << to << " by " << step;
+        shape.push_back((to - from + step - 1) / step);
+      }
+      if (failed(fits(shape)))
+        return failure();
+      twin = SliceOp::create(b, typed(shape), slice.getOperand(), *start,
+                             *limit, *strides);
     }
-    if (failed(fits(shape)))
-      return failure();
-    twin = SliceOp::create(b, typed(shape), slice.getOperand(), *start, *limit,
-                           *strides);
   } else if (auto pad = dyn_cast<DynamicPadOp>(op)) {
     auto low = read(op, pad.getEdgePaddingLow(), "padding"),
          high = read(op, pad.getEdgePaddingHigh(), "padding"),
@@ -391,6 +503,8 @@ LogicalResult Refiner::refineOp(Operation *op) {
       return checkAssertion(call);
     if (call.getCallTargetName() == "stablehlo.dynamic_reduce_window")
       return refineReduceWindow(call);
+    if (call.getCallTargetName() == "stablehlo.dynamic_rng_bit_generator")
+      return refineRandomBits(call);
     return refineCall(call);
   }
   if (auto loop = dyn_cast<WhileOp>(op))

@@ -204,6 +204,7 @@ static bool isDynamic(func::FuncOp main) {
       dynamic |=
           call.getCallTargetName() == "shape_assertion" ||
           call.getCallTargetName() == "stablehlo.dynamic_reduce_window" ||
+          call.getCallTargetName() == "stablehlo.dynamic_rng_bit_generator" ||
           call->hasAttr("indices_of_shape_operands");
   });
   return dynamic;

@@ -85,6 +85,8 @@ private:
   llvm::LogicalResult refineCall(stablehlo::CustomCallOp op);
   void sliceFor(stablehlo::GatherOp op, llvm::ArrayRef<int64_t> numbers);
   llvm::LogicalResult refineReduceWindow(stablehlo::CustomCallOp op);
+  llvm::LogicalResult refineRandomBits(stablehlo::CustomCallOp op);
+  llvm::FailureOr<mlir::Value> valueSlice(stablehlo::RealDynamicSliceOp op);
   /// Puts a static op in place of a dynamic one; true if it was one.
   llvm::FailureOr<bool> replaceDynamic(mlir::Operation *op);
   void evaluate(mlir::Operation *op);

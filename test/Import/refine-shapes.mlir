@@ -74,3 +74,42 @@ func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %window, %ones, %ones, %ones, %padding) {called_computations = [@sum]} : (tensor<?x4xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+// A slice as long as a size says, from where a value says; the clamp in front of it is dynamic_slice's own.
+// CHECK-LABEL: func.func @main
+//  CHECK-SAME:   (%[[X:.*]]: tensor<6x4xf32>, %[[I:.*]]: tensor<i32>)
+//       CHECK:   %[[ZERO:.*]] = stablehlo.constant dense<0> : tensor<i32>
+//       CHECK:   stablehlo.dynamic_slice %[[X]], %[[ZERO]], %[[I]], sizes = [6, 1]
+//   CHECK-NOT:   clamp
+func.func @main(%x: tensor<?x4xf32>, %i: tensor<i32>) -> tensor<?x1xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %zero = stablehlo.constant dense<0> : tensor<1xi32>
+  %column = stablehlo.reshape %i : (tensor<i32>) -> tensor<1xi32>
+  %lengths = stablehlo.concatenate %rows, %one, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %shape = stablehlo.concatenate %rows, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %asked = stablehlo.concatenate %zero, %column, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %none = stablehlo.constant dense<0> : tensor<2xi32>
+  %steps = stablehlo.constant dense<1> : tensor<2xi32>
+  %last = stablehlo.subtract %shape, %lengths : tensor<2xi32>
+  %start = stablehlo.clamp %none, %asked, %last : tensor<2xi32>
+  %limit = stablehlo.add %start, %lengths : tensor<2xi32>
+  %0 = stablehlo.real_dynamic_slice %x, %start, %limit, %steps : (tensor<?x4xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x1xf32>
+  return %0 : tensor<?x1xf32>
+}
+
+// -----
+
+// Random bits of a shape that sizes say.
+// CHECK-LABEL: func.func @main
+//       CHECK:   stablehlo.rng_bit_generator %{{.*}}, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<6xui32>)
+func.func @main(%x: tensor<?x4xf32>, %state: tensor<2xui64>) -> tensor<?xui32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %shape = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %0:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%state, %shape) {rng_algorithm = #stablehlo<rng_algorithm DEFAULT>} : (tensor<2xui64>, tensor<1xi32>) -> (tensor<2xui64>, tensor<?xui32>)
+  return %0#1 : tensor<?xui32>
+}

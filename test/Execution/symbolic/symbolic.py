@@ -233,6 +233,36 @@ def stencil(x):
     return p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * x
 
 
+@program(["n, b, 4"], [1])
+def scanned(x):
+    """Slices of one row each, whose other extents are symbols."""
+    return lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(x.shape[1:]), x)
+
+
+@program(["n, b, 4", "4, 4"], [1, None])
+def recurrent_training(x, w):
+    def loss(w):
+        last, rows = lax.scan(lambda c, row: (jnp.tanh(c @ w / 8 + row),) * 2, jnp.zeros(x.shape[1:]), x)
+        return (rows**2).mean() + last.mean()
+
+    return jax.value_and_grad(loss)(w)
+
+
+@program(["n, m", "i"], [0, None], types=[F32, I32], least=2)
+def one_row(x, i):
+    return lax.dynamic_slice(x, (i[0], 0), (1, x.shape[1])), lax.dynamic_slice(x, (0, i[1]), (x.shape[0], 1))
+
+
+@program(["n, 3"], [0])
+def random_bits(x):
+    return x + jax.random.uniform(jax.random.key(3, impl="rbg"), x.shape)
+
+
+@program(["n, 3"], [0])
+def random_normal(x):
+    return x + jax.random.normal(jax.random.key(3), x.shape)
+
+
 @program(["n, 2", "m, 2"], [0, 0])
 def nearest(x, y):
     return ((x[:, None, :] - y[None, :, :]) ** 2).sum(-1).min(1)
