@@ -283,8 +283,12 @@ std::string Extents::read(std::span<const int64_t> &words) {
     ExtentExpr extent{};
     if (!next(kind) || !next(extent.placeholder) || !next(length))
       return "has extents that end elsewhere than they say";
-    if (kind < 0 || kind >= static_cast<int64_t>(kinds.size()) ||
-        length != kinds[kind].second)
+    if (kind >= static_cast<int64_t>(kinds.size()))
+      return "has an extent of kind " + std::to_string(kind) +
+             ", which this build does not know: it was compiled by a newer "
+             "version; compile the program again with this one, or run it "
+             "with that one";
+    if (kind < 0 || length != kinds[kind].second)
       return "has an extent that makes no sense";
     extent.kind = static_cast<ExtentKind>(kind);
     for (int64_t o = 0; o < length; ++o) {

@@ -241,6 +241,14 @@ std::string FormulaList::read(std::span<const int64_t> &words, int64_t count,
     std::string where = "formula " + std::to_string(i);
     if (ended)
       return where + " ends outside the table";
+    // Kinds keep their numbers, and new ones come last, so an older compiler's
+    // are known.
+    if (!infoOf(kind))
+      return where + " is of kind " +
+             std::to_string(static_cast<int64_t>(kind)) +
+             ", which this build does not know: it was compiled by a newer "
+             "version; compile the program again with this one, or run it "
+             "with that one";
     std::vector<Formula> operands;
     for (int64_t place : places) {
       if (place < 0 || place >= size())

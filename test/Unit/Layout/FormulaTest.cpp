@@ -570,6 +570,44 @@ TEST(Formula, AsWordsAndBack) {
     }
 }
 
+TEST(Formula, KindsKeepTheirNumbers) {
+  // A table as the first compiler of version 3 wrote it: of each kind, how many
+  // numbers, these, how many operands, these. What is bound to it is the same
+  // with every later build.
+  std::vector<int64_t> words = {
+      0,  3, 0,  0, 12, 0,       // given [0, 0, 12]
+      2,  4, 1,  1, 2,  6, 1, 0, // affine [1, 1, 2, 6] (0)
+      5,  1, 0,  1, 1,           // shards [0] (1)
+      7,  2, -1, 1, 1,  2,       // positions [-1, 1] (2)
+      11, 0, 1,  3,              // size (3)
+      18, 2, 7,  2, 0,           // balanced [7, 2]
+      21, 0, 1,  5,              // domain (5)
+      10, 0, 1,  6,              // begin (6)
+  };
+  FormulaList list;
+  std::span<const int64_t> rest = words;
+  ASSERT_EQ(list.read(rest, 8, 1), "");
+  EXPECT_TRUE(rest.empty());
+  Binding binding;
+  binding.meshShape = {2};
+  binding.given[{0, 0}] = {0, 5, 12};
+  std::string error;
+  std::vector<BoundTable> tables = list.evaluate(binding, error);
+  ASSERT_EQ(error, "");
+  // ceil((5 + 1) / 2) = 3 rows, and 3; a window of one, one row further down,
+  // reads as many.
+  EXPECT_EQ(tables[1].indices, (std::vector<int64_t>{0, 3, 6}));
+  EXPECT_EQ(tables[4].numbers, (std::vector<int64_t>{3, 3}));
+  EXPECT_EQ(tables[5].indices, (std::vector<int64_t>{0, 4, 7}));
+
+  words[0] = 1000;
+  rest = words;
+  EXPECT_EQ(list.read(rest, 8, 1),
+            "formula 0 is of kind 1000, which this build does not know: it was "
+            "compiled by a newer version; compile the program again with this "
+            "one, or run it with that one");
+}
+
 TEST(Formula, BindingsThatDoNotFit) {
   FormulaList list;
   list.add(Formula::shards(Formula::given(1, 2, 30), {0}));
