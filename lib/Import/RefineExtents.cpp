@@ -158,8 +158,26 @@ bool Refiner::changePlaceholders(int64_t condition) {
   return divide(condition);
 }
 
+const Extents &Refiner::usedExtents() {
+  if (named.size() == extents.size() && namedUsed == used.size())
+    return named;
+  // Count, then for each its kind, placeholder, and number of operands.
+  std::vector<int64_t> words = extents.words();
+  size_t at = 1;
+  for (int64_t id = 0; id < extents.size(); ++id) {
+    if (!isDim(id) && !extents.isConstant(id) && !used.count(id))
+      words[at + 1] = 0;
+    at += 3 + extents[id].operands.size();
+  }
+  std::span<const int64_t> rest = words;
+  [[maybe_unused]] std::string error = named.read(rest);
+  assert(error.empty() && "extents are read as they were written");
+  namedUsed = used.size();
+  return named;
+}
+
 int64_t Refiner::idOf(int64_t size) {
-  std::optional<LinearExtent> found = extents.find(size);
+  std::optional<LinearExtent> found = usedExtents().find(size);
   if (!found)
     return extents.addConstant(size);
   int64_t id = found->extent;
@@ -171,6 +189,31 @@ int64_t Refiner::idOf(int64_t size) {
   if (found->constant != 0)
     with(ExtentKind::Add, found->constant);
   return id;
+}
+
+/// (size - 1) * dilation + 1, and nothing of nothing.
+std::optional<int64_t> Refiner::dilatedExtent(int64_t size, int64_t dilation) {
+  std::optional<int64_t> id = idOf(size);
+  if (dilation == 1)
+    return id;
+  id = extents.add(ExtentKind::Subtract, {*id, extents.addConstant(1)});
+  for (auto [kind, number] : {std::pair(ExtentKind::Multiply, dilation),
+                              {ExtentKind::Add, 1},
+                              {ExtentKind::Max, 0}})
+    if (id)
+      id = extents.add(kind, {*id, extents.addConstant(number)});
+  return id;
+}
+
+/// How many windows, `stride` apart, are in `extent`: none in less than one.
+std::optional<int64_t> Refiner::windowsOf(std::optional<int64_t> extent,
+                                          int64_t reach, int64_t stride) {
+  for (auto [kind, number] : {std::pair(ExtentKind::Add, stride - reach),
+                              {ExtentKind::Max, 0},
+                              {ExtentKind::Divide, stride}})
+    if (extent)
+      extent = extents.add(kind, {*extent, extents.addConstant(number)});
+  return extent;
 }
 
 /// Notes what extents of results follow from that no shape operand says.
@@ -193,30 +236,23 @@ void Refiner::noteResult(Operation *op) {
         extents[*id].placeholder == result.getDimSize(dim))
       used.insert(*id);
   };
-  // (size - 1) * dilation + 1 and padding, in steps: how many windows fit.
   auto windows = [&](int64_t dim, int64_t size, int64_t dilation, int64_t low,
                      int64_t high, int64_t window, int64_t windowDilation,
                      int64_t stride) {
     if (!extents.isOpen(size) && !extents.isOpen(low) &&
         !extents.isOpen(high) && !extents.isOpen(window))
       return;
-    std::optional<int64_t> id = make(K::Subtract, idOf(size), constant(1));
-    id = make(K::Multiply, *id, constant(dilation));
+    std::optional<int64_t> id = dilatedExtent(size, dilation);
     for (int64_t padding : {low, high})
       if (id)
         id = make(K::Add, *id, idOf(padding));
-    std::optional<int64_t> reach = make(K::Subtract, idOf(window), constant(1));
-    if (reach)
-      reach = make(K::Multiply, *reach, constant(windowDilation));
-    if (id && reach)
-      id = make(K::Subtract, *id, *reach);
-    // In what is smaller than a window there is none.
-    if (id && reach)
-      id = make(K::Add, *id, constant(stride));
-    if (id && reach)
-      id = make(K::Max, *id, constant(0));
-    if (id && reach)
-      note(dim, make(K::Divide, *id, constant(stride)));
+    std::optional<int64_t> before =
+        make(K::Subtract, idOf(window), constant(1));
+    if (before)
+      before = make(K::Multiply, *before, constant(windowDilation));
+    if (id && before)
+      id = make(K::Subtract, *id, *before);
+    note(dim, windowsOf(id, 1, stride));
   };
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](ConcatenateOp op) {
@@ -274,6 +310,7 @@ void Refiner::guardExtents() {
            "compile the program for these shapes (--shapes)",
            {id, taken}});
   }
+  extents = usedExtents();
 }
 
 /// Extents of arguments that the program allows.

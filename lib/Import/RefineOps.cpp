@@ -121,6 +121,20 @@ static LogicalResult copyComputation(CustomCallOp op, Region &to) {
   return success();
 }
 
+static PaddedDim paddedDim(int64_t dim, int64_t size, int64_t dilation,
+                           int64_t reach, int64_t stride,
+                           ArrayRef<Number> numbers, Value vector, int64_t at) {
+  return {dim,
+          size,
+          dilation,
+          reach,
+          stride,
+          /*canFill=*/true,
+          numbers[0],
+          numbers[1],
+          [=](ImplicitLocOpBuilder &b) { return elementAt(b, vector, at); }};
+}
+
 /// Operands: inputs, initial values, window, strides, base dilations, window
 /// dilations, padding.
 LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
@@ -130,55 +144,86 @@ LogicalResult Refiner::refineReduceWindow(CustomCallOp op) {
                                   << " operands, expected n inputs, n initial "
                                      "values and five shapes";
   SmallVector<SmallVector<int64_t>> lists;
-  for (Value operand : op->getOperands().drop_front(2 * inputs)) {
+  for (Value operand : op->getOperands().slice(2 * inputs, 4)) {
     auto list = read(op, operand, "window");
     if (failed(list))
       return failure();
     lists.push_back(std::move(*list));
   }
+  FailureOr<Numbers> numbers =
+      numbersOf(op, op->getOperands().back(), "padding");
+  SmallVector<Value> padded(op->getOperands().take_front(inputs));
+  auto type = dyn_cast<RankedTensorType>(padded.front().getType());
+  if (failed(numbers) || !type)
+    return failure();
+  size_t rank = type.getRank();
+  if (numbers->size() != 2 * rank ||
+      llvm::any_of(lists,
+                   [&](ArrayRef<int64_t> list) { return list.size() != rank; }))
+    return op.emitOpError("has a window of other than ") << rank << " dims";
+  SmallVector<PaddedDim> dims;
+  for (size_t d = 0; d < rank; ++d)
+    dims.push_back(paddedDim(d, type.getDimSize(d), lists[2][d],
+                             (lists[0][d] - 1) * lists[3][d] + 1, lists[1][d],
+                             ArrayRef(*numbers).slice(2 * d, 2),
+                             op->getOperands().back(), 2 * d));
+  SmallVector<bool> isLeft =
+      padByValue(op, padded, op->getOperands().slice(inputs, inputs), dims);
+  lists.emplace_back();
+  for (size_t d = 0; d < rank; ++d) {
+    for (const Number &number : {dims[d].low, dims[d].high})
+      lists.back().push_back(isLeft[d] ? placeholderOf(number) : 0);
+    if (!isLeft[d])
+      lists[2][d] = 1;
+  }
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  auto padding = RankedTensorType::get(
-      {static_cast<int64_t>(lists[4].size() / 2), 2}, b.getI64Type());
+  auto padding =
+      RankedTensorType::get({static_cast<int64_t>(rank), 2}, b.getI64Type());
   // Of zero elements until it is inferred below.
   SmallVector<Type> types(op.getResultTypes());
   auto window = ReduceWindowOp::create(
-      b, types, op->getOperands().take_front(inputs),
-      op->getOperands().slice(inputs, inputs), b.getDenseI64ArrayAttr(lists[0]),
-      b.getDenseI64ArrayAttr(lists[1]), b.getDenseI64ArrayAttr(lists[2]),
-      b.getDenseI64ArrayAttr(lists[3]),
+      b, types, padded, op->getOperands().slice(inputs, inputs),
+      b.getDenseI64ArrayAttr(lists[0]), b.getDenseI64ArrayAttr(lists[1]),
+      b.getDenseI64ArrayAttr(lists[2]), b.getDenseI64ArrayAttr(lists[3]),
       DenseIntElementsAttr::get(padding, ArrayRef(lists[4])));
   if (failed(copyComputation(op, window.getBody())) ||
       failed(import::inferResultShapes(window)))
     return failure();
+  noteResult(window);
   op.replaceAllUsesWith(window.getResults());
   op.erase();
   return success();
 }
 
-/// Element `i` of a vector, as a scalar: what was put there, or a slice.
-static Value elementAt(ImplicitLocOpBuilder &b, Value vector, int64_t i) {
-  if (auto concatenate = vector.getDefiningOp<ConcatenateOp>())
-    for (Value part : concatenate.getInputs()) {
-      auto type = cast<RankedTensorType>(part.getType());
-      if (!type.hasStaticShape())
-        break;
-      if (i < type.getNumElements())
-        return elementAt(b, part, i);
-      i -= type.getNumElements();
-    }
-  auto type = cast<RankedTensorType>(vector.getType());
+/// Row by row: what was put there, or a slice.
+Value import::elementAt(ImplicitLocOpBuilder &b, Value list, int64_t i) {
+  auto type = cast<RankedTensorType>(list.getType());
   auto scalar = RankedTensorType::get({}, type.getElementType());
-  if (auto constant = vector.getDefiningOp<ConstantOp>())
+  if (type.getRank() == 0)
+    return list;
+  auto concatenate = list.getDefiningOp<ConcatenateOp>();
+  if (concatenate && concatenate.getDimension() == 0)
+    for (Value part : concatenate.getInputs()) {
+      int64_t size = cast<RankedTensorType>(part.getType()).getNumElements();
+      if (i < size)
+        return elementAt(b, part, i);
+      i -= size;
+    }
+  if (auto constant = list.getDefiningOp<ConstantOp>())
     if (auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue()))
       return ConstantOp::create(
           b, DenseElementsAttr::get(scalar, dense.getValues<APInt>()[i]));
-  auto reshape = vector.getDefiningOp<ReshapeOp>();
-  if (reshape && reshape.getOperand().getType() == scalar)
-    return reshape.getOperand();
-  if (type.getNumElements() > 1)
-    vector = SliceOp::create(b, type.clone({1}), vector, ArrayRef<int64_t>{i},
-                             ArrayRef<int64_t>{i + 1}, ArrayRef<int64_t>{1});
-  return ReshapeOp::create(b, scalar, vector);
+  if (auto reshape = list.getDefiningOp<ReshapeOp>())
+    return elementAt(b, reshape.getOperand(), i);
+  int64_t count = type.getNumElements();
+  if (type.getRank() != 1)
+    list = ReshapeOp::create(
+        b, RankedTensorType::get(count, scalar.getElementType()), list);
+  if (count > 1)
+    list = SliceOp::create(b, RankedTensorType::get(1, scalar.getElementType()),
+                           list, ArrayRef<int64_t>{i}, ArrayRef<int64_t>{i + 1},
+                           ArrayRef<int64_t>{1});
+  return ReshapeOp::create(b, scalar, list);
 }
 
 /// A slice whose start is a value, but not how long it is: its limit is start
@@ -256,6 +301,104 @@ LogicalResult Refiner::refineRandomBits(CustomCallOp op) {
   op.replaceAllUsesWith(drawn.getResults());
   op.erase();
   return success();
+}
+
+FailureOr<Value> Refiner::refinePad(DynamicPadOp op) {
+  FailureOr<Numbers> low = numbersOf(op, op.getEdgePaddingLow(), "padding"),
+                     high = numbersOf(op, op.getEdgePaddingHigh(), "padding");
+  auto interior = read(op, op.getInteriorPadding(), "padding");
+  if (failed(low) || failed(high) || failed(interior))
+    return failure();
+  ArrayRef<int64_t> sizes =
+      cast<RankedTensorType>(op.getOperand().getType()).getShape();
+  SmallVector<PaddedDim> dims;
+  for (auto [d, size] : llvm::enumerate(sizes)) {
+    dims.push_back(paddedDim(d, size, (*interior)[d] + 1, 1, 1,
+                             {(*low)[d], (*high)[d]}, op.getEdgePaddingLow(),
+                             d));
+    dims.back().canFill = false;
+  }
+  SmallVector<Value> padded = {op.getOperand()};
+  SmallVector<bool> isLeft = padByValue(op, padded, op.getPaddingValue(), dims);
+  if (!llvm::is_contained(isLeft, true))
+    return padded.front();
+  auto type = cast<RankedTensorType>(padded.front().getType());
+  SmallVector<int64_t> below(type.getRank(), 0), above = below, between = below,
+                                                 shape(type.getShape());
+  for (auto [d, size] : llvm::enumerate(sizes)) {
+    if (!isLeft[d])
+      continue;
+    below[d] = placeholderOf((*low)[d]);
+    above[d] = placeholderOf((*high)[d]);
+    between[d] = (*interior)[d];
+    shape[d] = below[d] + above[d] + size +
+               std::max<int64_t>(size - 1, 0) * between[d];
+  }
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  return PadOp::create(b, type.clone(shape), padded.front(),
+                       op.getPaddingValue(), below, above, between)
+      .getResult();
+}
+
+FailureOr<Value> Refiner::refineConvolution(DynamicConvOp op) {
+  FailureOr<Numbers> numbers = numbersOf(op, op.getPadding(), "padding");
+  if (failed(numbers))
+    return failure();
+  ConvDimensionNumbersAttr numbered = op.getDimensionNumbers();
+  ArrayRef<int64_t> spatial = numbered.getInputSpatialDimensions(),
+                    kernel = numbered.getKernelSpatialDimensions();
+  if (numbers->size() != 2 * spatial.size())
+    return op.emitOpError("has ")
+           << numbers->size() << " numbers of padding, expected two for each "
+           << "of " << spatial.size() << " dims";
+  SmallVector<int64_t> ones(spatial.size(), 1);
+  auto listOf = [&](std::optional<ArrayRef<int64_t>> list) {
+    return SmallVector<int64_t>(list ? *list : ArrayRef(ones));
+  };
+  SmallVector<int64_t> strides = listOf(op.getWindowStrides()),
+                       dilations = listOf(op.getLhsDilation()),
+                       windowDilations = listOf(op.getRhsDilation());
+  auto sizeOf = [](Value value, int64_t dim) {
+    return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  };
+  SmallVector<PaddedDim> dims;
+  for (size_t d = 0; d < spatial.size(); ++d)
+    dims.push_back(
+        paddedDim(spatial[d], sizeOf(op.getLhs(), spatial[d]), dilations[d],
+                  (sizeOf(op.getRhs(), kernel[d]) - 1) * windowDilations[d] + 1,
+                  strides[d], ArrayRef(*numbers).slice(2 * d, 2),
+                  op.getPadding(), 2 * d));
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  SmallVector<Value> padded = {op.getLhs()};
+  Type element = getElementTypeOrSelf(op.getLhs().getType());
+  auto scalar = RankedTensorType::get({}, element);
+  auto zero = ConstantOp::create(
+      b,
+      DenseElementsAttr::get(scalar, cast<TypedAttr>(b.getZeroAttr(element))));
+  SmallVector<bool> isLeft = padByValue(op, padded, zero.getResult(), dims);
+  if (zero->use_empty())
+    zero->erase();
+  SmallVector<int64_t> padding;
+  for (size_t d = 0; d < spatial.size(); ++d) {
+    for (const Number &number : {dims[d].low, dims[d].high})
+      padding.push_back(isLeft[d] ? placeholderOf(number) : 0);
+    if (!isLeft[d])
+      dilations[d] = 1;
+  }
+  auto type = RankedTensorType::get({static_cast<int64_t>(spatial.size()), 2},
+                                    b.getI64Type());
+  auto convolution = ConvolutionOp::create(
+      b, op.getType(), padded.front(), op.getRhs(), op.getWindowStridesAttr(),
+      DenseIntElementsAttr::get(type, ArrayRef(padding)),
+      op.getLhsDilation() ? b.getDenseI64ArrayAttr(dilations)
+                          : DenseI64ArrayAttr(),
+      op.getRhsDilationAttr(), op.getWindowReversalAttr(),
+      op.getDimensionNumbersAttr(), op.getFeatureGroupCountAttr(),
+      op.getBatchGroupCountAttr(), op.getPrecisionConfigAttr());
+  if (failed(import::inferResultShapes(convolution)))
+    return failure();
+  noteResult(convolution);
+  return convolution.getResult();
 }
 
 FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
@@ -356,20 +499,11 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
                              *limit, *strides);
     }
   } else if (auto pad = dyn_cast<DynamicPadOp>(op)) {
-    auto low = read(op, pad.getEdgePaddingLow(), "padding"),
-         high = read(op, pad.getEdgePaddingHigh(), "padding"),
-         interior = read(op, pad.getInteriorPadding(), "padding");
-    if (failed(low) || failed(high) || failed(interior))
+    FailureOr<Value> made = refinePad(pad);
+    if (failed(made) ||
+        failed(fits(cast<RankedTensorType>(made->getType()).getShape())))
       return failure();
-    SmallVector<int64_t> shape;
-    for (auto [i, size] : llvm::enumerate(
-             cast<RankedTensorType>(pad.getOperand().getType()).getShape()))
-      shape.push_back((*low)[i] + (*high)[i] + size +
-                      std::max<int64_t>(size - 1, 0) * (*interior)[i]);
-    if (failed(fits(shape)))
-      return failure();
-    twin = PadOp::create(b, typed(shape), pad.getOperand(),
-                         pad.getPaddingValue(), *low, *high, *interior);
+    twin = *made;
   } else if (auto gather = dyn_cast<DynamicGatherOp>(op)) {
     auto sizes = read(op, gather.getSliceSizes(), "slice sizes");
     if (failed(sizes))
@@ -387,22 +521,10 @@ FailureOr<bool> Refiner::replaceDynamic(Operation *op) {
     if (find(made.getStartIndices()))
       slices.push_back({made, *read(op, made.getStartIndices(), "start")});
   } else if (auto conv = dyn_cast<DynamicConvOp>(op)) {
-    auto padding = read(op, conv.getPadding(), "padding");
-    if (failed(padding))
+    FailureOr<Value> made = refineConvolution(conv);
+    if (failed(made))
       return failure();
-    auto type = RankedTensorType::get(
-        {static_cast<int64_t>(padding->size() / 2), 2}, b.getI64Type());
-    auto convolution = ConvolutionOp::create(
-        b, conv.getType(), conv.getLhs(), conv.getRhs(),
-        conv.getWindowStridesAttr(),
-        DenseIntElementsAttr::get(type, ArrayRef(*padding)),
-        conv.getLhsDilationAttr(), conv.getRhsDilationAttr(),
-        conv.getWindowReversalAttr(), conv.getDimensionNumbersAttr(),
-        conv.getFeatureGroupCountAttr(), conv.getBatchGroupCountAttr(),
-        conv.getPrecisionConfigAttr());
-    if (failed(import::inferResultShapes(convolution)))
-      return failure();
-    twin = convolution;
+    twin = *made;
   } else {
     return false;
   }

@@ -230,8 +230,9 @@ struct RefineShapesPass final
   /// For some extents that the program allows, its numbers have to be those of
   /// the program that is refined for these alone.
   LogicalResult check(func::FuncOp main, func::FuncOp open,
-                      const Extents &extents,
+                      const Refiner &refiner,
                       const Placeholders &placeholders) {
+    const Extents &extents = refiner.getExtents();
     if (extents.empty())
       return success();
     std::mt19937_64 random(1);
@@ -263,7 +264,9 @@ struct RefineShapesPass final
         // Of some that it asserts nothing about nothing is left of a slice.
         ScopedDiagnosticHandler quiet(&getContext(),
                                       [](Diagnostic &) { return success(); });
-        refined = refine(copy, nullptr, known);
+        Refiner own(copy);
+        own.replay(refiner.getPaddings());
+        refined = refine(copy, &own, known);
       }
       LogicalResult same = succeeded(refined)
                                ? compareNumbers(open, copy, extents, values)
@@ -322,7 +325,7 @@ struct RefineShapesPass final
       }
       // Of other placeholders all numbers are compared with those of the usual
       // ones, which were.
-      if (!others && failed(check(main, copy, extents, placeholders)))
+      if (!others && failed(check(main, copy, refiner, placeholders)))
         return failure();
       refiner.putSlices();
       main.erase();

@@ -23,20 +23,25 @@ const Numbers *Refiner::find(Value value) {
   return &known.insert({value, std::move(numbers)}).first->second;
 }
 
+FailureOr<Numbers> Refiner::numbersOf(Operation *op, Value value,
+                                      StringRef what) {
+  if (const Numbers *numbers = find(value))
+    return *numbers;
+  return emitUnsupported(op, "'")
+         << op->getName() << "' at " << userLocation(op->getLoc()) << ": its "
+         << what << " depends on more than shapes of arguments";
+}
+
 FailureOr<SmallVector<int64_t>> Refiner::read(Operation *op, Value value,
                                               StringRef what) {
-  const Numbers *numbers = find(value);
-  if (!numbers)
-    return emitUnsupported(op, "'")
-           << op->getName() << "' at " << userLocation(op->getLoc()) << ": its "
-           << what << " depends on more than shapes of arguments";
+  FailureOr<Numbers> numbers = numbersOf(op, value, what);
+  if (failed(numbers))
+    return failure();
   for (const Number &number : *numbers)
     if (number.extent >= 0)
       used.insert(number.extent);
-  return llvm::map_to_vector(*numbers, [&](const Number &x) {
-    return x.extent >= 0 ? extents[x.extent].placeholder
-                         : x.value.getSExtValue();
-  });
+  return llvm::map_to_vector(
+      *numbers, [&](const Number &number) { return placeholderOf(number); });
 }
 
 static bool isUnsignedElement(Value value) {

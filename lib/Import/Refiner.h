@@ -9,10 +9,13 @@
 #define SHARDC_LIB_IMPORT_REFINER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Layout/Extents.h"
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -52,6 +55,27 @@ inline constexpr int64_t kMostPlaceholder = int64_t(1) << 18,
 /// have, or beside a few times another one of them.
 std::vector<std::array<int64_t, 2>> primesUpTo(int64_t most);
 
+/// A dim of an op that pads, by numbers that may follow from open extents.
+struct PaddedDim {
+  int64_t dim = 0, size = 0;
+  int64_t dilation = 1; ///< of the base
+  int64_t reach = 1;    ///< elements from the first to the last of a window
+  int64_t stride = 1;
+  /// Windows may be taken of more than there is, where there are as many.
+  bool canFill = false;
+  Number low, high;
+  /// The scalar that says how much is padded below.
+  std::function<mlir::Value(mlir::ImplicitLocOpBuilder &)> lowValue;
+};
+
+/// How a dim is padded whose padding has no placeholder.
+struct PaddingChoice {
+  /// All of it is as long as it says; else as if each element began a window.
+  bool isExact = false;
+  /// Bounds of what is padded below, and above.
+  int64_t least = INT64_MAX, most = INT64_MIN, high = INT64_MIN;
+};
+
 /// Whether a type has no open extent.
 inline bool isStatic(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::ShapedType>(type);
@@ -72,6 +96,10 @@ public:
       sliceFor(gather, starts);
   }
   const Extents &getExtents() const { return extents; }
+  /// How dims were padded, in the order of ops; another walk does the same.
+  using Paddings = std::vector<std::optional<PaddingChoice>>;
+  const Paddings &getPaddings() const { return paddings; }
+  void replay(const Paddings &made) { replayed = &made; }
   /// True if placeholders were changed, and the walk is to begin again.
   bool beginsAgain() const { return again; }
   llvm::LogicalResult refineBlock(mlir::Block &block);
@@ -92,12 +120,25 @@ private:
   void evaluate(mlir::Operation *op);
   std::optional<Numbers> evaluateElements(mlir::Operation *op);
 
+  std::optional<PaddingChoice> choosePadding(const PaddedDim &dim);
+  llvm::SmallVector<bool> padByValue(mlir::Operation *op,
+                                     llvm::SmallVectorImpl<mlir::Value> &inputs,
+                                     mlir::ValueRange fills,
+                                     llvm::ArrayRef<PaddedDim> dims);
+  llvm::FailureOr<mlir::Value> refinePad(stablehlo::DynamicPadOp op);
+  llvm::FailureOr<mlir::Value> refineConvolution(stablehlo::DynamicConvOp op);
   llvm::LogicalResult openExtents(mlir::BlockArgument argument);
   std::optional<int64_t> extentOf(mlir::Operation *op,
                                   llvm::ArrayRef<Number> args);
   int64_t numberOf(const Number &number);
+  /// The extents, of which those that no shape is made of have no placeholder:
+  /// no number follows from them.
+  const Extents &usedExtents();
   /// The extent that a number of a shape follows from.
   int64_t idOf(int64_t size);
+  std::optional<int64_t> dilatedExtent(int64_t size, int64_t dilation);
+  std::optional<int64_t> windowsOf(std::optional<int64_t> extent, int64_t reach,
+                                   int64_t stride);
   void noteResult(mlir::Operation *op);
   /// Another placeholder with which the extent of an assertion holds.
   bool changePlaceholders(int64_t condition);
@@ -115,6 +156,12 @@ private:
   }
 
   const Numbers *find(mlir::Value value);
+  llvm::FailureOr<Numbers> numbersOf(mlir::Operation *op, mlir::Value value,
+                                     llvm::StringRef what);
+  int64_t placeholderOf(const Number &number) const {
+    return number.extent >= 0 ? extents[number.extent].placeholder
+                              : number.value.getSExtValue();
+  }
   /// Elements of a shape, or an error that names `what`.
   llvm::FailureOr<llvm::SmallVector<int64_t>>
   read(mlir::Operation *op, mlir::Value value, llvm::StringRef what);
@@ -126,9 +173,18 @@ private:
   Extents extents;
   llvm::SmallVector<std::pair<stablehlo::GatherOp, llvm::SmallVector<int64_t>>>
       slices;
+  Paddings paddings;
+  const Paddings *replayed = nullptr;
+  size_t nextChoice = 0;
   std::set<int64_t> used; ///< extents that shapes are made of
+  Extents named;          ///< what usedExtents() returned last
+  size_t namedUsed = 0;
   llvm::DenseMap<mlir::Value, Numbers> known;
 };
+
+/// Element `i` of a tensor of a known number of integers, as a scalar.
+mlir::Value elementAt(mlir::ImplicitLocOpBuilder &b, mlir::Value list,
+                      int64_t i);
 
 /// Extents of arguments that the program allows, and values of all extents for
 /// these. False if none were found.

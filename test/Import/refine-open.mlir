@@ -98,3 +98,36 @@ func.func @main(%x: tensor<?x3xf32>, %s: tensor<3xf32>) -> tensor<?x3xf32> {
   %d, %ds, %do = "stablehlo.batch_norm_grad"(%x, %s, %mean, %var, %y) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> : (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<3xf32>, tensor<3xf32>)
   return %d : tensor<?x3xf32>
 }
+
+// -----
+
+// Windows of three, two apart, from one below an odd extent, and from the first element of an even one: as much is padded as it may be, and a slice
+// that begins where the program says takes what there is. Each window is in it, so there are as many.
+//       CHECK: func.func @main(%[[X:[a-z0-9]+]]: tensor<{{[0-9]+}}xf32>)
+//       CHECK:   %[[LOW:.*]] = stablehlo.remainder
+//       CHECK:   %[[START:.*]] = stablehlo.subtract %{{.*}}, %[[LOW]]
+//       CHECK:   %[[PADDED:.*]] = stablehlo.pad %[[X]], {{.*}}, low = [1], high = [2], interior = [0]
+//       CHECK:   %[[PART:.*]] = stablehlo.dynamic_slice %[[PADDED]], %[[START]]
+//       CHECK:   "stablehlo.reduce_window"(%[[PART]]
+//  CHECK-SAME:   padding = dense<0>
+func.func private @sum(%p: tensor<f32>, %q: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %p, %q : tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %some = stablehlo.compare GE, %n, %one, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%some, %n) {error_message = "need {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %window = stablehlo.constant dense<3> : tensor<1xi32>
+  %twos = stablehlo.constant dense<2> : tensor<1xi32>
+  %ones = stablehlo.constant dense<1> : tensor<1xi32>
+  %odd = stablehlo.remainder %n, %two : tensor<i32>
+  %low = stablehlo.reshape %odd : (tensor<i32>) -> tensor<1xi32>
+  %both = stablehlo.concatenate %low, %ones, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %padding = stablehlo.reshape %both : (tensor<2xi32>) -> tensor<1x2xi32>
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %z, %window, %twos, %ones, %ones, %padding) {called_computations = [@sum]} : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -160,6 +160,24 @@ def windowless_gradient(x):
     return jax.grad(lambda x: (pooled(x) ** 2).sum())(x)
 
 
+@program(["b, h, w, 3", "3, 3, 3, 4"], [1, None])
+def strided_same(x, w):
+    """Padding below of one element where an extent is odd, and none where it is even."""
+    return images(x, w, (2, 2))
+
+
+@program(["b, h, w, 3"], [1])
+def pooled_same(x):
+    return lax.reduce_window(x, 0.0, lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+
+
+@program(["b, h, w, 3"], [1])
+def averaged_gradient(x):
+    """Padding above of two elements where an extent is odd, and one where it is even."""
+    pooled = lambda x: lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+    return jax.grad(lambda x: (pooled(x) ** 2).sum())(x)
+
+
 @program(["b, 2*n, 3"], [1])
 def pooled_gradient(x):
     def pooled(x):

@@ -1,0 +1,211 @@
+//===- RefinePadding.cpp - Padding that follows from open extents ---------===//
+//
+// What a window reads outside of an open extent may depend on its remainder:
+// "SAME" padding of a stride of two is one element less below even extents. A
+// number that small has no placeholder. So as much is padded as it may be, and
+// a slice that begins where the program computes takes what there is:
+//
+//     windows of 3, 2 apart, over x padded by [l, h]
+//     pad x by [2, 2], dynamic_slice from 2 - l, windows without padding
+//
+// Which numbers are chosen is the same for the programs that are compared with
+// it, and what was assumed is asked of each binding.
+//
+//===----------------------------------------------------------------------===//
+#include "InferShapes.h"
+#include "Refiner.h"
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::import;
+using namespace shardc::stablehlo;
+
+/// Bindings for which padding is looked at.
+static constexpr int kDraws = 64;
+
+/// What padding does in a few bindings says which of its forms are right in
+/// all; conditions see to those that were not drawn.
+std::optional<PaddingChoice> Refiner::choosePadding(const PaddedDim &dim) {
+  if (!placeholders)
+    return std::nullopt;
+  using K = ExtentKind;
+  auto add = [&](K kind, std::optional<int64_t> a, std::optional<int64_t> b) {
+    return a && b ? extents.add(kind, {*a, *b}) : std::nullopt;
+  };
+  auto constant = [&](int64_t number) {
+    return std::optional(extents.addConstant(number));
+  };
+  // As much as windows reach, and what there is.
+  auto filled = [&] {
+    return add(K::Add, dilatedExtent(dim.size, dim.dilation),
+               constant(dim.reach - 1));
+  };
+  auto padded = [&] {
+    return add(
+        K::Add,
+        add(K::Add, dilatedExtent(dim.size, dim.dilation), numberOf(dim.low)),
+        numberOf(dim.high));
+  };
+  auto windowsIn = [&](std::optional<int64_t> size) {
+    return windowsOf(size, dim.reach, dim.stride);
+  };
+
+  // Numbers follow from what they did before: of two with one placeholder the
+  // first is taken.
+  const Extents before = extents, said = usedExtents();
+  int64_t low = numberOf(dim.low), high = numberOf(dim.high);
+  std::optional<int64_t> all = padded(), most = filled(),
+                         count = windowsIn(all), same = windowsIn(most);
+  if (!all || !most || !count || !same) {
+    extents = before;
+    return std::nullopt;
+  }
+  int64_t size = extents[*all].placeholder;
+  PaddingChoice choice;
+  bool isExact = true, isSame = dim.canFill, isDrawn = true;
+  int64_t leastHigh = INT64_MAX;
+  std::mt19937_64 random(1);
+  for (int draw = 0; draw < kDraws && isDrawn; ++draw) {
+    std::map<std::pair<int64_t, int64_t>, int64_t> dims;
+    std::vector<int64_t> values;
+    isDrawn = drawExtents(extents, *placeholders, random, dims, values);
+    if (!isDrawn)
+      break;
+    auto isSaid = [&](int64_t id) {
+      return said.resolve(extents[id].placeholder, values) == values[id];
+    };
+    isExact &= isSaid(*all);
+    isSame &= isSaid(*most) && values[*count] == values[*same];
+    choice.least = std::min(choice.least, values[low]);
+    choice.most = std::max(choice.most, values[low]);
+    leastHigh = std::min(leastHigh, values[high]);
+    choice.high = std::max(choice.high, values[high]);
+  }
+  extents = before;
+  if (!isDrawn || (!isExact && !isSame))
+    return std::nullopt;
+  choice.isExact = isExact;
+  // What is cut off is of another number of elements than what is left, and
+  // than anything else.
+  bool isMoved = choice.least != choice.most || leastHigh != choice.high;
+  if (isExact && isMoved)
+    for (;; ++choice.high) {
+      int64_t number = size - placeholderOf(dim.low) + choice.most -
+                       placeholderOf(dim.high) + choice.high;
+      std::optional<LinearExtent> found = said.find(number);
+      if (number != size &&
+          (!found || found->coefficient != 1 || found->constant != 0))
+        break;
+    }
+
+  auto ask = [&](K kind, std::optional<int64_t> a, std::optional<int64_t> b) {
+    std::optional<int64_t> holds = add(kind, a, b);
+    if (holds && !extents.isConstant(*holds))
+      extents.conditions.push_back(
+          {*holds,
+           "padding of {0} elements, or {1}, is not what the program was "
+           "compiled for; compile it for these shapes (--shapes)",
+           {*a, *b}});
+  };
+  if (isExact) {
+    int64_t taken = idOf(size);
+    ask(K::Equal, padded(), taken);
+    ask(K::LessEqual, numberOf(dim.high), constant(choice.high));
+  } else {
+    same = windowsIn(filled());
+    ask(K::Equal, windowsIn(padded()), same);
+  }
+  ask(K::LessEqual, constant(choice.least), numberOf(dim.low));
+  ask(K::LessEqual, numberOf(dim.low), constant(choice.most));
+  return choice;
+}
+
+/// What `dims` of `inputs` are padded by becomes part of these. Returns which
+/// of them are left as they are; those have no padding and no dilation left.
+SmallVector<bool> Refiner::padByValue(Operation *op,
+                                      SmallVectorImpl<Value> &inputs,
+                                      ValueRange fills,
+                                      ArrayRef<PaddedDim> dims) {
+  auto isSaid = [&](const Number &number) {
+    return number.extent < 0 ||
+           usedExtents().isOpen(extents[number.extent].placeholder);
+  };
+  SmallVector<bool> isLeft(dims.size(), true);
+  SmallVector<std::optional<PaddingChoice>> choices(dims.size());
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (replayed) {
+      if (nextChoice < replayed->size())
+        choices[i] = (*replayed)[nextChoice++];
+    } else {
+      if (!isSaid(dim.low) || !isSaid(dim.high))
+        choices[i] = choosePadding(dim);
+      paddings.push_back(choices[i]);
+    }
+    isLeft[i] = !choices[i];
+  }
+  for (auto [dim, left] : llvm::zip_equal(dims, isLeft))
+    for (const Number &number : {dim.low, dim.high})
+      if (left && number.extent >= 0)
+        used.insert(number.extent);
+  if (!llvm::is_contained(isLeft, false))
+    return isLeft;
+
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto type = cast<RankedTensorType>(inputs.front().getType());
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0),
+      padded(type.getShape()), sliced(type.getShape()), zeros(rank, 0),
+      ones(rank, 1);
+  SmallVector<Value> starts(rank);
+  bool isMoving = false;
+  for (auto [dim, choice] : llvm::zip_equal(dims, choices)) {
+    if (!choice)
+      continue;
+    int64_t size = dim.size,
+            base = size == 0 ? 0 : (size - 1) * dim.dilation + 1, d = dim.dim;
+    low[d] = choice->most;
+    high[d] = choice->isExact ? choice->high : dim.reach - 1 - choice->least;
+    interior[d] = dim.dilation - 1;
+    padded[d] = low[d] + base + high[d];
+    sliced[d] = choice->isExact
+                    ? base + placeholderOf(dim.low) + placeholderOf(dim.high)
+                    : base + dim.reach - 1;
+    if (choice->least == choice->most)
+      continue;
+    isMoving = true;
+    Value begin = dim.lowValue(b);
+    auto scalar = cast<RankedTensorType>(begin.getType());
+    Value most = ConstantOp::create(
+        b,
+        DenseElementsAttr::get(
+            scalar, b.getIntegerAttr(scalar.getElementType(), choice->most)));
+    starts[d] = SubtractOp::create(b, most, begin);
+  }
+  Value zero;
+  for (Value &start : starts) {
+    if (start || !isMoving)
+      continue;
+    auto scalar =
+        cast<RankedTensorType>((*llvm::find_if(starts, [](Value start) {
+                                 return bool(start);
+                               })).getType());
+    if (!zero)
+      zero = ConstantOp::create(
+          b, DenseElementsAttr::get(
+                 scalar, b.getIntegerAttr(scalar.getElementType(), 0)));
+    start = zero;
+  }
+  for (auto [input, fill] : llvm::zip_equal(inputs, fills)) {
+    auto element = cast<RankedTensorType>(input.getType()).getElementType();
+    auto pad = PadOp::create(b, RankedTensorType::get(padded, element), input,
+                             fill, low, high, interior);
+    noteResult(pad);
+    input = pad;
+    auto made = RankedTensorType::get(sliced, element);
+    if (isMoving)
+      input = DynamicSliceOp::create(b, made, input, starts, sliced);
+    else if (sliced != padded)
+      input = SliceOp::create(b, made, input, zeros, sliced, ones);
+  }
+  return isLeft;
+}
