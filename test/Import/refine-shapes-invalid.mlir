@@ -115,3 +115,34 @@ func.func @main(%x: tensor<?x4xf32>, %p: tensor<i1>) -> tensor<?x4xf32> {
   }) : (tensor<i1>) -> tensor<?x4xf32>
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %state: tensor<2xui64>, %shape: tensor<1xi32>) -> tensor<?xui32> {
+  // expected-error @below {{expects a state and a shape, rng_algorithm, and a state and numbers as results}}
+  %0:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%state, %shape) : (tensor<2xui64>, tensor<1xi32>) -> (tensor<2xui64>, tensor<?xui32>)
+  return %0#1 : tensor<?xui32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %zero: tensor<f32>) -> tensor<?x4xf32> {
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %none = stablehlo.constant dense<0> : tensor<1x2xi32>
+  // expected-error @below {{has a window of other than 2 dims}}
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %zero, %one, %one, %one, %one, %none) {called_computations = [@add]} : (tensor<?x4xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+func.func private @add(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>, %image: tensor<1x5x5x2xf32>, %w: tensor<3x3x2x4xf32>) -> tensor<1x?x?x4xf32> {
+  %padding = stablehlo.constant dense<1> : tensor<1x2xi32>
+  // expected-error @below {{has 2 numbers of padding, expected two for each of 2 dims}}
+  %0 = "stablehlo.dynamic_conv"(%image, %w, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64}> : (tensor<1x5x5x2xf32>, tensor<3x3x2x4xf32>, tensor<1x2xi32>) -> tensor<1x?x?x4xf32>
+  return %0 : tensor<1x?x?x4xf32>
+}
