@@ -44,7 +44,8 @@ static constexpr StringLiteral kKernelNames = "shardc_kernel_names";
 static constexpr int64_t kDeclaredBytes = 48 * 1024;
 enum KernelFlags : int64_t {
   OfSomeGpus = 1,
-  Persistent = 2
+  Persistent = 2,
+  Pairs = 4
 }; // shardrt's DeviceCode::Flags
 /// In whose presence a kernel is not launched: so many, of the first so many.
 static constexpr size_t kMostBetter = 2, kMostOfGpus = 0x7ffe;
@@ -407,6 +408,8 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
     contract::TensorMaps::set(kernel, device.getI64IntegerAttr(tensors.size()));
   if (StringAttr gpu = contract::Gpu::get(launch))
     contract::Gpu::set(kernel, gpu);
+  if (contract::Paired::has(launch))
+    contract::Paired::set(kernel);
   for (Operation &op : from.without_terminator())
     device.clone(op, map);
   gpu::ReturnOp::create(device, loc);
@@ -431,7 +434,8 @@ LogicalResult DeviceCalls::outline(gpu::LaunchOp launch) {
   made[number].sharedBytes = sharedBytes > kDeclaredBytes ? sharedBytes : 0;
   made[number].maps = tensors.size();
   made[number].flags = (contract::Gpu::has(launch) ? OfSomeGpus : 0) |
-                       (contract::Persistent::has(launch) ? Persistent : 0);
+                       (contract::Persistent::has(launch) ? Persistent : 0) |
+                       (contract::Paired::has(launch) ? Pairs : 0);
   FailureOr<int64_t> which = numberFor(launch, number);
   if (failed(which))
     return failure();

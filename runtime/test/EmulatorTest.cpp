@@ -43,7 +43,7 @@ std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
                          std::string &error, int64_t count = 64,
                          int32_t threads = 64, int32_t blocks = 1,
                          int64_t sharedBytes = 256, uint64_t seed = 7,
-                         bool ordered = false) {
+                         bool ordered = false, int32_t cluster = 1) {
   std::vector<int32_t> buffer(count);
   std::iota(buffer.begin(), buffer.end(), 0);
   Allocations allocations;
@@ -62,6 +62,7 @@ std::vector<int32_t> run(shardrt_emulated_kernel kernel, Schedule schedule,
   launch.sharedBytes = sharedBytes;
   launch.hasBarriers = true;
   launch.ordered = ordered;
+  launch.cluster = cluster;
   launch.checked = true;
   error = runner.run(launch, allocations) ? "" : runner.error;
   return buffer;
@@ -872,7 +873,8 @@ void throughTensorMemory(Thread *thread, const int64_t *args) {
   if (Fault == Tensor::AfterRelinquish)
     shardrt_emulated_tensor_relinquish(thread, 1, line);
   shardrt_emulated_tensor_alloc(thread, thread->shared,
-                                Fault == Tensor::OddColumns ? 48 : 32, 2, line);
+                                Fault == Tensor::OddColumns ? 48 : 32, 0, 2,
+                                line);
   shardrt_emulated_tensor_fence(thread, 0);
   shardrt_emulated_barrier(thread, 3, line);
   shardrt_emulated_tensor_fence(thread, 1);
@@ -880,7 +882,7 @@ void throughTensorMemory(Thread *thread, const int64_t *args) {
   if (Fault == Tensor::OtherAddresses)
     address += t == 5;
   if (Fault == Tensor::AllocatesTooMuch)
-    shardrt_emulated_tensor_alloc(thread, thread->shared + 8, 512, 11, line);
+    shardrt_emulated_tensor_alloc(thread, thread->shared + 8, 512, 0, 11, line);
   if (Fault == Tensor::OtherLanes)
     address += int64_t(32) << 16;
   if (Fault == Tensor::PastTheEnd)
@@ -892,8 +894,9 @@ void throughTensorMemory(Thread *thread, const int64_t *args) {
       shardrt_emulated_barrier(thread, place, line);
       shardrt_emulated_tensor_fence(thread, 1);
     }
-    shardrt_emulated_tensor_dealloc(
-        thread, at, Fault == Tensor::ReleasesHalf ? 16 : 32, place + 1, line);
+    shardrt_emulated_tensor_dealloc(thread, at,
+                                    Fault == Tensor::ReleasesHalf ? 16 : 32, 0,
+                                    place + 1, line);
   };
   if (Fault == Tensor::AfterRelease)
     release(20);
@@ -993,7 +996,7 @@ constexpr WrongProduct kWrongProducts[] = {
 template <int Which> void beginWrongProduct(Thread *thread, const int64_t *) {
   constexpr const char *line = "kernel.py:9";
   constexpr WrongProduct wrong = kWrongProducts[Which];
-  shardrt_emulated_tensor_alloc(thread, thread->shared, 32, 2, line);
+  shardrt_emulated_tensor_alloc(thread, thread->shared, 32, 0, 2, line);
   shardrt_emulated_tensor_fence(thread, 0);
   shardrt_emulated_barrier(thread, 3, line);
   shardrt_emulated_tensor_fence(thread, 1);
@@ -1026,6 +1029,81 @@ TEST(Emulator, RefusesWrongProductsIntoTensorMemory) {
                "a descriptor is not of rows of 128 swizzled bytes");
   expectAllSay(beginWrongProduct<4>(),
                "its sums begin in lane 1 of tensor memory");
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+enum class Pair {
+  Right,
+  WaitsThere,
+  NoSuchBlock,
+  OneBlocksMemory,
+  SecondBegins
+};
+
+/// Each of two blocks has an mbarrier at which the other one arrives; who has
+/// waited writes its block's number. Both have tensor memory of a pair.
+template <Pair Fault> void passToThePair(Thread *thread, const int64_t *args) {
+  constexpr const char *line = "kernel.py:11";
+  char *own = thread->shared;
+  if (thread->thread[0] == 0)
+    shardrt_emulated_mbarrier_init(thread, own, 1, line);
+  shardrt_emulated_cluster_barrier(thread, 1, line);
+  shardrt_emulated_tensor_alloc(thread, own + 16, 32,
+                                Fault != Pair::OneBlocksMemory, 2, line);
+  shardrt_emulated_tensor_fence(thread, 0);
+  shardrt_emulated_cluster_barrier(thread, 3, line);
+  shardrt_emulated_tensor_fence(thread, 1);
+  auto *there = static_cast<char *>(shardrt_emulated_map_shared(
+      thread, own, Fault == Pair::NoSuchBlock ? 2 : 1 - thread->rank, line));
+  auto *sums = reinterpret_cast<void *>(int64_t(*shared(thread, 4, false)));
+  if (Fault == Pair::SecondBegins && thread->rank == 1 &&
+      thread->thread[0] == 0)
+    shardrt_emulated_tensor_product(thread, sums, kDescriptor, kDescriptor,
+                                    kInstruction, 0, SHARDRT_TENSOR_PAIR, line);
+  if (thread->thread[0] == 0) {
+    shardrt_emulated_mbarrier_arrive(thread, there, 0, line);
+    shardrt_emulated_mbarrier_wait(
+        thread, Fault == Pair::WaitsThere ? there : own, 0, line);
+    *global<int32_t>(thread, args[0], thread->block[0], true) =
+        10 + thread->block[0];
+  }
+  shardrt_emulated_tensor_fence(thread, 0);
+  shardrt_emulated_cluster_barrier(thread, 4, line);
+  shardrt_emulated_tensor_fence(thread, 1);
+  shardrt_emulated_tensor_dealloc(thread, sums, 32, 1, 5, line);
+}
+
+template <Pair Fault> std::string passToThePair(int32_t blocks = 4) {
+  std::string errors;
+  for (Schedule schedule : schedules) {
+    std::string error;
+    std::vector<int32_t> result = run(passToThePair<Fault>, schedule, error, 64,
+                                      32, blocks, 256, 7, true, 2);
+    for (int32_t i = 0; i < blocks && error.empty(); ++i)
+      EXPECT_EQ(result[i], 10 + i);
+    errors += error.empty() ? "none\n" : error + "\n";
+  }
+  return errors;
+}
+
+TEST(Emulator, RunsBlocksOfAClusterSideBySide) {
+  EXPECT_EQ(passToThePair<Pair::Right>(), "none\nnone\nnone\n");
+}
+
+TEST(Emulator, FindsMisusedClusters) {
+  expectAllSay(passToThePair<Pair::Right>(3),
+               "a grid of 3 blocks cannot be of clusters of 2");
+  expectAllSay(passToThePair<Pair::WaitsThere>(),
+               " waits for an mbarrier of another block");
+  expectAllSay(passToThePair<Pair::NoSuchBlock>(),
+               " of block 2 of a cluster of 2");
+  expectAllSay(passToThePair<Pair::OneBlocksMemory>(),
+               " uses tcgen05 of cta_group::1 in a cluster");
+  expectAllSay(passToThePair<Pair::SecondBegins>(),
+               "it is of a pair whose first block is to begin it");
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.

@@ -130,6 +130,11 @@ struct ConvertGpuKernelsPass final
                           b.getUnitAttr());
       }
     });
+    getOperation().walk([](LLVM::LLVMFuncOp kernel) {
+      if (spmd::contract::Paired::has(kernel))
+        kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                        DenseI32ArrayAttr::get(kernel.getContext(), {2, 1, 1}));
+    });
     // Asked for no number of blocks, ptxas spills a register to fit one more.
     getOperation().walk([](LLVM::LLVMFuncOp kernel) {
       if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))

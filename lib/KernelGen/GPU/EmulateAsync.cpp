@@ -108,6 +108,8 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     return call("shardrt_emulated_async_fence", {}, thread);
   if (auto copy =
           dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
+    std::optional<NVVM::CTAGroupKind> group = copy.getGroup();
+    bool inPair = group == NVVM::CTAGroupKind::CTA_2;
     if (copy.getPredicate() || copy.getMulticastMask() ||
         !copy.getIm2colOffsets().empty() ||
         copy.getMode() != NVVM::TMALoadMode::TILE)
@@ -118,7 +120,10 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     return call("shardrt_emulated_tma_copy", {},
                 {thread, copy.getDstMem(), copy.getTmaDescriptor(),
                  copy.getMbar(), scratch, constant(b, loc, i32, rank),
-                 constant(b, loc, i32, check), where(b, loc)});
+                 constant(b, loc, i32,
+                          (check ? SHARDRT_TMA_CHECK : 0) |
+                              (inPair ? SHARDRT_TMA_PAIR : 0)),
+                 where(b, loc)});
   }
   if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op)) {
     NVVM::MMAShapeAttr shape = product.getShape();
@@ -221,21 +226,19 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
     return op->emitOpError()
            << "is not known to the emulator; expected " << expected;
   };
-  constexpr auto own = NVVM::CTAGroupKind::CTA_1;
-  if (auto alloc = dyn_cast<NVVM::Tcgen05AllocOp>(op)) {
-    if (alloc.getGroup() != own)
-      return unknown("one block's tensor memory");
+  auto isPair = [](NVVM::CTAGroupKind group) {
+    return group == NVVM::CTAGroupKind::CTA_2;
+  };
+  if (auto alloc = dyn_cast<NVVM::Tcgen05AllocOp>(op))
     return call("shardrt_emulated_tensor_alloc",
-                {thread, alloc.getAddr(), alloc.getNCols(), number(places++),
+                {thread, alloc.getAddr(), alloc.getNCols(),
+                 number(isPair(alloc.getGroup())), number(places++),
                  where(b, loc)});
-  }
-  if (auto dealloc = dyn_cast<NVVM::Tcgen05DeallocOp>(op)) {
-    if (dealloc.getGroup() != own)
-      return unknown("one block's tensor memory");
+  if (auto dealloc = dyn_cast<NVVM::Tcgen05DeallocOp>(op))
     return call("shardrt_emulated_tensor_dealloc",
                 {thread, dealloc.getTaddr(), dealloc.getNCols(),
-                 number(places++), where(b, loc)});
-  }
+                 number(isPair(dealloc.getGroup())), number(places++),
+                 where(b, loc)});
   if (isa<NVVM::Tcgen05RelinquishAllocPermitOp>(op))
     return call("shardrt_emulated_tensor_relinquish",
                 {thread, number(places++), where(b, loc)});
@@ -248,26 +251,30 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
                 {thread, number(wait.getKind() == NVVM::Tcgen05WaitKind::STORE),
                  number(places++), where(b, loc)});
   if (auto commit = dyn_cast<NVVM::Tcgen05CommitOp>(op)) {
-    if (commit.getMulticastMask() || commit.getGroup() != own)
-      return unknown("an mbarrier of this block");
+    Value blocks = commit.getMulticastMask();
+    if (isPair(commit.getGroup()) != static_cast<bool>(blocks))
+      return unknown("an mbarrier of this block, or those of a pair");
+    blocks = blocks ? LLVM::ZExtOp::create(b, loc, i32, blocks).getResult()
+                    : number(0);
     return call("shardrt_emulated_tensor_commit",
-                {thread, commit.getAddr(), where(b, loc)});
+                {thread, commit.getAddr(), blocks, where(b, loc)});
   }
   if (auto product = dyn_cast<NVVM::Tcgen05MMAOp>(op)) {
     bool isTF32 = product.getKind() == NVVM::Tcgen05MMAKind::TF32;
     if ((!isTF32 && product.getKind() != NVVM::Tcgen05MMAKind::F16) ||
-        product.getCtaGroup() != own || product.getScaleInputD() ||
-        product.getDisableOutputLane() || product.getAShift() ||
-        product.getMatrixA().getType() != i64)
-      return unknown("one block's kind::f16 or kind::tf32 of two matrices in "
-                     "shared memory");
+        product.getScaleInputD() || product.getDisableOutputLane() ||
+        product.getAShift() || product.getMatrixA().getType() != i64)
+      return unknown("kind::f16 or kind::tf32 of two matrices in shared "
+                     "memory");
     Value adds = LLVM::ZExtOp::create(b, loc, i32, product.getEnableInputD());
-    return call("shardrt_emulated_tensor_product",
-                {thread, product.getMatrixD(), product.getMatrixA(),
-                 product.getMatrixB(), product.getIdesc(), adds,
-                 number((isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
-                        (check ? SHARDRT_TENSOR_CHECK : 0)),
-                 where(b, loc)});
+    return call(
+        "shardrt_emulated_tensor_product",
+        {thread, product.getMatrixD(), product.getMatrixA(),
+         product.getMatrixB(), product.getIdesc(), adds,
+         number((isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
+                (isPair(product.getCtaGroup()) ? SHARDRT_TENSOR_PAIR : 0) |
+                (check ? SHARDRT_TENSOR_CHECK : 0)),
+         where(b, loc)});
   }
   if (auto load = dyn_cast<NVVM::Tcgen05LdOp>(op)) {
     auto words = dyn_cast<VectorType>(load.getType());

@@ -202,6 +202,25 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     op->erase();
     return success();
   }
+  // Both halves, side by side.
+  if (isa<NVVM::ClusterArriveOp>(op) &&
+      isa_and_present<NVVM::ClusterWaitOp>(op->getNextNode())) {
+    op->erase();
+    return success();
+  }
+  if (isa<NVVM::ClusterWaitOp>(op)) {
+    traits.flags |= SHARDRT_EMULATED_BARRIERS;
+    callHost(b, loc, "shardrt_emulated_cluster_barrier", {},
+             {thread, constant(b, loc, i32, places++), where(b, loc)});
+    op->erase();
+    return success();
+  }
+  if (auto map = dyn_cast<NVVM::MapaOp>(op)) {
+    Value there = callHost(b, loc, "shardrt_emulated_map_shared", ptr,
+                           {thread, map.getA(), map.getB(), where(b, loc)})
+                      .getResult();
+    return replace(there);
+  }
   if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_warp_barrier", {},
@@ -398,6 +417,8 @@ LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
   // An access that is refused leaves its thread where it stands.
   if (check)
     traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_CHECKED;
+  if (spmd::contract::Paired::has(kernel))
+    traits.flags |= SHARDRT_EMULATED_PAIRS;
   MLIRContext *ctx = module.getContext();
   copy.setSymName(("__shardc_kernel_" + kernel.getName()).str());
   SmallVector<StringAttr> foreign;

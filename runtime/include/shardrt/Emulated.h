@@ -27,6 +27,7 @@ typedef struct shardrt_emulated_thread {
   int32_t grid_dim[3];
   char *shared; /**< the block's shared memory */
   void *owner;  /**< the emulator's own */
+  int32_t rank; /**< of the block in its cluster */
 } shardrt_emulated_thread;
 
 /** A kernel: the thread, and its arguments of 8 bytes each. */
@@ -38,13 +39,23 @@ enum shardrt_emulated_flags {
   SHARDRT_EMULATED_BARRIERS = 1, /**< has barriers or shuffles, or is checked */
   SHARDRT_EMULATED_ORDERED = 2,  /**< has mbarriers */
   SHARDRT_EMULATED_CHECKED = 4,  /**< says of every access what it is */
-  SHARDRT_EMULATED_FLAGS = 8     /**< blocks wait for flags of others */
+  SHARDRT_EMULATED_FLAGS = 8,    /**< blocks wait for flags of others */
+  SHARDRT_EMULATED_PAIRS = 16    /**< two blocks side by side are a cluster */
 };
 
 /** __syncthreads: returns when all threads of the block are here. `place` is
  * the number of the op in the program, `where` its source line, for reports. */
 SHARDRT_EXPORT void shardrt_emulated_barrier(shardrt_emulated_thread *thread,
                                              int32_t place, const char *where);
+/** barrier.cluster.arrive and wait: the same of all blocks of the cluster. */
+SHARDRT_EXPORT void
+shardrt_emulated_cluster_barrier(shardrt_emulated_thread *thread, int32_t place,
+                                 const char *where);
+/** mapa.shared::cluster: what is at `address` of the thread's own block, in
+ * block `rank` of its cluster. Only mbarriers are reached there. */
+SHARDRT_EXPORT void *
+shardrt_emulated_map_shared(shardrt_emulated_thread *thread, void *address,
+                            int32_t rank, const char *where);
 /** __syncwarp of the lanes in `mask`. */
 SHARDRT_EXPORT void
 shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread, int32_t mask,
@@ -140,13 +151,18 @@ shardrt_emulated_mbarrier_wait(shardrt_emulated_thread *thread, void *barrier,
 /** fence.proxy.async, fence.mbarrier_init. */
 SHARDRT_EXPORT void
 shardrt_emulated_async_fence(shardrt_emulated_thread *thread);
+/** Bits of how shardrt_emulated_tma_copy copies. */
+enum shardrt_emulated_tma_config {
+  SHARDRT_TMA_CHECK = 1, /**< look at races and bounds */
+  SHARDRT_TMA_PAIR = 2   /**< cta_group::2: `barrier` may be its pair's */
+};
 /** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to
  * `to` in shared memory. It arrives when nothing else can happen. `at` are the
  * box's first indices, fastest first. */
 SHARDRT_EXPORT void shardrt_emulated_tma_copy(shardrt_emulated_thread *thread,
                                               void *to, const int64_t *map,
                                               void *barrier, const int32_t *at,
-                                              int32_t rank, int32_t check,
+                                              int32_t rank, int32_t config,
                                               const char *where);
 
 /** Bits of what shardrt_emulated_product multiplies. */
@@ -194,35 +210,39 @@ SHARDRT_EXPORT int64_t shardrt_emulated_set_sum(shardrt_emulated_thread *thread,
 /** tcgen05.alloc, dealloc and relinquish_alloc_permit, for all lanes of a warp:
  * `columns` of tensor memory, whose address goes to `to` in shared memory. An
  * address is a word: the lane in its upper half, the column in the lower one.
- */
+ * `pair`: of cta_group::2, which a warp of each block of a pair does. */
 SHARDRT_EXPORT void
 shardrt_emulated_tensor_alloc(shardrt_emulated_thread *thread, void *to,
-                              int32_t columns, int32_t place,
+                              int32_t columns, int32_t pair, int32_t place,
                               const char *where);
 SHARDRT_EXPORT void
 shardrt_emulated_tensor_dealloc(shardrt_emulated_thread *thread, void *address,
-                                int32_t columns, int32_t place,
+                                int32_t columns, int32_t pair, int32_t place,
                                 const char *where);
 SHARDRT_EXPORT void
 shardrt_emulated_tensor_relinquish(shardrt_emulated_thread *thread,
                                    int32_t place, const char *where);
 /** Bits of how shardrt_emulated_tensor_product multiplies. */
 enum shardrt_emulated_tensor_config {
-  SHARDRT_TENSOR_TF32 = 1, /**< kind::tf32, else kind::f16 */
-  SHARDRT_TENSOR_CHECK = 2 /**< look at races on shared memory */
+  SHARDRT_TENSOR_TF32 = 1,  /**< kind::tf32, else kind::f16 */
+  SHARDRT_TENSOR_CHECK = 2, /**< look at races on shared memory */
+  SHARDRT_TENSOR_PAIR = 4   /**< cta_group::2 */
 };
-/** tcgen05.mma.cta_group::1: one thread begins the product of two matrices in
- * shared memory, given by descriptors, into 128 lanes of tensor memory.
+/** tcgen05.mma: one thread begins the product of two matrices in shared memory,
+ * given by descriptors, into 128 lanes of tensor memory. Of a pair of blocks
+ * the first one's begins it: each block has 128 of its rows and half of its
+ * columns at the places that are described, and the sums of its rows.
  * `instruction` is PTX's instruction descriptor; where `adds` is 0 the product
  * takes the place of what is there. */
 SHARDRT_EXPORT void shardrt_emulated_tensor_product(
     shardrt_emulated_thread *thread, void *sums, int64_t left, int64_t right,
     int32_t instruction, int32_t adds, int32_t config, const char *where);
 /** tcgen05.commit: an arrival at `barrier` when all products that this thread
- * has begun are done. */
+ * has begun are done; of cta_group::2, where `mask` is not 0, in each block of
+ * the pair that has a bit there. */
 SHARDRT_EXPORT void
 shardrt_emulated_tensor_commit(shardrt_emulated_thread *thread, void *barrier,
-                               const char *where);
+                               int32_t mask, const char *where);
 /** tcgen05.ld.32x32b: a handle of `count` words, one of each column from
  * `address` on, of a lane's own lane. They are there after
  * tcgen05.wait::ld. */

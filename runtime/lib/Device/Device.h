@@ -11,6 +11,7 @@
 #include "shardrt/Devices.h"
 #include "shardrt/Emulated.h"
 #include "shardrt/shardrt.h"
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,7 +32,8 @@ struct DeviceCode {
   enum Flags {
     OfSomeGpus = 1, ///< images for other GPUs lack it
     Persistent =
-        2 ///< takes a grid of any size: no more blocks than run at once
+        2,    ///< takes a grid of any size: no more blocks than run at once
+    Pairs = 4 ///< of blocks that are clusters: their number is even
   };
   struct Kernel {
     int64_t threads = 0; ///< of a block
@@ -72,6 +74,17 @@ struct DeviceCode {
   /// `kernel 'points_3' (model.py:12)`.
   std::string describe(int64_t kernel) const;
 };
+
+/// Blocks of a grid of `blocks` that are launched of `kernel` on a device with
+/// so many `multiprocessors`.
+inline int64_t blocksToRun(const DeviceCode::Kernel &kernel, int64_t blocks,
+                           int64_t multiprocessors) {
+  if (!(kernel.flags & DeviceCode::Persistent))
+    return blocks;
+  int64_t together = kernel.flags & DeviceCode::Pairs ? 2 : 1;
+  return std::min(blocks,
+                  std::max(multiprocessors / together, int64_t(1)) * together);
+}
 
 /// Calls that return false, or NULL, have set `status` and `error`.
 class Device {

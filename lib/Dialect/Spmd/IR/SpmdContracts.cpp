@@ -262,6 +262,7 @@ static std::vector<Row> makeRows() {
        kernels},
       mark<Otherwise>(OnOps, ofKernels, kernels),
       mark<Persistent>(OnOps, ofKernels, kernels),
+      mark<Paired>(OnOps, ofKernels, kernels),
       {TensorFloat::name(), OnOps, ofArithmetic,
        "\"default\", \"high\", \"tf32\" or \"tf32x3\"", isTensorFloat,
        arithmetic},

@@ -833,7 +833,7 @@ bool CudaDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   }
   auto blocks = static_cast<unsigned>(grid[0]);
   if (info.flags & DeviceCode::Persistent)
-    blocks = std::min(blocks, static_cast<unsigned>(multiprocessors));
+    blocks = static_cast<unsigned>(blocksToRun(info, grid[0], multiprocessors));
   void *extra[] = {paramPointer, const_cast<int64_t *>(arguments), paramSize,
                    &bytes, paramEnd};
   last = kernel;

@@ -37,7 +37,7 @@ uint64_t BlockRunner::next() {
 }
 
 std::string BlockRunner::describe(const Lane &lane) const {
-  return "thread " + std::to_string(lane.number) + " of block " +
+  return "thread " + std::to_string(lane.thread.thread[0]) + " of block " +
          std::to_string(lane.thread.block[0]);
 }
 
@@ -71,22 +71,40 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
   failed = false;
   error.clear();
   knownBegin = knownEnd = 0;
-  prepare(launch.threads, launch.sharedBytes);
+  int32_t together = launch.cluster;
+  if (together < 1 || together > mostOfCluster ||
+      launch.grid[0] % together != 0) {
+    error = "a grid of " + std::to_string(launch.grid[0]) +
+            " blocks cannot be of clusters of " + std::to_string(together);
+    return false;
+  }
+  if (together > 1 && (launch.threads % warpSize != 0 || launch.hasFlags)) {
+    error = "clusters are emulated of whole warps that wait for no flags";
+    return false;
+  }
+  sharedStride = launch.sharedBytes;
+  if (together > 1)
+    sharedStride = (sharedStride + sharedAlignment - 1) / sharedAlignment *
+                   sharedAlignment;
+  prepare(launch.threads * together, sharedStride * together);
+  base = alignedData(sharedMemory);
   for (int32_t i = 0; i < live; ++i) {
     shardrt_emulated_thread &thread = lanes[i]->thread;
     thread = {};
-    thread.thread[0] = i;
+    thread.thread[0] = i % launch.threads;
+    thread.rank = i / launch.threads;
     thread.block_dim[0] = launch.threads;
     thread.block_dim[1] = thread.block_dim[2] = 1;
     std::copy(launch.grid, launch.grid + 3, thread.grid_dim);
-    thread.shared = alignedData(sharedMemory);
+    thread.shared = sharedOf(thread.rank);
     thread.owner = lanes[i].get();
   }
   time = 0;
   written.clear();
   published.clear();
   // In any order: none may count on another.
-  int64_t count = int64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  int64_t count =
+      int64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / together;
   std::vector<int64_t> order;
   if (schedule == Schedule::Random) {
     order.resize(count);
@@ -102,9 +120,10 @@ bool BlockRunner::run(const Launch &launch, const Allocations &allocations) {
     block = static_cast<int32_t>(number);
     for (int32_t lane = 0; lane < live; ++lane) {
       int32_t *at = lanes[lane]->thread.block;
-      at[0] = static_cast<int32_t>(number % launch.grid[0]);
-      at[1] = static_cast<int32_t>(number / launch.grid[0] % launch.grid[1]);
-      at[2] = static_cast<int32_t>(number / launch.grid[0] / launch.grid[1]);
+      int64_t own = number * together + rankOf(*lanes[lane]);
+      at[0] = static_cast<int32_t>(own % launch.grid[0]);
+      at[1] = static_cast<int32_t>(own / launch.grid[0] % launch.grid[1]);
+      at[2] = static_cast<int32_t>(own / launch.grid[0] / launch.grid[1]);
     }
     if (!(launch.hasBarriers ? runFibers() : runPlain()))
       return false;
@@ -152,16 +171,18 @@ bool BlockRunner::runFibers() {
   tensorWords.clear();
   tensorAllocated.clear();
   tensorAllocations.clear();
-  tensorRelinquished = false;
+  tensorRelinquished = {};
+  tensorUsed = tensorOfPairs = false;
   tensorBegun = 0;
   tensorProducts.clear();
   tensorCommits.clear();
   acquired.clear();
   if (now->ordered) {
     warpgroups.resize((live + groupSize - 1) / groupSize);
-    productReads.assign(warpgroups.size() + 1,
-                        std::vector<uint32_t>(
-                            (now->sharedBytes + pieceBytes - 1) / pieceBytes));
+    productReads.assign(
+        warpgroups.size() + 1,
+        std::vector<uint32_t>((sharedStride * now->cluster + pieceBytes - 1) /
+                              pieceBytes));
   }
   for (int32_t i = 0; i < live; ++i) {
     lanes[i]->state = Lane::State::Ready;
@@ -269,14 +290,23 @@ bool BlockRunner::runFibers() {
 // Synchronisation
 //===----------------------------------------------------------------------===//
 
-/// Lets the block go on if all threads that have not ended are at one barrier.
+/// Lets a block, or all of a cluster, go on if all its threads that have not
+/// ended are at one barrier.
 bool BlockRunner::tryBarrier() {
+  bool any = false;
+  for (int32_t rank = 0; rank < now->cluster && !failed; ++rank)
+    any |= tryBarrier(rank * now->threads, now->threads, /*ofCluster=*/false);
+  return (!failed && tryBarrier(0, live, /*ofCluster=*/true)) || any;
+}
+
+bool BlockRunner::tryBarrier(int32_t begin, int32_t count, bool ofCluster) {
+  int32_t end = begin + count;
   const Lane *first = nullptr;
-  for (int32_t i = 0; i < live; ++i) {
+  for (int32_t i = begin; i < end; ++i) {
     const Lane &lane = *lanes[i];
     if (lane.state == Lane::State::Done)
       continue;
-    if (lane.state != Lane::State::AtBarrier)
+    if (lane.state != Lane::State::AtBarrier || lane.ofCluster != ofCluster)
       return false;
     if (!first)
       first = &lane;
@@ -301,12 +331,12 @@ bool BlockRunner::tryBarrier() {
   // Threads that have ended do not count on a GPU, but whoever leaves early out
   // of a loop with a barrier did not mean to.
   Clock all;
-  for (int32_t i = 0; i < live; ++i)
+  for (int32_t i = begin; i < end; ++i)
     if (lanes[i]->state == Lane::State::AtBarrier) {
       lanes[i]->state = Lane::State::Ready;
       join(all, lanes[i]->clock);
     }
-  for (int32_t i = 0; now->ordered && i < live; ++i)
+  for (int32_t i = begin; now->ordered && i < end; ++i)
     if (lanes[i]->state == Lane::State::Ready) {
       join(lanes[i]->clock, all);
       ++lanes[i]->clock[i];
@@ -315,8 +345,28 @@ bool BlockRunner::tryBarrier() {
   return true;
 }
 
-void BlockRunner::barrier(Lane &lane, int32_t place, const char *where) {
+bool BlockRunner::hasEnded(int32_t rank) const {
+  if (rank < 0 || rank >= now->cluster)
+    return false;
+  auto first = lanes.begin() + rank * now->threads;
+  return std::all_of(first, first + now->threads, [](auto &lane) {
+    return lane->state == Lane::State::Done;
+  });
+}
+
+char *BlockRunner::inBlock(Lane &lane, char *address, int32_t rank) {
+  int64_t own = address - lane.thread.shared;
+  if (rank < 0 || rank >= now->cluster || own < 0 || own >= now->sharedBytes)
+    fail(lane, describe(lane) + " asks for byte " + std::to_string(own) +
+                   " of block " + std::to_string(rank) + " of a cluster of " +
+                   std::to_string(now->cluster) + lineOf(lane.where));
+  return sharedOf(rank) + own;
+}
+
+void BlockRunner::barrier(Lane &lane, bool ofCluster, int32_t place,
+                          const char *where) {
   lane.state = Lane::State::AtBarrier;
+  lane.ofCluster = ofCluster;
   lane.place = place;
   lane.where = where;
   suspend(lane);
@@ -513,10 +563,10 @@ int64_t BlockRunner::syncWarp(Lane &lane) {
   int32_t size = std::min(warpSize, live - first);
   uint32_t inBlock = size == 32 ? ~0u : (1u << size) - 1;
   lane.mask &= inBlock;
-  if (lane.sync == Lane::Sync::Product && live % groupSize != 0)
-    fail(lane, describe(lane) + " is in a block of " + std::to_string(live) +
-                   " threads, but products take groups of 128" +
-                   lineOf(lane.where));
+  if (lane.sync == Lane::Sync::Product && now->threads % groupSize != 0)
+    fail(lane,
+         describe(lane) + " is in a block of " + std::to_string(now->threads) +
+             " threads, but products take groups of 128" + lineOf(lane.where));
   if (size < warpSize && lane.sync >= Lane::Sync::LoadMatrix)
     fail(lane, describe(lane) + " is in a warp of " + std::to_string(size) +
                    " lanes, but matrices take all 32" + lineOf(lane.where));
@@ -537,13 +587,15 @@ std::string BlockRunner::describeStuck() const {
     const Lane &lane = *lanes[i];
     if (lane.state == Lane::State::Done)
       continue;
-    text += (shown++ ? "; " : " ") + describe(lane) +
-            (lane.state == Lane::State::AtBarrier    ? " at a barrier"
-             : lane.state == Lane::State::AtTransfer ? " at an mbarrier"
-             : lane.state == Lane::State::Ready
-                 ? " for a flag in device memory that nobody sets"
-                 : " at a synchronisation of its warp") +
-            lineOf(lane.where);
+    text +=
+        (shown++ ? "; " : " ") + describe(lane) +
+        (lane.state == Lane::State::AtBarrier
+             ? lane.ofCluster ? " at a barrier of its cluster" : " at a barrier"
+         : lane.state == Lane::State::AtTransfer ? " at an mbarrier"
+         : lane.state == Lane::State::Ready
+             ? " for a flag in device memory that nobody sets"
+             : " at a synchronisation of its warp") +
+        lineOf(lane.where);
     if (lane.state == Lane::State::AtTransfer)
       if (auto found = transfers.find(lane.transfer); found != transfers.end())
         text += " (phase " + std::to_string(found->second.phase) + " lacks " +
@@ -556,7 +608,9 @@ std::string BlockRunner::describeStuck() const {
          ++other)
       if (lane.mask >> (other - begin) & 1 &&
           lanes[other]->state != Lane::State::AtWarp) {
-        text += ", which thread " + std::to_string(other) + " does not reach";
+        text += ", which thread " +
+                std::to_string(lanes[other]->thread.thread[0]) +
+                " does not reach";
         if (lanes[other]->state == Lane::State::Done)
           text += ": it has ended";
         break;
@@ -590,7 +644,9 @@ int32_t BlockRunner::slotOfGroup(int32_t group) const {
 
 std::string BlockRunner::describeOther(int32_t who) const {
   if (who < live)
-    return "thread " + std::to_string(who);
+    return now->cluster > 1
+               ? describe(*lanes[who])
+               : "thread " + std::to_string(lanes[who]->thread.thread[0]);
   if (who < slotOfGroup(0))
     return "a bulk copy";
   if (who == slotOfGroup(tensorUnit()))
@@ -640,13 +696,12 @@ void BlockRunner::readUnwritten(int64_t offset, const std::string &reader,
 
 void BlockRunner::shared(Lane &lane, char *address, int64_t bytes, bool writes,
                          const char *where) {
-  int64_t offset = address - lane.thread.shared;
-  if (offset < 0 || offset + bytes > now->sharedBytes)
+  int64_t own = address - lane.thread.shared, offset = offsetOf(address);
+  if (own < 0 || own + bytes > now->sharedBytes)
     fail(lane, describe(lane) + (writes ? " writes " : " reads ") +
-                   std::to_string(bytes) + " bytes at " +
-                   std::to_string(offset) + " of " +
-                   std::to_string(now->sharedBytes) + " of shared memory" +
-                   lineOf(where));
+                   std::to_string(bytes) + " bytes at " + std::to_string(own) +
+                   " of " + std::to_string(now->sharedBytes) +
+                   " of shared memory" + lineOf(where));
   uint32_t warpEpoch = warpEpochs[lane.number / warpSize];
   // Since they last synchronised, in the block or, within a warp, there.
   auto clashes = [&](uint32_t thenEpoch, uint32_t thenWarp, int32_t who,
@@ -736,7 +791,21 @@ extern "C" {
 void shardrt_emulated_barrier(shardrt_emulated_thread *thread, int32_t place,
                               const char *where) {
   Lane &lane = laneOf(thread);
-  lane.runner->barrier(lane, place, where);
+  lane.runner->barrier(lane, /*ofCluster=*/false, place, where);
+}
+
+void shardrt_emulated_cluster_barrier(shardrt_emulated_thread *thread,
+                                      int32_t place, const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.runner->barrier(lane, /*ofCluster=*/true, place, where);
+}
+
+void *shardrt_emulated_map_shared(shardrt_emulated_thread *thread,
+                                  void *address, int32_t rank,
+                                  const char *where) {
+  Lane &lane = laneOf(thread);
+  lane.where = where;
+  return lane.runner->inBlock(lane, static_cast<char *>(address), rank);
 }
 
 void shardrt_emulated_warp_barrier(shardrt_emulated_thread *thread,

@@ -4,7 +4,9 @@
 // runs next where several can: round robin (each runs to its next
 // synchronisation), run ahead (a warp runs on until it waits for the block), or
 // random. Blocks run one after another: in their order, from the last to the
-// first, or in any.
+// first, or in any. Blocks of a cluster run side by side, as if they were one
+// of as many threads: shared memory is that of the first, then that of the
+// next, and so is tensor memory.
 //
 // What happened before what is known by epochs (barriers of the block
 // and of a warp), and in kernels with mbarriers by clocks: a number a lane of
@@ -65,11 +67,13 @@ private:
 inline constexpr int32_t groupSize = 128;
 /// What TMA copies and products take of shared memory at once.
 inline constexpr int32_t pieceBytes = 16;
+/// Blocks of a cluster, at most.
+inline constexpr int32_t mostOfCluster = 2;
 /// A block's tensor memory.
 inline constexpr int32_t tensorLanes = 128, tensorColumns = 512;
 /// A bit beside those of shardrt_emulated_tensor_config.
-inline constexpr int32_t tensorAdds = 4;
-/// mbarriers that a block may have.
+inline constexpr int32_t tensorAdds = 16;
+/// mbarriers that a block, or all of a cluster, may have.
 inline constexpr int32_t mostTransfers = 64;
 
 enum class Schedule { RoundRobin, RunAhead, Random };
@@ -144,10 +148,11 @@ struct Lane {
   BlockRunner *runner = nullptr;
   Fiber fiber;
   State state = State::Done;
-  int32_t number = 0; ///< in its block
+  int32_t number = 0; ///< in its block, or in all of its cluster
   // What it waits in.
   const char *where = nullptr;
-  int32_t place = 0; ///< which op
+  int32_t place = 0;      ///< which op
+  bool ofCluster = false; ///< a barrier of all blocks of the cluster
   uint32_t mask = 0;
   Sync sync = Sync::Barrier;
   int32_t value = 0, from = 0, clamp = 0, kind = 0;
@@ -196,6 +201,7 @@ public:
     bool hasBarriers = false;
     bool ordered = false;  ///< has mbarriers
     bool hasFlags = false; ///< its blocks wait for one another's flags
+    int32_t cluster = 1;   ///< blocks that run side by side
     bool checked = false;  ///< reports all that it writes
     int64_t argumentBytes = 0;
   };
@@ -207,7 +213,9 @@ public:
   uint64_t seed = 1;
 
   // What kernels call, through their lane.
-  void barrier(Lane &lane, int32_t place, const char *where);
+  void barrier(Lane &lane, bool ofCluster, int32_t place, const char *where);
+  /// What is at `address`, of the lane's block, in block `rank` of its cluster.
+  char *inBlock(Lane &lane, char *address, int32_t rank);
   int64_t syncWarp(Lane &lane);
   void *global(Lane &lane, void *address, int64_t bytes, bool writes,
                const char *where);
@@ -230,7 +238,8 @@ public:
   void arrive(Lane &lane, char *at, int64_t bytes, const char *where);
   void waitForTransfer(Lane &lane, char *at, int32_t parity, const char *where);
   void tmaCopy(Lane &lane, char *to, const int64_t *map, char *barrier,
-               const int32_t *at, int32_t rank, bool check, const char *where);
+               const int32_t *at, int32_t rank, int32_t config,
+               const char *where);
   void asyncFence(Lane &lane);
   // Products of warpgroups (Products.cpp).
   void waitForProducts(Lane &lane, int64_t groups);
@@ -239,13 +248,15 @@ public:
                  float value, const char *where);
 
   // Tensor memory (TensorMemory.cpp).
-  void allocateTensor(Lane &lane, char *to, int32_t columns);
-  void releaseTensor(Lane &lane, int64_t address, int32_t columns);
+  void allocateTensor(Lane &lane, char *to, int32_t columns, bool ofPair);
+  void releaseTensor(Lane &lane, int64_t address, int32_t columns, bool ofPair);
   void relinquishTensor(Lane &lane);
   void beginTensorProduct(Lane &lane, int64_t sums, int64_t left, int64_t right,
                           int32_t instruction, int32_t config,
                           const char *where);
-  void commitTensor(Lane &lane, char *at, const char *where);
+  /// Commits to the mbarriers at `at` of blocks `mask`, of a pair; of 0: to
+  /// that of the thread's own block alone.
+  void commitTensor(Lane &lane, char *at, uint32_t mask, const char *where);
   int64_t loadTensor(Lane &lane, int64_t address, int32_t count);
   int32_t tensorWord(Lane &lane, int64_t handle, int32_t index,
                      const char *where);
@@ -318,6 +329,7 @@ private:
     int32_t column = 0;
     int64_t left = 0, right = 0; ///< descriptors
     int32_t instruction = 0, config = 0;
+    int32_t block = 0;          ///< of the cluster, whose thread began it
     std::vector<int32_t> reads; ///< offsets of 16 bytes each
   };
   /// An arrival at an mbarrier when products up to `product` are done.
@@ -337,6 +349,7 @@ private:
   bool tryWarp(Lane &lane);
   bool carryOut(Lane &lane, int32_t first, int32_t size);
   bool tryBarrier();
+  bool tryBarrier(int32_t first, int32_t count, bool ofCluster);
   Transfer &transferAt(Lane &lane, char *at, const char *verb,
                        const char *where);
   void completePhase(Transfer &transfer);
@@ -344,6 +357,7 @@ private:
   bool land();
   bool landProducts();
   void carryOut(const TensorProduct &product);
+  /// Of the lanes of all blocks of a cluster, one block's behind the other's.
   TensorCell &tensorCell(int32_t row, int32_t column) {
     return tensorCells[row * tensorColumns + column];
   }
@@ -351,9 +365,14 @@ private:
   /// with `cell`; else says what is not.
   std::string tensorRace(const Lane &lane, const TensorCell &cell,
                          bool writes) const;
-  /// Refuses, by an error of `lane`, columns that are not allocated.
-  void checkTensorColumns(Lane &lane, int64_t address, int32_t count,
-                          const std::string &what, const char *where);
+  /// Refuses, by an error of `lane`, columns of `rank`'s that are not
+  /// allocated.
+  void checkTensorColumns(Lane &lane, int32_t rank, int64_t address,
+                          int32_t count, const std::string &what,
+                          const char *where);
+  /// Refuses what is of a pair in a kernel whose blocks are alone, and what is
+  /// of one block where others are of a pair.
+  void checkTensorGroup(Lane &lane, bool ofPair, const char *where);
   /// The lane of tensor memory that `lane` has at `address`, `count` columns of
   /// which it is to have allocated; `what` it does there: " loads from ".
   int32_t reachTensor(Lane &lane, int64_t address, int32_t count,
@@ -379,6 +398,16 @@ private:
   std::string describeOther(int32_t who) const;
   std::string describe(const Lane &lane) const;
   std::string describeStuck() const;
+  /// Bytes from the first block's shared memory to `address`.
+  int64_t offsetOf(const char *address) const { return address - base; }
+  char *sharedOf(int32_t rank) const { return base + rank * sharedStride; }
+  int32_t rankOf(const Lane &lane) const { return lane.thread.rank; }
+  /// The block of the cluster that has the byte at `offset`.
+  int32_t blockAt(int64_t offset) const {
+    return sharedStride > 0 ? static_cast<int32_t>(offset / sharedStride) : 0;
+  }
+  /// Whether no thread of block `rank` will do anything any more.
+  bool hasEnded(int32_t rank) const;
   uint64_t next();
 
   const Launch *now = nullptr;
@@ -386,6 +415,8 @@ private:
   std::vector<std::unique_ptr<Lane>> lanes;
   int32_t live = 0; ///< lanes in use
   std::vector<char> sharedMemory;
+  char *base = nullptr;     ///< of the first block's
+  int64_t sharedStride = 0; ///< from a block's to the next one's
   std::vector<Cell> cells;
   uint32_t epoch = 1;
   std::vector<uint32_t> warpEpochs;
@@ -396,9 +427,10 @@ private:
   // Tensor memory: what is there, once somebody has allocated any.
   std::vector<TensorCell> tensorCells; ///< by lane, then column
   std::vector<float> tensorWords;
-  std::vector<bool> tensorAllocated;            ///< by column
+  std::vector<bool> tensorAllocated;            ///< by block, column
   std::map<int32_t, int32_t> tensorAllocations; ///< columns by the first
-  bool tensorRelinquished = false;
+  std::array<bool, mostOfCluster> tensorRelinquished = {};
+  bool tensorUsed = false, tensorOfPairs = false; ///< by tcgen05; of which kind
   uint32_t tensorBegun = 0;
   std::deque<TensorProduct> tensorProducts; ///< not done
   std::deque<TensorCommit> tensorCommits;

@@ -29,7 +29,7 @@ void BlockRunner::copy(Lane &lane, const Copy &copy, void *from,
       begun.from = static_cast<const char *>(
           global(lane, from, copy.fromBytes, false, where));
     shared(lane, copy.to, copy.bytes, true, where);
-    for (int64_t i = 0, at = copy.to - lane.thread.shared; i < copy.bytes; ++i)
+    for (int64_t i = 0, at = offsetOf(copy.to); i < copy.bytes; ++i)
       ++cells[at + i].copies;
   } else {
     auto tagged = static_cast<int64_t>(reinterpret_cast<uintptr_t>(from));
@@ -54,8 +54,7 @@ void BlockRunner::waitForCopies(Lane &lane, int32_t groups) {
       continue;
     // Written now: others have to synchronise with this thread before they
     // read.
-    for (int64_t i = 0, at = end->to - lane.thread.shared; i < end->bytes;
-         ++i) {
+    for (int64_t i = 0, at = offsetOf(end->to); i < end->bytes; ++i) {
       Cell &cell = cells[at + i];
       --cell.copies;
       cell.writeEpoch = epoch;

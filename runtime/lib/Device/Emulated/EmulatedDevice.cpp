@@ -122,6 +122,8 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
   launch.checked = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_CHECKED;
   launch.hasFlags = code.traits[2 * kernel + 1] & SHARDRT_EMULATED_FLAGS;
   launch.argumentBytes = count * 8;
+  if (code.traits[2 * kernel + 1] & SHARDRT_EMULATED_PAIRS)
+    launch.cluster = 2;
   for (int i = 0; i < 3; ++i) {
     // What a GPU takes.
     int64_t limit = i == 0 ? INT_MAX : 65535;
@@ -132,7 +134,8 @@ bool EmulatedDevice::launch(int64_t kernel, const int64_t (&grid)[3],
                                      std::to_string(limit) + " are possible");
     launch.grid[i] = static_cast<int32_t>(grid[i]);
     if (i == 0 && (code.kernels[kernel].flags & DeviceCode::Persistent))
-      launch.grid[i] = std::min(launch.grid[i], multiprocessors);
+      launch.grid[i] = static_cast<int32_t>(
+          blocksToRun(code.kernels[kernel], launch.grid[i], multiprocessors));
   }
   if (runner.run(launch, allocations))
     return true;

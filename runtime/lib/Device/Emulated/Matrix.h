@@ -35,10 +35,11 @@ struct Matrix {
     auto base = static_cast<int64_t>(reinterpret_cast<uintptr_t>(shared));
     return (place - base) & 0x3ffff;
   }
-  /// Appends the offset of each 16 bytes that a product of `lines` reads, a
-  /// depth of 32 bytes. Returns one that is outside of `sharedBytes`, or -1.
+  /// Appends the offset, `behind` further, of each 16 bytes that a product of
+  /// `lines` reads, a depth of 32 bytes. Returns one that is outside of
+  /// `sharedBytes`, or -1.
   int64_t pieces(const char *shared, int64_t lines, int64_t sharedBytes,
-                 std::vector<int32_t> &reads) const {
+                 std::vector<int32_t> &reads, int64_t behind = 0) const {
     int64_t lineStep = alongLines ? 8 : 1,
             depthStep = alongLines ? 1 : pieceBytes / bytes;
     for (int64_t line = 0; line < lines; line += lineStep)
@@ -46,17 +47,18 @@ struct Matrix {
         int64_t offset = offsetOf(shared, at(line, depth));
         if (offset + pieceBytes > sharedBytes)
           return offset;
-        reads.push_back(static_cast<int32_t>(offset));
+        reads.push_back(static_cast<int32_t>(behind + offset));
       }
     return -1;
   }
-  /// `lines` times `depths` elements, of tf32 where they have four bytes.
+  /// `lines` times `depths` elements, of tf32 where they have four bytes; those
+  /// `behind` further.
   std::vector<float> read(const char *shared, int64_t lines, int64_t depths,
-                          bool isBF16) const {
+                          bool isBF16, int64_t behind = 0) const {
     std::vector<float> values(lines * depths);
     for (int64_t line = 0; line < lines; ++line)
       for (int64_t depth = 0; depth < depths; ++depth) {
-        const char *from = shared + offsetOf(shared, at(line, depth));
+        const char *from = shared + behind + offsetOf(shared, at(line, depth));
         float &value = values[line * depths + depth];
         if (bytes == 4) {
           uint32_t bits;

@@ -28,6 +28,8 @@ void BlockRunner::beginProduct(int32_t first) {
     fail(who, "product of warpgroup " + std::to_string(first / groupSize) +
                   lineOf(lane.where) + ": " + why);
   };
+  if (now->cluster > 1)
+    refuse(lane, "it is not emulated in clusters");
   for (int32_t i = 1; i < groupSize; ++i) {
     Lane &other = *lanes[first + i];
     if (other.left != lane.left || other.right != lane.right ||

@@ -6,7 +6,8 @@
 // by chance). Loads of tensor memory take what they find when they are waited
 // for. Who knows of another's use of tensor memory has heard of it, and both
 // have fenced: the one before telling, the other after being told. Products
-// alone need no fence before: a commit is one.
+// alone need no fence before: a commit is one. Products of a pair of blocks
+// (cta_group::2) have rows of both, and read half of the columns in each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,27 +33,48 @@ static int32_t columnOf(int64_t address) {
 // Allocation
 //===----------------------------------------------------------------------===//
 
-void BlockRunner::allocateTensor(Lane &lane, char *to, int32_t columns) {
+void BlockRunner::checkTensorGroup(Lane &lane, bool ofPair, const char *where) {
+  if (ofPair && now->cluster != 2)
+    fail(lane, describe(lane) +
+                   " uses tcgen05 of cta_group::2, but its block is alone" +
+                   lineOf(where));
+  if (tensorUsed && ofPair != tensorOfPairs)
+    fail(lane, describe(lane) +
+                   " uses tcgen05 of cta_group::" + (ofPair ? "2" : "1") +
+                   ", others of the other one" + lineOf(where));
+  if (!ofPair && now->cluster > 1)
+    fail(lane, describe(lane) +
+                   " uses tcgen05 of cta_group::1 in a cluster, which is not "
+                   "emulated" +
+                   lineOf(where));
+  tensorUsed = true;
+  tensorOfPairs = ofPair;
+}
+
+void BlockRunner::allocateTensor(Lane &lane, char *to, int32_t columns,
+                                 bool ofPair) {
+  checkTensorGroup(lane, ofPair, lane.where);
+  int32_t rank = rankOf(lane), firstRow = rank * tensorLanes;
   if (columns < 32 || columns > tensorColumns || (columns & (columns - 1)))
     fail(lane, describe(lane) + " allocates " + std::to_string(columns) +
                    " columns of tensor memory, expected a power of two from "
                    "32 to 512" +
                    lineOf(lane.where));
-  if (tensorRelinquished)
+  if (tensorRelinquished[rank])
     fail(lane, describe(lane) +
                    " allocates tensor memory behind "
                    "tcgen05.relinquish_alloc_permit" +
                    lineOf(lane.where));
   if (tensorCells.empty()) {
-    tensorCells.resize(tensorLanes * tensorColumns);
-    tensorWords.resize(tensorLanes * tensorColumns);
-    tensorAllocated.resize(tensorColumns);
+    tensorCells.resize(now->cluster * tensorLanes * tensorColumns);
+    tensorWords.resize(now->cluster * tensorLanes * tensorColumns);
+    tensorAllocated.resize(now->cluster * tensorColumns);
   }
   // From the end on: who takes an address for granted is wrong.
   int32_t first = tensorColumns - columns;
+  auto own = tensorAllocated.begin() + rank * tensorColumns;
   auto isFree = [&] {
-    return std::none_of(tensorAllocated.begin() + first,
-                        tensorAllocated.begin() + first + columns,
+    return std::none_of(own + first, own + first + columns,
                         [](bool taken) { return taken; });
   };
   while (first >= 0 && !isFree())
@@ -61,9 +83,9 @@ void BlockRunner::allocateTensor(Lane &lane, char *to, int32_t columns) {
     fail(lane, describe(lane) + " waits for ever for " +
                    std::to_string(columns) + " columns of tensor memory" +
                    lineOf(lane.where));
-  std::fill_n(tensorAllocated.begin() + first, columns, true);
-  tensorAllocations[first] = columns;
-  for (int32_t row = 0; row < tensorLanes; ++row)
+  std::fill_n(own + first, columns, true);
+  tensorAllocations[rank * tensorColumns + first] = columns;
+  for (int32_t row = firstRow; row < firstRow + tensorLanes; ++row)
     for (int32_t column = first; column < first + columns; ++column) {
       tensorCell(row, column) = TensorCell();
       tensorWords[row * tensorColumns + column] =
@@ -73,9 +95,11 @@ void BlockRunner::allocateTensor(Lane &lane, char *to, int32_t columns) {
   std::memcpy(to, &first, 4);
 }
 
-void BlockRunner::releaseTensor(Lane &lane, int64_t address, int32_t columns) {
-  int32_t first = columnOf(address);
-  auto found = tensorAllocations.find(first);
+void BlockRunner::releaseTensor(Lane &lane, int64_t address, int32_t columns,
+                                bool ofPair) {
+  checkTensorGroup(lane, ofPair, lane.where);
+  int32_t first = columnOf(address), rank = rankOf(lane);
+  auto found = tensorAllocations.find(rank * tensorColumns + first);
   if (found == tensorAllocations.end() || found->second != columns ||
       rowOf(address) != 0)
     fail(lane, describe(lane) + " gives back " + std::to_string(columns) +
@@ -84,24 +108,28 @@ void BlockRunner::releaseTensor(Lane &lane, int64_t address, int32_t columns) {
   for (int32_t row = 0; row < tensorLanes; ++row)
     for (int32_t column = first; column < first + columns; ++column)
       if (std::string race =
-              tensorRace(lane, tensorCell(row, column), /*writes=*/true);
+              tensorRace(lane, tensorCell(rank * tensorLanes + row, column),
+                         /*writes=*/true);
           !race.empty())
         fail(lane, describe(lane) + " gives back tensor memory" +
                        lineOf(lane.where) + ", lane " + std::to_string(row) +
                        " column " + std::to_string(column) + ": " + race);
-  std::fill_n(tensorAllocated.begin() + first, columns, false);
+  std::fill_n(tensorAllocated.begin() + rank * tensorColumns + first, columns,
+              false);
   tensorAllocations.erase(found);
 }
 
-void BlockRunner::relinquishTensor(Lane &) { tensorRelinquished = true; }
+void BlockRunner::relinquishTensor(Lane &lane) {
+  tensorRelinquished[rankOf(lane)] = true;
+}
 
-void BlockRunner::checkTensorColumns(Lane &lane, int64_t address, int32_t count,
-                                     const std::string &what,
+void BlockRunner::checkTensorColumns(Lane &lane, int32_t rank, int64_t address,
+                                     int32_t count, const std::string &what,
                                      const char *where) {
   int32_t first = columnOf(address);
   for (int32_t column = first; column < first + count; ++column)
     if (column >= tensorColumns || tensorAllocated.empty() ||
-        !tensorAllocated[column])
+        !tensorAllocated[rank * tensorColumns + column])
       fail(lane, describe(lane) + what + "column " + std::to_string(column) +
                      " of tensor memory, which is not allocated" +
                      lineOf(where));
@@ -174,6 +202,14 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
                    lineOf(where) + ": " + why);
   };
   bool isTF32 = config & SHARDRT_TENSOR_TF32;
+  bool ofPair = config & SHARDRT_TENSOR_PAIR;
+  checkTensorGroup(lane, ofPair, where);
+  int32_t blocks = ofPair ? 2 : 1;
+  if (ofPair && rankOf(lane) != 0)
+    refuse("it is of a pair whose first block is to begin it");
+  for (int32_t rank = 0; rank < blocks; ++rank)
+    if (hasEnded(rank))
+      refuse("block " + std::to_string(rank) + " of its pair has ended");
   int32_t rows = (instruction >> 24 & 31) * 16,
           columns = columnsOf(instruction);
   int32_t leftKind = instruction >> 7 & 7, rightKind = instruction >> 10 & 7;
@@ -185,10 +221,12 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
       (isTF32 ? leftKind != 2 : leftKind > 1))
     refuse("its instruction descriptor is not of f16, bf16 or tf32, as its "
            "kind is, with f32 sums");
-  if (rows != tensorLanes || columns < 16 || columns > 256 || columns % 16)
+  if (rows != blocks * tensorLanes || columns < 16 * blocks || columns > 256 ||
+      columns % (16 * blocks))
     refuse("it is of " + std::to_string(rows) + " rows and " +
-           std::to_string(columns) +
-           " columns, expected 128, and a multiple of 16 up to 256");
+           std::to_string(columns) + " columns, expected " +
+           std::to_string(blocks * tensorLanes) + ", and a multiple of " +
+           std::to_string(16 * blocks) + " up to 256");
   bool lines[] = {hasLines(instruction, true), hasLines(instruction, false)};
   if (isTF32 && (lines[0] || lines[1]))
     refuse("matrices of tf32 stand along the depth");
@@ -201,9 +239,11 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   if (rowOf(sums) != 0)
     refuse("its sums begin in lane " + std::to_string(rowOf(sums)) +
            " of tensor memory");
-  checkTensorColumns(lane, sums, columns, " adds to ", where);
+  for (int32_t rank = 0; rank < blocks; ++rank)
+    checkTensorColumns(lane, rank, sums, columns, " adds to ", where);
 
   TensorProduct product;
+  product.block = rankOf(lane);
   product.number = ++tensorBegun;
   product.column = columnOf(sums);
   product.left = left;
@@ -211,7 +251,7 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   product.instruction = instruction;
   product.config = config;
   bool adds = config & tensorAdds;
-  for (int32_t row = 0; row < tensorLanes; ++row)
+  for (int32_t row = 0; row < rows; ++row)
     for (int32_t i = 0; i < columns; ++i) {
       TensorCell &cell = tensorCell(row, product.column + i);
       TensorCell seen = cell;
@@ -230,17 +270,17 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
       cell.isWritten = true;
     }
   int64_t bytes = isTF32 ? 4 : 2;
-  bool isLeft = true;
-  for (const Matrix &matrix :
-       {Matrix(left, lines[0], bytes), Matrix(right, lines[1], bytes)}) {
-    if (int64_t outside =
-            matrix.pieces(lane.thread.shared, isLeft ? rows : columns,
-                          now->sharedBytes, product.reads);
-        outside >= 0)
-      refuse("it reads " + std::to_string(outside) + " of " +
-             std::to_string(now->sharedBytes) + " bytes of shared memory");
-    isLeft = false;
-  }
+  // Each block has its own rows, and a part of the columns, at one place.
+  for (int32_t rank = 0; rank < blocks; ++rank)
+    for (bool isLeft : {true, false}) {
+      Matrix matrix(isLeft ? left : right, lines[isLeft ? 0 : 1], bytes);
+      if (int64_t outside = matrix.pieces(
+              lane.thread.shared, (isLeft ? rows : columns) / blocks,
+              now->sharedBytes, product.reads, rank * sharedStride);
+          outside >= 0)
+        refuse("it reads " + std::to_string(outside) + " of " +
+               std::to_string(now->sharedBytes) + " bytes of shared memory");
+    }
   if (config & SHARDRT_TENSOR_CHECK)
     noteReads(product.reads, lane.number, 1,
               "a product into tensor memory of " + describe(lane), where,
@@ -255,18 +295,24 @@ void BlockRunner::carryOut(const TensorProduct &product) {
   bool adds = product.config & tensorAdds;
   int64_t bytes = isTF32 ? 4 : 2;
   int32_t depths = isTF32 ? 8 : 16, columns = columnsOf(product.instruction);
-  const char *base = lanes[0]->thread.shared;
-  std::vector<float> left =
-      Matrix(product.left, hasLines(product.instruction, true), bytes)
-          .read(base, tensorLanes, depths, isBF16);
-  std::vector<float> byLine =
-      Matrix(product.right, hasLines(product.instruction, false), bytes)
-          .read(base, columns, depths, isBF16);
+  int32_t blocks = product.config & SHARDRT_TENSOR_PAIR ? 2 : 1;
+  const char *own = sharedOf(product.block);
+  std::vector<float> left, byLine;
+  for (int32_t rank = 0; rank < blocks; ++rank)
+    for (bool isLeft : {true, false}) {
+      std::vector<float> part =
+          Matrix(isLeft ? product.left : product.right,
+                 hasLines(product.instruction, isLeft), bytes)
+              .read(own, isLeft ? tensorLanes : columns / blocks, depths,
+                    isBF16, rank * sharedStride);
+      std::vector<float> &all = isLeft ? left : byLine;
+      all.insert(all.end(), part.begin(), part.end());
+    }
   std::vector<float> right(byLine.size());
   for (int32_t j = 0; j < columns; ++j)
     for (int32_t k = 0; k < depths; ++k)
       right[k * columns + j] = byLine[j * depths + k];
-  for (int32_t row = 0; row < tensorLanes; ++row) {
+  for (int32_t row = 0; row < blocks * tensorLanes; ++row) {
     float *sums = &tensorWords[row * tensorColumns + product.column];
     if (!adds)
       std::fill_n(sums, columns, 0.0f);
@@ -281,17 +327,29 @@ void BlockRunner::carryOut(const TensorProduct &product) {
     forgetReads(product.reads, tensorUnit(), product.number);
 }
 
-void BlockRunner::commitTensor(Lane &lane, char *at, const char *where) {
-  transferAt(lane, at, " commits to ", where);
-  TensorCommit commit;
-  commit.transfer = at - lane.thread.shared;
-  commit.product = lane.tensorProduct;
-  commit.clock = lane.clock;
-  // It tells of products, and of what these knew; not of the thread's stores.
-  commit.clock[lane.number] = 0;
-  uint32_t &heard = commit.clock[slotOfGroup(tensorUnit())];
-  heard = std::max(heard, commit.product);
-  tensorCommits.push_back(std::move(commit));
+void BlockRunner::commitTensor(Lane &lane, char *at, uint32_t mask,
+                               const char *where) {
+  checkTensorGroup(lane, mask != 0, where);
+  if (mask == 0)
+    mask = 1u << rankOf(lane);
+  if (mask >> now->cluster)
+    fail(lane, describe(lane) + " commits to blocks that its cluster lacks" +
+                   lineOf(where));
+  for (int32_t rank = 0; rank < now->cluster; ++rank) {
+    if (!(mask >> rank & 1))
+      continue;
+    char *there = inBlock(lane, at, rank);
+    transferAt(lane, there, " commits to ", where);
+    TensorCommit commit;
+    commit.transfer = offsetOf(there);
+    commit.product = lane.tensorProduct;
+    commit.clock = lane.clock;
+    // It tells of products, and of what these knew; not of the thread's stores.
+    commit.clock[lane.number] = 0;
+    uint32_t &heard = commit.clock[slotOfGroup(tensorUnit())];
+    heard = std::max(heard, commit.product);
+    tensorCommits.push_back(std::move(commit));
+  }
 }
 
 bool BlockRunner::landProducts() {
@@ -303,6 +361,12 @@ bool BlockRunner::landProducts() {
            tensorProducts.front().number <= commit.product) {
       carryOut(tensorProducts.front());
       tensorProducts.pop_front();
+    }
+    if (hasEnded(blockAt(commit.transfer))) {
+      error = "a commit of products arrives at an mbarrier of a block that has "
+              "ended";
+      failed = true;
+      return any;
     }
     Transfer &transfer = transfers[commit.transfer];
     if (transfer.pending == 0) {
@@ -325,14 +389,15 @@ bool BlockRunner::landProducts() {
 /// The lane's own lane of tensor memory; warps reach a quarter each.
 int32_t BlockRunner::reachTensor(Lane &lane, int64_t address, int32_t count,
                                  const std::string &what) {
-  int32_t row = lane.number % groupSize, first = row / warpLanes * warpLanes;
+  int32_t row = lane.thread.thread[0] % groupSize,
+          first = row / warpLanes * warpLanes;
   if (rowOf(address) != first)
     fail(lane, describe(lane) + what + "lane " +
                    std::to_string(rowOf(address)) +
                    " of tensor memory, expected its warp's first: " +
                    std::to_string(first) + lineOf(lane.where));
-  checkTensorColumns(lane, address, count, what, lane.where);
-  return row;
+  checkTensorColumns(lane, rankOf(lane), address, count, what, lane.where);
+  return rankOf(lane) * tensorLanes + row;
 }
 
 int64_t BlockRunner::loadTensor(Lane &lane, int64_t address, int32_t count) {
@@ -436,20 +501,22 @@ static int64_t addressOf(void *pointer) {
 extern "C" {
 
 void shardrt_emulated_tensor_alloc(shardrt_emulated_thread *thread, void *to,
-                                   int32_t columns, int32_t place,
+                                   int32_t columns, int32_t pair, int32_t place,
                                    const char *where) {
   Lane &lane = meet(thread, addressOf(to), columns, place, where);
   // Once for the warp.
   if (lane.number % warpLanes == 0)
-    lane.runner->allocateTensor(lane, static_cast<char *>(to), columns);
+    lane.runner->allocateTensor(lane, static_cast<char *>(to), columns,
+                                pair != 0);
 }
 
 void shardrt_emulated_tensor_dealloc(shardrt_emulated_thread *thread,
                                      void *address, int32_t columns,
-                                     int32_t place, const char *where) {
+                                     int32_t pair, int32_t place,
+                                     const char *where) {
   Lane &lane = meet(thread, addressOf(address), columns, place, where);
   if (lane.number % warpLanes == 0)
-    lane.runner->releaseTensor(lane, addressOf(address), columns);
+    lane.runner->releaseTensor(lane, addressOf(address), columns, pair != 0);
 }
 
 void shardrt_emulated_tensor_relinquish(shardrt_emulated_thread *thread,
@@ -470,9 +537,11 @@ void shardrt_emulated_tensor_product(shardrt_emulated_thread *thread,
 }
 
 void shardrt_emulated_tensor_commit(shardrt_emulated_thread *thread,
-                                    void *barrier, const char *where) {
+                                    void *barrier, int32_t mask,
+                                    const char *where) {
   Lane &lane = laneOf(thread);
-  lane.runner->commitTensor(lane, static_cast<char *>(barrier), where);
+  lane.runner->commitTensor(lane, static_cast<char *>(barrier),
+                            static_cast<uint32_t>(mask), where);
 }
 
 int32_t shardrt_emulated_elect(shardrt_emulated_thread *thread, int32_t place,

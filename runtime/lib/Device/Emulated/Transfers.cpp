@@ -21,11 +21,11 @@ using namespace shardrt;
 
 void BlockRunner::initTransfer(Lane &lane, char *at, int32_t count,
                                const char *where) {
-  int64_t offset = at - lane.thread.shared;
+  int64_t offset = offsetOf(at);
   if (offset % 8 != 0)
     fail(lane, describe(lane) + " makes an mbarrier at " +
-                   std::to_string(offset) + ", expected a multiple of 8" +
-                   lineOf(where));
+                   std::to_string(at - lane.thread.shared) +
+                   ", expected a multiple of 8" + lineOf(where));
   if (count < 1)
     fail(lane, describe(lane) + " makes an mbarrier for " +
                    std::to_string(count) + " arrivals" + lineOf(where));
@@ -47,7 +47,11 @@ void BlockRunner::initTransfer(Lane &lane, char *at, int32_t count,
 BlockRunner::Transfer &BlockRunner::transferAt(Lane &lane, char *at,
                                                const char *verb,
                                                const char *where) {
-  auto found = transfers.find(at - lane.thread.shared);
+  auto found = transfers.find(offsetOf(at));
+  if (int32_t rank = blockAt(offsetOf(at)); hasEnded(rank))
+    fail(lane, describe(lane) + verb + "an mbarrier of block " +
+                   std::to_string(rank) + " of its cluster, which has ended" +
+                   lineOf(where));
   if (found == transfers.end())
     fail(lane,
          describe(lane) + verb + "what is no mbarrier (yet)" + lineOf(where));
@@ -90,10 +94,13 @@ void BlockRunner::arrive(Lane &lane, char *at, int64_t bytes,
 void BlockRunner::waitForTransfer(Lane &lane, char *at, int32_t parity,
                                   const char *where) {
   Transfer &transfer = transferAt(lane, at, " waits for ", where);
+  if (blockAt(offsetOf(at)) != rankOf(lane))
+    fail(lane, describe(lane) + " waits for an mbarrier of another block" +
+                   lineOf(where));
   // The phase before the first has parity 1, and is complete.
   while (static_cast<int32_t>(transfer.phase & 1) == (parity & 1)) {
     lane.state = Lane::State::AtTransfer;
-    lane.transfer = at - lane.thread.shared;
+    lane.transfer = offsetOf(at);
     lane.where = where;
     suspend(lane);
   }
@@ -111,11 +118,15 @@ void BlockRunner::asyncFence(Lane &lane) {
 
 void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
                           char *barrier, const int32_t *at, int32_t rank,
-                          bool check, const char *where) {
+                          int32_t config, const char *where) {
+  bool check = config & SHARDRT_TMA_CHECK;
   Transfer &transfer = transferAt(lane, barrier, " copies with ", where);
   auto refuse = [&](const std::string &why) {
     fail(lane, describe(lane) + "'s bulk copy" + lineOf(where) + ": " + why);
   };
+  if (!(config & SHARDRT_TMA_PAIR) &&
+      blockAt(offsetOf(barrier)) != rankOf(lane))
+    refuse("its mbarrier is another block's, and it is not of cta_group::2");
   if (lanes[transfer.maker]->asyncFence < transfer.made)
     refuse("its mbarrier was made without a fence behind");
   // Kernels get their arguments, and these begin with the maps.
@@ -131,19 +142,18 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
   if (rank != tensor.dims)
     refuse("it is of " + std::to_string(rank) + " dims, its tensor has " +
            std::to_string(tensor.dims));
-  int64_t offset = to - lane.thread.shared;
+  int64_t offset = offsetOf(to), own = to - lane.thread.shared;
   int64_t row = tensor.box[0] * tensor.elementBytes, rows = 1;
   for (int32_t d = 1; d < rank; ++d)
     rows *= tensor.box[d];
   if (row != 128)
     refuse("its rows have " + std::to_string(row) + " bytes, expected 128");
-  if (offset % 1024 != 0)
-    refuse("it goes to " + std::to_string(offset) +
+  if (own % 1024 != 0)
+    refuse("it goes to " + std::to_string(own) +
            ", expected a multiple of 1024");
-  if (offset < 0 || offset + row * rows > now->sharedBytes)
-    refuse(std::to_string(row * rows) + " bytes go to " +
-           std::to_string(offset) + " of " + std::to_string(now->sharedBytes) +
-           " of shared memory");
+  if (own < 0 || own + row * rows > now->sharedBytes)
+    refuse(std::to_string(row * rows) + " bytes go to " + std::to_string(own) +
+           " of " + std::to_string(now->sharedBytes) + " of shared memory");
 
   TmaCopy copy;
   copy.bytes = row * rows;
@@ -202,7 +212,7 @@ bool BlockRunner::land() {
     any = true;
     for (const TmaCopy &copy : transfer.copies) {
       for (const TmaCopy::Piece &piece : copy.pieces) {
-        char *to = lanes[0]->thread.shared + piece.to;
+        char *to = base + piece.to;
         std::memset(to, 0, pieceBytes);
         if (piece.bytes > 0)
           std::memcpy(to + piece.skip, piece.from, piece.bytes);
@@ -259,12 +269,11 @@ void shardrt_emulated_async_fence(shardrt_emulated_thread *thread) {
 
 void shardrt_emulated_tma_copy(shardrt_emulated_thread *thread, void *to,
                                const int64_t *map, void *barrier,
-                               const int32_t *at, int32_t rank, int32_t check,
+                               const int32_t *at, int32_t rank, int32_t config,
                                const char *where) {
   Lane &lane = laneOf(thread);
   lane.runner->tmaCopy(lane, static_cast<char *>(to), map,
-                       static_cast<char *>(barrier), at, rank, check != 0,
-                       where);
+                       static_cast<char *>(barrier), at, rank, config, where);
 }
 
 } // extern "C"

@@ -39,7 +39,7 @@ def Spmd_Dialect : Dialect {
     "::mlir::IntegerAttr":$parts, "::mlir::ArrayAttr":$kernels, "::mlir::UnitAttr":$arena,
     "::mlir::IntegerAttr":$arena_bytes, "::mlir::StringAttr":$arena_largest, "::mlir::ArrayAttr":$arena_plan,
 
-    "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent,
+    "::mlir::StringAttr":$gpu, "::mlir::UnitAttr":$otherwise, "::mlir::UnitAttr":$persistent, "::mlir::UnitAttr":$paired,
     "::mlir::StringAttr":$tensor_float, "::mlir::ArrayAttr":$tensor_map, "::mlir::DenseI64ArrayAttr":$tensor_box,
     "::mlir::IntegerAttr":$tensor_maps);
   let useDefaultAttributePrinterParser = 1;

@@ -201,6 +201,8 @@ using Gpu = Contract<SpmdDialect::GpuAttrHelper>;
 using Otherwise = Mark<SpmdDialect::OtherwiseAttrHelper>;
 /// On launches and kernels: a grid of any size does the work.
 using Persistent = Mark<SpmdDialect::PersistentAttrHelper>;
+/// On launches and kernels: two blocks side by side are a cluster.
+using Paired = Mark<SpmdDialect::PairedAttrHelper>;
 /// On a multiplication of f32, what its program asks for: "default" and "high"
 /// (which --precision=tf32 lets be one or three products of tf32), "tf32" or
 /// "tf32x3".
