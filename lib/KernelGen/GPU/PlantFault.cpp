@@ -302,6 +302,40 @@ static const Fault kFaults[] = {
              addTo(b, product.getDescriptorBMutable(), int64_t(1) << 32);
            });
      }},
+    // Clusters.
+    {"cluster-barrier",
+     [](Operation *op, bool really) {
+       return change<NVVM::ClusterArriveOp>(op, really,
+                                            [](auto arrive, OpBuilder &) {
+                                              arrive->getNextNode()->erase();
+                                              arrive->erase();
+                                            });
+     }},
+    {"cluster-block",
+     [](Operation *op, bool really) {
+       return change<NVVM::MapaOp>(op, really, [](auto map, OpBuilder &b) {
+         changeConstant(b, map.getBMutable(),
+                        [](int64_t rank) { return rank ^ 1; });
+       });
+     }},
+    {"bulk-copy-alone",
+     [](Operation *op, bool really) {
+       return change<CpAsyncBulkTensorGlobalToSharedClusterOp>(
+           op, really, [](auto copy, OpBuilder &) { copy.removeGroupAttr(); },
+           [](auto copy) { return copy.getGroup().has_value(); });
+     }},
+    {"commit-alone",
+     [](Operation *op, bool really) {
+       return change<NVVM::Tcgen05CommitOp>(
+           op, really,
+           [](auto commit, OpBuilder &b) {
+             changeConstant(b, commit.getMulticastMaskMutable()[0],
+                            [](int64_t) { return 1; });
+           },
+           [](auto commit) {
+             return static_cast<bool>(commit.getMulticastMask());
+           });
+     }},
     // Tensor memory.
     {"tensor-wait", drop<NVVM::Tcgen05WaitOp>},
     {"tensor-commit", drop<NVVM::Tcgen05CommitOp>},

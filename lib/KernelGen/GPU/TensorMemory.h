@@ -3,23 +3,28 @@
 // Products that one thread begins (tcgen05): matrices are in shared memory as
 // products of warpgroups read them (Warpgroups.h), sums in tensor memory, a
 // block's own 128 lanes of 512 columns of 32 bits. An address there is a word:
-// the lane in its upper half, the column in the lower one.
+// the lane in its upper half, the column in the lower one. Two blocks that are
+// a cluster multiply as a pair (cta_group::2): each has half of the rows and
+// their sums, and half of the columns in its shared memory; the first begins.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_KERNELGEN_GPU_TENSORMEMORY_H
 #define SHARDC_LIB_KERNELGEN_GPU_TENSORMEMORY_H
 
 #include "Warpgroups.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace shardc::gpukernels {
 
-/// Rows of a product: a lane of tensor memory each.
+/// Rows of a product: a lane of a block's tensor memory each.
 inline constexpr int64_t kTensorRows = 128;
 
 /// Writes what such kernels are made of where `b` stands.
 class TensorMemoryBuilder {
 public:
-  TensorMemoryBuilder(OpBuilder &b, Location loc) : b(b), loc(loc), w(b, loc) {}
+  /// `inPair`: all of it is a pair's, and each of its blocks does its part.
+  TensorMemoryBuilder(OpBuilder &b, Location loc, bool inPair = false)
+      : b(b), loc(loc), inPair(inPair), w(b, loc) {}
 
   // For all lanes of one warp.
   /// Allocates `columns`, a power of two from 32 on, for the whole block, and
@@ -43,13 +48,13 @@ public:
   // For one thread.
   /// Describes panels that begin at `tile`, `panelBytes` long where lines run.
   Value describe(Value tile, int64_t panelBytes);
-  /// Adds the product of 128 rows by `columns`, a depth of 32 bytes, to the
-  /// sums at `address`; where `adds` is false it takes their place. f32 as
-  /// tf32.
+  /// Adds the product of 128 rows (of a pair: 256) by `columns`, a depth of 32
+  /// bytes, to the sums at `address`; where `adds` is false it takes their
+  /// place. f32 as tf32. Of a pair, in its first block.
   void multiply(Value address, Value left, Value right, Value adds,
                 Type element, int64_t columns, bool leftLines, bool rightLines);
-  /// Lets the mbarrier `done` count one arrival when all products that this
-  /// thread has begun are done.
+  /// Lets the mbarrier `done`, of a pair that of each block, count one arrival
+  /// when all products that this thread has begun are done.
   void commit(Value done);
 
   /// Comes before a thread tells others that it has used tensor memory, and
@@ -59,9 +64,13 @@ public:
 
 private:
   Value pointerTo(Value address);
+  NVVM::CTAGroupKind group() const {
+    return inPair ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
+  }
 
   OpBuilder &b;
   Location loc;
+  bool inPair;
   WarpgroupBuilder w;
 };
 

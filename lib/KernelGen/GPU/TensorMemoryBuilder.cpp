@@ -22,12 +22,13 @@ Value TensorMemoryBuilder::pointerTo(Value address) {
 //===----------------------------------------------------------------------===//
 
 void TensorMemoryBuilder::allocate(Value slot, int64_t columns) {
-  NVVM::Tcgen05AllocOp::create(b, loc, slot, w.number(columns));
-  NVVM::Tcgen05RelinquishAllocPermitOp::create(b, loc);
+  NVVM::Tcgen05AllocOp::create(b, loc, slot, w.number(columns), group());
+  NVVM::Tcgen05RelinquishAllocPermitOp::create(b, loc, group());
 }
 
 void TensorMemoryBuilder::release(Value address, int64_t columns) {
-  NVVM::Tcgen05DeallocOp::create(b, loc, pointerTo(address), w.number(columns));
+  NVVM::Tcgen05DeallocOp::create(b, loc, pointerTo(address), w.number(columns),
+                                 group());
 }
 
 Value TensorMemoryBuilder::load(Value address, int64_t columns) {
@@ -75,12 +76,12 @@ Value TensorMemoryBuilder::describe(Value tile, int64_t panelBytes) {
 
 /// PTX, "Instruction descriptor": types, directions, columns and rows of a
 /// product.
-static int64_t instructionOf(Type element, int64_t columns, bool leftLines,
-                             bool rightLines) {
+static int64_t instructionOf(Type element, int64_t rows, int64_t columns,
+                             bool leftLines, bool rightLines) {
   constexpr int64_t sumsOfF32 = 1;
   int64_t kind = element.isF32() ? 2 : element.isBF16() ? 1 : 0;
   return sumsOfF32 << 4 | kind << 7 | kind << 10 | int64_t(leftLines) << 15 |
-         int64_t(rightLines) << 16 | columns / 8 << 17 | kTensorRows / 16 << 24;
+         int64_t(rightLines) << 16 | columns / 8 << 17 | rows / 16 << 24;
 }
 
 void TensorMemoryBuilder::multiply(Value address, Value left, Value right,
@@ -88,15 +89,20 @@ void TensorMemoryBuilder::multiply(Value address, Value left, Value right,
                                    bool leftLines, bool rightLines) {
   assert(!(element.isF32() && (leftLines || rightLines)) &&
          "matrices of tf32 stand along the depth");
+  int64_t rows = (inPair ? 2 : 1) * kTensorRows;
   NVVM::Tcgen05MMAOp::create(
       b, loc,
       element.isF32() ? NVVM::Tcgen05MMAKind::TF32 : NVVM::Tcgen05MMAKind::F16,
-      NVVM::CTAGroupKind::CTA_1, NVVM::Tcgen05MMACollectorOp::DISCARD,
+      group(), NVVM::Tcgen05MMACollectorOp::DISCARD,
       /*aShift=*/false, pointerTo(address), left, right,
-      w.number(instructionOf(element, columns, leftLines, rightLines)), adds,
+      w.number(instructionOf(element, rows, columns, leftLines, rightLines)),
+      adds,
       /*scaleInputD=*/Value(), /*disableOutputLane=*/Value());
 }
 
 void TensorMemoryBuilder::commit(Value done) {
-  NVVM::Tcgen05CommitOp::create(b, loc, done, /*multicastMask=*/Value());
+  Value both;
+  if (inPair)
+    both = arith::ConstantIntOp::create(b, loc, 3, 16);
+  NVVM::Tcgen05CommitOp::create(b, loc, done, both, group());
 }

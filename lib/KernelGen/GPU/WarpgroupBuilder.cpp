@@ -11,6 +11,9 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
+/// The address space of a cluster's shared memory.
+static constexpr unsigned kClusterSpace = 7;
+
 //===----------------------------------------------------------------------===//
 // mbarriers
 //===----------------------------------------------------------------------===//
@@ -25,6 +28,22 @@ void WarpgroupBuilder::fenceInit() {
 
 void WarpgroupBuilder::arrive(Value barrier) {
   NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value());
+}
+
+Value WarpgroupBuilder::inBlock(Value address, int64_t rank) {
+  return NVVM::MapaOp::create(
+      b, loc, LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace),
+      address, number(rank));
+}
+
+void WarpgroupBuilder::arriveThere(Value barrier) {
+  NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value(),
+                                 NVVM::MemScopeKind::CLUSTER);
+}
+
+void WarpgroupBuilder::clusterBarrier() {
+  NVVM::ClusterArriveOp::create(b, loc, b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, loc, b.getUnitAttr());
 }
 
 void WarpgroupBuilder::arriveExpecting(Value barrier, int64_t bytes) {
@@ -63,19 +82,29 @@ Value WarpgroupBuilder::describeTensor(Value memref,
 }
 
 void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
-                               Value full) {
+                               Value full, bool inPair) {
   SmallVector<Value> words;
   for (Value index : begin)
     words.push_back(
         arith::IndexCastOp::create(b, loc, b.getI32Type(), index).getResult());
   // A block's own memory is part of its cluster's, at the same address.
-  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), to);
-  to = LLVM::IntToPtrOp::create(
-      b, loc, LLVM::LLVMPointerType::get(b.getContext(), 7), address);
+  auto inSpace = [&](Value pointer, unsigned space) -> Value {
+    Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), pointer);
+    return LLVM::IntToPtrOp::create(
+        b, loc, LLVM::LLVMPointerType::get(b.getContext(), space), address);
+  };
+  to = inSpace(to, kClusterSpace);
+  NVVM::CTAGroupKindAttr group;
+  if (inPair) {
+    // The instruction takes either; the op, a pointer to the block's own.
+    full = inSpace(full, /*space=*/3);
+    group =
+        NVVM::CTAGroupKindAttr::get(b.getContext(), NVVM::CTAGroupKind::CTA_2);
+  }
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       b, loc, to, map, words, full, /*im2colOffsets=*/ValueRange(),
       /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, group,
       /*predicate=*/Value());
 }
 

@@ -40,6 +40,13 @@ public:
   /// Makes the mbarriers visible to TMA copies.
   void fenceInit();
   void arrive(Value barrier);
+  /// `address`, of the block's own shared memory, in block `rank` of its
+  /// cluster: an mbarrier there.
+  Value inBlock(Value address, int64_t rank);
+  /// Arrives at an mbarrier that `inBlock` gave.
+  void arriveThere(Value barrier);
+  /// Waits until all threads of the cluster are here.
+  void clusterBarrier();
   /// Arrives, and expects this many bytes of TMA copies.
   void arriveExpecting(Value barrier, int64_t bytes);
   /// Waits until the phase of this parity is over.
@@ -49,8 +56,10 @@ public:
   Value describeTensor(Value memref, ArrayRef<SmallVector<int64_t>> dims,
                        ArrayRef<int64_t> box);
   /// Loads the box of `map` at `begin`, fastest dim first, to `to`; its bytes
-  /// count at the mbarrier `full`. What is past an edge is zeros.
-  void loadBox(Value to, Value map, ArrayRef<Value> begin, Value full);
+  /// count at the mbarrier `full`. What is past an edge is zeros. `inPair`:
+  /// `full` is one that `inBlock` gave.
+  void loadBox(Value to, Value map, ArrayRef<Value> begin, Value full,
+               bool inPair = false);
   /// Makes what this thread has written visible to products and TMA copies.
   void fenceStores();
   /// The stage behind `stage` of `stages`, and the parity of its next phase.

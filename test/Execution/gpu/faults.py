@@ -176,6 +176,13 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "mbarrier-fewer": [0], "mbarrier-bytes": [0], "bulk-copy": [0, 1], "warp-barrier": [0], "tensor-wait": [0], "tensor-commit": [0, 1],
         "tensor-fence": [2, 3, 4], "tensor-release": [0], "tensor-columns": [0], "tensor-lane": [0], "tensor-adds": [0, 1], "tensor-direction": [0, 3],
         "tensor-type": [1], "tensor-descriptor": [1], "tensor-stride": [2], "store-place": [0]}),
+    # The same of pairs of blocks: what each brings, tells and waits for.
+    "tensor-pairs": (["--arch=sm_100a", "--machine=generic,multiprocessors=4"], PRODUCT.format(300, 136, 776, "bf16"), {
+        "cluster-barrier": [0, 1], "cluster-block": [0, 1], "bulk-copy-alone": [0, 1], "commit-alone": [0, 1],
+        "mbarrier-wait": [0, 1, 2, 3], "mbarrier-phase": [0, 1, 2, 3], "mbarrier-arrive": [0], "mbarrier-count": [0, 1, 12, 13],
+        "mbarrier-fewer": [0], "mbarrier-bytes": [0], "mbarrier-fence": [0], "bulk-copy": [0, 1], "bulk-copy-place": [0], "warp-barrier": [0],
+        "tensor-wait": [0], "tensor-commit": [0, 1], "tensor-fence": [2, 3, 4], "tensor-release": [0], "tensor-columns": [0], "tensor-lane": [0],
+        "tensor-adds": [0], "tensor-direction": [0], "tensor-descriptor": [1], "tensor-stride": [2], "store-place": [0]}),
     "attention": ([], ATTENTION, {
         "barrier": [0], "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 1, 2], "mbarrier-bytes": [0, 1], "mbarrier-fence": [0],
         "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],

@@ -196,9 +196,9 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
   Value inBand = arith::RemUIOp::create(b, loc, tile, band);
   Value row = add(firstRow, arith::RemUIOp::create(b, loc, inBand, down));
   Value column = arith::DivUIOp::create(b, loc, inBand, down);
-  SmallVector<Value> next =
-      body(mul(row, tiling.rows), mul(column, tiling.columns),
-           loop.getRegionIterArgs());
+  SmallVector<Value> next = body(mul(row, blocksOfTile() * tiling.rows),
+                                 mul(column, blocksOfTile() * tiling.columns),
+                                 loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
@@ -218,7 +218,8 @@ void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
       std::swap(begin[0], begin[1]);
     for (unsigned loop : box.batch)
       begin.push_back(emitter.at()[loop]);
-    w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full);
+    w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full,
+              isPair());
   }
 }
 
@@ -234,7 +235,12 @@ void SpecialisedKernel::produce() {
                                        index(tiling.depth), index(0));
   auto boxes = [&](Value row, Value column, Value from, Value tile,
                    Value full) {
-    w.arriveExpecting(full, boxBytes());
+    inFirstBlock([&] { w.arriveExpecting(full, blocksOfTile() * boxBytes()); });
+    if (isPair()) {
+      full = w.inBlock(full, 0);
+      row = add(row, mul(rank, tiling.rows));
+      column = add(column, mul(rank, tiling.columns));
+    }
     if (leftBox)
       loadBoxes(product.left, *leftBox, leftMap, row, from, tile, full);
     if (rightBox)
@@ -421,18 +427,38 @@ void SpecialisedKernel::splitFloats(const Factor &factor, Value tile) {
 // All of it
 //===----------------------------------------------------------------------===//
 
+void SpecialisedKernel::barrierOfAll() {
+  if (isPair())
+    w.clusterBarrier();
+  else
+    gpu::BarrierOp::create(b, loc);
+}
+
+void SpecialisedKernel::inFirstBlock(llvm::function_ref<void()> body) {
+  if (!isPair())
+    return body();
+  auto first = scf::IfOp::create(b, loc, isSame(rank, index(0)), false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(first.thenBlock());
+  body();
+}
+
 void SpecialisedKernel::emit() {
   OpBuilder::InsertionGuard behind(b);
-  rowTiles = tiles(tiling.rows, rows);
-  columnTiles = tiles(tiling.columns, columns);
+  rowTiles = tiles(blocksOfTile() * tiling.rows, rows);
+  columnTiles = tiles(blocksOfTile() * tiling.columns, columns);
   numTiles = gpukernels::product(b, loc,
                                  {rowTiles, columnTiles, batch, index(splits)});
-  gpu::LaunchOp launch = begin(
-      numTiles, tiling.stages * (stageBytes() + barrierBytes()) + ownBytes());
+  gpu::LaunchOp launch =
+      begin(mul(numTiles, blocksOfTile()),
+            tiling.stages * (stageBytes() + barrierBytes()) + ownBytes());
   spmd::contract::Gpu::set(launch, b.getStringAttr(gpu()));
   spmd::contract::Persistent::set(launch);
-  block = launch.getBlockIds().x;
-  numBlocks = launch.getGridSize().x;
+  if (isPair())
+    spmd::contract::Paired::set(launch);
+  block = div(launch.getBlockIds().x, blocksOfTile());
+  rank = rem(launch.getBlockIds().x, blocksOfTile());
+  numBlocks = div(launch.getGridSize().x, blocksOfTile());
   group = div(thread, kGroup);
   lane = rem(thread, kWarp);
   if (leftBox)
@@ -457,7 +483,7 @@ void SpecialisedKernel::emit() {
     w.fenceInit();
   }
   prepareAll();
-  gpu::BarrierOp::create(b, loc);
+  barrierOfAll();
   emitRoles();
 }
 

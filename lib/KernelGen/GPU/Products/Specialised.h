@@ -40,6 +40,11 @@ protected:
   virtual StringRef gpu() const = 0;
   /// Arrivals that say that a stage is empty.
   virtual int64_t releases() const = 0;
+  /// Blocks, a cluster, that have a tile of results together: each brings its
+  /// rows and its columns of it, `tiling.rows` and `tiling.columns`. The first
+  /// one's mbarriers say that a stage of both is full.
+  virtual int64_t blocksOfTile() const { return 1; }
+  bool isPair() const { return blocksOfTile() == 2; }
   /// Bytes of shared memory behind the stages and their mbarriers.
   virtual int64_t ownBytes() const { return 0; }
   /// What one thread does before all begin, and what all do.
@@ -118,6 +123,10 @@ protected:
   int64_t panelBytes(const Factor &factor) const {
     return isAlongLines(factor) ? tiling.depth * kRow : 0;
   }
+  /// Waits for all threads that work on a tile of results together.
+  void barrierOfAll();
+  /// Lets `body` be done in the first block of those alone.
+  void inFirstBlock(llvm::function_ref<void()> body);
   /// The tiles of a stage.
   std::pair<Value, Value> tilesOf(Value stage) {
     Value left = at(base, mul(stage, stageBytes()));
@@ -126,6 +135,7 @@ protected:
 
   WarpgroupBuilder w;
   Value group, lane; ///< of the thread
+  Value rank;        ///< of the block, of those of a tile
 
 private:
   /// What TMA copies know of `factor`.
@@ -139,7 +149,7 @@ private:
 
   std::optional<CopyBox> leftBox, rightBox;
   Value leftMap, rightMap;
-  Value block, numBlocks;
+  Value block, numBlocks; ///< pairs count as one
   Value rowTiles, columnTiles, numTiles;
 };
 

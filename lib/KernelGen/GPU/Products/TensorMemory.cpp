@@ -5,6 +5,10 @@
 // begins the products (tcgen05.mma reads both operands from shared memory, and
 // adds to sums in tensor memory); when they are done the stage is empty. Tensor
 // memory holds two tiles of sums: while one is stored, the next is multiplied.
+// Where there are enough tiles of 256 x 256, and TMA copies load both operands,
+// two blocks have one together (cta_group::2): each has 128 of its rows, and
+// brings these and 128 of its columns, so that it reads less of shared memory.
+// The first one's warp multiplies for both.
 //
 //===----------------------------------------------------------------------===//
 #include "../TensorMemory.h"
@@ -27,12 +31,13 @@ static constexpr int64_t kRun = 8;
 namespace {
 class TensorMemoryKernel : public SpecialisedKernel {
 public:
-  TensorMemoryKernel(const ProductKernel &prepared, Tiling tiling)
-      : SpecialisedKernel(prepared, tiling), t(b, loc) {}
+  TensorMemoryKernel(const ProductKernel &prepared, Tiling tiling, bool pair)
+      : SpecialisedKernel(prepared, tiling), pair(pair), t(b, loc, pair) {}
 
 private:
   StringRef gpu() const override { return "sm_100a"; }
   int64_t releases() const override { return 1; }
+  int64_t blocksOfTile() const override { return pair ? 2 : 1; }
   /// mbarriers of each tile of sums, and tensor memory's address.
   int64_t ownBytes() const override { return 16 * kBuffers + 8; }
   void prepareAlone() override;
@@ -41,8 +46,9 @@ private:
   void multiply();
   void storeTiles();
 
-  /// Columns of tensor memory, a power of two.
-  int64_t allColumns() const { return kBuffers * tiling.columns; }
+  /// Columns of sums, a power of two; and of all tensor memory.
+  int64_t ownColumns() const { return blocksOfTile() * tiling.columns; }
+  int64_t allColumns() const { return kBuffers * ownColumns(); }
   /// mbarriers of a tile of sums: it is whole, it has been read.
   Value whole(Value buffer) { return at(own(0), mul(buffer, 8)); }
   Value read(Value buffer) { return at(own(8 * kBuffers), mul(buffer, 8)); }
@@ -56,13 +62,14 @@ private:
   }
   Value sumsAt(Value address, Value buffer) {
     return arith::AddIOp::create(b, loc, address,
-                                 asWord(mul(buffer, tiling.columns)));
+                                 asWord(mul(buffer, ownColumns())));
   }
   /// The warp that multiplies, and cares for tensor memory.
   Value multiplies() {
     return isSame(div(thread, kWarp), index(2 * kGroup / kWarp));
   }
 
+  bool pair;
   TensorMemoryBuilder t;
 };
 } // namespace
@@ -70,7 +77,7 @@ private:
 void TensorMemoryKernel::prepareAlone() {
   for (int64_t buffer = 0; buffer < kBuffers; ++buffer) {
     w.init(whole(index(buffer)), 1);
-    w.init(read(index(buffer)), kGroup / kWarp);
+    w.init(read(index(buffer)), blocksOfTile() * kGroup / kWarp);
   }
 }
 
@@ -108,7 +115,7 @@ void TensorMemoryKernel::multiply() {
                 t.multiply(
                     sums, w.moved(left, depthBytes(product.left, from) + x),
                     w.moved(right, depthBytes(product.right, from) + y), adds,
-                    product.element, tiling.columns, isAlongLines(product.left),
+                    product.element, ownColumns(), isAlongLines(product.left),
                     isAlongLines(product.right));
                 adds = arith::ConstantIntOp::create(b, loc, 1, 1);
               });
@@ -142,7 +149,7 @@ void TensorMemoryKernel::storeTiles() {
                 t.fenceAfter();
                 Value sums = sumsAt(address, buffer);
                 auto loop = scf::ForOp::create(
-                    b, loc, index(0), index(tiling.columns), index(kColumns));
+                    b, loc, index(0), index(ownColumns()), index(kColumns));
                 setUnrolling(loop, 1);
                 {
                   OpBuilder::InsertionGuard guard(b);
@@ -160,7 +167,8 @@ void TensorMemoryKernel::storeTiles() {
                     own.columns.push_back(add(from, index(i)));
                     values.push_back(t.element(loaded, i));
                   }
-                  store(own, values, firstRow, firstColumn);
+                  Value firstOwn = add(firstRow, mul(rank, tiling.rows));
+                  store(own, values, firstOwn, firstColumn);
                 }
                 t.fenceBefore();
                 NVVM::SyncWarpOp::create(b, loc, w.number(-1));
@@ -169,7 +177,10 @@ void TensorMemoryKernel::storeTiles() {
                 {
                   OpBuilder::InsertionGuard guard(b);
                   b.setInsertionPointToStart(one.thenBlock());
-                  w.arrive(read(buffer));
+                  if (pair)
+                    w.arriveThere(w.inBlock(read(buffer), 0));
+                  else
+                    w.arrive(read(buffer));
                 }
                 auto [next, flips] = w.advance(buffer, parity, kBuffers);
                 return {next, flips};
@@ -190,11 +201,12 @@ void TensorMemoryKernel::emitRoles() {
     b.setInsertionPointToStart(behind.thenBlock());
     storeTiles();
     b.setInsertionPointToStart(behind.elseBlock());
-    multiply();
+    inFirstBlock([&] { multiply(); });
   }
-  // All that was read has been: tensor memory is given back.
+  // All that was read has been: tensor memory is given back. Nobody reaches
+  // another block's mbarriers any more.
   t.fenceBefore();
-  gpu::BarrierOp::create(b, loc);
+  barrierOfAll();
   auto one = scf::IfOp::create(b, loc, multiplies(), false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(one.thenBlock());
@@ -205,8 +217,14 @@ void TensorMemoryKernel::emitRoles() {
 bool gpukernels::launchOnTensorMemory(const ProductKernel &prepared) {
   if (!hasOwnKernel(prepared.product, "sm_100a"))
     return false;
-  TensorMemoryKernel(
-      prepared, tilingOf(prepared.op, prepared.product, 2 * kGroup + kWarp))
-      .emit();
+  const Product &product = prepared.product;
+  Tiling tiling = tilingOf(prepared.op, product, 2 * kGroup + kWarp);
+  bool pair = tiling.columns == 2 * tiling.rows &&
+              product.rows >= 2 * tiling.rows &&
+              boxOf(prepared.op, product, product.left) &&
+              boxOf(prepared.op, product, product.right);
+  if (pair)
+    tiling = {128, 128, tiling.depth, 6, tiling.threads};
+  TensorMemoryKernel(prepared, tiling, pair).emit();
   return true;
 }
