@@ -120,6 +120,7 @@ LSU = {
     "STL",
     "LDC",
     "REDS",
+    "STAS",
 }
 CONTROL = {
     "BRA",
@@ -146,6 +147,9 @@ CONTROL = {
     "UTCQMMA",
     "UTCBAR",
     "UTCATOMSWS",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
+    "CGAERRBAR",
     "LDTM",
     "STTM",
     "HMMA",

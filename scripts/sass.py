@@ -801,6 +801,7 @@ UNKNOWN = (
     "HMMA",
     "HGMMA",
     "LDTM",
+    "STAS",
 )
 
 
@@ -1093,17 +1094,23 @@ def walk_warp(
             walk.counts[index] += times
 
 
-def sample_blocks(grid: tuple[int, int, int]) -> list[tuple[int, int, int]]:
-    """The first block, one of the middle, the last; few are enough where all do the same."""
+def sample_blocks(grid: tuple[int, int, int], together: int = 1) -> list[tuple[int, int, int]]:
+    """The first block, one of the middle, the last; few are enough where all do the same. Of clusters of ``together`` all blocks."""
     total = grid[0] * grid[1] * grid[2]
-    numbers = sorted({0, total // 2, total * 5 // 7, total - 1})
+    chosen = {number // together for number in (0, total // 2, total * 5 // 7, total - 1)}
+    numbers = sorted(number * together + rank for number in chosen for rank in range(together))
     return [(i % grid[0], i // grid[0] % grid[1], i // (grid[0] * grid[1])) for i in numbers]
+
+
+def cluster_of(kernel: Kernel) -> int:
+    """Blocks of a cluster: those that wait for one another are pairs."""
+    return 2 if any(one.name.startswith("UCGABAR") for one in kernel.code) else 1
 
 
 def walk_launch(plan: Plan, launch: Launch) -> tuple[Walk, float]:
     """Sampled warps, and how many of the launch's each stands for."""
     walk = Walk()
-    blocks = sample_blocks(launch.grid)
+    blocks = sample_blocks(launch.grid, cluster_of(plan.kernel))
     warps = (launch.threads + 31) // 32
     chosen = range(warps) if warps <= 12 else sorted({*range(0, warps, max(1, warps // 8)), warps - 1})
     for block in blocks:

@@ -131,6 +131,8 @@ def programs() -> list[Counted]:
         Counted("bf16 product", "h100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=23),
         Counted("bf16 product", "a100", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=44),
         Counted("bf16 product", "b200", lambda n: product("bf16", n), (8192,), (1024,), square, cube, slots=9),
+        # Tiles enough for pairs of blocks.
+        Counted("bf16 product of pairs", "b200", lambda n: product("bf16", n), (8192,), (4096,), square, cube, slots=9),
         Counted("f32 product", "h100", lambda n: product("f32", n), (4096,), (512,), square, cube, slots=56),
         Counted("f32 product, highest", "h100", lambda n: product("f32", n), (4096,), (512,), square, slots=742, flags=highest),
         Counted("attention forward", "h100", attention, (16384, 16, 128), (512, 2, 128), scores, forward, slots=18, launches=3),

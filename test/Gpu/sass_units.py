@@ -159,10 +159,18 @@ class Costs(unittest.TestCase):
         # 128 x 256 x 16 of bf16: 128 cycles of a multiprocessor that does 8192 operations in one. tf32: half the depth, as long.
         self.assertEqual(gauge.tensor_memory_work(0x8400490), (1 << 20, 1 << 20, 12288))
         self.assertEqual(gauge.tensor_memory_work(0x8400910), (1 << 19, 1 << 20, 12288))
+        # Of a pair, 256 x 256: twice the operations, and half as much more that both blocks read together.
+        self.assertEqual(gauge.tensor_memory_work(0x10400490), (1 << 21, 1 << 21, 16384))
         kernel = Kernel("tensor", "sm_100a", code("UMOV UR5, 0x8200490\nUTCHMMA gdesc[UR12], gdesc[UR10], tmem[UR6], tmem[UR4], idesc[UR5], UPT\nEXIT"))
         walk = sass.Walk()
         sass.walk_warp(Plan.of(kernel), Launch("tensor", (1, 1, 1), (32, 1, 1), 0, []), (0, 0, 0), 0, walk)
         self.assertEqual((walk.products, walk.unmodelled), ({1: {0x8200490: 1}}, {}))
+
+    def test_pairs_of_blocks(self) -> None:
+        # Of a cluster both blocks are walked: the first multiplies.
+        self.assertEqual(sass.sample_blocks((148, 1, 1), 2), [(i, 0, 0) for i in (0, 1, 74, 75, 104, 105, 146, 147)])
+        for text, blocks in (("UCGABAR_ARV\nEXIT", 2), ("BAR.SYNC.DEFER_BLOCKING 0x0\nEXIT", 1)):
+            self.assertEqual(sass.cluster_of(Kernel("some", "sm_100a", code(text))), blocks)
 
     def test_memory(self) -> None:
         self.assertEqual([gauge.bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
