@@ -107,9 +107,9 @@ void shardc::registerGpuKernelPipelines() {
       });
 }
 
-/// Of a program for `gpus`. There are no kernels with tcgen05 yet, so that by
-/// default libraries are in where a GPU has it; of GPUs of several kinds each
-/// finds that out for itself.
+/// Of a program for `gpus`. Of kernels with tcgen05 there are products alone,
+/// which no GPU has timed, so that by default libraries are in where a GPU has
+/// it; of GPUs of several kinds each finds that out for itself.
 static LibraryUse librariesFor(StringRef kernels, StringRef gpus) {
   if (kernels == "library")
     return LibraryUse::Library;
@@ -138,8 +138,8 @@ void shardc::buildLowerCudaStage(OpPassManager &pm,
                        ? StringRef("sm_90a")
                        : StringRef(options.gpuArch);
   GpuKernelOptions gpu;
-  gpu.warpgroups = gpus.contains("sm_90a");
-  gpu.tensorMemory = gpus.contains("sm_100a");
+  gpu.warpgroups = hasKernelsOf("sm_90a", gpus);
+  gpu.tensorMemory = hasKernelsOf("sm_100a", gpus);
   gpu.tf32 = options.tf32;
   gpu.libraries = librariesFor(options.kernels, gpus);
   buildGpuBufferPipeline(pm, kernels, gpu);

@@ -102,6 +102,13 @@ bool shardc::hasTcgen05(StringRef archs) {
   });
 }
 
+bool shardc::hasKernelsOf(StringRef gpu, StringRef archs) {
+  return llvm::any_of(listOf(archs), [&](StringRef arch) {
+    return arch == gpu || (gpu == "sm_100a" && hasTcgen05(arch) &&
+                           (arch.ends_with("a") || arch.ends_with("f")));
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // PTX
 //===----------------------------------------------------------------------===//
@@ -183,7 +190,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 static void dropOthers(gpu::GPUModuleOp kernels, llvm::Module &module,
                        StringRef arch) {
   for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (StringAttr of = spmd::contract::Gpu::get(kernel); of && of != arch)
+    if (StringAttr of = spmd::contract::Gpu::get(kernel);
+        of && !hasKernelsOf(of, arch))
       if (llvm::Function *function = module.getFunction(kernel.getName()))
         function->eraseFromParent();
 }

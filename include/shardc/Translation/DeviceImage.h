@@ -36,6 +36,11 @@ std::string checkGpuArchs(llvm::StringRef archs);
 /// Whether any GPU of "sm_80,sm_100a" has tcgen05: those of capability 10 and
 /// 11 do; later ones multiply as sm_80 does.
 bool hasTcgen05(llvm::StringRef archs);
+/// Whether code for any GPU of `archs` has the kernels that are made for `gpu`
+/// alone: "sm_90a", or "sm_100a", whose kernels all GPUs with tcgen05 run that
+/// are named with what they have of their own (sm_103a) or of a family
+/// (sm_100f).
+bool hasKernelsOf(llvm::StringRef gpu, llvm::StringRef archs);
 
 /// Makes an image of `gpu.module @shardc_kernels`, which holds the NVVM
 /// dialect, for `archs` (empty: sm_80). A cubin and PTX are for one of them.
