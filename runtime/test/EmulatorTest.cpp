@@ -1040,16 +1040,25 @@ enum class Pair {
   WaitsThere,
   NoSuchBlock,
   OneBlocksMemory,
-  SecondBegins
+  SecondBegins,
+  CommitsTooFar,
+  CopiesAlone,
+  ArrivesAtOneThatEnded,
+  MultipliesWithOneThatEnded,
+  HasWarpgroups
 };
 
 /// Each of two blocks has an mbarrier at which the other one arrives; who has
 /// waited writes its block's number. Both have tensor memory of a pair.
 template <Pair Fault> void passToThePair(Thread *thread, const int64_t *args) {
   constexpr const char *line = "kernel.py:11";
+  constexpr bool ends = Fault == Pair::ArrivesAtOneThatEnded ||
+                        Fault == Pair::MultipliesWithOneThatEnded;
   char *own = thread->shared;
+  if (Fault == Pair::HasWarpgroups)
+    shardrt_emulated_product(thread, 0, 0, 0, 32, 9, line);
   if (thread->thread[0] == 0)
-    shardrt_emulated_mbarrier_init(thread, own, 1, line);
+    shardrt_emulated_mbarrier_init(thread, own, ends ? 32 : 1, line);
   shardrt_emulated_cluster_barrier(thread, 1, line);
   shardrt_emulated_tensor_alloc(thread, own + 16, 32,
                                 Fault != Pair::OneBlocksMemory, 2, line);
@@ -1063,6 +1072,23 @@ template <Pair Fault> void passToThePair(Thread *thread, const int64_t *args) {
       thread->thread[0] == 0)
     shardrt_emulated_tensor_product(thread, sums, kDescriptor, kDescriptor,
                                     kInstruction, 0, SHARDRT_TENSOR_PAIR, line);
+  if (Fault == Pair::CommitsTooFar)
+    shardrt_emulated_tensor_commit(thread, own, 4, line);
+  if (Fault == Pair::CopiesAlone) {
+    int32_t first[] = {0, 0};
+    shardrt_emulated_tma_copy(thread, own, args, there, first, 2,
+                              SHARDRT_TMA_CHECK, line);
+  }
+  if (ends) {
+    // All threads of the second block end behind their arrival.
+    if (thread->rank == 1)
+      return shardrt_emulated_mbarrier_arrive(thread, there, 0, line);
+    shardrt_emulated_mbarrier_wait(thread, own, 0, line);
+    if (Fault == Pair::ArrivesAtOneThatEnded)
+      shardrt_emulated_mbarrier_arrive(thread, there, 0, line);
+    shardrt_emulated_tensor_product(thread, sums, kDescriptor, kDescriptor,
+                                    kInstruction, 0, SHARDRT_TENSOR_PAIR, line);
+  }
   if (thread->thread[0] == 0) {
     shardrt_emulated_mbarrier_arrive(thread, there, 0, line);
     shardrt_emulated_mbarrier_wait(
@@ -1080,8 +1106,9 @@ template <Pair Fault> std::string passToThePair(int32_t blocks = 4) {
   std::string errors;
   for (Schedule schedule : schedules) {
     std::string error;
-    std::vector<int32_t> result = run(passToThePair<Fault>, schedule, error, 64,
-                                      32, blocks, 256, 7, true, 2);
+    std::vector<int32_t> result =
+        run(passToThePair<Fault>, schedule, error, 64,
+            Fault == Pair::HasWarpgroups ? 128 : 32, blocks, 256, 7, true, 2);
     for (int32_t i = 0; i < blocks && error.empty(); ++i)
       EXPECT_EQ(result[i], 10 + i);
     errors += error.empty() ? "none\n" : error + "\n";
@@ -1104,6 +1131,17 @@ TEST(Emulator, FindsMisusedClusters) {
                " uses tcgen05 of cta_group::1 in a cluster");
   expectAllSay(passToThePair<Pair::SecondBegins>(),
                "it is of a pair whose first block is to begin it");
+  expectAllSay(passToThePair<Pair::CommitsTooFar>(),
+               " commits to blocks that its cluster lacks");
+  expectAllSay(
+      passToThePair<Pair::CopiesAlone>(),
+      "its mbarrier is another block's, and it is not of cta_group::2");
+  expectAllSay(passToThePair<Pair::ArrivesAtOneThatEnded>(),
+               " an mbarrier of block 1 of its cluster, which has ended");
+  expectAllSay(passToThePair<Pair::MultipliesWithOneThatEnded>(),
+               "block 1 of its pair has ended");
+  expectAllSay(passToThePair<Pair::HasWarpgroups>(),
+               "it is not emulated in clusters");
 }
 
 // cvt.rna.tf32: ten bits of the fraction, ties away from zero.
