@@ -37,7 +37,7 @@ static Value destinationOf(Value value) {
       value = loop.getInitArgs()[index];
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       // Both regions hand the tensor on in the same place.
-      if (loop.getBeforeArguments().size() != loop.getNumResults() ||
+      if (index >= loop.getBeforeArguments().size() ||
           destinationOf(loop.getConditionOp().getArgs()[index]) !=
               loop.getBeforeArguments()[index] ||
           destinationOf(loop.getYieldOp().getOperand(index)) !=
@@ -203,11 +203,69 @@ static void copyForwarded(Operation *op) {
   }
 }
 
+/// Puts tensors that the condition of a loop hands on first, in one order on
+/// both sides: canonicalization drops what one of the regions does not use, and
+/// bufferization copies, in each iteration, what changes its place.
+static void alignTensors(scf::WhileOp loop) {
+  SmallVector<unsigned> results, operands;
+  ValueRange before = loop.getBeforeArguments();
+  for (auto [index, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
+    auto argument = llvm::find(before, destinationOf(value));
+    unsigned from = argument - before.begin();
+    if (!isa<RankedTensorType>(value.getType()) || argument == before.end() ||
+        (*argument).getType() != value.getType() ||
+        llvm::is_contained(operands, from))
+      continue;
+    results.push_back(index);
+    operands.push_back(from);
+  }
+  if (results == operands)
+    return;
+  for (unsigned index : llvm::seq(loop.getNumResults()))
+    if (!llvm::is_contained(results, index))
+      results.push_back(index);
+  for (unsigned index : llvm::seq<unsigned>(before.size()))
+    if (!llvm::is_contained(operands, index))
+      operands.push_back(index);
+  auto inOrder = [](ValueRange values, ArrayRef<unsigned> order) {
+    return llvm::map_to_vector(order, [&](unsigned i) { return values[i]; });
+  };
+  OpBuilder builder(loop);
+  SmallVector<Value> inits = inOrder(loop.getInits(), operands);
+  SmallVector<Type> types =
+      llvm::to_vector(ValueRange(inOrder(loop.getResults(), results)).getTypes());
+  auto next = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
+  next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  next.getBefore().takeBody(loop.getBefore());
+  next.getAfter().takeBody(loop.getAfter());
+  // Each block gets its arguments anew, in the other order.
+  auto reorder = [&](Block &block, ArrayRef<unsigned> order) {
+    unsigned count = block.getNumArguments();
+    for (unsigned from : order) {
+      BlockArgument old = block.getArgument(from);
+      old.replaceAllUsesWith(block.addArgument(old.getType(), old.getLoc()));
+    }
+    block.eraseArguments(0, count);
+  };
+  reorder(*next.getBeforeBody(), operands);
+  reorder(*next.getAfterBody(), results);
+  next.getConditionOp().getArgsMutable().assign(
+      inOrder(next.getConditionOp().getArgs(), results));
+  next.getYieldOp().getResultsMutable().assign(
+      inOrder(next.getYieldOp().getResults(), operands));
+  for (auto [index, old] : llvm::enumerate(results))
+    loop.getResult(old).replaceAllUsesWith(next.getResult(index));
+  loop.erase();
+}
+
 /// Makes each operand of a terminator end up in the buffer of the tensor in
-/// `carried` that it replaces.
+/// `carried` that it replaces. Of what has no partner there is nothing to keep.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands,
                           ValueRange carried) {
-  if (operands.size() != carried.size() || operands.empty())
+  size_t common = std::min(operands.size(), carried.size());
+  operands = operands.take_front(common);
+  carried = carried.take_front(common);
+  if (operands.empty())
     return;
   OpBuilder builder(operands.front().getOwner());
   Location loc = operands.front().getOwner()->getLoc();
@@ -251,6 +309,7 @@ struct AnchorLoopValuesPass final
   using Base::Base;
   void runOnOperation() override {
     getOperation().walk(branchToChosen);
+    getOperation().walk([](scf::WhileOp loop) { alignTensors(loop); });
     getOperation().walk([](Operation *op) {
       if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
         copyForwarded(op);

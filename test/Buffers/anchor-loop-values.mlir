@@ -53,6 +53,50 @@ func.func @loop_of_unknown_length(%x: tensor<4xf32>, %n: index, %limit: f32) -> 
   return %0 : tensor<4xf32>
 }
 
+// A scalar that the body does not read has no place behind the condition. The tensor, which has one, comes before it.
+// CHECK-LABEL: func.func @flag_that_the_body_does_not_read(
+//       CHECK:   scf.while (%[[X:.*]] = %{{.*}}, %[[FLAG:.*]] = %{{.*}}) : (tensor<4xf32>, i1) -> tensor<4xf32>
+//       CHECK:     scf.condition(%[[FLAG]]) %[[X]] : tensor<4xf32>
+//       CHECK:   ^bb0(%[[Y:.*]]: tensor<4xf32>):
+//       CHECK:     %[[NEXT:.*]] = bufferization.materialize_in_destination %{{.*}} in %[[Y]]
+//       CHECK:     scf.yield %[[NEXT]], %{{.*}} : tensor<4xf32>, i1
+func.func @flag_that_the_body_does_not_read(%x: tensor<4xf32>, %limit: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  %0 = scf.while (%goOn = %true, %now = %x) : (i1, tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%goOn) %now : tensor<4xf32>
+  } do {
+  ^bb0(%now: tensor<4xf32>):
+    %first = tensor.extract %now[%c0] : tensor<4xf32>
+    %goOn = arith.cmpf olt, %first, %limit : f32
+    %1 = math.exp %now : tensor<4xf32>
+    scf.yield %goOn, %1 : i1, tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// Two tensors that trade places are copied, and keep their buffers.
+// CHECK-LABEL: func.func @tensors_in_another_order(
+//       CHECK:   scf.while (%[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+//       CHECK:     scf.condition(%{{.*}}) %[[X]], %[[Y]] :
+//       CHECK:   ^bb0(%[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>):
+//   CHECK-DAG:     materialize_in_destination %{{.*}} in %[[A]]
+//   CHECK-DAG:     materialize_in_destination %{{.*}} in %[[B]]
+func.func @tensors_in_another_order(%x: tensor<4xf32>, %y: tensor<4xf32>, %limit: f32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  %0:2 = scf.while (%goOn = %true, %p = %x, %q = %y) : (i1, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.condition(%goOn) %q, %p : tensor<4xf32>, tensor<4xf32>
+  } do {
+  ^bb0(%q: tensor<4xf32>, %p: tensor<4xf32>):
+    %first = tensor.extract %p[%c0] : tensor<4xf32>
+    %goOn = arith.cmpf olt, %first, %limit : f32
+    %1 = math.exp %q : tensor<4xf32>
+    scf.yield %goOn, %1, %p : i1, tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#0 : tensor<4xf32>
+}
+
 // What a loop builds by insertions is copied at the end.
 // CHECK-LABEL: func.func @built_by_a_loop(
 //       CHECK:   scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
