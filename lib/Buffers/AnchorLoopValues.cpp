@@ -232,8 +232,8 @@ static void alignTensors(scf::WhileOp loop) {
   };
   OpBuilder builder(loop);
   SmallVector<Value> inits = inOrder(loop.getInits(), operands);
-  SmallVector<Type> types =
-      llvm::to_vector(ValueRange(inOrder(loop.getResults(), results)).getTypes());
+  SmallVector<Type> types = llvm::to_vector(
+      ValueRange(inOrder(loop.getResults(), results)).getTypes());
   auto next = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
   next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   next.getBefore().takeBody(loop.getBefore());

@@ -176,25 +176,36 @@ static LogicalResult lowerPivotedQr(Lowerer &l, solver::PivotedQrOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Where the last block that still hangs together begins: the row after the
-/// last subdiagonal element, up to row `high`, that is as good as zero. Those
-/// are zero afterwards.
-static Values splitOff(Iterations &m, Value t, Value high) {
-  return m.range(
-      m.index(1), m.plus(high, 1), {m.index(0), t}, [&](Value i, ValueRange s) {
+/// last subdiagonal element, up to row `high`, that is as good as zero, and is
+/// zero afterwards. Small is what LAPACK's lahqr takes for it with this unit of
+/// rounding (Ahues and Tisseur, LAPACK working note 122).
+static Values splitOff(Iterations &m, Value t, Value high, double unit) {
+  using arith::CmpFPredicate;
+  Value low = m.range(
+      m.index(1), m.plus(high, 1), m.index(0), [&](Value i, ValueRange s) {
         Value before = m.minus(i, m.index(1));
-        Value under = m.get(s[1], {i, before});
-        Real around = m.e.modulus(m.get(s[1], {before, before})) +
-                      m.e.modulus(m.get(s[1], {i, i}));
-        Real size = m.e.modulus(under);
-        Value small =
-            compare(arith::CmpFPredicate::OLE, size, around * 0x1p-52);
-        Value tiny =
-            compare(arith::CmpFPredicate::OLE, size, size.of(0x1p-1000));
-        small = arith::OrIOp::create(m.b, small, tiny);
-        return Values{
-            m.e.select(small, i, s[0]),
-            m.set(s[1], {i, before}, m.e.select(small, m.zero(under), under))};
-      });
+        Value upper = m.get(t, {before, before}), lower = m.get(t, {i, i});
+        Real under = m.e.modulus(m.get(t, {i, before})),
+             above = m.e.modulus(m.get(t, {before, i}));
+        Real first = m.e.modulus(upper), last = m.e.modulus(lower),
+             apart = m.e.modulus(m.e.subtract(upper, lower));
+        Real far = larger(last, apart), near = smaller(last, apart);
+        Real most = larger(under, above), least = smaller(under, above);
+        Real scale = far + most;
+        Value isSmall =
+            compare(CmpFPredicate::OLE, under, (first + last) * unit);
+        Value isApart = compare(CmpFPredicate::OLE, least * (most / scale),
+                                near * (far / scale) * unit);
+        Value isTiny = compare(CmpFPredicate::OLE, under, under.of(0x1p-1000));
+        Value isEnd =
+            arith::OrIOp::create(m.b, m.both(isSmall, isApart), isTiny);
+        return Values{m.e.select(isEnd, i, s[0])};
+      })[0];
+  Value before = m.e.select(m.cmp(CmpIPredicate::eq, low, m.index(0)), low,
+                            m.minus(low, m.index(1)));
+  Value is = m.cmp(CmpIPredicate::ne, low, before);
+  Value under = m.get(t, {low, before});
+  return {low, m.set(t, {low, before}, m.e.select(is, m.zero(under), under))};
 }
 
 /// A block of two rows from `p` on of a real matrix: triangular, if its
@@ -236,32 +247,99 @@ static Values standardise(Iterations &m, Value t, Value v, Value p,
   return {rotated, m.rotateColumns(v, p, q, c, s, size)};
 }
 
-/// One double step of Francis's on rows `low` to `high` of a real matrix.
+namespace {
+/// Whether a step has unusual shifts, and whether they are from the end.
+struct Unusual {
+  Value is, isFromEnd;
+};
+/// Two shifts, as their parts: a pair of conjugates, or one number twice.
+struct Shifts {
+  Real first, firstPart, second, secondPart;
+};
+} // namespace
+
+/// The eigenvalues of the last two rows; of two real ones that which is nearer
+/// to the last element, twice. After some steps without success unusual ones,
+/// from the end or from the begin of the rows.
+static Shifts shiftsOf(Iterations &m, Value t, Value low, Value high,
+                       Unusual unusual) {
+  ImplicitLocOpBuilder &b = m.b;
+  auto at = [&](Value i, Value j) { return Real{&b, m.get(t, {i, j})}; };
+  Value high1 = m.minus(high, m.index(1)), high2 = m.minus(high1, m.index(1)),
+        low1 = m.plus(low, 1), low2 = m.plus(low, 2);
+  Real size =
+      choose(unusual.isFromEnd, abs(at(high, high1)) + abs(at(high1, high2)),
+             abs(at(low1, low)) + abs(at(low2, low1)));
+  Real corner =
+      choose(unusual.isFromEnd, at(high, high), at(low, low)) + size * 0.75;
+  Real h11 = choose(unusual.is, corner, at(high1, high1)),
+       h21 = choose(unusual.is, size, at(high, high1)),
+       h12 = choose(unusual.is, size * -0.4375, at(high1, high)),
+       h22 = choose(unusual.is, corner, at(high, high));
+  Real zero = size.of(0), unit = size.of(1);
+  Real scale = abs(h11) + abs(h12) + abs(h21) + abs(h22);
+  scale = choose(equal(scale, zero), unit, scale);
+  h11 = h11 / scale, h21 = h21 / scale, h12 = h12 / scale, h22 = h22 / scale;
+  Real mean = (h11 + h22) * 0.5;
+  Real determinant = (h11 - mean) * (h22 - mean) - h12 * h21;
+  Real root = sqrt(abs(determinant));
+  Value isPair = compare(arith::CmpFPredicate::OGE, determinant, zero);
+  Real up = mean + root, down = mean - root;
+  Value isUp =
+      compare(arith::CmpFPredicate::OLE, abs(up - h22), abs(down - h22));
+  Real value = choose(isPair, mean, choose(isUp, up, down)) * scale;
+  Real part = choose(isPair, root * scale, zero);
+  return {value, part, value, -part};
+}
+
+/// One double step of Francis's on rows `low` to `high` of a real matrix, as
+/// LAPACK's dlahqr does it: so Schur's form is the one that others find.
 static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
-                       Value isUnusual, Value size) {
+                       Unusual unusual, Value size, double unitOfRounding) {
   ImplicitLocOpBuilder &b = m.b;
   auto at = [&](Value matrix, Value i, Value j) {
     return Real{&b, m.get(matrix, {i, j})};
   };
   Value one = m.index(1);
-  Value high1 = m.minus(high, one), high2 = m.minus(high1, one),
-        low1 = m.plus(low, 1), low2 = m.plus(low, 2);
-  Real x = at(t, high, high), y = at(t, high1, high1),
-       w = at(t, high, high1) * at(t, high1, high);
-  Real far = abs(at(t, high, high1)) + abs(at(t, high1, high2));
-  Real other = x + far * 0.75;
-  Real sum = choose(isUnusual, other + other, x + y);
-  Real product =
-      choose(isUnusual, other * other + far * far * 0.4375, x * y - w);
-  Real h00 = at(t, low, low), h10 = at(t, low1, low), h01 = at(t, low, low1),
-       h11 = at(t, low1, low1), h21 = at(t, low2, low1);
-  Real p0 = h00 * h00 + h01 * h10 - sum * h00 + product;
-  Real q0 = h10 * (h00 + h11 - sum), r0 = h10 * h21;
-  Real scale = abs(p0) + abs(q0) + abs(r0);
-  Real by = choose(equal(scale, scale.of(0)), scale.of(1), scale);
-  p0 = p0 / by, q0 = q0 / by, r0 = r0 / by;
-  return m.range(low, high, {t, v}, [&](Value k, ValueRange s) {
-    Value isFirst = m.cmp(CmpIPredicate::eq, k, low);
+  Value high1 = m.minus(high, one);
+  Shifts shifts = shiftsOf(m, t, low, high, unusual);
+  // The first column of the product of both shifted matrices, from the last row
+  // on from which on a step changes nothing above.
+  Real none{&b, numberConstant(b, b.getF64Type(), 0)};
+  Values begin = m.range(
+      low, high1, {low, none.v, none.v, none.v}, [&](Value i, ValueRange s) {
+        Value i1 = m.plus(i, 1), i2 = m.plus(i, 2);
+        Value before =
+            m.e.select(m.cmp(CmpIPredicate::eq, i, low), i, m.minus(i, one));
+        Real h00 = at(t, i, i), h11 = at(t, i1, i1);
+        Real under = abs(at(t, i1, i));
+        Real scale = abs(h00 - shifts.second) + abs(shifts.secondPart) + under;
+        scale = choose(equal(scale, none), none.of(1), scale);
+        Real h10 = at(t, i1, i) / scale;
+        Real p = h10 * at(t, i, i1) +
+                 (h00 - shifts.first) * ((h00 - shifts.second) / scale) -
+                 shifts.firstPart * (shifts.secondPart / scale);
+        Real q = h10 * (h00 + h11 - shifts.first - shifts.second);
+        Real r = h10 * at(t, i2, i1);
+        Real by = abs(p) + abs(q) + abs(r);
+        by = choose(equal(by, none), none.of(1), by);
+        p = p / by, q = q / by, r = r / by;
+        Real lost = abs(at(t, i, before)) * (abs(q) + abs(r));
+        Real kept = abs(p) * (abs(at(t, before, before)) + abs(h00) + abs(h11));
+        Value isHere =
+            compare(arith::CmpFPredicate::OLE, lost, kept * unitOfRounding);
+        isHere =
+            arith::OrIOp::create(b, isHere, m.cmp(CmpIPredicate::eq, i, low));
+        return Values{m.e.select(isHere, i, s[0]),
+                      choose(isHere, p, Real{&b, s[1]}).v,
+                      choose(isHere, q, Real{&b, s[2]}).v,
+                      choose(isHere, r, Real{&b, s[3]}).v};
+      });
+  Value start = begin[0];
+  Real p0{&b, begin[1]}, q0{&b, begin[2]}, r0{&b, begin[3]};
+  Value hasBefore = m.cmp(CmpIPredicate::ugt, start, low);
+  return m.range(start, high, {t, v}, [&](Value k, ValueRange s) {
+    Value isFirst = m.cmp(CmpIPredicate::eq, k, start);
     Value hasThird = m.cmp(CmpIPredicate::ult, k, high1);
     Value k1 = m.plus(k, 1), k2 = m.least(m.plus(k, 2), high);
     Value before =
@@ -271,8 +349,9 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
     Real q = choose(isFirst, q0, at(s[0], k1, before));
     Real r = choose(isFirst, r0, choose(hasThird, at(s[0], k2, before), zero));
     // I - beta (1, v1, v2) (1, v1, v2)^T takes (p, q, r) to (-norm, 0, 0).
-    Real norm = copySign(sqrt(p * p + q * q + r * r), p);
-    Value isNull = equal(norm, zero);
+    Real tail = q * q + r * r;
+    Real norm = copySign(sqrt(p * p + tail), p);
+    Value isNull = equal(tail, zero);
     Real pivot = choose(isNull, unit, p + norm);
     Real v1 = choose(isNull, zero, q / pivot),
          v2 = choose(isNull, zero, r / pivot);
@@ -281,7 +360,12 @@ static Values stepReal(Iterations &m, Value t, Value v, Value low, Value high,
       return m.set(matrix, {i, before},
                    choose(isFirst, at(matrix, i, before), next).v);
     };
-    Value matrix = kept(s[0], k, choose(isNull, p, -norm));
+    // What is above the first row is small, and turned where it is.
+    Value above = m.both(isFirst, hasBefore);
+    Real was = at(s[0], k, before);
+    Value turned =
+        m.set(s[0], {k, before}, choose(above, was * (1 - beta), was).v);
+    Value matrix = kept(turned, k, choose(isNull, p, -norm));
     matrix = kept(matrix, k2, zero);
     matrix = kept(matrix, k1, zero);
     auto reflect = [&](Value now, std::array<Value, 2> first,
@@ -368,6 +452,7 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
   Value h = l.tensor(op.getH()), q = l.tensor(op.getQ());
   Type narrow = elementType(h.getType()), wide = wideType(narrow);
   bool isComplex = isa<ComplexType>(wide);
+  double unit = Elements::realType(narrow).isF64() ? 0x1p-52 : 0x1p-23;
   int64_t n = dimOf(h, 1);
   Value size = m.index(n);
   auto body = [&](ValueRange now) -> Values {
@@ -398,14 +483,15 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
           Values next = m.when(
               isLeft, {s[0], s[1], s[2], s[3]}, [&](ValueRange u) -> Values {
                 Value high = m.minus(u[0], m.index(1));
-                Values split = splitOff(m, u[2], high);
+                Values split = splitOff(m, u[2], high, unit);
                 Value low = split[0], length = m.minus(high, low);
                 Value isOne = m.cmp(CmpIPredicate::eq, length, m.index(0)),
                       isTwo = m.cmp(CmpIPredicate::eq, length, m.index(1));
-                Value isUnusual =
-                    m.cmp(CmpIPredicate::eq,
-                          arith::RemUIOp::create(b, u[1], m.index(kUsualSteps)),
-                          m.index(kUsualSteps - 1));
+                auto isEach = [&](int64_t steps) {
+                  Value left = arith::RemUIOp::create(b, u[1], m.index(steps));
+                  return m.cmp(CmpIPredicate::eq, left, m.index(steps - 1));
+                };
+                Unusual unusual{isEach(kUsualSteps), isEach(2 * kUsualSteps)};
                 Values matrices{split[1], u[3]};
                 Value isStep = m.negated(isOne), drop = isOne;
                 Value count = m.index(1);
@@ -419,9 +505,9 @@ static LogicalResult lowerSchur(Lowerer &l, solver::SchurOp op) {
                 }
                 matrices = m.when(isStep, matrices, [&](ValueRange w) {
                   return isComplex ? stepComplex(m, w[0], w[1], low, high,
-                                                 isUnusual, size)
-                                   : stepReal(m, w[0], w[1], low, high,
-                                              isUnusual, size);
+                                                 unusual.is, size)
+                                   : stepReal(m, w[0], w[1], low, high, unusual,
+                                              size, unit);
                 });
                 Value rest = m.e.select(drop, m.minus(u[0], count), u[0]);
                 Value tried = m.e.select(drop, m.index(0), m.plus(u[1], 1));
