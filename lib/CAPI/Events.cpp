@@ -43,16 +43,7 @@ void shardc_event_on_ready(shardc_event *event, shardc_event_fn then,
   shardc_error *failed = guarded([&]() -> MaybeFailure {
     if (!event)
       return nullArgument("event");
-    Event *mine = unwrap(event);
-    // A device's thread has other things to do than what the caller wants.
-    if (mine->isRun() && !mine->isReady())
-      mine->onReady([notify, engine = Ref<Engine>(mine->owner())](
-                        const Failure *failure) {
-        auto kept = std::make_shared<MaybeFailure>(copyOf(failure));
-        engine->courier().post([notify, kept] { notify(kept->get()); });
-      });
-    else
-      mine->onReady(notify);
+    unwrap(event)->onReadyElsewhere(notify);
     return nullptr;
   });
   if (failed)

@@ -61,30 +61,46 @@ bool Event::awaitFor(std::chrono::nanoseconds limit) {
 }
 
 bool Event::set(MaybeFailure failure) {
-  std::vector<Then> callees;
+  std::vector<Then> callees, others;
   {
     std::lock_guard lock(mutex);
     if (isReady())
       return false;
     failed = std::move(failure);
     callees.swap(waiting);
+    others.swap(elsewhere);
     state.store(Ready, std::memory_order_release);
   }
   state.notify_all();
   for (Then &then : callees)
     then(failed.get());
+  // One task for all: JAX waits for each of hundreds of results. Last, for they
+  // may give up the event.
+  if (!others.empty()) {
+    auto kept = std::make_shared<MaybeFailure>(copyOf(failed.get()));
+    engine->courier().post([kept, others = std::move(others)] {
+      for (const Then &then : others)
+        then(kept->get());
+    });
+  }
   return true;
 }
 
-void Event::onReady(Then then) {
+void Event::call(std::vector<Then> &to, Then then) {
   if (!isReady()) {
     std::lock_guard lock(mutex);
     if (!isReady()) {
-      waiting.push_back(std::move(then));
+      to.push_back(std::move(then));
       return;
     }
   }
   then(failed.get());
+}
+
+void Event::onReady(Then then) { call(waiting, std::move(then)); }
+
+void Event::onReadyElsewhere(Then then) {
+  call(engine ? elsewhere : waiting, std::move(then));
 }
 
 struct Courier::State {

@@ -41,8 +41,6 @@ public:
   /// Sets it; false if it was set before.
   bool set(MaybeFailure failure);
   bool isRun() const { return bool(engine); }
-  /// Of a run: whose courier calls what takes long; null for others.
-  Engine *owner() const { return engine.get(); }
   /// Says that a run is about to fail: to work behind it on the same device.
   void setFailing() { failing.store(true, std::memory_order_release); }
   bool isFailing() const {
@@ -51,6 +49,9 @@ public:
   /// Calls `then` once: here if the event is ready, else by who sets it. It
   /// must be short, and not wait.
   void onReady(Then then);
+  /// The same for what may take a while: a device's thread, which sets the
+  /// event of a run, leaves all of it to the engine's courier, at once.
+  void onReadyElsewhere(Then then);
 
 private:
   enum : uint32_t { Pending, Ready };
@@ -59,7 +60,8 @@ private:
   const Ref<Engine> engine;
   MaybeFailure failed; ///< written before `state`
   std::mutex mutex;    ///< guards what follows, and setting
-  std::vector<Then> waiting;
+  std::vector<Then> waiting, elsewhere;
+  void call(std::vector<Then> &to, Then then);
 };
 
 /// A thread that does what may take a while, or may call the engine, in the

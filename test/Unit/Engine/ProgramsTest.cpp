@@ -8,7 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <numeric>
 #include <random>
+#include <set>
 #include <sys/resource.h>
 #include <thread>
 
@@ -673,6 +676,67 @@ TEST(Programs, RunBehindWhatTheyWaitFor) {
   shardc_event_set(ready.get(), nullptr);
   EXPECT_EQ(get(second[0][0].get()), (std::vector<float>{7, 7, 7, 7}));
   EXPECT_GOOD(shardc_event_await(done.get()));
+}
+
+namespace {
+/// What is told of a run that is done.
+struct Told {
+  std::mutex mutex;
+  std::vector<int> order;
+  std::set<std::thread::id> threads;
+  std::atomic<int> count{0};
+};
+struct Listener {
+  Told *told;
+  int number;
+};
+} // namespace
+
+// JAX waits for each of hundreds of results of one run.
+TEST(Programs, TellAllWhoWaitAwayFromTheDevice) {
+  constexpr int kListeners = 400;
+  EnginePtr engine = makeEngine(2);
+  ProgramPtr program = compile(engine.get(), kAddMul);
+  shardc_event *made = nullptr;
+  ASSERT_GOOD(shardc_event_create(&made));
+  EventPtr ready(made);
+  std::vector<int64_t> dims = {4};
+  shardc_buffer *later = nullptr;
+  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
+                                         shardc_element_type_named("f32"), 1,
+                                         dims.data(), ready.get(), &later));
+  BufferPtr x(later);
+  std::vector<std::vector<BufferPtr>> results;
+  ASSERT_GOOD(tryRun(program.get(), {{x.get(), x.get()}}, results));
+  Told told;
+  std::vector<Listener> listeners(kListeners);
+  for (int i = 0; i < kListeners; ++i) {
+    listeners[i] = {&told, i};
+    EventPtr each(shardc_buffer_ready(results[0][i % 2].get()));
+    shardc_event_on_ready(
+        each.get(),
+        [](shardc_error *error, void *user) {
+          EXPECT_EQ(error, nullptr);
+          auto *listener = static_cast<Listener *>(user);
+          std::lock_guard lock(listener->told->mutex);
+          listener->told->order.push_back(listener->number);
+          listener->told->threads.insert(std::this_thread::get_id());
+          ++listener->told->count;
+        },
+        &listeners[i]);
+  }
+  EXPECT_EQ(told.count, 0);
+  auto *memory = static_cast<float *>(shardc_buffer_data(later));
+  std::fill(memory, memory + 4, 5);
+  shardc_event_set(ready.get(), nullptr);
+  while (told.count < kListeners)
+    std::this_thread::yield();
+  std::vector<int> inOrder(kListeners);
+  std::iota(inOrder.begin(), inOrder.end(), 0);
+  std::lock_guard lock(told.mutex);
+  EXPECT_EQ(told.order, inOrder);
+  EXPECT_EQ(told.threads.size(), 1u);
+  EXPECT_FALSE(told.threads.contains(std::this_thread::get_id()));
 }
 
 TEST(Programs, FailWithTheirArguments) {
