@@ -204,22 +204,31 @@ static void copyForwarded(Operation *op) {
 }
 
 /// Puts tensors that the condition of a loop hands on first, in one order on
-/// both sides: canonicalization drops what one of the regions does not use, and
-/// bufferization copies, in each iteration, what changes its place.
+/// both sides, and hands on those too that the condition alone reads:
+/// canonicalization drops what one of the regions does not use, and
+/// bufferization copies, in each iteration, what changes its place or has none.
 static void alignTensors(scf::WhileOp loop) {
   SmallVector<unsigned> results, operands;
-  ValueRange before = loop.getBeforeArguments();
+  SmallVector<Value> before(loop.getBeforeArguments());
   for (auto [index, value] : llvm::enumerate(loop.getConditionOp().getArgs())) {
-    auto argument = llvm::find(before, destinationOf(value));
+    auto *argument = llvm::find(before, destinationOf(value));
     unsigned from = argument - before.begin();
     if (!isa<RankedTensorType>(value.getType()) || argument == before.end() ||
-        (*argument).getType() != value.getType() ||
+        argument->getType() != value.getType() ||
         llvm::is_contained(operands, from))
       continue;
     results.push_back(index);
     operands.push_back(from);
   }
-  if (results == operands)
+  unsigned numShared = results.size();
+  SmallVector<Value> added;
+  for (auto [index, argument] : llvm::enumerate(before))
+    if (isa<RankedTensorType>(argument.getType()) &&
+        !llvm::is_contained(operands, index)) {
+      added.push_back(argument);
+      operands.push_back(index);
+    }
+  if (added.empty() && results == operands)
     return;
   for (unsigned index : llvm::seq(loop.getNumResults()))
     if (!llvm::is_contained(results, index))
@@ -230,56 +239,70 @@ static void alignTensors(scf::WhileOp loop) {
   auto inOrder = [](ValueRange values, ArrayRef<unsigned> order) {
     return llvm::map_to_vector(order, [&](unsigned i) { return values[i]; });
   };
+  auto withAdded = [&](ValueRange values) {
+    SmallVector<Value> all = inOrder(values, results);
+    all.insert(all.begin() + numShared, added.begin(), added.end());
+    return all;
+  };
   OpBuilder builder(loop);
   SmallVector<Value> inits = inOrder(loop.getInits(), operands);
-  SmallVector<Type> types = llvm::to_vector(
-      ValueRange(inOrder(loop.getResults(), results)).getTypes());
+  SmallVector<Type> types =
+      llvm::to_vector(ValueRange(withAdded(loop.getResults())).getTypes());
   auto next = scf::WhileOp::create(builder, loop.getLoc(), types, inits);
   next->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   next.getBefore().takeBody(loop.getBefore());
   next.getAfter().takeBody(loop.getAfter());
-  // Each block gets its arguments anew, in the other order.
-  auto reorder = [&](Block &block, ArrayRef<unsigned> order) {
-    unsigned count = block.getNumArguments();
-    for (unsigned from : order) {
-      BlockArgument old = block.getArgument(from);
-      old.replaceAllUsesWith(block.addArgument(old.getType(), old.getLoc()));
-    }
-    block.eraseArguments(0, count);
-  };
-  reorder(*next.getBeforeBody(), operands);
-  reorder(*next.getAfterBody(), results);
   next.getConditionOp().getArgsMutable().assign(
-      inOrder(next.getConditionOp().getArgs(), results));
+      withAdded(next.getConditionOp().getArgs()));
   next.getYieldOp().getResultsMutable().assign(
       inOrder(next.getYieldOp().getResults(), operands));
+  // Each block gets its arguments anew, in the other order.
+  SmallVector<Type> addedTypes = llvm::to_vector(ValueRange(added).getTypes());
+  Block &decides = *next.getBeforeBody(), &repeats = *next.getAfterBody();
+  for (unsigned from : operands) {
+    BlockArgument old = decides.getArgument(from);
+    old.replaceAllUsesWith(decides.addArgument(old.getType(), old.getLoc()));
+  }
+  decides.eraseArguments(0, operands.size());
+  auto addAll = [&] {
+    for (Type type : addedTypes)
+      repeats.addArgument(type, loop.getLoc());
+  };
+  for (auto [index, from] : llvm::enumerate(results)) {
+    if (index == numShared)
+      addAll();
+    BlockArgument old = repeats.getArgument(from);
+    old.replaceAllUsesWith(repeats.addArgument(old.getType(), old.getLoc()));
+  }
+  if (results.size() == numShared)
+    addAll();
+  repeats.eraseArguments(0, results.size());
   for (auto [index, old] : llvm::enumerate(results))
-    loop.getResult(old).replaceAllUsesWith(next.getResult(index));
+    loop.getResult(old).replaceAllUsesWith(
+        next.getResult(index < numShared ? index : index + addedTypes.size()));
   loop.erase();
 }
 
 /// Makes each operand of a terminator end up in the buffer of the tensor in
-/// `carried` that it replaces. Of what has no partner there is nothing to keep.
+/// `carried` that it replaces. What has no partner keeps no buffer.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands,
                           ValueRange carried) {
-  size_t common = std::min(operands.size(), carried.size());
-  operands = operands.take_front(common);
-  carried = carried.take_front(common);
-  if (operands.empty())
+  if (operands.empty() || carried.empty())
     return;
   OpBuilder builder(operands.front().getOwner());
   Location loc = operands.front().getOwner()->getLoc();
   // Assignments happen at once: what another one overwrites is copied first.
-  for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
+  for (auto [index, operand] : llvm::enumerate(operands)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type || destinationOf(operand.get()) == destination ||
-        !llvm::is_contained(carried, rootOf(operand.get())))
+    bool stays = index < carried.size() &&
+                 destinationOf(operand.get()) == carried[index];
+    if (!type || stays || !llvm::is_contained(carried, rootOf(operand.get())))
       continue;
     SmallVector<Value> sizes;
     operand.set(bufferization::AllocTensorOp::create(builder, loc, type, sizes,
                                                      operand.get()));
   }
-  for (auto [operand, destination] : llvm::zip_equal(operands, carried)) {
+  for (auto [operand, destination] : llvm::zip(operands, carried)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)

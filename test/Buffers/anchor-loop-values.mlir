@@ -97,6 +97,30 @@ func.func @tensors_in_another_order(%x: tensor<4xf32>, %y: tensor<4xf32>, %limit
   return %0#0 : tensor<4xf32>
 }
 
+// The condition alone reads the tensor of the iteration before. It has a buffer all the same, and gets the other before that is written.
+// CHECK-LABEL: func.func @tensor_that_the_body_does_not_read(
+//       CHECK:   scf.while (%[[NOW:.*]] = %{{.*}}, %[[BEFORE:.*]] = %{{.*}}) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+//       CHECK:     scf.condition(%{{.*}}) %[[NOW]], %[[BEFORE]] : tensor<4xf32>, tensor<4xf32>
+//       CHECK:   ^bb0(%[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>):
+//       CHECK:     %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+//   CHECK-DAG:     %[[NEXT:.*]] = bufferization.materialize_in_destination %{{.*}} in %[[X]]
+//   CHECK-DAG:     %[[KEPT:.*]] = bufferization.materialize_in_destination %[[COPY]] in %[[Y]]
+//       CHECK:     scf.yield %[[NEXT]], %[[KEPT]]
+func.func @tensor_that_the_body_does_not_read(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %0 = scf.while (%before = %y, %now = %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %first = tensor.extract %now[%c0] : tensor<4xf32>
+    %last = tensor.extract %before[%c0] : tensor<4xf32>
+    %goOn = arith.cmpf olt, %first, %last : f32
+    scf.condition(%goOn) %now : tensor<4xf32>
+  } do {
+  ^bb0(%now: tensor<4xf32>):
+    %1 = math.exp %now : tensor<4xf32>
+    scf.yield %now, %1 : tensor<4xf32>, tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
 // What a loop builds by insertions is copied at the end.
 // CHECK-LABEL: func.func @built_by_a_loop(
 //       CHECK:   scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})

@@ -117,7 +117,7 @@ def AnchorLoopValuesPass : Pass<"spmd-anchor-loop-values", "mlir::func::FuncOp">
     Before: `scf.for` and `scf.while` yield any tensor. After: they yield what is materialised in
     the tensor that it replaces, so that bufferization allocates nothing an iteration that outlives
     it. Adds a copy where the new value cannot be built in place. Tensors of `scf.while` come first, in one
-    order before and after its condition.
+    order before and after its condition, those too that the condition alone reads.
 
     ```mlir
     // before
