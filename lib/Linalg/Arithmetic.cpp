@@ -111,6 +111,12 @@ Value shardc::lowering::totalOrderKey(ScalarBuilder &b, Value value) {
   Value bits = arith::BitcastOp::create(b, integer, value);
   Value ones = arith::ConstantOp::create(
       b, b.getIntegerAttr(integer, APInt::getSignedMaxValue(width)));
+  // Without a sign the first bit is part of the size.
+  if (isa<Float8E8M0FNUType>(value.getType())) {
+    Value first = arith::ConstantOp::create(
+        b, b.getIntegerAttr(integer, APInt::getSignMask(width)));
+    return arith::XOrIOp::create(b, bits, first);
+  }
   Value zero = numberConstant(b, integer, 0);
   Value negative =
       arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bits, zero);

@@ -271,7 +271,9 @@ static KeyArgument keyArgument(Value value) {
 /// The order of plain values of `type`; "" where the runtime has none.
 static StringRef orderOf(Type type, bool isNumber, bool isDescending) {
   unsigned width = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
-  bool isFloat = isa<FloatType>(type);
+  // Bits of one without a sign are in order as they are.
+  bool isBits = isa<Float8E8M0FNUType>(type);
+  bool isFloat = isa<FloatType>(type) && !isBits;
   if (isNumber && !type.isF16() && !type.isBF16() && !type.isF32() &&
       !type.isF64())
     return "";
@@ -282,7 +284,7 @@ static StringRef orderOf(Type type, bool isNumber, bool isDescending) {
     return isDescending ? "numbers descending" : "numbers";
   if (isFloat)
     return isDescending ? "total descending" : "total";
-  if (isUnsigned(type) || type.isInteger(1))
+  if (isBits || isUnsigned(type) || type.isInteger(1))
     return isDescending ? "unsigned descending" : "unsigned";
   return isDescending ? "signed descending" : "signed";
 }
