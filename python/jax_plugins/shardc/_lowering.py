@@ -292,6 +292,8 @@ _CHOOSE_BY_PLATFORM = frozenset({"platform_index", "cond"})
 """Primitives of ``lax.platform_dependent``: which branch it is, and the branches."""
 _AS_FOR_OTHERS = frozenset({"dot_general", "bcsr_dot_general"})
 """Primitives whose rule for the CPU refuses what shardc can do, or calls a function of XLA's."""
+_NOT_OF_BYTES = frozenset({"erf"})
+"""JAX cannot write programs with these for floats of fewer than 16 bits."""
 _OF_LAPACK = frozenset({"cholesky", "eig", "eigh", "geqp3", "geqrf", "hessenberg", "householder_product", "lu", "ormqr",
                         "schur", "svd", "tridiagonal"})
 """Primitives whose rule for the CPU names functions by type, and has none for floats of 16 bits."""
@@ -309,7 +311,8 @@ class _Rules(dict[Any, Any]):
     def _source(self, primitive: Any) -> Any:
         if primitive in self._cpu and primitive.name not in _AS_FOR_OTHERS:
             return self._cpu[primitive]
-        return self._common.get(primitive) if primitive.name in _ASK_FOR_PLATFORM | _CHOOSE_BY_PLATFORM else None
+        ours = _ASK_FOR_PLATFORM | _CHOOSE_BY_PLATFORM | _NOT_OF_BYTES
+        return self._common.get(primitive) if primitive.name in ours else None
 
     def __contains__(self, primitive: object) -> bool:
         return super().__contains__(primitive) or self._source(primitive) is not None
@@ -321,7 +324,8 @@ class _Rules(dict[Any, Any]):
         made = self._made.get(primitive)
         if made is None or made[0] is not entry:
             change = _with_platform if primitive.name in _CHOOSE_BY_PLATFORM else _as_for_cpu
-            rule = _in_f32(entry.rule) if primitive.name in _OF_LAPACK else entry.rule
+            narrow = ("bfloat16", "float16") if primitive.name in _OF_LAPACK else ("float4", "float6", "float8")
+            rule = _in_f32(entry.rule, narrow) if primitive.name in _OF_LAPACK | _NOT_OF_BYTES else entry.rule
             made = self._made[primitive] = (entry, type(entry)(change(rule), entry.inline))
         return made[1]
 
@@ -344,26 +348,26 @@ def _with_platform(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lower
 
 
-def _in_f32(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """``rule``, which computes floats of 16 bits in f32."""
+def _in_f32(rule: Callable[..., Any], narrow: tuple[str, ...]) -> Callable[..., Any]:
+    """``rule``, which computes floats whose names begin as ``narrow`` says in f32."""
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
     from jax._src.lib.mlir.dialects import hlo
 
-    def is_half(aval: Any) -> bool:
-        return str(getattr(aval, "dtype", "")) in ("bfloat16", "float16")
+    def is_narrow(aval: Any) -> bool:
+        return str(getattr(aval, "dtype", "")).startswith(narrow)
 
     def widened(aval: Any) -> Any:
-        return aval.update(dtype=numpy.dtype("float32")) if is_half(aval) else aval
+        return aval.update(dtype=numpy.dtype("float32")) if is_narrow(aval) else aval
 
     @functools.wraps(rule)
     def lower(context: Any, *arguments: Any, **parameters: Any) -> Any:
-        if not any(map(is_half, context.avals_in)):
+        if not any(map(is_narrow, context.avals_in)):
             return rule(context, *arguments, **parameters)
 
         def converted(values: Any, avals: Any, only: Any) -> list[Any]:
             return [hlo.convert(ir.RankedTensorType.get(value.type.shape, mlir.dtype_to_ir_type(aval.dtype)), value)
-                    if is_half(one) else value for value, aval, one in zip(values, avals, only)]
+                    if is_narrow(one) else value for value, aval, one in zip(values, avals, only)]
 
         wide = context.replace(avals_in=[*map(widened, context.avals_in)], avals_out=[*map(widened, context.avals_out)])
         results = rule(wide, *converted(arguments, wide.avals_in, context.avals_in), **parameters)
