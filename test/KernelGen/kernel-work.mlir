@@ -87,3 +87,30 @@ func.func @main(%a: memref<16xf32>, %b: memref<8xf32>, %count: memref<1xindex>) 
   } loc("model.py":1:1)
   return
 }
+
+// -----
+
+// Masked accesses, which do not say that they read or write.
+// CHECK-LABEL: func.func @main(
+//   CHECK-DAG:   %[[BYTES:.*]] = arith.constant 48 : i64
+//       CHECK:   call @shardc_mark_end(%[[BYTES]], %
+func.func @main(%a: memref<6xf32>, %b: memref<6xf32>) {
+  %c6 = arith.constant 6 : index
+  %mask = vector.create_mask %c6 : vector<8xi1>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %from = memref.extract_aligned_pointer_as_index %a : memref<6xf32> -> index
+  %from64 = arith.index_cast %from : index to i64
+  %source = llvm.inttoptr %from64 : i64 to !llvm.ptr
+  %to = memref.extract_aligned_pointer_as_index %b : memref<6xf32> -> index
+  %to64 = arith.index_cast %to : index to i64
+  %target = llvm.inttoptr %to64 : i64 to !llvm.ptr
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c2 step %c1 {
+    %x = llvm.intr.masked.load %source, %mask, %zero {alignment = 4 : i32} : (!llvm.ptr, vector<8xi1>, vector<8xf32>) -> vector<8xf32>
+    %y = arith.addf %x, %x : vector<8xf32>
+    llvm.intr.masked.store %y, %target, %mask {alignment = 4 : i32} : vector<8xf32>, vector<8xi1> into !llvm.ptr
+  } loc("model.py":1:1)
+  return
+}

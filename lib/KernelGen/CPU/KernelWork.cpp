@@ -338,8 +338,14 @@ private:
 
   void noteEffects(Operation *op) {
     auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    if (!effects)
+    if (!effects) {
+      // Masked accesses do not say what they do: what gives nothing writes.
+      for (Value operand : op->getOperands())
+        if (op->getNumRegions() == 0 &&
+            isa<MemRefType, LLVM::LLVMPointerType>(operand.getType()))
+          note(operand, op->getNumResults() == 0);
       return;
+    }
     SmallVector<MemoryEffects::EffectInstance> instances;
     effects.getEffects(instances);
     for (const MemoryEffects::EffectInstance &effect : instances) {

@@ -66,7 +66,7 @@ def plain(text: str) -> str:
     """What was said or reported, without times."""
     text = re.sub(r"compiled in [0-9.]+ ms, ", "", text)
     text = re.sub(r"[0-9.]+ ms", "_ ms", re.sub(r"\b[0-9.]+ % of that time", "_ %", text))
-    text = re.sub(r'"(ms|wait_ms|hidden_ms|hidden|ms_min|ms_mean|ms_per_step|compile_ms|compiled_models)":[0-9.e+-]+', r'"\1":_', text)
+    text = re.sub(r'"(ms|memory_share|arithmetic_share|share|wait_ms|hidden_ms|hidden|ms_min|ms_mean|ms_per_step|compile_ms|compiled_models)":[0-9.e+-]+', r'"\1":_', text)
     return re.sub(r'"(peak_bytes|rank_ms)":\[[0-9.e,+-]*\]', "", text)
 
 
