@@ -445,9 +445,13 @@ TEST(Exchange, SourcesHaveToBeReleased) {
                            {{0, {0}, owned, grow(owned, 1, 1)}});
   halo.releasedLater = true;
   TestWorld world(makeTable({2}, {halo}), 0, 10'000);
+  // The other rank may read a source for as long as nobody has released it.
+  std::vector<float> sources[2] = {std::vector<float>(8),
+                                   std::vector<float>(8)};
   int status = world.run([&](shardrt_context *ctx) -> int {
-    std::vector<float> src(8), dst(16);
-    return shardrt_exchange(ctx, 0, src.data(), dst.data(), nullptr);
+    std::vector<float> dst(16);
+    return shardrt_exchange(ctx, 0, sources[shardrt_rank(ctx)].data(),
+                            dst.data(), nullptr);
   });
   EXPECT_EQ(status, 6);
   EXPECT_NE(world.error().find("left its step before"), std::string::npos)
