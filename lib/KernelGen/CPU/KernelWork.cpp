@@ -193,14 +193,14 @@ private:
   }
 
   Count operationsOf(LoopLikeOpInterface loop) {
+    if (spmd::contract::Parts::has(loop))
+      return operationsOfParts(cast<scf::ForOp>(loop.getOperation()));
     Count total = none();
     for (Region *region : loop.getLoopRegions())
       for (Block &inner : *region)
         total = sum(total, operationsOf(inner));
     if (total.isZero())
       return total;
-    if (spmd::contract::Parts::has(loop))
-      return operationsOfParts(cast<scf::ForOp>(loop.getOperation()));
     auto lower = loop.getLoopLowerBounds(), upper = loop.getLoopUpperBounds(),
          step = loop.getLoopSteps();
     if (!lower || !upper || !step)
