@@ -118,18 +118,10 @@ struct LeaveBlocksPass final
     FailureOr<shardrt::SiteTable> sites = readSites(module);
     if (failed(sites))
       return signalPassFailure();
-    // A site may be in the program more than once.
-    SmallVector<int> count(sites->sites.size(), 0);
-    SmallVector<RunSiteOp> ops;
-    module.walk([&](RunSiteOp op) {
-      ++count[op.getSite()];
-      ops.push_back(op);
-    });
     bool changed = false;
-    for (RunSiteOp op : ops) {
+    for (RunSiteOp op : exchangesOfOneOp(module, *sites)) {
       shardrt::Site &site = sites->sites[op.getSite()];
-      if (site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
-          count[op.getSite()] != 1 || !site.exchange.parts.empty())
+      if (!site.exchange.parts.empty())
         continue;
       memref::AllocOp buffer = findWindowed(op);
       if (!buffer)

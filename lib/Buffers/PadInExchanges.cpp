@@ -201,17 +201,9 @@ struct PadInExchangesPass final
     FailureOr<shardrt::SiteTable> sites = readSites(module);
     if (failed(sites))
       return signalPassFailure();
-    // A site may be in the program more than once.
-    SmallVector<int> count(sites->sites.size(), 0);
-    module.walk([&](RunSiteOp op) { ++count[op.getSite()]; });
-    SmallVector<RunSiteOp> ops;
-    module.walk([&](RunSiteOp op) { ops.push_back(op); });
     bool changed = false;
-    for (RunSiteOp op : ops) {
+    for (RunSiteOp op : exchangesOfOneOp(module, *sites)) {
       shardrt::Site &site = sites->sites[op.getSite()];
-      if (site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
-          count[op.getSite()] != 1)
-        continue;
       std::optional<Padded> padded = findPadded(op);
       if (!padded || !addPadding(*padded, site.exchange))
         continue;

@@ -1,7 +1,6 @@
 //===- UpdateSites.cpp - What passes on buffers decide of sites -----------===//
 #include "UpdateSites.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 using namespace mlir;
 using namespace shardc;
@@ -37,4 +36,20 @@ void shardc::updateSites(ModuleOp module, const shardrt::SiteTable &table) {
   contract::Sites::set(module,
                        SiteTableAttr::get(context, attr.getMesh(),
                                           ArrayAttr::get(context, sites)));
+}
+
+SmallVector<RunSiteOp>
+shardc::exchangesOfOneOp(ModuleOp module, const shardrt::SiteTable &table) {
+  SmallVector<int> count(table.sites.size(), 0);
+  SmallVector<RunSiteOp> ops;
+  module.walk([&](RunSiteOp op) {
+    ++count[op.getSite()];
+    ops.push_back(op);
+  });
+  llvm::erase_if(ops, [&](RunSiteOp op) {
+    const shardrt::Site &site = table.sites[op.getSite()];
+    return site.kind != shardrt::SiteKind::Exchange || site.inPlace ||
+           count[op.getSite()] != 1;
+  });
+  return ops;
 }

@@ -3,6 +3,7 @@
 #define SHARDC_LIB_BUFFERS_UPDATESITES_H
 
 #include "shardc/Analysis/SiteTables.h"
+#include "shardc/Dialect/Spmd/IR/SpmdSites.h"
 
 namespace shardc {
 
@@ -10,6 +11,10 @@ namespace shardc {
 /// place, whether it is released later, dims that were added at the end, and
 /// the parts of what it needs where it had none.
 void updateSites(mlir::ModuleOp module, const shardrt::SiteTable &table);
+
+/// Exchanges into a buffer of their own, of sites that are in the program once.
+llvm::SmallVector<spmd::RunSiteOp>
+exchangesOfOneOp(mlir::ModuleOp module, const shardrt::SiteTable &table);
 
 } // namespace shardc
 
