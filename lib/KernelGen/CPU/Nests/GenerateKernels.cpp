@@ -50,6 +50,21 @@ bool cpu::mayAlias(Value a, Value b) {
   return !isOwn(a) || !isOwn(b);
 }
 
+Value cpu::elementOf(OpBuilder &b, Location loc, Value memref, Value index,
+                     ArrayRef<int64_t> shape) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
+      sizes{b.getIndexAttr(1)}, strides(rank, b.getIndexAttr(1));
+  offsets[0] = index;
+  for (int64_t size : shape)
+    sizes.push_back(b.getIndexAttr(size));
+  auto reduced = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides));
+  return memref::SubViewOp::create(b, loc, reduced, memref, offsets, sizes,
+                                   strides);
+}
+
 Value cpu::filledWith(linalg::GenericOp op) {
   if (op.getNumReductionLoops() || op.getNumDpsInits() != 1)
     return {};

@@ -196,6 +196,11 @@ mlir::Value rootOf(mlir::Value memref);
 /// buffers of the caller that do not overlap, but for those that are written in
 /// place.
 bool mayAlias(mlir::Value a, mlir::Value b);
+/// The first `shape` of an element of `memref`'s first dim, as a view of one
+/// dim less.
+mlir::Value elementOf(mlir::OpBuilder &b, mlir::Location loc,
+                      mlir::Value memref, mlir::Value index,
+                      llvm::ArrayRef<int64_t> shape);
 /// The scalar that `op` writes to every element of its only output, or null.
 mlir::Value filledWith(mlir::linalg::GenericOp op);
 /// The fill that `op`'s output `index` starts from, if nothing but that output

@@ -362,7 +362,6 @@ private:
   OpFoldResult sum(OpFoldResult x, OpFoldResult y);
   Value shareOf(linalg::GenericOp op, OpOperand *operand, ArrayRef<int> loopOf);
   Value makeSlab(ArrayRef<int64_t> shape, Type element);
-  Value slabOf(Value all, ArrayRef<int64_t> shape, Value part);
 
   Padded &p;
   OpBuilder b;
@@ -393,21 +392,6 @@ Value BlockEmitter::makeSlab(ArrayRef<int64_t> shape, Type element) {
   }
   return memref::AllocOp::create(b, loc, MemRefType::get(all, element),
                                  ValueRange(), b.getI64IntegerAttr(64));
-}
-
-Value BlockEmitter::slabOf(Value all, ArrayRef<int64_t> shape, Value part) {
-  if (!part)
-    return all;
-  auto type = cast<MemRefType>(all.getType());
-  int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
-      sizes{b.getIndexAttr(1)}, ones(rank, b.getIndexAttr(1));
-  offsets[0] = part;
-  for (int64_t size : shape)
-    sizes.push_back(b.getIndexAttr(size));
-  auto reduced = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, ones));
-  return memref::SubViewOp::create(b, loc, reduced, all, offsets, sizes, ones);
 }
 
 /// The block's share of an operand of `op`, whose loop i is cut loop loopOf[i]
@@ -691,9 +675,10 @@ void BlockEmitter::emit() {
     return op;
   };
   auto ofPart = [&](Value part) {
-    slab = slabOf(slabs, shape, part);
+    slab = part ? cpu::elementOf(b, loc, slabs, part, shape) : slabs;
     if (results)
-      result = slabOf(results, resultShape, part);
+      result =
+          part ? cpu::elementOf(b, loc, results, part, resultShape) : results;
     Value from = arith.index(0), to = arith.index(blocks);
     if (part) {
       auto boundary = [&](Value number) -> Value {

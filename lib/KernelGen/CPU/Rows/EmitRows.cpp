@@ -256,23 +256,6 @@ void RowEmitter::allocateLocal(int64_t rows, int64_t parts) {
   }
 }
 
-/// The first `shape` of an element of `memref`'s first dim, as a view of one
-/// dim less.
-static Value elementOf(OpBuilder &b, Location loc, Value memref, Value index,
-                       ArrayRef<int64_t> shape) {
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t rank = type.getRank();
-  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)),
-      sizes{b.getIndexAttr(1)}, strides(rank, b.getIndexAttr(1));
-  offsets[0] = index;
-  for (int64_t size : shape)
-    sizes.push_back(b.getIndexAttr(size));
-  auto reduced = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides));
-  return memref::SubViewOp::create(b, loc, reduced, memref, offsets, sizes,
-                                   strides);
-}
-
 /// Partial results begin with what changes nothing.
 void RowEmitter::allocateSlots() {
   for (const Member &member : group.members) {
