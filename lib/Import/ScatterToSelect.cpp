@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "Decompose.h"
 
+#include "shardc/Dialect/StableHLO/IR/Reducers.h"
+
 using namespace mlir;
 using namespace shardc;
 using namespace shardc::import;
@@ -23,30 +25,23 @@ static DenseElementsAttr splatOf(Value tensor) {
   return elements;
 }
 
-/// What the body of `op` makes of the constant and an update; null for a body
-/// of more than one op.
-static Value combine(Ops &ops, ScatterOp op, Value constant, Value updates) {
+/// True if the body of `op` is one op on its two arguments, or gives the
+/// update.
+static bool isSimple(ScatterOp op) {
   Block &body = op.getUpdateComputation().front();
-  Value result = body.getTerminator()->getOperand(0);
-  if (result == body.getArgument(1))
-    return updates;
-  Operation *combiner = result.getDefiningOp();
-  if (!isa_and_present<AddOp, MulOp, MaxOp, MinOp, AndOp, OrOp, XorOp>(
-          combiner))
-    return {};
-  IRMapping mapping;
-  mapping.map(body.getArgument(0), constant);
-  mapping.map(body.getArgument(1), updates);
-  for (Value operand : combiner->getOperands())
-    if (!mapping.contains(operand))
-      return {};
-  Operation *copy = ops.b.clone(*combiner, mapping);
-  copy->getResult(0).setType(updates.getType());
-  return copy->getResult(0);
+  if (body.without_terminator().empty())
+    return body.getTerminator()->getOperand(0) == body.getArgument(1);
+  Operation &combiner = body.front();
+  return &combiner == body.getTerminator()->getPrevNode() &&
+         isa<AddOp, MulOp, MaxOp, MinOp, AndOp, OrOp, XorOp>(combiner) &&
+         llvm::all_of(combiner.getOperands(), [&](Value operand) {
+           return llvm::is_contained(body.getArguments(), operand);
+         });
 }
 
 bool import::selectByPlace(ScatterOp op) {
-  if (op.getInputs().size() != 1 || !op->getDiscardableAttrs().empty())
+  if (op.getInputs().size() != 1 || !op->getDiscardableAttrs().empty() ||
+      !isSimple(op))
     return false;
   Value input = op.getInputs()[0], updates = op.getUpdates()[0],
         indices = op.getScatterIndices();
@@ -105,8 +100,9 @@ bool import::selectByPlace(ScatterOp op) {
   auto constantOf = [&](RankedTensorType of) -> Value {
     return ConstantOp::create(ops.b, constant.resizeSplat(of));
   };
-  Value combined = combine(ops, op, constantOf(updatesType), updates);
-  if (!combined)
+  FailureOr<Value> combined = combineElementwise(
+      ops.b, op, op.getUpdateComputation(), constantOf(updatesType), updates);
+  if (failed(combined))
     return false;
   SmallVector<int64_t> shape, dims;
   for (auto [dim, size] : llvm::zip_equal(toResult, updatesType.getShape()))
@@ -115,7 +111,7 @@ bool import::selectByPlace(ScatterOp op) {
       shape.push_back(size);
     }
   Value taken =
-      ops.broadcast(ops.reshape(combined, shape), type.getShape(), dims);
+      ops.broadcast(ops.reshape(*combined, shape), type.getShape(), dims);
 
   if (cast<IntegerType>(indicesType.getElementType()).getWidth() < 32) {
     indices = ops.convert(indices, IntegerType::get(op.getContext(), 32));
