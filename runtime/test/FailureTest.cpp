@@ -169,34 +169,7 @@ TEST(Lost, AStatusWithoutAMessage) {
 }
 
 TEST(Watchdog, NamesWhoIsMissingAndWhere) {
-  whereTheMachineKeepsUp(200, [](int64_t ms) {
-    TestWorld world(threeSites(4), 0, /*timeoutMs=*/ms, /*graceMs=*/-1);
-    std::atomic<int> came{0};
-    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-      if (int status = callSite(ctx, 1))
-        return status;
-      ++came;
-      if (shardrt_rank(ctx) == 3)
-        awaitEnd(ctx);
-      return callSite(ctx, 0);
-    }),
-              SHARDRT_WATCHDOG);
-    if (came < 4)
-      return false;
-    char limit[64];
-    std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
-                  1e-3 * static_cast<double>(ms));
-    EXPECT_NE(world.error().find(limit), std::string::npos) << world.error();
-    EXPECT_NE(world.error().find("missing: rank 3, last seen in all_reduce #1"),
-              std::string::npos)
-        << world.error();
-    EXPECT_NE(world.error().find(
-                  "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 3"),
-              std::string::npos)
-        << world.error();
-    checkRecovers(world);
-    return true;
-  });
+  expectTheMissingRankIsNamed(4, Way::Host, 200, checkRecovers);
 }
 
 TEST(Watchdog, SlowIsNotDead) {

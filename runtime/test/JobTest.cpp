@@ -210,32 +210,7 @@ TEST(Job, AFailingRankEndsAll) {
 
 TEST(Job, TheWatchdogNamesWhoIsMissing) {
   for (Way way : jobWays)
-    whereTheMachineKeepsUp(300, [&](int64_t ms) {
-      TestWorld world(threeSites(3), 0, /*timeoutMs=*/ms, /*graceMs=*/-1, false,
-                      way);
-      std::atomic<int> came{0};
-      EXPECT_EQ(world.run([&](shardrt_context *ctx) {
-        if (int status = callSite(ctx, 1))
-          return status;
-        ++came;
-        if (shardrt_rank(ctx) == 2)
-          awaitEnd(ctx);
-        return callSite(ctx, 0);
-      }),
-                SHARDRT_WATCHDOG);
-      if (came < 3)
-        return false;
-      char limit[64];
-      std::snprintf(limit, sizeof(limit), "watchdog: no progress for %.3g s",
-                    1e-3 * static_cast<double>(ms));
-      for (const char *part :
-           {static_cast<const char *>(limit),
-            "missing: rank 2, last seen in all_reduce #1",
-            "in halo_exchange #0 along \"x\" at test.py:1:1 for rank 2"})
-        EXPECT_NE(world.error().find(part), std::string::npos)
-            << nameOf(way) << ": " << world.error();
-      return true;
-    });
+    expectTheMissingRankIsNamed(3, way, 300, [](TestWorld &) {});
 }
 
 TEST(Job, SlowIsNotDead) {

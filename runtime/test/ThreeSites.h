@@ -102,6 +102,41 @@ inline void awaitEnd(shardrt_context *ctx) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+/// The last of `ranks` never comes back: the watchdog says who, and where.
+/// `after` looks at the world.
+inline void
+expectTheMissingRankIsNamed(int64_t ranks, Way way, int64_t ms,
+                            const std::function<void(TestWorld &)> &after) {
+  whereTheMachineKeepsUp(ms, [&](int64_t limit) {
+    TestWorld world(threeSites(ranks), 0, /*timeoutMs=*/limit, /*graceMs=*/-1,
+                    false, way);
+    std::atomic<int64_t> came{0};
+    EXPECT_EQ(world.run([&](shardrt_context *ctx) {
+      if (int status = callSite(ctx, 1))
+        return status;
+      ++came;
+      if (shardrt_rank(ctx) == ranks - 1)
+        awaitEnd(ctx);
+      return callSite(ctx, 0);
+    }),
+              SHARDRT_WATCHDOG);
+    if (came < ranks)
+      return false;
+    char text[64];
+    std::snprintf(text, sizeof(text), "watchdog: no progress for %.3g s",
+                  1e-3 * static_cast<double>(limit));
+    std::string missing = "rank " + std::to_string(ranks - 1);
+    for (const std::string &part :
+         {std::string(text),
+          "missing: " + missing + ", last seen in all_reduce #1",
+          "in halo_exchange #0 along \"x\" at test.py:1:1 for " + missing})
+      EXPECT_NE(world.error().find(part), std::string::npos)
+          << nameOf(way) << ": " << world.error();
+    after(world);
+    return true;
+  });
+}
+
 } // namespace shardrt::test
 
 #endif // SHARDRT_TEST_THREESITES_H

@@ -651,18 +651,27 @@ TEST(Programs, TakeNoMoreMemoryThanTheirState) {
   EXPECT_LE(costs.temporary_bytes, 64 << 10);
 }
 
+/// Four floats of device 0 that are there once `ready` is set.
+static void makeLater(shardc_engine *engine, EventPtr &ready,
+                      BufferPtr &buffer) {
+  shardc_event *event = nullptr;
+  ASSERT_GOOD(shardc_event_create(&event));
+  ready.reset(event);
+  int64_t size = 4;
+  shardc_buffer *later = nullptr;
+  ASSERT_GOOD(shardc_buffer_create_later(engine, 0,
+                                         shardc_element_type_named("f32"), 1,
+                                         &size, ready.get(), &later));
+  buffer.reset(later);
+}
+
 TEST(Programs, RunBehindWhatTheyWaitFor) {
   EnginePtr engine = makeEngine(2);
   ProgramPtr program = compile(engine.get(), kAddMul);
-  shardc_event *made = nullptr;
-  ASSERT_GOOD(shardc_event_create(&made));
-  EventPtr ready(made);
-  std::vector<int64_t> dims = {4};
-  shardc_buffer *later = nullptr;
-  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
-                                         shardc_element_type_named("f32"), 1,
-                                         dims.data(), ready.get(), &later));
-  BufferPtr x(later), y = put(engine.get(), 0, {1, 1, 1, 1}, {4});
+  EventPtr ready;
+  BufferPtr x;
+  ASSERT_NO_FATAL_FAILURE(makeLater(engine.get(), ready, x));
+  BufferPtr y = put(engine.get(), 0, {1, 1, 1, 1}, {4});
   std::vector<std::vector<BufferPtr>> first, second;
   EventPtr done;
   ASSERT_GOOD(
@@ -671,7 +680,7 @@ TEST(Programs, RunBehindWhatTheyWaitFor) {
   // Given up by its owner; the runs have it all the same.
   y.reset();
   EXPECT_FALSE(shardc_event_is_ready(done.get()));
-  auto *memory = static_cast<float *>(shardc_buffer_data(later));
+  auto *memory = static_cast<float *>(shardc_buffer_data(x.get()));
   std::fill(memory, memory + 4, 5);
   shardc_event_set(ready.get(), nullptr);
   EXPECT_EQ(get(second[0][0].get()), (std::vector<float>{7, 7, 7, 7}));
@@ -697,15 +706,9 @@ TEST(Programs, TellAllWhoWaitAwayFromTheDevice) {
   constexpr int kListeners = 400;
   EnginePtr engine = makeEngine(2);
   ProgramPtr program = compile(engine.get(), kAddMul);
-  shardc_event *made = nullptr;
-  ASSERT_GOOD(shardc_event_create(&made));
-  EventPtr ready(made);
-  std::vector<int64_t> dims = {4};
-  shardc_buffer *later = nullptr;
-  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
-                                         shardc_element_type_named("f32"), 1,
-                                         dims.data(), ready.get(), &later));
-  BufferPtr x(later);
+  EventPtr ready;
+  BufferPtr x;
+  ASSERT_NO_FATAL_FAILURE(makeLater(engine.get(), ready, x));
   std::vector<std::vector<BufferPtr>> results;
   ASSERT_GOOD(tryRun(program.get(), {{x.get(), x.get()}}, results));
   Told told;
@@ -726,7 +729,7 @@ TEST(Programs, TellAllWhoWaitAwayFromTheDevice) {
         &listeners[i]);
   }
   EXPECT_EQ(told.count, 0);
-  auto *memory = static_cast<float *>(shardc_buffer_data(later));
+  auto *memory = static_cast<float *>(shardc_buffer_data(x.get()));
   std::fill(memory, memory + 4, 5);
   shardc_event_set(ready.get(), nullptr);
   while (told.count < kListeners)
@@ -742,15 +745,9 @@ TEST(Programs, TellAllWhoWaitAwayFromTheDevice) {
 TEST(Programs, FailWithTheirArguments) {
   EnginePtr engine = makeEngine(1);
   ProgramPtr program = compile(engine.get(), kAddMul);
-  shardc_event *made = nullptr;
-  ASSERT_GOOD(shardc_event_create(&made));
-  EventPtr ready(made);
-  std::vector<int64_t> dims = {4};
-  shardc_buffer *later = nullptr;
-  ASSERT_GOOD(shardc_buffer_create_later(engine.get(), 0,
-                                         shardc_element_type_named("f32"), 1,
-                                         dims.data(), ready.get(), &later));
-  BufferPtr x(later);
+  EventPtr ready;
+  BufferPtr x;
+  ASSERT_NO_FATAL_FAILURE(makeLater(engine.get(), ready, x));
   std::vector<std::vector<BufferPtr>> first, second, third;
   ASSERT_GOOD(tryRun(program.get(), {{x.get(), x.get()}}, first));
   ASSERT_GOOD(
