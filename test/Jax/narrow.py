@@ -1,4 +1,6 @@
-"""Floats of one byte and less through JAX: an error function, and orders of a type without a sign."""
+"""Floats of one byte and less through JAX: an error function, which f64 has too, and orders of a type without a sign."""
+
+import math
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +15,10 @@ for name in NAMES:
     for function in (lax.erf, jax.jit(jax.vmap(lax.erf))):
         got = np.asarray(function(x))
         assert got.dtype == x.dtype and np.array_equal(got.astype(np.float32), expected.astype(np.float32)), (name, got, expected)
+
+with jax.enable_x64(True):
+    x = np.linspace(-3, 3, 50)
+    assert np.allclose(np.asarray(lax.erf(jnp.asarray(x))), [*map(math.erf, x)], rtol=1e-15), "the error function of f64"
 
 powers = jnp.asarray(np.array([1, 2, 0.25, 4, 0.5]).astype(jnp.float8_e8m0fnu))
 assert np.asarray(jnp.sort(powers)).astype(np.float32).tolist() == [0.25, 0.5, 1, 2, 4]

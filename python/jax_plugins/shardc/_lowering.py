@@ -324,7 +324,7 @@ class _Rules(dict[Any, Any]):
         made = self._made.get(primitive)
         if made is None or made[0] is not entry:
             change = _with_platform if primitive.name in _CHOOSE_BY_PLATFORM else _as_for_cpu
-            narrow = ("bfloat16", "float16") if primitive.name in _OF_LAPACK else ("float4", "float6", "float8")
+            narrow = ("bfloat16", "float16") if primitive.name in _OF_LAPACK else ("float4_", "float6_", "float8_")
             rule = _in_f32(entry.rule, narrow) if primitive.name in _OF_LAPACK | _NOT_OF_BYTES else entry.rule
             made = self._made[primitive] = (entry, type(entry)(change(rule), entry.inline))
         return made[1]
