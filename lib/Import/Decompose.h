@@ -42,6 +42,10 @@ llvm::LogicalResult decompose(stablehlo::TorchIndexSelectOp op);
 void convertSumBehind(stablehlo::DotGeneralOp op);
 void convertSumBehind(stablehlo::ConvolutionOp op);
 
+// Factors and triangular systems. Floats narrower than f32 are computed in f32.
+void solveNarrowInF32(stablehlo::CholeskyOp op);
+void solveNarrowInF32(stablehlo::TriangularSolveOp op);
+
 // Complex numbers.
 llvm::LogicalResult decompose(stablehlo::MinOp op);
 llvm::LogicalResult decompose(stablehlo::MaxOp op);

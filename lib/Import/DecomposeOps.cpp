@@ -42,6 +42,10 @@ struct DecomposeOpsPass final
                 convertSumBehind(op);
                 return success();
               })
+              .Case<CholeskyOp, TriangularSolveOp>([](auto op) {
+                solveNarrowInF32(op);
+                return success();
+              })
               .Case([](chlo::RaggedDotOp op) { return decomposeRaggedDot(op); })
               .Case([](chlo::MulhiOp op) { return decomposeMulhi(op); })
               .Case([&](RngOp op) { return decompose(op, ++drawn); })

@@ -191,8 +191,6 @@ static LogicalResult lowerCholesky(Lowerer &l, stablehlo::CholeskyOp op) {
   ImplicitLocOpBuilder &b = l.b;
   Value a = l.tensor(op.getA());
   Type type = elementType(a.getType());
-  if (type.isBF16() || type.isF16())
-    return emitOpUnsupported(op, " for elements of type ") << type;
   if (l.manyThreads) {
     factorByElements(l, op);
     return success();
@@ -236,8 +234,6 @@ static LogicalResult lowerTriangularSolve(Lowerer &l,
                                           stablehlo::TriangularSolveOp op) {
   Value a = l.tensor(op.getA()), rhs = l.tensor(op.getB());
   Type type = elementType(a.getType());
-  if (type.isBF16() || type.isF16())
-    return emitOpUnsupported(op, " for elements of type ") << type;
   if (l.manyThreads) {
     solveByElements(l, op);
     return success();

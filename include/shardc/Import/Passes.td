@@ -198,7 +198,7 @@ def ExpandLinearAlgebraPass : Pass<"spmd-expand-linear-algebra", "::mlir::Module
 def DecomposeOpsPass : Pass<"spmd-decompose-ops", "::mlir::ModuleOp"> {
   let summary = "Say rare ops in common ones, which have rules and lowerings.";
   let description = [{
-    batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms, products whose result is of a lesser kind than their operands,
+    batch_norm_inference, batch_norm_training, batch_norm_grad, rng_bit_generator, rng, map, einsum forms, products whose result is of a lesser kind than their operands, factors and triangular systems of floats narrower than f32 (computed in f32),
     tuples, sizes of dims that are known, tokens (which say nothing that the order of ops does not). After: none of these. A scatter's window that is partly outside is dropped whole, as XLA and JAX do (StableHLO's definition would use the
     elements inside): where an index may be such a one, it is replaced by one that is outside with all of the window. A scatter
     into a constant that has one window for each batch (the gradient of an element chosen in each row) becomes a choice by place: elementwise, so that it fuses. Random bits depend on the element's index alone, so they
