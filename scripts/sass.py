@@ -805,108 +805,164 @@ UNKNOWN = (
 )
 
 
+def bitwise(one: Instruction) -> Step:
+    """LOP3: any function of three words, by its table."""
+    written, rest = split_results(one)
+    readers, lut = [reader(operand) for operand in rest[:3]], int(rest[3], 16)
+    both = [(writer(operand), is_predicate(operand)) for operand in written]
+
+    def step(values: Values) -> None:
+        found = [read(values) for read in readers]
+        if lut == 0xC0 and 0 in found[:2]:  # AND with zero
+            found = [0, 0, 0]
+        result = None if None in found else table(lut, *[value or 0 for value in found])
+        for write, is_flag in both:
+            write(values, None if result is None else int(result != 0) if is_flag else result)
+
+    return step
+
+
+def load_constant(one: Instruction) -> Step | None:
+    """LDC: a word of the arguments; None for more than 64 bits, which are not followed."""
+    if "128" in one.suffixes:
+        return None
+    bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 64)
+    (write, *_), read = writers_of(one), reader(split_results(one)[1][0], is_wide(one))
+
+    def step(values: Values) -> None:
+        value = read(values)
+        write(values, None if value is None else value & (1 << bits) - 1)
+
+    return step
+
+
+def select(one: Instruction) -> Step:
+    """SEL, and the least or the largest of two."""
+    rest = split_results(one)[1]
+    flag, pair = flag_reader(rest[2]), [reader(operand) for operand in rest[:2]]
+    picks, unsigned = one.name.endswith("SEL"), "U32" in one.suffixes
+    write = writers_of(one)[0]
+
+    def step(values: Values) -> None:
+        chosen = flag(values)
+        a, b = (read(values) for read in pair)
+        if picks:
+            write(values, (a if a == b else None) if chosen is None else a if chosen else b)
+        elif chosen is None or a is None or b is None:
+            write(values, None)
+        else:
+            write(values, (min if chosen else max)(a, b, key=lambda v: v if unsigned else signed(v)))
+
+    return step
+
+
+def vote(one: Instruction) -> Step:
+    """VOTE: lanes agree, as all that is known is the same for all lanes."""
+    rest, writers = split_results(one)[1], writers_of(one)
+    asked = flag_reader(rest[-1]) if rest else None  # without one: the lanes that are there
+
+    def step(values: Values) -> None:
+        for write in writers:
+            write(values, asked(values) if asked else None)
+
+    return step
+
+
+def answer(one: Instruction) -> Step:
+    """Whoever waits has waited, one lane is elected, and divisors are no special case."""
+    written, writers, flag = split_results(one)[0], writers_of(one), int(one.name != "FCHK")
+
+    def step(values: Values) -> None:
+        for write, operand in zip(writers, written):
+            write(values, flag if is_predicate(operand) or one.name == "ELECT" else None)
+
+    return step
+
+
+def evaluate(one: Instruction, function: Callable[..., int | None]) -> Step:
+    """What `function` makes of the operands, if all are known."""
+    (written, rest), writers = split_results(one), writers_of(one)
+    if one.name in ("MOV", "UMOV") and is_wide(one):
+        whole = reader(rest[0], wide=True)
+        return lambda values: writers[0](values, whole(values))
+    count = function.__code__.co_argcount if hasattr(function, "__code__") else 1
+    readers = [reader(operand) for operand in rest[:count]]
+
+    def step(values: Values) -> None:
+        found = known(readers, values)
+        result = None if found is None else function(*found)
+        for write, operand in zip(writers, written):
+            write(values, 1 if is_predicate(operand) else result)
+
+    return step
+
+
+STEPS: dict[str, Callable[[Instruction], Step | None]] = {
+    name: make
+    for make, names in (
+        (set_predicate, "ISETP UISETP"),
+        (logic_of_predicates, "PLOP3 UPLOP3"),
+        (add, "IADD3 UIADD3 IADD UIADD VIADD UVIADD"),
+        (multiply, "IMAD UIMAD"),
+        (shift, "SHF USHF"),
+        (scaled_add, "LEA ULEA"),
+        (bitwise, "LOP3 ULOP3"),
+        (load_constant, "LDC ULDC LDCU"),
+        (select, "SEL USEL FSEL IMNMX VIMNMX UIMNMX UVIMNMX"),
+        (vote, "VOTE VOTEU"),
+        (answer, "ELECT SYNCS USETMAXREG ACQBULK FCHK"),
+    )
+    for name in names.split()
+}
+
+
+def writers_of(one: Instruction) -> list[Writer]:
+    """What sets each of its results."""
+    wide = is_wide(one)
+    return [writer(operand, wide and not is_predicate(operand)) for operand in split_results(one)[0]]
+
+
 def compile_step(one: Instruction, special: dict[str, int], unmodelled: Counter[str]) -> Step:
     """What `one` does to the values that are known."""
-    written, rest = split_results(one)
-    name = one.name
-    wide = is_wide(one)
-    writers = [writer(operand, wide and not is_predicate(operand)) for operand in written]
-    step: Step
+    name, writers = one.name, writers_of(one)
+    step: Step | None
 
     def forget(values: Values) -> None:
         for write in writers:
             write(values, None)
 
-    if name in ("ISETP", "UISETP"):
-        step = set_predicate(one)
-    elif name in ("PLOP3", "UPLOP3"):
-        step = logic_of_predicates(one)
-    elif name in ("IADD3", "UIADD3", "IADD", "UIADD", "VIADD", "UVIADD"):
-        step = add(one)
-    elif name in ("IMAD", "UIMAD"):
-        step = multiply(one)
-    elif name in ("SHF", "USHF"):
-        step = shift(one)
-    elif name in ("LEA", "ULEA"):
-        step = scaled_add(one)
-    elif name in ("LOP3", "ULOP3"):
-        readers, lut = [reader(operand) for operand in rest[:3]], int(rest[3], 16)
-        both = [(writer(operand), is_predicate(operand)) for operand in written]
-
-        def step(values: Values) -> None:
-            found = [read(values) for read in readers]
-            if lut == 0xC0 and 0 in found[:2]:  # AND with zero
-                found = [0, 0, 0]
-            result = None if None in found else table(lut, *[value or 0 for value in found])
-            for write, is_flag in both:
-                write(values, None if result is None else int(result != 0) if is_flag else result)
-    elif name in ("LDC", "ULDC", "LDCU"):
-        bits = next((int(suffix[1:]) for suffix in one.suffixes if suffix in ("U8", "S8", "U16", "S16")), 64)
-        read = reader(rest[0], wide)
-        if "128" in one.suffixes:
+    if make := STEPS.get(name):
+        step = make(one)
+        if step is None:
             return forget
-
-        def step(values: Values) -> None:
-            value = read(values)
-            writers[0](values, None if value is None else value & (1 << bits) - 1)
     elif name in ("S2R", "S2UR", "CS2R"):
-        value_there = special.get(rest[0], 0)
-        step = lambda values: writers[0](values, value_there)
-    elif name in ("SEL", "USEL", "FSEL", "IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX"):
-        flag, pair = flag_reader(rest[2]), [reader(operand) for operand in rest[:2]]
-        picks, unsigned = name.endswith("SEL"), "U32" in one.suffixes
-
-        def step(values: Values) -> None:
-            chosen = flag(values)
-            a, b = (read(values) for read in pair)
-            if picks:
-                writers[0](values, (a if a == b else None) if chosen is None else a if chosen else b)
-            elif chosen is None or a is None or b is None:
-                writers[0](values, None)
-            else:
-                writers[0](values, (min if chosen else max)(a, b, key=lambda v: v if unsigned else signed(v)))
-    elif name in ("VOTE", "VOTEU"):
-        asked = flag_reader(rest[-1]) if rest else None  # without one: the lanes that are there
-
-        def step(values: Values) -> None:
-            for write in writers:
-                write(values, asked(values) if asked else None)
-    elif name in ("ELECT", "SYNCS", "USETMAXREG", "ACQBULK", "FCHK"):
-        answer = int(name != "FCHK")  # whoever waits has waited; divisors are no special case
-
-        def step(values: Values) -> None:
-            for write, operand in zip(writers, written):
-                write(values, answer if is_predicate(operand) or name == "ELECT" else None)
+        there = special.get(split_results(one)[1][0], 0)
+        step = lambda values: writers[0](values, there)
     elif function := function_of(one):
-        readers = [
-            reader(operand) for operand in rest[: function.__code__.co_argcount if hasattr(function, "__code__") else 1]
-        ]
-
-        def step(values: Values) -> None:
-            found = known(readers, values)
-            result = None if found is None else function(*found)
-            for write, operand in zip(writers, written):
-                write(values, 1 if is_predicate(operand) else result)
-
-        if name in ("MOV", "UMOV") and wide:
-            whole = reader(rest[0], wide=True)
-            step = lambda values: writers[0](values, whole(values))
+        step = evaluate(one, function)
     else:
-        if name not in UNKNOWN and not name.startswith(("UTMA", "UTC")) and name not in ("MUFU", "RED", "REDG", "LDGSTS"):
+        if (
+            name not in UNKNOWN
+            and not name.startswith(("UTMA", "UTC"))
+            and name not in ("MUFU", "RED", "REDG", "LDGSTS")
+        ):
             unmodelled[one.opcode] += 1
         step = forget
-    if not one.guard:
-        return step
+    return guarded(one, step, forget) if one.guard else step
+
+
+def guarded(one: Instruction, step: Step, forget: Step) -> Step:
+    """`step` under the guard of `one`; `forget` where it is not known whether that holds."""
     guard = flag_reader(one.guard)
 
-    def guarded(values: Values) -> None:
+    def decide(values: Values) -> None:
         holds = guard(values)
         if holds:
             step(values)
         elif holds is None:
             forget(values)
 
-    return guarded
+    return decide
 
 
 # A launch -------------------------------------------------------------------
@@ -1064,7 +1120,13 @@ def walk_warp(
     ends: list[tuple[str, Reader, int]] = []
     for part in plan.blocks:
         last = code[part.end - 1]
-        ends.append((last.name if last.name in BRANCHES else "", taken_by(last), target_of(last) if last.name in ("BRA", "CALL") else -1))
+        ends.append(
+            (
+                last.name if last.name in BRANCHES else "",
+                taken_by(last),
+                target_of(last) if last.name in ("BRA", "CALL") else -1,
+            )
+        )
     visits: Counter[int] = Counter()
     calls: list[int] = []
     at, left = 0, limit
