@@ -122,6 +122,21 @@ static std::string targetOf(std::string_view ptx) {
       ptx.substr(begin, ptx.find_first_of(", \n", begin) - begin));
 }
 
+uint64_t shardrt::hashBytes(const void *data, size_t bytes, uint64_t hash) {
+  auto *at = static_cast<const unsigned char *>(data);
+  for (size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ at[i]) * 1099511628211u;
+  return hash;
+}
+
+/// Reads the table of sites; an error, or an empty string.
+static std::string readSites(Program &program, std::span<const int64_t> words,
+                             std::string_view strings) {
+  program.sitesHash = hashBytes(strings.data(), strings.size(),
+                                hashBytes(words.data(), words.size_bytes()));
+  return decodeSites(words, strings, program.table);
+}
+
 /// Reads what the artifact says about kernels, if it has any; an error, or an
 /// empty string.
 static std::string readKernels(Program &program, const FindSymbol &symbol) {
@@ -230,9 +245,9 @@ static int readCode(std::shared_ptr<Program> loaded, const std::string &name,
     return refuse(SHARDRT_ARTIFACT, why + ": compile the program again");
   if (std::string why = shardc::checkProcessor(metadata); !why.empty())
     return refuse(SHARDRT_ARTIFACT, why + ": compile it here, or for less");
-  std::string why = decodeSites({sites, static_cast<size_t>(*sitesLength)},
-                                {strings, static_cast<size_t>(*stringsLength)},
-                                loaded->table);
+  std::string why =
+      readSites(*loaded, {sites, static_cast<size_t>(*sitesLength)},
+                {strings, static_cast<size_t>(*stringsLength)});
   if (why.empty())
     why = readKernels(*loaded, symbol);
   if (why.empty())
@@ -344,10 +359,9 @@ int shardrt_program_create(shardrt_main_fn main, const int64_t *sites,
     auto loaded = std::make_shared<Program>();
     loaded->main = main;
     loaded->metadata = metadata ? metadata : "";
-    std::string why = decodeSites(
-        {sites, static_cast<size_t>(sitesLength)},
-        {strings ? strings : "", static_cast<size_t>(stringsLength)},
-        loaded->table);
+    std::string why =
+        readSites(*loaded, {sites, static_cast<size_t>(sitesLength)},
+                  {strings ? strings : "", static_cast<size_t>(stringsLength)});
     if (why.empty())
       why = checkSites(*loaded);
     if (!why.empty()) {

@@ -34,6 +34,7 @@ struct Program {
   std::unique_ptr<void, CloseLibrary> library; ///< none for one in memory
   shardrt_main_fn main = nullptr;
   SiteTable table;
+  uint64_t sitesHash = 0; ///< of the words and strings that `table` was read of
   std::string metadata;
   std::shared_ptr<DeviceCode> device; ///< none for a program of the host
   std::vector<std::string> siteAxes;  ///< "x,y" for each site
@@ -109,6 +110,11 @@ std::string checkBorders(const Program &program);
 /// one binding where it has formulas; of open extents they have placeholders,
 /// whose product is no number of elements.
 std::string checkSites(Program &program, bool hasPlaceholders = false);
+
+/// FNV-1a of `bytes` bytes, which continues `hash`. It tells programs apart
+/// that were mixed up, not those that somebody forged.
+uint64_t hashBytes(const void *data, size_t bytes,
+                   uint64_t hash = 14695981039346656037u);
 
 /// Writes `text` to a caller's buffer, cut to its size, with its NUL.
 /// Needs no memory: what ran out of it can say so.

@@ -64,17 +64,9 @@ std::string World::describe(int64_t site, bool full) const {
 /// What must be the same for all processes of a world, in a few words. That its
 /// code is for the same kind of machine is part of the metadata.
 static std::string fingerprint(const Program &program, bool hasMetadata) {
-  EncodedSites sites = encodeSites(program.table);
-  uint64_t hash = 14695981039346656037u;
-  auto add = [&](const void *data, size_t bytes) {
-    auto *at = static_cast<const unsigned char *>(data);
-    for (size_t i = 0; i < bytes; ++i)
-      hash = (hash ^ at[i]) * 1099511628211u;
-  };
-  add(sites.words.data(), sites.words.size() * sizeof(sites.words[0]));
-  add(sites.strings.data(), sites.strings.size());
+  uint64_t hash = program.sitesHash;
   if (hasMetadata)
-    add(program.metadata.data(), program.metadata.size());
+    hash = hashBytes(program.metadata.data(), program.metadata.size(), hash);
   return std::to_string(program.table.numRanks()) + " ranks, " +
          std::to_string(program.table.sites.size()) + " sites, " +
          std::to_string(hash);
