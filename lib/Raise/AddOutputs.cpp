@@ -8,35 +8,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "AddOutputs.h"
+#include "Reader.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
 using namespace mlir;
 using namespace shardc;
-
-namespace {
-/// One operand of a product: its batch dims and contracted dims, in the
-/// product's order, and the one dim it has besides.
-struct Side {
-  Value value;
-  SmallVector<int64_t> batch, contracted;
-  int64_t free = -1;
-};
-} // namespace
-
-static Side sideOf(stablehlo::DotGeneralOp dot, bool right) {
-  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-  Side side{right ? dot.getRhs() : dot.getLhs(), {}, {}, -1};
-  side.batch.assign(right ? numbers.getRhsBatchingDimensions()
-                          : numbers.getLhsBatchingDimensions());
-  side.contracted.assign(right ? numbers.getRhsContractingDimensions()
-                               : numbers.getLhsContractingDimensions());
-  int64_t rank = cast<RankedTensorType>(side.value.getType()).getRank();
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!llvm::is_contained(side.batch, dim) &&
-        !llvm::is_contained(side.contracted, dim))
-      side.free = side.free == -1 ? dim : -2;
-  return side;
-}
+using raise::DotOperand;
+using raise::dotOperand;
 
 /// True if `value` is made of exponentials that are summed up, a few
 /// elementwise ops away. Where they are not, as where the logarithms of sums
@@ -67,47 +45,53 @@ static Operation *laterOf(Value a, Value b, Block *block) {
 /// values, are of; `right` says which operand of each is the cotangent.
 static bool addOutput(stablehlo::DotGeneralOp gradient, bool right,
                       stablehlo::DotGeneralOp other, bool otherRight) {
-  Side p = sideOf(gradient, !right), dout = sideOf(gradient, right),
-       dout2 = sideOf(other, otherRight), values = sideOf(other, !otherRight);
+  DotOperand p = dotOperand(gradient, !right),
+             dout = dotOperand(gradient, right),
+             dout2 = dotOperand(other, otherRight),
+             values = dotOperand(other, !otherRight);
   // dvalue[b, k, e] = Σ_q p[b, q, k] dout[b, q, e] and dp[b, q, k] = Σ_e
   // dout[b, q, e] value[b, k, e].
-  if (dout.value != dout2.value || p.free < 0 || values.free < 0 ||
-      p.contracted.size() != 1 || values.contracted.size() != 1 ||
-      dout.contracted.front() != dout2.free ||
-      dout2.contracted.front() != dout.free ||
-      p.batch.size() != values.batch.size())
+  for (const DotOperand *operand : {&p, &dout, &dout2, &values})
+    if (operand->free.size() != 1)
+      return false;
+  if (dout.value != dout2.value || p.contracting.size() != 1 ||
+      values.contracting.size() != 1 ||
+      dout.contracting.front() != dout2.free.front() ||
+      dout2.contracting.front() != dout.free.front() ||
+      p.batching.size() != values.batching.size())
     return false;
+  int64_t keys = p.free.front(), valueKeys = values.free.front();
   auto pType = cast<RankedTensorType>(p.value.getType()),
        valueType = cast<RankedTensorType>(values.value.getType());
-  if (pType.getDimSize(p.free) != valueType.getDimSize(values.free) ||
+  if (pType.getDimSize(keys) != valueType.getDimSize(valueKeys) ||
       pType.getElementType() != valueType.getElementType())
     return false;
   // The output is there, of these probabilities or of others.
   for (auto &[value, dim] :
-       {std::pair(p.value, p.free), std::pair(values.value, values.free)})
+       {std::pair(p.value, keys), std::pair(values.value, valueKeys)})
     for (Operation *user : value.getUsers())
       if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(user))
         for (bool side : {false, true})
-          if (Side mine = sideOf(dot, side);
-              mine.value == value && llvm::is_contained(mine.contracted, dim))
+          if (DotOperand mine = dotOperand(dot, side);
+              mine.value == value && llvm::is_contained(mine.contracting, dim))
             return false;
   SmallVector<int64_t> valueBatch, shape;
-  for (auto [mine, cotangent] : llvm::zip_equal(p.batch, dout.batch)) {
-    auto at = llvm::find(dout2.batch, cotangent);
-    if (at == dout2.batch.end())
+  for (auto [mine, cotangent] : llvm::zip_equal(p.batching, dout.batching)) {
+    auto at = llvm::find(dout2.batching, cotangent);
+    if (at == dout2.batching.end())
       return false;
-    valueBatch.push_back(values.batch[at - dout2.batch.begin()]);
+    valueBatch.push_back(values.batching[at - dout2.batching.begin()]);
     shape.push_back(pType.getDimSize(mine));
   }
   Operation *after = laterOf(p.value, values.value, gradient->getBlock());
   if (!after)
     return false;
-  shape.push_back(pType.getDimSize(p.contracted.front()));
-  shape.push_back(valueType.getDimSize(values.contracted.front()));
+  shape.push_back(pType.getDimSize(p.contracting.front()));
+  shape.push_back(valueType.getDimSize(values.contracting.front()));
   OpBuilder b(gradient.getContext());
   b.setInsertionPointAfter(after);
   auto numbers = stablehlo::DotDimensionNumbersAttr::get(
-      b.getContext(), p.batch, valueBatch, {p.free}, {values.free});
+      b.getContext(), p.batching, valueBatch, {keys}, {valueKeys});
   auto output = cast<stablehlo::DotGeneralOp>(b.clone(*gradient));
   output.getLhsMutable().assign(p.value);
   output.getRhsMutable().assign(values.value);

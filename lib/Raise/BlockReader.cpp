@@ -604,16 +604,7 @@ unsigned BlockReader::openDim(const Layout &layout, DimSet taken) const {
 PolyId BlockReader::readContraction(Operation *op, const Layout &layout) {
   auto dot = cast<stablehlo::DotGeneralOp>(op);
   stablehlo::DotDimensionNumbersAttr dims = dot.getDotDimensionNumbers();
-  Layout lhs(typeOf(dot.getLhs()).getRank()),
-      rhs(typeOf(dot.getRhs()).getRank());
-  size_t next = 0;
-  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(),
-                               dims.getRhsBatchingDimensions()))
-    lhs[l] = rhs[r] = layout[next++];
-  for (int64_t dim : freeDims(op, false))
-    lhs[dim] = layout[next++];
-  for (int64_t dim : freeDims(op, true))
-    rhs[dim] = layout[next++];
+  auto [lhs, rhs] = uncontractedLayouts(op, layout);
   SmallVector<unsigned> summed;
   DimSet taken = 0;
   // Others use the same numbers where they do not read what has them.

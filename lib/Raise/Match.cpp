@@ -62,7 +62,7 @@ static Layout numberParts(ArrayRef<SmallVector<int64_t, 2>> dims, unsigned next,
   return layout;
 }
 
-/// True if `layout` is one of a tensor with each dim one iteration dim or none.
+/// The iteration dims of `layout` that a contraction sums over.
 static DimSet boundIn(const Layout &layout) {
   return dimsIn(layout) & ~(bit(kFirstBoundDim) - 1);
 }
@@ -211,7 +211,7 @@ PolyId raise::onlyWhere(Algebra &algebra, PolyId condition, PolyId score,
   return algebra.term(std::move(term));
 }
 
-/// The condition by which `probability`, which lies as `layout`, is chosen, and
+/// The condition by which `probability`, of layout `layout`, is chosen, and
 /// else zero, where what is chosen has been divided; nullopt if there is none.
 static std::optional<PolyId> chosenLast(Forward &f, Value probability,
                                         Layout layout) {
@@ -274,162 +274,225 @@ static bool masksAlike(const Forward &f, PolyId condition) {
          });
 }
 
-/// One attempt with dims cut as `roles` says. Sets `retry` where another cut is
-/// needed first.
-static std::optional<Forward>
-tryForward(stablehlo::DotGeneralOp dot, bool side, bool open,
-           const Numbering &numbering, const Roles &roles,
-           std::optional<std::pair<unsigned, int64_t>> &retry,
-           std::pair<Operation *, std::string> &nearMiss) {
-  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-  Value probability = side ? dot.getRhs() : dot.getLhs(),
-        value = side ? dot.getLhs() : dot.getRhs();
-  ArrayRef<int64_t> probabilityBatch = side
-                                           ? numbers.getRhsBatchingDimensions()
-                                           : numbers.getLhsBatchingDimensions();
-  ArrayRef<int64_t> valueBatch = side ? numbers.getLhsBatchingDimensions()
-                                      : numbers.getRhsBatchingDimensions();
-  ArrayRef<int64_t> probabilityKeys =
-      side ? numbers.getRhsContractingDimensions()
-           : numbers.getLhsContractingDimensions();
-  ArrayRef<int64_t> valueKeys = side ? numbers.getLhsContractingDimensions()
-                                     : numbers.getRhsContractingDimensions();
+namespace {
+/// One attempt to match a contraction, with dims cut as roles say. Steps return
+/// false where there is no match; then `retry` says whether another cut is
+/// needed first, and a near miss has been noted where there is one.
+class ForwardMatcher {
+public:
+  ForwardMatcher(stablehlo::DotGeneralOp dot, bool probabilitySide, bool open,
+                 const Numbering &numbering, const Roles &roles,
+                 std::pair<Operation *, std::string> &nearMiss)
+      : dot(dot), isRight(probabilitySide), open(open), numbering(numbering),
+        roles(roles), probability(dotOperand(dot, isRight)),
+        value(dotOperand(dot, !isRight)), nearMiss(nearMiss) {}
+
+  std::optional<Forward> run() {
+    if (!numberDims() || !findExponential() || !followToDivision() ||
+        !checkDivided() || !splitFactors() || !findChoice() || !findRoots())
+      return std::nullopt;
+    finish();
+    if (!checkScore())
+      return std::nullopt;
+    findBand(f);
+    return std::move(f);
+  }
+
+  /// A dim to be cut, and the size of its major part.
+  std::optional<std::pair<unsigned, int64_t>> retry;
+
+private:
+  bool numberDims();
+  bool findExponential();
+  bool followToDivision();
+  bool followUser(Operation *user, bool &goesOn);
+  bool checkDivided();
+  bool splitFactors();
+  bool findChoice();
+  bool findRoots();
+  void finish();
+  bool checkScore();
+
+  Algebra &algebra() { return *f.algebra; }
+  bool needsCut() {
+    retry = f.reader->split;
+    return retry.has_value();
+  }
+  bool isNormalised() {
+    return llvm::all_of(algebra().get(read), [&](const Monomial &monomial) {
+      return Algebra::powerOf(monomial, f.exp) == 1 &&
+             Algebra::powerOf(monomial, f.sum) == -1;
+    });
+  }
+  /// False; what has scores of queries and keys is a near miss.
+  bool miss(Operation *op, StringRef why) {
+    if (raw)
+      nearMiss = {op, why.str()};
+    return false;
+  }
+
+  stablehlo::DotGeneralOp dot;
+  bool isRight, open;
+  const Numbering &numbering;
+  const Roles &roles;
+  DotOperand probability, value;
+  std::pair<Operation *, std::string> &nearMiss;
 
   Forward f;
+  Layout layout, valueLayout; ///< of probabilities and values
+  SmallVector<unsigned> keys, features;
+  DimSet rowDims = 0;
+  PolyId read = 0;             ///< the probabilities, once divided
+  Operation *broken = nullptr; ///< where following the output ended
+  std::optional<TermId> raw;
+  SmallVector<TermId> scoreTerms, weightTerms;
+};
+} // namespace
+
+/// Gives the dims of both operands and of the result their iteration dims.
+bool ForwardMatcher::numberDims() {
   f.dot = dot;
   std::vector<int64_t> sizes(64, 1);
-  Layout layout = numberParts(roles.probability, 0, sizes);
+  layout = numberParts(roles.probability, 0, sizes);
   if (dimsIn(layout) >= bit(kFirstFeature))
-    return std::nullopt;
-  Layout valueLayout(typeOf(value).getRank());
-  SmallVector<unsigned> keys;
-  for (auto [p, v] : llvm::zip(probabilityKeys, valueKeys)) {
+    return false;
+  valueLayout.resize(typeOf(value.value).getRank());
+  for (auto [p, v] : llvm::zip(probability.contracting, value.contracting)) {
     keys.append(layout[p].begin(), layout[p].end());
     valueLayout[v] = layout[p];
   }
   if (keys.empty())
-    return std::nullopt;
+    return false;
   // Nothing weighs nothing; once raised, a sum of no exponentials would divide.
   if (llvm::any_of(keys, [&](unsigned key) { return sizes[key] == 0; }))
-    return std::nullopt;
-  for (auto [p, v] : llvm::zip(probabilityBatch, valueBatch))
+    return false;
+  for (auto [p, v] : llvm::zip(probability.batching, value.batching))
     valueLayout[v] = layout[p];
   Layout featureLayout = numberParts(roles.feature, kFirstFeature, sizes);
-  SmallVector<unsigned> features;
-  Layout outputLayout;
-  for (int64_t dim : probabilityBatch)
-    outputLayout.push_back(layout[dim]);
+  for (int64_t dim : probability.batching)
+    f.outputLayout.push_back(layout[dim]);
   Layout rowLayout;
-  for (int64_t dim : freeDims(dot, side))
+  for (int64_t dim : probability.free)
     rowLayout.push_back(layout[dim]);
-  for (auto [i, dim] : llvm::enumerate(freeDims(dot, !side))) {
+  for (auto [i, dim] : llvm::enumerate(value.free)) {
     valueLayout[dim] = featureLayout[i];
     features.append(featureLayout[i].begin(), featureLayout[i].end());
   }
-  llvm::append_range(outputLayout, side ? featureLayout : rowLayout);
-  llvm::append_range(outputLayout, side ? rowLayout : featureLayout);
-  f.outputLayout = outputLayout;
+  llvm::append_range(f.outputLayout, isRight ? featureLayout : rowLayout);
+  llvm::append_range(f.outputLayout, isRight ? rowLayout : featureLayout);
   f.output = dot.getResult();
   f.key = keys.front();
-  DimSet rowDims = dimsIn(rowLayout);
+  rowDims = dimsIn(rowLayout);
   f.algebra = std::make_unique<Algebra>(bit(f.key), double(sizes[f.key]));
   f.reader = std::make_unique<Reader>(*f.algebra, numbering, sizes, bit(f.key),
                                       rowDims);
-  Algebra &algebra = *f.algebra;
-  PolyId read = f.reader->read(probability, layout);
-  if ((retry = f.reader->split))
-    return std::nullopt;
+  return true;
+}
 
-  // weight * Exp[score] * Sum^-1, or without the sum, which divides later.
+/// Reads the probabilities: weight * Exp[score] * Sum^-1, or without the sum,
+/// which divides later.
+bool ForwardMatcher::findExponential() {
+  read = f.reader->read(probability.value, layout);
+  if (needsCut())
+    return false;
   std::optional<TermId> exp;
-  for (auto [id, power] : algebra.get(read).empty()
+  for (auto [id, power] : algebra().get(read).empty()
                               ? Monomial().factors
-                              : algebra.get(read)[0].factors)
-    if (const Term &term = algebra.getTerm(id);
+                              : algebra().get(read)[0].factors)
+    if (const Term &term = algebra().getTerm(id);
         term.kind == TermKind::Exp && power == 1 && (term.dims & bit(f.key)))
       exp = id;
   if (!exp)
-    return std::nullopt;
+    return false;
   f.exp = *exp;
-  PolyId sum = algebra.sumOverKey(algebra.ofTerm(*exp));
-  std::optional<TermId> sumTerm = algebra.singleTerm(sum);
+  PolyId sum = algebra().sumOverKey(algebra().ofTerm(*exp));
+  std::optional<TermId> sumTerm = algebra().singleTerm(sum);
   if (!sumTerm)
-    return std::nullopt;
+    return false;
   f.sum = *sumTerm;
-  f.score = algebra.getTerm(*exp).arguments[0];
+  f.score = algebra().getTerm(*exp).arguments[0];
+  return true;
+}
 
-  auto isNormalised = [&](PolyId poly) {
-    return llvm::all_of(algebra.get(poly), [&](const Monomial &monomial) {
-      return Algebra::powerOf(monomial, f.exp) == 1 &&
-             Algebra::powerOf(monomial, f.sum) == -1;
-    });
-  };
-  Operation *broken = dot;
-  for (int steps = 0; !isNormalised(read) && steps < 8; ++steps) {
-    // out = (exp(score) value) / sum
+/// Follows the output, (exp(score) value) / sum, to its division.
+bool ForwardMatcher::followToDivision() {
+  broken = dot;
+  bool goesOn = true;
+  for (int steps = 0; goesOn && !isNormalised() && steps < 8; ++steps) {
     if (!f.output.hasOneUse())
       break;
-    Operation *user = *f.output.user_begin();
-    broken = user;
-    if (isa<stablehlo::TransposeOp>(user)) {
-      followMoves(f.output, f.outputLayout, *f.reader);
-      continue;
-    }
-    if (isa<stablehlo::ConvertOp>(user)) {
-      f.output = user->getResult(0);
-      continue;
-    }
-    if (isa<stablehlo::ReshapeOp>(user)) {
-      std::optional<Layout> moved = f.reader->regroup(
-          f.outputLayout, typeOf(user->getResult(0)).getShape());
-      if ((retry = f.reader->split))
-        return std::nullopt;
-      if (!moved)
-        break;
-      f.outputLayout = *moved;
-      f.output = user->getResult(0);
-      continue;
-    }
-    bool isDivide = isa<stablehlo::DivOp>(user) &&
-                    user->getOperand(0) == f.output &&
-                    user->getOperand(1) != f.output;
-    if (!isDivide && !isa<stablehlo::MulOp>(user))
-      break;
-    Value other = user->getOperand(user->getOperand(0) == f.output ? 1 : 0);
-    PolyId row = f.reader->read(other, f.outputLayout);
-    if ((retry = f.reader->split))
-      return std::nullopt;
-    if (algebra.dimsOf(row) & (bit(f.key) | ~(bit(kFirstFeature) - 1)))
-      break;
-    read = algebra.multiply(read, isDivide ? algebra.invert(row) : row);
-    f.output = user->getResult(0);
+    broken = *f.output.user_begin();
+    if (!followUser(broken, goesOn))
+      return false;
   }
   // Only now is it known to be more than an exponential.
-  SmallVector<TermId> scoreTerms;
-  algebra.collectTerms(f.score, scoreTerms);
-  std::optional<TermId> raw = findRaw(f, rowDims);
-  auto miss = [&](Operation *op, StringRef why) -> std::optional<Forward> {
-    if (raw)
-      nearMiss = {op, why.str()};
-    return std::nullopt;
-  };
+  algebra().collectTerms(f.score, scoreTerms);
+  raw = findRaw(f, rowDims);
   f.isOpen = open;
-  if (!open && !isNormalised(read)) {
+  return true;
+}
+
+/// Makes the result of `user` the output, if it moves, converts, divides or
+/// multiplies that; else `goesOn` becomes false.
+bool ForwardMatcher::followUser(Operation *user, bool &goesOn) {
+  if (isa<stablehlo::TransposeOp>(user)) {
+    followMoves(f.output, f.outputLayout, *f.reader);
+    return true;
+  }
+  if (isa<stablehlo::ConvertOp>(user)) {
+    f.output = user->getResult(0);
+    return true;
+  }
+  if (isa<stablehlo::ReshapeOp>(user)) {
+    std::optional<Layout> moved = f.reader->regroup(
+        f.outputLayout, typeOf(user->getResult(0)).getShape());
+    if (needsCut())
+      return false;
+    goesOn = moved.has_value();
+    if (!moved)
+      return true;
+    f.outputLayout = *moved;
+    f.output = user->getResult(0);
+    return true;
+  }
+  bool isDivide = isa<stablehlo::DivOp>(user) &&
+                  user->getOperand(0) == f.output &&
+                  user->getOperand(1) != f.output;
+  goesOn = isDivide || isa<stablehlo::MulOp>(user);
+  if (!goesOn)
+    return true;
+  Value other = user->getOperand(user->getOperand(0) == f.output ? 1 : 0);
+  PolyId row = f.reader->read(other, f.outputLayout);
+  if (needsCut())
+    return false;
+  goesOn = !(algebra().dimsOf(row) & (bit(f.key) | ~(bit(kFirstFeature) - 1)));
+  if (!goesOn)
+    return true;
+  read = algebra().multiply(read, isDivide ? algebra().invert(row) : row);
+  f.output = user->getResult(0);
+  return true;
+}
+
+/// Checks that exponentials are divided by their sum, unless it is open, and
+/// that scores are known.
+bool ForwardMatcher::checkDivided() {
+  if (!open && !isNormalised()) {
     bool isProduct =
-        llvm::any_of(algebra.get(read), [&](const Monomial &monomial) {
+        llvm::any_of(algebra().get(read), [&](const Monomial &monomial) {
           return llvm::any_of(monomial.factors, [&](auto &factor) {
-            return algebra.getTerm(factor.first).kind == TermKind::Dot &&
+            return algebra().getTerm(factor.first).kind == TermKind::Dot &&
                    factor.first != raw &&
-                   (algebra.getTerm(factor.first).dims & bit(f.key));
+                   (algebra().getTerm(factor.first).dims & bit(f.key));
           });
         });
-    if (Operation *addition = isProduct ? nullptr : findAddition(probability))
+    if (Operation *addition =
+            isProduct ? nullptr : findAddition(probability.value))
       return miss(addition,
                   ("'" + addition->getName().getStringRef() +
                    "' adds something to the exponentials, or to their sum")
                       .str());
     if (broken == dot || broken->hasTrait<OpTrait::IsTerminator>())
-      broken = findDivision(probability, dot);
+      broken = findDivision(probability.value, dot);
     return miss(broken,
                 isProduct
                     ? "what is summed up is a gradient, but not one of "
@@ -437,58 +500,73 @@ tryForward(stablehlo::DotGeneralOp dot, bool side, bool open,
                     : "the exponentials are not divided by their sum alone");
   }
   if (!raw)
-    return std::nullopt;
+    return false;
   if (keys.size() != 1)
     return miss(dot, "keys run along several dims");
   if (features.size() > 1)
     return miss(dot, "values have several feature dims");
   f.raw = *raw;
   f.feature = features.empty() ? kNoFeature : features[0];
+  return true;
+}
+
+/// Divides what was read into exponential, factor of the row and weight.
+bool ForwardMatcher::splitFactors() {
   // p (dp - delta), where dp is another product of something along queries and
   // something along keys.
   if (open)
-    for (const Monomial &monomial : algebra.get(read))
+    for (const Monomial &monomial : algebra().get(read))
       for (auto [id, power] : monomial.factors)
-        f.isGradient |= algebra.getTerm(id).kind == TermKind::Dot &&
-                        id != f.raw && (algebra.getTerm(id).dims & bit(f.key));
-  f.factor =
-      open ? rowFactorOf(f, algebra.get(read)[0]) : Monomial{1, {{f.sum, -1}}};
+        f.isGradient |= algebra().getTerm(id).kind == TermKind::Dot &&
+                        id != f.raw &&
+                        (algebra().getTerm(id).dims & bit(f.key));
+  f.factor = open ? rowFactorOf(f, algebra().get(read)[0])
+                  : Monomial{1, {{f.sum, -1}}};
   Poly weight;
-  for (const Monomial &monomial : algebra.get(read)) {
+  for (const Monomial &monomial : algebra().get(read)) {
     if (Algebra::powerOf(monomial, f.exp) != 1)
       return miss(dot, "something is added to the exponentials");
-    Monomial part = algebra.times(monomial, f.exp, -1);
+    Monomial part = algebra().times(monomial, f.exp, -1);
     for (auto [id, power] : f.factor.factors)
-      part = algebra.times(std::move(part), id, -power);
+      part = algebra().times(std::move(part), id, -power);
     part.coefficient /= f.factor.coefficient;
     weight.push_back(std::move(part));
   }
-  f.weight = algebra.intern(weight);
-  if (std::optional<PolyId> chosen = chosenLast(f, probability, layout))
+  f.weight = algebra().intern(weight);
+  return true;
+}
+
+/// Finds whether rows without a key are zero, and checks that weights do not
+/// depend on scores in another way.
+bool ForwardMatcher::findChoice() {
+  if (std::optional<PolyId> chosen = chosenLast(f, probability.value, layout))
     f.emptyIsZero =
-        (open && isCondition(algebra, f.weight)) || masksAlike(f, *chosen);
-  SmallVector<TermId> weightTerms;
-  algebra.collectTerms(f.weight, weightTerms);
+        (open && isCondition(algebra(), f.weight)) || masksAlike(f, *chosen);
+  algebra().collectTerms(f.weight, weightTerms);
   for (TermId id : weightTerms)
-    if (TermKind kind = algebra.getTerm(id).kind;
+    if (TermKind kind = algebra().getTerm(id).kind;
         !f.isGradient &&
         (kind == TermKind::Exp || id == f.raw ||
          (open && (kind == TermKind::Dot || kind == TermKind::SumOverKey ||
                    kind == TermKind::MaxOverKey))))
       return miss(dot, "what weighs the values depends on the score in another "
                        "way than through softmax");
+  return true;
+}
 
-  Term rawTerm = algebra.getTerm(f.raw);
+/// Finds queries, keys and values, and the dims that they are along.
+bool ForwardMatcher::findRoots() {
+  Term rawTerm = algebra().getTerm(f.raw);
   stablehlo::DotGeneralOp rawDot = findDot(rawTerm);
   if (!rawDot)
     return miss(dot, "the scores are no tensor of the program");
   std::tie(f.queryRoot, f.keyRoot) =
       rootsOf(rawDot, rawTerm.tensorLayout, f.key, *f.reader);
-  if ((retry = f.reader->split))
-    return std::nullopt;
-  f.valueRoot = f.reader->rootOf(value, valueLayout);
-  if ((retry = f.reader->split))
-    return std::nullopt;
+  if (needsCut())
+    return false;
+  f.valueRoot = f.reader->rootOf(value.value, valueLayout);
+  if (needsCut())
+    return false;
   DimSet bound = boundIn(f.queryRoot.layout);
   if (llvm::popcount(bound) > 1)
     return miss(rawDot, "queries and keys are contracted along several dims");
@@ -504,56 +582,65 @@ tryForward(stablehlo::DotGeneralOp dot, bool side, bool open,
                           ~dimsIn(f.keyRoot.layout),
                       *f.reader);
   if (!open && llvm::none_of(weightTerms, [&](TermId id) {
-        return algebra.getTerm(id).kind == TermKind::Dot;
+        return algebra().getTerm(id).kind == TermKind::Dot;
       }))
     findMore(f, scoreTerms);
+  return true;
+}
+
+/// Says what the op's score and its sums are of.
+void ForwardMatcher::finish() {
   followMoves(f.output, f.outputLayout, *f.reader);
   for (unsigned part : flatten(f.outputLayout))
     if (part != f.query && part < kFirstFeature)
       f.batch.push_back(part);
   f.opScore = f.score;
-  f.rowSum = algebra.ofTerm(f.sum);
+  f.rowSum = algebra().ofTerm(f.sum);
   if (f.isGradient) {
-    f.weight = algebra.number(1);
+    f.weight = algebra().number(1);
     f.sum = kNoTerm;
   }
-  if (open && isCondition(algebra, f.weight)) {
-    f.opScore = onlyWhere(algebra, f.weight, f.score, dot);
-    f.rowSum =
-        algebra.sumOverKey(algebra.multiply(f.weight, algebra.ofTerm(f.exp)));
-    f.sum = algebra.singleTerm(f.rowSum).value_or(kNoTerm);
-    f.weight = algebra.number(1);
+  if (open && isCondition(algebra(), f.weight)) {
+    f.opScore = onlyWhere(algebra(), f.weight, f.score, dot);
+    f.rowSum = algebra().sumOverKey(
+        algebra().multiply(f.weight, algebra().ofTerm(f.exp)));
+    f.sum = algebra().singleTerm(f.rowSum).value_or(kNoTerm);
+    f.weight = algebra().number(1);
   }
+}
+
+/// Checks that the score needs nothing that all keys of a row decide.
+bool ForwardMatcher::checkScore() {
   for (TermId id : scoreTerms)
-    if (const Term &term = algebra.getTerm(id);
+    if (const Term &term = algebra().getTerm(id);
         (term.kind == TermKind::SumOverKey ||
          term.kind == TermKind::MaxOverKey) &&
         !term.tensor)
       return miss(dot, "the score needs sums over keys");
-  findBand(f);
-  return f;
+  return true;
 }
 
 std::optional<Forward>
 raise::matchForward(stablehlo::DotGeneralOp dot, bool probabilitySide,
                     bool open, const Numbering &numbering,
                     std::pair<Operation *, std::string> &nearMiss) {
-  Value probability = probabilitySide ? dot.getRhs() : dot.getLhs(),
-        value = probabilitySide ? dot.getLhs() : dot.getRhs();
-  if (!isa<FloatType>(typeOf(probability).getElementType()) ||
-      !isa<FloatType>(typeOf(value).getElementType()) ||
-      !typeOf(probability).hasStaticShape() ||
-      !typeOf(value).hasStaticShape() ||
-      !isBefore(probability, 64, llvm::IsaPred<stablehlo::ExpOp>))
+  DotOperand probability = dotOperand(dot, probabilitySide),
+             value = dotOperand(dot, !probabilitySide);
+  if (!isa<FloatType>(typeOf(probability.value).getElementType()) ||
+      !isa<FloatType>(typeOf(value.value).getElementType()) ||
+      !typeOf(probability.value).hasStaticShape() ||
+      !typeOf(value.value).hasStaticShape() ||
+      !isBefore(probability.value, 64, llvm::IsaPred<stablehlo::ExpOp>))
     return std::nullopt;
   Roles roles;
-  roles.probability = wholeDims(typeOf(probability).getShape());
-  for (int64_t dim : freeDims(dot, !probabilitySide))
-    roles.feature.push_back({typeOf(value).getDimSize(dim)});
+  roles.probability = wholeDims(typeOf(probability.value).getShape());
+  for (int64_t dim : value.free)
+    roles.feature.push_back({typeOf(value.value).getDimSize(dim)});
   for (int attempt = 0; attempt < 8; ++attempt) {
-    std::optional<std::pair<unsigned, int64_t>> retry;
-    std::optional<Forward> match = tryForward(
-        dot, probabilitySide, open, numbering, roles, retry, nearMiss);
+    ForwardMatcher matcher(dot, probabilitySide, open, numbering, roles,
+                           nearMiss);
+    std::optional<Forward> match = matcher.run();
+    const auto &retry = matcher.retry;
     if (!retry)
       return match;
     if (retry->first >= kFirstFeature)

@@ -52,7 +52,7 @@ static std::optional<PolyId> slopeOf(Forward &f, PolyId gradient, TermId dp) {
   return result;
 }
 
-/// True if both lie alike, whatever the numbers of dims that only one
+/// True if both have one layout, whatever the numbers of dims that only one
 /// contraction has.
 static bool isSameRoot(const Numbering &numbering, const Root &a,
                        const Root &b) {
@@ -80,40 +80,32 @@ struct Candidate {
 };
 } // namespace
 
-/// Reads `dot`, whose operand `side` lies as `layout`. Free dims of the other
+/// Reads `dot`, whose operand `side` has `layout`. Free dims of the other
 /// operand are numbered `free`.
 static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot,
                                               bool side, const Layout &layout,
                                               unsigned free) {
-  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
+  DotOperand scores = dotOperand(dot, side), other = dotOperand(dot, !side);
   Candidate c;
   c.dot = dot;
-  c.scores = side ? dot.getRhs() : dot.getLhs();
-  c.other = side ? dot.getLhs() : dot.getRhs();
+  c.scores = scores.value;
+  c.other = other.value;
   c.scoresLayout = layout;
   c.otherLayout.resize(typeOf(c.other).getRank());
-  auto scoreBatch = side ? numbers.getRhsBatchingDimensions()
-                         : numbers.getLhsBatchingDimensions();
-  auto otherBatch = side ? numbers.getLhsBatchingDimensions()
-                         : numbers.getRhsBatchingDimensions();
-  auto scoreContracting = side ? numbers.getRhsContractingDimensions()
-                               : numbers.getLhsContractingDimensions();
-  auto otherContracting = side ? numbers.getLhsContractingDimensions()
-                               : numbers.getRhsContractingDimensions();
-  for (auto [s, o] : llvm::zip(scoreBatch, otherBatch)) {
+  for (auto [s, o] : llvm::zip(scores.batching, other.batching)) {
     c.otherLayout[o] = layout[s];
     c.resultLayout.push_back(layout[s]);
   }
-  for (auto [s, o] : llvm::zip(scoreContracting, otherContracting)) {
+  for (auto [s, o] : llvm::zip(scores.contracting, other.contracting)) {
     c.otherLayout[o] = layout[s];
     for (unsigned part : layout[s])
       c.contracted |= bit(part);
   }
   Layout scoreFree, otherFree;
-  for (int64_t dim : freeDims(dot, side))
+  for (int64_t dim : scores.free)
     scoreFree.push_back(layout[dim]);
   bool isNumbered = false;
-  for (int64_t dim : freeDims(dot, !side)) {
+  for (int64_t dim : other.free) {
     auto &part = otherFree.emplace_back();
     if (typeOf(c.other).getDimSize(dim) == 1)
       continue;

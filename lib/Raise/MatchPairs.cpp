@@ -63,9 +63,7 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
     return -1;
   int64_t last = type.getRank() - 1;
   if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
-    stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-    ArrayRef<int64_t> keys = scoreSide ? numbers.getRhsContractingDimensions()
-                                       : numbers.getLhsContractingDimensions();
+    ArrayRef<int64_t> keys = dotOperand(dot, scoreSide).contracting;
     if (keys.size() != 1 || !isa<FloatType>(type.getElementType()) ||
         !hasInnerSum(pairs.scores))
       return -1;
@@ -134,31 +132,26 @@ static int64_t readSink(Operation *op, bool scoreSide, Pairs &pairs) {
   return reduce.getDimensions()[0];
 }
 
-/// How the operand that `dot` weighs with scores lies, and the result, where
-/// scores lie as `layout`; false where more than one dim is along neither.
+/// The layouts of the operand that `dot` weighs with scores and of the result
+/// where scores have `layout`; false where more than one dim is along neither.
 static bool readValue(stablehlo::DotGeneralOp dot, bool scoreSide,
                       const Layout &layout, Pairs &pairs) {
-  stablehlo::DotDimensionNumbersAttr numbers = dot.getDotDimensionNumbers();
-  Value value = scoreSide ? dot.getLhs() : dot.getRhs();
+  DotOperand scores = dotOperand(dot, scoreSide),
+             weighed = dotOperand(dot, !scoreSide);
+  Value value = weighed.value;
   if (!isa<FloatType>(typeOf(value).getElementType()) ||
       !typeOf(value).hasStaticShape())
     return false;
-  ArrayRef<int64_t> batch = numbers.getLhsBatchingDimensions(),
-                    otherBatch = numbers.getRhsBatchingDimensions();
-  if (scoreSide)
-    std::swap(batch, otherBatch);
   Layout valueLayout(typeOf(value).getRank()), scoreFree, valueFree;
   pairs.rows.clear();
-  for (auto [mine, other] : llvm::zip(batch, otherBatch)) {
+  for (auto [mine, other] : llvm::zip(scores.batching, weighed.batching)) {
     valueLayout[other] = layout[mine];
     pairs.rows.push_back(layout[mine]);
   }
-  valueLayout[(scoreSide ? numbers.getLhsContractingDimensions()
-                         : numbers.getRhsContractingDimensions())
-                  .front()] = {pairs.key};
-  for (int64_t dim : freeDims(dot, scoreSide))
+  valueLayout[weighed.contracting.front()] = {pairs.key};
+  for (int64_t dim : scores.free)
     scoreFree.push_back(layout[dim]);
-  for (int64_t dim : freeDims(dot, !scoreSide)) {
+  for (int64_t dim : weighed.free) {
     auto &parts = valueFree.emplace_back();
     int64_t size = typeOf(value).getDimSize(dim);
     if (size == 1)

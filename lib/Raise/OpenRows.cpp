@@ -182,7 +182,7 @@ static Value sumOverFeatures(stablehlo::ReduceOp reduce,
                                numbers.getRhsBatchingDimensions()))
     sides[0].dims[l] = sides[1].dims[r] = next++;
   for (bool side : {false, true})
-    for (int64_t dim : freeDims(dp, side))
+    for (int64_t dim : dotOperand(dp, side).free)
       sides[side].dims[dim] = next++;
   unsigned summed = kFirstSummed;
   SmallVector<unsigned> features;
@@ -379,7 +379,7 @@ size_t raise::hideRows(func::FuncOp func) {
 }
 
 /// Where each dim of the output of `from` is in that of `to`, if they are the
-/// same but for how their outputs lie.
+/// same but for their outputs' layout.
 static std::optional<SmallVector<int64_t>> permutationTo(spmd::AllPairsOp from,
                                                          spmd::AllPairsOp to) {
   if (!llvm::equal(from->getOperands(), to->getOperands()) ||

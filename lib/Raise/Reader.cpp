@@ -215,35 +215,46 @@ Root Reader::rootOf(Value value, Layout layout) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> raise::freeDims(Operation *dot, bool ofRhs) {
+DotOperand raise::dotOperand(Operation *dot, bool isRight) {
   auto op = cast<stablehlo::DotGeneralOp>(dot);
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
-  ArrayRef<int64_t> batching =
-      ofRhs ? dims.getRhsBatchingDimensions() : dims.getLhsBatchingDimensions();
-  ArrayRef<int64_t> contracting = ofRhs ? dims.getRhsContractingDimensions()
-                                        : dims.getLhsContractingDimensions();
-  SmallVector<int64_t> free;
-  for (int64_t dim = 0;
-       dim < typeOf(ofRhs ? op.getRhs() : op.getLhs()).getRank(); ++dim)
-    if (!llvm::is_contained(batching, dim) &&
-        !llvm::is_contained(contracting, dim))
-      free.push_back(dim);
-  return free;
+  DotOperand operand;
+  if (isRight)
+    operand = {op.getRhs(),
+               dims.getRhsBatchingDimensions(),
+               dims.getRhsContractingDimensions(),
+               {}};
+  else
+    operand = {op.getLhs(),
+               dims.getLhsBatchingDimensions(),
+               dims.getLhsContractingDimensions(),
+               {}};
+  for (int64_t dim = 0; dim < typeOf(operand.value).getRank(); ++dim)
+    if (!llvm::is_contained(operand.batching, dim) &&
+        !llvm::is_contained(operand.contracting, dim))
+      operand.free.push_back(dim);
+  return operand;
+}
+
+std::pair<Layout, Layout> raise::uncontractedLayouts(Operation *dot,
+                                                     const Layout &layout) {
+  DotOperand left = dotOperand(dot, false), right = dotOperand(dot, true);
+  Layout lhs(typeOf(left.value).getRank()), rhs(typeOf(right.value).getRank());
+  size_t next = 0;
+  for (auto [l, r] : llvm::zip(left.batching, right.batching))
+    lhs[l] = rhs[r] = layout[next++];
+  for (int64_t dim : left.free)
+    lhs[dim] = layout[next++];
+  for (int64_t dim : right.free)
+    rhs[dim] = layout[next++];
+  return {lhs, rhs};
 }
 
 std::pair<Layout, Layout> Reader::operandLayouts(Operation *dot,
                                                  const Layout &layout) {
   auto op = cast<stablehlo::DotGeneralOp>(dot);
   stablehlo::DotDimensionNumbersAttr dims = op.getDotDimensionNumbers();
-  Layout lhs(typeOf(op.getLhs()).getRank()), rhs(typeOf(op.getRhs()).getRank());
-  size_t next = 0;
-  for (auto [l, r] : llvm::zip(dims.getLhsBatchingDimensions(),
-                               dims.getRhsBatchingDimensions()))
-    lhs[l] = rhs[r] = layout[next++];
-  for (int64_t dim : freeDims(dot, false))
-    lhs[dim] = layout[next++];
-  for (int64_t dim : freeDims(dot, true))
-    rhs[dim] = layout[next++];
+  auto [lhs, rhs] = uncontractedLayouts(dot, layout);
   unsigned bound = kFirstBoundDim;
   for (auto [l, r] : llvm::zip(dims.getLhsContractingDimensions(),
                                dims.getRhsContractingDimensions())) {
@@ -379,7 +390,7 @@ PolyId Reader::readOp(Value value, const Layout &layout) {
         regroup(layout, typeOf(op->getOperand(0)).getShape());
     return inner ? read(op->getOperand(0), *inner) : leaf(value, layout);
   }
-  // Where scores are asked to lie is of no matter once there are none.
+  // How scores are to be sharded is of no matter once there are none.
   if (isa<stablehlo::OptimizationBarrierOp, spmd::ConstrainOp>(op))
     return read(op->getOperand(cast<OpResult>(value).getResultNumber()),
                 layout);

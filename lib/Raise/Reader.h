@@ -78,7 +78,7 @@ public:
   PolyId dot(mlir::Value lhs, const Layout &lhsLayout, mlir::Value rhs,
              const Layout &rhsLayout);
   Root rootOf(mlir::Value value, Layout layout);
-  /// Layouts of a contraction's operands where its result lies as `layout`,
+  /// Layouts of a contraction's operands where its result has `layout`,
   /// contracted dims numbered from kFirstBoundDim.
   std::pair<Layout, Layout> operandLayouts(mlir::Operation *dot,
                                            const Layout &layout);
@@ -125,14 +125,27 @@ private:
   bool verbatim = false;
 };
 
-/// How the operand of an op that moves elements lies, where its result lies as
+/// The layout of the operand of an op that moves elements, where its result has
 /// `layout`.
 Layout throughBroadcast(mlir::Operation *broadcast, const Layout &layout);
 Layout throughTranspose(mlir::Operation *transpose, const Layout &layout);
 /// The iteration dims of a layout.
 DimSet dimsIn(const Layout &layout);
-/// Free, batching and contracting dims of a contraction's operand.
-llvm::SmallVector<int64_t> freeDims(mlir::Operation *dot, bool ofRhs);
+
+/// One operand of a contraction, with its dims by what they are. Batching and
+/// contracting dims are in the contraction's order, as those of the other
+/// operand are; free dims ascend.
+struct DotOperand {
+  mlir::Value value;
+  llvm::ArrayRef<int64_t> batching, contracting;
+  llvm::SmallVector<int64_t> free;
+};
+/// The right operand of `dot`, a dot_general, or its left one.
+DotOperand dotOperand(mlir::Operation *dot, bool isRight);
+/// The layouts of the left and right operand of `dot` where its result's is
+/// `layout`. Contracted dims have no iteration dim yet.
+std::pair<Layout, Layout> uncontractedLayouts(mlir::Operation *dot,
+                                              const Layout &layout);
 
 } // namespace shardc::raise
 
