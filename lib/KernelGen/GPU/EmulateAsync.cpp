@@ -48,64 +48,58 @@ void Emulation::findSums(LLVM::LLVMFuncOp kernel) {
   });
 }
 
-std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
-                                                     Traits &traits) {
-  OpBuilder b(op);
-  Location loc = op->getLoc();
-  auto flag = [&] {
-    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
-  };
-  /// `op` becomes a call; its result, where it has a use, the call's.
-  auto call = [&](StringRef name, Type result, ValueRange arguments) {
-    flag();
-    LLVM::CallOp made = callHost(b, loc, name, result, arguments);
-    if (op->getNumResults() == 1 && result)
-      op->getResult(0).replaceAllUsesWith(made.getResult());
-    if (!op->use_empty())
-      return op->emitOpError()
-                 << "has a result that the emulator does not know",
-             failure();
-    op->erase();
-    return success();
-  };
-  auto unknown = [&](const Twine &expected) -> LogicalResult {
-    return op->emitOpError()
-           << "is not known to the emulator; expected " << expected;
-  };
+/// Threads of the kernel have to run in an order that these ops make.
+static void flagOrdered(Emulation::Traits &traits) {
+  traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
+}
+
+LogicalResult Emulation::callOrdered(Rewrite &at, StringRef name, Type result,
+                                     ValueRange arguments) {
+  flagOrdered(at.traits);
+  LLVM::CallOp made = callHost(at.b, at.loc, name, result, arguments);
+  if (at.op->getNumResults() == 1 && result)
+    at.op->getResult(0).replaceAllUsesWith(made.getResult());
+  if (!at.op->use_empty())
+    return at.op->emitOpError()
+           << "has a result that the emulator does not know";
+  return erase(at);
+}
+
+std::optional<LogicalResult> Emulation::rewriteBulkCopy(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (auto init = dyn_cast<NVVM::MBarrierInitOp>(op)) {
     if (init.getPredicate())
-      return unknown("no predicate");
-    return call("shardrt_emulated_mbarrier_init", {},
-                {thread, init.getAddr(), init.getCount(), where(b, loc)});
+      return unknown(at, "no predicate");
+    return callOrdered(
+        at, "shardrt_emulated_mbarrier_init", {},
+        {thread, init.getAddr(), init.getCount(), where(b, loc)});
   }
   if (auto arrive = dyn_cast<NVVM::MBarrierArriveOp>(op)) {
     if (arrive.getCount() || arrive.getRelaxed())
-      return unknown("one arrival, that is not relaxed");
-    return call(
-        "shardrt_emulated_mbarrier_arrive", {},
+      return unknown(at, "one arrival, that is not relaxed");
+    return callOrdered(
+        at, "shardrt_emulated_mbarrier_arrive", {},
         {thread, arrive.getAddr(), constant(b, loc, i32, 0), where(b, loc)});
   }
   if (auto arrive = dyn_cast<NVVM::MBarrierArriveExpectTxOp>(op)) {
     if (arrive.getPredicate() || arrive.getRelaxed())
-      return unknown("no predicate, and not relaxed");
-    return call("shardrt_emulated_mbarrier_arrive", {},
-                {thread, arrive.getAddr(), arrive.getTxcount(), where(b, loc)});
+      return unknown(at, "no predicate, and not relaxed");
+    return callOrdered(
+        at, "shardrt_emulated_mbarrier_arrive", {},
+        {thread, arrive.getAddr(), arrive.getTxcount(), where(b, loc)});
   }
   if (auto wait = dyn_cast<NVVM::MBarrierTryWaitOp>(op)) {
     if (wait.getStateOrPhase().getType() != i32 || wait.getRelaxed())
-      return unknown("a parity, and not relaxed");
-    flag();
+      return unknown(at, "a parity, and not relaxed");
+    flagOrdered(traits);
     Value done = callHost(b, loc, "shardrt_emulated_mbarrier_wait", i32,
                           {thread, wait.getAddr(), wait.getStateOrPhase(),
                            where(b, loc)})
                      .getResult();
-    op->getResult(0).replaceAllUsesWith(
-        LLVM::TruncOp::create(b, loc, b.getI1Type(), done));
-    op->erase();
-    return success();
+    return replace(at, LLVM::TruncOp::create(b, loc, b.getI1Type(), done));
   }
   if (isa<NVVM::FenceMbarrierInitOp, NVVM::FenceProxyOp>(op))
-    return call("shardrt_emulated_async_fence", {}, thread);
+    return callOrdered(at, "shardrt_emulated_async_fence", {}, thread);
   if (auto copy =
           dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
     std::optional<NVVM::CTAGroupKind> group = copy.getGroup();
@@ -113,18 +107,23 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     if (copy.getPredicate() || copy.getMulticastMask() ||
         !copy.getIm2colOffsets().empty() ||
         copy.getMode() != NVVM::TMALoadMode::TILE)
-      return unknown("a box for one block, without predicate");
-    for (auto [i, at] : llvm::enumerate(copy.getCoordinates()))
-      LLVM::StoreOp::create(b, loc, at, scratchAt(b, loc, i));
+      return unknown(at, "a box for one block, without predicate");
+    for (auto [i, index] : llvm::enumerate(copy.getCoordinates()))
+      LLVM::StoreOp::create(b, loc, index, scratchAt(b, loc, i));
     int64_t rank = copy.getCoordinates().size();
-    return call("shardrt_emulated_tma_copy", {},
-                {thread, copy.getDstMem(), copy.getTmaDescriptor(),
-                 copy.getMbar(), scratch, constant(b, loc, i32, rank),
-                 constant(b, loc, i32,
-                          (check ? SHARDRT_TMA_CHECK : 0) |
-                              (inPair ? SHARDRT_TMA_PAIR : 0)),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tma_copy", {},
+                       {thread, copy.getDstMem(), copy.getTmaDescriptor(),
+                        copy.getMbar(), scratch, constant(b, loc, i32, rank),
+                        constant(b, loc, i32,
+                                 (check ? SHARDRT_TMA_CHECK : 0) |
+                                     (inPair ? SHARDRT_TMA_PAIR : 0)),
+                        where(b, loc)});
   }
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteWarpgroup(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (auto product = dyn_cast<NVVM::WgmmaMmaAsyncOp>(op)) {
     NVVM::MMAShapeAttr shape = product.getShape();
     bool isBF16 = product.getTypeA() == NVVM::WGMMATypes::bf16;
@@ -136,7 +135,8 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
         shape.getK() != (isTF32 ? 8 : 16) ||
         product.getScaleA() != NVVM::WGMMAScaleIn::one ||
         product.getScaleB() != NVVM::WGMMAScaleIn::one)
-      return unknown("m64nNk16 of f16 or bf16, or m64nNk8 of tf32, added to "
+      return unknown(at,
+                     "m64nNk16 of f16 or bf16, or m64nNk8 of tf32, added to "
                      "f32 sums");
     int64_t config = shape.getN() | (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
                      (isTF32 ? SHARDRT_PRODUCT_TF32 : 0) |
@@ -145,11 +145,11 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
       config |= SHARDRT_PRODUCT_LEFT_LINES;
     if (product.getLayoutB() == NVVM::MMALayout::row)
       config |= SHARDRT_PRODUCT_RIGHT_LINES;
-    return call("shardrt_emulated_product", i64,
-                {thread, product.getDescriptorA(), product.getDescriptorB(),
-                 begins ? constant(b, loc, i64, 0) : product.getInouts(),
-                 constant(b, loc, i32, config), constant(b, loc, i32, places++),
-                 where(b, loc)});
+    return callOrdered(
+        at, "shardrt_emulated_product", i64,
+        {thread, product.getDescriptorA(), product.getDescriptorB(),
+         begins ? constant(b, loc, i64, 0) : product.getInouts(),
+         constant(b, loc, i32, config), place(at), where(b, loc)});
   }
   if (isFragmentProduct(op)) {
     StringRef name = cast<LLVM::InlineAsmOp>(op).getAsmString();
@@ -159,116 +159,108 @@ std::optional<LogicalResult> Emulation::rewriteAsync(Operation *op,
     if (name.consumeInteger(10, columns) ||
         name != (isBF16 ? "k16.f32.bf16.bf16" : "k16.f32.f16.f16") ||
         op->getNumOperands() != 6)
-      return unknown("m64nNk16 of f16 or bf16 added to f32 sums");
+      return unknown(at, "m64nNk16 of f16 or bf16 added to f32 sums");
     for (int64_t word = 0; word < 4; ++word)
       LLVM::StoreOp::create(b, loc, op->getOperand(1 + word),
                             scratchAt(b, loc, 4 + word));
     int64_t config = columns | SHARDRT_PRODUCT_RIGHT_LINES |
                      (isBF16 ? SHARDRT_PRODUCT_BF16 : 0) |
                      (check ? SHARDRT_PRODUCT_CHECK : 0);
-    return call("shardrt_emulated_product_of_registers", i64,
-                {thread, scratchAt(b, loc, 4), op->getOperand(5),
-                 op->getOperand(0), constant(b, loc, i32, config),
-                 constant(b, loc, i32, places++), where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_product_of_registers", i64,
+                       {thread, scratchAt(b, loc, 4), op->getOperand(5),
+                        op->getOperand(0), constant(b, loc, i32, config),
+                        place(at), where(b, loc)});
   }
   if (isa<NVVM::WgmmaFenceAlignedOp>(op))
-    return call("shardrt_emulated_product_fence", {}, thread);
+    return callOrdered(at, "shardrt_emulated_product_fence", {}, thread);
   if (isa<NVVM::WgmmaGroupSyncAlignedOp>(op))
-    return call("shardrt_emulated_product_commit", {}, thread);
+    return callOrdered(at, "shardrt_emulated_product_commit", {}, thread);
   if (auto wait = dyn_cast<NVVM::WgmmaWaitGroupSyncOp>(op))
-    return call("shardrt_emulated_product_wait", {},
-                {thread, constant(b, loc, i64, wait.getGroup())});
-  if (isa<NVVM::SetMaxRegisterOp>(op)) {
-    op->erase();
-    return success();
-  }
+    return callOrdered(at, "shardrt_emulated_product_wait", {},
+                       {thread, constant(b, loc, i64, wait.getGroup())});
+  if (isa<NVVM::SetMaxRegisterOp>(op))
+    return erase(at);
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteSums(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (!sumOps.contains(op))
     return std::nullopt;
   if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op))
-    return call("shardrt_emulated_sum", op->getResult(0).getType(),
-                {thread, extract.getContainer(),
-                 constant(b, loc, i32, extract.getPosition().front()),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_sum", op->getResult(0).getType(),
+                       {thread, extract.getContainer(),
+                        constant(b, loc, i32, extract.getPosition().front()),
+                        where(b, loc)});
   if (auto insert = dyn_cast<LLVM::InsertValueOp>(op)) {
     // Done in place: nobody else may have the sums before.
     Operation *before = insert.getContainer().getDefiningOp();
     bool isFirst = before && matchPattern(before, m_Constant());
     if (!isFirst && !insert.getContainer().hasOneUse())
-      return unknown("sums that are put together in one place");
+      return unknown(at, "sums that are put together in one place");
     int64_t count =
         cast<LLVM::LLVMStructType>(op->getResult(0).getType()).getBody().size();
-    return call("shardrt_emulated_set_sum", i64,
-                {thread, insert.getContainer(),
-                 constant(b, loc, i32, insert.getPosition().front()),
-                 constant(b, loc, i32, count), insert.getValue(),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_set_sum", i64,
+                       {thread, insert.getContainer(),
+                        constant(b, loc, i32, insert.getPosition().front()),
+                        constant(b, loc, i32, count), insert.getValue(),
+                        where(b, loc)});
   }
-  if (isa<LLVM::ZeroOp, LLVM::PoisonOp>(op)) {
-    op->getResult(0).replaceAllUsesWith(constant(b, loc, i64, 0));
-    op->erase();
-    return success();
-  }
-  return unknown("sums that come of zeros, numbers and products alone");
+  if (isa<LLVM::ZeroOp, LLVM::PoisonOp>(op))
+    return replace(at, constant(b, loc, i64, 0));
+  return unknown(at, "sums that come of zeros, numbers and products alone");
 }
 
-std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
-                                                      Traits &traits) {
-  OpBuilder b(op);
-  Location loc = op->getLoc();
-  auto number = [&](int64_t value) { return constant(b, loc, i32, value); };
-  auto call = [&](StringRef name, ValueRange arguments) {
-    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
-    callHost(b, loc, name, {}, arguments);
-    op->erase();
-    return success();
-  };
-  auto unknown = [&](const Twine &expected) -> LogicalResult {
-    return op->emitOpError()
-           << "is not known to the emulator; expected " << expected;
+std::optional<LogicalResult> Emulation::rewriteTensor(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
+  auto number = [&](int64_t value) {
+    return constant(at.b, at.loc, i32, value);
   };
   auto isPair = [](NVVM::CTAGroupKind group) {
     return group == NVVM::CTAGroupKind::CTA_2;
   };
   if (auto alloc = dyn_cast<NVVM::Tcgen05AllocOp>(op))
-    return call("shardrt_emulated_tensor_alloc",
-                {thread, alloc.getAddr(), alloc.getNCols(),
-                 number(isPair(alloc.getGroup())), number(places++),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_alloc", {},
+                       {thread, alloc.getAddr(), alloc.getNCols(),
+                        number(isPair(alloc.getGroup())), place(at),
+                        where(b, loc)});
   if (auto dealloc = dyn_cast<NVVM::Tcgen05DeallocOp>(op))
-    return call("shardrt_emulated_tensor_dealloc",
-                {thread, dealloc.getTaddr(), dealloc.getNCols(),
-                 number(isPair(dealloc.getGroup())), number(places++),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_dealloc", {},
+                       {thread, dealloc.getTaddr(), dealloc.getNCols(),
+                        number(isPair(dealloc.getGroup())), place(at),
+                        where(b, loc)});
   if (isa<NVVM::Tcgen05RelinquishAllocPermitOp>(op))
-    return call("shardrt_emulated_tensor_relinquish",
-                {thread, number(places++), where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_relinquish", {},
+                       {thread, place(at), where(b, loc)});
   if (auto fence = dyn_cast<NVVM::Tcgen05FenceOp>(op))
-    return call("shardrt_emulated_tensor_fence",
-                {thread, number(fence.getKind() ==
-                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC)});
+    return callOrdered(
+        at, "shardrt_emulated_tensor_fence", {},
+        {thread,
+         number(fence.getKind() == NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC)});
   if (auto wait = dyn_cast<NVVM::Tcgen05WaitOp>(op))
-    return call("shardrt_emulated_tensor_wait",
-                {thread, number(wait.getKind() == NVVM::Tcgen05WaitKind::STORE),
-                 number(places++), where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_wait", {},
+                       {thread,
+                        number(wait.getKind() == NVVM::Tcgen05WaitKind::STORE),
+                        place(at), where(b, loc)});
   if (auto commit = dyn_cast<NVVM::Tcgen05CommitOp>(op)) {
     Value blocks = commit.getMulticastMask();
     if (isPair(commit.getGroup()) != static_cast<bool>(blocks))
-      return unknown("an mbarrier of this block, or those of a pair");
+      return unknown(at, "an mbarrier of this block, or those of a pair");
     blocks = blocks ? LLVM::ZExtOp::create(b, loc, i32, blocks).getResult()
                     : number(0);
-    return call("shardrt_emulated_tensor_commit",
-                {thread, commit.getAddr(), blocks, where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_commit", {},
+                       {thread, commit.getAddr(), blocks, where(b, loc)});
   }
   if (auto product = dyn_cast<NVVM::Tcgen05MMAOp>(op)) {
     bool isTF32 = product.getKind() == NVVM::Tcgen05MMAKind::TF32;
     if ((!isTF32 && product.getKind() != NVVM::Tcgen05MMAKind::F16) ||
         product.getScaleInputD() || product.getDisableOutputLane() ||
         product.getAShift() || product.getMatrixA().getType() != i64)
-      return unknown("kind::f16 or kind::tf32 of two matrices in shared "
-                     "memory");
+      return unknown(at, "kind::f16 or kind::tf32 of two matrices in shared "
+                         "memory");
     Value adds = LLVM::ZExtOp::create(b, loc, i32, product.getEnableInputD());
-    return call(
-        "shardrt_emulated_tensor_product",
+    return callOrdered(
+        at, "shardrt_emulated_tensor_product", {},
         {thread, product.getMatrixD(), product.getMatrixA(),
          product.getMatrixB(), product.getIdesc(), adds,
          number((isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
@@ -280,42 +272,37 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Operation *op,
     auto words = dyn_cast<VectorType>(load.getType());
     if (load.getShape() != NVVM::Tcgen05LdStShape::SHAPE_32X32B || !words ||
         load.getPack())
-      return unknown("several words of 32x32b");
+      return unknown(at, "several words of 32x32b");
     for (Operation *user : load->getUsers()) {
       auto read = dyn_cast<LLVM::ExtractElementOp>(user);
       if (!read)
-        return unknown("words that are read one by one");
+        return unknown(at, "words that are read one by one");
       loadedWords.insert(read);
     }
-    traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_ORDERED;
+    flagOrdered(traits);
     Value handle =
         callHost(b, loc, "shardrt_emulated_tensor_load", i64,
                  {thread, load.getTmemAddr(), number(words.getNumElements()),
-                  number(places++), where(b, loc)})
+                  place(at), where(b, loc)})
             .getResult();
-    load.getResult().replaceAllUsesWith(handle);
-    op->erase();
-    return success();
+    return replace(at, handle);
   }
   if (auto store = dyn_cast<NVVM::Tcgen05StOp>(op)) {
     auto words = dyn_cast<VectorType>(store.getVal().getType());
     if (store.getShape() != NVVM::Tcgen05LdStShape::SHAPE_32X32B || !words ||
         store.getUnpack())
-      return unknown("several words of 32x32b");
+      return unknown(at, "several words of 32x32b");
     LLVM::StoreOp::create(b, loc, store.getVal(), scratch, /*alignment=*/4);
-    return call("shardrt_emulated_tensor_store",
-                {thread, store.getTmemAddr(), scratch,
-                 number(words.getNumElements()), number(places++),
-                 where(b, loc)});
+    return callOrdered(at, "shardrt_emulated_tensor_store", {},
+                       {thread, store.getTmemAddr(), scratch,
+                        number(words.getNumElements()), place(at),
+                        where(b, loc)});
   }
   if (!loadedWords.contains(op))
     return std::nullopt;
-  auto read = cast<LLVM::ExtractElementOp>(op);
   Value word =
       callHost(b, loc, "shardrt_emulated_tensor_word", i32,
                {thread, op->getOperand(0), op->getOperand(1), where(b, loc)})
           .getResult();
-  read.getResult().replaceAllUsesWith(word);
-  op->erase();
-  return success();
+  return replace(at, word);
 }

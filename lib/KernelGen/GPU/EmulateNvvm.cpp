@@ -161,18 +161,13 @@ LogicalResult Emulation::rewriteFlag(Operation *op, OpOperand &flag, Type type,
   return rewriteAccess(op, flag, type, SHARDRT_EMULATED_ATOMIC);
 }
 
-LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
-  OpBuilder b(op);
-  Location loc = op->getLoc();
-  auto replace = [&](Value value) {
-    op->getResult(0).replaceAllUsesWith(value);
-    op->erase();
-    return success();
-  };
+using Thread = shardrt_emulated_thread;
+
+std::optional<LogicalResult> Emulation::rewriteIdentifier(Rewrite &at) {
+  Operation *op = at.op;
   auto identifier = [&](size_t base, int64_t dim) {
-    return replace(field(b, loc, base + 4 * dim, i32));
+    return replace(at, field(at.b, at.loc, base + 4 * dim, i32));
   };
-  using Thread = shardrt_emulated_thread;
   size_t tid = offsetof(Thread, thread), bid = offsetof(Thread, block);
   size_t ntid = offsetof(Thread, block_dim),
          nctaid = offsetof(Thread, grid_dim);
@@ -192,42 +187,45 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   SHARDC_IDENTIFIER(GridDimYOp, nctaid, 1)
   SHARDC_IDENTIFIER(GridDimZOp, nctaid, 2)
 #undef SHARDC_IDENTIFIER
+  return std::nullopt;
+}
 
+std::optional<LogicalResult> Emulation::rewriteBarrier(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (auto barrier = dyn_cast<NVVM::BarrierOp>(op);
       isa<NVVM::Barrier0Op>(op) ||
       (barrier && !barrier->getNumOperands() && !barrier->getNumResults())) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_barrier", {},
-             {thread, constant(b, loc, i32, places++), where(b, loc)});
-    op->erase();
-    return success();
+             {thread, place(at), where(b, loc)});
+    return erase(at);
   }
   // Both halves, side by side.
   if (isa<NVVM::ClusterArriveOp>(op) &&
-      isa_and_present<NVVM::ClusterWaitOp>(op->getNextNode())) {
-    op->erase();
-    return success();
-  }
+      isa_and_present<NVVM::ClusterWaitOp>(op->getNextNode()))
+    return erase(at);
   if (isa<NVVM::ClusterWaitOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_cluster_barrier", {},
-             {thread, constant(b, loc, i32, places++), where(b, loc)});
-    op->erase();
-    return success();
-  }
-  if (auto map = dyn_cast<NVVM::MapaOp>(op)) {
-    Value there = callHost(b, loc, "shardrt_emulated_map_shared", ptr,
-                           {thread, map.getA(), map.getB(), where(b, loc)})
-                      .getResult();
-    return replace(there);
+             {thread, place(at), where(b, loc)});
+    return erase(at);
   }
   if (auto sync = dyn_cast<NVVM::SyncWarpOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     callHost(b, loc, "shardrt_emulated_warp_barrier", {},
-             {thread, sync.getMask(), constant(b, loc, i32, places++),
-              where(b, loc)});
-    op->erase();
-    return success();
+             {thread, sync.getMask(), place(at), where(b, loc)});
+    return erase(at);
+  }
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteLanes(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
+  if (auto map = dyn_cast<NVVM::MapaOp>(op)) {
+    Value there = callHost(b, loc, "shardrt_emulated_map_shared", ptr,
+                           {thread, map.getA(), map.getB(), where(b, loc)})
+                      .getResult();
+    return replace(at, there);
   }
   if (auto shuffle = dyn_cast<NVVM::ShflOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
@@ -244,31 +242,29 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
         callHost(b, loc, "shardrt_emulated_shuffle", i64,
                  {thread, shuffle.getThreadMask(), value, shuffle.getOffset(),
                   shuffle.getMaskAndClamp(), constant(b, loc, i32, kind),
-                  constant(b, loc, i32, places++), where(b, loc)})
+                  place(at), where(b, loc)})
             .getResult();
     Value got = LLVM::TruncOp::create(b, loc, i32, both);
     if (type != i32)
       got = LLVM::BitcastOp::create(b, loc, type, got);
     auto both32 = dyn_cast<LLVM::LLVMStructType>(op->getResult(0).getType());
     if (!both32)
-      return replace(got);
+      return replace(at, got);
     Value high = LLVM::LShrOp::create(b, loc, both, constant(b, loc, i64, 32));
     Value valid = LLVM::TruncOp::create(b, loc, b.getI1Type(), high);
     Value pair = LLVM::PoisonOp::create(b, loc, both32);
     pair = LLVM::InsertValueOp::create(b, loc, pair, got, ArrayRef<int64_t>{0});
-    return replace(
-        LLVM::InsertValueOp::create(b, loc, pair, valid, ArrayRef<int64_t>{1}));
+    return replace(at, LLVM::InsertValueOp::create(b, loc, pair, valid,
+                                                   ArrayRef<int64_t>{1}));
   }
   if (auto elect = dyn_cast<NVVM::ElectSyncOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     if (elect.getMembermask())
-      return op->emitOpError()
-             << "is not known to the emulator; expected all lanes of a warp";
-    Value elected =
-        callHost(b, loc, "shardrt_emulated_elect", i32,
-                 {thread, constant(b, loc, i32, places++), where(b, loc)})
-            .getResult();
-    return replace(LLVM::TruncOp::create(b, loc, b.getI1Type(), elected));
+      return unknown(at, "all lanes of a warp");
+    Value elected = callHost(b, loc, "shardrt_emulated_elect", i32,
+                             {thread, place(at), where(b, loc)})
+                        .getResult();
+    return replace(at, LLVM::TruncOp::create(b, loc, b.getI1Type(), elected));
   }
   if (auto vote = dyn_cast<NVVM::VoteSyncOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
@@ -281,12 +277,17 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     Value result =
         callHost(b, loc, "shardrt_emulated_vote", i32,
                  {thread, vote.getMask(), value, constant(b, loc, i32, kind),
-                  constant(b, loc, i32, places++), where(b, loc)})
+                  place(at), where(b, loc)})
             .getResult();
     if (Type type = vote.getType(); type != i32)
       result = LLVM::TruncOp::create(b, loc, type, result);
-    return replace(result);
+    return replace(at, result);
   }
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteFragments(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (auto load = dyn_cast<NVVM::LdMatrixOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     if (load.getEltType() != NVVM::LdStMatrixEltType::B16)
@@ -296,10 +297,10 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     callHost(b, loc, "shardrt_emulated_ldmatrix", {},
              {thread, load.getPtr(), constant(b, loc, i32, count),
               constant(b, loc, i32, load.getLayout() == NVVM::MMALayout::col),
-              scratch, constant(b, loc, i32, places++), where(b, loc)});
+              scratch, place(at), where(b, loc)});
     if (count == 1)
-      return replace(LLVM::LoadOp::create(b, loc, i32, scratch));
-    return replace(readWords(b, loc, op->getResult(0).getType(), count));
+      return replace(at, LLVM::LoadOp::create(b, loc, i32, scratch));
+    return replace(at, readWords(b, loc, op->getResult(0).getType(), count));
   }
   if (auto product = dyn_cast<NVVM::MmaOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
@@ -314,10 +315,8 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
         product.getOperandB().size() != 2 ||
         product.getOperandC().size() != 4 ||
         !product.getOperandC()[0].getType().isF32())
-      return op->emitOpError()
-             << "is not known to the emulator; expected "
-                "m16n8k16 of f16 or bf16, or m16n8k8 of tf32, with "
-                "f32 sums";
+      return unknown(at, "m16n8k16 of f16 or bf16, or m16n8k8 of tf32, with "
+                         "f32 sums");
     for (auto [i, word] : llvm::enumerate(op->getOperands()))
       LLVM::StoreOp::create(b, loc, word, scratchAt(b, loc, 4 + i));
     callHost(b, loc, "shardrt_emulated_mma", {},
@@ -326,44 +325,44 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
                        isF16    ? SHARDRT_MMA_F16
                        : isTF32 ? SHARDRT_MMA_TF32
                                 : SHARDRT_MMA_BF16),
-              scratchAt(b, loc, 4), scratch, constant(b, loc, i32, places++),
-              where(b, loc)});
-    return replace(readWords(b, loc, op->getResult(0).getType(), 4));
+              scratchAt(b, loc, 4), scratch, place(at), where(b, loc)});
+    return replace(at, readWords(b, loc, op->getResult(0).getType(), 4));
   }
   if (auto round = dyn_cast<NVVM::ConvertFloatToTF32Op>(op)) {
     if (round.getRnd() != NVVM::FPRoundingMode::RNA ||
         round.getSat() != NVVM::SaturationMode::NONE || round.getRelu())
-      return op->emitOpError()
-             << "is not known to the emulator; expected rounding to nearest, "
-                "ties away from zero";
+      return unknown(at, "rounding to nearest, ties away from zero");
     return replace(
-        callHost(b, loc, "shardrt_emulated_tf32", i32, round.getSrc())
-            .getResult());
+        at, callHost(b, loc, "shardrt_emulated_tf32", i32, round.getSrc())
+                .getResult());
   }
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteCopy(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op)) {
     Value size = constant(b, loc, i32, copy.getSize());
     callHost(b, loc, "shardrt_emulated_copy", {},
              {thread, copy.getDst(), copy.getSrc(), size,
               copy.getCpSize() ? copy.getCpSize() : size,
               constant(b, loc, i32, check), where(b, loc)});
-    op->erase();
-    return success();
+    return erase(at);
   }
   if (isa<NVVM::CpAsyncCommitGroupOp>(op)) {
     callHost(b, loc, "shardrt_emulated_copy_commit", {}, thread);
-    op->erase();
-    return success();
+    return erase(at);
   }
   if (auto wait = dyn_cast<NVVM::CpAsyncWaitGroupOp>(op)) {
     callHost(b, loc, "shardrt_emulated_copy_wait", {},
              {thread, constant(b, loc, i32, wait.getN())});
-    op->erase();
-    return success();
+    return erase(at);
   }
-  if (std::optional<LogicalResult> done = rewriteTensor(op, traits))
-    return *done;
-  if (std::optional<LogicalResult> done = rewriteAsync(op, traits))
-    return *done;
+  return std::nullopt;
+}
+
+std::optional<LogicalResult> Emulation::rewriteMemory(Rewrite &at) {
+  auto &[op, b, loc, traits] = at;
   constexpr auto none = LLVM::AtomicOrdering::not_atomic;
   if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
     if (load.getOrdering() != none)
@@ -383,8 +382,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
   if (isa<LLVM::FenceOp>(op)) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_FLAGS;
     callHost(b, loc, "shardrt_emulated_acquire", {}, thread);
-    op->erase();
-    return success();
+    return erase(at);
   }
   if (auto atomic = dyn_cast<LLVM::AtomicRMWOp>(op))
     return rewriteAccess(op, atomic.getPtrMutable(), atomic.getVal().getType(),
@@ -395,10 +393,26 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
     traits.flags |= SHARDRT_EMULATED_BARRIERS;
     traits.sharedBytes = sharedBytes;
     Value base = field(b, loc, offsetof(Thread, shared), ptr);
-    return replace(LLVM::GEPOp::create(
-        b, loc, ptr, b.getI8Type(), base,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(found->second)}));
+    return replace(
+        at, LLVM::GEPOp::create(
+                b, loc, ptr, b.getI8Type(), base,
+                ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(found->second)}));
   }
+  return std::nullopt;
+}
+
+LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
+  using Family = std::optional<LogicalResult> (Emulation::*)(Rewrite &);
+  static constexpr Family families[] = {
+      &Emulation::rewriteIdentifier, &Emulation::rewriteBarrier,
+      &Emulation::rewriteLanes,      &Emulation::rewriteFragments,
+      &Emulation::rewriteCopy,       &Emulation::rewriteTensor,
+      &Emulation::rewriteBulkCopy,   &Emulation::rewriteWarpgroup,
+      &Emulation::rewriteSums,       &Emulation::rewriteMemory};
+  Rewrite at{op, OpBuilder(op), op->getLoc(), traits};
+  for (Family family : families)
+    if (std::optional<LogicalResult> done = (this->*family)(at))
+      return *done;
   if (auto call = dyn_cast<LLVM::CallOp>(op))
     return rewriteCall(call);
   if (isa<LLVM::AddrSpaceCastOp, LLVM::AtomicCmpXchgOp, LLVM::MemcpyOp,
@@ -414,7 +428,7 @@ LogicalResult Emulation::rewrite(Operation *op, Traits &traits) {
 
 LogicalResult Emulation::emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
                                  Traits &traits) {
-  // An access that is refused leaves its thread where it stands.
+  // An access that is refused stops its thread there.
   if (check)
     traits.flags |= SHARDRT_EMULATED_BARRIERS | SHARDRT_EMULATED_CHECKED;
   if (spmd::contract::Paired::has(kernel))

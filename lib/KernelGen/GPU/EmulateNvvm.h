@@ -39,16 +39,65 @@ private:
   LogicalResult emulate(LLVM::LLVMFuncOp kernel, LLVM::LLVMFuncOp copy,
                         Traits &traits);
   LogicalResult rewrite(Operation *op, Traits &traits);
+
+  /// An op of a kernel that is being rewritten.
+  struct Rewrite {
+    Operation *op;
+    OpBuilder b; ///< before it
+    Location loc;
+    Traits &traits; ///< of the kernel
+  };
+  /// Replaces `at.op` by `value`.
+  static LogicalResult replace(Rewrite &at, Value value) {
+    at.op->getResult(0).replaceAllUsesWith(value);
+    return erase(at);
+  }
+  static LogicalResult erase(Rewrite &at) {
+    at.op->erase();
+    return success();
+  }
+  /// An error: of such ops the emulator knows those that are `expected` alone.
+  static LogicalResult unknown(Rewrite &at, const Twine &expected) {
+    return at.op->emitOpError()
+           << "is not known to the emulator; expected " << expected;
+  }
+  /// A number by which threads that synchronise know that they are at the same
+  /// op.
+  Value place(Rewrite &at) { return constant(at.b, at.loc, i32, places++); }
+
+  // Families of ops; nullopt for an op that is of another one.
+  /// Numbers of threads and blocks.
+  std::optional<LogicalResult> rewriteIdentifier(Rewrite &at);
+  /// Barriers of warps, blocks and clusters.
+  std::optional<LogicalResult> rewriteBarrier(Rewrite &at);
+  /// Shuffles, votes and elections of a warp; shared memory of other blocks.
+  std::optional<LogicalResult> rewriteLanes(Rewrite &at);
+  /// Products of a warp's fragments.
+  std::optional<LogicalResult> rewriteFragments(Rewrite &at);
+  /// cp.async.
+  std::optional<LogicalResult> rewriteCopy(Rewrite &at);
+  /// Loads, stores, atomics, fences and addresses of shared memory.
+  std::optional<LogicalResult> rewriteMemory(Rewrite &at);
+  /// mbarriers and copies by TMA.
+  std::optional<LogicalResult> rewriteBulkCopy(Rewrite &at);
+  /// Products of warpgroups.
+  std::optional<LogicalResult> rewriteWarpgroup(Rewrite &at);
+  /// What makes, or looks into, the sums of such products.
+  std::optional<LogicalResult> rewriteSums(Rewrite &at);
+  /// Tensor memory, and products into it.
+  std::optional<LogicalResult> rewriteTensor(Rewrite &at);
+
+  /// `at.op` becomes a call of what threads do in an order of their own; its
+  /// result, where it has a use, the call's.
+  LogicalResult callOrdered(Rewrite &at, StringRef name, Type result,
+                            ValueRange arguments);
+
   LogicalResult rewriteAccess(Operation *op, OpOperand &address, Type type,
                               int64_t access);
   /// Flags in device memory by which blocks publish what they wrote.
   LogicalResult rewriteFlag(Operation *op, OpOperand &flag, Type type,
                             LLVM::AtomicOrdering ordering, Traits &traits);
   LogicalResult rewriteCall(LLVM::CallOp call);
-  /// mbarriers, TMA copies and products of warpgroups; nothing for other ops.
-  std::optional<LogicalResult> rewriteAsync(Operation *op, Traits &traits);
-  /// The same for tensor memory, and products into it.
-  std::optional<LogicalResult> rewriteTensor(Operation *op, Traits &traits);
   /// Sums of such products are handles in the emulation.
   void findSums(LLVM::LLVMFuncOp kernel);
 
