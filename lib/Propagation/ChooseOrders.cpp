@@ -1,5 +1,4 @@
-//===- ChooseOrders.cpp - Zigzag order once, or at each op
-//--------------------===//
+//===- ChooseOrders.cpp - Zigzag order once, or at each op ----------------===//
 //
 // Ops on all pairs under a causal mask gain by rows that are taken from
 // both ends; what is between them does not care, and everything else wants
@@ -19,9 +18,9 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Layout/Zigzag.h"
+#include "shardc/Propagation/MinimumCut.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <queue>
 
 using namespace mlir;
 using namespace shardc;
@@ -29,107 +28,6 @@ using namespace shardc::propagation;
 
 /// The trip count of a loop where the program does not say it.
 static constexpr double kAssumedTripCount = 8;
-
-//===----------------------------------------------------------------------===//
-// Minimum cut
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A directed graph with capacities, and its minimum cut (Dinic).
-class CutGraph {
-public:
-  static constexpr int64_t kInfinite = std::numeric_limits<int64_t>::max() / 4;
-  enum : int32_t { Source = 0, Sink = 1 };
-
-  CutGraph() : first(2) {}
-  int32_t addVertex() {
-    first.emplace_back();
-    return first.size() - 1;
-  }
-  void addEdge(int32_t from, int32_t to, int64_t capacity) {
-    if (capacity <= 0 || from == to)
-      return;
-    first[from].push_back(edges.size());
-    edges.push_back({to, capacity});
-    first[to].push_back(edges.size());
-    edges.push_back({from, 0});
-  }
-  /// True for vertices on the source's side of the cut: as few as can be.
-  std::vector<bool> cut() {
-    while (rank())
-      augment();
-    std::vector<bool> side(first.size());
-    for (size_t i = 0; i < side.size(); ++i)
-      side[i] = level[i] >= 0;
-    return side;
-  }
-
-private:
-  struct Edge {
-    int32_t to;
-    int64_t left;
-  };
-  bool rank() {
-    level.assign(first.size(), -1);
-    level[Source] = 0;
-    std::queue<int32_t> next({Source});
-    while (!next.empty()) {
-      int32_t at = next.front();
-      next.pop();
-      for (int32_t number : first[at])
-        if (const Edge &edge = edges[number];
-            edge.left > 0 && level[edge.to] < 0) {
-          level[edge.to] = level[at] + 1;
-          next.push(edge.to);
-        }
-    }
-    return level[Sink] >= 0;
-  }
-  /// Fills all shortest ways, one after the other; without recursion, since
-  /// programs are long.
-  void augment() {
-    std::vector<size_t> tried(first.size(), 0);
-    std::vector<int32_t> path;
-    while (true) {
-      int32_t at = path.empty() ? int32_t(Source) : edges[path.back()].to;
-      if (at == Sink) {
-        int64_t amount = kInfinite;
-        for (int32_t number : path)
-          amount = std::min(amount, edges[number].left);
-        size_t keep = path.size();
-        for (size_t i = path.size(); i-- > 0;) {
-          edges[path[i]].left -= amount;
-          edges[path[i] ^ 1].left += amount;
-          if (edges[path[i]].left == 0)
-            keep = i;
-        }
-        path.resize(keep);
-        continue;
-      }
-      bool found = false;
-      for (size_t &i = tried[at]; i < first[at].size(); ++i) {
-        const Edge &edge = edges[first[at][i]];
-        if (edge.left > 0 && level[edge.to] == level[at] + 1) {
-          path.push_back(first[at][i]);
-          found = true;
-          break;
-        }
-      }
-      if (found)
-        continue;
-      if (path.empty())
-        return;
-      int32_t back = edges[path.back() ^ 1].to;
-      path.pop_back();
-      ++tried[back];
-    }
-  }
-
-  std::vector<SmallVector<int32_t, 4>> first;
-  std::vector<Edge> edges;
-  std::vector<int32_t> level;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // How often
@@ -162,7 +60,10 @@ struct Candidate {
   double moved = 0;
 };
 
+/// Chooses orders for all candidates, one after the other.
 class Chooser {
+  friend class OrderCut;
+
 public:
   Chooser(OrderGraph &graph, Projection &projection)
       : graph(graph), p(projection) {}
@@ -170,7 +71,6 @@ public:
 
 private:
   SmallVector<Candidate> findCandidates();
-  std::string consider(const Candidate &candidate);
   /// Milliseconds to put `dim` of `value` in its other order.
   double priceOf(Value value, int64_t dim, const Candidate &candidate) const;
   /// Milliseconds that an op on all pairs gains by `candidate`, of its queries
@@ -274,83 +174,132 @@ double Chooser::gainOf(const OrderNode &node, const Candidate &candidate,
   return inOrder && zigzag ? *inOrder - *zigzag : -1e9;
 }
 
-std::string Chooser::consider(const Candidate &candidate) {
-  CutGraph cut;
-  DenseMap<std::pair<const OrderNode *, int64_t>, int32_t> factorVertex;
-  DenseMap<std::pair<Value, int64_t>, int32_t> valueVertex;
-  int64_t size = candidate.bounds.size();
-  auto units = [](double milliseconds) {
+namespace {
+/// The choice between natural order and the order of one candidate, as a
+/// minimum cut. Vertices on the source's side are in the candidate's order.
+class OrderCut {
+public:
+  OrderCut(Chooser &chooser, const Candidate &candidate)
+      : chooser(chooser), graph(chooser.graph), candidate(candidate),
+        size(candidate.bounds.size()) {}
+
+  /// Takes the decision to the chooser. Returns it, in words; empty for none.
+  std::string run();
+
+private:
+  /// A vertex for each factor and each dim of a forwarded value that may be in
+  /// either order.
+  void addVertices();
+  /// What ops on all pairs gain by the candidate's order.
+  void addGains();
+  /// What it costs where a dim of `value` is made in one order and used in the
+  /// other.
+  void addMoves(Value value);
+  std::string describe(const std::vector<bool> &side) const;
+
+  /// The dims of `value` that are as large as the candidate's.
+  SmallVector<int64_t> dimsOf(Value value) const;
+  /// The vertices of what makes and what uses a dim; the sink for what has no
+  /// vertex, as it is in natural order.
+  int32_t vertexOf(const OrderNode *node, const TensorRule &tensor,
+                   int64_t dim) const;
+  int32_t vertexOfValue(Value target, int64_t dim) const;
+  int32_t producer(Value value, int64_t dim) const;
+  int32_t consumer(OpOperand &use, int64_t dim) const;
+
+  static int64_t units(double milliseconds) {
     return int64_t(std::min(milliseconds, 1e9) * 1e6);
-  };
+  }
 
-  for (const OrderNode &node : graph.nodes)
-    for (auto [factor, may] : llvm::enumerate(node.mayZigzag))
-      if (may && node.rule.factors[factor].size == size &&
-          !zigzag.contains({&node, factor}))
-        factorVertex[{&node, factor}] = cut.addVertex();
-  auto dimsOf = [&](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> dims;
-    for (int64_t dim = 0; type && dim < type.getRank(); ++dim)
-      if (type.getDimSize(dim) == size)
-        dims.push_back(dim);
-    return dims;
-  };
-  for (auto [from, to] : graph.edges)
-    for (int64_t dim : dimsOf(to)) {
-      std::pair<Value, int64_t> key{leaderOf(to), dim};
-      if (!valueVertex.contains(key) && !zigzagValues.contains(key) &&
-          !to.getParentRegion()->getParentOfType<spmd::ManualOp>())
-        valueVertex[key] = cut.addVertex();
-    }
-  auto vertexOf = [&](const OrderNode *node, const TensorRule &tensor,
-                      int64_t dim) -> int32_t {
-    const IndexMap &map = tensor.dims[dim];
-    if (!map.isIdentity())
-      return CutGraph::Sink;
-    auto found = factorVertex.find({node, node->numberOf(map.terms[0].factor)});
-    return found == factorVertex.end() ? int32_t(CutGraph::Sink)
-                                       : found->second;
-  };
-  auto vertexOfValue = [&](Value target, int64_t dim) -> int32_t {
-    auto found = valueVertex.find({leaderOf(target), dim});
-    return found == valueVertex.end() ? int32_t(CutGraph::Sink) : found->second;
-  };
-  auto producer = [&](Value value, int64_t dim) -> int32_t {
-    Operation *op = value.getDefiningOp();
-    if (graph.targets.contains(value) || isOrderEdge(op))
-      return vertexOfValue(value, dim);
-    const OrderNode *node = graph.find(op);
-    return node
-               ? vertexOf(node,
-                          node->rule
-                              .results[cast<OpResult>(value).getResultNumber()],
-                          dim)
-               : int32_t(CutGraph::Sink);
-  };
-  auto consumer = [&](OpOperand &use, int64_t dim) -> int32_t {
-    Operation *op = use.getOwner();
-    if (isOrderEdge(op))
-      return vertexOfValue(op->getResult(0), dim);
-    if (isForwarded(use, p.function)) {
-      auto target = graph.targetOf.find(use.get());
-      return target == graph.targetOf.end()
-                 ? int32_t(CutGraph::Sink)
-                 : vertexOfValue(target->second, dim);
-    }
-    const OrderNode *node = graph.find(op);
-    return node ? vertexOf(node, node->rule.operands[use.getOperandNumber()],
-                           dim)
-                : int32_t(CutGraph::Sink);
-  };
-
-  // What ops gain.
   struct Gain {
     const OrderNode *node;
     int32_t vertex;
     double milliseconds;
   };
+  struct Move {
+    int32_t from;
+    SmallVector<int32_t, 4> to;
+    double milliseconds;
+  };
+
+  Chooser &chooser;
+  const OrderGraph &graph;
+  const Candidate &candidate;
+  int64_t size;
+  MinimumCut cut;
+  DenseMap<std::pair<const OrderNode *, int64_t>, int32_t> factorVertex;
+  DenseMap<std::pair<Value, int64_t>, int32_t> valueVertex;
   SmallVector<Gain> gains;
+  SmallVector<Move> moves;
+};
+} // namespace
+
+SmallVector<int64_t> OrderCut::dimsOf(Value value) const {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; type && dim < type.getRank(); ++dim)
+    if (type.getDimSize(dim) == size)
+      dims.push_back(dim);
+  return dims;
+}
+
+void OrderCut::addVertices() {
+  for (const OrderNode &node : graph.nodes)
+    for (auto [factor, may] : llvm::enumerate(node.mayZigzag))
+      if (may && node.rule.factors[factor].size == size &&
+          !chooser.zigzag.contains({&node, factor}))
+        factorVertex[{&node, factor}] = cut.addVertex();
+  for (auto [from, to] : graph.edges)
+    for (int64_t dim : dimsOf(to)) {
+      std::pair<Value, int64_t> key{chooser.leaderOf(to), dim};
+      if (!valueVertex.contains(key) && !chooser.zigzagValues.contains(key) &&
+          !to.getParentRegion()->getParentOfType<spmd::ManualOp>())
+        valueVertex[key] = cut.addVertex();
+    }
+}
+
+int32_t OrderCut::vertexOf(const OrderNode *node, const TensorRule &tensor,
+                           int64_t dim) const {
+  const IndexMap &map = tensor.dims[dim];
+  if (!map.isIdentity())
+    return MinimumCut::Sink;
+  auto found = factorVertex.find({node, node->numberOf(map.terms[0].factor)});
+  return found == factorVertex.end() ? int32_t(MinimumCut::Sink)
+                                     : found->second;
+}
+
+int32_t OrderCut::vertexOfValue(Value target, int64_t dim) const {
+  auto found = valueVertex.find({chooser.leaderOf(target), dim});
+  return found == valueVertex.end() ? int32_t(MinimumCut::Sink) : found->second;
+}
+
+int32_t OrderCut::producer(Value value, int64_t dim) const {
+  Operation *op = value.getDefiningOp();
+  if (graph.targets.contains(value) || isOrderEdge(op))
+    return vertexOfValue(value, dim);
+  const OrderNode *node = graph.find(op);
+  return node ? vertexOf(
+                    node,
+                    node->rule.results[cast<OpResult>(value).getResultNumber()],
+                    dim)
+              : int32_t(MinimumCut::Sink);
+}
+
+int32_t OrderCut::consumer(OpOperand &use, int64_t dim) const {
+  Operation *op = use.getOwner();
+  if (isOrderEdge(op))
+    return vertexOfValue(op->getResult(0), dim);
+  if (isForwarded(use, chooser.p.function)) {
+    auto target = graph.targetOf.find(use.get());
+    return target == graph.targetOf.end() ? int32_t(MinimumCut::Sink)
+                                          : vertexOfValue(target->second, dim);
+  }
+  const OrderNode *node = graph.find(op);
+  return node ? vertexOf(node, node->rule.operands[use.getOperandNumber()], dim)
+              : int32_t(MinimumCut::Sink);
+}
+
+void OrderCut::addGains() {
   for (const OrderNode &node : graph.nodes) {
     auto pairs = dyn_cast<spmd::AllPairsOpInterface>(node.op);
     if (!pairs)
@@ -362,63 +311,47 @@ std::string Chooser::consider(const Candidate &candidate) {
     if (!hasQuery && !hasKey)
       continue;
     if (hasQuery && hasKey) {
-      cut.addEdge(query->second, key->second, CutGraph::kInfinite);
-      cut.addEdge(key->second, query->second, CutGraph::kInfinite);
+      cut.addEdge(query->second, key->second, MinimumCut::kInfinite);
+      cut.addEdge(key->second, query->second, MinimumCut::kInfinite);
     }
     int32_t vertex = hasQuery ? query->second : key->second;
-    double gain = gainOf(node, candidate, hasQuery, hasKey) *
+    double gain = chooser.gainOf(node, candidate, hasQuery, hasKey) *
                   timesOf(node.op->getBlock());
     if (gain > 0)
-      cut.addEdge(CutGraph::Source, vertex, units(gain));
+      cut.addEdge(MinimumCut::Source, vertex, units(gain));
     else
-      cut.addEdge(vertex, CutGraph::Sink, units(-gain));
+      cut.addEdge(vertex, MinimumCut::Sink, units(-gain));
     gains.push_back({&node, vertex, gain});
   }
+}
 
-  // What values cost that some want in another order than they are made in.
-  struct Move {
-    int32_t from;
-    SmallVector<int32_t, 4> to;
-    double milliseconds;
-  };
-  SmallVector<Move> moves;
-  auto addValue = [&](Value value) {
-    for (int64_t dim : dimsOf(value)) {
-      Move move{producer(value, dim), {}, 0};
-      bool some = move.from != CutGraph::Sink;
-      for (OpOperand &use : value.getUses()) {
-        move.to.push_back(consumer(use, dim));
-        some |= move.to.back() != CutGraph::Sink;
-      }
-      if (!some || move.to.empty())
-        continue;
-      move.milliseconds =
-          priceOf(value, dim, candidate) * timesOf(value.getParentBlock());
-      int64_t price = units(move.milliseconds * Cost::kMargin) + 1;
-      // Either side pays once, however many want it.
-      int32_t there = cut.addVertex(), back = cut.addVertex();
-      cut.addEdge(move.from, there, price);
-      cut.addEdge(back, move.from, price);
-      for (int32_t to : move.to) {
-        cut.addEdge(there, to, CutGraph::kInfinite);
-        cut.addEdge(to, back, CutGraph::kInfinite);
-      }
-      moves.push_back(std::move(move));
+void OrderCut::addMoves(Value value) {
+  for (int64_t dim : dimsOf(value)) {
+    Move move{producer(value, dim), {}, 0};
+    bool some = move.from != MinimumCut::Sink;
+    for (OpOperand &use : value.getUses()) {
+      move.to.push_back(consumer(use, dim));
+      some |= move.to.back() != MinimumCut::Sink;
     }
-  };
-  for (BlockArgument argument : p.function.getArguments())
-    addValue(argument);
-  for (Operation *op : graph.ops) {
-    for (Value result : op->getResults())
-      addValue(result);
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (BlockArgument argument : block.getArguments())
-          if (graph.targets.contains(argument))
-            addValue(argument);
+    if (!some || move.to.empty())
+      continue;
+    move.milliseconds = chooser.priceOf(value, dim, candidate) *
+                        timesOf(value.getParentBlock());
+    int64_t price = units(move.milliseconds * Cost::kMargin) + 1;
+    // Either side pays once, however many want it.
+    int32_t there = cut.addVertex(), back = cut.addVertex();
+    cut.addEdge(move.from, there, price);
+    cut.addEdge(back, move.from, price);
+    for (int32_t to : move.to) {
+      cut.addEdge(there, to, MinimumCut::kInfinite);
+      cut.addEdge(to, back, MinimumCut::kInfinite);
+    }
+    moves.push_back(std::move(move));
   }
+}
 
-  std::vector<bool> side = cut.cut();
+/// Says what `side` decides, to the ops that gain too; empty where no op could.
+std::string OrderCut::describe(const std::vector<bool> &side) const {
   int64_t count = 0, all = 0;
   double saved = 0, paid = 0, possible = 0;
   for (const Gain &gain : gains) {
@@ -455,14 +388,33 @@ std::string Chooser::consider(const Candidate &candidate) {
         (count ? bool(side[gain.vertex]) : gain.milliseconds > 0))
       spmd::contract::OrderNote::set(
           gain.node->op, StringAttr::get(gain.node->op->getContext(), note));
-  if (!count)
-    return {};
+  return count ? note : std::string();
+}
+
+std::string OrderCut::run() {
+  addVertices();
+  addGains();
+  for (BlockArgument argument : chooser.p.function.getArguments())
+    addMoves(argument);
+  for (Operation *op : graph.ops) {
+    for (Value result : op->getResults())
+      addMoves(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (graph.targets.contains(argument))
+            addMoves(argument);
+  }
+  std::vector<bool> side = cut.cut();
+  std::string note = describe(side);
+  if (note.empty())
+    return note;
   for (auto [place, vertex] : factorVertex)
     if (side[vertex])
-      zigzag[place] = candidate.order;
+      chooser.zigzag[place] = candidate.order;
   for (auto [place, vertex] : valueVertex)
     if (side[vertex])
-      zigzagValues[place] = candidate.order;
+      chooser.zigzagValues[place] = candidate.order;
   return note;
 }
 
@@ -479,7 +431,7 @@ std::string Chooser::run(Wishes &wishes) {
   }
   std::string all;
   for (const Candidate &candidate : findCandidates())
-    if (std::string note = consider(candidate); !note.empty())
+    if (std::string note = OrderCut(*this, candidate).run(); !note.empty())
       all += (all.empty() ? "" : ", ") + note;
   if (zigzag.empty())
     return all;
