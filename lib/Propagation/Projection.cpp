@@ -94,6 +94,17 @@ FailureOr<std::optional<ShardingRule>> propagation::getRule(Operation *op) {
   return std::optional<ShardingRule>(std::move(*rule));
 }
 
+Projection::Projection(func::FuncOp function, spmd::MeshOp mesh)
+    : function(function),
+      meshName(FlatSymbolRefAttr::get(mesh.getSymNameAttr())),
+      mesh(mesh.getMesh()) {
+  problem.meshSizes.assign(this->mesh.getAxisSizes().begin(),
+                           this->mesh.getAxisSizes().end());
+  problem.extents = this->mesh.getExtents().getExtents();
+  problem.symbolicAxes.assign(this->mesh.getSymbolicAxes().begin(),
+                              this->mesh.getSymbolicAxes().end());
+}
+
 void propagation::splitSharedSources(func::FuncOp function) {
   for (Operation *op : collectOps(function)) {
     if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
@@ -114,15 +125,7 @@ namespace {
 
 class Projector {
 public:
-  Projector(func::FuncOp function, spmd::MeshOp mesh) {
-    p.function = function;
-    p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
-    p.mesh = mesh.getMesh();
-    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
-                               p.mesh.getAxisSizes().end());
-    p.problem.extents = p.mesh.getExtents().getExtents();
-    p.problem.symbolicAxes.assign(p.mesh.getSymbolicAxes().begin(),
-                                  p.mesh.getSymbolicAxes().end());
+  Projector(func::FuncOp function, spmd::MeshOp mesh) : p(function, mesh) {
     p.problem.cost = costOn(mesh);
   }
   LogicalResult run();

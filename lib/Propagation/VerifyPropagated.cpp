@@ -20,16 +20,7 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(func::FuncOp function, spmd::MeshOp mesh) {
-    p.function = function;
-    p.meshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
-    p.mesh = mesh.getMesh();
-    p.problem.meshSizes.assign(p.mesh.getAxisSizes().begin(),
-                               p.mesh.getAxisSizes().end());
-    p.problem.extents = p.mesh.getExtents().getExtents();
-    p.problem.symbolicAxes.assign(p.mesh.getSymbolicAxes().begin(),
-                                  p.mesh.getSymbolicAxes().end());
-  }
+  Verifier(func::FuncOp function, spmd::MeshOp mesh) : p(function, mesh) {}
   LogicalResult run();
 
 private:

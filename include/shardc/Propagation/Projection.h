@@ -12,6 +12,9 @@ namespace shardc::propagation {
 
 /// A function in the global view and the Problem that stands for it.
 struct Projection {
+  /// Of `function`, with what the mesh says, and nothing yet of its ops.
+  Projection(mlir::func::FuncOp function, spmd::MeshOp mesh);
+
   mlir::func::FuncOp function;
   mlir::FlatSymbolRefAttr meshName;
   spmd::MeshAttr mesh;
