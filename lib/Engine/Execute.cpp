@@ -229,14 +229,341 @@ public:
 private:
   std::span<Device *const> devices;
 };
-
-/// What is done once no lock is held.
-using Later = std::vector<std::function<void()>>;
 } // namespace
 
-static void drop(Block *block, Later &later) {
-  if (std::function<void()> call = block->device->dropLocked(block))
-    later.push_back(std::move(call));
+namespace shardc::engine {
+/// One execution, from its arguments to a run that is done or under way.
+class Enqueuing {
+public:
+  Enqueuing(Program &program, Program::World &world, const Execution &given)
+      : program(program), model(program.model), world(world), given(given),
+        here(world.here), count(model.arguments.size()),
+        results(model.results.size()), shown(results - model.hidden),
+        stride(1 + count + results) {}
+
+  MaybeFailure execute(Ref<Event> *done);
+
+private:
+  // Steps, in their order.
+  MaybeFailure checkArguments();
+  bool isShort() const;
+  std::span<Device *const> findLocked();
+  void makeRun();
+  MaybeFailure readArguments();
+  MaybeFailure takeResults();
+  void numberWork();
+  void giveUpArguments();
+  bool runHere();
+  MaybeFailure start();
+  void takeBack();
+  void endGivenUp();
+  void makeBuffers();
+
+  Buffer *argument(size_t k, size_t i) const {
+    return given.arguments[here[k]][i];
+  }
+  void *&addressOfResult(size_t k, size_t i) {
+    return run->addresses[k * stride + 1 + count + i];
+  }
+  void drop(Block *block) {
+    if (std::function<void()> call = block->device->dropLocked(block))
+      later.push_back(std::move(call));
+  }
+  void dropNewResults() {
+    for (const Made &result : made)
+      if (!result.from)
+        drop(result.block);
+  }
+  void completeWork() {
+    for (auto [device, number] : run->work)
+      device->completed = std::max(device->completed, number);
+    for (Block *block : run->held)
+      drop(block);
+  }
+  void callLater() {
+    for (std::function<void()> &call : later)
+      call();
+  }
+
+  Program &program;
+  const CompiledModel &model;
+  Program::World &world;
+  const Execution &given;
+  const std::vector<int64_t> &here;
+  const size_t count, results, shown, stride; ///< stride: addresses of a rank
+
+  bool isReady = true; ///< all arguments are there
+  bool isHome = true;  ///< on the devices that they were made on
+  std::vector<Device *> all;
+  std::span<Device *const> locked; ///< the run's devices, and those whose
+                                   ///< memory it uses
+  std::unique_ptr<Run> run;
+  struct Made {
+    Block *block;
+    Buffer *from; ///< the argument whose memory it was; null: new
+  };
+  std::vector<Made> made; ///< of the results, by rank
+  /// What is given up, with whose it was, and whether a result has it.
+  struct GivenUp {
+    Buffer *buffer;
+    Block *block;
+    bool isResult;
+  };
+  std::vector<GivenUp> donated;
+  std::vector<std::function<void()>> later; ///< once no lock is held
+  int status = SHARDRT_OK;
+  char problem[1024] = "";
+  Ref<Event> event; ///< null for results that are there
+};
+} // namespace shardc::engine
+
+MaybeFailure Enqueuing::checkArguments() {
+  for (int64_t rank : here)
+    for (size_t i = 0; i < count; ++i) {
+      const Buffer *buffer = given.arguments[rank][i];
+      if (MaybeFailure failure = program.checkArgument(world, rank, i, buffer))
+        return failure;
+      isReady &= !buffer->ready ||
+                 (buffer->ready->isReady() && !buffer->ready->failure());
+      isHome &= &buffer->home == &buffer->device;
+    }
+  return nullptr;
+}
+
+/// Whether a run takes so little that the caller's thread may do it.
+bool Enqueuing::isShort() const {
+  int64_t usualNs = program.usual.ns();
+  if (usualNs >= 0)
+    return usualNs <= (model.numRanks == 1 ? kShortNs : kShortOfAllNs);
+  return model.numRanks == 1 &&
+         model.costs.argumentBytes + model.costs.resultBytes <= kSmallBytes;
+}
+
+std::span<Device *const> Enqueuing::findLocked() {
+  if (isHome)
+    return world.sorted;
+  all = world.sorted;
+  for (size_t k = 0; k < here.size(); ++k)
+    for (size_t i = 0; i < count; ++i)
+      all.push_back(&argument(k, i)->home);
+  std::sort(all.begin(), all.end(),
+            [](Device *a, Device *b) { return a->index < b->index; });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+void Enqueuing::makeRun() {
+  run = std::make_unique<Run>();
+  run->program = &program;
+  run->world = &world;
+  run->addresses.resize(here.size() * stride);
+  run->inputs.resize(model.numRanks);
+  run->outputs.resize(model.numRanks);
+  for (size_t k = 0; k < here.size(); ++k) {
+    run->addresses[k * stride] = run.get();
+    run->inputs[here[k]] = &run->addresses[k * stride + 1];
+    run->outputs[here[k]] = run->inputs[here[k]] + count;
+  }
+  made.reserve(here.size() * results);
+}
+
+MaybeFailure Enqueuing::readArguments() {
+  for (size_t k = 0; k < here.size(); ++k)
+    for (size_t i = 0; i < count; ++i) {
+      Block *block = argument(k, i)->blockLocked();
+      if (!block)
+        return usage(program.describeArgument(i) +
+                     " has been deleted or donated; it cannot be used again");
+      run->addresses[k * stride + 1 + i] = block->data;
+    }
+  return program.checkDonated(given, here);
+}
+
+/// Memory for results: that of a donated argument where there is one, unless
+/// somebody else sees it, else new.
+MaybeFailure Enqueuing::takeResults() {
+  for (size_t k = 0; k < here.size(); ++k) {
+    const RankValues &mine = model.ofRank(here[k]);
+    Device &device = *world.devices[here[k]];
+    for (size_t i = 0; i < results; ++i) {
+      if (int64_t over = model.results[i].donated;
+          over >= 0 && i < shown && program.isDonated(given, over)) {
+        Buffer *from = argument(k, over);
+        Block *block = from->blockLocked();
+        if (block->holders == 1 && !block->isLent && block->device == &device) {
+          made.push_back({block, from});
+          addressOfResult(k, i) = block->data;
+          continue;
+        }
+      }
+      // Whatever comes before this run on the device is done by then.
+      int64_t bytes = mine.results[i].bytes;
+      Block *block = device.pool.take(device, bytes, INT64_MAX);
+      if (!block)
+        return fail(Status::Memory, "out of memory: " + std::to_string(bytes) +
+                                        " bytes for result " +
+                                        std::to_string(i) + " on device " +
+                                        std::to_string(device.index));
+      made.push_back({block, nullptr});
+      addressOfResult(k, i) = block->data;
+    }
+  }
+  return nullptr;
+}
+
+/// Gives the run its numbers on its devices.
+void Enqueuing::numberWork() {
+  for (Device *device : world.sorted)
+    run->work.push_back({device, ++device->submitted});
+  for (const Made &result : made)
+    result.block->lastUse = result.block->device->submitted;
+}
+
+void Enqueuing::giveUpArguments() {
+  std::vector<char> isTaken(count); // by a result of one rank
+  for (size_t k = 0; k < here.size(); ++k) {
+    std::ranges::fill(isTaken, 0);
+    for (size_t i = 0; i < shown; ++i)
+      if (made[k * results + i].from)
+        isTaken[model.results[i].donated] = 1;
+    for (size_t i = 0; i < count; ++i) {
+      Buffer *buffer = argument(k, i);
+      Block *block = buffer->blockLocked();
+      bool isForeign = &buffer->home != &buffer->device;
+      if (program.isDonated(given, i))
+        donated.push_back(
+            {buffer, buffer->takeBlockLocked(), bool(isTaken[i])});
+      if (!isForeign)
+        block->lastUse = block->device->submitted;
+      else {
+        ++block->holders;
+        run->held.push_back(block);
+      }
+    }
+  }
+}
+
+/// Runs it on this thread; false where the ranks' threads have to.
+bool Enqueuing::runHere() {
+  int64_t began = nowNs();
+  status = shardrt_world_run_here(world.world.get(), run->inputs.data(),
+                                  run->outputs.data(), run.get(), problem,
+                                  sizeof(problem));
+  if (status == SHARDRT_BUSY)
+    return false;
+  program.usual.add(nowNs() - began);
+  return true;
+}
+
+/// Starts it on the ranks' threads, which own the run from then on.
+MaybeFailure Enqueuing::start() {
+  Engine &engine = *program.engine.get();
+  event = Ref<Event>::adopt(new Event(&engine));
+  run->kept = Ref<Program>(&program);
+  run->event = event;
+  run->host = given.host.call ? given.host : engine.options.host;
+  for (int64_t rank : here)
+    for (size_t i = 0; i < count; ++i) {
+      const Buffer *buffer = given.arguments[rank][i];
+      if (buffer->ready &&
+          (!buffer->ready->isReady() || buffer->ready->failure()))
+        run->waits.push_back(
+            {rank, buffer->ready,
+             buffer->ready->isRun() && &buffer->home == &buffer->device});
+    }
+  engine.beginRun();
+  status = shardrt_world_start(world.world.get(), run->inputs.data(),
+                               run->outputs.data(), &Run::finish, run.get());
+  if (status == SHARDRT_OK) {
+    (void)run.release();
+    return nullptr;
+  }
+  engine.endRun();
+  return failureOf(status, "the engine's devices do not run any more");
+}
+
+/// Undoes what was taken for a run that did not start: nothing is given up.
+void Enqueuing::takeBack() {
+  Locks<&Device::mutex> locks(locked);
+  for (const GivenUp &argument : donated)
+    argument.buffer->putBackLocked(argument.block);
+  dropNewResults();
+  completeWork();
+}
+
+/// What was given up, and is no result, is for later work now.
+void Enqueuing::endGivenUp() {
+  bool isDone = run != nullptr;
+  if (!isDone && donated.empty())
+    return;
+  Locks<&Device::mutex> locks(locked);
+  if (isDone)
+    completeWork();
+  for (const GivenUp &argument : donated)
+    if (!argument.isResult)
+      drop(argument.block);
+}
+
+void Enqueuing::makeBuffers() {
+  size_t next = 0;
+  for (int64_t rank : here) {
+    const RankValues &mine = model.ofRank(rank);
+    for (size_t i = 0; i < results; ++i) {
+      Block *block = made[next++].block;
+      if (i >= shown) {
+        block->device->drop(block);
+        continue;
+      }
+      const LocalValue &local = mine.results[i];
+      given.results[rank][i] =
+          new Buffer(*world.devices[rank], model.results[i].type, local.dims,
+                     local.bytes, block, event);
+    }
+  }
+}
+
+MaybeFailure Enqueuing::execute(Ref<Event> *done) {
+  if (MaybeFailure failure = checkArguments())
+    return failure;
+  bool mayRunHere = isReady && isShort() && program.canRunHere(world);
+  if (ranksHere == 0)
+    for (Device *device : world.sorted)
+      device->waitForRoom(kMostUnderWay);
+  locked = findLocked();
+  makeRun();
+
+  Locks<&Device::turn> turn(world.sorted);
+  {
+    Locks<&Device::mutex> locks(locked);
+    MaybeFailure failure = readArguments();
+    if (!failure)
+      failure = takeResults();
+    if (failure) {
+      dropNewResults();
+      return failure;
+    }
+    numberWork();
+    giveUpArguments();
+  }
+  bool isDone = mayRunHere && runHere();
+  if (!isDone)
+    if (MaybeFailure failure = start()) {
+      takeBack();
+      turn.unlock();
+      callLater();
+      return failure;
+    }
+  endGivenUp();
+  turn.unlock();
+  if (isDone && status != SHARDRT_OK) {
+    event = Ref<Event>::adopt(new Event(program.engine.get()));
+    event->set(failureOf(status, problem));
+  }
+  makeBuffers();
+  callLater();
+  if (done)
+    *done = event ? event : Event::ready();
+  return nullptr;
 }
 
 MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
@@ -245,246 +572,5 @@ MaybeFailure Program::execute(const Execution &given, Ref<Event> *done) {
   World *world;
   if (MaybeFailure failure = findWorld(given.devices, world))
     return failure;
-  const int64_t ranks = model.numRanks;
-  const std::vector<int64_t> &here = world->here;
-  const size_t count = model.arguments.size(), results = model.results.size(),
-               shown = results - model.hidden;
-
-  // What can be said before anything is locked.
-  bool isReady = true, isHome = true;
-  for (int64_t rank : here)
-    for (size_t i = 0; i < count; ++i) {
-      const Buffer *buffer = given.arguments[rank][i];
-      if (MaybeFailure failure = checkArgument(*world, rank, i, buffer))
-        return failure;
-      isReady &= !buffer->ready ||
-                 (buffer->ready->isReady() && !buffer->ready->failure());
-      isHome &= &buffer->home == &buffer->device;
-    }
-
-  int64_t usualNs = usual.ns();
-  bool isShort =
-      usualNs >= 0
-          ? usualNs <= (ranks == 1 ? kShortNs : kShortOfAllNs)
-          : ranks == 1 && model.costs.argumentBytes + model.costs.resultBytes <=
-                              kSmallBytes;
-  bool isHere = isReady && isShort && canRunHere(*world);
-  if (ranksHere == 0)
-    for (Device *device : world->sorted)
-      device->waitForRoom(kMostUnderWay);
-
-  // Who is locked: the run's devices, and those whose memory it uses.
-  std::vector<Device *> all;
-  std::span<Device *const> locked = world->sorted;
-  if (!isHome) {
-    all = world->sorted;
-    for (int64_t rank : here)
-      for (size_t i = 0; i < count; ++i)
-        all.push_back(&given.arguments[rank][i]->home);
-    std::sort(all.begin(), all.end(),
-              [](Device *a, Device *b) { return a->index < b->index; });
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    locked = all;
-  }
-
-  auto run = std::make_unique<Run>();
-  run->program = this;
-  run->world = world;
-  const size_t stride = 1 + count + results;
-  run->addresses.resize(here.size() * stride);
-  run->inputs.resize(ranks);
-  run->outputs.resize(ranks);
-  for (size_t k = 0; k < here.size(); ++k) {
-    run->addresses[k * stride] = run.get();
-    run->inputs[here[k]] = &run->addresses[k * stride + 1];
-    run->outputs[here[k]] = run->inputs[here[k]] + count;
-  }
-  struct Made {
-    Block *block;
-    Buffer *from; ///< the argument whose memory it was; null: new
-  };
-  std::vector<Made> made; // of the results, by rank
-  made.reserve(here.size() * results);
-  // What is given up, with whose it was, and whether a result has it.
-  struct GivenUp {
-    Buffer *buffer;
-    Block *block;
-    bool isResult;
-  };
-  std::vector<GivenUp> donated;
-  std::vector<char> isTaken(count); // of one rank's arguments
-  Later later;
-  auto drops = [&] {
-    for (const Made &result : made)
-      if (!result.from)
-        drop(result.block, later);
-  };
-
-  Locks<&Device::turn> turn(world->sorted);
-  {
-    Locks<&Device::mutex> locks(locked);
-    MaybeFailure failure;
-    for (size_t k = 0; k < here.size() && !failure; ++k)
-      for (size_t i = 0; i < count; ++i) {
-        Block *block = given.arguments[here[k]][i]->blockLocked();
-        if (!block) {
-          failure = usage(describeArgument(i) +
-                          " has been deleted or donated; it cannot be used "
-                          "again");
-          break;
-        }
-        run->addresses[k * stride + 1 + i] = block->data;
-      }
-    if (!failure)
-      failure = checkDonated(given, here);
-    for (size_t k = 0; k < here.size() && !failure; ++k) {
-      const RankValues &mine = model.ofRank(here[k]);
-      for (size_t i = 0; i < results; ++i) {
-        int64_t bytes = mine.results[i].bytes;
-        Device &device = *world->devices[here[k]];
-        if (int64_t over = model.results[i].donated;
-            over >= 0 && i < shown && isDonated(given, over)) {
-          // In place, unless somebody else sees that memory.
-          Buffer *from = given.arguments[here[k]][over];
-          Block *block = from->blockLocked();
-          if (block->holders == 1 && !block->isLent &&
-              block->device == &device) {
-            made.push_back({block, from});
-            run->addresses[k * stride + 1 + count + i] = block->data;
-            continue;
-          }
-        }
-        // Whatever comes before this run on the device is done by then.
-        Block *block = device.pool.take(device, bytes, INT64_MAX);
-        if (!block) {
-          failure = fail(Status::Memory,
-                         "out of memory: " + std::to_string(bytes) +
-                             " bytes for result " + std::to_string(i) +
-                             " on device " + std::to_string(device.index));
-          break;
-        }
-        made.push_back({block, nullptr});
-        run->addresses[k * stride + 1 + count + i] = block->data;
-      }
-    }
-    if (failure) {
-      drops();
-      return failure;
-    }
-    for (Device *device : world->sorted)
-      run->work.push_back({device, ++device->submitted});
-    for (const Made &result : made)
-      result.block->lastUse = result.block->device->submitted;
-    for (size_t k = 0; k < here.size(); ++k) {
-      std::ranges::fill(isTaken, 0);
-      for (size_t i = 0; i < shown; ++i)
-        if (made[k * results + i].from)
-          isTaken[model.results[i].donated] = 1;
-      for (size_t i = 0; i < count; ++i) {
-        Buffer *buffer = given.arguments[here[k]][i];
-        Block *block = buffer->blockLocked();
-        bool isForeign = &buffer->home != &buffer->device;
-        if (isDonated(given, i))
-          donated.push_back(
-              {buffer, buffer->takeBlockLocked(), bool(isTaken[i])});
-        if (!isForeign)
-          block->lastUse = block->device->submitted;
-        else {
-          ++block->holders;
-          run->held.push_back(block);
-        }
-      }
-    }
-  }
-
-  int status;
-  char problem[1024] = "";
-  if (isHere) {
-    int64_t began = nowNs();
-    status = shardrt_world_run_here(world->world.get(), run->inputs.data(),
-                                    run->outputs.data(), run.get(), problem,
-                                    sizeof(problem));
-    if (status != SHARDRT_BUSY)
-      usual.add(nowNs() - began);
-    isHere = status != SHARDRT_BUSY;
-  }
-  Ref<Event> event;
-  if (!isHere) {
-    event = Ref<Event>::adopt(new Event(engine.get()));
-    run->kept = Ref<Program>(this);
-    run->event = event;
-    run->host = given.host.call ? given.host : engine->options.host;
-    for (int64_t rank : here)
-      for (size_t i = 0; i < count; ++i) {
-        const Buffer *buffer = given.arguments[rank][i];
-        if (buffer->ready &&
-            (!buffer->ready->isReady() || buffer->ready->failure()))
-          run->waits.push_back(
-              {rank, buffer->ready,
-               buffer->ready->isRun() && &buffer->home == &buffer->device});
-      }
-    engine->beginRun();
-    status = shardrt_world_start(world->world.get(), run->inputs.data(),
-                                 run->outputs.data(), &Run::finish, run.get());
-    if (status == SHARDRT_OK) {
-      (void)run.release();
-    } else {
-      engine->endRun();
-      // Nothing is given up.
-      {
-        Locks<&Device::mutex> locks(locked);
-        for (const GivenUp &argument : donated)
-          argument.buffer->putBackLocked(argument.block);
-        drops();
-        for (Block *block : run->held)
-          drop(block, later);
-        for (auto [device, number] : run->work)
-          device->completed = std::max(device->completed, number);
-      }
-      turn.unlock();
-      for (std::function<void()> &call : later)
-        call();
-      return failureOf(status, "the engine's devices do not run any more");
-    }
-  }
-  // What was given up is for later work now.
-  if (isHere || !donated.empty()) {
-    Locks<&Device::mutex> locks(locked);
-    if (isHere) {
-      for (auto [device, number] : run->work)
-        device->completed = std::max(device->completed, number);
-      for (Block *block : run->held)
-        drop(block, later);
-    }
-    for (const GivenUp &argument : donated)
-      if (!argument.isResult)
-        drop(argument.block, later);
-  }
-  turn.unlock();
-  if (isHere && status != SHARDRT_OK) {
-    event = Ref<Event>::adopt(new Event(engine.get()));
-    event->set(failureOf(status, problem));
-  }
-
-  size_t next = 0;
-  for (int64_t rank : here) {
-    const RankValues &mine = model.ofRank(rank);
-    for (size_t i = 0; i < results; ++i) {
-      const ProgramValue &value = model.results[i];
-      const LocalValue &local = mine.results[i];
-      Block *block = made[next++].block;
-      if (i >= shown) {
-        block->device->drop(block);
-        continue;
-      }
-      given.results[rank][i] =
-          new Buffer(*world->devices[rank], value.type, local.dims, local.bytes,
-                     block, event);
-    }
-  }
-  for (std::function<void()> &call : later)
-    call();
-  if (done)
-    *done = event ? event : Event::ready();
-  return nullptr;
+  return Enqueuing(*this, *world, given).execute(done);
 }

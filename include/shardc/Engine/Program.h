@@ -164,6 +164,7 @@ public:
   };
 
 private:
+  friend class Enqueuing;
   friend struct Run;
   Program(Engine &engine, std::shared_ptr<const CompiledModel> compiled,
           std::unique_ptr<const CompiledModel> ofBinding);
