@@ -53,6 +53,12 @@ bool areDisjoint(Value a, Value b) {
   return false;
 }
 
+bool isOwnMemory(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  return isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
+}
+
 Operation *combinerOf(linalg::GenericOp op, unsigned index) {
   BlockArgument argument = op.getRegionOutputArgs()[index];
   Value yielded = op.getBody()->getTerminator()->getOperand(index);

@@ -31,17 +31,8 @@ static constexpr int kMostCandidates = 16;
 /// Of what is between a writer and a later reader so much is looked at.
 static constexpr size_t kMostMoved = 2048;
 
-static bool isOwnMemory(Value root) {
-  if (root.getDefiningOp<memref::AllocOp>() ||
-      root.getDefiningOp<memref::GetGlobalOp>())
-    return true;
-  auto argument = dyn_cast<BlockArgument>(root);
-  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-}
-
+/// False where the buffers `a` and `b`, no views, surely are two.
 static bool mayAlias(Value a, Value b) {
-  a = rootOfView(a);
-  b = rootOfView(b);
   return a == b || !isOwnMemory(a) || !isOwnMemory(b) || areOneInPlace(a, b);
 }
 

@@ -30,6 +30,11 @@ mlir::Value wholeBehind(mlir::Value memref);
 /// True if two views of one buffer are known to have no element in common.
 bool areDisjoint(mlir::Value a, mlir::Value b);
 
+/// True if `root`, the buffer behind a view, is memory of its own: an
+/// allocation, a global or an argument of a function, whose caller's buffers
+/// do not overlap but for those of areOneInPlace.
+bool isOwnMemory(mlir::Value root);
+
 } // namespace shardc
 
 #endif // SHARDC_ANALYSIS_STRUCTUREDOPS_H

@@ -13,12 +13,7 @@ using namespace shardc::gpukernels;
 
 static Place placeOf(Value memref) {
   Value root = rootOfView(memref);
-  auto argument = dyn_cast<BlockArgument>(root);
-  bool isOwn =
-      argument
-          ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
-          : isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
-  return {memref, root, isOwn};
+  return {memref, root, isOwnMemory(root)};
 }
 
 static bool mayOverlap(const Place &a, const Place &b) {

@@ -34,20 +34,18 @@ Value cpu::rootOf(Value memref) {
 }
 
 bool cpu::mayAlias(Value a, Value b) {
-  a = rootOf(a);
-  b = rootOf(b);
-  if (a == b || areOneInPlace(a, b))
-    return true;
-  auto isOwn = [](Value v) {
-    if (v.getDefiningOp<memref::AllocOp>() ||
-        v.getDefiningOp<memref::GetGlobalOp>())
-      return true;
-    auto argument = dyn_cast<BlockArgument>(v);
-    return argument &&
-           (isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
+  Value first = rootOf(a), second = rootOf(b);
+  if (first == second)
+    return !areDisjoint(a, b);
+  // Loop-carried buffers that change roles are different ones in each
+  // iteration.
+  auto isOwn = [](Value root) {
+    auto argument = dyn_cast<BlockArgument>(root);
+    return isOwnMemory(root) ||
+           (argument &&
             spmd::contract::Rotated::has(argument.getOwner()->getParentOp()));
   };
-  return !isOwn(a) || !isOwn(b);
+  return !isOwn(first) || !isOwn(second) || areOneInPlace(first, second);
 }
 
 Value cpu::elementOf(OpBuilder &b, Location loc, Value memref, Value index,

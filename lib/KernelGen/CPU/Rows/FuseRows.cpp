@@ -138,10 +138,6 @@ static Value partBehind(Value memref) {
   return rootOf(memref);
 }
 
-static bool mayOverlap(Value part, Value other) {
-  return mayAlias(part, other) && !areDisjoint(part, other);
-}
-
 /// What `op` touches, where nothing is known of rows.
 static Touches touchesOf(Operation *op) {
   Touches touches;
@@ -170,7 +166,7 @@ static Touches touchesOf(Operation *op) {
 static bool conflict(const Touches &some, const Touches &others) {
   for (const auto &[root, touch] : some)
     for (const auto &[other, its] : others)
-      if ((touch.writes || its.writes) && mayOverlap(root, other))
+      if ((touch.writes || its.writes) && mayAlias(root, other))
         return true;
   return false;
 }
@@ -522,7 +518,7 @@ bool Finder::placeLoads(Member &member, const Touches &touches) {
     Value part = partBehind(load.getMemRef());
     auto written = llvm::find_if(touches, [&](const auto &entry) {
       return entry.second.writes && rootOf(entry.first) == rootOf(part) &&
-             mayOverlap(entry.first, part);
+             mayAlias(entry.first, part);
     });
     if (written == touches.end())
       continue;
@@ -562,7 +558,7 @@ bool Finder::mayJoin(const Touches &group, const Touches &own) {
     for (const auto &[other, theirs] : group) {
       if (!mine.writes && !theirs.writes)
         continue;
-      if (!mayOverlap(root, other))
+      if (!mayAlias(root, other))
         continue;
       if (root != other &&
           !(areOneInPlace(root, other) && mine.key == root &&
