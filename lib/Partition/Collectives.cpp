@@ -51,14 +51,23 @@ public:
 
 private:
   FailureOr<Groups> readGroups();
-  /// `local`, operand `operand`, exchanged along `dim` from block `owned` to
-  /// blocks [`needed`, `needed` + `count`) of the coordinates along `axes`; dim
-  /// `cutDim`, if any, is cut to the parts that `place` says, of `parts`.
+  /// Blocks along a dim that change ranks: the coordinates along `axes` own
+  /// block `owned` and need blocks [`needed`, `needed` + `count`). Of another
+  /// dim, `cutDim`, if any, each needs part `place` of `parts`.
+  struct Blocks {
+    ArrayRef<int64_t> axes, owned, needed;
+    int64_t count = 1;
+    int64_t cutDim = -1;
+    ArrayRef<int64_t> place = {};
+    int64_t parts = 1;
+  };
+  /// `local`, operand `operand`, with `blocks` exchanged along `dim`.
   FailureOr<Value> exchange(Value local, int64_t operand, int64_t dim,
-                            ArrayRef<int64_t> axes, ArrayRef<int64_t> owned,
-                            ArrayRef<int64_t> needed, int64_t count,
-                            int64_t cutDim = -1, ArrayRef<int64_t> place = {},
-                            int64_t parts = 1);
+                            const Blocks &blocks);
+  /// The blocks of all members of a group.
+  static Blocks ofGroup(const Groups &groups) {
+    return {groups.axes, groups.block, groups.first, groups.size, -1, {}, 1};
+  }
   /// Takes the value of rank `sources[r]` to rank r; zeros where it is -1.
   FailureOr<Value> permute(Value local, int64_t operand,
                            ArrayRef<int64_t> sources);
@@ -211,10 +220,10 @@ FailureOr<Groups> CollectiveBuilder::readGroups() {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> CollectiveBuilder::exchange(
-    Value local, int64_t operand, int64_t dim, ArrayRef<int64_t> axes,
-    ArrayRef<int64_t> owned, ArrayRef<int64_t> needed, int64_t count,
-    int64_t cutDim, ArrayRef<int64_t> place, int64_t parts) {
+FailureOr<Value> CollectiveBuilder::exchange(Value local, int64_t operand,
+                                             int64_t dim,
+                                             const Blocks &blocks) {
+  auto [axes, owned, needed, count, cutDim, place, parts] = blocks;
   // A dim of 1 may have been put before those of the operand.
   auto type = cast<RankedTensorType>(local.getType());
   int64_t added =
@@ -335,12 +344,12 @@ FailureOr<Value> CollectiveBuilder::permute(Value local, int64_t operand,
       !ownedTable(mesh, shardingOf(operand, 0), globalSize(operand, 0))
            .formula.isOpen())
     return isPlanted("permuted-backwards")
-               ? exchange(local, operand, 0, axes, needed, owned, 1)
-               : exchange(local, operand, 0, axes, owned, needed, 1);
+               ? exchange(local, operand, 0, {axes, needed, owned})
+               : exchange(local, operand, 0, {axes, owned, needed});
   if (!hasElements)
     return local;
   FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised = exchange(*raised, operand, 0, axes, owned, needed, 1)))
+  if (failed(raised = exchange(*raised, operand, 0, {axes, owned, needed})))
     return failure();
   if (type.getRank() == 0)
     return stablehlo::ReshapeOp::create(builder, loc, type, *raised)
@@ -359,8 +368,9 @@ FailureOr<Value> CollectiveBuilder::allGather(Value local, int64_t operand,
   if (isPlanted("gathered-in-reverse"))
     for (auto [at, first] : llvm::zip(block, groups.first))
       at = 2 * first + groups.size - 1 - at;
-  return exchange(local, operand, dim, groups.axes, block, groups.first,
-                  groups.size);
+  Blocks blocks = ofGroup(groups);
+  blocks.owned = block;
+  return exchange(local, operand, dim, blocks);
 }
 
 FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all,
@@ -371,15 +381,17 @@ FailureOr<Value> CollectiveBuilder::allToAll(stablehlo::AllToAllOp all,
   if (parts != groups.size)
     return op->emitOpError() << "splits in " << parts << " parts for groups of "
                              << groups.size << " members, expected as many";
+  Blocks blocks = ofGroup(groups);
+  blocks.cutDim = split;
+  blocks.place = groups.place;
+  blocks.parts = parts;
   if (split != concat)
-    return exchange(local, operand, concat, groups.axes, groups.block,
-                    groups.first, groups.size, split, groups.place, parts);
+    return exchange(local, operand, concat, blocks);
   // Along one dim: the parts of all members, one behind the other, are a dim of
   // their own, of which each member keeps its own.
+  blocks.cutDim = split + 1;
   FailureOr<Value> raised = withLeadingDim(local);
-  if (failed(raised = exchange(*raised, operand, 0, groups.axes, groups.block,
-                               groups.first, groups.size, split + 1,
-                               groups.place, parts)))
+  if (failed(raised = exchange(*raised, operand, 0, blocks)))
     return failure();
   auto type = cast<RankedTensorType>(local.getType());
   int64_t numDims = type.getRank();
@@ -465,8 +477,7 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
     return result;
   }
   FailureOr<Value> all = withLeadingDim(local);
-  if (failed(all = exchange(*all, operand, 0, groups.axes, groups.block,
-                            groups.first, groups.size)))
+  if (failed(all = exchange(*all, operand, 0, ofGroup(groups))))
     return failure();
   // Members lie alike along the free axes: their blocks have this one's shape.
   SmallVector<OpFoldResult> shape = tensor::getMixedSizes(builder, loc, local),
