@@ -411,39 +411,35 @@ Value Ring::filled(AffineMap map, const Here &here, int64_t part,
   return broadcastScalar(b, loc, value, type, blockSizes(localization, tables));
 }
 
-SmallVector<Value> Ring::pairStep(PairCombine combine, bool backward,
-                                  const Here &here, int64_t part,
-                                  int64_t keyPart, ArrayRef<AffineMap> inputs,
-                                  ArrayRef<Value> blocks, unsigned numRows,
-                                  bool hasValue, ValueRange state,
-                                  ArrayRef<AffineMap> stateMaps,
-                                  ArrayRef<Region *> regions) {
-  SmallVector<AffineMap> maps(inputs);
-  llvm::append_range(maps, stateMaps);
+SmallVector<Value> Ring::pairStep(const PairPass &pass, const Here &here,
+                                  int64_t part, int64_t keyPart,
+                                  ArrayRef<Value> blocks, ValueRange state) {
+  SmallVector<AffineMap> maps(pass.inputMaps);
+  llvm::append_range(maps, pass.stateMaps);
   SmallVector<Value> mine;
-  for (auto [block, map] : llvm::zip_equal(blocks, inputs))
+  for (auto [block, map] : llvm::zip_equal(blocks, pass.inputMaps))
     mine.push_back(ofKeys(block, map, here, keyPart));
   SmallVector<Value> before;
-  for (auto [whole, map] : llvm::zip_equal(state, stateMaps))
+  for (auto [whole, map] : llvm::zip_equal(state, pass.stateMaps))
     before.push_back(ofKeys(whole, map, here, keyPart));
   ValueRange all(mine), inits(before);
-  unsigned first = hasValue ? 3 : 2;
+  unsigned first = pass.hasValue ? 3 : 2;
   SmallVector<Value> at = positions(here, part, keyPart);
   auto lower = op->getAttrOfType<IntegerAttr>("band_lower"),
        upper = op->getAttrOfType<IntegerAttr>("band_upper");
-  auto made = PairStepOp::create(b, loc, inits.getTypes(), combine, backward,
-                                 all[0], all[1], hasValue ? all[2] : Value(),
-                                 all.slice(first, numRows),
-                                 all.drop_front(first + numRows), at, inits,
-                                 b.getAffineMapArrayAttr(maps), lower, upper);
-  for (auto [from, to] : llvm::zip_equal(regions, made->getRegions()))
+  auto made = PairStepOp::create(
+      b, loc, inits.getTypes(), pass.combine, pass.backward, all[0], all[1],
+      pass.hasValue ? all[2] : Value(), all.slice(first, pass.numRows),
+      all.drop_front(first + pass.numRows), at, inits,
+      b.getAffineMapArrayAttr(maps), lower, upper);
+  for (auto [from, to] : llvm::zip_equal(pass.regions, made->getRegions()))
     if (from && !from->empty()) {
       IRMapping mapping;
       from->cloneInto(&to, mapping);
     }
   SmallVector<Value> after;
   for (auto [result, whole, map] :
-       llvm::zip_equal(made.getResults(), state, stateMaps))
+       llvm::zip_equal(made.getResults(), state, pass.stateMaps))
     after.push_back(ofKeys(result, map, here, keyPart, whole));
   return after;
 }
@@ -665,12 +661,18 @@ LocalResults rules::localizeAllPairs(AllPairsOp op,
               b.getI32IntegerAttr(std::numeric_limits<int32_t>::max()));
     break;
   }
+  Ring::PairPass pass{
+      combine,
+      /*backward=*/false,
+      hasValue,
+      /*numRows=*/0,
+      inputs.maps,
+      maps,
+      {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr}};
   auto visit = [&](const Here &here, ArrayRef<Value> shared) {
     for (auto [part, keyPart] : ring.partsAt(here))
-      states[part] = ring.pairStep(
-          combine, /*backward=*/false, here, part, keyPart, inputs.maps,
-          inputs.of(shared, here, part), 0, hasValue, states[part], maps,
-          {&op.getPair(), &op.getScore(), &op.getWeight(), nullptr});
+      states[part] = ring.pairStep(pass, here, part, keyPart,
+                                   inputs.of(shared, here, part), states[part]);
   };
   if (ring.isLoop()) {
     SmallVector<Piece> travelling = inputs.travelling(hasValue);
@@ -835,6 +837,14 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
     if (i != 1 && i != 2)
       for (int64_t part = 0; part < ring.countOf(maps[i]); ++part)
         values.push_back(ring.filled(maps[i], {}, part, 0.0));
+  Ring::PairPass pass{
+      PairCombine::Softmax,
+      /*backward=*/true,
+      /*hasValue=*/true,
+      /*numRows=*/3,
+      inputs.maps,
+      maps,
+      {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()}};
   // Adds to `block`, gradients of keys `here`, and to those of queries.
   auto visit = [&](const Here &here, ArrayRef<Value> shared,
                    MutableArrayRef<Value> block) {
@@ -846,10 +856,8 @@ LocalResults rules::localizeAttentionBackward(AttentionBackwardOp op,
       SmallVector<Value> state =
           llvm::map_to_vector(llvm::seq<unsigned>(total.size()),
                               [&](unsigned i) { return mine(i); });
-      state = ring.pairStep(
-          PairCombine::Softmax, /*backward=*/true, here, part, keyPart,
-          inputs.maps, inputs.of(shared, here, part), 3, true, state, maps,
-          {nullptr, &op.getScore(), &op.getWeight(), &op.getSlope()});
+      state = ring.pairStep(pass, here, part, keyPart,
+                            inputs.of(shared, here, part), state);
       for (auto [i, value] : llvm::enumerate(state))
         mine(i) = value;
     }

@@ -99,14 +99,22 @@ public:
                      double number) {
     return filled(map, here, part, b.getFloatAttr(accumulator, number));
   }
-  /// One `spmd.pair_step`.
-  llvm::SmallVector<mlir::Value>
-  pairStep(spmd::PairCombine combine, bool backward, const Here &here,
-           int64_t part, int64_t keyPart,
-           llvm::ArrayRef<mlir::AffineMap> inputs,
-           llvm::ArrayRef<mlir::Value> blocks, unsigned numRows, bool hasValue,
-           mlir::ValueRange state, llvm::ArrayRef<mlir::AffineMap> stateMaps,
-           llvm::ArrayRef<mlir::Region *> regions);
+  /// What the `spmd.pair_step`s of one pass have in common.
+  struct PairPass {
+    spmd::PairCombine combine;
+    bool backward = false;
+    bool hasValue = true;
+    unsigned numRows = 0; ///< of the inputs, after queries, keys and values
+    llvm::ArrayRef<mlir::AffineMap> inputMaps, stateMaps;
+    llvm::SmallVector<mlir::Region *> regions; ///< of the step; null: empty
+  };
+  /// The step of `pass` of queries `part` with keys `keyPart`: from `state` and
+  /// its inputs' `blocks` to the next state.
+  llvm::SmallVector<mlir::Value> pairStep(const PairPass &pass,
+                                          const Here &here, int64_t part,
+                                          int64_t keyPart,
+                                          llvm::ArrayRef<mlir::Value> blocks,
+                                          mlir::ValueRange state);
   /// `value` (map `from`) repeated to the layout of `to`, which has all its
   /// dims.
   mlir::Value spread(mlir::Value value, mlir::AffineMap from, mlir::Value like,
