@@ -130,14 +130,29 @@ static FailureOr<Values> callPotrf(Evaluator &, Operation *op,
   return results;
 }
 
-/// x with op(a) x = b, where op(a) is `a`, its transpose or its adjoint.
-static Matrix solveLeft(const Matrix &a, const Matrix &b, bool isLower,
-                        bool isUnit, bool isTransposed, bool isAdjoint) {
+namespace {
+/// What a triangular matrix is, and how it is taken: op(a) is `a`, its
+/// transpose or its adjoint.
+struct Triangle {
+  bool isLower = true;
+  bool isUnit = false; ///< its diagonal is ones, whatever is stored there
+  stablehlo::Transpose op = stablehlo::Transpose::NO_TRANSPOSE;
+
+  bool isAdjoint() const { return op == stablehlo::Transpose::ADJOINT; }
+  bool isTurned() const {
+    return isAdjoint() || op == stablehlo::Transpose::TRANSPOSE;
+  }
+};
+} // namespace
+
+/// x with op(a) x = b.
+static Matrix solveLeft(const Matrix &a, const Matrix &b,
+                        const Triangle &triangle) {
   auto at = [&](int64_t i, int64_t j) {
-    Complex value = isTransposed || isAdjoint ? a(j, i) : a(i, j);
-    return isAdjoint ? std::conj(value) : value;
+    Complex value = triangle.isTurned() ? a(j, i) : a(i, j);
+    return triangle.isAdjoint() ? std::conj(value) : value;
   };
-  bool isForward = isLower != (isTransposed || isAdjoint);
+  bool isForward = triangle.isLower != triangle.isTurned();
   Matrix x = b;
   for (int64_t column = 0; column < b.columns; ++column)
     for (int64_t step = 0; step < a.rows; ++step) {
@@ -146,7 +161,7 @@ static Matrix solveLeft(const Matrix &a, const Matrix &b, bool isLower,
       for (int64_t j = isForward ? 0 : i + 1, e = isForward ? i : a.rows; j < e;
            ++j)
         sum -= at(i, j) * x(j, column);
-      x(i, column) = isUnit ? sum : sum / at(i, i);
+      x(i, column) = triangle.isUnit ? sum : sum / at(i, i);
     }
   return x;
 }
@@ -159,24 +174,25 @@ static Matrix transposed(const Matrix &a) {
   return t;
 }
 
-static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower,
-                      bool isUnit, bool isTransposed, bool isAdjoint) {
+/// x with op(a) x = b, or else with x op(a) = b, matrix by matrix.
+static Array solveAll(const Array &a, const Array &b, bool isLeft,
+                      const Triangle &triangle) {
   Array result = b;
   for (int64_t batch = 0; batch < countMatrices(b); ++batch) {
     Matrix left = matrixOf(a, batch), right = matrixOf(b, batch);
     if (isLeft) {
-      store(result, batch,
-            solveLeft(left, right, isLower, isUnit, isTransposed, isAdjoint));
+      store(result, batch, solveLeft(left, right, triangle));
       continue;
     }
     // x op(a) = b is op(a)^T x^T = b^T; of an adjoint, the conjugate is left.
-    if (isAdjoint)
+    if (triangle.isAdjoint())
       for (Complex &element : left.elements)
         element = std::conj(element);
-    bool isTransposedBack = !(isTransposed || isAdjoint);
+    Triangle turned = triangle;
+    turned.op = triangle.isTurned() ? stablehlo::Transpose::NO_TRANSPOSE
+                                    : stablehlo::Transpose::TRANSPOSE;
     store(result, batch,
-          transposed(solveLeft(left, transposed(right), isLower, isUnit,
-                               isTransposedBack, false)));
+          transposed(solveLeft(left, transposed(right), turned)));
   }
   return result;
 }
@@ -184,19 +200,20 @@ static Array solveAll(const Array &a, const Array &b, bool isLeft, bool isLower,
 static FailureOr<Values>
 evaluateTriangularSolve(Evaluator &, stablehlo::TriangularSolveOp op,
                         ArrayRef<Array> in) {
-  return Values{solveAll(in[0], in[1], op.getLeftSide(), op.getLower(),
-                         op.getUnitDiagonal(),
-                         op.getTransposeA() == stablehlo::Transpose::TRANSPOSE,
-                         op.getTransposeA() == stablehlo::Transpose::ADJOINT)};
+  return Values{
+      solveAll(in[0], in[1], op.getLeftSide(),
+               {op.getLower(), op.getUnitDiagonal(), op.getTransposeA()})};
 }
 
 static FailureOr<Values> callTrsm(Evaluator &, Operation *op,
                                   ArrayRef<Array> in) {
   int64_t transpose = option(op, "trans_x", 'N');
-  return Values{solveAll(in[0], in[1], option(op, "side", 'L') == 'L',
-                         option(op, "uplo", 'L') == 'L',
-                         option(op, "diag", 'N') == 'U', transpose == 'T',
-                         transpose == 'C')};
+  auto turn = transpose == 'T'   ? stablehlo::Transpose::TRANSPOSE
+              : transpose == 'C' ? stablehlo::Transpose::ADJOINT
+                                 : stablehlo::Transpose::NO_TRANSPOSE;
+  return Values{solveAll(
+      in[0], in[1], option(op, "side", 'L') == 'L',
+      {option(op, "uplo", 'L') == 'L', option(op, "diag", 'N') == 'U', turn})};
 }
 
 //===----------------------------------------------------------------------===//
