@@ -18,6 +18,7 @@
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
 using namespace mlir;
@@ -176,6 +177,19 @@ private:
   void visitConcatenate(stablehlo::ConcatenateOp op);
   void visitConvolution(stablehlo::ConvolutionOp op);
   void visitWindows(stablehlo::ReduceWindowOp op);
+  void visitElementwise(Operation *op);
+  void visitFunction(func::FuncOp function);
+  void visitTerminator(Operation *op);
+  void visitLoop(stablehlo::WhileOp loop);
+  bool visitCall(Operation *op);
+  void visitBroadcast(stablehlo::BroadcastInDimOp broadcast);
+  void visitTranspose(stablehlo::TransposeOp transpose);
+  void visitReduce(stablehlo::ReduceOp reduce);
+  void visitDot(stablehlo::DotGeneralOp dot);
+  void visitDynamicSlice(stablehlo::DynamicSliceOp slice);
+  void visitDynamicUpdate(stablehlo::DynamicUpdateSliceOp update);
+  void visitSelectAndScatter(stablehlo::SelectAndScatterOp scatter);
+  void freezeAll(Operation *op);
   void bindSharding(Value value, spmd::ShardingAttr sharding);
 
   /// What `id` loses, once that is known.
@@ -541,168 +555,131 @@ void Shrinker::visitWindows(stablehlo::ReduceWindowOp op) {
   }
 }
 
-void Shrinker::visit(Operation *op) {
-  if (isElementwise(op)) {
-    Value result = op->getResult(0);
-    for (Value operand : op->getOperands())
-      if (!shapeOf(operand).empty())
-        join(operand, result);
-    if (auto constrain = dyn_cast<spmd::ConstrainOp>(op))
-      bindSharding(result, constrain.getSharding());
-    return;
-  }
-  if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return dense && dense.isSplat() ? void() : freeze(op->getResult(0));
-  }
-  if (isa<stablehlo::IotaOp, ModuleOp, sdy::MeshOp, spmd::MeshOp,
-          stablehlo::OptimizationBarrierOp>(op)) {
-    if (op->getNumOperands() != 0)
-      join(op->getOperands(), op->getResults());
-    return;
-  }
-  if (auto function = dyn_cast<func::FuncOp>(op)) {
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (auto sharding = spmd::contract::Sharding::ofArgument(function, i))
-        bindSharding(function.getArgument(i), sharding);
-    return;
-  }
-  if (op->hasTrait<OpTrait::IsTerminator>()) {
-    // What a function returns, and what a region yields.
-    Operation *parent = op->getParentOp();
-    if (auto loop = dyn_cast<stablehlo::WhileOp>(parent);
-        loop && op->getParentRegion() == &loop.getBody())
-      join(op->getOperands(), loop->getResults());
-    else if (isa<stablehlo::IfOp, stablehlo::CaseOp>(parent))
-      join(op->getOperands(), parent->getResults());
-    else if (auto function = dyn_cast<func::FuncOp>(parent))
-      for (auto [i, value] : llvm::enumerate(op->getOperands()))
-        if (spmd::ShardingAttr sharding =
-                spmd::contract::Sharding::ofResult(function, i))
-          bindSharding(value, sharding);
-    return;
-  }
-  if (auto loop = dyn_cast<stablehlo::WhileOp>(op)) {
-    join(op->getOperands(), op->getResults());
-    join(loop.getCond().getArguments(), op->getResults());
-    join(loop.getBody().getArguments(), op->getResults());
-    return;
-  }
-  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
-    return;
-  if (isa<func::CallOp, stablehlo::CompositeOp>(op)) {
-    auto call = dyn_cast<func::CallOp>(op);
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
-        op, call ? call.getCalleeAttr()
-                 : cast<stablehlo::CompositeOp>(op).getDecompositionAttr());
-    if (callee && !callee.isExternal()) {
-      join(op->getOperands(), callee.getArguments());
-      join(op->getResults(),
-           callee.getBody().front().getTerminator()->getOperands());
-      return;
-    }
-  }
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op);
-      call && call.getCallTargetName() == "Sharding")
-    return join(op->getOperands(), op->getResults());
-  if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(op)) {
-    Value from = broadcast.getOperand(), to = broadcast.getResult();
-    for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-      if (shapeOf(from)[i] == shapeOf(to)[dim])
-        join(from, i, to, dim);
-    return;
-  }
-  if (auto transpose = dyn_cast<stablehlo::TransposeOp>(op)) {
-    for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
-      join(transpose.getOperand(), dim, transpose.getResult(), i);
-    return;
-  }
-  if (isa<stablehlo::ReshapeOp>(op))
-    return visitReshape(op->getOperand(0), op->getResult(0));
-  if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op)) {
-    size_t count = op->getNumResults();
-    for (size_t n = 0; n < count; ++n) {
-      join(op->getOperand(0), op->getOperand(n));
-      size_t next = 0;
-      for (size_t i = 0; i < shapeOf(op->getOperand(n)).size(); ++i)
-        if (!llvm::is_contained(reduce.getDimensions(),
-                                static_cast<int64_t>(i)))
-          join(op->getOperand(n), i, op->getResult(n), next++);
-    }
-    return;
-  }
-  if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(op)) {
-    auto dims = dot.getDotDimensionNumbers();
-    Value lhs = dot.getLhs(), rhs = dot.getRhs(), result = dot.getResult();
+void Shrinker::visitElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  for (Value operand : op->getOperands())
+    if (!shapeOf(operand).empty())
+      join(operand, result);
+  if (auto constrain = dyn_cast<spmd::ConstrainOp>(op))
+    bindSharding(result, constrain.getSharding());
+}
+
+void Shrinker::visitFunction(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto sharding = spmd::contract::Sharding::ofArgument(function, i))
+      bindSharding(function.getArgument(i), sharding);
+}
+
+/// What a function returns, and what a region yields.
+void Shrinker::visitTerminator(Operation *op) {
+  Operation *parent = op->getParentOp();
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(parent);
+      loop && op->getParentRegion() == &loop.getBody())
+    join(op->getOperands(), loop->getResults());
+  else if (isa<stablehlo::IfOp, stablehlo::CaseOp>(parent))
+    join(op->getOperands(), parent->getResults());
+  else if (auto function = dyn_cast<func::FuncOp>(parent))
+    for (auto [i, value] : llvm::enumerate(op->getOperands()))
+      if (spmd::ShardingAttr sharding =
+              spmd::contract::Sharding::ofResult(function, i))
+        bindSharding(value, sharding);
+}
+
+void Shrinker::visitLoop(stablehlo::WhileOp loop) {
+  join(loop->getOperands(), loop->getResults());
+  join(loop.getCond().getArguments(), loop->getResults());
+  join(loop.getBody().getArguments(), loop->getResults());
+}
+
+/// False if what is called is not known.
+bool Shrinker::visitCall(Operation *op) {
+  auto call = dyn_cast<func::CallOp>(op);
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      op, call ? call.getCalleeAttr()
+               : cast<stablehlo::CompositeOp>(op).getDecompositionAttr());
+  if (!callee || callee.isExternal())
+    return false;
+  join(op->getOperands(), callee.getArguments());
+  join(op->getResults(),
+       callee.getBody().front().getTerminator()->getOperands());
+  return true;
+}
+
+void Shrinker::visitBroadcast(stablehlo::BroadcastInDimOp broadcast) {
+  Value from = broadcast.getOperand(), to = broadcast.getResult();
+  for (auto [i, dim] : llvm::enumerate(broadcast.getBroadcastDimensions()))
+    if (shapeOf(from)[i] == shapeOf(to)[dim])
+      join(from, i, to, dim);
+}
+
+void Shrinker::visitTranspose(stablehlo::TransposeOp transpose) {
+  for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
+    join(transpose.getOperand(), dim, transpose.getResult(), i);
+}
+
+void Shrinker::visitReduce(stablehlo::ReduceOp reduce) {
+  for (size_t n = 0; n < reduce->getNumResults(); ++n) {
+    Value from = reduce->getOperand(n);
+    join(reduce->getOperand(0), from);
     size_t next = 0;
-    for (auto [i, j] : llvm::zip_equal(dims.getLhsBatchingDimensions(),
-                                       dims.getRhsBatchingDimensions())) {
-      join(lhs, i, rhs, j);
-      join(lhs, i, result, next++);
-    }
-    for (auto [i, j] : llvm::zip_equal(dims.getLhsContractingDimensions(),
-                                       dims.getRhsContractingDimensions()))
-      join(lhs, i, rhs, j);
-    auto joinFree = [&](Value operand, ArrayRef<int64_t> batch,
-                        ArrayRef<int64_t> contracting) {
-      for (int64_t i = 0, e = shapeOf(operand).size(); i < e; ++i)
-        if (!llvm::is_contained(batch, i) &&
-            !llvm::is_contained(contracting, i))
-          join(operand, i, result, next++);
-    };
-    joinFree(lhs, dims.getLhsBatchingDimensions(),
-             dims.getLhsContractingDimensions());
-    joinFree(rhs, dims.getRhsBatchingDimensions(),
-             dims.getRhsContractingDimensions());
-    return;
+    for (size_t i = 0; i < shapeOf(from).size(); ++i)
+      if (!llvm::is_contained(reduce.getDimensions(), static_cast<int64_t>(i)))
+        join(from, i, reduce->getResult(n), next++);
   }
-  if (auto conv = dyn_cast<stablehlo::ConvolutionOp>(op))
-    return visitConvolution(conv);
-  if (auto slice = dyn_cast<stablehlo::SliceOp>(op))
-    return visitSlice(slice);
-  if (auto slice = dyn_cast<stablehlo::DynamicSliceOp>(op)) {
-    Value from = slice.getOperand(), to = slice.getResult();
-    for (size_t i = 0; i < shapeOf(to).size(); ++i)
-      part(from, i, to, i);
-    rewrites.push_back([this, slice, to]() mutable {
-      auto sizes = llvm::to_vector(slice.getSliceSizes());
-      for (size_t i = 0; i < sizes.size(); ++i)
-        sizes[i] -= lossOf(to, i);
-      slice.setSliceSizes(sizes);
-    });
-    return;
+}
+
+void Shrinker::visitDot(stablehlo::DotGeneralOp dot) {
+  auto dims = dot.getDotDimensionNumbers();
+  Value lhs = dot.getLhs(), rhs = dot.getRhs(), result = dot.getResult();
+  size_t next = 0;
+  for (auto [i, j] : llvm::zip_equal(dims.getLhsBatchingDimensions(),
+                                     dims.getRhsBatchingDimensions())) {
+    join(lhs, i, rhs, j);
+    join(lhs, i, result, next++);
   }
-  if (auto update = dyn_cast<stablehlo::DynamicUpdateSliceOp>(op)) {
-    join(op->getOperand(0), update.getResult());
-    for (size_t i = 0; i < shapeOf(op->getOperand(1)).size(); ++i)
-      part(update.getResult(), i, op->getOperand(1), i);
-    return;
-  }
-  if (auto pad = dyn_cast<stablehlo::PadOp>(op))
-    return visitPad(pad);
-  if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op))
-    return visitConcatenate(concatenate);
-  if (auto windows = dyn_cast<stablehlo::ReduceWindowOp>(op))
-    return visitWindows(windows);
-  if (auto scatter = dyn_cast<stablehlo::SelectAndScatterOp>(op)) {
-    Value operand = op->getOperand(0), source = op->getOperand(1);
-    join(operand, op->getResult(0));
-    for (size_t i = 0; i < shapeOf(operand).size(); ++i)
-      tie(operand, i, source, i, 1, scatter.getWindowStridesOrOnes()[i]);
-    return;
-  }
-  if (isa<stablehlo::ReverseOp>(op))
-    return join(op->getOperands(), op->getResults());
-  if (auto gather = dyn_cast<stablehlo::GatherOp>(op))
-    return visitGather(gather);
-  if (auto scatter = dyn_cast<stablehlo::ScatterOp>(op))
-    return visitScatter(scatter);
-  if (isa<stablehlo::SortOp>(op)) {
-    for (Value operand : op->getOperands())
-      join(operand, op->getOperand(0));
-    return join(op->getOperands(), op->getResults());
-  }
-  // All else: as it is, and so what is in it.
+  for (auto [i, j] : llvm::zip_equal(dims.getLhsContractingDimensions(),
+                                     dims.getRhsContractingDimensions()))
+    join(lhs, i, rhs, j);
+  auto joinFree = [&](Value operand, ArrayRef<int64_t> batch,
+                      ArrayRef<int64_t> contracting) {
+    for (int64_t i = 0, e = shapeOf(operand).size(); i < e; ++i)
+      if (!llvm::is_contained(batch, i) && !llvm::is_contained(contracting, i))
+        join(operand, i, result, next++);
+  };
+  joinFree(lhs, dims.getLhsBatchingDimensions(),
+           dims.getLhsContractingDimensions());
+  joinFree(rhs, dims.getRhsBatchingDimensions(),
+           dims.getRhsContractingDimensions());
+}
+
+void Shrinker::visitDynamicSlice(stablehlo::DynamicSliceOp slice) {
+  Value from = slice.getOperand(), to = slice.getResult();
+  for (size_t i = 0; i < shapeOf(to).size(); ++i)
+    part(from, i, to, i);
+  rewrites.push_back([this, slice, to]() mutable {
+    auto sizes = llvm::to_vector(slice.getSliceSizes());
+    for (size_t i = 0; i < sizes.size(); ++i)
+      sizes[i] -= lossOf(to, i);
+    slice.setSliceSizes(sizes);
+  });
+}
+
+void Shrinker::visitDynamicUpdate(stablehlo::DynamicUpdateSliceOp update) {
+  Value piece = update->getOperand(1);
+  join(update->getOperand(0), update.getResult());
+  for (size_t i = 0; i < shapeOf(piece).size(); ++i)
+    part(update.getResult(), i, piece, i);
+}
+
+void Shrinker::visitSelectAndScatter(stablehlo::SelectAndScatterOp scatter) {
+  Value operand = scatter->getOperand(0), source = scatter->getOperand(1);
+  join(operand, scatter->getResult(0));
+  for (size_t i = 0; i < shapeOf(operand).size(); ++i)
+    tie(operand, i, source, i, 1, scatter.getWindowStridesOrOnes()[i]);
+}
+
+/// All that `op` has, and all in it, stays as it is.
+void Shrinker::freezeAll(Operation *op) {
   op->walk([&](Operation *inner) {
     for (Value value : inner->getOperands())
       freeze(value);
@@ -712,6 +689,59 @@ void Shrinker::visit(Operation *op) {
       for (Value value : region.getArguments())
         freeze(value);
   });
+}
+
+void Shrinker::visit(Operation *op) {
+  if (isElementwise(op))
+    return visitElementwise(op);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return visitTerminator(op);
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](stablehlo::ConstantOp constant) {
+        auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+        if (!dense || !dense.isSplat())
+          freeze(constant.getResult());
+      })
+      .Case<stablehlo::IotaOp, ModuleOp, sdy::MeshOp, spmd::MeshOp,
+            stablehlo::IfOp, stablehlo::CaseOp>([](auto) {})
+      .Case<stablehlo::OptimizationBarrierOp, stablehlo::ReverseOp>(
+          [&](auto same) { join(same->getOperands(), same->getResults()); })
+      .Case([&](func::FuncOp function) { visitFunction(function); })
+      .Case([&](stablehlo::WhileOp loop) { visitLoop(loop); })
+      .Case<func::CallOp, stablehlo::CompositeOp>([&](auto call) {
+        if (!visitCall(call))
+          freezeAll(call);
+      })
+      .Case([&](stablehlo::CustomCallOp call) {
+        if (call.getCallTargetName() == "Sharding")
+          join(call->getOperands(), call->getResults());
+        else
+          freezeAll(call);
+      })
+      .Case([&](stablehlo::BroadcastInDimOp op) { visitBroadcast(op); })
+      .Case([&](stablehlo::TransposeOp op) { visitTranspose(op); })
+      .Case([&](stablehlo::ReshapeOp op) {
+        visitReshape(op->getOperand(0), op->getResult(0));
+      })
+      .Case([&](stablehlo::ReduceOp op) { visitReduce(op); })
+      .Case([&](stablehlo::DotGeneralOp op) { visitDot(op); })
+      .Case([&](stablehlo::ConvolutionOp op) { visitConvolution(op); })
+      .Case([&](stablehlo::SliceOp op) { visitSlice(op); })
+      .Case([&](stablehlo::DynamicSliceOp op) { visitDynamicSlice(op); })
+      .Case([&](stablehlo::DynamicUpdateSliceOp op) { visitDynamicUpdate(op); })
+      .Case([&](stablehlo::PadOp op) { visitPad(op); })
+      .Case([&](stablehlo::ConcatenateOp op) { visitConcatenate(op); })
+      .Case([&](stablehlo::ReduceWindowOp op) { visitWindows(op); })
+      .Case(
+          [&](stablehlo::SelectAndScatterOp op) { visitSelectAndScatter(op); })
+      .Case([&](stablehlo::GatherOp op) { visitGather(op); })
+      .Case([&](stablehlo::ScatterOp op) { visitScatter(op); })
+      .Case([&](stablehlo::SortOp op) {
+        for (Value operand : op->getOperands())
+          join(operand, op->getOperand(0));
+        join(op->getOperands(), op->getResults());
+      })
+      .Default([&](Operation *op) { freezeAll(op); });
 }
 
 /// What the root of each class may lose: in steps that are whole for all.
