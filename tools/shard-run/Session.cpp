@@ -393,17 +393,20 @@ private:
   std::thread thread;
 };
 
-Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
-                                 int64_t timeoutMs, const StepPlan *plan) {
-  Activity activity("running the program");
-  int64_t ranks = program.numRanks();
-  std::vector<int64_t> mesh = program.meshShape();
-  int64_t me = job ? shardrt_job_rank(job) : -1;
-  RunResult result;
-  std::optional<Balancing> balancing;
+/// The error that a call on `world` gives.
+static Error checkWorld(shardrt_world *world, int status) {
+  return status == SHARDRT_OK
+             ? Error::success()
+             : runtimeError(status, shardrt_world_error(world));
+}
+
+Expected<Running> Session::runPlan(ArrayRef<HostArray> inputs,
+                                   int64_t timeoutMs, const StepPlan *plan,
+                                   RunResult &result) {
   // Steps before those that are asked for.
   StepPlan trials;
   trials.steps = balanceSteps.value_or(0) ? *balanceSteps : 10;
+  std::optional<Balancing> balancing;
   if (balanceSteps) {
     Expected<Balance> balance = makeBalance(program);
     if (!balance)
@@ -416,12 +419,6 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
   if (!begun)
     return begun.takeError();
   Running running = std::move(*begun);
-  ShardBuffers &in = running.in, &out = running.out;
-  auto check = [&](int status) {
-    return status == SHARDRT_OK
-               ? Error::success()
-               : runtimeError(status, shardrt_world_error(running.world.get()));
-  };
   std::optional<Specializing> special;
   if (plan && compileStatic)
     special.emplace(*this, inputs, plan, timeoutMs);
@@ -430,100 +427,108 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
     rebinding = &*balancing;
   else if (special)
     rebinding = &*special;
-  if (plan || balancing) {
-    if (Error error = runSteps(running, program, plan ? *plan : trials, me,
-                               rebinding, result.stepMs))
+  if (!plan && !balancing)
+    return running;
+  int64_t me = job ? shardrt_job_rank(job) : -1;
+  if (Error error = runSteps(running, program, plan ? *plan : trials, me,
+                             rebinding, result.stepMs))
+    return std::move(error);
+  if (special)
+    result.special = special->report();
+  if (!plan && balancing->hasPending()) {
+    if (Error error = balancing->bind())
       return std::move(error);
-    if (special)
-      result.special = special->report();
-    if (!plan && balancing->hasPending()) {
-      if (Error error = balancing->bind())
-        return std::move(error);
-      Expected<Running> last = balancing->begin({});
-      if (!last)
-        return last.takeError();
-      running = std::move(*last);
-    }
-    if (balancing)
-      result.balance = balancing->report();
+    Expected<Running> last = balancing->begin({});
+    if (!last)
+      return last.takeError();
+    running = std::move(*last);
   }
-  if (plan) {
-    if (result.stepMs.empty())
-      return result;
-    steps = running.steps;
-  } else {
-    result.stepMs.clear();
-  }
-  shardrt_world *world = running.world.get();
-  if (steps > 1 && !plan)
-    if (Error error =
-            check(shardrt_world_run(world, in.addresses(), out.addresses())))
-      return std::move(error);
-  if (!plan) {
-    shardrt_world_reset_stats(world);
-    // Of very many steps they are not touched before there is a time to be
-    // written: the run begins at once, and takes memory as it goes. Else it
-    // takes all at once.
-    auto times = steps > 1 << 20
-                     ? std::make_unique_for_overwrite<double[]>(steps)
-                     : std::make_unique<double[]>(steps);
-    if (Error error = check(shardrt_world_run_repeated(
-            world, in.addresses(), out.addresses(), steps, times.get())))
-      return std::move(error);
-    result.stepMs.assign(times.get(), times.get() + steps);
-  }
+  if (balancing)
+    result.balance = balancing->report();
+  return running;
+}
 
-  std::vector<ValueMetadata> results = program.results;
-  results.insert(results.end(), expectations.begin(), expectations.end());
-  int64_t peak = job ? shardrt_world_peak_bytes(world, me) : 0;
-  std::vector<int64_t> peaks;
-  std::vector<shardrt_site_stats> stats = readStats(code.get(), world);
-  std::vector<shardrt_rank_stats> ofRanks(ranks);
-  for (auto [rank, mine] : enumerate(ofRanks))
-    shardrt_world_rank_stats(world, rank, &mine);
-  if (job) {
-    for (size_t i = 0; i < results.size(); ++i) {
-      std::vector<void *> parts;
-      std::vector<int64_t> bytes;
-      for (int64_t rank = 0; rank < ranks; ++rank) {
-        parts.push_back(out.addresses()[rank][i]);
-        bytes.push_back(out.bytesOf(i, rank));
-      }
-      // What the first one has stands where it belongs already.
-      std::vector<char> mine;
-      if (me == 0)
-        mine.assign(static_cast<char *>(parts[0]),
-                    static_cast<char *>(parts[0]) + bytes[0]);
-      if (Error error = check(
-              shardrt_world_gather(world, 0, me == 0 ? mine.data() : parts[me],
-                                   bytes[me], parts.data(), bytes.data())))
-        return std::move(error);
+Error Session::repeat(Running &running, int64_t steps,
+                      RunResult &result) const {
+  shardrt_world *world = running.world.get();
+  void *const *const *in = running.in.addresses();
+  void *const *const *out = running.out.addresses();
+  if (steps > 1)
+    if (Error error = checkWorld(world, shardrt_world_run(world, in, out)))
+      return error;
+  shardrt_world_reset_stats(world);
+  // Of very many steps they are not touched before there is a time to be
+  // written: the run begins at once, and takes memory as it goes. Else it
+  // takes all at once.
+  auto times = steps > 1 << 20 ? std::make_unique_for_overwrite<double[]>(steps)
+                               : std::make_unique<double[]>(steps);
+  if (Error error = checkWorld(world, shardrt_world_run_repeated(
+                                          world, in, out, steps, times.get())))
+    return error;
+  result.stepMs.assign(times.get(), times.get() + steps);
+  return Error::success();
+}
+
+Error Session::gatherFromProcesses(Running &running,
+                                   ArrayRef<ValueMetadata> results,
+                                   Counts &counts, RunResult &result) const {
+  shardrt_world *world = running.world.get();
+  ShardBuffers &out = running.out;
+  int64_t ranks = program.numRanks(), me = shardrt_job_rank(job);
+  int64_t peak = shardrt_world_peak_bytes(world, me);
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::vector<void *> parts;
+    std::vector<int64_t> bytes;
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      parts.push_back(out.addresses()[rank][i]);
+      bytes.push_back(out.bytesOf(i, rank));
     }
-    std::vector<shardrt_site_stats> all;
-    auto sites = static_cast<int64_t>(stats.size());
-    if (Error error = check(gatherAll(world, &peak, 1, ranks, peaks)))
-      return std::move(error);
-    shardrt_rank_stats mine = ofRanks[me];
-    if (Error error = check(gatherAll(world, &mine, 1, ranks, ofRanks)))
-      return std::move(error);
-    if (Error error = check(gatherAll(world, stats.data(), sites, ranks, all)))
-      return std::move(error);
-    if (traces) {
-      result.trace = readTrace(code.get(), world, ranks);
-      if (Error error = check(gatherTrace(world, me, result.trace)))
-        return std::move(error);
-    }
-    if (me != 0)
-      return result;
-    for (size_t i = stats.size(); i < all.size(); ++i) {
-      shardrt_site_stats &sum = stats[i % stats.size()];
-      sum.count += all[i].count;
-      sum.bytes_received += all[i].bytes_received;
-      sum.total_ns += all[i].total_ns;
-      sum.wait_ns += all[i].wait_ns;
-      sum.overlap_ns += all[i].overlap_ns;
-    }
+    // What the first one has is where it belongs already.
+    std::vector<char> mine;
+    if (me == 0)
+      mine.assign(static_cast<char *>(parts[0]),
+                  static_cast<char *>(parts[0]) + bytes[0]);
+    if (Error error = checkWorld(
+            world,
+            shardrt_world_gather(world, 0, me == 0 ? mine.data() : parts[me],
+                                 bytes[me], parts.data(), bytes.data())))
+      return error;
   }
+  if (Error error =
+          checkWorld(world, gatherAll(world, &peak, 1, ranks, counts.peaks)))
+    return error;
+  shardrt_rank_stats mine = counts.ranks[me];
+  if (Error error =
+          checkWorld(world, gatherAll(world, &mine, 1, ranks, counts.ranks)))
+    return error;
+  std::vector<shardrt_site_stats> all;
+  auto sites = static_cast<int64_t>(counts.sites.size());
+  if (Error error = checkWorld(
+          world, gatherAll(world, counts.sites.data(), sites, ranks, all)))
+    return error;
+  if (traces) {
+    result.trace = readTrace(code.get(), world, ranks);
+    if (Error error = checkWorld(world, gatherTrace(world, me, result.trace)))
+      return error;
+  }
+  for (size_t i = counts.sites.size(); i < all.size(); ++i) {
+    shardrt_site_stats &sum = counts.sites[i % counts.sites.size()];
+    sum.count += all[i].count;
+    sum.bytes_received += all[i].bytes_received;
+    sum.total_ns += all[i].total_ns;
+    sum.wait_ns += all[i].wait_ns;
+    sum.overlap_ns += all[i].overlap_ns;
+  }
+  return Error::success();
+}
+
+void Session::describeRun(Running &running, size_t numResults,
+                          const Counts &counts, int64_t steps,
+                          RunResult &result) const {
+  shardrt_world *world = running.world.get();
+  ShardBuffers &out = running.out;
+  int64_t ranks = program.numRanks();
+  std::vector<int64_t> mesh = program.meshShape();
   for (size_t i = 0; i < program.results.size(); ++i) {
     result.outputs.push_back(out.gather(i));
     if (int64_t rank = out.firstDisagreement(i, result.outputs.back());
@@ -532,20 +537,21 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       result.disagreeingRank = rank;
     }
   }
-  for (size_t i = program.results.size(); i < results.size(); ++i)
+  for (size_t i = program.results.size(); i < numResults; ++i)
     result.checked.push_back(out.gather(i));
   result.transport = shardrt_world_transport(world);
-  if (const char *asked = shardrt_world_libraries(world, job ? me : 0))
+  int64_t first = job ? shardrt_job_rank(job) : 0,
+          end = job ? first + 1 : ranks;
+  if (const char *asked = shardrt_world_libraries(world, first))
     for (StringRef line : split(asked, '\n'))
       if (!line.empty())
         result.libraries.push_back(line.str());
-  for (int64_t rank = job ? me : 0, end = job ? me + 1 : ranks; rank < end;
-       ++rank)
+  for (int64_t rank = first; rank < end; ++rank)
     for (StringRef line : split(shardrt_world_notes(world, rank), '\n'))
       if (!line.empty() && !is_contained(result.notes, line))
         result.notes.push_back(line.str());
   for (int64_t rank = 0; rank < ranks; ++rank) {
-    int64_t bytes = job ? peaks[rank] : shardrt_world_peak_bytes(world, rank);
+    int64_t bytes = counts.peaks[rank];
     for (const std::vector<ValueMetadata> *list :
          {&program.arguments, &program.results})
       for (const ValueMetadata &value : *list) {
@@ -557,13 +563,49 @@ Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
       }
     result.peakBytes.push_back(bytes);
   }
-  for (const shardrt_rank_stats &rank : ofRanks)
+  for (const shardrt_rank_stats &rank : counts.ranks)
     result.rankMs.push_back(
         rank.steps == 0 ? 0
                         : static_cast<double>(rank.total_ns - rank.wait_ns) /
                               static_cast<double>(rank.steps) / 1e6);
-  result.sites = readSites(code.get(), stats, steps, ranks);
+  result.sites = readSites(code.get(), counts.sites, steps, ranks);
   if (traces && !job)
     result.trace = readTrace(code.get(), world, ranks);
+}
+
+Expected<RunResult> Session::run(ArrayRef<HostArray> inputs, int64_t steps,
+                                 int64_t timeoutMs, const StepPlan *plan) {
+  Activity activity("running the program");
+  RunResult result;
+  Expected<Running> begun = runPlan(inputs, timeoutMs, plan, result);
+  if (!begun)
+    return begun.takeError();
+  Running &running = *begun;
+  if (plan) {
+    if (result.stepMs.empty())
+      return result;
+    steps = running.steps;
+  } else if (Error error = repeat(running, steps, result)) {
+    return std::move(error);
+  }
+  shardrt_world *world = running.world.get();
+  std::vector<ValueMetadata> results = program.results;
+  results.insert(results.end(), expectations.begin(), expectations.end());
+  int64_t ranks = program.numRanks();
+  Counts counts;
+  counts.sites = readStats(code.get(), world);
+  counts.ranks.resize(ranks);
+  for (auto [rank, mine] : enumerate(counts.ranks))
+    shardrt_world_rank_stats(world, rank, &mine);
+  if (job) {
+    if (Error error = gatherFromProcesses(running, results, counts, result))
+      return std::move(error);
+    if (shardrt_job_rank(job) != 0)
+      return result;
+  } else {
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      counts.peaks.push_back(shardrt_world_peak_bytes(world, rank));
+  }
+  describeRun(running, results.size(), counts, steps, result);
   return result;
 }

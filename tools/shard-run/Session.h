@@ -167,6 +167,27 @@ private:
                                 int64_t timeoutMs, const StepPlan *plan);
   class Balancing;
   class Specializing;
+  /// What was counted while a world ran.
+  struct Counts {
+    std::vector<int64_t> peaks;            ///< bytes of temporaries, by rank
+    std::vector<shardrt_site_stats> sites; ///< by site, over all ranks
+    std::vector<shardrt_rank_stats> ranks;
+  };
+  /// Makes the steps of `plan`, or, without one, those before the run in which
+  /// sizes are looked for. Returns what runs the program as it is bound then.
+  llvm::Expected<Running> runPlan(llvm::ArrayRef<HostArray> inputs,
+                                  int64_t timeoutMs, const StepPlan *plan,
+                                  RunResult &result);
+  /// Repeats a step; one more before them is not counted, if there are several.
+  llvm::Error repeat(Running &running, int64_t steps, RunResult &result) const;
+  /// Takes to the first process of a job what all others have: values,
+  /// `counts` and the trace.
+  llvm::Error gatherFromProcesses(Running &running,
+                                  llvm::ArrayRef<ValueMetadata> results,
+                                  Counts &counts, RunResult &result) const;
+  /// Fills in values and figures.
+  void describeRun(Running &running, size_t numResults, const Counts &counts,
+                   int64_t steps, RunResult &result) const;
   /// What a run of the program, as it is bound now, needs.
   llvm::Expected<Running> begin(llvm::ArrayRef<HostArray> inputs,
                                 const StepPlan *plan, int64_t timeoutMs,

@@ -336,6 +336,164 @@ static Error checkSharedInputs(const RunOptions &options) {
   return Error::success();
 }
 
+/// Tells `session` how to run, as `options` say.
+static Error configure(Session &session, const RunOptions &options,
+                       const JobMember &member) {
+  session.setKernelSchedule(options.kernelSchedule, options.kernelSeed);
+  session.setTransport(options.transport);
+  session.setDeterministic(options.deterministic);
+  session.setJob(member.get(), options.wire);
+  session.setTrace(!options.traceFile.empty());
+  if (options.balances)
+    session.setBalance(options.balanceSteps);
+  if (!options.specializes)
+    return Error::success();
+  if (member.get())
+    return toolError(ExitCode::Unsupported,
+                     "unsupported: --specialize where ranks are processes, "
+                     "which would have to change over at the same step");
+  session.setSpecialize([&options](std::string sizes, std::string shapes) {
+    ModelOptions compile = options.modelOptions();
+    compile.stages.dynamic.clear();
+    compile.stages.sizes = std::move(sizes);
+    if (!shapes.empty())
+      compile.stages.shapes = std::move(shapes);
+    compile.verifyPartition = false;
+    return compileLinked("shard-run", options.modelName(), std::move(compile),
+                         *options.cache);
+  });
+  return Error::success();
+}
+
+namespace {
+/// Compares results with what they are to be: those of a file, of the program
+/// on one rank, of the interpreter.
+class Judge {
+public:
+  Judge(const RunOptions &options, const ProgramMetadata &program,
+        const RunResult &run)
+      : options(options), program(program), run(run) {}
+
+  Error compare(ArrayRef<HostArray> expected, ArrayRef<HostArray> inputs,
+                const StepPlan *steps, HostCalls *calls);
+
+  std::vector<Verdict> verdicts;
+  std::string difference; ///< the first; empty if there is none
+
+private:
+  void add(StringRef with, ArrayRef<HostArray> reference);
+
+  const RunOptions &options;
+  const ProgramMetadata &program;
+  const RunResult &run;
+  std::vector<double> rounding; ///< of results, by rounded factors
+};
+} // namespace
+
+void Judge::add(StringRef with, ArrayRef<HostArray> reference) {
+  Verdict verdict = compareAll(with, run.outputs, reference, options, rounding);
+  if (difference.empty())
+    difference = describeDifference(verdict, program, run.outputs, reference);
+  verdicts.push_back(std::move(verdict));
+}
+
+Error Judge::compare(ArrayRef<HostArray> expected, ArrayRef<HostArray> inputs,
+                     const StepPlan *steps, HostCalls *calls) {
+  if (!options.expectFile.empty())
+    add("expected", expected);
+  // What is compared with does not round the factors of products.
+  if ((options.check || options.checkInterpreter) &&
+      options.modelOptions().stages.tf32) {
+    int64_t longest = 1;
+    for (const HostArray &input : inputs)
+      for (int64_t extent : input.shape)
+        longest = std::max(longest, extent);
+    Expected<std::vector<double>> bounds =
+        roundingOfResults(options.modelName(), options.modelOptions(), longest);
+    if (!bounds)
+      return bounds.takeError();
+    rounding = std::move(*bounds);
+  }
+  if (options.check) {
+    Expected<std::vector<HostArray>> reference =
+        runUnsharded(options, inputs, steps, calls);
+    if (!reference)
+      return reference.takeError();
+    add("unsharded", *reference);
+    if (difference.empty() && run.disagreeingOutput >= 0)
+      difference = (nameOf("output", run.disagreeingOutput,
+                           program.results[run.disagreeingOutput]) +
+                    ": rank " + Twine(run.disagreeingRank) +
+                    " holds other bits than a rank with the same shard")
+                       .str();
+  }
+  if (options.checkInterpreter) {
+    Expected<InterpretedRun> reference = interpretRun(options, program, inputs);
+    if (!reference)
+      return reference.takeError();
+    add("interpreter", reference->outputs);
+    if (difference.empty())
+      difference = reference->failedChecks;
+  }
+  return Error::success();
+}
+
+/// Success where a run without a step left to do has nothing to show, else an
+/// error.
+static Error endWithoutSteps(const RunOptions &options) {
+  // Carried values are in the checkpoint, other results are not.
+  if (options.outputsFile.empty() && options.expectFile.empty() &&
+      !options.check && !options.reportJSON && options.reportFile.empty() &&
+      options.traceFile.empty())
+    return Error::success();
+  return toolError(ExitCode::Usage,
+                   options.steps.directory + ": holds step " +
+                       Twine(options.steps.steps) +
+                       ", and no step is left whose results could be "
+                       "written, compared or reported; give more --steps, or "
+                       "--resume from an earlier one");
+}
+
+/// Writes results and the trace to their files, compares results, and reports.
+static Error showRun(const RunOptions &options, const Session &session,
+                     const RunResult &run, ArrayRef<HostArray> expected,
+                     ArrayRef<HostArray> inputs, const StepPlan *steps,
+                     HostCalls *calls) {
+  const ProgramMetadata &program = session.metadata();
+  for (const std::string &note : run.notes)
+    WithColor::warning(errs(), "shard-run") << note << "\n";
+  if (run.stepMs.empty())
+    return endWithoutSteps(options);
+  Activity writing("writing results");
+  if (!options.outputsFile.empty())
+    if (Error error = writeOutputs(options.outputsFile, run.outputs))
+      return error;
+  if (!options.traceFile.empty())
+    if (Error error = writeTrace(options.traceFile, program, run))
+      return error;
+  Judge judge(options, program, run);
+  if (Error error = judge.compare(expected, inputs, steps, calls))
+    return error;
+  if (!options.reportFile.empty())
+    if (Error error = writePage(options.reportFile, session, run,
+                                judge.verdicts, machineOf(options)))
+      return error;
+  if (options.reportJSON)
+    writeReport(outs(), session, run, judge.verdicts, machineOf(options));
+  else if (judge.verdicts.empty() && options.outputsFile.empty() &&
+           session.checks().empty())
+    writeOutputValues(outs(), run.outputs);
+  writeSummary(errs(), session, run, judge.verdicts);
+  if (Error error = endOutput())
+    return error;
+  std::string difference = judge.difference;
+  if (difference.empty())
+    difference = runChecks(session.checks(), run.checked);
+  if (!difference.empty())
+    return toolError(ExitCode::Differs, difference);
+  return Error::success();
+}
+
 /// Compiles and runs one program.
 static Error runProgram(const RunOptions *options, const JobMember &member) {
   if (options->interpret)
@@ -378,28 +536,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
   if (!inputs)
     return inputs.takeError();
 
-  session->setKernelSchedule(options->kernelSchedule, options->kernelSeed);
-  session->setTransport(options->transport);
-  session->setDeterministic(options->deterministic);
-  session->setJob(member.get(), options->wire);
-  session->setTrace(!options->traceFile.empty());
-  if (options->balances)
-    session->setBalance(options->balanceSteps);
-  if (options->specializes && member.get())
-    return toolError(ExitCode::Unsupported,
-                     "unsupported: --specialize where ranks are processes, "
-                     "which would have to change over at the same step");
-  if (options->specializes)
-    session->setSpecialize([options](std::string sizes, std::string shapes) {
-      ModelOptions compile = options->modelOptions();
-      compile.stages.dynamic.clear();
-      compile.stages.sizes = std::move(sizes);
-      if (!shapes.empty())
-        compile.stages.shapes = std::move(shapes);
-      compile.verifyPartition = false;
-      return compileLinked("shard-run", options->modelName(),
-                           std::move(compile), *options->cache);
-    });
+  if (Error error = configure(*session, *options, member))
+    return error;
   std::optional<HostCalls> calls;
   if (options->hostCalls) {
     // Writing to somebody who is gone is an error like others.
@@ -414,96 +552,8 @@ static Error runProgram(const RunOptions *options, const JobMember &member) {
     return explainMemory(run.takeError(), *session, *options);
   if (!member.isFirst())
     return Error::success();
-  for (const std::string &note : run->notes)
-    WithColor::warning(errs(), "shard-run") << note << "\n";
-  if (run->stepMs.empty()) {
-    // Carried values are in the checkpoint, other results are not.
-    if (options->outputsFile.empty() && options->expectFile.empty() &&
-        !options->check && !options->reportJSON &&
-        options->reportFile.empty() && options->traceFile.empty())
-      return Error::success();
-    return toolError(ExitCode::Usage,
-                     options->steps.directory + ": holds step " +
-                         Twine(options->steps.steps) +
-                         ", and no step is left whose results could be "
-                         "written, compared or reported; give more --steps, or "
-                         "--resume from an earlier one");
-  }
-  Activity writing("writing results");
-  if (!options->outputsFile.empty())
-    if (Error error = writeOutputs(options->outputsFile, run->outputs))
-      return error;
-  if (!options->traceFile.empty())
-    if (Error error = writeTrace(options->traceFile, program, *run))
-      return error;
-
-  std::vector<Verdict> verdicts;
-  std::string difference;
-  std::vector<double> rounding;
-  auto judge = [&](StringRef with, ArrayRef<HostArray> reference) {
-    Verdict verdict =
-        compareAll(with, run->outputs, reference, *options, rounding);
-    if (difference.empty())
-      difference =
-          describeDifference(verdict, program, run->outputs, reference);
-    verdicts.push_back(std::move(verdict));
-  };
-  if (!options->expectFile.empty())
-    judge("expected", expected);
-  // What is compared with does not round the factors of products.
-  if ((options->check || options->checkInterpreter) &&
-      options->modelOptions().stages.tf32) {
-    int64_t longest = 1;
-    for (const HostArray &input : *inputs)
-      for (int64_t extent : input.shape)
-        longest = std::max(longest, extent);
-    Expected<std::vector<double>> bounds = roundingOfResults(
-        options->modelName(), options->modelOptions(), longest);
-    if (!bounds)
-      return bounds.takeError();
-    rounding = std::move(*bounds);
-  }
-  if (options->check) {
-    Expected<std::vector<HostArray>> reference =
-        runUnsharded(*options, *inputs, steps, calls ? &*calls : nullptr);
-    if (!reference)
-      return reference.takeError();
-    judge("unsharded", *reference);
-    if (difference.empty() && run->disagreeingOutput >= 0)
-      difference = (nameOf("output", run->disagreeingOutput,
-                           program.results[run->disagreeingOutput]) +
-                    ": rank " + Twine(run->disagreeingRank) +
-                    " holds other bits than a rank with the same shard")
-                       .str();
-  }
-
-  if (options->checkInterpreter) {
-    Expected<InterpretedRun> reference =
-        interpretRun(*options, program, *inputs);
-    if (!reference)
-      return reference.takeError();
-    judge("interpreter", reference->outputs);
-    if (difference.empty())
-      difference = reference->failedChecks;
-  }
-
-  if (!options->reportFile.empty())
-    if (Error error = writePage(options->reportFile, *session, *run, verdicts,
-                                machineOf(*options)))
-      return error;
-  if (options->reportJSON)
-    writeReport(outs(), *session, *run, verdicts, machineOf(*options));
-  else if (verdicts.empty() && options->outputsFile.empty() &&
-           session->checks().empty())
-    writeOutputValues(outs(), run->outputs);
-  writeSummary(errs(), *session, *run, verdicts);
-  if (Error error = endOutput())
-    return error;
-  if (difference.empty())
-    difference = runChecks(session->checks(), run->checked);
-  if (!difference.empty())
-    return toolError(ExitCode::Differs, difference);
-  return Error::success();
+  return showRun(*options, *session, *run, expected, *inputs, steps,
+                 calls ? &*calls : nullptr);
 }
 
 /// Runs every module of a file. A check that failed outweighs a refusal, that
