@@ -9,7 +9,8 @@ usage: check_docs.py
 - Code that a page quotes (```` ```cpp from=FILE ````, a path from the root) stands so in that file.
 - Each page of docs/Results names the commands that made it, which are in the tree, and its README has each page.
 - Dates are in docs/Results and in CHANGELOG.md alone: what was measured on one day is not what a page promises.
-- Words that docs/Terms.md says do not come back are not in pages, nor in comments of .cpp files in lib and tools.
+- Words that docs/Terms.md says do not come back are not in pages, nor in comments of C++, nor in .td files; each row of
+  its table names what to say instead.
 
 Exits with 1 if anything is wrong.
 """
@@ -80,8 +81,11 @@ def unwanted_words() -> tuple[re.Pattern[str], dict[str, str]]:
     """What finds the words that docs/Terms.md does not want, and what to say for each."""
     table = (ROOT / "docs" / "Terms.md").read_text().partition("## Words that do not come back")[2]
     instead: dict[str, str] = {}
-    for words, better in re.findall(r"^\| (`.*?) \| (.*?) \|$", table, re.MULTILINE):
-        instead |= dict.fromkeys(re.findall(r"`([^`]+)`", words), better)
+    for row in re.findall(r"^\| `.*$", table, re.MULTILINE):
+        match = re.fullmatch(r"\| (`.*?) \| (.*?) \|", row)
+        if not match:
+            raise SystemExit(f"docs/Terms.md: a row that is none, and would look for nothing: {row}")
+        instead |= dict.fromkeys(re.findall(r"`([^`]+)`", match[1]), match[2])
     alternatives = "|".join(r"\s+".join(map(re.escape, word.split())) for word in instead)
     return re.compile(rf"\b({alternatives})\b", re.IGNORECASE), instead
 
@@ -102,10 +106,14 @@ def check_words() -> list[str]:
         text = re.sub(r"`[^`]*`(\s+\*[^*]+\*)?", lambda code: "\n" * code[0].count("\n"), page.read_text())
         for number, line in enumerate(text.splitlines(), start=1):
             look(page, number, line)
-    for folder in ("lib", "tools"):
-        for path in sorted((ROOT / folder).rglob("*.cpp")):
-            for number, line in enumerate(path.read_text().splitlines(), start=1):
-                look(path, number, line.partition("//")[2])
+    for folder in ("include", "lib", "runtime", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.*")):
+            if path.suffix in {".cpp", ".h"}:
+                for number, line in enumerate(path.read_text().splitlines(), start=1):
+                    look(path, number, line.partition("//")[2])
+            elif path.suffix == ".td":
+                for number, line in enumerate(path.read_text().splitlines(), start=1):
+                    look(path, number, line)
     return problems
 
 

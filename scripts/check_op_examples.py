@@ -3,7 +3,7 @@
 
 usage: check_op_examples.py SHARD_OPT [NAME...] [--print]
 
-An example is a code block of the op's description, one or more ops as they stand in a
+An example is a code block of the op's description, one or more ops as they are in a
 function:
 
     ```mlir
@@ -138,7 +138,7 @@ def plain(text: str) -> list[str]:
 
 
 def body_of(printed: str) -> str:
-    """What stands in the function that shard-opt prints, without aliases of attributes."""
+    """The body of the function that shard-opt prints, without aliases of attributes."""
     aliases = dict(re.findall(r"^(#\w+) = (.*)$", printed, re.MULTILINE))
     text = re.sub(r"^#\w+ = .*\n", "", printed, flags=re.MULTILINE)
     text = re.sub(r"#\w+\b(?!\.)", lambda name: aliases.get(name[0], name[0]), text)

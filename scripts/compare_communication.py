@@ -137,7 +137,7 @@ def count_xla(text, ranks):
             kind = op[:-6] if op.endswith("-start") else op
             if kind in KINDS:
                 if op.endswith("-start") and kind in ("all-gather", "collective-permute"):
-                    # Operand and result stand side by side.
+                    # Operand and result are side by side.
                     result = result[result.index(",") + 1:]
                 add({kind: [1, bytes_of_collective(kind, line, result, ranks)]})
             elif op == "while":

@@ -53,7 +53,7 @@ def statement(text: str, begin: int) -> str:
 
 
 def pieces(source: str) -> list[str]:
-    """What a statement prints, cut where values stand; literals that follow one another are one."""
+    """What a statement prints, cut where values are inserted; literals that follow one another are one."""
     joined = re.sub(r'(?<!\\)"\s*\n?\s*"', "", source)
     found = []
     for match in STRING.finditer(joined):

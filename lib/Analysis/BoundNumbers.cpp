@@ -1,7 +1,7 @@
 //===- BoundNumbers.cpp - What code computes of bound sizes ---------------===//
 //
 // An op on indices is the formula that says the same of the formulas of its
-// operands. Beside each formula stands what it is in one binding: of formulas,
+// operands. Each formula comes with its value in one binding: of formulas,
 // those of look-ups have tables that say it.
 //
 //===----------------------------------------------------------------------===//

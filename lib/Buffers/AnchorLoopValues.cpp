@@ -56,7 +56,7 @@ static Value destinationOf(Value value) {
   }
 }
 
-/// The tensor in whose buffer `value` lies, whole or in part: as destinationOf,
+/// The tensor whose buffer holds `value`, whole or in part: as destinationOf,
 /// and through ops that show parts or other shapes.
 static Value rootOf(Value value) {
   while (true) {
@@ -203,8 +203,8 @@ static void copyForwarded(Operation *op) {
   }
 }
 
-/// Puts tensors that the condition of a loop hands on first, in one order on
-/// both sides, and hands on those too that the condition alone reads:
+/// Puts tensors that the condition of a loop passes on first, in one order on
+/// both sides, and passes on those too that the condition alone reads:
 /// canonicalization drops what one of the regions does not use, and
 /// bufferization copies, in each iteration, what changes its place or has none.
 static void alignTensors(scf::WhileOp loop) {

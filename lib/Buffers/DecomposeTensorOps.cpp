@@ -275,7 +275,7 @@ static void joinInMemory(ArrayRef<tensor::InsertSliceOp> inserts) {
         builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
   }
   for (tensor::InsertSliceOp insert : inserts) {
-    // Only then may it be built where it is to lie.
+    // Only then may it be built in its destination.
     bool isBuiltThere = isOnlyJoined(insert.getSource());
     Value room = memref::SubViewOp::create(
         builder, loc, memory, insert.getStaticOffsets(),

@@ -1,7 +1,7 @@
-//===- MarginsInPlace.cpp - A block lies where its margins are added ------===//
+//===- MarginsInPlace.cpp - A block computed inside its halo --------------===//
 //
 // An exchange that keeps the own block copies all of it for the sake of a few
-// rows. If the block is computed where the result of the exchange will lie,
+// rows. If the block is computed inside the buffer of the exchange's result,
 // only the margins are left to fill. What the exchange reads may be a buffer of
 // its own, or one that a loop carries from one iteration to the next. A loop
 // that writes over the block in place gets a second one, and carries both in

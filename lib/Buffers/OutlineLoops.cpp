@@ -27,7 +27,7 @@ namespace shardc {
 using namespace shardc;
 
 /// True if all that `loop` does is arithmetic and accesses to memory, so that
-/// it is the same wherever it stands: no calls, no ranks, no buffers of its
+/// it is the same wherever it is placed: no calls, no ranks, no buffers of its
 /// own.
 static bool isPlain(Operation *loop) {
   return !loop->walk([](Operation *op) {
@@ -84,7 +84,7 @@ static bool mayGoIn(Value value) {
 }
 
 /// The ops around `loop` that make or use what may not cross a call, such as
-/// the stores of the accumulators that it ends with, and all that stands
+/// the stores of the accumulators that it ends with, and all that is
 /// between; empty where something among them must stay.
 static Run runAround(Operation *loop) {
   constexpr size_t kMostOps = 256;

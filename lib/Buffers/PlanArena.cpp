@@ -9,7 +9,7 @@
 // buffers that live at the same time one is above the other, and does so in
 // every binding: at the end of those below it, wherever that is then.
 //
-// A buffer to which an exchange brings what may as well be read where it lies
+// A buffer to which an exchange brings what may as well be read in place
 // takes no room on ranks, and in bindings, where it is.
 //
 // A buffer that other ranks may read until it is released lives that long, or
@@ -522,7 +522,7 @@ std::optional<Extent> Planner::extentOf(memref::AllocOp alloc) {
   return extent.sizes.empty() ? std::nullopt : std::optional(extent);
 }
 
-/// Says of each buffer how large it is and which ones it stands on; returns the
+/// Says of each buffer how large it is and which ones are under it; returns the
 /// bytes of all in the binding that the plan was made for.
 int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
   Builder builder(function.getContext());
@@ -542,7 +542,7 @@ int64_t Planner::writePlan(ArrayRef<Buffer> planned) {
     const Buffer &buffer = planned[number];
     SmallVector<int64_t> below;
     llvm::BitVector covered(place);
-    // What is under one that it stands on need not be said.
+    // What is under one of these need not be said.
     for (unsigned other = place; other-- > 0;) {
       if (covered[other] || !overlap(planned[order[other]], buffer))
         continue;

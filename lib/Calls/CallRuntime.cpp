@@ -624,7 +624,7 @@ static LogicalResult createEntry(ModuleOp module, func::FuncOp main,
 }
 
 /// What exchanges receive is where the runtime says: in their buffers, or
-/// where the arguments lie.
+/// in the arguments' buffers.
 static LogicalResult placeReceived(func::FuncOp step, Value context,
                                    EntryPoints &entries) {
   SmallVector<ReceivedOp> all;
@@ -767,7 +767,7 @@ struct CallRuntimePass final
                                 .getResult());
       op.erase();
     }
-    // Behind the lookups stand the places of the arena.
+    // The places of the arena follow the lookups.
     SmallVector<ArenaPlaceOp> places;
     module.walk([&](ArenaPlaceOp op) { places.push_back(op); });
     for (ArenaPlaceOp op : places) {

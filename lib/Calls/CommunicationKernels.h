@@ -1,5 +1,4 @@
-//===- CommunicationKernels.h - Kernels that communication calls -*- C++
-//-*-===//
+//===- CommunicationKernels.h - Kernels of communication --------*- C++ -*-===//
 #ifndef SHARDC_LIB_CALLS_COMMUNICATIONKERNELS_H
 #define SHARDC_LIB_CALLS_COMMUNICATIONKERNELS_H
 

@@ -1,5 +1,4 @@
-//===- RuntimeCalls.h - What lowerings to runtime calls share ----*- C++
-//-*-===//
+//===- RuntimeCalls.h - What lowerings to runtime calls share ---*- C++ -*-===//
 #ifndef SHARDC_LIB_CALLS_RUNTIMECALLS_H
 #define SHARDC_LIB_CALLS_RUNTIMECALLS_H
 

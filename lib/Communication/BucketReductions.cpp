@@ -24,7 +24,7 @@ static bool mayTravelTogether(Operation *one, Operation *other) {
          getElementTypeOrSelf(a.getType()) == getElementTypeOrSelf(b.getType());
 }
 
-/// One reduction of all members side by side, where the last one stands.
+/// One reduction of all members side by side, in the place of the last one.
 static void combine(Bucket &bucket) {
   auto last = cast<AllReduceOp>(bucket.members.back());
   OpBuilder builder(last);

@@ -338,7 +338,7 @@ static bool join(Group &group, HaloExchangeOp op) {
       !isPlanted("merged-with-another-fill"))
     return false;
   Value fill = group.fill ? group.fill : op.getFill();
-  // The one exchange stands where the first of them does.
+  // The merged exchange takes the place of the first.
   if (fill && !isThereAt(fill, group.members.front()))
     return false;
   Exchange exchange = withDimsOf(exchangeOf(op), group.hull),

@@ -128,7 +128,7 @@ static bool split(ExchangeOpInterface op, UnderWayMap &underWay) {
   // Less work than a part of the block itself hides nothing worth two calls.
   if (work * 4 < elements)
     return false;
-  // In the order in which they stand.
+  // In program order.
   while (begin != op && makers.contains(begin))
     begin = begin->getNextNode();
   SmallVector<Operation *> moved = makers.takeVector();

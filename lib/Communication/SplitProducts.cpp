@@ -218,7 +218,7 @@ Role Splitter::roleOf(stablehlo::DotGeneralOp dot, unsigned operand,
     return {true, 0, contracting[1 - operand][*place]};
   if (std::optional<unsigned> place = placeIn(batching[operand]))
     return {false, *place, batching[1 - operand][*place]};
-  // Behind the batching dims stand lhs' free ones, then rhs'.
+  // Batching dims first, then lhs' free ones, then rhs'.
   unsigned at = batching[0].size();
   for (unsigned side = 0; side <= operand; ++side) {
     int64_t rank =
@@ -347,7 +347,7 @@ Value Splitter::multiply(stablehlo::DotGeneralOp dot, Value lhs, Value rhs,
   mapping.map(dot.getLhs(), lhs);
   mapping.map(dot.getRhs(), rhs);
   auto made = cast<stablehlo::DotGeneralOp>(builder.clone(*dot, mapping));
-  // One value may stand on both sides.
+  // One value may be on both sides.
   made->setOperands({lhs, rhs});
   made.getResult().setType(RankedTensorType::get(shape, element));
   return made.getResult();

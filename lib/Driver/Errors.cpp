@@ -1,4 +1,4 @@
-//===- Errors.cpp - Errors that say how a tool ends ----------------------===//
+//===- Errors.cpp - Errors that say how a tool ends -----------------------===//
 
 #include "shardc/Driver/Errors.h"
 

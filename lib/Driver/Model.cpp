@@ -105,7 +105,7 @@ Error shardc::checkSizesOption(StringRef sizes) {
   auto isCount = [&](StringRef text) {
     return !text.getAsInteger(10, value) && value >= 0;
   };
-  // The name of an axis stands alone.
+  // The name of an axis without a size.
   bool ok = where.contains(':') ? isCount(argument) && isCount(dim)
                                 : !where.trim().empty() && !isCount(where);
   ok = ok && !list.empty();

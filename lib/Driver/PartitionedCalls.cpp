@@ -95,8 +95,8 @@ static void separateCalls(ModuleOp module) {
   }
 }
 
-/// How `value` lies once that is decided, over `axes`. What is still to be
-/// combined arrives combined.
+/// The sharding of `value` over `axes` once that is decided. What is still to
+/// be combined arrives combined.
 static TiledValue describe(Value value, ArrayRef<Axis> axes) {
   // Where it is, not where the call's rule would have it.
   if (auto reshard = value.getDefiningOp<spmd::ReshardOp>())
@@ -216,7 +216,7 @@ public:
   std::string said; ///< what an author says is wrong
 
 private:
-  /// Decides where all values of a copy lie, and asks for each call.
+  /// Decides the shardings of all values of a copy, and asks for each call.
   LogicalResult layOut();
   LogicalResult findMesh(spmd::MeshAttr decided);
   void useMesh();
@@ -432,7 +432,7 @@ FailureOr<func::FuncOp> Partitioner::takeModel(CustomCallOp call,
       symbols.insert(function);
     }
   }
-  // Attributes of borders say where arrays of callers lie.
+  // Attributes of borders say how arrays of callers are sharded.
   main.removeArgAttrsAttr();
   main.removeResAttrsAttr();
   return main;

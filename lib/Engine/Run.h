@@ -6,7 +6,7 @@
 
 namespace shardc::engine {
 
-/// Where a rank's addresses begin: in front of them stands the run.
+/// The run's own address comes before each rank's addresses.
 struct Run {
   /// An argument whose contents were not there when the run was enqueued.
   struct Wait {

@@ -122,7 +122,7 @@ static LogicalResult checkOp(Operation *op) {
   return success();
 }
 
-/// Annotations that stand on a function's arguments or results, in forms that
+/// Annotations on a function's arguments or results, in forms that
 /// would be lost unnoticed.
 static LogicalResult checkAnnotations(func::FuncOp main, DictionaryAttr attrs,
                                       const Twine &what) {

@@ -62,7 +62,7 @@ static Check describe(Operation *op) {
 // Checks in loops and branches
 //===----------------------------------------------------------------------===//
 
-/// Floats as integers that are as far apart as representable numbers lie
+/// Floats as integers that are as far apart as there are numbers between them
 /// between them; zeros are one.
 static Value orderOf(Ops &ops, Value value) {
   unsigned width = Ops::typeOf(value).getElementTypeBitWidth();

@@ -683,7 +683,7 @@ void Converter::convertOps() {
       replace(op, edge.getSharding().value_or(nullptr));
       continue;
     }
-    // Shardy's collectives leave the value as it is and say where it lies then.
+    // Shardy's collectives leave the value as it is and say its new sharding.
     if (op->getName().getDialectNamespace() == "sdy" &&
         op->hasAttrOfType<sdy::TensorShardingAttr>("out_sharding")) {
       replace(op, op->getAttrOfType<sdy::TensorShardingAttr>("out_sharding"));

@@ -1,5 +1,4 @@
-//===- ExactSums.h - Sums whose order cannot be seen -------------*- C++
-//-*-===//
+//===- ExactSums.h - Sums whose order cannot be seen ------------*- C++ -*-===//
 #ifndef SHARDC_LIB_IMPORT_EXACTSUMS_H
 #define SHARDC_LIB_IMPORT_EXACTSUMS_H
 

@@ -2,7 +2,7 @@
 //
 // JAX leaves factorisations to LAPACK (cuSOLVER, or the TPU's own). What these
 // calls compute is said here, in cholesky, triangular_solve and the solver
-// dialect. Layouts that stand on the calls say nothing about values.
+// dialect. Layouts on the calls say nothing about values.
 //
 //===----------------------------------------------------------------------===//
 #include "LinearAlgebraCall.h"

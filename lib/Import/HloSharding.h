@@ -10,7 +10,7 @@
 
 namespace shardc {
 
-/// `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` and its kin, taken apart.
+/// `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` and its kin, parsed.
 struct HloSharding {
   enum class Kind { Tiled, Replicated, Manual, Maximal, Unknown };
   /// Ranks that differ by `stride` along one direction, `size` of them.

@@ -1,5 +1,4 @@
-//===- InferShapes.h - Shapes of results from shapes of operands -*- C++
-//-*-===//
+//===- InferShapes.h - Shapes of results from operands ----------*- C++ -*-===//
 #ifndef SHARDC_LIB_IMPORT_INFERSHAPES_H
 #define SHARDC_LIB_IMPORT_INFERSHAPES_H
 

@@ -42,7 +42,7 @@ bool MeshAxes::add(sdy::MeshAttr mesh) {
     return true;
   if (sizeOf(mesh) != sizeOf(first))
     return false;
-  // Where devices stand changes no value: a rank is a position of each mesh.
+  // The order of devices changes no value: a rank is a position of each mesh.
   if (mesh.getAxes() == first.getAxes())
     return true;
   for (sdy::MeshAxisAttr axis : mesh.getAxes())

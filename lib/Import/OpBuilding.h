@@ -1,5 +1,4 @@
-//===- OpBuilding.h - StableHLO ops in short ---------------------*- C++
-//-*-===//
+//===- OpBuilding.h - StableHLO ops in short --------------------*- C++ -*-===//
 #ifndef SHARDC_LIB_IMPORT_OPBUILDING_H
 #define SHARDC_LIB_IMPORT_OPBUILDING_H
 

@@ -1,5 +1,4 @@
-//===- RandomBits.h - Random numbers as integer arithmetic -------*- C++
-//-*-===//
+//===- RandomBits.h - Random numbers as integer arithmetic ------*- C++ -*-===//
 #ifndef SHARDC_LIB_IMPORT_RANDOMBITS_H
 #define SHARDC_LIB_IMPORT_RANDOMBITS_H
 

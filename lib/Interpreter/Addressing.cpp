@@ -52,7 +52,7 @@ static int64_t indexComponent(const Array &indices, int64_t vectorDim,
              : value;
 }
 
-/// Where a batching dim of the indices stands among the batch's coordinates.
+/// The position of a batching dim of the indices among the batch's coordinates.
 static int64_t batchPosition(int64_t indicesDim, int64_t vectorDim) {
   return indicesDim < vectorDim ? indicesDim : indicesDim - 1;
 }

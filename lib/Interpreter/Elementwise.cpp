@@ -426,7 +426,7 @@ static FailureOr<Values> evaluateComplex(Evaluator &, stablehlo::ComplexOp op,
   return Values{result};
 }
 
-/// Where a float stands among all, -NaN first, NaN last, -0 before 0.
+/// A float's place in the total order, -NaN first, NaN last, -0 before 0.
 static int64_t totalOrder(double value) {
   int64_t bits = llvm::bit_cast<int64_t>(value);
   return bits < 0 ? std::numeric_limits<int64_t>::min() - bits : bits + 1;

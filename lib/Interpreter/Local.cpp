@@ -100,7 +100,7 @@ static Extent partOf(const RankMesh &mesh, spmd::DimShardingAttr dim,
 }
 
 namespace {
-/// Where a whole value lies.
+/// The box of a whole value.
 struct Placement {
   const RankMesh &mesh;
   spmd::ShardingAttr sharding;

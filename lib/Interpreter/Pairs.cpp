@@ -105,7 +105,7 @@ Step::Step(Evaluator &evaluator, spmd::PairStepOp op, ArrayRef<Array> in)
     rows.push_back(next());
   for (size_t i = 0; i < op.getExtras().size(); ++i)
     extras.push_back(next());
-  // Behind these operands stand where the blocks begin.
+  // After these operands comes where the blocks begin.
   ArrayRef<Array> rest = in.drop_front(number);
   for (size_t i = 0; i < op.getAt().size(); ++i)
     begins.push_back(rest[i].integer());

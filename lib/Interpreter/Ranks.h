@@ -57,7 +57,7 @@ struct Dim {
 SmallVector<Dim> dimsOf(ArrayAttr attr);
 SmallVector<StringRef> namesOf(ArrayAttr attr);
 
-/// What stands where nothing was written.
+/// The value of elements that nothing was written to.
 Element poison(const Format &format);
 
 /// The element of a dim of `size` elements that is at `at`; -1: the fill.

@@ -200,7 +200,7 @@ FailureOr<Verification> shardc::interpreter::verifyLocal(ModuleOp global,
     return failure();
   ValueRange returned =
       findFunction(global)->getBody().front().getTerminator()->getOperands();
-  // Behind the program's own results stand those that its checks compare.
+  // The program's own results come first, then those that its checks compare.
   if (got->results.size() < expected->results.size())
     return main.emitError()
            << "has " << got->results.size() << " results, the program "

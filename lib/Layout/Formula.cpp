@@ -1,7 +1,7 @@
 //===- Formula.cpp - How a table follows from what is bound ---------------===//
 //
 // Kinds of formulas, and their words. FormulaBuild.cpp builds them,
-// FormulaRanges.cpp says where what they say can lie, FormulaBind.cpp evaluates
+// FormulaRanges.cpp bounds their values, FormulaBind.cpp evaluates
 // them.
 //
 //===----------------------------------------------------------------------===//

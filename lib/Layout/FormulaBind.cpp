@@ -127,7 +127,7 @@ static Interval intervalOf(const Formula &formula,
   }
 }
 
-/// Of numbers, which stand as the begins of intervals.
+/// Of numbers, which are stored as the begins of intervals.
 static int64_t numberOfNumbers(const Formula &formula,
                                const std::vector<Interval> &operands) {
   auto operand = [&](size_t i) { return Wide(operands[i].begin); };

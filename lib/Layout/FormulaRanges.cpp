@@ -1,4 +1,4 @@
-//===- FormulaRanges.cpp - Where what formulas say can lie ----------------===//
+//===- FormulaRanges.cpp - Bounds on what formulas say --------------------===//
 //
 // Sums are formed in 128 bits and saturated, as in IndexMap.cpp.
 //
@@ -179,7 +179,7 @@ Formula shardc::hullOf(const Formula &a, const Formula &b) {
 }
 
 namespace {
-/// Where what is in intervals can lie: from multiplier * (the begin of a shard
+/// Bounds on what is in intervals: from multiplier * (the begin of a shard
 /// of `around`) / divisor + least to multiplier * (its end) / divisor + most.
 struct Reach {
   Formula around; ///< boundaries

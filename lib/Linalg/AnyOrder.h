@@ -1,5 +1,4 @@
-//===- AnyOrder.h - Sums that kernels may take apart -------------*- C++
-//-*-===//
+//===- AnyOrder.h - Sums that kernels may split -----------------*- C++ -*-===//
 #ifndef SHARDC_LIB_LINALG_ANYORDER_H
 #define SHARDC_LIB_LINALG_ANYORDER_H
 

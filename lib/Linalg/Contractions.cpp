@@ -294,7 +294,7 @@ static Value sumOfWindows(Lowerer &l, stablehlo::ConvolutionOp op, Value lhs,
 }
 
 namespace {
-/// A spatial dim whose elements lie `factor` apart, the first at `first`, from
+/// A spatial dim whose elements are `factor` apart, the first at `first`, from
 /// where windows begin: in turn, one of `factor` sets of the window's elements
 /// reads elements of the input, the others what is between.
 ///

@@ -14,7 +14,7 @@ struct Parts {
   mlir::Value re, im;
 };
 
-/// In which tensors lines lie: one of complex elements, one of real elements,
+/// The tensors that hold lines: one of complex elements, one of real elements,
 /// or one for each part.
 enum class Form { Complex, Real, Parts };
 

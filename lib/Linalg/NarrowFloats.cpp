@@ -80,7 +80,7 @@ bool shardc::lowering::isNarrowFloat(Type type) {
 /// Floats of less than eight bits have neither infinities nor NaN.
 static bool isTiny(Type type) { return type.getIntOrFloatBitWidth() < 8; }
 
-/// How far the bits after the point lie from those of an f32, and the factor
+/// How far the bits after the point are from those of an f32, and the factor
 /// between the two formats' biases.
 static std::pair<unsigned, double> tinyScale(Type type) {
   const llvm::fltSemantics &semantics =

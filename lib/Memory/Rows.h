@@ -1,4 +1,4 @@
-//===- Rows.h - What can be taken apart by rows -----------------*- C++ -*-===//
+//===- Rows.h - What can be split by rows -----------------------*- C++ -*-===//
 //
 // A row is one index of the most major dim (of more than one element) of a
 // tensor. Sharding rules say which ops keep the rows of their operands apart,
@@ -35,7 +35,7 @@ class RowSpaces {
 public:
   explicit RowSpaces(mlir::Block &block);
 
-  /// Null for an op that cannot be taken apart.
+  /// Null for an op that cannot be split.
   const RowForm *lookup(mlir::Operation *op) const {
     auto found = forms.find(op);
     return found == forms.end() ? nullptr : &found->second;

@@ -479,7 +479,8 @@ FailureOr<Value> CollectiveBuilder::reduce(Region &body, Value local,
   FailureOr<Value> all = withLeadingDim(local);
   if (failed(all = exchange(*all, operand, 0, ofGroup(groups))))
     return failure();
-  // Members lie alike along the free axes: their blocks have this one's shape.
+  // Members are cut alike along the free axes: their blocks have this one's
+  // shape.
   SmallVector<OpFoldResult> shape = tensor::getMixedSizes(builder, loc, local),
                             lengths(shape);
   lengths.insert(lengths.begin(), builder.getIndexAttr(1));

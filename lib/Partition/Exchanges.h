@@ -2,7 +2,7 @@
 //
 // The one place where Partition makes communication ops. Halos, shifts,
 // rebalances, gathers and all-to-alls are the same tables; Layout says which it
-// is, and where nothing leaves a rank a local slice and pad stand instead.
+// is, and where nothing leaves a rank there is a local slice and pad instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_PARTITION_EXCHANGES_H

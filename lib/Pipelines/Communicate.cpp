@@ -1,6 +1,6 @@
 //===- Communicate.cpp - Fewer, larger, earlier messages ------------------===//
 //
-// Messages are merged where they stand, then moved, then split so that they
+// Messages are merged in place, then moved, then split so that they
 // travel behind work. Ends in the proof that ranks cannot deadlock.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- Compile.cpp - A model file to a program
-//-----------------------------===//
+//===- Compile.cpp - A model file to a program ----------------------------===//
 #include "shardc/Pipelines/Compile.h"
 #include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

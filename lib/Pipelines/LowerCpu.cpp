@@ -62,7 +62,7 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
   }
   pm.addNestedPass<func::FuncOp>(createLinalgToLoopsPass());
   if (options.marks) {
-    // While each kernel still stands where it was written.
+    // While each kernel is still where it was written.
     MarkKernelsPassOptions marks;
     marks.entry = options.entry;
     pm.addPass(createMarkKernelsPass(marks));

@@ -1,5 +1,4 @@
-//===- Register.cpp - Everything a tool needs to know
-//----------------------===//
+//===- Register.cpp - Everything a tool needs to know ---------------------===//
 #include "shardc/Pipelines/Register.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

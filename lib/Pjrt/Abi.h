@@ -134,7 +134,7 @@ using EventCallback = void (*)(Error *error, void *user_arg);
 #define SHARDC_PJRT_HEAD                                                       \
   size_t struct_size;                                                          \
   Extension_Base *extension_start
-/// Checks the bytes of a struct, and where its last field lies.
+/// Checks the bytes of a struct, and where its last field is.
 #define SHARDC_PJRT_LAYOUT(STRUCT, BYTES, LAST, OFFSET)                        \
   static_assert(sizeof(STRUCT) == (BYTES) && offsetof(STRUCT, LAST) == (OFFSET))
 

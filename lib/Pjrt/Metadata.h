@@ -38,7 +38,7 @@ struct Metadata {
 /// nullopt where `json` is not what the compiler writes.
 std::optional<Metadata> readMetadata(std::string_view json);
 
-/// How a value of `mesh` lies: its tiles, and which partition has each.
+/// The layout of a value of `mesh`: its tiles, and which partition has each.
 Sharding shardingOf(const ValueMetadata &value,
                     const std::vector<int64_t> &mesh);
 

@@ -68,7 +68,7 @@ static Value write(const shardc_tiled_value &value, int64_t numRanks) {
           writeSharding(sharding)};
 }
 
-/// Appends to `to` how a value lies; false for what cannot be.
+/// Appends to `to` the layout of a value; false for what cannot be.
 static bool read(std::string_view bytes, const shardc_tiled_value &value,
                  int64_t numRanks, std::vector<TilingStorage> &to) {
   std::optional<Sharding> sharding =

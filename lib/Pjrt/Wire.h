@@ -65,7 +65,7 @@ struct CompileOptions {
   bool portable = false;
   /// The device of each partition; empty: not said.
   std::vector<int64_t> devices;
-  /// Which results may be laid out as the compiler likes; one flag may stand
+  /// Which results may be laid out as the compiler likes; one flag may be there
   /// for all.
   std::vector<bool> freeResults;
   /// What the user wrote as compiler_options.
@@ -78,7 +78,7 @@ std::optional<CompileOptions> readCompileOptions(std::string_view bytes);
 /// One device for each partition, in a message of its own.
 std::string writeDeviceAssignment(const std::vector<int64_t> &devices);
 
-/// How a value lies over the devices of a program.
+/// The layout of a value over the devices of a program.
 struct Sharding {
   /// Tiles of each dim; then one entry for each of `subgroups`.
   std::vector<int64_t> tiles;

@@ -2,8 +2,8 @@
 //
 // Dims of tensors that ops cut alike, by sets: what one factor of an op
 // indexes, if it is all of them. Of a set some dims have as many elements: they
-// may lie alike. Others are reached by strides and reshapes, each of which says
-// how the one side lies where the other does.
+// may be cut alike. Others are reached by strides and reshapes, each of which
+// says how one side is cut by how the other is.
 //
 //===----------------------------------------------------------------------===//
 #include "AlignedDims.h"

@@ -9,9 +9,9 @@
 
 namespace shardc::propagation {
 
-/// Finds how arguments lie that arrive in shards of their own, and meet: as the
-/// first of them does, or, where one meets it beyond a stride or a reshape, as
-/// that way makes of it.
+/// Finds the cuts of arguments that arrive in shards of their own, and meet: as
+/// the first of them does, or, where one meets it beyond a stride or a reshape,
+/// as that way makes of it.
 class AlignedDims {
 public:
   explicit AlignedDims(const Problem &problem);

@@ -1,8 +1,8 @@
 //===- Orders.h - Which dims may be in any order ----------------*- C++ -*-===//
 //
-// A function as those see it that put dims in zigzag
-// out from both ends: ops with the factors that treat their elements alike, and
-// the values that loops, branches and constraints forward.
+// A function as those see it that put dims in zigzag order: ops with the
+// factors that treat their elements alike, and the values that loops, branches
+// and constraints forward.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SHARDC_LIB_PROPAGATION_ORDERS_H

@@ -67,7 +67,7 @@ private:
   const TensorState &stateOf(Value value) const {
     return p.problem.tensors[p.tensorOf.find(value)->second];
   }
-  /// The sharding that `value` has where it stands now.
+  /// The sharding that `value` has now.
   ShardingAttr shardingOf(Value value) const;
   /// `value` in the layout `target` for `user`; itself if it is so already.
   Value arrive(Value value, const TensorState &target, Operation *user,

@@ -63,7 +63,7 @@ struct Term {
   TermKind kind;
   DimSet dims = 0;
   bool isBool = false;
-  /// Leaf, Dot: the numbers of the tensors, and how they lie.
+  /// Leaf, Dot: the numbers of the tensors, and their layouts.
   llvm::SmallVector<unsigned, 2> values;
   llvm::SmallVector<Layout, 2> layouts;
   /// Position: the dim. Of blocks, `values` say which block it is in.
@@ -74,7 +74,7 @@ struct Term {
   mlir::DictionaryAttr attributes;
   llvm::SmallVector<mlir::Type, 3> argumentTypes;
   mlir::Type type;
-  /// A tensor that holds the term, and how it lies: not part of what it is.
+  /// A tensor that holds the term, and its layout: not part of what it is.
   mlir::Value tensor;
   Layout tensorLayout;
 };

@@ -1,7 +1,7 @@
 //===- BlockConditions.cpp - Conditions that a block's place decides ------===//
 //
-// One rank knows where its blocks lie, so a comparison of positions is true of
-// a whole block, false of it, or one of positions in the block:
+// One rank knows the offsets of its blocks, so a comparison of positions is
+// true of a whole block, false of it, or one of positions in the block:
 //
 //     q + 8 >= k        1               where q and k are below 8
 //     q + 8 >= k + 8    q >= k

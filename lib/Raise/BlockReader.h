@@ -120,7 +120,7 @@ private:
   /// Whose block is read, by rank, as a number of `tables`.
   unsigned source = 0;
   unsigned level = 0;
-  /// Of the leaf that is read: how it lies over ranks.
+  /// Of the leaf that is read: its layout over ranks.
   spmd::ShardingAttr boundary;
 
   unsigned tableNumber(const RankTable &table);

@@ -210,7 +210,7 @@ Arranged Emitter::arrangeAll(const Root &first, bool ofQueries) {
           stablehlo::MulOp::create(builder, loc, type, next.value, factor);
     }
   }
-  // In the order of the one with most dims: the others are repeated to lie like
+  // In the order of the one with most dims: the others are broadcast like
   // it.
   all.dims = llvm::max_element(parts, [](const Arranged &a, const Arranged &b) {
                return a.dims.size() < b.dims.size();
@@ -620,10 +620,10 @@ static void emitGradient(Emitter &e, Backward &b, const GradientRows &rows) {
 void raise::emitBackward(Forward &f, Backward &b, spmd::AllPairsOp made,
                          const Forward &makes, Replacements &replacements) {
   Emitter e(f, placeOf(b), replacements);
-  // Rows and output lie as the forward op has them.
+  // Rows and output have the forward op's layout.
   GradientRows rows{makes.rows(), made.getResult(1), Value(), {}};
   Value wideOut = e.convert(made.getResult(0), e.accumulator);
-  /// `value`, which lies as `dims`, or zero where a row has no key.
+  /// `value`, which has the dims `dims`, or zero where a row has no key.
   auto orZero = [&](Value value, ArrayRef<unsigned> dims) {
     Value sums = e.spread({made.getResult(2), rows.dims}, dims);
     Writer whole(*f.algebra, e.builder, e.loc, e.accumulator,

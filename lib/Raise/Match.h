@@ -44,7 +44,7 @@ struct Forward {
   std::unique_ptr<Algebra> algebra;
   std::unique_ptr<Reader> reader;
   stablehlo::DotGeneralOp dot;
-  /// What the op's result replaces, and how it lies.
+  /// What the op's result replaces, and its layout.
   mlir::Value output;
   Layout outputLayout;
   /// Batch dims in the order of the output, then the others.
@@ -106,8 +106,8 @@ struct Pairs {
   TermId raw = 0;
   /// Of pairs that are no products: the terms of the two elements.
   std::optional<std::pair<TermId, TermId>> elements;
-  /// What the results replace: values and perhaps indices, how the first lies
-  /// without places, and whether values are negated scores.
+  /// What the results replace: values and perhaps indices, the layout of the
+  /// first without places, and whether values are negated scores.
   llvm::SmallVector<mlir::Value, 2> outputs;
   Layout rows;
   /// The tensor of scores. Of a sum that weighs something along keys with them:
@@ -225,15 +225,16 @@ bool isBefore(mlir::Value value, size_t limit,
               llvm::function_ref<bool(mlir::Operation *)> isWanted);
 /// The contraction that `raw` is, if it is a tensor of the program.
 stablehlo::DotGeneralOp findDot(const Term &raw);
-/// The operands of `dot`, whose result lies as `layout`; the one that has `key`
+/// The operands of `dot`, whose result has `layout`; the one that has `key`
 /// comes last.
 std::pair<Root, Root> rootsOf(stablehlo::DotGeneralOp dot, const Layout &layout,
                               unsigned key, Reader &reader);
 /// The longest of `dims`, the last of equals; kNoQuery if there is none.
 unsigned longestOf(DimSet dims, const Reader &reader);
-/// Goes on from `value`, which lies as `layout`, through ops that only move it.
+/// Goes on from `value`, whose layout is `layout`, through ops that only move
+/// it.
 void followMoves(mlir::Value &value, Layout &layout, Reader &reader);
-/// How tensors that depend on the scores lie.
+/// The layouts of tensors that depend on the scores.
 struct ScoreLayouts {
   llvm::DenseMap<unsigned, Layout> byNumber;
   /// What reads one of them in the block of the scores' product, in order.

@@ -82,8 +82,8 @@ void raise::followMoves(Value &value, Layout &layout, Reader &reader) {
   }
 }
 
-/// Adds how the result of `op` lies, if that follows from its operands and is
-/// not known; whether it is added.
+/// Adds the layout of the result of `op`, if that follows from its operands and
+/// is not known; whether it is added.
 static bool addLayout(Operation &op, Forward &f, const Numbering &numbering,
                       llvm::DenseMap<unsigned, Layout> &layouts) {
   if (op.getNumResults() != 1 ||

@@ -123,7 +123,7 @@ static bool isThere(Forward &f, Operation *place) {
   return true;
 }
 
-/// True if all that `f` is made of is there where it is to stand.
+/// True if all that `f` is made of dominates the place where it is to be.
 static bool isThere(Forward &f) {
   if (!isThere(f, placeOf(f)))
     return false;

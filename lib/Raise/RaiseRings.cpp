@@ -26,8 +26,8 @@ struct RegionGroup {
 /// Writes a ring as plain attention of whole tensors.
 class RingWriter : PlainOps {
 public:
-  /// Tensors that lie as regions had them, by tensor and sharding: one for all
-  /// uses.
+  /// Tensors in the shardings that regions gave them, by tensor and sharding:
+  /// one for all uses.
   using LaidOut = std::map<std::pair<const void *, const void *>, Value>;
 
   RingWriter(Ring &ring, Operation *place, LaidOut &laidOut);

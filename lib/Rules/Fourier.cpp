@@ -164,7 +164,7 @@ void Transformer::emit(FftType type, ArrayRef<int64_t> lengths,
       builder, loc, RankedTensorType::get(shape, result), value, type, lengths);
 }
 
-/// Of one dim: the last one stands still, another changes places with it.
+/// Of one dim: the last one stays, another changes places with it.
 void Transformer::transformDim(int64_t dim) {
   int64_t last = numDims - 1, length = op.getFftLength()[dim - first];
   FftType type = op.getFftType();

@@ -56,7 +56,7 @@ mlir::Value scatterRows(Localization &localization, mlir::Operation *op,
 /// True if the runtime combines elements of `type` so; without a kind, any.
 bool canScatterRows(mlir::Type type, std::optional<spmd::ReductionKind> kind);
 
-// dynamic_slice and dynamic_update_slice, which stand with these.
+// dynamic_slice and dynamic_update_slice, which are here too.
 void attachDynamicSlices(mlir::MLIRContext *context);
 
 } // namespace shardc::rules

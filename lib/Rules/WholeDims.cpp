@@ -28,7 +28,7 @@ static FailureOr<ShardingRule> choleskyRule(stablehlo::CholeskyOp op) {
 }
 
 /// Batch dims pass, and so do the right-hand sides (columns of b, or its rows
-/// where a stands on the right): they are independent of one another. The dim
+/// where a is on the right): they are independent of one another. The dim
 /// of b that is solved for may be cut if another can be in its place; a's are
 /// whole.
 static FailureOr<ShardingRule>

@@ -32,7 +32,7 @@ public:
   }
   /// Where that begins which the offset at `at` says.
   uint64_t follow(uint64_t at) { return at + number<uint32_t>(at); }
-  /// Where field `index` of the table at `table` stands; 0 where it does not.
+  /// The offset of field `index` of the table at `table`; 0 if it is not there.
   uint64_t field(uint64_t table, uint64_t index) {
     uint64_t fields = table - number<int32_t>(table);
     uint64_t entry = 4 + 2 * index;

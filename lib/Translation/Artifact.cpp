@@ -96,7 +96,7 @@ struct MemoryFile {
 } // namespace
 
 /// Whether all of the ELF file that the linker wrote is there: it says nothing
-/// of bytes that it could not write. What stands last is the section headers.
+/// of bytes that it could not write. Section headers come last.
 static bool isWhole(StringRef bytes) {
   ELF::Elf64_Ehdr header;
   if (bytes.size() < sizeof(header))

@@ -39,7 +39,7 @@ CudaToolkit shardc::findCudaToolkit() {
   };
   found.ptxas = tool("ptxas");
   found.fatbinary = tool("fatbinary");
-  // Beside ptxas as well, when that stands on PATH alone.
+  // Beside ptxas as well, when only that is on PATH.
   if (!found.ptxas.empty())
     roots.push_back(
         sys::path::parent_path(sys::path::parent_path(found.ptxas)).str());

@@ -38,7 +38,7 @@ class Dim:
 class Sharding:
     """The mesh (axes and sizes, major to minor) and the dims of an array.
 
-    Rank r stands at the row-major coordinates of r. Axes that cut no dim hold copies. Two are equal if they say the
+    Rank r has the row-major coordinates of r. Axes that cut no dim hold copies. Two are equal if they say the
     same; arrays move only where ranks hold other boxes.
     """
 
@@ -100,7 +100,7 @@ class Sharding:
         return tuple(self._box(rank) for rank in range(self.num_ranks))
 
     def coordinate(self, rank: int, axes: Iterable[str]) -> int:
-        """Where a rank stands along some axes, of which the first is major."""
+        """The coordinate of a rank along some axes, of which the first is major."""
         places = {}
         for name, size in reversed(self.mesh):
             rank, places[name] = divmod(rank, size)

@@ -1,4 +1,4 @@
-//===- FakeCublasLt.cpp - A stand-in for cuBLASLt -----------------------===//
+//===- FakeCublasLt.cpp - A stand-in for cuBLASLt -------------------------===//
 
 #include "FakeLibraries.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- FakeCudnn.cpp - A stand-in for cuDNN -----------------------------===//
+//===- FakeCudnn.cpp - A stand-in for cuDNN -------------------------------===//
 
 #include "FakeCudnn.h"
 #include <algorithm>

@@ -1,5 +1,4 @@
-//===- FakeLibraries.h - A stand-in for cuBLASLt, cuDNN and cuFFT *- C++
-//-*-===//
+//===- FakeLibraries.h - Stand-ins for libraries ----------------*- C++ -*-===//
 //
 // The functions of these that shardrt opens, on the host. Addresses may be the
 // emulated device's. It holds callers to the libraries' rules:

@@ -1,5 +1,4 @@
-//===- LinesTest.cpp - Lines sorted and transformed by the runtime
-//---------===//
+//===- LinesTest.cpp - Lines sorted and transformed by the runtime --------===//
 //
 // Expected is what std::stable_sort makes of positions, by comparisons of the
 // values themselves; and of transforms the sum that defines them, in double.

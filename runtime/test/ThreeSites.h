@@ -1,4 +1,4 @@
-//===- ThreeSites.h - A program of three exchanges -------------*- C++ -*-===//
+//===- ThreeSites.h - A program of three exchanges --------------*- C++ -*-===//
 //
 // What tests let go wrong, and how long that takes.
 //

@@ -235,7 +235,7 @@ static bool makeScan(Generator &g) {
               .empty();
 }
 
-/// Doubles a tensor until its largest element, on whichever rank it lies, is
+/// Doubles a tensor until its largest element, on whichever rank it is, is
 /// large enough; within the loop a second one that sums what is carried.
 static bool makeDataLoop(Generator &g) {
   int v = g.any(

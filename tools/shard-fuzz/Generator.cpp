@@ -240,7 +240,7 @@ std::vector<int> Generator::add(std::string kind, std::vector<int> operands,
 }
 
 //===----------------------------------------------------------------------===//
-// The mesh and what lies on it
+// The mesh, and what is sharded over it
 //===----------------------------------------------------------------------===//
 
 void Generator::makeMesh() {

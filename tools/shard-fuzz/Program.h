@@ -1,6 +1,6 @@
 //===- Program.h - A random program, apart from its text --------*- C++ -*-===//
 //
-// What the generator makes and the shrinker takes apart: a mesh, arguments, ops
+// What the generator makes and the shrinker splits: a mesh, arguments, ops
 // in order, results. An op knows how to write itself for operands of any types,
 // so that shapes can change when a failure is made smaller.
 //

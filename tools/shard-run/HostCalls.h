@@ -1,5 +1,4 @@
-//===- HostCalls.h - Calls of the program, answered over two pipes -*- C++
-//-*-===//
+//===- HostCalls.h - Answers over two pipes ---------------------*- C++ -*-===//
 //
 // Whoever starts the tool (the Python package) can answer what a program asks
 // of its process. A request is one line of JSON,

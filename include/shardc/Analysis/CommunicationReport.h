@@ -1,5 +1,4 @@
-//===- CommunicationReport.h - What moves, how much, and for whom -*- C++
-//-*-===//
+//===- CommunicationReport.h - What moves, and for whom ---------*- C++ -*-===//
 #ifndef SHARDC_ANALYSIS_COMMUNICATIONREPORT_H
 #define SHARDC_ANALYSIS_COMMUNICATIONREPORT_H
 

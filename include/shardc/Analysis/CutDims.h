@@ -1,5 +1,4 @@
-//===- CutDims.h - Which dims may be cut at all ------------------*- C++
-//-*-===//
+//===- CutDims.h - Which dims may be cut at all -----------------*- C++ -*-===//
 #ifndef SHARDC_ANALYSIS_CUTDIMS_H
 #define SHARDC_ANALYSIS_CUTDIMS_H
 

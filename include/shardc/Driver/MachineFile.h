@@ -1,5 +1,4 @@
-//===- MachineFile.h - Machines as files --------------------------*- C++
-//-*-===//
+//===- MachineFile.h - Machines as files ------------------------*- C++ -*-===//
 #ifndef SHARDC_DRIVER_MACHINEFILE_H
 #define SHARDC_DRIVER_MACHINEFILE_H
 

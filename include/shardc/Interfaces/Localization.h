@@ -1,5 +1,4 @@
-//===- Localization.h - What an op needs to know to become local -*- C++
-//-*-===//
+//===- Localization.h - What an op needs to become local --------*- C++ -*-===//
 #ifndef SHARDC_INTERFACES_LOCALIZATION_H
 #define SHARDC_INTERFACES_LOCALIZATION_H
 

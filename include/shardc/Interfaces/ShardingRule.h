@@ -59,7 +59,7 @@ struct Factor {
   llvm::SmallVector<int64_t, 2> carriers = {};
 };
 
-/// What stands where an operand is read outside its domain.
+/// What is read of an operand outside its domain.
 enum class Fill {
   Never,   ///< it is not read there
   Zero,    ///< zero of the element type

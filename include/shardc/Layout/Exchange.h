@@ -29,7 +29,7 @@ enum class Padding : uint8_t {
 };
 
 /// The element of a dim of `size` elements that is at `position`; nullopt
-/// where a constant stands, or where there is no element at all.
+/// where there is a constant, or where there is no element at all.
 std::optional<int64_t> paddedSource(int64_t position, int64_t size,
                                     Padding padding);
 

@@ -1,8 +1,7 @@
-//===- Extents.h - Extents that are known when a program is bound -*- C++
-//-*-===//
+//===- Extents.h - Extents known at binding ---------------------*- C++ -*-===//
 //
 // A dim whose extent is a symbol has, while the program is compiled, a
-// placeholder for one: a prime that stands nowhere else in the program. What is
+// placeholder for one: a prime that occurs nowhere else in the program. What is
 // computed of extents is kept as it is computed, beside the placeholder that
 // comes out. So a number of the compiled program that is a multiple of a
 // placeholder, or next to one, says which extent it follows from, and binding

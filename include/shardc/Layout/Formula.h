@@ -219,11 +219,11 @@ struct Binding {
   std::vector<int64_t> values = {};
 };
 
-/// Many formulas that share parts: each part stands once, behind those that it
-/// is made of.
+/// Many formulas that share parts: each part is stored once, behind those that
+/// it is made of.
 class FormulaList {
 public:
-  /// The number under which `formula` stands; adds it where it is new.
+  /// The number of `formula`; adds it where it is new.
   int64_t add(const Formula &formula);
   int64_t size() const { return static_cast<int64_t>(formulas.size()); }
   const Formula &operator[](int64_t number) const { return formulas[number]; }

@@ -1,5 +1,4 @@
-//===- IndexMap.h - Which elements of a dim an iteration touches -*- C++
-//-*-===//
+//===- IndexMap.h - Elements that an iteration touches ----------*- C++ -*-===//
 //
 // Every op iterates over factors; each dim of each operand and result is
 // indexed by an affine sum of them:

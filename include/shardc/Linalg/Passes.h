@@ -1,4 +1,4 @@
-//===- Passes.h - Passes of the Linalg room --------------------*- C++ -*-===//
+//===- Passes.h - Passes of the Linalg room ---------------------*- C++ -*-===//
 #ifndef SHARDC_LINALG_PASSES_H
 #define SHARDC_LINALG_PASSES_H
 

@@ -54,7 +54,7 @@ struct Figure {
   std::string_view meaning; ///< one sentence, for the reference
 };
 
-/// All figures that stand by themselves, in the order of the reference.
+/// All figures that do not depend on others, in the order of the reference.
 const std::vector<Figure> &machineFigures();
 /// Those of a link: "bandwidth" and "latency".
 const std::vector<Figure> &linkFigures();

@@ -39,7 +39,7 @@ struct PlanUse {
 struct PlanOp {
   llvm::SmallVector<PlanUse, 4> operands;
   llvm::SmallVector<int64_t, 1> results;
-  /// The rows that it works on; -1 if it cannot be taken apart by rows.
+  /// The rows that it works on; -1 if it cannot be split by rows.
   int64_t space = -1;
   /// Arithmetic, in operations; what bytes cost is in it.
   double cost = 0;

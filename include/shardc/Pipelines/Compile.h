@@ -1,5 +1,4 @@
-//===- Compile.h - A model file to a program ---------------------*- C++
-//-*-===//
+//===- Compile.h - A model file to a program --------------------*- C++ -*-===//
 #ifndef SHARDC_PIPELINES_COMPILE_H
 #define SHARDC_PIPELINES_COMPILE_H
 

@@ -34,8 +34,9 @@ struct CpuKernelOptions {
   /// (`spmd.parts` on a loop), which whoever knows the runtime lets run at the
   /// same time.
   int64_t threads = 1;
-  /// An element's bits do not depend on where in a kernel's loops it stands:
-  /// products and sums are rounded one by one, but where the product is exact.
+  /// An element's bits do not depend on where in a kernel's loops it is
+  /// computed: products and sums are rounded one by one, but where the product
+  /// is exact.
   bool exact = false;
   /// Calls of @shardc_mark around kernels (spmd-mark-kernels).
   bool marks = false;

@@ -42,7 +42,7 @@ struct StageOptions {
   /// No dim is put in zigzag order unless an annotation says so.
   bool keepOrder = false;
   /// Arguments and results are cut in equal shards, or whole where a dim cannot
-  /// be; what lies otherwise inside moves where it comes in and leaves.
+  /// be; what is sharded otherwise inside is moved where it enters and leaves.
   bool evenBorders = false;
   /// Results that are asked for unreduced leave as each rank's own part, to be
   /// combined by whoever reads them; else they are combined here.

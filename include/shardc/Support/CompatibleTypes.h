@@ -1,4 +1,4 @@
-//===- CompatibleTypes.h - Types that agree where both are static -*- C++ -*-=//
+//===- CompatibleTypes.h - Static types that agree --------------*- C++ -*-===//
 #ifndef SHARDC_SUPPORT_COMPATIBLETYPES_H
 #define SHARDC_SUPPORT_COMPATIBLETYPES_H
 

@@ -1,5 +1,4 @@
-//===- DenseBuffers.h - What the runtime can be passed -----------*- C++
-//-*-===//
+//===- DenseBuffers.h - What the runtime can be passed ----------*- C++ -*-===//
 #ifndef SHARDC_SUPPORT_DENSEBUFFERS_H
 #define SHARDC_SUPPORT_DENSEBUFFERS_H
 

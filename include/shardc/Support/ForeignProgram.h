@@ -1,5 +1,4 @@
-//===- ForeignProgram.h - Programs from files that are not trusted -*- C++
-//-*-===//
+//===- ForeignProgram.h - Programs from others ------------------*- C++ -*-===//
 //
 // MLIR's readers are made for files that tools have written: damaged bytecode
 // crashes them or keeps them busy for ever, deep nesting ends their stack. So a

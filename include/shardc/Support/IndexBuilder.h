@@ -11,8 +11,9 @@
 
 namespace shardc {
 
-/// Writes ops on indices where `b` stands, which others may move. Numbers are
-/// unsigned where nothing else is said; the types of both operands agree.
+/// Writes ops on indices at `b`'s insertion point, which others may move.
+/// Numbers are unsigned where nothing else is said; the types of both operands
+/// agree.
 class IndexBuilder {
 protected:
   using Value = mlir::Value;

@@ -1,5 +1,4 @@
-//===- Npz.h - NumPy array files ----------------------------------*- C++
-//-*-===//
+//===- Npz.h - NumPy array files --------------------------------*- C++ -*-===//
 //
 // Reads and writes .npy files and .npz archives (stored or deflated members,
 // zip64). What is read is not trusted: every offset is checked, sizes are
@@ -42,8 +41,8 @@ struct NpyArray {
   NpyType type;
   std::vector<int64_t> shape;
   std::vector<char> data;
-  /// Where it was asked for in place and lies so in the file: the file, mapped,
-  /// and the array's bytes in it. `data` is empty then.
+  /// Where it was asked for in place and is stored so in the file: the file,
+  /// mapped, and the array's bytes in it. `data` is empty then.
   std::shared_ptr<const llvm::MemoryBuffer> file = nullptr;
   llvm::ArrayRef<char> inFile = {};
 };

@@ -17,7 +17,7 @@ struct KernelWork {
 };
 
 /// Counts the work of the ops from `first` to `last`, which are of one block;
-/// `b` stands behind `last`. Sizes that are not known when compiling are
+/// `b` inserts after `last`. Sizes that are not known when compiling are
 /// multiplied when the program runs.
 KernelWork countWork(mlir::OpBuilder &b, mlir::Operation *first,
                      mlir::Operation *last);

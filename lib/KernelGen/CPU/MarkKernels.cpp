@@ -1,6 +1,6 @@
 //===- MarkKernels.cpp - Say before and behind each kernel which it is ----===//
 //
-// Whatever was written for one op has that op's location: what stands side by
+// Whatever was written for one op has that op's location: what is side by
 // side under one location is a kernel.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- Effects.h - What ops touch, and whether their order matters -*- C++
-//-*-===//
+//===- Effects.h - What ops touch -------------------------------*- C++ -*-===//
 #ifndef SHARDC_LIB_KERNELGEN_GPU_EFFECTS_H
 #define SHARDC_LIB_KERNELGEN_GPU_EFFECTS_H
 

@@ -23,7 +23,7 @@ gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,
                           int64_t threads);
 
 /// A launch of a thread for each number below `total`, in blocks of `threads`.
-/// Returns the thread's number; the builder stands where it is below `total`.
+/// Returns the thread's number; the builder inserts where it is below `total`.
 Value beginLaunchOf(OpBuilder &b, Location loc, Value total, int64_t threads);
 
 /// Blocks that keep the GPU busy: one on each of its multiprocessors.

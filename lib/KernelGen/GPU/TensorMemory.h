@@ -19,7 +19,7 @@ namespace shardc::gpukernels {
 /// Rows of a product: a lane of a block's tensor memory each.
 inline constexpr int64_t kTensorRows = 128;
 
-/// Writes what such kernels are made of where `b` stands.
+/// Emits what such kernels are made of, at `b`'s insertion point.
 class TensorMemoryBuilder {
 public:
   /// `inPair`: all of it is a pair's, and each of its blocks does its part.

@@ -26,7 +26,7 @@ inline constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
 inline constexpr llvm::StringLiteral kFragmentProductName =
     "wgmma.mma_async.sync.aligned.m64n";
 
-/// Writes what such kernels are made of where `b` stands.
+/// Emits what such kernels are made of, at `b`'s insertion point.
 class WarpgroupBuilder : IndexBuilder {
 public:
   WarpgroupBuilder(OpBuilder &b, Location loc) : IndexBuilder(b, loc) {}

@@ -1,6 +1,6 @@
 """What JAX has to know of the platform ``shardc``, and has no public way to be told.
 
-Everything that touches names JAX does not promise stands in this file, and each part does without the others: where a
+Everything that touches names JAX does not promise is in this file, and each part does without the others: where a
 version of JAX lacks a name, what depends on it is left out, and a warning says so.
 """
 

@@ -223,7 +223,7 @@ public:
       failed = true;
     return !failed;
   }
-  /// Takes `literal` where it stands.
+  /// Skips `literal` if it comes next.
   bool takes(std::string_view literal) {
     if (failed || text.substr(at, literal.size()) != literal)
       return false;

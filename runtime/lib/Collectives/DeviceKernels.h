@@ -36,8 +36,8 @@ bool canCombine(const shardrt_context &ctx, int64_t site);
 extern const size_t mostParts;
 
 /// Combines `count` elements of `parts`, which this device reaches, from left
-/// to right into `dst`, which may be a part. Parts beyond `mostParts` lie as
-/// far apart as the last two of these do. False after failing the step.
+/// to right into `dst`, which may be a part. Parts beyond `mostParts` are laid
+/// out as far apart as the last two of these do. False after failing the step.
 bool combineOnDevice(shardrt_context &ctx, int64_t site,
                      std::span<const std::byte *const> parts, void *dst,
                      int64_t count);

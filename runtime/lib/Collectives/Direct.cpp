@@ -12,8 +12,8 @@
 // waits for was enqueued on a device before: whatever the ranks do, devices
 // cannot wait in a circle.
 //
-// Reductions read all parts where they lie, in the order of their ranks: the
-// bits are the host's (DeviceKernels.h). Rows are read where they lie as well,
+// Reductions read all parts in place, in the order of their ranks: the
+// bits are the host's (DeviceKernels.h). Rows are read in place as well,
 // after the host has worked out which (DeviceRows.h). A program without the
 // kernels for that has its parts copied to the rank that combines them, which
 // does it by the host's functions, and its rows go through host memory
@@ -235,7 +235,7 @@ static bool collect(shardrt_context &ctx, const SitePlan &plan,
   return close(ctx, ticket, plan.readers);
 }
 
-/// Whether the device reads `numParts` parts where they lie.
+/// Whether the device reads `numParts` parts in place.
 static bool readsInPlace(shardrt_context &ctx, int64_t site, size_t numParts) {
   return canCombine(ctx, site) && numParts <= mostParts;
 }
@@ -353,7 +353,7 @@ static int runAllReduceDirect(shardrt_context &ctx, int64_t site,
   return done ? SHARDRT_OK : ctx.comm->status();
 }
 
-/// Parts of one run are read where they lie. Others are laid out as in `dst`,
+/// Parts of one run are read in place. Others are laid out as in `dst`,
 /// those of one member behind those of the one before, and combined as a whole.
 static bool reduceParts(shardrt_context &ctx, const SitePlan &plan,
                         const Ticket &ticket, const void *src, void *dst) {

@@ -122,7 +122,7 @@ static void planExchange(const Site &site, int64_t rank, SitePlan &plan) {
   const Exchange &exchange = site.exchange;
   Box needed = neededBox(exchange, rank);
   plan.mayStay = !site.inPlace && needed == ownedBox(exchange, rank);
-  // Where a constant stands.
+  // Where there is a constant.
   Box filled = domainOf(exchange);
   for (const DimExchange &dim : exchange.dims)
     if (dim.padding != Padding::Constant)

@@ -74,7 +74,7 @@ private:
   std::vector<bool> isCut;             ///< of batch dims
   int64_t vectorStride = 1;
   /// From one index to the next, where there is one of a row for each position
-  /// and they lie evenly; else 0.
+  /// and they are evenly spaced; else 0.
   int64_t flatStride = 0;
   std::vector<RowDim> dims;
   int64_t batchCount = 1, sliceCount = 1, total = 0;

@@ -202,7 +202,7 @@ static std::string bindShapes(const Formulas &formulas,
   static constexpr std::string_view key = "\"shape\":[";
   std::string text;
   size_t copied = 0;
-  // Arguments stand first, in order, and then results.
+  // Arguments come first, in order, then results.
   size_t results = metadata.find("\"results\":[");
   int64_t arguments = 0, number = 0;
   for (size_t begin = 0;

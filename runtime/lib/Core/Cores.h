@@ -1,4 +1,4 @@
-//===- Cores.h - Where threads run -----------------------------*- C++ -*-===//
+//===- Cores.h - Where threads run ------------------------------*- C++ -*-===//
 #ifndef SHARDRT_CORE_CORES_H
 #define SHARDRT_CORE_CORES_H
 

@@ -1,4 +1,4 @@
-//===- Pool.h - The threads of one rank ------------------------*- C++ -*-===//
+//===- Pool.h - The threads of one rank -------------------------*- C++ -*-===//
 //
 // A rank's own thread and those that help it with parallel loops. They know
 // nothing of ranks and communication. A helper that has done its part looks out

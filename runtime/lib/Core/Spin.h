@@ -1,4 +1,4 @@
-//===- Spin.h - Waiting on a core ------------------------------*- C++ -*-===//
+//===- Spin.h - Waiting on a core -------------------------------*- C++ -*-===//
 #ifndef SHARDRT_CORE_SPIN_H
 #define SHARDRT_CORE_SPIN_H
 

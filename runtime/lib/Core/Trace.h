@@ -1,4 +1,4 @@
-//===- Trace.h - What a rank did, and when ---------------------*- C++ -*-===//
+//===- Trace.h - What a rank did, and when ----------------------*- C++ -*-===//
 #ifndef SHARDRT_CORE_TRACE_H
 #define SHARDRT_CORE_TRACE_H
 

@@ -97,7 +97,7 @@ struct Run {
   // Guarded by the world.
   bool isPrepared = false;
   /// How often the world has run with these addresses before, as far as it
-  /// remembers, of arguments and results that lie on devices; and which.
+  /// remembers, of arguments and results that are on devices; and which.
   int64_t sightings = 0;
   std::vector<void *> binding;
   int refusal = SHARDRT_OK; ///< why it does not happen
@@ -194,7 +194,7 @@ private:
   bool agree(Run &run, int64_t rank);
   /// The last one to leave ends the run.
   void leave(Run &run, RunPart &part, Outcome &outcome);
-  /// With the mutex held: notes where arguments and results of a run lie.
+  /// With the mutex held: notes where arguments and results of a run are.
   void noteBinding(Run &run);
   void doWork(shardrt_context &ctx, Run &run, void *const *inputs,
               void *const *outputs);

@@ -229,11 +229,11 @@ public:
   void releaseAll();
   int64_t peakBytes() const { return peak; }
 
-  /// From here on arguments and results lie on the device.
+  /// From here on arguments and results are on the device.
   void setResident() { resident = true; }
   bool isResident() const { return resident; }
   /// A step begins. In the first of a run arguments are uploaded, in the last
-  /// results are downloaded, unless they lie on the device.
+  /// results are downloaded, unless they are on the device.
   void beginStep(bool first, bool last);
   void *stageInput(const void *host, int64_t bytes);
   void *stageOutput(void *host, int64_t bytes);

@@ -9,7 +9,7 @@
 
 namespace shardrt {
 
-/// The words of shardrt/TensorMap.h, taken apart.
+/// The words of shardrt/TensorMap.h, by name.
 struct TensorMap {
   uint64_t address = 0;
   int32_t dims = 0, element = 0;

@@ -1,5 +1,4 @@
-//===- Simulation.h - One op, cut in every way, against the whole -*- C++
-//-*-===//
+//===- Simulation.h - One op, cut in every way ------------------*- C++ -*-===//
 #ifndef SHARDC_TEST_UNIT_RULES_SIMULATION_H
 #define SHARDC_TEST_UNIT_RULES_SIMULATION_H
 

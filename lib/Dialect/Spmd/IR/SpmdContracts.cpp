@@ -1,6 +1,6 @@
 //===- SpmdContracts.cpp - Verifies what stages leave for one another -----===//
 //
-// One row an attribute: where it may stand, and which values mean something.
+// One row an attribute: where it may be attached, and which values are valid.
 //
 //===----------------------------------------------------------------------===//
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
@@ -47,8 +47,8 @@ static LogicalResult verifySharding(Operation *op, Attribute attr, Type type,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Where an attribute may stand. `OnOps`: on those whose names begin with one
-/// of a row's prefixes; on all where there are none.
+/// Where an attribute may be attached. `OnOps`: on those whose names begin with
+/// one of a row's prefixes; on all where there are none.
 enum Places : unsigned {
   OnModules = 1,
   OnFunctions = 2,
@@ -294,7 +294,7 @@ static const Row *findRow(StringRef name) {
   return byName.lookup(name);
 }
 
-/// Verifies `attr`, which stands on a `place` of `op`; `on` says which.
+/// Verifies `attr`, which is attached to a `place` of `op`; `on` says which.
 static LogicalResult verify(Operation *op, NamedAttribute attr, unsigned place,
                             const Twine &on = "") {
   StringRef name = attr.getName();

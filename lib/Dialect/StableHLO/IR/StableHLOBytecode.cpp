@@ -1,5 +1,4 @@
-//===- StableHLOBytecode.cpp - StableHLO's attributes and types in bytecode
-//---===//
+//===- StableHLOBytecode.cpp - Attributes and types as bytes --------------===//
 //
 // The encoding is StableHLO's own, so that bytecode of JAX can be read, and
 // StableHLO's tools read ours: a code, then the attribute's fields in order.

@@ -1,4 +1,4 @@
-//===- ApproximateMath.cpp - Formulas for the math dialect ---------------===//
+//===- ApproximateMath.cpp - Formulas for the math dialect ----------------===//
 //
 // Scalar libm is ten times slower than arithmetic on vectors, and not right to
 // one unit in the last place everywhere. Narrow floats are computed in 32 bits.

@@ -54,7 +54,7 @@ struct Access {
 };
 } // namespace
 
-/// Says where in its root `access`'s view lies.
+/// Finds the offsets of `access`'s view in its root.
 static void locate(Value memref, Access &access) {
   access.root = rootOf(memref);
   if (memref == access.root) {

@@ -38,7 +38,7 @@ public:
   void emit();
 
 private:
-  /// Where the emission stands: a pointer an access, an index a dim.
+  /// The current position of the emission: a pointer an access, an index a dim.
   struct State {
     SmallVector<Value> pointers;
     SmallVector<Quantity> position;

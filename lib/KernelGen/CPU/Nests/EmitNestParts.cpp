@@ -1,4 +1,4 @@
-//===- EmitNestParts.cpp - A nest in parts, for several threads ----------===//
+//===- EmitNestParts.cpp - A nest in parts, for several threads -----------===//
 //
 // Each part has some tiles of one parallel dim and does all that the nest does
 // for them: no element is computed in another way than in a nest of one part,
@@ -47,7 +47,7 @@ int NestEmitter::chooseShared() {
                                             : cost.access(8 * points);
   if (seconds < cost.getMachine().forkSeconds)
     return -1;
-  // In the order in which the loops stand, outermost first.
+  // In the order of the loops, outermost first.
   SmallVector<int> order(s.outer);
   for (int dim : {s.row, s.column, s.vecReduces ? -1 : s.vec})
     if (dim >= 0)

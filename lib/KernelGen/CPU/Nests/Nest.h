@@ -192,9 +192,9 @@ mlir::Value splat(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// The memory that `memref` shows a part of, or all of it, under another type.
 mlir::Value rootOf(mlir::Value memref);
-/// False where `a` and `b` are surely different memory. Arguments of @main are
-/// buffers of the caller that do not overlap, but for those that are written in
-/// place.
+/// False where the views `a` and `b` surely have no element in common.
+/// Arguments of functions are buffers of the caller that do not overlap, but
+/// for those that are written in place.
 bool mayAlias(mlir::Value a, mlir::Value b);
 /// The first `shape` of an element of `memref`'s first dim, as a view of one
 /// dim less.

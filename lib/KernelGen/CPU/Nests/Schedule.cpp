@@ -347,7 +347,7 @@ struct Chooser {
   }
 
   /// Sums are added up in the order in which inputs are in memory, where they
-  /// may be: the last loop over what lies closest together.
+  /// may be: the last loop over the smallest stride.
   void orderReductions(Schedule &s) const {
     if (!contraction ||
         (exact && !spmd::contract::AnyOrder::has(combinerOf(nest.main, 0))))
@@ -479,7 +479,7 @@ struct Chooser {
     return false;
   }
 
-  /// Long sums over rows of one operand that lie far apart (gradients of
+  /// Long sums over rows of one operand with a large stride (gradients of
   /// weights): the panel of one tile leaves no room in the second-level cache
   /// for the lines of the other operand, or the other is read from memory for
   /// each panel. Blocks of the sum, with all outputs in memory.

@@ -1,7 +1,7 @@
 //===- GeneratePairKernels.cpp - Loops for pair steps ---------------------===//
 //
 // Steps that are alike, as those of one ring are, share one function, however
-// large their blocks are and wherever these lie: a kernel takes long to
+// large their blocks are and whatever their offsets: a kernel takes long to
 // compile, and knows little more where sizes are known.
 //
 //===----------------------------------------------------------------------===//

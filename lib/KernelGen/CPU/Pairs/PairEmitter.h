@@ -31,7 +31,7 @@ public:
   VectorCode &vectorCode() { return code; }
 
 private:
-  // Tensors and where the loops stand.
+  // Tensors, and the indices of the loops.
   Access tensor(mlir::Value memref, mlir::AffineMap map) {
     llvm::SmallVector<int> same = llvm::to_vector(llvm::seq<int>(0, numDims));
     return accessOf(arith, memref, map, same, numDims);

@@ -293,7 +293,7 @@ void RowEmitter::combineSlots() {
         slot, output, {all, all.dropResult(0)}, kinds,
         [&, combiner = combiner](OpBuilder &inside, ValueRange arguments) {
           IRMapping map;
-          // The sum so far stands where it stood in the op.
+          // The sum so far is the operand that it was in the op.
           auto generic = cast<linalg::GenericOp>(combiner->getParentOp());
           bool first = llvm::is_contained(generic.getRegionOutputArgs(),
                                           combiner->getOperand(0));

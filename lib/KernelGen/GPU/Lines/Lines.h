@@ -65,7 +65,7 @@ protected:
   bool isInnermost = true;
 };
 
-// Where `b` stands.
+// At the insertion point of `b`.
 void launchSort(OpBuilder &b, spmd::LinesOp op);
 void launchScan(OpBuilder &b, spmd::LinesOp op);
 void launchFourier(OpBuilder &b, spmd::LinesOp op);

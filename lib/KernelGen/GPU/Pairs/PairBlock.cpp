@@ -251,8 +251,8 @@ bool PairBlock::fills(const PairPass &of) const {
   return of.slab + all <= step.sizeOf(of.feature);
 }
 
-/// Where a thread's total number `i` of a row stands: features side by side, 16
-/// bytes at a time.
+/// The position of a thread's total number `i` of a row: features side by side,
+/// 16 bytes at a time.
 Value PairBlock::featureAt(const PairPass &of, int64_t i) {
   int64_t part = i / kOwn, own = i % kOwn, begin = of.slab + part * kPart;
   if (!shape.fragments) {

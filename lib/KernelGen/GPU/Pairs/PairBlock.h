@@ -56,7 +56,7 @@ public:
 
 /// How a tile of scores is shared out among a block's threads.
 struct TileShape {
-  /// Rows and columns of a thread lie as fragments of mma have them: a warp has
+  /// Rows and columns of a thread are those of a fragment of mma: a warp has
   /// 16 rows, and of a thread's two the second is eight below.
   bool fragments = false;
   int64_t columns = kColumns;

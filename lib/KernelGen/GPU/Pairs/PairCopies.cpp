@@ -68,7 +68,7 @@ struct CopyPlan {
 /// Tiles that arrive by cp.async.
 class CopiedTiles final : public TileProducts {
 public:
-  /// Takes shared memory of `launch`, in which the builder stands.
+  /// Takes shared memory of `launch`, in which the builder inserts.
   CopiedTiles(PairBlock &block, const Strips &strips, gpu::LaunchOp launch)
       : block(block), b(block.b), loc(block.loc), strips(strips),
         base(block.shared(launch, strips.areaBytes(), b.getI8Type())) {}

@@ -52,7 +52,7 @@ static Value dotAlong(PairPoint &point, const Tensor &x, const Tensor &y,
 }
 
 /// Adds up what a block's threads have in `sums`, shared memory; the builder
-/// stands where the first thread is alone. Returns the sum.
+/// inserts where the first thread is alone. Returns the sum.
 static Value sumInBlock(PairPoint &point, Value sums, Value thread, Value sum) {
   OpBuilder &b = point.b;
   Location loc = point.loc;

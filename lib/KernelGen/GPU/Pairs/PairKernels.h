@@ -15,7 +15,7 @@ gpu::LaunchOp launchStaged(OpBuilder &b, const Step &step,
                            const PairPass &pass);
 
 /// The kernel for tensor cores that loads a tile while it multiplies another;
-/// null where what `pass` reads does not lie so.
+/// null where what `pass` reads is laid out otherwise.
 gpu::LaunchOp launchOnCopies(OpBuilder &b, const Step &step,
                              const PairPass &pass);
 

@@ -265,7 +265,7 @@ SmallVector<Value> Scores::weigh(ArrayRef<Value> raw, Carried &carried) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The list of the row where the block's point stands.
+/// The list of the current row of the block.
 class RowList final : public shardc::pairs::BestList {
 public:
   explicit RowList(PairBlock &block)

@@ -78,7 +78,7 @@ private:
   Exponential exponential;
 };
 
-/// Backward: what a score, where the point stands, is in gradients.
+/// Backward: what the current score is in gradients.
 class Gradient final : public shardc::pairs::ScoreGradient {
 public:
   /// With `rounds` weights are rounded to 16 bits.
@@ -100,7 +100,7 @@ private:
   Exponential powers;
 };
 
-/// What `body` makes of each score of a thread, where the point stands; it is
+/// What `body` makes of each score of a thread, at the current point; it is
 /// told whether the score counts (null: it does).
 SmallVector<Value> overScores(PairBlock &block,
                               llvm::function_ref<Value(size_t, Value)> body);

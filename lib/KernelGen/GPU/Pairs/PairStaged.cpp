@@ -23,7 +23,7 @@ static constexpr int64_t kHalfPitch = 80;
 namespace {
 class StagedTiles final : public TileProducts {
 public:
-  /// Takes shared memory of `launch`, in which the builder stands.
+  /// Takes shared memory of `launch`, in which the builder inserts.
   StagedTiles(PairBlock &block, gpu::LaunchOp launch);
 
   SmallVector<SmallVector<Value>> multiply() override;

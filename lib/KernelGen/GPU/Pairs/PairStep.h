@@ -36,7 +36,7 @@ struct PairPass;
 
 /// A step on buffers. Regions are null where the op has none.
 struct Step {
-  /// Emits sizes that are not known where `b` stands.
+  /// Emits sizes that are not known at `b`'s insertion point.
   Step(OpBuilder &b, spmd::PairStepOp op, bool shortWeights);
 
   int64_t sizeOf(unsigned dim) const { return known[dim]; }
@@ -112,7 +112,7 @@ struct Lines {
   const Tensor *tensor;
   unsigned lineDim; ///< whose indices are lines
   int64_t lines;
-  unsigned dim;  ///< along which neighbours lie
+  unsigned dim;  ///< along which neighbours are adjacent
   int64_t first; ///< along it
   int64_t length;
 };

@@ -38,7 +38,7 @@ namespace {
 /// The ring of stages in a block's shared memory.
 class SharedRing {
 public:
-  /// Takes shared memory of `launch`, in which the builder stands.
+  /// Takes shared memory of `launch`, in which the builder inserts.
   SharedRing(PairBlock &block, const Ring &ring, gpu::LaunchOp launch)
       : block(block), ring(ring),
         base(block.shared(launch, ring.areaBytes() + (ring.stages + 1) * 16,
@@ -72,7 +72,7 @@ private:
   }
 };
 
-/// What a warpgroup does: emitted where the block's builder stands.
+/// What a warpgroup does: emitted at the block's insertion point.
 class Role {
 protected:
   Role(PairBlock &block, SharedRing &shared)

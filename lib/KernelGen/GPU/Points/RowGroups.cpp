@@ -435,7 +435,7 @@ void RowGroup::emitMember(OpBuilder &b, const Member &member, const Dims &dims,
   if (member.isSingle())
     return when(b, loc, isFirst, element);
 
-  // Several neighbours at once, where they stand so in memory.
+  // Several neighbours at once, where they are adjacent in memory.
   Lanes lanes(op, member.along.back());
   Value count = arith::SelectOp::create(
       b, loc, isRow, index(member.elements / lanes.count()), index(0));

@@ -6,7 +6,7 @@
 // each where updates are rows. Results are those of the loop, in every run.
 //
 // Of few updates each thread goes through all and does those of its places.
-// Many are sorted by place first (stable): then those of one place stand side
+// Many are sorted by place first (stable): then those of one place are side
 // by side and in order, and a thread goes through them. Where the order is all
 // the same to the bit (integers that are added, the larger of them), a thread
 // has an update, and does it atomically.

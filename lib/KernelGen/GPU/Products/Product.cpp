@@ -496,7 +496,7 @@ void ProductKernel::store(const Share &share, ArrayRef<Value> sums, Value row,
     atRows.push_back(add(row, own));
   for (Value own : share.columns)
     atColumns.push_back(add(column, own));
-  // Where each row and column stands is found once, not in every branch.
+  // The offset of each row and column is computed once, not in every branch.
   auto placesOf = [&](ArrayRef<unsigned> lines, ArrayRef<Value> all) {
     SmallVector<SmallVector<Value>> places;
     for (Value one : all) {

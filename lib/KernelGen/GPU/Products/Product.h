@@ -157,7 +157,7 @@ protected:
   /// Goes to neighbour `lane` of those that are read or written at once.
   using GoTo = llvm::function_ref<void(int64_t lane)>;
   /// `count` neighbours of an operand of `of` along `dims`, which are the
-  /// columns; at once where they lie so.
+  /// columns; at once where they are adjacent.
   SmallVector<Value> readRun(linalg::GenericOp of, PointEmitter &emitter,
                              OpOperand &operand, ArrayRef<unsigned> dims,
                              int64_t count, GoTo goTo);

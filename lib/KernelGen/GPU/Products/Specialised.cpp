@@ -204,7 +204,7 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
 }
 
 //===----------------------------------------------------------------------===//
-// Who brings
+// Producers
 //===----------------------------------------------------------------------===//
 
 void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
@@ -393,7 +393,7 @@ void SpecialisedKernel::loadTransposed(const Factor &factor, Value line,
   }
 }
 
-/// Each thread takes those pieces of f32 apart that it has brought.
+/// Each thread splits those pieces of f32 that it has loaded.
 void SpecialisedKernel::splitFloats(const Factor &factor, Value tile) {
   int64_t length = pieceOf(factor).first;
   auto loop = scf::ForOp::create(b, loc, thread,

@@ -147,7 +147,7 @@ bool shardrt::sortLines(const int64_t *words, Pool &pool, Memory &memory,
   int64_t elements = call.lines * call.length;
   threads = std::min(threads, 1 + elements / 4096);
   // Whole blocks of lines are shared; long lines of which there are few are
-  // taken apart.
+  // split.
   int64_t blocks = (call.lines + 15) / 16;
   bool isSharedLine = threads > 1 && call.lines < threads &&
                       call.length >= 8192 && call.keep > call.length / 8;

@@ -1,6 +1,6 @@
 //===- CublasLt.cpp - Matrix products by cuBLASLt -------------------------===//
 //
-// Its matrices stand column by column. A row-major result is the transpose of
+// Its matrices are column-major. A row-major result is the transpose of
 // one that does: then the factors change places. f32 stays f32 unless the call
 // lets it be rounded to tf32 (Compute32F lets nothing be), and parts of a depth
 // are added in the type that is computed in, so that 16-bit results are rounded

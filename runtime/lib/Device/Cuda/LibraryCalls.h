@@ -95,8 +95,8 @@ public:
   int run(int64_t *words, const char *location, std::string &error);
   /// What was asked for, a line for each place in the program.
   const char *asked() const { return lines.c_str(); }
-  /// Which libraries are not there on a device whose kernels stand far behind
-  /// them, a line each.
+  /// Which libraries are not there on a device whose kernels are far slower
+  /// than them, a line each.
   const std::string &lacking() const { return lacks; }
 
 private:

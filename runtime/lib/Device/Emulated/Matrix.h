@@ -21,7 +21,7 @@ struct Matrix {
     leading = (bits >> 16 & 0x3fff) << 4;
     stride = (bits >> 32 & 0x3fff) << 4;
   }
-  /// Where element (`line`, `depth`) stands, from address 0 on; 18 bits.
+  /// The address of element (`line`, `depth`), counted from 0; 18 bits.
   int64_t at(int64_t line, int64_t depth) const {
     int64_t place =
         alongLines ? start + line / 64 * leading + depth / 8 * stride +

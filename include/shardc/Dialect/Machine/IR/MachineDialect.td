@@ -1,4 +1,4 @@
-//===- MachineDialect.td - The machine in the IR ---------------------------===//
+//===- MachineDialect.td - The machine in the IR --------------------------===//
 #ifndef SHARDC_DIALECT_MACHINE_IR_MACHINEDIALECT_TD
 #define SHARDC_DIALECT_MACHINE_IR_MACHINEDIALECT_TD
 

@@ -20,7 +20,7 @@ def Sdy_VerifiesMesh : DeclareOpInterfaceMethods<SymbolUserOpInterface>;
 //===----------------------------------------------------------------------===//
 
 def Sdy_MeshOp : Sdy_Op<"mesh", [Symbol]> {
-  let summary = "A mesh, named; may stand after its uses.";
+  let summary = "A mesh, named; may be defined after its uses.";
   let description = [{
     ```mlir
     sdy.mesh @mesh = <["x"=2, "y"=2]>

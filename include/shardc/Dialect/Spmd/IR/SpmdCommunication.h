@@ -1,5 +1,4 @@
-//===- SpmdCommunication.h - Ops of the local view: communication *- C++
-//-*-===//
+//===- SpmdCommunication.h - Communication of ranks -------------*- C++ -*-===//
 #ifndef SHARDC_DIALECT_SPMD_IR_SPMDCOMMUNICATION_H
 #define SHARDC_DIALECT_SPMD_IR_SPMDCOMMUNICATION_H
 

@@ -207,7 +207,7 @@ using Paired = Mark<SpmdDialect::PairedAttrHelper>;
 /// (which --precision=tf32 lets be one or three products of tf32), "tf32" or
 /// "tf32x3".
 using TensorFloat = Contract<SpmdDialect::TensorFloatAttrHelper>;
-/// On a cast of a memref to a pointer: it is described to bulk copies, fastest
+/// On a cast of a memref to a pointer: it is described to TMA copies, fastest
 /// dim first, each dim by those of the memref that it runs over; the box that
 /// is copied.
 using TensorMap = Contract<SpmdDialect::TensorMapAttrHelper>;

@@ -1,4 +1,4 @@
-//===- SpmdPairs.td - Every query with every key, in steps ---*- tablegen -*-===//
+//===- SpmdPairs.td - Every query with every key, in steps -*- tablegen -*-===//
 //
 // The local forms of ops on all pairs. The contract is docs/Rationale/Ring.md.
 //

@@ -56,7 +56,7 @@ def Spmd_ReleaseSiteOp : Spmd_Op<"release_site", [MemoryEffects<[MemRead, MemWri
 }
 
 def Spmd_ReceivedOp : Spmd_Op<"received", [Pure, AllTypesMatch<["buffer", "result"]>, ViewLikeOpInterface]> {
-  let summary = "What the exchange of one site brings, wherever it stands.";
+  let summary = "What the exchange of one site receives, wherever it is issued.";
   let description = [{
     Either `buffer`, or the argument that the `spmd.run_site` into the result reads, where the exchange leaves that as it is: the runtime
     says which, by rank. Nothing but that site writes it.

@@ -11,8 +11,8 @@ namespace shardc {
 
 /// The entry of `table` at this rank's coordinate along `axes` (mesh axis
 /// numbers): an IntegerAttr where all entries agree, else an spmd.lookup where
-/// `builder` stands. Requires one entry for each coordinate. With a formula the
-/// table is one of many, and there is always an spmd.lookup.
+/// `builder` inserts. Requires one entry for each coordinate. With a formula
+/// the table is one of many, and there is always an spmd.lookup.
 mlir::OpFoldResult lookUp(mlir::OpBuilder &builder, mlir::Location loc,
                           spmd::MeshAttr mesh, mlir::FlatSymbolRefAttr meshName,
                           llvm::ArrayRef<int64_t> table,
