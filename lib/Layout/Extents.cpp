@@ -1,9 +1,11 @@
 //===- Extents.cpp - Extents that are known when a program is bound -------===//
 #include "shardc/Layout/Extents.h"
 #include "shardc/Layout/Exchange.h"
+#include "shardc/Layout/ExtentWords.h"
 #include "shardc/Layout/Placeholders.h"
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 using namespace shardc;
 
@@ -123,11 +125,13 @@ bool Extents::isConstant(int64_t number) const {
 
 std::optional<int64_t> Extents::add(ExtentKind kind,
                                     std::vector<int64_t> operands) {
-  std::vector<int64_t> values;
-  for (const ExtentExpr &extent : extents)
-    values.push_back(extent.placeholder);
   ExtentExpr made{kind, std::move(operands), 0};
-  std::optional<int64_t> value = valueOf(made, values);
+  // With its operands numbered among themselves.
+  std::vector<int64_t> values, places(made.operands.size());
+  std::iota(places.begin(), places.end(), 0);
+  for (int64_t operand : made.operands)
+    values.push_back(extents[operand].placeholder);
+  std::optional<int64_t> value = valueOf({kind, std::move(places), 0}, values);
   if (!value)
     return std::nullopt;
   if (std::all_of(made.operands.begin(), made.operands.end(),
@@ -154,6 +158,45 @@ std::optional<int64_t> Extents::add(ExtentKind kind,
   return size() - 1;
 }
 
+namespace {
+/// What a number that is not negative follows from. Itself, then a multiple,
+/// then what is beside a few times it: the first of the extents in each.
+class Search {
+public:
+  Search(int64_t number, int64_t least) : number(number), least(least) {}
+
+  /// Looks at extent `i`; true if the number is this.
+  bool visit(int64_t i, ExtentKind kind, int64_t placeholder) {
+    if (kind == ExtentKind::Constant || placeholder < least)
+      return false;
+    if (placeholder == number) {
+      multiple = LinearExtent{i, 1, 0};
+      return true;
+    }
+    // Most numbers are no placeholders, and less than any.
+    if (placeholder - nearby > number)
+      return false;
+    int64_t times = number / placeholder, rest = number % placeholder;
+    if (rest > placeholder / 2) {
+      ++times;
+      rest -= placeholder;
+    }
+    if (!multiple && rest == 0 && times <= mostMultiples)
+      multiple = LinearExtent{i, times, 0};
+    if (!beside && times >= 1 && times <= mostTimes && std::abs(rest) <= nearby)
+      beside = LinearExtent{i, times, rest};
+    return false;
+  }
+  std::optional<LinearExtent> found() const {
+    return multiple ? multiple : beside;
+  }
+
+private:
+  int64_t number, least;
+  std::optional<LinearExtent> multiple, beside;
+};
+} // namespace
+
 std::optional<LinearExtent> Extents::find(int64_t number) const {
   if (number < 0) {
     std::optional<LinearExtent> found =
@@ -166,27 +209,25 @@ std::optional<LinearExtent> Extents::find(int64_t number) const {
   }
   if (number < least / 2)
     return std::nullopt;
-  // Itself, then a multiple, then what is beside a few times it: the first of
-  // the extents in each.
-  std::optional<LinearExtent> multiple, beside;
-  for (int64_t i = 0; i < size(); ++i) {
-    const ExtentExpr &extent = extents[i];
-    if (extent.kind == ExtentKind::Constant || extent.placeholder < least)
-      continue;
-    if (extent.placeholder == number)
-      return LinearExtent{i, 1, 0};
-    int64_t times = number / extent.placeholder,
-            rest = number % extent.placeholder;
-    if (rest > extent.placeholder / 2) {
-      ++times;
-      rest -= extent.placeholder;
-    }
-    if (!multiple && rest == 0 && times <= mostMultiples)
-      multiple = LinearExtent{i, times, 0};
-    if (!beside && times >= 1 && times <= mostTimes && std::abs(rest) <= nearby)
-      beside = LinearExtent{i, times, rest};
+  Search search(number, least);
+  for (int64_t i = 0; i < size(); ++i)
+    if (search.visit(i, extents[i].kind, extents[i].placeholder))
+      break;
+  return search.found();
+}
+
+bool shardc::isOpenAmong(std::span<const int64_t> words, int64_t number) {
+  number = number < 0 && number != INT64_MIN ? -number : number;
+  if (number < Extents::least / 2)
+    return false;
+  Search search(number, Extents::least);
+  for (size_t at = 1, i = 0; i < static_cast<size_t>(words[0]); ++i) {
+    if (search.visit(static_cast<int64_t>(i),
+                     static_cast<ExtentKind>(words[at]), words[at + 1]))
+      break;
+    at += 3 + words[at + 2];
   }
-  return multiple ? multiple : beside;
+  return search.found().has_value();
 }
 
 std::vector<int64_t>

@@ -1,6 +1,7 @@
 //===- SpmdAttributes.cpp - Meshes, shardings, exchanges ------------------===//
 #include "mlir/IR/DialectImplementation.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
+#include "shardc/Layout/ExtentWords.h"
 #include "shardc/Layout/Limits.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -219,8 +220,10 @@ int64_t MeshAttr::getAxisSize(StringRef name) const {
 }
 
 bool MeshAttr::isOpen(int64_t size) const {
-  return getExtents() && size >= Extents::least / 2 &&
-         getExtents().getExtents().isOpen(size);
+  if (!getExtents() || size < Extents::least / 2)
+    return false;
+  ArrayRef<int64_t> words = getExtents().getWords();
+  return isOpenAmong({words.data(), words.size()}, size);
 }
 
 bool MeshAttr::isSymbolic(int64_t axis) const {
