@@ -195,9 +195,7 @@ void LayoutSetter::alignArguments() {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     // A manual region says itself in which blocks it takes them.
     if (!sharding || !type ||
-        llvm::all_of(argument.getUsers(), llvm::IsaPred<spmd::ManualOp>) ||
-        llvm::any_of(sharding.getDims(),
-                     [](spmd::DimShardingAttr dim) { return dim.getZigzag(); }))
+        llvm::all_of(argument.getUsers(), llvm::IsaPred<spmd::ManualOp>))
       continue;
     for (spmd::DimShardingAttr dim : sharding.getDims())
       if (dim.getDynamicSizes()) {

@@ -9,8 +9,10 @@
 //===----------------------------------------------------------------------===//
 #include "OpenExtents.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdCommunication.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLocal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Support/Refusal.h"
 #include "shardc/Support/UserLocation.h"
 
@@ -25,7 +27,8 @@ public:
       : here(std::move(here)), there(std::move(there)) {}
 
   bool same(Operation *a, Operation *b) const {
-    if (a->getName() != b->getName() ||
+    if ((a->getName() != b->getName() &&
+         !(isExchangeBoundLate(a) && isExchangeBoundLate(b))) ||
         a->getNumOperands() != b->getNumOperands() ||
         a->getNumResults() != b->getNumResults() ||
         a->getAttrs().size() != b->getAttrs().size())
@@ -45,6 +48,11 @@ public:
   }
 
 private:
+  /// Its name says whether those who exchange are neighbours in one binding.
+  static bool isExchangeBoundLate(Operation *op) {
+    return isa<HaloExchangeOp, RebalanceOp>(op) &&
+           isBoundLate(op->getAttrOfType<ArrayAttr>("dims"));
+  }
   bool same(int64_t a, int64_t b) const {
     std::optional<LinearExtent> x = here.find(a), y = there.find(b);
     if (!x || !y)

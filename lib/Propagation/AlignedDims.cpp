@@ -121,6 +121,12 @@ Boundaries AlignedDims::lie(int64_t tensor, int64_t dim,
       firsts.try_emplace({sets[place], given.size(), axes}, given);
   if (!isNew)
     return first->second;
+  if (auto asked = preferred.find({sets[place], given.size()});
+      asked != preferred.end() &&
+      asked->second.numShards() == given.numShards()) {
+    first->second = asked->second;
+    return first->second;
+  }
   Places &known = followers[axes];
   known.resize(firstPlaces.back());
   const std::optional<Boundaries> &derived = known[place];

@@ -16,8 +16,13 @@ class AlignedDims {
 public:
   explicit AlignedDims(const Problem &problem);
 
+  /// Dims that are cut as dim `dim` of `tensor` is are to lie so, since the
+  /// order of their elements is that of these shards.
+  void prefer(int64_t tensor, int64_t dim, const Boundaries &shards) {
+    preferred.try_emplace({sets[placeOf(tensor, dim)], shards.size()}, shards);
+  }
   /// How dim `dim` of `tensor`, which arrives as `given` along `axes`, is to
-  /// are inside of the program. Arguments are asked in order.
+  /// lie inside of the program. Arguments are asked in order.
   Boundaries lie(int64_t tensor, int64_t dim,
                  const std::vector<llvm::StringRef> &axes,
                  const Boundaries &given);
@@ -36,6 +41,7 @@ private:
   std::vector<unsigned> firstPlaces;
   std::vector<std::vector<const OpNode *>> opsOf; ///< by tensor
   llvm::IntEqClasses sets;
+  std::map<std::pair<unsigned, int64_t>, Boundaries> preferred;
   /// The first of a set, by size and axes; and what follows from it, by axes.
   std::map<std::tuple<unsigned, int64_t, std::vector<llvm::StringRef>>,
            Boundaries>

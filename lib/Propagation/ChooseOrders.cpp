@@ -115,15 +115,14 @@ SmallVector<Candidate> Chooser::findCandidates() {
         !node.mayZigzag[pairs.getQueryDim()])
       continue;
     FactorState queries = factorsOf(node)[pairs.getQueryDim()];
-    if (queries.bounds.numShards() < 2)
+    if (queries.bounds.numShards() < 2 || queries.bounds.countShards().isOpen())
       continue;
     auto known = llvm::find_if(candidates, [&](const Candidate &other) {
       return other.axes == queries.axes && other.bounds == queries.bounds;
     });
     if (known != candidates.end())
       continue;
-    std::vector<int64_t> sizes = queries.bounds.sizes();
-    candidates.push_back({DenseI64ArrayAttr::get(node.op->getContext(), sizes),
+    candidates.push_back({Order::get(node.op->getContext(), queries.bounds),
                           queries.bounds, queries.axes,
                           movedPart(queries.bounds)});
   }
@@ -164,7 +163,7 @@ double Chooser::gainOf(const OrderNode &node, const Candidate &candidate,
     for (int64_t i = 0; i < factor.bounds.numShards(); ++i)
       table.intervals.push_back(factor.bounds.shard(i));
   }
-  ArrayRef<int64_t> order = candidate.order.asArrayRef();
+  ArrayRef<int64_t> order = candidate.order.sizes;
   std::optional<double> inOrder =
       cost.estimateOrder(cuts, p.problem.meshSizes, {}, {});
   std::optional<double> zigzag = cost.estimateOrder(

@@ -39,6 +39,7 @@ public:
 private:
   LogicalResult readAnnotations();
   spmd::ShardingAttr takeOrders(spmd::ShardingAttr sharding, Value value);
+  Boundaries shardsOf(spmd::DimShardingAttr dim, Value value, int64_t number);
   LogicalResult refuse(Operation *op);
   bool spread(OrderNode &node);
   bool spread(Value from, Value to);
@@ -75,6 +76,9 @@ private:
   /// Why the program is in zigzag order though nobody asked for it.
   std::string note;
   DenseMap<std::pair<Value, Attribute>, Value> converted;
+  /// Of arguments whose sizes are left open the shards of the first, by axes
+  /// and size: they are all in one order.
+  DenseMap<std::pair<Attribute, int64_t>, Boundaries> openShards;
 };
 
 } // namespace
@@ -84,6 +88,23 @@ static bool hasOrder(spmd::ShardingAttr sharding) {
          llvm::any_of(sharding.getDims(), [](spmd::DimShardingAttr dim) {
            return dim.getZigzag();
          });
+}
+
+/// The shards whose order dim `number` of `value` is asked to be in.
+Boundaries ZigzagRewriter::shardsOf(spmd::DimShardingAttr dim, Value value,
+                                    int64_t number) {
+  int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(number);
+  if (!dim.getDynamicSizes())
+    return dim.getBoundaries(mesh, size);
+  SmallVector<Attribute> axes(dim.getAxes().begin(), dim.getAxes().end());
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto [first, isNew] =
+      openShards.try_emplace({builder.getArrayAttr(axes), size});
+  if (isNew)
+    first->second = argument ? givenBoundaries(mesh, argument.getArgNumber(),
+                                               number, size, dim)
+                             : dim.getBoundaries(mesh, size);
+  return first->second;
 }
 
 /// Takes note of the orders of `sharding` on `value`; the sharding without
@@ -97,13 +118,8 @@ spmd::ShardingAttr ZigzagRewriter::takeOrders(spmd::ShardingAttr sharding,
         dim.getOpen(), dim.getPriority()));
     if (!dim.getZigzag() || dim.getNumShards(mesh) < 2)
       continue;
-    if (Order &order = wish(value, i); !order) {
-      std::vector<int64_t> sizes =
-          dim.getBoundaries(
-                 mesh, cast<RankedTensorType>(value.getType()).getDimSize(i))
-              .sizes();
-      order = builder.getDenseI64ArrayAttr(sizes);
-    }
+    if (Order &order = wish(value, i); !order)
+      order = Order::get(builder.getContext(), shardsOf(dim, value, i));
   }
   return spmd::ShardingAttr::get(sharding.getContext(), sharding.getMesh(),
                                  dims, sharding.getReplicated(),
@@ -255,9 +271,13 @@ static std::string describeUser(Operation *op) {
 Value ZigzagRewriter::convert(OpOperand &use, const Orders &to) {
   Value value = use.get();
   Orders from = produced(value);
-  SmallVector<Attribute> key = llvm::map_to_vector(to, [&](Order order) {
-    return order ? Attribute(order) : builder.getUnitAttr();
-  });
+  SmallVector<Attribute> key =
+      llvm::map_to_vector(to, [&](Order order) -> Attribute {
+        return order.formula
+                   ? builder.getArrayAttr({order.sizes, order.formula})
+               : order ? Attribute(order.sizes)
+                       : builder.getUnitAttr();
+      });
   auto [known, isNew] =
       converted.try_emplace({value, builder.getArrayAttr(key)});
   if (!isNew)
@@ -265,8 +285,8 @@ Value ZigzagRewriter::convert(OpOperand &use, const Orders &to) {
   builder.setInsertionPointAfterValue(value);
   Value result = value;
   auto reorder = [&](int64_t dim, Order order, bool isBack) {
-    auto op = spmd::DealOp::create(builder, value.getLoc(), result, dim, order,
-                                   isBack);
+    auto op =
+        spmd::createDeal(builder, value.getLoc(), result, dim, order, isBack);
     std::string why = describeUser(use.getOwner());
     op->setAttr("reason", builder.getStringAttr(
                               note.empty() ? why : why + " (" + note + ")"));
@@ -290,7 +310,7 @@ void ZigzagRewriter::rewriteIota(stablehlo::IotaOp op, Order order) {
   builder.setInsertionPoint(op);
   Type index = builder.getIntegerType(
       size > std::numeric_limits<int32_t>::max() ? 64 : 32);
-  Value row = spmd::DealtIotaOp::create(
+  Value row = spmd::createDealtIota(
       builder, op.getLoc(), RankedTensorType::get({size}, index), order);
   if (type.getElementType() != index)
     row = stablehlo::ConvertOp::create(
@@ -367,9 +387,9 @@ LogicalResult ZigzagRewriter::run() {
         counts.push_back({iota, decided[map.terms[0].factor]});
     if (auto pairs = dyn_cast<spmd::AllPairsOpInterface>(op)) {
       if (Order order = decided[pairs.getQueryDim()])
-        op->setAttr("query_order", order);
+        spmd::setQueryOrder(pairs, order);
       if (Order order = decided[pairs.getKeyDim()])
-        op->setAttr("key_order", order);
+        spmd::setKeyOrder(pairs, order);
     }
   }
   if (isAsked)

@@ -11,7 +11,13 @@ using namespace shardc;
 using namespace shardc::propagation;
 
 bool propagation::isOrderEdge(Operation *op) {
-  return op && isa<spmd::ConstrainOp, spmd::ReshardOp>(op);
+  // An argument comes in order, and is to lie as others do before it is put in
+  // another.
+  if (auto constrain = dyn_cast_or_null<spmd::ConstrainOp>(op))
+    return llvm::none_of(
+        constrain.getSharding().getDims(),
+        [](spmd::DimShardingAttr dim) { return dim.getDynamicSizes(); });
+  return isa_and_nonnull<spmd::ReshardOp>(op);
 }
 
 bool propagation::isForwarded(OpOperand &use, func::FuncOp function) {

@@ -8,13 +8,14 @@
 #ifndef SHARDC_LIB_PROPAGATION_ORDERS_H
 #define SHARDC_LIB_PROPAGATION_ORDERS_H
 
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Propagation/Projection.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace shardc::propagation {
 
-/// Sizes of the shards whose zigzag order a dim is in; null: natural order.
-using Order = mlir::DenseI64ArrayAttr;
+/// The shards whose zigzag order a dim is in; null: natural order.
+using Order = spmd::ZigzagOrder;
 
 /// An op with a rule, and which of its factors may be in any order.
 struct OrderNode {

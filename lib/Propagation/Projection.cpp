@@ -13,6 +13,7 @@
 #include "shardc/Analysis/ControlFlow.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 #include "shardc/Interfaces/Localization.h"
 #include "shardc/Interfaces/ProgramCost.h"
@@ -137,8 +138,6 @@ private:
                          const Twine &origin, bool mayBePartial,
                          llvm::function_ref<Boundaries(unsigned)> late = {});
   LogicalResult annotateAligned();
-  Boundaries given(int64_t argument, int64_t i, int64_t size,
-                   spmd::DimShardingAttr dim);
   LogicalResult addOp(Operation *op);
   LogicalResult addManual(spmd::ManualOp op);
   void addManualEdge(spmd::ManualOp op, ShardingAttr boundary, int64_t from,
@@ -227,15 +226,14 @@ Projector::annotate(int64_t tensor, ShardingAttr sharding, Location loc,
   return success();
 }
 
-/// The boundaries in which dim `i` of an argument, of `size` elements and cut
-/// as `dim`, arrives.
-Boundaries Projector::given(int64_t argument, int64_t i, int64_t size,
-                            spmd::DimShardingAttr dim) {
-  return dim.getBoundaries(p.mesh, size)
-      .with(Formula::given(argument, i, size,
-                           p.mesh.getSymbolicAxes().empty()
+Boundaries propagation::givenBoundaries(spmd::MeshAttr mesh, int64_t argument,
+                                        int64_t dim, int64_t size,
+                                        spmd::DimShardingAttr cut) {
+  return cut.getBoundaries(mesh, size)
+      .with(Formula::given(argument, dim, size,
+                           mesh.getSymbolicAxes().empty()
                                ? std::vector<int64_t>()
-                               : dim.countShards(p.mesh).factors()));
+                               : cut.countShards(mesh).factors()));
 }
 
 void Projector::addEdge(Value from, int64_t to, Flow flow) {
@@ -444,9 +442,10 @@ LogicalResult Projector::run() {
         failed(annotate(
             p.tensorOf[argument], sharding, argument.getLoc(),
             describeArgument(function, number), true, [&](unsigned dim) {
-              return given(number, dim,
-                           cast<ShapedType>(argument.getType()).getDimSize(dim),
-                           sharding.getDims()[dim]);
+              return givenBoundaries(
+                  p.mesh, number, dim,
+                  cast<ShapedType>(argument.getType()).getDimSize(dim),
+                  sharding.getDims()[dim]);
             })))
       return failure();
     if (sharding && p.tensorOf.contains(argument))
@@ -509,6 +508,12 @@ LogicalResult Projector::annotateAligned() {
            cast<BlockArgument>(b.getInput()).getArgNumber();
   });
   AlignedDims dims(p.problem);
+  for (Operation *op : p.ops)
+    if (auto deal = dyn_cast<spmd::DealOp>(op))
+      if (std::optional<Boundaries> shards = getOrder(deal).getShards();
+          shards && shards->formula().isOpen())
+        dims.prefer(p.tensorOf.lookup(deal.getResult()), deal.getDim(),
+                    *shards);
   for (spmd::ConstrainOp op : aligned) {
     int64_t number = cast<BlockArgument>(op.getInput()).getArgNumber();
     int64_t tensor = p.tensorOf.lookup(op.getResult());
@@ -518,7 +523,8 @@ LogicalResult Projector::annotateAligned() {
       for (StringAttr axis : cut.getAxes())
         axes.push_back(axis.getValue());
       int64_t size = op.getType().getDimSize(dim);
-      return dims.lie(tensor, dim, axes, given(number, dim, size, cut));
+      return dims.lie(tensor, dim, axes,
+                      givenBoundaries(p.mesh, number, dim, size, cut));
     };
     if (failed(annotate(tensor, op.getSharding(), op.getLoc(),
                         "the constraint at " + userLocation(op.getLoc()), false,

@@ -7,7 +7,7 @@
 #include "Distribution.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
-#include "shardc/Layout/Zigzag.h"
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -30,15 +30,13 @@ static FailureOr<ShardingRule> dealRule(DealOp op) {
 }
 
 /// A dim that every rank has whole, put in its other order.
-static Value dealWhole(DealOp op, Value local, OpBuilder &b) {
+static Value dealWhole(DealOp op, const Boundaries &shards, Value local,
+                       OpBuilder &b) {
   Location loc = op.getLoc();
   unsigned dim = op.getDim();
-  std::vector<ZigzagPiece> pieces =
-      Zigzag(
-          *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()}))
-          .pieces();
+  std::vector<ZigzagPiece> pieces = Zigzag(shards).pieces();
   if (op.getBack())
-    llvm::sort(pieces, [](const ZigzagPiece &a, const ZigzagPiece &b) {
+    llvm::stable_sort(pieces, [](const ZigzagPiece &a, const ZigzagPiece &b) {
       return a.natural.begin < b.natural.begin;
     });
   auto type = cast<RankedTensorType>(local.getType());
@@ -75,68 +73,64 @@ static Value exchangeDim(DealOp op, Localization &localization, Value value,
   return localization.exchange(value, owned, needed, {}, why);
 }
 
-/// Intervals of a dim that begins at `domain.begin`, and ends with it.
-static IntervalTable within(const IntervalTable &table, Interval domain) {
-  IntervalTable result = table;
-  for (Interval &interval : result.intervals) {
-    interval = intersect(interval, domain);
-    interval = interval.empty() ? Interval{0, 0}
-                                : Interval{interval.begin - domain.begin,
-                                           interval.end - domain.begin};
-  }
-  return result;
+/// The shards of `op`'s order, one a coordinate along `axes`.
+static IntervalTable shardsAlong(ArrayRef<int64_t> axes,
+                                 const Boundaries &shards) {
+  IntervalTable table = tableOf(axes, shards);
+  if (shards.formula())
+    table.formula =
+        Formula::shards(shards.formula(), {axes.begin(), axes.end()});
+  return table;
 }
 
 static LocalResults localizeDeal(DealOp op, Localization &localization) {
+  localization.carriesFormulas();
   OpBuilder &b = localization.builder();
   Location loc = op.getLoc();
   unsigned dim = op.getDim();
   Value local = localization.operands()[0];
   RankedTensorType type = localization.resultType(0);
   IntervalTable blocks = localization.operandTables(0)[dim];
-  Boundaries shards =
-      *Boundaries::fromSizes({op.getSizes().data(), op.getSizes().size()});
+  Boundaries shards = *getOrder(op).getShards();
   std::string why = op.getBack() ? "puts blocks in order again"
                                  : "puts blocks in zigzag order";
   if (auto reason = op->getAttrOfType<StringAttr>("reason"))
     why += " " + reason.str();
-  if (blocks.intervals.size() == 1)
-    return SmallVector<Value>{castTo(b, loc, dealWhole(op, local, b), type)};
-  if (blocks.intervals.size() != op.getSizes().size()) {
-    IntervalTable whole = wholeTable(shards.size());
-    Value zigzag = dealWhole(
-        op, exchangeDim(op, localization, local, blocks, whole, why), b);
+  if (int64_t(blocks.intervals.size()) != shards.numShards()) {
+    // Whose pieces lie where is known of shards alone.
+    if (shards.formula().isOpen())
+      localization.refuse("the sizes of shards in zigzag order, which blocks "
+                          "are not");
+    if (blocks.axes.empty())
+      return SmallVector<Value>{
+          castTo(b, loc, dealWhole(op, shards, local, b), type)};
+    IntervalTable whole = localization.wholeTable(shards.size());
+    Value zigzag =
+        dealWhole(op, shards,
+                  exchangeDim(op, localization, local, blocks, whole, why), b);
     return SmallVector<Value>{castTo(
         b, loc, exchangeDim(op, localization, zigzag, whole, blocks, why),
         type)};
   }
-  IntervalTable zigzag = tableOf(blocks.axes, shards);
-  SmallVector<TablePart, 0> parts = splitZigzag(zigzag, op.getSizes());
+  IntervalTable zigzag = shardsAlong(blocks.axes, shards);
   if (op.getBack())
     local = exchangeDim(op, localization, local, blocks, zigzag, why);
   SmallVector<Value> pieces;
-  for (const TablePart &part : parts) {
+  for (auto [number, part] :
+       llvm::enumerate(splitZigzag(zigzag, shards, &localization))) {
+    auto end = static_cast<ZigzagEnd>(number);
     if (!op.getBack()) {
       pieces.push_back(
           exchangeDim(op, localization, local, blocks, part.natural, why));
       continue;
     }
-    // What all ranks have from one end is a stretch of the dim, and a tensor of
-    // its own.
-    Interval domain{INT64_MAX, 0};
-    for (Interval interval : part.natural.intervals)
-      if (!interval.empty())
-        domain = {std::min(domain.begin, interval.begin),
-                  std::max(domain.end, interval.end)};
-    if (domain.empty())
-      continue;
+    // What all ranks have from one end is a tensor of its own.
     Value piece = partOf(localization, local, dim, zigzag, part.held);
     pieces.push_back(exchangeDim(op, localization, piece,
-                                 within(part.natural, domain),
-                                 within(blocks, domain), why));
+                                 stretchOf(zigzag, end, shards.size()),
+                                 inStretch(blocks, end, shards.size()), why));
   }
-  Value whole = pieces.empty() ? local
-                : pieces.size() == 1
+  Value whole = pieces.size() == 1
                     ? pieces.front()
                     : tensor::ConcatOp::create(b, loc, dim, pieces).getResult();
   if (!op.getBack())
@@ -159,9 +153,11 @@ static LocalResults localizeZigzagIota(DealtIotaOp op,
   OpBuilder &b = localization.builder();
   Location loc = op.getLoc();
   RankedTensorType type = localization.resultType(0);
+  localization.carriesFormulas();
   SmallVector<Value> pieces;
   for (const TablePart &part :
-       splitZigzag(localization.factorTable(0), op.getSizes())) {
+       splitZigzag(localization.factorTable(0), getOrder(op).getShards(),
+                   &localization)) {
     RankedTensorType partType =
         blockType({part.natural}, type.getElementType());
     SmallVector<OpFoldResult> sizes{sizeAt(localization, part.natural)};

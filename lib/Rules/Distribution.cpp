@@ -4,7 +4,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
-#include "shardc/Layout/Zigzag.h"
 #include "shardc/Support/Slices.h"
 
 using namespace mlir;
@@ -92,12 +91,66 @@ SmallVector<OpFoldResult> rules::blockSizes(Localization &localization,
   });
 }
 
-SmallVector<TablePart, 0> rules::splitZigzag(const IntervalTable &table,
-                                             ArrayRef<int64_t> order) {
-  if (order.empty())
+/// `table` with something of each of its intervals, and of its formula.
+static IntervalTable
+ofEach(const IntervalTable &table, ZigzagEnd end, int64_t size,
+       Interval (*ofInterval)(Interval, ZigzagEnd, int64_t),
+       Formula (*ofFormula)(const Formula &, ZigzagEnd, int64_t)) {
+  IntervalTable result{table.axes, {}};
+  for (Interval interval : table.intervals)
+    result.intervals.push_back(ofInterval(interval, end, size));
+  if (Formula formula = formulaOf(table))
+    result.formula = ofFormula(formula, end, size);
+  return result;
+}
+
+IntervalTable rules::stretchOf(const IntervalTable &shards, ZigzagEnd end,
+                               int64_t size) {
+  return ofEach(shards, end, size, zigzagStretch, zigzagStretch);
+}
+
+IntervalTable rules::inStretch(const IntervalTable &table, ZigzagEnd end,
+                               int64_t size) {
+  return ofEach(table, end, size, withinStretch, withinStretch);
+}
+
+/// True if `table` has the shards of `bounds`, each coordinate one; with a
+/// formula, whatever is bound.
+static bool areShardsOf(const IntervalTable &table, const Boundaries &bounds) {
+  if (table.formula.isOpen() || bounds.formula().isOpen()) {
+    Formula shards = table.formula;
+    if (shards && shards.kind() == FormulaKind::Rotate)
+      shards = shards.operands()[0];
+    return shards && shards.kind() == FormulaKind::Shards &&
+           shards.operands()[0] == bounds.formula();
+  }
+  return int64_t(table.intervals.size()) == bounds.numShards() &&
+         llvm::all_of(llvm::enumerate(table.intervals), [&](auto entry) {
+           return entry.value() == bounds.shard(entry.index());
+         });
+}
+
+SmallVector<TablePart, 0>
+rules::splitZigzag(const IntervalTable &table,
+                   const std::optional<Boundaries> &order, Localization *late) {
+  if (!order)
     return {{table, table}};
-  Zigzag zigzag(*Boundaries::fromSizes({order.data(), order.size()}));
   SmallVector<TablePart, 0> parts;
+  if (areShardsOf(table, *order)) {
+    for (ZigzagEnd end : {ZigzagEnd::Front, ZigzagEnd::Back})
+      parts.push_back(
+          {ofEach(table, end, order->size(), zigzagPlace, zigzagPlace),
+           ofEach(table, end, order->size(), zigzagElements, zigzagElements)});
+    if (!table.formula.isOpen() &&
+        llvm::all_of(parts.back().held.intervals,
+                     [](Interval piece) { return piece.empty(); }))
+      parts.pop_back();
+    return parts;
+  }
+  if (late && (table.formula.isOpen() || order->formula().isOpen()))
+    late->refuse("blocks in zigzag order that are those shards whose order it "
+                 "is");
+  Zigzag zigzag(*order);
   for (auto [number, interval] : llvm::enumerate(table.intervals)) {
     std::vector<ZigzagPiece> pieces = zigzag.split(interval);
     while (parts.size() < std::max<size_t>(1, pieces.size())) {

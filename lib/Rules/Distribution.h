@@ -9,6 +9,7 @@
 #define SHARDC_LIB_RULES_DISTRIBUTION_H
 
 #include "RuleUtils.h"
+#include "shardc/Layout/Zigzag.h"
 
 namespace shardc::rules {
 
@@ -45,11 +46,21 @@ mlir::OpFoldResult beginAt(Localization &localization,
 struct TablePart {
   IntervalTable held, natural;
 };
-/// The parts of `table` that are in one piece: itself, where `order`, the sizes
-/// of shards whose zigzag order the dim is in, is empty; else as many as the
-/// rank with most has.
-llvm::SmallVector<TablePart, 0> splitZigzag(const IntervalTable &table,
-                                            llvm::ArrayRef<int64_t> order);
+/// The parts of `table` that are in one piece: itself, where there is no
+/// `order`, the shards whose zigzag order the dim is in; else as many as the
+/// rank with most has. Where sizes are said when the program is bound, blocks
+/// have to be those shards, or others than theirs round a ring: `late`, if
+/// there is any, refuses others.
+llvm::SmallVector<TablePart, 0>
+splitZigzag(const IntervalTable &table, const std::optional<Boundaries> &order,
+            Localization *late);
+/// What is from one end of a dim of `size` elements, as a dim of its own, which
+/// begins at 0: the piece of each shard of `shards`, and what of it is in
+/// `table`.
+IntervalTable stretchOf(const IntervalTable &shards, ZigzagEnd end,
+                        int64_t size);
+IntervalTable inStretch(const IntervalTable &table, ZigzagEnd end,
+                        int64_t size);
 /// The intervals `part` of dim `dim` of `block`, which holds those of `held`,
 /// whole or over the same axes; with `into` that, with `block` in their place.
 mlir::Value partOf(Localization &localization, mlir::Value block, unsigned dim,

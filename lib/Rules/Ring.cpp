@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Dialect/Spmd/IR/SpmdTables.h"
 #include "shardc/Interfaces/StepLoop.h"
@@ -32,7 +33,7 @@ Ring::Ring(AllPairsOpInterface op, Localization &localization, RingPlan planned)
       featureDim(op.getFeatureDim()), plan(std::move(planned)),
       owned(plan.cuts[keyDim]), ownedParts(plan.keyParts) {
   if (!areKeysZigzag()) {
-    ownedParts = splitZigzag(owned, op.getKeyOrder());
+    ownedParts = splitZigzag(owned, getKeyOrder(op).getShards(), &localization);
     return;
   }
   for (auto [keys, front, back] :
@@ -141,28 +142,6 @@ SmallVector<Piece> Ring::operand(int64_t number) {
   return pieces;
 }
 
-/// `table` of a tensor of which only what is in `domain` is there.
-static IntervalTable within(const IntervalTable &table, Interval domain) {
-  IntervalTable result{table.axes, {}};
-  for (Interval rows : table.intervals) {
-    Interval kept = intersect(rows, domain);
-    if (kept.empty()) {
-      // As the formula below has it.
-      int64_t begin = !table.formula     ? domain.begin
-                      : domain.begin > 0 ? 0
-                                         : rows.begin;
-      kept = {begin, begin};
-    }
-    result.intervals.push_back(
-        {kept.begin - domain.begin, kept.end - domain.begin});
-  }
-  if (table.formula)
-    result.formula = Formula::positions(
-        -domain.begin, {1},
-        {Formula::kept(table.formula, Formula::same(domain))});
-  return result;
-}
-
 Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
   AffineMap to = op.getResultMap(number);
   RankedTensorType type = localization.resultType(number);
@@ -186,13 +165,11 @@ Value Ring::deliver(ArrayRef<Value> values, AffineMap from, int64_t number) {
     Value value =
         finish(found, from, to, blockType(made, type.getElementType()));
     if (values.size() > 1) {
-      // A part is a tensor of its own: one that begins at 0.
-      Interval domain{INT64_MAX, 0};
-      for (Interval rows : made[*dim].intervals)
-        domain = {std::min(domain.begin, rows.begin),
-                  std::max(domain.end, rows.end)};
-      for (SmallVector<IntervalTable> *tables : {&made, &needed})
-        (*tables)[*dim] = within((*tables)[*dim], domain);
+      // All rows from one end are a tensor of their own.
+      auto end = static_cast<ZigzagEnd>(part);
+      int64_t size = op.getDimSizes()[queryDim];
+      made[*dim] = inStretch(made[*dim], end, size);
+      needed[*dim] = inStretch(needed[*dim], end, size);
     }
     pieces.push_back(localization.exchange(
         value, made, needed, {}, whyRecut(plan.way, /*isBack=*/true)));

@@ -13,6 +13,7 @@
 #include "RingPlan.h"
 #include "Distribution.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include "shardc/Dialect/Spmd/IR/SpmdOrders.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/Interfaces/OrderCost.h"
 #include "shardc/Interfaces/ProgramCost.h"
@@ -225,12 +226,12 @@ public:
   /// `cuts`: how each iteration dim is cut. `late`: of an op whose sizes are
   /// known only when the program is bound, else null.
   Planner(AllPairsOpInterface op, ArrayRef<int64_t> mesh,
-          ArrayRef<IntervalTable> cuts, ArrayRef<int64_t> queryOrder,
-          ArrayRef<int64_t> keyOrder, Localization *late)
-      : op(op), mesh(mesh), cuts(cuts), queryOrder(queryOrder),
-        keyOrder(keyOrder), late(late), band(op), numDims(op.getNumDims()),
-        query(op.getQueryDim()), key(op.getKeyDim()), sizes(op.getDimSizes()),
-        cost(costOn(op)),
+          ArrayRef<IntervalTable> cuts, std::optional<Boundaries> queryOrder,
+          std::optional<Boundaries> keyOrder, Localization *late)
+      : op(op), mesh(mesh), cuts(cuts), queryOrder(std::move(queryOrder)),
+        keyOrder(std::move(keyOrder)), late(late), band(op),
+        numDims(op.getNumDims()), query(op.getQueryDim()), key(op.getKeyDim()),
+        sizes(op.getDimSizes()), cost(costOn(op)),
         isBackward(isa<AttentionBackwardOp>(op.getOperation())) {}
 
   /// All ways, with what they take by estimate; the ring first.
@@ -269,7 +270,7 @@ private:
   double bytesPerIndex(Value value, AffineMap map, int64_t dim,
                        const RingPlan &plan);
   /// True if the program itself has queries or keys in zigzag order.
-  bool isZigzag() { return !queryOrder.empty() || !keyOrder.empty(); }
+  bool isZigzag() { return queryOrder || keyOrder; }
   bool hasBoth(AffineMap map) {
     return map.isFunctionOfDim(query) && map.isFunctionOfDim(key);
   }
@@ -285,7 +286,7 @@ private:
   AllPairsOpInterface op;
   ArrayRef<int64_t> mesh;
   ArrayRef<IntervalTable> cuts;
-  ArrayRef<int64_t> queryOrder, keyOrder;
+  std::optional<Boundaries> queryOrder, keyOrder;
   Localization *late;
   Band band;
   int64_t numDims, query, key;
@@ -317,7 +318,7 @@ RingPlan Planner::inPlace() {
     plan.merged.clear();
     plan.isRecut = true;
   }
-  for (TablePart &part : splitZigzag(plan.cuts[query], queryOrder)) {
+  for (TablePart &part : splitZigzag(plan.cuts[query], queryOrder, late)) {
     plan.parts.push_back(std::move(part.natural));
     if (isZigzag())
       plan.slices.push_back(std::move(part.held));
@@ -330,9 +331,10 @@ IntervalTable Planner::balancedTable(ArrayRef<int64_t> axes, int64_t dim) {
   IntervalTable table =
       tableOf(axes, Boundaries::balanced(sizes[dim], ranksAlong(axes)));
   if (late && late->isOpen(sizes[dim]))
-    table.formula = Formula::shards(
-        Formula::balanced(sizes[dim], late->countCoordinates(axes)),
-        {axes.begin(), axes.end()});
+    table.formula =
+        Formula::shards(Formula::refine(Formula::whole(sizes[dim]),
+                                        late->countCoordinates(axes)),
+                        {axes.begin(), axes.end()});
   return table;
 }
 
@@ -429,14 +431,15 @@ void Planner::addSteps(RingPlan &plan) {
       all = unite(owned.axes, plan.parts.front().axes);
   bool isTrimmed = !band.isWhole() && !owned.axes.empty();
   // Of shards of any size where one formula says it for all queries.
-  if (late && (!formulaOf(owned) || (isBackward && axes != all)))
+  // The ends of a shard in zigzag order are apart.
+  if (late && (keyOrder || !formulaOf(owned) || (isBackward && axes != all)))
     isTrimmed = false;
   if (isTrimmed && !isBackward)
     axes = all;
   plan.steps.clear();
   plan.runs.clear();
   plan.keyParts.clear();
-  SmallVector<TablePart, 0> pieces = splitZigzag(owned, keyOrder);
+  SmallVector<TablePart, 0> pieces = splitZigzag(owned, keyOrder, late);
   SmallVector<int64_t> shifts = neededShifts(plan, pieces);
   if (int64_t(shifts.size()) > kMostUnrolledSteps && !late) {
     plan.steps.push_back({0, owned, pieces});
@@ -488,7 +491,7 @@ void Planner::addSteps(RingPlan &plan) {
       table.formula = blocks.isOpen() ? blocks : Formula();
     }
     if (some || shift == 0 || late) {
-      SmallVector<TablePart, 0> parts = splitZigzag(table, keyOrder);
+      SmallVector<TablePart, 0> parts = splitZigzag(table, keyOrder, late);
       plan.steps.push_back({shift, std::move(table), std::move(parts)});
     }
   }
@@ -498,27 +501,20 @@ std::optional<RingPlan> Planner::zigzag(const RingPlan &ring) {
   const IntervalTable &queries = ring.cuts[query];
   int64_t ranks = queries.intervals.size();
   if (band.isWhole() || ranks < 2 ||
-      (late && (sizes[query] < 2 * ranks || late->isOpen(sizes[query]) ||
-                late->countCoordinates(queries.axes).isOpen())))
+      (late && late->countCoordinates(queries.axes).isOpen()))
     return std::nullopt;
   RingPlan plan = ring;
   plan.way = PairWay::Zigzag;
   plan.isRecut = true;
-  Boundaries pieces = Boundaries::balanced(sizes[query], 2 * ranks);
-  plan.parts.assign(2, IntervalTable{queries.axes, {}});
-  for (int64_t rank = 0; rank < ranks; ++rank) {
-    plan.parts[0].intervals.push_back(pieces.shard(rank));
-    plan.parts[1].intervals.push_back(pieces.shard(2 * ranks - 1 - rank));
-  }
-  // Seen from the end the second half are blocks side by side.
-  int64_t size = sizes[query];
-  std::vector<int64_t> fromEnd = {0};
-  for (Interval interval : plan.parts[1].intervals)
-    fromEnd.push_back(size - interval.begin);
-  plan.parts[1].formula = Formula::positions(
-      size - 1, {-1},
-      {Formula::shards(Formula::fixed(std::move(fromEnd)),
-                       {queries.axes.begin(), queries.axes.end()})});
+  // Of balanced shards, in whatever sizes queries come.
+  IntervalTable shards = balancedTable(queries.axes, query);
+  plan.parts.clear();
+  for (TablePart &part : splitZigzag(
+           shards,
+           Boundaries::balanced(sizes[query], ranks)
+               .with(shards.formula ? shards.formula.operands()[0] : Formula()),
+           late))
+    plan.parts.push_back(std::move(part.natural));
   addSteps(plan);
   return plan;
 }
@@ -828,13 +824,13 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
   // Steps of a ring are unrolled where sizes are known late.
   constexpr int64_t kLongestRing = 32;
   bool isLate = localization.isBoundLate();
-  if (isLate && (!op.getQueryOrder().empty() || !op.getKeyOrder().empty()))
-    localization.refuse("the sizes of shards in zigzag order");
-  else if (isLate)
+  if (isLate)
     localization.carriesFormulas();
   SmallVector<IntervalTable> cuts = cutsOf(op, localization);
-  Planner planner(op, localization.meshSizes(), cuts, op.getQueryOrder(),
-                  op.getKeyOrder(), isLate ? &localization : nullptr);
+  std::optional<Boundaries> queryOrder = getQueryOrder(op).getShards(),
+                            keyOrder = getKeyOrder(op).getShards();
+  Planner planner(op, localization.meshSizes(), cuts, queryOrder, keyOrder,
+                  isLate ? &localization : nullptr);
   if (isLate) {
     RingPlan ring = planner.inPlace();
     if (ring.isRecut &&
@@ -842,6 +838,9 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
             .isOpen())
       localization.refuse("the number of ranks, to cut queries anew");
     if (localization.countCoordinates(ring.places).isOpen()) {
+      if (queryOrder || keyOrder)
+        localization.refuse("a ring whose number of ranks is known, for dims "
+                            "in zigzag order");
       if (!ring.merged.empty())
         localization.refuse("a ring whose number of ranks is not known, beside "
                             "axes along which keys are cut as well");
@@ -874,8 +873,14 @@ std::optional<double> rules::estimateRing(AllPairsOpInterface op,
   if (contract::Way::has(op) ||
       (pairs && pairs.getCombine() == PairCombine::TopK))
     return std::nullopt;
+  auto shardsOf = [](ArrayRef<int64_t> sizes) -> std::optional<Boundaries> {
+    if (sizes.empty())
+      return std::nullopt;
+    return Boundaries::fromSizes({sizes.data(), sizes.size()});
+  };
   FailureOr<RingPlan> plan =
-      Planner(op, meshSizes, cuts, queryOrder, keyOrder, /*late=*/nullptr)
+      Planner(op, meshSizes, cuts, shardsOf(queryOrder), shardsOf(keyOrder),
+              /*late=*/nullptr)
           .plan({});
   return succeeded(plan) ? std::optional(plan->milliseconds) : std::nullopt;
 }

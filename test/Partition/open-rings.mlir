@@ -17,9 +17,9 @@
 
 // Queries are dealt out in parts of fixed sizes, whatever sizes they come in; of keys comes what either part needs.
 // ZIGZAG-LABEL: func.func @main(
-//       ZIGZAG: spmd.halo_exchange %arg0 {{.*}} [0:8, 8:16] -> [0:4, 4:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 1, 16]>)> -> #spmd.formula<shards [0] (#spmd.formula<fixed [0, 4, 8]>)>
+//       ZIGZAG: spmd.halo_exchange %arg0 {{.*}} [0:8, 8:16] -> [0:4, 4:8] by #spmd.formula<shards [0] (#spmd.formula<given [0, 1, 16]>)> -> #spmd.formula<elements [2] (#spmd.formula<shards [0] (#spmd.formula<fixed [0, 8, 16]>)>)>
 //  ZIGZAG-SAME:   -> tensor<2x4x4xf32>
-//       ZIGZAG: spmd.halo_exchange %arg0 {{.*}} -> [12:16, 8:12] by {{.*}} -> #spmd.formula<positions [15, -1] (#spmd.formula<shards [0] (#spmd.formula<fixed [0, 4, 8]>)>)>
+//       ZIGZAG: spmd.halo_exchange %arg0 {{.*}} -> [12:16, 8:12] by {{.*}} -> #spmd.formula<positions [15, -1] (#spmd.formula<elements [2] (#spmd.formula<positions [-1, 1] (#spmd.formula<shards [0] (#spmd.formula<fixed [0, 8, 16]>)>)>)>)>
 //       ZIGZAG: #spmd.formula<hull (#spmd.formula<kept
 //  ZIGZAG-SAME:   meets block 1 of 2 of a ring
 //       ZIGZAG: return

@@ -45,6 +45,11 @@ llvm::SmallVector<mlir::Operation *> collectOps(mlir::func::FuncOp function);
 /// rule does not fit the op.
 llvm::FailureOr<std::optional<ShardingRule>> getRule(mlir::Operation *op);
 
+/// The boundaries in which dim `dim` of an argument, of `size` elements and cut
+/// as `cut`, arrives where who binds the program says.
+Boundaries givenBoundaries(spmd::MeshAttr mesh, int64_t argument, int64_t dim,
+                           int64_t size, spmd::DimShardingAttr cut);
+
 /// Gives each use of a constant, an iota or a splat its own copy, so that each
 /// takes the sharding its user wants. Later CSE unites those that agree.
 void splitSharedSources(mlir::func::FuncOp function);

@@ -114,33 +114,37 @@ def moved_bytes(shard_run: str, model: Path, *options: str) -> int:
     return sum(site["bytes"] for site in json.loads(run.stdout)["communication"])
 
 
+def zigzag_parts(tokens: int, ranks: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the two parts of each shard: of tokens dealt out to places in turn, from the front and from the end."""
+    return [(((begin + 1) // 2, (end + 1) // 2), (tokens - end // 2, tokens - begin // 2)) for begin, end in cut(tokens, ranks)]
+
+
 def zigzag_rows(tokens: int, ranks: int) -> int:
     """Return how many tokens zigzag order moves."""
-    owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
-    return sum(size(part) - common(part, owned[rank]) for rank in range(ranks) for part in (parts[rank], parts[2 * ranks - 1 - rank]))
+    owned = cut(tokens, ranks)
+    return sum(size(part) - common(part, owned[rank]) for rank, parts in enumerate(zigzag_parts(tokens, ranks)) for part in parts)
+
+
+def key_rows(tokens: int, ranks: int) -> int:
+    """Return how many keys ranks get from others: all up to the last of their queries, but their own."""
+    owned = cut(tokens, ranks)
+    ends = [max(end for begin, end in parts if end > begin) for parts in zigzag_parts(tokens, ranks)]
+    return sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
 
 
 def op_numbers(tokens: int, ranks: int) -> int:
     """Return the numbers of one head that travel where each op puts its own queries in zigzag order."""
-    owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
-    ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
-    keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
     # Queries once for both ops; out, dout and dquery; the maximum there and back, the sum one way and delta the other. Keys
     # and values for each op, and their gradients home.
-    return zigzag_rows(tokens, ranks) * (4 * DEPTH + 4) + keys * 6 * DEPTH
+    return zigzag_rows(tokens, ranks) * (4 * DEPTH + 4) + key_rows(tokens, ranks) * 6 * DEPTH
 
 
 def zigzag_numbers(tokens: int, ranks: int) -> tuple[int, int]:
     """Return how many keys travel to each op, and how many tokens to each value in zigzag order, where the whole program is."""
-    halves = [((end - begin + 1) // 2, (end - begin) // 2) for begin, end in cut(tokens, ranks)]
+    halves = [(size(front), size(back)) for front, back in zigzag_parts(tokens, ranks)]
     # Of the blocks of ranks before it a rank needs the part from the front alone.
     keys = sum(front + (back if owner > rank else 0) for rank in range(ranks) for owner, (front, back) in enumerate(halves) if owner != rank)
-    starts = [sum(front for front, _ in halves[:i]) for i in range(ranks + 1)]
-    ends = [tokens - sum(back for _, back in halves[:i]) for i in range(ranks + 1)]
-    rows = 0
-    for rank, block in enumerate(cut(tokens, ranks)):
-        mine = [(starts[rank], starts[rank + 1]), (ends[rank + 1], ends[rank])]
-        rows += sum(size(part) - common(part, block) for part in mine)
+    rows = zigzag_rows(tokens, ranks)
     return keys, rows
 
 
@@ -194,15 +198,12 @@ def main() -> int:
         for ranks, tokens in ((4, 4096), (4, 4099), (3, 2048)):
             model.write_text(PROGRAM.replace("RANKS", str(ranks)).replace("TOKENS", str(tokens)))
             local = subprocess.run([shard_opt, str(model), "--spmd-propagate", "--spmd-partition"], capture_output=True, text=True, check=True)
-            owned, parts = cut(tokens, ranks), cut(tokens, 2 * ranks)
-            pairs = pairs_of(local.stdout, owned)
+            pairs = pairs_of(local.stdout, cut(tokens, ranks))
             if sum(pairs) != tokens * (tokens + 1) // 2 or max(pairs) > 1.1 * sum(pairs) / ranks:
                 print(f"{ranks} ranks compute {pairs} pairs of {tokens * (tokens + 1) // 2}")
                 return 1
-            ends = [parts[2 * ranks - 1 - rank][1] for rank in range(ranks)]
-            keys = sum(end - common((0, end), owned[rank]) for rank, end in enumerate(ends))
             # Queries there, results back; keys and values.
-            expected = (2 * zigzag_rows(tokens, ranks) + 2 * keys) * HEADS * DEPTH * 4
+            expected = (2 * zigzag_rows(tokens, ranks) + 2 * key_rows(tokens, ranks)) * HEADS * DEPTH * 4
             moved = moved_bytes(shard_run, model)
             if moved != expected:
                 print(f"{ranks} ranks move {moved} bytes for {tokens} tokens, expected {expected}")

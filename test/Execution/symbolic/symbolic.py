@@ -34,9 +34,9 @@ F32, I32 = jnp.float32, jnp.int32
 
 
 class Program:
-    """A function, the symbolic shapes of its arguments, and along which dim each is cut."""
+    """A function, the symbolic shapes of its arguments, and along which dim each is cut; those that are asked to be in zigzag order there."""
 
-    def __init__(self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5):
+    def __init__(self, function, shapes, cuts, types=None, least=1, constraints=(), tolerance=2e-5, zigzag=()):
         self.function = function
         self.shapes = shapes
         self.cuts = cuts
@@ -44,6 +44,7 @@ class Program:
         self.least = least
         self.constraints = constraints
         self.tolerance = tolerance
+        self.zigzag = zigzag
 
 
 PROGRAMS = {}
@@ -90,6 +91,27 @@ def causal(q, k, v):
     n = q.shape[0]
     seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
     return jax.nn.softmax(jnp.where(seen, q @ k.T, -1e30), axis=-1) @ v
+
+
+@program(["n, 8", "n, 8", "n, 4"], [0, 0, 0], zigzag=[0, 1, 2])
+def zigzag_causal(q, k, v):
+    """The output, and the gradient of all: in zigzag order from arguments to results."""
+    n = q.shape[0]
+
+    def attend(q, k, v):
+        seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+        return jax.nn.softmax(jnp.where(seen, q @ k.T / 3, -jnp.inf), axis=-1) @ v
+
+    out, pull = jax.vjp(attend, q, k, v)
+    return out, *pull(jnp.sin(out))
+
+
+@program(["n, 8", "m, 8", "m, 4", "n"], [0, 0, 0, 0], zigzag=[0, 2])
+def zigzag_of_two(q, k, v, x):
+    """Queries and keys in orders of their own; what knows positions, and what reads neighbours."""
+    seen = jnp.arange(q.shape[0])[:, None] >= jnp.arange(k.shape[0])[None, :] - 1
+    out = jax.nn.softmax(jnp.where(seen, q @ k.T / 3, -jnp.inf), axis=-1) @ v
+    return out * jnp.cos(x + jnp.arange(q.shape[0]))[:, None], jnp.pad(out, ((1, 0), (0, 0)))[:-1], jnp.cumsum(v, 0)
 
 
 @program(["4, n", "6, n", "6, n"], [None, 0, 0])
@@ -362,7 +384,8 @@ def exported(chosen, ranks, annotates_one=False):
         dims = ["{}"] * (kind.group().count("x"))
         if cut is not None and (ranks > 1 or annotates_one):
             dims[cut] = '{"x"}'
-        attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{', '.join(dims)}]>}}"
+        order = f', spmd.order = "{cut}=zigzag"' if number in chosen.zigzag and cut is not None else ""
+        attribute = f" {{sdy.sharding = #sdy.sharding<@mesh, [{', '.join(dims)}]>{order}}}"
         out.append(argument[: kind.end()] + attribute + argument[kind.end() :])
     mesh = f'  sdy.mesh @mesh = <["x"={ranks}]>\n'
     line = text.rindex("\n", 0, head) + 1

@@ -17,7 +17,8 @@ static std::vector<int64_t> orderOf(const std::vector<int64_t> &sizes) {
 TEST(Zigzag, DealsFromBothEnds) {
   EXPECT_EQ(orderOf({4, 4}), (std::vector<int64_t>{0, 1, 6, 7, 2, 3, 4, 5}));
   EXPECT_EQ(orderOf({3, 0, 2}), (std::vector<int64_t>{0, 1, 4, 2, 3}));
-  EXPECT_EQ(orderOf({1, 1, 1}), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(orderOf({3, 3}), (std::vector<int64_t>{0, 1, 5, 2, 3, 4}));
+  EXPECT_EQ(orderOf({1, 1, 1}), (std::vector<int64_t>{0, 2, 1}));
   EXPECT_EQ(orderOf({5}), (std::vector<int64_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(orderOf({0, 0}), (std::vector<int64_t>{}));
 }
@@ -50,4 +51,89 @@ TEST(Zigzag, SplitsAnIntervalByPieces) {
             (std::vector<ZigzagPiece>{
                 {{1, 2}, {1, 2}}, {{2, 4}, {6, 8}}, {{4, 5}, {2, 3}}}));
   EXPECT_TRUE(zigzag.split({3, 3}).empty());
+}
+
+/// What `formula` says of shards of these sizes along axis 0.
+static std::vector<Interval> bind(const Formula &formula,
+                                  const Boundaries &shards) {
+  FormulaList list;
+  int64_t number = list.add(formula);
+  Binding binding;
+  binding.meshShape = {shards.numShards()};
+  binding.given[{0, 0}] = shards.indices();
+  std::string error;
+  std::vector<BoundTable> tables = list.evaluate(binding, error);
+  EXPECT_EQ(error, "");
+  return expandTable(tables[number], std::vector<int64_t>{0}, binding.meshShape)
+      .intervals;
+}
+
+// Places in turn are given what is left at the front and at the end; formulas
+// say the same as numbers, whatever the sizes.
+TEST(Zigzag, FormulasSayWhatShardsHave) {
+  std::vector<std::vector<int64_t>> cases = {
+      {4, 4},    {3, 0, 2},    {0, 5}, {1, 1, 1}, {0, 0},
+      {5, 1, 7}, {2, 3, 4, 6}, {1},    {0, 1, 0}};
+  for (const std::vector<int64_t> &sizes : cases) {
+    Boundaries shards = *Boundaries::fromSizes(sizes);
+    int64_t size = shards.size(), front = 0, back = size, place = 0;
+    std::vector<int64_t> order(size), places(size);
+    for (int64_t shard : sizes) {
+      // Those from the end ascend too.
+      std::vector<int64_t> mine, late;
+      for (int64_t i = 0; i < shard; ++i)
+        if ((place + i) % 2 == 0)
+          mine.push_back(front++);
+        else
+          late.insert(late.begin(), --back);
+      mine.insert(mine.end(), late.begin(), late.end());
+      for (int64_t element : mine) {
+        places[element] = place;
+        order[place++] = element;
+      }
+    }
+    EXPECT_EQ(orderOf(sizes), order);
+    Formula formula = Formula::shards(Formula::given(0, 0, size), {0});
+    std::vector<Interval> seen[2];
+    for (ZigzagEnd end : {ZigzagEnd::Front, ZigzagEnd::Back}) {
+      int64_t first = end == ZigzagEnd::Front ? 0 : front,
+              last = end == ZigzagEnd::Front ? front : size;
+      std::vector<Interval> held =
+                                bind(zigzagPlace(formula, end, size), shards),
+                            natural = bind(zigzagElements(formula, end, size),
+                                           shards),
+                            stretch =
+                                bind(zigzagStretch(formula, end, size), shards),
+                            within =
+                                bind(withinStretch(formula, end, size), shards);
+      for (int64_t i = 0; i < shards.numShards(); ++i) {
+        Interval shard = shards.shard(i);
+        EXPECT_EQ(held[i], zigzagPlace(shard, end, size));
+        EXPECT_EQ(natural[i], zigzagElements(shard, end, size));
+        EXPECT_EQ(stretch[i], zigzagStretch(shard, end, size));
+        EXPECT_EQ(within[i], withinStretch(shard, end, size));
+        ASSERT_EQ(held[i].size(), natural[i].size());
+        EXPECT_EQ(stretch[i].size(), natural[i].size());
+        for (int64_t k = 0; k < natural[i].size(); ++k) {
+          int64_t element = natural[i].begin + k;
+          EXPECT_EQ(order[held[i].begin + k], element);
+          EXPECT_EQ(stretch[i].begin + k, element - first);
+          EXPECT_TRUE(first <= element && element < last);
+        }
+        // What of a shard in order is from this end.
+        Interval common = intersect(shard, {first, last});
+        if (common.empty())
+          EXPECT_TRUE(within[i].empty());
+        else
+          EXPECT_EQ(within[i],
+                    (Interval{common.begin - first, common.end - first}));
+        seen[static_cast<int>(end)].push_back(natural[i]);
+      }
+    }
+    int64_t total = 0;
+    for (const std::vector<Interval> &pieces : seen)
+      for (Interval piece : pieces)
+        total += piece.size();
+    EXPECT_EQ(total, size);
+  }
 }

@@ -239,17 +239,19 @@ static std::vector<int64_t> zigzagOrder(ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     for (int64_t i = 0; i < size; ++i)
       left.push_back(left.size());
+  // Places in turn get what is left at the front and at the end.
+  bool isFront = true;
   std::vector<int64_t> order;
   for (int64_t size : sizes) {
     std::vector<int64_t> late;
-    for (int64_t i = 0; i < size / 2; ++i) {
-      late.insert(late.begin(), left.back());
-      left.pop_back();
-    }
-    for (int64_t i = 0; i < size - size / 2; ++i) {
-      order.push_back(left.front());
-      left.pop_front();
-    }
+    for (int64_t i = 0; i < size; ++i, isFront = !isFront)
+      if (isFront) {
+        order.push_back(left.front());
+        left.pop_front();
+      } else {
+        late.insert(late.begin(), left.back());
+        left.pop_back();
+      }
     order.insert(order.end(), late.begin(), late.end());
   }
   return order;

@@ -602,11 +602,6 @@ LogicalResult ShardingAttr::verifyFor(
     for (StringAttr axis : dim.getAxes())
       if (failed(use(axis)))
         return failure();
-    if (dim.getZigzag() &&
-        (dim.getDynamicSizes() || ShapedType::isDynamic(shape[i])))
-      return emitError() << "sharding puts dim " << i
-                         << " in zigzag order, but its sizes are known only "
-                            "when the program runs";
     if (!dim.getSizes())
       continue;
     ArrayRef<int64_t> sizes = dim.getSizes().asArrayRef();

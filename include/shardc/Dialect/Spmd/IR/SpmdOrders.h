@@ -1,0 +1,44 @@
+//===- SpmdOrders.h - The zigzag order of a dim -----------------*- C++ -*-===//
+//
+// Ops that know of a dim that it is in zigzag order have the sizes of the
+// shards whose order it is, and where these follow from what is bound, the
+// formula of their boundaries beside them (`formula`, `query_formula`,
+// `key_formula`).
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_DIALECT_SPMD_IR_SPMDORDERS_H
+#define SHARDC_DIALECT_SPMD_IR_SPMDORDERS_H
+
+#include "shardc/Dialect/Spmd/IR/Spmd.h"
+
+namespace shardc::spmd {
+
+/// The shards whose zigzag order a dim is in; null: natural order.
+struct ZigzagOrder {
+  mlir::DenseI64ArrayAttr sizes;
+  FormulaAttr formula;
+
+  static ZigzagOrder get(mlir::MLIRContext *context, const Boundaries &shards);
+  explicit operator bool() const { return bool(sizes); }
+  friend bool operator==(const ZigzagOrder &, const ZigzagOrder &) = default;
+  /// None for the natural order.
+  std::optional<Boundaries> getShards() const;
+};
+
+/// Of `deal` and `dealt_iota`.
+ZigzagOrder getOrder(DealOp op);
+ZigzagOrder getOrder(DealtIotaOp op);
+/// Of ops on all pairs.
+ZigzagOrder getQueryOrder(AllPairsOpInterface op);
+ZigzagOrder getKeyOrder(AllPairsOpInterface op);
+void setQueryOrder(AllPairsOpInterface op, ZigzagOrder order);
+void setKeyOrder(AllPairsOpInterface op, ZigzagOrder order);
+DealOp createDeal(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value value, int64_t dim, ZigzagOrder order,
+                  bool isBack);
+DealtIotaOp createDealtIota(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::RankedTensorType type, ZigzagOrder order);
+
+} // namespace shardc::spmd
+
+#endif // SHARDC_DIALECT_SPMD_IR_SPMDORDERS_H
