@@ -846,7 +846,14 @@ FailureOr<RingPlan> rules::planRing(AllPairsOpInterface op,
                             "axes along which keys are cut as well");
       return planner.passAll();
     }
-    if (ring.length > kLongestRing)
+    // Longer ones are the loop of any number of ranks: blocks are passed whole.
+    const IntervalTable &keys = ring.cuts[op.getKeyDim()];
+    bool isLong = ring.length > kLongestRing;
+    if (isLong && ring.merged.empty() && !ring.isRecut && !queryOrder &&
+        !keyOrder && keys.formula.isOpen() &&
+        keys.formula.kind() == FormulaKind::Shards)
+      return planner.passAll();
+    if (isLong)
       localization.refuse("the blocks of a ring of more than " +
                           std::to_string(kLongestRing) + " ranks");
   }
