@@ -38,8 +38,8 @@ def Spmd_AllPairsOp : Spmd_AllPairsBase<"all_pairs", [AttrSizedOperandSegments]>
     permutations; a key or value without some batch dim serves all of it (grouped queries). `band_lower` and `band_upper`: scores of keys k
     outside q + lower <= k <= q + upper have no weight at all (p is exactly zero), so that such blocks may be skipped; a
     region still says what they are. Both views: with positions offset where a block starts, in the local one.
-    `query_order` and `key_order`: that dim of all operands and results is in zigzag order, as `spmd.deal` with these sizes puts it;
-    positions and the band are of the indices before. Not of top_k.
+    `query_order` and `key_order`: that dim of all operands and results is in zigzag order, as `spmd.deal` with these sizes puts it
+    (and `query_formula`, `key_formula`); positions and the band are of the indices before. Not of top_k.
     ```mlir
     %out, %max, %sum = spmd.all_pairs softmax %q, %k, %v
         maps [affine_map<(b, q, k, d, e) -> (b, q, d)>, affine_map<(b, q, k, d, e) -> (b, k, d)>,

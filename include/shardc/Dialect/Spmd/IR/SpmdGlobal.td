@@ -60,8 +60,9 @@ def Spmd_ReshardOp : Spmd_Op<"reshard", [Pure, SameOperandsAndResultType]> {
 def Spmd_DealOp : Spmd_Op<"deal", [Pure, SameOperandsAndResultType]> {
   let summary = "Put a dim in zigzag order, or `back`.";
   let description = [{
-    With shard i of `sizes` elements: the result is the i-th part from the front, ⌈size / 2⌉ elements, and the i-th
-    from the end, ⌊size / 2⌋, for each i in turn. Under a causal mask such shards are equal work.
+    With shard i from b to e, as `sizes` say: the result is the i-th part from the front, elements ⌈b / 2⌉ to ⌈e / 2⌉, and the i-th
+    from the end, as many as remain of the shard, for each i in turn. Under a causal mask such shards are equal work. Where `sizes` follow from what
+    is bound, `formula` is that of their boundaries (SpmdOrders.h).
     ```mlir
     // 0 1 2 3 4 5 6 7 becomes 0 1 6 7 2 3 4 5.
     %1 = spmd.deal %0 dim 0 sizes [4, 4] : tensor<8xf32>
