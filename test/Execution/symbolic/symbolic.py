@@ -364,6 +364,198 @@ def split_in_two(x):
     return x[:half].sum(0), jnp.abs(x[half:]).sum(0)
 
 
+@program(["n, 4", "m, 4"], [0, 0])
+def outer_product(x, y):
+    n, m = x.shape[0], y.shape[0]
+    z = (x[:, None] * y[None]).reshape(n * m, 4)
+    return z.sum(1), jnp.tanh(z).reshape(n, m, 4).mean(1)
+
+
+@program(["b, 4*h, 4*w, 2", "3, 3, 2, 4", "3, 3, 4, 4", "3, 3, 4, 2"], [1, None, None, None], tolerance=2e-4)
+def u_net_deep(x, a, b, c):
+    def up(x):
+        return jnp.repeat(jnp.repeat(x, 2, 1), 2, 2)
+
+    def loss(a, b, c):
+        d0 = jax.nn.relu(images(x, a))
+        d1 = jax.nn.relu(images(d0, b, (2, 2), [(1, 1), (1, 1)]))
+        d2 = lax.reduce_window(d1, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        u1 = up(d2) + d1
+        u0 = up(u1) + d0
+        return ((images(u0, c) - x) ** 2).mean()
+
+    return jax.value_and_grad(loss, (0, 1, 2))(a, b, c)
+
+
+@program(["b, h, w, 2", "3, 3, 2, 4", "3, 3, 4, 2"], [1, None, None], least=2, tolerance=2e-4)
+def u_net_odd(x, a, c):
+    """Extents of any parity: half up, cropped."""
+    h, w = x.shape[1], x.shape[2]
+    d = jax.nn.relu(images(x, a, (2, 2), [(1, 1), (1, 1)]))
+    u = jnp.repeat(jnp.repeat(d, 2, 1), 2, 2)[:, :h, :w]
+    return images(u, c) + x
+
+
+@program(["b, n, 2"], [1], least=4)
+def avg_same_gradient3(x):
+    def f(x):
+        return (lax.reduce_window(x, 0.0, lax.add, (1, 4, 1), (1, 3, 1), "SAME") ** 2).sum()
+
+    return jax.grad(f)(x)
+
+
+@program(["n, 4", "m, 4", "n"], [0, 0, 0])
+def concat_two(x, y, s):
+    z = jnp.concatenate([x * s[:, None], y, x], 0)
+    n = x.shape[0]
+    return z[n:].sum(0), jnp.cumsum(z, 0)[-1], z * jnp.arange(z.shape[0])[:, None]
+
+
+@program(["n, 4", "m"], [0, 0], types=[F32, I32])
+def scatter_rows(x, i):
+    n, m = x.shape[0], i.shape[0]
+    return x.at[i % n].add(1.0), jnp.zeros((n + m, 4)).at[i % (n + m)].max(2.0)
+
+
+@program(["n, 4", "m, 2"], [0, 0], types=[F32, I32])
+def gather_pairs(x, e):
+    n = x.shape[0]
+    a, b = x[e[:, 0] % n], x[e[:, 1] % n]
+    w = jnp.exp(-((a - b) ** 2).sum(-1, keepdims=True))
+    return jax.ops.segment_sum(w * a, e[:, 1] % n, n), jax.ops.segment_max(a, e[:, 0] % n, n)
+
+
+@program(["n, 4", "m, 2", "4, 4", "8, 4"], [0, 0, None, None], types=[F32, I32, F32, F32], tolerance=1e-3)
+def gnn_two_layers(x, e, w, v):
+    n = x.shape[0]
+    s, r = e[:, 0] % n, e[:, 1] % n
+
+    def loss(w, v):
+        h = jnp.tanh(x @ w)
+        for _ in range(2):
+            msg = jax.nn.relu(jnp.concatenate([h[s], h[r]], -1) @ v)
+            deg = jax.ops.segment_sum(jnp.ones(e.shape[0]), r, n)
+            h = h + jax.ops.segment_sum(msg, r, n) / jnp.maximum(deg, 1)[:, None]
+        att = jnp.exp((h[s] * h[r]).sum(-1) / 4)
+        z = jax.ops.segment_sum(att, r, n)
+        return ((att / jnp.maximum(z[r], 1e-6))[:, None] * h[s]).sum() / n
+
+    return jax.value_and_grad(loss, (0, 1))(w, v)
+
+
+@program(["n, 8", "8, 8", "8, 8", "8, 8", "8, 8", "n, 8"], [0, None, None, None, None, 0], tolerance=2e-4)
+def transformer_train(x, q, k, v, o, y):
+    n = x.shape[0]
+
+    def loss(q, k, v, o):
+        h = (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+        pos = jnp.sin(jnp.arange(n)[:, None] / 10.0 ** jnp.arange(8))
+        h = h + pos
+        seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+        a = jax.nn.softmax(jnp.where(seen, (h @ q) @ (h @ k).T / np.sqrt(8), -1e30), -1)
+        h = h + a @ (h @ v) @ o
+        return ((h - y) ** 2).mean()
+
+    val, g = jax.value_and_grad(loss, (0, 1, 2, 3))(q, k, v, o)
+    return (val, *g)
+
+
+@program(["b, n, 8", "b, m, 8", "8, 8"], [1, 1, None], tolerance=1e-4)
+def cross_attention(x, y, w):
+    def f(w):
+        s = jnp.einsum("bqd,bkd->bqk", x @ w, y) / 3
+        return (jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(s, -1), y) ** 2).mean()
+
+    return jax.value_and_grad(f)(w)
+
+
+@program(["n, 8", "n, 8", "n, 8"], [0, 0, 0], tolerance=1e-4)
+def windowed_attention(q, k, v):
+    n = q.shape[0]
+    d = jnp.arange(n)[:, None] - jnp.arange(n)[None, :]
+    s = jnp.where((d >= 0) & (d < 5), q @ k.T / 3, -jnp.inf)
+    return jax.nn.softmax(s, -1) @ v
+
+
+@program(["n, m"], [0], least=3, constraints=["n >= 3", "m >= 3"])
+def laplace_steps(x):
+    def step(_, u):
+        return u.at[1:-1, 1:-1].add(0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]))
+
+    return lax.fori_loop(0, 4, step, x)
+
+
+@program(["n, m, 2"], [0])
+def merge_minor(x):
+    n, m, _ = x.shape
+    return x.reshape(n, m * 2), x.reshape(n * m, 2), x.reshape(n * m * 2), x.transpose(1, 0, 2).reshape(m * n, 2)
+
+
+@program(["2*n, 3"], [0])
+def even_odd(x):
+    return x[::2] - x[1::2], x[::2] * 2, jnp.concatenate([x[::2], x[1::2]], 0)
+
+
+@program(["b, n, 4"], [1], least=4)
+def max_pool_stride3_grad(x):
+    return jax.grad(lambda x: (lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 1), (1, 3, 1), "VALID") ** 2).sum())(x)
+
+
+@program(["b, n, 4"], [1], least=4)
+def dilated_window(x):
+    return lax.reduce_window(x, 0.0, lax.add, (1, 3, 1), (1, 2, 1), [(0, 0), (2, 1), (0, 0)], base_dilation=(1, 1, 1), window_dilation=(1, 2, 1))
+
+
+@program(["b, n, 3", "4, 3, 2"], [1, None])
+def transposed_conv(x, w):
+    return lax.conv_transpose(x, w, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+@program(["b, n, 3", "3, 3, 2"], [1, None])
+def transposed_conv_valid(x, w):
+    return lax.conv_transpose(x, w, (2,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"))
+
+
+@program(["b, h, n, 8", "b, h, n, 8", "b, h, n, 8"], [2, 2, 2], tolerance=1e-4, zigzag=[0, 1, 2])
+def zigzag_heads(q, k, v):
+    n = q.shape[2]
+    s = jnp.einsum("bhqd,bhkd->bhqk", q, k) / 3
+    seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+    return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(jnp.where(seen, s, -jnp.inf), -1), v)
+
+
+@program(["n, 8", "8, 8", "8, 8", "8, 8", "8, 8", "n, 8"], [0, None, None, None, None, 0], tolerance=2e-4, zigzag=[0, 5])
+def zigzag_training(x, q, k, v, o, y):
+    n = x.shape[0]
+    q, k, v, o = (0.3 * w for w in (q, k, v, o))
+
+    def loss(q, k, v, o):
+        h = (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+        pos = jnp.sin(jnp.arange(n)[:, None] / 10.0 ** jnp.arange(8))
+        h = h + pos
+        seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+        for _ in range(2):
+            a = jax.nn.softmax(jnp.where(seen, (h @ q) @ (h @ k).T / np.sqrt(8), -1e30), -1)
+            h = h + a @ (h @ v) @ o
+        return ((h - y) ** 2).mean()
+
+    val, g = jax.value_and_grad(loss, (0, 1, 2, 3))(q, k, v, o)
+    return (val, *g)
+
+
+@program(["n", "n, 8", "30, 8"], [0, 0, None], types=[I32, F32, F32], tolerance=2e-4, zigzag=[1])
+def zigzag_tokens(t, y, e):
+    n = t.shape[0]
+
+    def loss(e):
+        h = e[t % 30]
+        seen = jnp.arange(n)[:, None] >= jnp.arange(n)[None, :]
+        a = jax.nn.softmax(jnp.where(seen, h @ h.T / 3, -1e30), -1)
+        return ((a @ h - y) ** 2).mean()
+
+    return jax.value_and_grad(loss)(e)
+
+
 def exported(chosen, ranks, annotates_one=False):
     """The text of a program with symbolic shapes, cut over ``ranks`` ranks; of one only if told so."""
     scope = export.SymbolicScope(chosen.constraints)
