@@ -7,7 +7,10 @@
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/Refusal.h"
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/Bytecode/BytecodeReaderConfig.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -196,6 +199,35 @@ static std::string checkLimits(ModuleOp module) {
 // Reading
 //===----------------------------------------------------------------------===//
 
+/// Reads float types that have codes in bytecode of MLIR 23, which JAX writes,
+/// and text in this MLIR's. Leaves `type` null for all others.
+static LogicalResult readNewerType(DialectBytecodeReader &reader,
+                                   StringRef dialect, Type &type) {
+  using Make = Type (*)(MLIRContext *);
+  static constexpr uint64_t kFirst = 21;
+  static constexpr Make kMake[] = {
+      [](MLIRContext *c) -> Type { return FloatTF32Type::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E5M2Type::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E4M3Type::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E4M3FNType::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E5M2FNUZType::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E4M3FNUZType::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E4M3B11FNUZType::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E3M4Type::get(c); },
+      [](MLIRContext *c) -> Type { return Float4E2M1FNType::get(c); },
+      [](MLIRContext *c) -> Type { return Float6E2M3FNType::get(c); },
+      [](MLIRContext *c) -> Type { return Float6E3M2FNType::get(c); },
+      [](MLIRContext *c) -> Type { return Float8E8M0FNUType::get(c); }};
+  if (dialect != BuiltinDialect::getDialectNamespace())
+    return success();
+  uint64_t code;
+  if (failed(reader.readVarInt(code)))
+    return failure();
+  if (code >= kFirst && code - kFirst < std::size(kMake))
+    type = kMake[code - kFirst](reader.getContext());
+  return success();
+}
+
 OwningOpRef<ModuleOp>
 shardc::parseProgram(MLIRContext &context,
                      std::unique_ptr<llvm::MemoryBuffer> buffer) {
@@ -204,6 +236,7 @@ shardc::parseProgram(MLIRContext &context,
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   // What a portable artifact holds is verified as what it means.
   ParserConfig config(&context, /*verifyAfterParse=*/!isBytecode);
+  config.getBytecodeReaderConfig().attachTypeCallback(readNewerType);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
   if (!module || !isBytecode)
     return module;
@@ -386,8 +419,7 @@ static bool isPortableVersion(StringRef version) {
 
 /// Says what is wrong with `bytecode`, of which MLIR's reader said `said`, and
 /// whether that was about what is not supported. A newer
-/// MLIR has codes for more of its own types (8-bit floats, tf32), which this
-/// one's lacks.
+/// MLIR may have codes for more of its own types than are read here.
 static LogicalResult refuseBytecode(Location at, StringRef bytecode,
                                     StringRef said, bool saidUnsupported) {
   auto portable = portableVersion(bytecode);
