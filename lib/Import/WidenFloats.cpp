@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "OpBuilding.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardc/Dialect/Sdy/IR/Sdy.h"
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdSites.h"
@@ -38,6 +39,7 @@ static Type wide(Type type) {
 static bool hasNarrow(TypeRange types) { return llvm::any_of(types, isNarrow); }
 
 /// `value`, of f32, rounded to the nearest number of `narrow`, ties to even.
+/// NaN, which `narrow` lacks, becomes -0, as LLVM and ml_dtypes have it.
 static Value roundTo(Ops &ops, Value value, Type narrow) {
   const llvm::fltSemantics &semantics =
       cast<FloatType>(narrow).getFloatSemantics();
@@ -58,13 +60,19 @@ static Value roundTo(Ops &ops, Value value, Type narrow) {
   Value step = BitcastConvertOp::create(ops.b, type, shifted);
   Value steps =
       RoundNearestEvenOp::create(ops.b, type, ops.op<DivOp>(inside, step));
-  return ops.op<MulOp>(steps, step);
+  Value rounded = ops.op<MulOp>(steps, step);
+  Value isNumber = ops.compare("EQ", value, value);
+  return ops.select(isNumber, rounded, ops.splat(type, -0.0));
 }
 
 /// Ops that move values, compare them or choose among them.
 static bool keepsNumbers(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, SliceOp, ConcatenateOp, BroadcastInDimOp,
-             PadOp, ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
+  return isa<sdy::ShardingConstraintOp, sdy::ReshardOp, sdy::DataFlowEdgeOp,
+             sdy::ManualComputationOp, sdy::ReturnOp, sdy::AllGatherOp,
+             sdy::AllSliceOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
+             AllGatherOp, AllToAllOp, CollectivePermuteOp, ReshapeOp,
+             TransposeOp, SliceOp, ConcatenateOp, BroadcastInDimOp, PadOp,
+             ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp,
              SelectOp, CompareOp, IsFiniteOp, MaxOp, MinOp, NegOp, AbsOp,
              ClampOp, WhileOp, CaseOp, IfOp, ReturnOp, OptimizationBarrierOp,
              SortOp, ScatterOp, ReduceOp, ReduceWindowOp, func::ReturnOp>(op);

@@ -33,6 +33,25 @@ func.func @main(%x: tensor<2xf6E3M2FN>) -> tensor<2xf6E3M2FN> {
 
 // -----
 
+// What says how values are cut, and what moves them within a manual region, has them wide.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func @main(
+// CHECK: sdy.sharding_constraint {{.*}} : tensor<4xf8E4M3FN>
+// CHECK: sdy.manual_computation
+// CHECK: "stablehlo.all_gather"({{.*}} : (tensor<2xf8E4M3FN>) -> tensor<4xf8E4M3FN>
+// CHECK: sdy.return {{.*}} : tensor<4xf8E4M3FN>
+// CHECK: } : (tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN>
+func.func @main(%x: tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN> {
+  %0 = sdy.sharding_constraint %x <@mesh, [{"x"}]> : tensor<4xf4E2M1FN>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"x"} (%a: tensor<2xf4E2M1FN>) {
+    %2 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> : (tensor<2xf4E2M1FN>) -> tensor<4xf4E2M1FN>
+    sdy.return %2 : tensor<4xf4E2M1FN>
+  } : (tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN>
+  return %1 : tensor<4xf4E2M1FN>
+}
+
+// -----
+
 // The host, too, is given and gives the types that it knows.
 // CHECK-LABEL: func @main(
 // CHECK: %[[ROUNDED:.*]] = stablehlo.convert {{.*}} : (tensor<2xf32>) -> tensor<2xf8E4M3FN>

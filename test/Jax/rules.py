@@ -155,6 +155,21 @@ def fours() -> None:
     print("fours good")
 
 
+def eights() -> None:
+    """Floats of eight bits and less are cut where a program says so, and what they lack is what NumPy makes of it."""
+    numbers = np.array([0, 0.5, 1, -1.5, 2, -0.0, 300, np.nan], "f4")
+    for kind in (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float8_e4m3b11fnuz, jnp.float8_e4m3fnuz, jnp.float8_e5m2fnuz,
+                 jnp.float8_e3m4, jnp.float8_e4m3, jnp.float8_e8m0fnu, jnp.float4_e2m1fn):
+        given = numbers.astype(kind)
+        back = jax.jit(lambda a: lax.with_sharding_constraint(a, rows)[::-1])(given)
+        np.testing.assert_array_equal(np.asarray(back).view("u1"), given[::-1].view("u1"))
+        gathered = jax.jit(jax.shard_map(lambda a: lax.all_gather(a, "x", tiled=True), mesh=mesh, in_specs=P("x"), out_specs=P(), check_vma=False))
+        np.testing.assert_array_equal(np.asarray(gathered(given)).view("u1"), given.view("u1"))
+        for convert in (lambda a, kind=kind: a.astype(kind), lambda a, kind=kind: a.astype(kind).astype("f4").astype(kind)):
+            np.testing.assert_array_equal(np.asarray(jax.jit(convert)(numbers)).astype("f4"), given.astype("f4"), str(kind))
+    print("eights good")
+
+
 def orders() -> None:
     """Who says in which order values are to be made gets the same values."""
 
@@ -213,6 +228,7 @@ foreign()
 used()
 lines()
 fours()
+eights()
 orders()
 exported()
 broken()
