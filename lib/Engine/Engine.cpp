@@ -238,8 +238,9 @@ MaybeFailure Engine::checkUsable() const {
   if (closed.load(std::memory_order_acquire))
     return usage("the engine has been destroyed");
   if (generation != forks.load(std::memory_order_relaxed))
-    return usage("the engine was made before this process was forked off: make "
-                 "one of its own");
+    return usage("this process was forked from one that uses shardc, and has "
+                 "none of its devices: fork before the first use, or start it "
+                 "anew (Python: multiprocessing.get_context(\"spawn\"))");
   return nullptr;
 }
 

@@ -34,9 +34,11 @@ assert run("import jax.extend; jax.config.update('jax_platforms', 'shardc')", **
 assert run(after=add, JAX_PLATFORMS="cpu,shardc", **two) == ("cpu ['cpu'] ['cpu', 'shardc']\n['shardc']", "loaded")
 assert run(JAX_PLATFORM_NAME="shardc", **two)[0] == "shardc ['shardc', 'shardc'] ['cpu', 'shardc']"
 
-# Asked for, and not there: where it was looked for.
-out, err = run(JAX_PLATFORMS="shardc", SHARDC_PJRT_LIBRARY="/nowhere/libshardc_pjrt.so")
-assert not out and "shardc: there is no /nowhere/libshardc_pjrt.so (SHARDC_PJRT_LIBRARY)" in err, err
+# Asked for, and not there, or no plugin: the exception that the script ends with says so.
+for library, text in (("/nowhere/libshardc_pjrt.so", "'shardc': there is no /nowhere/libshardc_pjrt.so (SHARDC_PJRT_LIBRARY)"),
+                      (__file__, f"'shardc': {__file__} cannot be loaded: ")):
+    out, err = run(JAX_PLATFORMS="shardc", SHARDC_PJRT_LIBRARY=library)
+    assert not out and text in err.splitlines()[-1] and "Exception when calling" not in err, err
 
 # Asked for with something that cannot be: the variable, what it has, and what it may have.
 for name, value, text in (("SHARDC_DEVICES", "0", "SHARDC_DEVICES=0: expected a number from 1 on"),

@@ -4,7 +4,6 @@ JAX finds this module by itself and calls :func:`initialize` before its first us
 ``docs/Reference/jax.md`` has the environment variables and the compile options.
 """
 
-import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -49,12 +48,15 @@ def initialize() -> None:
     """Tell JAX of the platform ``shardc``, if it is asked for; else JAX goes on as if this package were not there."""
     if not _is_asked_for():
         return
+    from . import _lowering
+
     path = library()
     if path is None:
         places = _places()
-        where = f"{places[0]} (SHARDC_PJRT_LIBRARY)" if len(places) == 1 else " nor ".join(map(str, places))
-        logging.getLogger(__name__).warning("shardc: there is no %s", where)
-        return
-    from . import _lowering
-
-    _lowering.register_platform(path)
+        if len(places) == 1:
+            why = f"there is no {places[0]} (SHARDC_PJRT_LIBRARY)"
+        else:
+            why = f"{_NAME} is in none of {', '.join(str(place.parent) for place in places)}: build the tree (./run build) or install the wheel"
+        _lowering.register_failure(why)
+    else:
+        _lowering.register_platform(path)

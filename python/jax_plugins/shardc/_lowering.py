@@ -27,10 +27,27 @@ def register_platform(path: Path) -> None:
     for part in (_declare_stable, _allow_donation, _allow_cache, _lower_as_for_cpu, _call_back,
                  _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
         _try(part)
-    xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
+    try:
+        xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
+    except Exception as error:
+        register_failure(f"{path} cannot be loaded: {error}")
+        return
     table.connect(path)
     _try(_guard_reads)
     _packages.teach(PLATFORM)
+
+
+def register_failure(why: str) -> None:
+    """Have whoever asks JAX for the platform told why it is not there; else JAX says that it knows no such platform."""
+    from jax._src import xla_bridge
+
+    def fail() -> Any:
+        raise RuntimeError(why)
+
+    try:
+        xla_bridge.register_backend_factory(PLATFORM, fail, priority=500, fail_quietly=False)
+    except (AttributeError, TypeError):
+        _log.warning("shardc: %s", why)
 
 
 def _try(part: Callable[[], None]) -> None:
