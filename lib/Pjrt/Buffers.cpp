@@ -96,7 +96,7 @@ std::string_view bufferTypeName(Buffer_Type type) {
 //===----------------------------------------------------------------------===//
 
 Error *byteStrides(const Buffer_MemoryLayout *layout,
-                   const std::vector<int64_t> &dims, int64_t elementBytes,
+                   std::span<const int64_t> dims, int64_t elementBytes,
                    std::vector<int64_t> &strides) {
   size_t rank = dims.size();
   strides.assign(rank, 0);
@@ -149,20 +149,19 @@ Buffer::Buffer(Memory &memory, shardc_buffer *buffer,
                Layouts_MemoryLayout *layout)
     : memory(&memory), device(memory.device), handle(buffer),
       type(bufferType(shardc_buffer_element_type(buffer))), layout(layout) {
-  int64_t rank = shardc_buffer_num_dims(buffer);
-  const int64_t *sizes = shardc_buffer_dims(buffer);
-  dims.assign(sizes, sizes + rank);
-  for (int64_t i = rank; i-- > 0;)
-    minorToMajor.push_back(layout ? layout->majorToMinor[i] : i);
-  if (layout)
-    for (int64_t i = 0; i < rank; ++i)
-      dims[layout->majorToMinor[i]] = sizes[i];
+  dims = {shardc_buffer_dims(buffer), size_t(shardc_buffer_num_dims(buffer))};
+  if (!layout)
+    return;
+  ordered.resize(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    ordered[layout->majorToMinor[i]] = dims[i];
+  dims = ordered;
 }
 
 void Buffer::becomeToken() {
   type = Buffer_Type_TOKEN;
-  dims.clear();
-  minorToMajor.clear();
+  dims = {};
+  layout = nullptr;
 }
 
 Buffer::~Buffer() {
@@ -442,8 +441,12 @@ Error *Buffer_GetMemoryLayout(Buffer_GetMemoryLayout_Args *args) {
   layout.struct_size = sizeof(layout);
   layout.type = Buffer_MemoryLayout_Type_Tiled;
   layout.tiled.struct_size = sizeof(layout.tiled);
-  layout.tiled.minor_to_major = args->buffer->minorToMajor.data();
-  layout.tiled.minor_to_major_size = args->buffer->minorToMajor.size();
+  const Buffer &buffer = *args->buffer;
+  const std::vector<int64_t> &order =
+      (buffer.layout ? buffer.layout : rowMajor(buffer.dims.size()))
+          ->minorToMajor;
+  layout.tiled.minor_to_major = order.data();
+  layout.tiled.minor_to_major_size = order.size();
   return nullptr;
 }
 

@@ -9,6 +9,7 @@
 
 #include "Executables.h"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,6 +27,7 @@ Layouts_MemoryLayout *layoutOf(const std::vector<int64_t> &majorToMinor) {
   if (!layout) {
     layout = std::make_unique<Layouts_MemoryLayout>();
     layout->majorToMinor = majorToMinor;
+    layout->minorToMajor.assign(majorToMinor.rbegin(), majorToMinor.rend());
     layout->text = "{";
     for (size_t i = majorToMinor.size(); i-- > 0;)
       layout->text += std::to_string(majorToMinor[i]) + (i ? "," : "");
@@ -34,10 +36,21 @@ Layouts_MemoryLayout *layoutOf(const std::vector<int64_t> &majorToMinor) {
   return layout.get();
 }
 
-Layouts_MemoryLayout *rowMajor(size_t numDims) {
+static Layouts_MemoryLayout *makeRowMajor(size_t numDims) {
   std::vector<int64_t> order(numDims);
   std::iota(order.begin(), order.end(), 0);
   return layoutOf(order);
+}
+
+Layouts_MemoryLayout *rowMajor(size_t numDims) {
+  // Callers ask for that of each buffer.
+  static const auto usual = [] {
+    std::array<Layouts_MemoryLayout *, 8> table;
+    for (size_t i = 0; i < table.size(); ++i)
+      table[i] = makeRowMajor(i);
+    return table;
+  }();
+  return numDims < usual.size() ? usual[numDims] : makeRowMajor(numDims);
 }
 
 Error *Layouts_MemoryLayout_Destroy(Layouts_MemoryLayout_Destroy_Args *) {

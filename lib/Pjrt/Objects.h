@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -198,11 +199,12 @@ struct Buffer {
   Device *device; ///< the memory's
   BufferHandle handle;
   Buffer_Type type;
-  std::vector<int64_t> dims;
-  /// The layout that callers ask for: dims from the fastest to the slowest.
-  std::vector<int64_t> minorToMajor;
+  /// The handle's, or `ordered`: a step makes and drops hundreds of buffers.
+  std::span<const int64_t> dims;
   /// Null for row-major. Else `handle` has the dims in another order.
   Layouts_MemoryLayout *layout;
+  /// With a layout: the dims as callers count them.
+  std::vector<int64_t> ordered;
   /// How often callers hold its memory.
   std::atomic<int64_t> pins = 0;
   /// Whether a caller has looked into it. What was read once is with the host.
@@ -218,7 +220,7 @@ struct Buffer {
 
 /// A dense layout: the order of dims in memory.
 struct Layouts_MemoryLayout {
-  std::vector<int64_t> majorToMinor;
+  std::vector<int64_t> majorToMinor, minorToMajor;
   /// As callers read it: dims from the fastest to the slowest, `{1,0}`.
   std::string text;
 };
@@ -237,7 +239,7 @@ std::string_view bufferTypeName(Buffer_Type type);
 /// The distance in bytes from element to element of each dim that `layout`
 /// says, of `dims` elements of `elementBytes`; dense and row-major for null.
 Error *byteStrides(const Buffer_MemoryLayout *layout,
-                   const std::vector<int64_t> &dims, int64_t elementBytes,
+                   std::span<const int64_t> dims, int64_t elementBytes,
                    std::vector<int64_t> &strides);
 /// Refuses layouts of devices but the dense row-major one.
 Error *checkRowMajor(const Buffer_MemoryLayout *layout, size_t numDims);
