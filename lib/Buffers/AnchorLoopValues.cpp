@@ -314,6 +314,29 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
   }
 }
 
+/// Copies what `loop` begins with and writes over where it is also handed on
+/// behind the loop. Bufferization would copy it as well, but looks first
+/// whether it could stay, with what both end in as one buffer, and refuses that
+/// where it is stored to.
+static void copyHandedOn(LoopLikeOpInterface loop) {
+  auto isHandedOn = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return user != loop &&
+           (user->hasTrait<OpTrait::IsTerminator>() ||
+            isa<bufferization::MaterializeInDestinationOp>(user));
+  };
+  for (auto [init, result] :
+       llvm::zip(loop.getInitsMutable(), loop->getResults())) {
+    auto type = dyn_cast<RankedTensorType>(init.get().getType());
+    if (!type || type != result.getType() || !isStoredByLoop(result) ||
+        llvm::none_of(init.get().getUses(), isHandedOn))
+      continue;
+    OpBuilder builder(loop);
+    init.set(bufferization::AllocTensorOp::create(builder, loop.getLoc(), type,
+                                                  ValueRange(), init.get()));
+  }
+}
+
 /// True if `value` is inserted into a larger tensor, in this shape or another.
 static bool isInserted(Value value) {
   return llvm::any_of(value.getUses(), [](OpOperand &use) {
@@ -349,6 +372,8 @@ struct AnchorLoopValuesPass final
       }
     });
     getOperation().walk([](LoopLikeOpInterface loop) {
+      if (isa<scf::ForOp, scf::WhileOp>(loop))
+        copyHandedOn(loop);
       for (Value result : loop->getResults())
         if (isInserted(result))
           keepApart(result);

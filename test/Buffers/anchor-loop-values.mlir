@@ -162,3 +162,24 @@ func.func @becomes_columns(%x: tensor<4x4xf32>, %both: tensor<4x8xf32>, %n: inde
   %4 = tensor.insert_slice %2 into %both[0, 4] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x8xf32>
   return %4 : tensor<4x8xf32>
 }
+
+// What a loop begins with, writes over, and the iteration around it carries on too, is copied: `%grown` is in two buffers then.
+// CHECK-LABEL: func.func @begins_with_what_goes_on(
+//       CHECK:   %[[GROWN:.*]] = linalg.add
+//       CHECK:   %[[COPY:.*]] = bufferization.alloc_tensor() copy(%[[GROWN]]) : tensor<4xf32>
+//       CHECK:   scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]])
+func.func @begins_with_what_goes_on(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    %1 = tensor.empty() : tensor<4xf32>
+    %grown = linalg.add ins(%a, %a : tensor<4xf32>, tensor<4xf32>) outs(%1 : tensor<4xf32>) -> tensor<4xf32>
+    %2 = scf.for %j = %c0 to %n step %c1 iter_args(%now = %grown) -> tensor<4xf32> {
+      %3 = tensor.empty() : tensor<4xf32>
+      %4 = linalg.add ins(%now, %b : tensor<4xf32>, tensor<4xf32>) outs(%3 : tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %4 : tensor<4xf32>
+    }
+    scf.yield %2, %grown : tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
