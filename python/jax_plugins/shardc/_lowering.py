@@ -28,11 +28,11 @@ def register_platform(path: Path) -> None:
                  _inspect_shardings, _call_exported, _export_dlpack, _import_dlpack):
         _try(part)
     try:
+        table.connect(path)
         xla_bridge.register_plugin(PLATFORM, priority=500, library_path=str(path), options=_options)
     except Exception as error:
         register_failure(f"{path} cannot be loaded: {error}")
         return
-    table.connect(path)
     _try(_guard_reads)
     _packages.teach(PLATFORM)
 
