@@ -56,7 +56,8 @@ def initialize() -> None:
         if len(places) == 1:
             why = f"there is no {places[0]} (SHARDC_PJRT_LIBRARY)"
         else:
-            why = f"{_NAME} is in none of {', '.join(str(place.parent) for place in places)}: build the tree (./run build) or install the wheel"
+            folders = ", ".join(str(place.parent) for place in places)
+            why = f"{_NAME} is in none of {folders}: build the tree (./run build) or install the wheel"
         _lowering.register_failure(why)
     else:
         _lowering.register_platform(path)
