@@ -135,6 +135,22 @@ private:
   void storeAcross(const Access &access, Value pointer, int64_t column,
                    int64_t vector, SmallVector<Value> re,
                    SmallVector<Value> im);
+  /// Whether the rows of the tile are interleaved in memory.
+  bool isInterleaved(const Access &access, const Tile &tile) const {
+    return s.interleaves && access.isInterleaved(s.vec, s.row, tile.rows);
+  }
+  /// The vectors of all rows of a tile, or these to memory; `mask` is of lanes.
+  SmallVector<Value> loadInterleavedRows(const Access &access, Value pointer,
+                                         int64_t rows, int64_t column,
+                                         int64_t vector, Value mask);
+  void storeInterleavedRows(const Access &access, Value pointer, int64_t column,
+                            int64_t vector, SmallVector<Value> rows,
+                            Value mask);
+  /// Which elements `mask`'s lanes have in the vectors of `rows` rows, each.
+  SmallVector<Value> interleavedMasks(Value mask, int64_t rows);
+  /// A vector whose lane i is lane places[i] of vectors[which[i]].
+  Value gatherLanes(ArrayRef<Value> vectors, ArrayRef<int64_t> which,
+                    ArrayRef<int64_t> places);
   /// Whether a tile of sums is transposed before it is stored: its rows are
   /// contiguous in memory, and elements of a vector are not.
   bool storesRows(const Access &access, const Tile &tile, int64_t lanes,

@@ -198,6 +198,96 @@ void NestEmitter::storeAcross(const Access &access, Value pointer,
   }
 }
 
+Value NestEmitter::gatherLanes(ArrayRef<Value> vectors, ArrayRef<int64_t> which,
+                               ArrayRef<int64_t> places) {
+  int64_t lanes = places.size();
+  // One more vector at a time.
+  Value result;
+  for (auto [i, vector] : llvm::enumerate(vectors)) {
+    if (!llvm::is_contained(which, int64_t(i)))
+      continue;
+    SmallVector<int64_t> order;
+    for (int64_t lane : llvm::seq(lanes))
+      order.push_back(which[lane] == int64_t(i)
+                          ? (result ? lanes : 0) + places[lane]
+                          : lane);
+    result = vector::ShuffleOp::create(b, loc, result ? result : vector, vector,
+                                       order);
+  }
+  return result;
+}
+
+SmallVector<Value> NestEmitter::interleavedMasks(Value mask, int64_t rows) {
+  SmallVector<Value> masks(rows);
+  if (!mask)
+    return masks;
+  int64_t lanes = s.lanes;
+  for (int64_t vector : llvm::seq(rows)) {
+    SmallVector<int64_t> order;
+    for (int64_t lane : llvm::seq(lanes))
+      order.push_back((vector * lanes + lane) / rows);
+    masks[vector] = vector::ShuffleOp::create(b, loc, mask, mask, order);
+  }
+  return masks;
+}
+
+SmallVector<Value> NestEmitter::loadInterleavedRows(const Access &access,
+                                                    Value pointer, int64_t rows,
+                                                    int64_t column,
+                                                    int64_t vector,
+                                                    Value mask) {
+  int64_t lanes = s.lanes;
+  Quantity first = tileOffset(access, 0, column, vector, lanes);
+  unsigned bytes = elementBytes(access.element);
+  auto type = VectorType::get({lanes}, stored(access.element));
+  SmallVector<Value> whole, result;
+  for (auto [i, lanesIn] : llvm::enumerate(interleavedMasks(mask, rows))) {
+    Value at =
+        pointerAt(access, pointer, arith.add(first, Quantity::of(i * lanes)));
+    if (lanesIn) {
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+      whole.push_back(
+          LLVM::MaskedLoadOp::create(b, loc, type, at, lanesIn, zero, bytes));
+    } else {
+      whole.push_back(LLVM::LoadOp::create(b, loc, type, at, bytes));
+    }
+  }
+  for (int64_t row : llvm::seq(rows)) {
+    SmallVector<int64_t> which, places;
+    for (int64_t lane : llvm::seq(lanes)) {
+      which.push_back((lane * rows + row) / lanes);
+      places.push_back((lane * rows + row) % lanes);
+    }
+    result.push_back(
+        fromMemory(gatherLanes(whole, which, places), access.element));
+  }
+  return result;
+}
+
+void NestEmitter::storeInterleavedRows(const Access &access, Value pointer,
+                                       int64_t column, int64_t vector,
+                                       SmallVector<Value> rows, Value mask) {
+  int64_t lanes = s.lanes, count = rows.size();
+  for (Value &row : rows)
+    row = toMemory(row, access.element, lanes);
+  Quantity first = tileOffset(access, 0, column, vector, lanes);
+  for (auto [i, lanesIn] : llvm::enumerate(interleavedMasks(mask, count))) {
+    SmallVector<int64_t> which, places;
+    for (int64_t lane : llvm::seq(lanes)) {
+      which.push_back((i * lanes + lane) % count);
+      places.push_back((i * lanes + lane) / count);
+    }
+    Value mixed = gatherLanes(rows, which, places);
+    Value at =
+        pointerAt(access, pointer, arith.add(first, Quantity::of(i * lanes)));
+    if (lanesIn)
+      LLVM::MaskedStoreOp::create(b, loc, mixed, at, lanesIn,
+                                  elementBytes(access.element));
+    else
+      storeVector(access, mixed, at);
+  }
+}
+
 void NestEmitter::storeRows(const Access &access, Value pointer, int64_t first,
                             int64_t column, int64_t vector,
                             SmallVector<Value> rows) {

@@ -31,7 +31,7 @@ void NestEmitter::findStreamed() {
     return;
   linalg::GenericOp main = nest.main;
   bool mayLead = !nest.reduces() && nest.stores().size() == 1 &&
-                 !s.transposes &&
+                 !s.transposes && !s.interleaves &&
                  nest.dims[s.vec].size.guess() >= kLeastVectors * s.lanes &&
                  main.getBody()->getOps<memref::LoadOp>().empty();
   for (auto [output, isFar] : llvm::zip_equal(nest.stores(), nest.far)) {
@@ -40,11 +40,13 @@ void NestEmitter::findStreamed() {
       continue;
     // Half lines of different places would not be joined.
     int along = output.isContiguous(s.vec) ? s.vec : -1;
-    if (along < 0 && s.transposes && bytes == 64 && output.isContiguous(s.row))
+    if (along < 0 && (s.transposes || s.interleaves) && bytes == 64 &&
+        output.isContiguous(s.row))
       along = s.row;
     auto keepsAligned = [&](int dim) {
       const Quantity &coef = output.coef[dim];
-      return dim == along || (coef.fixed && *coef.fixed % s.lanes == 0);
+      return dim == along || (s.interleaves && dim == s.vec) ||
+             (coef.fixed && *coef.fixed % s.lanes == 0);
     };
     if (along < 0)
       continue;

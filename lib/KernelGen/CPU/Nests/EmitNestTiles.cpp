@@ -59,9 +59,13 @@ SmallVector<Value> NestEmitter::emitStep(const State &state, const Tile &tile,
                                      input.usesDim(s.vec) ? vector : 0);
           Value &value = loaded[key];
           bool used = !nest.main.getRegionInputArgs()[i].use_empty();
-          if (!value && used && isAcross(input, tile, mask)) {
+          bool across = isAcross(input, tile, mask);
+          if (!value && used && (across || isInterleaved(input, tile))) {
+            Value pointer = state.pointers[inputAt(i)];
             SmallVector<Value> rows =
-                loadAcross(input, state.pointers[inputAt(i)], column, vector);
+                across ? loadAcross(input, pointer, column, vector)
+                       : loadInterleavedRows(input, pointer, tile.rows, column,
+                                             vector, mask);
             for (auto [at, loadedRow] : llvm::enumerate(rows))
               loaded[{i, at, std::get<2>(key), vector}] = loadedRow;
           }
@@ -279,6 +283,14 @@ void NestEmitter::finish(const State &state, const Tile &tile, int64_t row,
       return storeAcross(
           *all[place - 1], state.pointers[place - 1], column, vector,
           std::move(transposed[{place - 1, column, vector}]), std::move(rows));
+    }
+    if (isInterleaved(output, tile)) {
+      SmallVector<Value> &rows = transposed[{place, column, vector}];
+      rows.push_back(value);
+      if (row + 1 == tile.rows)
+        storeInterleavedRows(output, pointer, column, vector,
+                             std::exchange(rows, {}), mask);
+      return;
     }
     if (storesRows(output, tile, lanes, mask)) {
       SmallVector<Value> &rows = transposed[{place, column, vector}];

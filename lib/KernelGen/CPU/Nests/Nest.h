@@ -62,6 +62,11 @@ struct Access {
   /// True if neighbours along `dim` are neighbours in memory.
   bool isContiguous(int dim) const { return coef[dim].is(part < 0 ? 1 : 2); }
   bool usesDim(int dim) const { return dim >= 0 && !coef[dim].is(0); }
+  /// True if the `rows` elements along `row` are neighbours, and what `vec`
+  /// steps to lies right behind them.
+  bool isInterleaved(int vec, int row, int64_t rows) const {
+    return part < 0 && row >= 0 && isContiguous(row) && coef[vec].is(rows);
+  }
 };
 
 struct Dim {
@@ -115,6 +120,10 @@ struct Schedule {
   /// As many rows as lanes: what is along the rows is moved in whole vectors,
   /// and transposed in registers.
   bool transposes = false;
+  /// All of the short dim `row`: memory has the rows' elements of the first
+  /// lane, then those of the second one (see Access::isInterleaved). They are
+  /// moved in whole vectors, and interleaved in registers.
+  bool interleaves = false;
   llvm::SmallVector<int> outer;      // parallel dims outside the tile
   llvm::SmallVector<int> reductions; // outermost first; vec last if it reduces
   int packed = -1;                   // input copied into a panel, or none

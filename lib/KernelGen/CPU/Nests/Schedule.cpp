@@ -102,6 +102,26 @@ struct Chooser {
     return best;
   }
 
+  /// Rows of an interleaved tile at most.
+  static constexpr int64_t kMostInterleaved = 8;
+
+  /// The short dim whose elements lie between those of neighbours along `dim`
+  /// in all that is stored, or -1.
+  int findInterleavedRow(int dim) const {
+    if (contraction || nest.reduces() || hasLoads || lanesFor(dim) < 4)
+      return -1;
+    for (int row : llvm::seq<int>(nest.dims.size())) {
+      const Quantity &count = nest.dims[row].size;
+      if (row != dim && count.fixed && *count.fixed >= 2 &&
+          *count.fixed <= kMostInterleaved &&
+          llvm::all_of(nest.stores(), [&](const Access &store) {
+            return store.isInterleaved(dim, row, *count.fixed);
+          }))
+        return row;
+    }
+    return -1;
+  }
+
   double cost(int dim) const {
     bool reduces = nest.dims[dim].reduces;
     int64_t lanes = lanesFor(dim), count = size(dim);
@@ -109,9 +129,14 @@ struct Chooser {
     int row = findTransposedRow(dim);
     // A load or store, and a vector's share of the shuffles of a tile.
     double transposed = 1 + std::log2(lanes);
+    // The same of as many vectors as there are rows.
+    int between = row < 0 ? findInterleavedRow(dim) : -1;
+    int64_t rows = between < 0 ? 0 : size(between);
     auto loadCost = [&](const Access &access, int dim, int64_t lanes) {
-      return row >= 0 && isAcross(access, dim, row)
-                 ? transposed
+      if (row >= 0 && isAcross(access, dim, row))
+        return transposed;
+      return between >= 0 && access.isInterleaved(dim, between, rows)
+                 ? double(rows)
                  : this->loadCost(access, dim, lanes);
     };
     for (const Access &input : nest.inputs) {
@@ -130,6 +155,7 @@ struct Chooser {
       for (const Access &store : nest.stores())
         perVector += (store.isContiguous(dim)                 ? 1.0
                       : row >= 0 && isAcross(store, dim, row) ? transposed
+                      : between >= 0                          ? double(rows)
                                                               : apart) /
                      reductions;
       for (const Access &input : nest.epilogueInputs)
@@ -247,11 +273,35 @@ struct Chooser {
     return work;
   }
 
+  /// Operations of an interleaved tile at most.
+  static constexpr int64_t kMaxTileWork = 512;
+
   void chooseTile(Schedule &s) const {
     s.row = findTransposedRow(s.vec);
     if (s.row >= 0) {
       s.transposes = true;
       s.rows = s.lanes;
+      return;
+    }
+    s.row = findInterleavedRow(s.vec);
+    if (s.row >= 0) {
+      s.interleaves = true;
+      s.rows = size(s.row);
+      // What is the same along another short dim is loaded, and computed, once.
+      for (int dim : llvm::seq<int>(nest.dims.size())) {
+        const Quantity &count = nest.dims[dim].size;
+        if (dim != s.vec && dim != s.row && count.fixed &&
+            *count.fixed <= kMostInterleaved && *count.fixed > s.columns &&
+            s.rows * *count.fixed * work() <= kMaxTileWork &&
+            llvm::none_of(nest.inputs, [&](const Access &input) {
+              return input.usesDim(dim);
+            })) {
+          s.column = dim;
+          s.columns = *count.fixed;
+        }
+      }
+      if (s.rows * s.columns * work() <= 16)
+        s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, 2);
       return;
     }
     // Accumulators, the shorter side of the tile, and one value of the longer.
