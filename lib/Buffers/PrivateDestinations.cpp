@@ -4,7 +4,8 @@
 // from the same one would be built in one buffer, one of them after a copy; and
 // where empty-tensor elimination puts that buffer into an output, the other
 // would still be read from there. So every use gets its own; and what is read
-// again after it was changed into an output is not in the output.
+// again after it was changed into an output is not in the output. And what is
+// inserted under another shape than its own is built where it is inserted.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -136,6 +137,36 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   }
 }
 
+/// What is computed element by element and inserted under another shape is
+/// built where it is inserted; empty-tensor elimination does not look through
+/// the shape.
+static void buildWhereInserted(tensor::InsertSliceOp insert) {
+  auto collapse = insert.getSource().getDefiningOp<tensor::CollapseShapeOp>();
+  auto made =
+      collapse ? collapse.getSrc().getDefiningOp<linalg::GenericOp>() : nullptr;
+  if (!made || !collapse->hasOneUse() || !made->hasOneUse() ||
+      made->getNumResults() != 1 || made.getNumReductionLoops() ||
+      made->getBlock() != insert->getBlock() ||
+      collapse->getBlock() != insert->getBlock() ||
+      !made.getRegionOutputArgs()[0].use_empty() ||
+      !made.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+      insert.getSourceType() != collapse.getResultType() ||
+      insert.getSourceType().getRank() != insert.getDestType().getRank())
+    return;
+  OpBuilder b(insert);
+  Location loc = made.getLoc();
+  Value part = tensor::ExtractSliceOp::create(
+      b, loc, insert.getSourceType(), insert.getDest(),
+      insert.getMixedOffsets(), insert.getMixedSizes(),
+      insert.getMixedStrides());
+  Value shape = tensor::ExpandShapeOp::create(
+      b, loc, collapse.getSrcType(), part, collapse.getReassociationIndices(),
+      tensor::getMixedSizes(b, loc, made.getDpsInits()[0]));
+  made.getDpsInitsMutable()[0].set(shape);
+  made->moveBefore(insert);
+  collapse->moveBefore(insert);
+}
+
 namespace {
 struct PrivateDestinationsPass final
     : impl::PrivateDestinationsPassBase<PrivateDestinationsPass> {
@@ -162,6 +193,7 @@ struct PrivateDestinationsPass final
       if (op->use_empty())
         op->erase();
     }
+    getOperation()->walk(buildWhereInserted);
     getOperation()->walk(keepOutOfOutput);
   }
 

@@ -62,3 +62,22 @@ func.func @carried_alone(%x: tensor<4xf32>, %n: index, %first: memref<4xf32>) {
   bufferization.materialize_in_destination %last#1 in restrict writable %first : (tensor<4xf32>, memref<4xf32>) -> ()
   return
 }
+
+// What is computed under another shape than the one it is inserted in is built where it is inserted.
+// CHECK-LABEL: func.func @inserted_in_another_shape(
+//       CHECK:   %[[PART:.*]] = tensor.extract_slice %{{.*}}[1] [6] [1] : tensor<9xf32> to tensor<6xf32>
+//       CHECK:   %[[SHAPE:.*]] = tensor.expand_shape %[[PART]] {{\[\[}}0, 1]] output_shape [3, 2] : tensor<6xf32> into tensor<3x2xf32>
+//       CHECK:   linalg.generic {{.*}} outs(%[[SHAPE]] : tensor<3x2xf32>)
+//       CHECK:   tensor.insert_slice
+#rows = affine_map<(d0, d1) -> (d0)>
+#both = affine_map<(d0, d1) -> (d0, d1)>
+func.func @inserted_in_another_shape(%x: tensor<3xf32>, %y: tensor<9xf32>) -> tensor<9xf32> {
+  %empty = tensor.empty() : tensor<3x2xf32>
+  %twice = linalg.generic {indexing_maps = [#rows, #both], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3xf32>) outs(%empty : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<3x2xf32>
+  %line = tensor.collapse_shape %twice [[0, 1]] : tensor<3x2xf32> into tensor<6xf32>
+  %0 = tensor.insert_slice %line into %y[1] [6] [1] : tensor<6xf32> into tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
