@@ -9,6 +9,7 @@
 #include "AnyOrder.h"
 #include "Complex.h"
 #include "StableHLOToLinalg.h"
+#include "WindowCells.h"
 
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
@@ -471,11 +472,93 @@ static LogicalResult lowerRunning(Lowerer &l, stablehlo::ReduceWindowOp op,
   return success(ok);
 }
 
+/// The pad that spreads the only input's elements apart, between what the
+/// windows start from; or null.
+static stablehlo::PadOp findSpread(stablehlo::ReduceWindowOp op) {
+  auto pad = op.getInputs()[0].getDefiningOp<stablehlo::PadOp>();
+  DenseElementsAttr between, start;
+  if (!pad || (pad.getPaddingValue() != op.getInitValues()[0] &&
+               !(matchPattern(pad.getPaddingValue(), m_Constant(&between)) &&
+                 matchPattern(op.getInitValues()[0], m_Constant(&start)) &&
+                 between == start)))
+    return {};
+  return llvm::any_of(pad.getInteriorPadding(), [](int64_t n) { return n > 0; })
+             ? pad
+             : stablehlo::PadOp();
+}
+
+/// Windows over elements that are spread apart (gradients of pooling by sums),
+/// without the zeros between these. False, and nothing done, where they are of
+/// another form.
+static FailureOr<bool> lowerSpread(Lowerer &l, stablehlo::ReduceWindowOp op) {
+  ImplicitLocOpBuilder &b = l.b;
+  if (l.manyThreads || op.getInputs().size() != 1 || !startsFromIdentity(op))
+    return false;
+  auto type = cast<RankedTensorType>(op.getResultTypes().front());
+  stablehlo::PadOp pad = findSpread(op);
+  Value input = l.tensor(pad ? pad.getOperand() : op.getInputs()[0]);
+  SmallVector<WindowDim> dims;
+  bool isSpread = false;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    auto [low, high] = op.getPaddingOrZeros()[dim];
+    int64_t dilation = op.getBaseDilationsOrOnes()[dim],
+            window = op.getWindowDimensions()[dim];
+    if (pad) {
+      if (dilation != 1 && pad.getInteriorPadding()[dim] != 0)
+        return false;
+      low += pad.getEdgePaddingLow()[dim] * dilation;
+      high += pad.getEdgePaddingHigh()[dim] * dilation;
+      dilation *= pad.getInteriorPadding()[dim] + 1;
+    }
+    OpFoldResult count = l.size(input, dim);
+    // By the last element of a window, of which the first one is `low` before.
+    WindowDim cells{window, dilation, window - 1 - low, count, count};
+    if (!type.isDynamicDim(dim))
+      cells.extent = b.getIndexAttr(type.getDimSize(dim));
+    else if (!cells.isPoint() || high != 0)
+      return false;
+    if (op.getWindowStridesOrOnes()[dim] != 1 ||
+        (window > 1 && op.getWindowDilationsOrOnes()[dim] != 1))
+      return false;
+    isSpread |= dilation > 1;
+    dims.push_back(cells);
+  }
+  WindowCells cells(l, dims);
+  if (!isSpread || !cells.areFew())
+    return false;
+  Reducer reducer(l, op.getBody(), op.getResultTypes());
+  Value init = reducer.init(op.getInitValues())[0];
+  bool ok = true;
+  Value result = cells.emit(
+      input, l.scalar(op.getInitValues()[0]), init.getType(),
+      [&](ArrayRef<WindowCells::Step> steps) {
+        Value sum = init;
+        for (const WindowCells::Step &step : steps) {
+          SmallVector<Value> next = reducer.combine({sum}, step.values);
+          ok &= next.size() == 1;
+          if (!ok)
+            return sum;
+          sum = step.reaches
+                    ? arith::SelectOp::create(b, step.reaches, next[0], sum)
+                          .getResult()
+                    : next[0];
+        }
+        return sum;
+      });
+  if (!ok)
+    return failure();
+  l.set(op.getResult(0), reducer.finish(result, type.getElementType()));
+  return true;
+}
+
 static LogicalResult lowerReduceWindow(Lowerer &l,
                                        stablehlo::ReduceWindowOp op) {
   if (auto running = runningDim(op); running && startsFromIdentity(op))
     return (l.manyThreads ? leaveRunning : lowerRunning)(l, op, running->first,
                                                          running->second);
+  FailureOr<bool> spread = lowerSpread(l, op);
+  if (failed(spread) || *spread)
+    return success(succeeded(spread));
   ImplicitLocOpBuilder &b = l.b;
   MLIRContext *ctx = b.getContext();
   auto type = cast<RankedTensorType>(signlessType(op.getResultTypes().front()));

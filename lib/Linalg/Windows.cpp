@@ -1,12 +1,12 @@
 //===- Windows.cpp - select_and_scatter -----------------------------------===//
 //
-// One after another, each source element goes to the place that its window
-// chooses. For many threads the two halves are split: windows choose,
-// all at once; then each place takes what chose it, in the order that the loop
-// has. So no two threads write to one place, and results are the loop's.
+// Windows choose, all at once; then each element takes what chose it, in the
+// order of the windows. So no element is written twice, and results are those
+// of a loop over the windows, which is what large windows are.
 //
 //===----------------------------------------------------------------------===//
 #include "StableHLOToLinalg.h"
+#include "WindowCells.h"
 
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
 
@@ -39,6 +39,17 @@ struct SelectAndScatter {
   Value combine(Value old, Value update);
   Value inOrder();
   Value inParallel();
+
+  /// As elementwise work, or null where windows are too large.
+  Value inCells();
+  /// What the window has at each of its places, and whether that is an element
+  /// (null: it is).
+  struct Candidate {
+    Value value, inside;
+    int64_t place;
+  };
+  /// The place that is chosen, as an i32; -1 where there is no element.
+  Value chooseOf(ArrayRef<Candidate> candidates);
 };
 } // namespace
 
@@ -210,10 +221,142 @@ Value SelectAndScatter::inParallel() {
       })[0];
 }
 
+Value SelectAndScatter::chooseOf(ArrayRef<Candidate> candidates) {
+  auto number = [&](int64_t value) {
+    return l.constant(b.getI32IntegerAttr(value));
+  };
+  Value place, best, found; // null: an element was found
+  for (const Candidate &candidate : candidates) {
+    if (!place) {
+      best = candidate.value;
+      found = candidate.inside;
+      place = number(candidate.place);
+      if (found)
+        place = arith::SelectOp::create(b, found, place, number(-1));
+      continue;
+    }
+    SmallVector<Value> kept =
+        l.scalarRegion(op.getSelect(), {best, candidate.value});
+    ok &= !kept.empty();
+    if (!ok)
+      return place;
+    Value keep = kept[0];
+    if (found)
+      keep = arith::AndIOp::create(b, found, keep);
+    if (candidate.inside) {
+      // What is no element changes nothing.
+      Value none = arith::XOrIOp::create(b, candidate.inside,
+                                         l.number(b.getI1Type(), 1));
+      keep = arith::OrIOp::create(b, keep, none);
+    }
+    best = arith::SelectOp::create(b, keep, best, candidate.value);
+    place = arith::SelectOp::create(b, keep, place, number(candidate.place));
+    if (found)
+      found = candidate.inside
+                  ? arith::OrIOp::create(b, found, candidate.inside).getResult()
+                  : Value();
+  }
+  return place;
+}
+
+Value SelectAndScatter::inCells() {
+  SmallVector<OpFoldResult> counts = l.sizes(source);
+  SmallVector<WindowDim> dims;
+  SmallVector<OpFoldResult> low, high;
+  bool pads = false;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    auto [before, after] = op.getPaddingOrZeros()[dim];
+    dims.push_back({op.getWindowDimensionsOrOnes()[dim], strides[dim], before,
+                    extents[dim], counts[dim]});
+    low.push_back(b.getIndexAttr(before));
+    high.push_back(b.getIndexAttr(after));
+    pads |= before != 0 || after != 0;
+  }
+  WindowCells cells(l, dims);
+  if (!cells.areFew())
+    return {};
+
+  // What windows have at each place.
+  Value padded = input;
+  if (pads)
+    padded = l.pad(input, l.zero(init.getType()), low, high,
+                   SmallVector<int64_t>(rank, 0));
+  SmallVector<OpFoldResult> steps;
+  for (int64_t stride : strides)
+    steps.push_back(b.getIndexAttr(stride));
+  SmallVector<Value> seen;
+  SmallVector<SmallVector<int64_t>> places;
+  cells.forPlaces([&](ArrayRef<int64_t> at) {
+    SmallVector<OpFoldResult> from;
+    for (int64_t place : at)
+      from.push_back(b.getIndexAttr(place));
+    seen.push_back(l.slice(padded, from, counts, steps));
+    places.push_back(llvm::to_vector(at));
+  });
+  auto chosenOf = [&](ValueRange values,
+                      llvm::function_ref<Value(int64_t)> window) {
+    SmallVector<Candidate> candidates;
+    for (auto [value, at] : llvm::zip_equal(values, places)) {
+      Value inside;
+      for (int64_t dim = 0; dim < rank; ++dim) {
+        if (op.getPaddingOrZeros()[dim] == std::pair<int64_t, int64_t>())
+          continue;
+        Value p = arith::MulIOp::create(b, window(dim), l.index(strides[dim]));
+        p = arith::AddIOp::create(b, p, l.index(at[dim] - dims[dim].low));
+        Value in =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ult, p, bounds[dim]);
+        inside = inside ? arith::AndIOp::create(b, inside, in).getResult() : in;
+      }
+      candidates.push_back({value, inside, cells.placeOf(at)});
+    }
+    return chooseOf(candidates);
+  };
+  auto take = [&](Value old, Value chosen, const WindowCells::Step &step,
+                  Value update) -> Value {
+    Value hit =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, chosen, step.place);
+    return arith::SelectOp::create(b, hit, combine(old, update), old);
+  };
+
+  // Windows that have nothing in common are read once, for all their elements.
+  if (cells.steps() == 1 && !pads && cells.isInside()) {
+    SmallVector<Value> inputs{source}, fills(1 + seen.size(), init);
+    inputs.append(seen);
+    return cells.emit(
+        inputs, fills, init.getType(), [&](ArrayRef<WindowCells::Step> steps) {
+          if (steps.empty())
+            return init;
+          const WindowCells::Step &step = steps.front();
+          Value chosen = chosenOf(ArrayRef(step.values).drop_front(),
+                                  [](int64_t) { return Value(); });
+          return take(init, chosen, step, step.values[0]);
+        });
+  }
+  Value chosen = l.map(seen, l.empty(counts, b.getI32Type()),
+                       [&](ValueRange args) -> SmallVector<Value> {
+                         ValueRange values = args.take_front(seen.size());
+                         return {chosenOf(values, [&](int64_t dim) -> Value {
+                           return linalg::IndexOp::create(b, dim);
+                         })};
+                       });
+  Value nowhere = l.constant(b.getI32IntegerAttr(-1));
+  return cells.emit({chosen, source}, {nowhere, init}, init.getType(),
+                    [&](ArrayRef<WindowCells::Step> steps) {
+                      Value sum = init;
+                      for (const WindowCells::Step &step : steps)
+                        sum = take(sum, step.values[0], step, step.values[1]);
+                      return sum;
+                    });
+}
+
 static LogicalResult lowerSelectAndScatter(Lowerer &l,
                                            stablehlo::SelectAndScatterOp op) {
   SelectAndScatter emitter(l, op);
-  Value result = l.manyThreads ? emitter.inParallel() : emitter.inOrder();
+  Value result;
+  if (l.manyThreads)
+    result = emitter.inParallel();
+  else if (!(result = emitter.inCells()))
+    result = emitter.inOrder();
   l.set(op, result);
   return success(emitter.ok);
 }
