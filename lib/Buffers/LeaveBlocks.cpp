@@ -26,17 +26,37 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::spmd;
 
+/// Bytes of what `exchange` makes, on the rank that needs most; nothing where
+/// that is open.
+static std::optional<int64_t> bytesNeeded(const Exchange &exchange,
+                                          MemRefType type) {
+  int64_t bytes = elementBytes(type.getElementType());
+  for (int64_t dim : llvm::seq(type.getRank())) {
+    int64_t size = type.getDimSize(dim);
+    if (ShapedType::isDynamic(size)) {
+      size = -1;
+      for (const DimExchange &other : exchange.dims)
+        for (const Interval &needed : other.needed)
+          if (other.dim == dim)
+            size = std::max(size, needed.end - needed.begin);
+      if (size < 0)
+        return std::nullopt;
+    }
+    bytes *= size;
+  }
+  return bytes;
+}
+
 /// What `site` writes, if that is large and one reduction alone reads it.
-static memref::AllocOp findWindowed(RunSiteOp site) {
+static memref::AllocOp findWindowed(RunSiteOp site, const Exchange &exchange) {
   if (site.getInits().size() != 1 || site.getAccumulates())
     return {};
   auto buffer = site.getInits()[0].getDefiningOp<memref::AllocOp>();
   auto block = dyn_cast<MemRefType>(site.getInputs()[0].getType());
   if (!buffer || buffer->getBlock() != site->getBlock() || !block ||
-      !block.hasStaticShape() || !buffer.getType().hasStaticShape() ||
       block.getRank() != buffer.getType().getRank() ||
-      buffer.getType().getNumElements() *
-              elementBytes(buffer.getType().getElementType()) <=
+      block.getNumDynamicDims() > 1 ||
+      bytesNeeded(exchange, buffer.getType()).value_or(0) <=
           machineOf(site).cacheBytes)
     return {};
   linalg::LinalgOp reader;
@@ -59,22 +79,37 @@ static memref::AllocOp findWindowed(RunSiteOp site) {
   return reader ? buffer : memref::AllocOp();
 }
 
+/// True for a rank that has nothing along a dim, and needs nothing.
+static bool isNothing(const Interval &owned, const Interval &needed) {
+  return owned.begin >= owned.end && needed.begin >= needed.end;
+}
+
 /// Where each rank's block of `type` begins in what it needs, by dim; nothing
 /// where that is not the same for all, or a block is not in what is needed.
 static std::optional<SmallVector<int64_t>>
 beginningOfBlock(const Exchange &exchange, MemRefType type) {
   SmallVector<int64_t> low(type.getRank(), 0);
+  SmallVector<bool> isCut(type.getRank(), false);
   for (const DimExchange &dim : exchange.dims) {
+    // What is bound later is said by formulas, and parts of it are not.
+    if (dim.ownedFormula.isOpen() || dim.neededFormula.isOpen())
+      return std::nullopt;
+    std::optional<int64_t> first;
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed)) {
-      if (owned.begin < needed.begin || owned.end > needed.end ||
-          owned.end - owned.begin != type.getDimSize(dim.dim))
-        return std::nullopt;
+      if (isNothing(owned, needed))
+        continue;
       int64_t here = owned.begin - needed.begin;
-      if (&owned != &dim.owned.front() && low[dim.dim] != here)
+      if (owned.begin < needed.begin || owned.end > needed.end ||
+          first.value_or(here) != here)
         return std::nullopt;
-      low[dim.dim] = here;
+      first = here;
     }
+    low[dim.dim] = first.value_or(0);
+    isCut[dim.dim] = true;
   }
+  for (int64_t dim : llvm::seq(type.getRank()))
+    if (type.isDynamicDim(dim) && !isCut[dim])
+      return std::nullopt;
   return low;
 }
 
@@ -91,6 +126,11 @@ static bool leaveBlock(Exchange &exchange) {
     Table before, behind;
     bool anyBefore = false, anyBehind = false;
     for (auto [owned, needed] : llvm::zip_equal(dim.owned, dim.needed)) {
+      if (isNothing(owned, needed)) {
+        before.push_back(needed);
+        behind.push_back(needed);
+        continue;
+      }
       before.push_back({needed.begin, owned.begin});
       behind.push_back({owned.end, needed.end});
       anyBefore |= needed.begin < owned.begin;
@@ -123,7 +163,7 @@ struct LeaveBlocksPass final
       shardrt::Site &site = sites->sites[op.getSite()];
       if (!site.exchange.parts.empty())
         continue;
-      memref::AllocOp buffer = findWindowed(op);
+      memref::AllocOp buffer = findWindowed(op, site.exchange);
       if (!buffer)
         continue;
       Value block = op.getInputs()[0];
@@ -137,10 +177,13 @@ struct LeaveBlocksPass final
       b.setInsertionPointAfter(op);
       SmallVector<OpFoldResult> offsets, sizes,
           ones(type.getRank(), b.getIndexAttr(1));
-      for (auto [from, size] : llvm::zip_equal(*low, type.getShape())) {
+      for (int64_t from : *low)
         offsets.push_back(b.getIndexAttr(from));
-        sizes.push_back(b.getIndexAttr(size));
-      }
+      for (int64_t dim : llvm::seq(type.getRank()))
+        sizes.push_back(
+            type.isDynamicDim(dim)
+                ? memref::DimOp::create(b, op.getLoc(), block, dim).getResult()
+                : OpFoldResult(b.getIndexAttr(type.getDimSize(dim))));
       Value box = memref::SubViewOp::create(b, op.getLoc(), buffer, offsets,
                                             sizes, ones);
       memref::CopyOp::create(b, op.getLoc(), block, box);

@@ -80,3 +80,34 @@ module attributes {spmd.sites = #spmd.site_table<<["x"=2]>, [#spmd.site<kind = e
     return
   }
 }
+
+// -----
+
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Blocks of other sizes on each rank begin at one place, and how many rows there are is asked of the block. A rank that has nothing,
+// and needs nothing, gets nothing.
+// CHECK-LABEL: module
+//       CHECK:   parts = [#spmd.part<{{.*}}[-1:0, 1199:1200, 2048:2048]{{.*}}>]
+//       CHECK: func @other_sizes(
+//  CHECK-SAME:   %[[X:[a-z0-9]+]]: memref<?x1024xf32>
+//       CHECK:   %[[ROWS:.*]] = memref.dim %[[X]], %{{.*}}
+//       CHECK:   %[[BOX:.*]] = memref.subview %{{.*}}[1, 0] [%[[ROWS]], 1024] [1, 1]
+//       CHECK:   memref.copy %[[X]], %[[BOX]]
+module attributes {spmd.sites = #spmd.site_table<<["x"=3]>, [#spmd.site<kind = exchange, report = "halo_exchange", type = f32, location = "model.py:4", shape = [2048, 1024], dims = [#spmd.dim_exchange<dim 0 along ["x"] : [0:1200, 1200:2048, 2048:2048] -> [-1:1200, 1199:2048, 2048:2048]>]>]>} {
+  spmd.mesh @mesh = <["x"=3]>
+  func.func @other_sizes(%x: memref<?x1024xf32>, %w: memref<2xf32>, %out: memref<?x1024xf32>) {
+    %rows = spmd.lookup [1201, 849, 0] along ["x"] on @mesh
+    %h = memref.alloc(%rows) : memref<?x1024xf32>
+    spmd.run_site 0 ins(%x : memref<?x1024xf32>) outs(%h : memref<?x1024xf32>)
+    linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%h, %w : memref<?x1024xf32>, memref<2xf32>) outs(%out : memref<?x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %0 = arith.mulf %a, %b : f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    }
+    return
+  }
+}

@@ -114,3 +114,58 @@ func.func @small(%x: memref<126x1024xf32>, %w: memref<3xf32>, %y: memref<126x102
   }
   return
 }
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#window = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#tap = affine_map<(d0, d1, d2) -> (d2)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Each rank has another number of rows, of which no block is a part: all blocks have as many, and the last one begins where it ends
+// with the rows. What it has of the block before is not moved, as it is elsewhere.
+// CHECK-LABEL: func @rows_of_ranks(
+//   CHECK-DAG:   %[[ROWS:.*]] = spmd.lookup [4099, 2048]
+//       CHECK:   %[[SLAB:.*]] = memref.alloc() {alignment = 64 : i64} : memref<[[WHOLE:[0-9]+]]x1024xf32>
+//       CHECK:   scf.for
+//       CHECK:     %[[LAST:.*]] = arith.subi %[[ROWS]], %{{.*}} : index
+//       CHECK:     %[[APART:.*]] = arith.cmpi sle, %{{.*}}, %[[LAST]] : index
+//       CHECK:     %[[FROM:.*]] = arith.minsi %{{.*}}, %[[LAST]] : index
+//       CHECK:     %[[MOVES:.*]] = arith.andi %{{.*}}, %[[APART]] : i1
+//       CHECK:     scf.if %[[MOVES]]
+//       CHECK:     memref.subview %{{.*}}[%[[FROM]], 0] [{{[0-9]+}}, 1024]
+module {
+  spmd.mesh @mesh = <["x"=2]>
+  func.func @rows_of_ranks(%x: memref<?x1024xf32>, %w: memref<3xf32>, %y: memref<?x1024xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %rows = spmd.lookup [4099, 2048] along ["x"] on @mesh
+    %more = spmd.lookup [4101, 2050] along ["x"] on @mesh
+    %p = memref.alloc(%more) : memref<?x1024xf32>
+    linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%p : memref<?x1024xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %zero : f32
+    }
+    %box = memref.subview %p[1, 0] [%rows, 1024] [1, 1] : memref<?x1024xf32> to memref<?x1024xf32, strided<[1024, 1], offset: 1024>>
+    linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x1024xf32>) outs(%box : memref<?x1024xf32, strided<[1024, 1], offset: 1024>>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+    }
+    %sum = memref.alloc(%rows) : memref<?x1024xf32>
+    linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%sum : memref<?x1024xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %zero : f32
+    }
+    linalg.generic {indexing_maps = [#window, #tap, #out], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : memref<?x1024xf32>, memref<3xf32>) outs(%sum : memref<?x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %0 = arith.mulf %a, %b : f32
+      %1 = arith.addf %o, %0 : f32
+      linalg.yield %1 : f32
+    }
+    linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%sum : memref<?x1024xf32>) outs(%y : memref<?x1024xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = arith.negf %a : f32
+      linalg.yield %0 : f32
+    }
+    return
+  }
+}

@@ -329,7 +329,7 @@ def LeaveBlocksPass : Pass<"spmd-leave-blocks", "::mlir::ModuleOp"> {
   let description = [{
     Before: buffers. An exchange writes margins, and the own block between them, to a buffer that does not fit the second-level cache and that one reduction
     reads. After: it writes the margins (`parts` of its `#spmd.site`), and a copy behind it the block, which the kernel of that reduction may do
-    a part at a time. Leaves: sizes that are not known, blocks that are not at the same place on each rank.
+    a part at a time. Blocks may have another size on each rank. Leaves: sizes that are bound later, blocks that are not at the same place on each rank.
 
     ```mlir
     // before

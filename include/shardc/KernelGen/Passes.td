@@ -274,7 +274,8 @@ def PadBlocksPass : Pass<"spmd-pad-blocks", "mlir::func::FuncOp"> {
     Before: linalg ops on memrefs. After: where a buffer that does not fit the second-level cache is filled (or its margins come from an exchange), has a copy of something in its middle, and is
     read by one reduction, a loop over blocks of that reduction's results, each with the part of the buffer that it reads, made when it is needed; what the block before has of it moves to the front. What fills the
     results and what finishes them goes along. With threads the loop is in one over parts, marked `spmd.parts`, each with a buffer of its own; what a block is does not
-    depend on their number. Leaves: sizes that are not known; windows that have more than half as many rows in common as a block has;
+    depend on their number. All blocks have as many rows, for any number of rows and for one that differs by rank: the last block begins where it ends with the rows, and makes
+    some of them once more. Leaves: sizes that no table says; windows that have more than half as many rows in common as a block has;
     weights that would not stay in the cache from block to block.
 
     ```mlir

@@ -1,10 +1,11 @@
 // Windows over rows that are cut, whose exchange brings the margins alone: beside the interpreter, on 1, 2 and 3 ranks, which own as
-// much each, and on 2 by 2, where both dims are cut; a halo of one side; uneven cuts, which have no blocks; the same bits for threads.
+// much each, and on 2 by 2, where both dims are cut; a halo of one side; uneven cuts, whose last blocks overlap, and a rank with no rows;
+// the same bits for threads.
 // RUN: shard-run %s --check=interpreter --machine=generic,cache=8KB,shared_cache=64B,fork=1ns
 // RUN: shard-run %s --check --check=interpreter --mesh=x=3,y=1 --machine=generic,cache=8KB,fork=1ns
 // RUN: shard-run %s --check --check=interpreter --mesh=x=2,y=2 --machine=generic,cache=8KB,fork=1ns --threads=2
 // RUN: shard-run %s --check=interpreter --mesh=x=2,y=1 --processes=2 --machine=generic,cache=8KB,fork=1ns
-// RUN: shard-run %s --check=interpreter --mesh=x=3,y=1 --sizes=0:1=20,0,28 --machine=generic,cache=8KB,fork=1ns
+// RUN: shard-run %s --check=interpreter --mesh=x=3,y=1 --sizes=0:1=20,0,28 --sizes=2:2=19,0,29 --sizes=5:2=25,23,0 --machine=generic,cache=8KB,fork=1ns --threads=3
 // RUN: shard-opt %s --shardc-pipeline=machine=generic,cache=8KB --mlir-print-ir-after=spmd-leave-blocks --mlir-print-ir-after=spmd-pad-blocks -o /dev/null 2>&1 | FileCheck %s
 
 //   CHECK-LABEL: IR Dump After LeaveBlocksPass

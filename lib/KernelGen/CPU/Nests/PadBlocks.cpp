@@ -6,6 +6,10 @@
 // second-level cache, made when the block needs it; rows that windows of two
 // blocks read move to the front of it.
 //
+// All blocks have as many rows, so that kernels know how many. Where these do
+// not fill the rows exactly, or each rank has another number of rows, the last
+// block begins earlier, and makes some of the rows before it once more.
+//
 //===----------------------------------------------------------------------===//
 #include "Nest.h"
 #include "shardc/Analysis/StructuredOps.h"
@@ -40,19 +44,20 @@ struct Padded {
   OpOperand *operand = nullptr; ///< the reader's
   linalg::GenericOp begin;      ///< fills the reader's result, or null
   linalg::GenericOp epilogue;   ///< or null
-  SmallVector<int64_t> low, in; ///< by dim of the buffer: the box
+  /// By dim of the buffer: where the box begins, its size, and the whole. One
+  /// dim may have a size that differs by rank.
+  SmallVector<int64_t> low;
+  SmallVector<OpFoldResult> in, whole;
   /// Loops of the reader that blocks cut, in the order of the buffer's dims,
   /// how many iterations of each a block has, and the buffer's dim.
   SmallVector<unsigned> loops;
   SmallVector<int64_t> steps;
   SmallVector<unsigned> dims;
+  SmallVector<cpu::Quantity> ranges; ///< of all loops of the reader
 
   MemRefType type() { return buffer.getType(); }
-  int64_t blocks() {
-    int64_t count = 1;
-    for (auto [loop, step] : llvm::zip_equal(loops, steps))
-      count *= reader.getStaticLoopRanges()[loop] / step;
-    return count;
+  bool isPadded(unsigned dim) {
+    return !isEqualConstantIntOrValue(whole[dim], in[dim]);
   }
 };
 } // namespace
@@ -111,18 +116,34 @@ static std::optional<unsigned> parallelLoopIn(AffineExpr expr,
   return found;
 }
 
-static bool hasStaticMemory(linalg::GenericOp op) {
-  return llvm::all_of(op->getOperandTypes(), [](Type type) {
-    auto memref = dyn_cast<MemRefType>(type);
-    return memref ? memref.hasStaticShape() : !isa<ShapedType>(type);
-  });
+/// True if all sizes of what `op` reads and writes (without `except`) are
+/// known, but for those along one of its loops.
+static bool hasKnownMemory(linalg::GenericOp op, OpOperand *except = nullptr) {
+  std::optional<unsigned> open;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<ShapedType>(operand.get().getType()) || &operand == except)
+      continue;
+    auto memref = dyn_cast<MemRefType>(operand.get().getType());
+    if (!memref)
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (int64_t dim = 0; dim < memref.getRank(); ++dim) {
+      if (!memref.isDynamicDim(dim))
+        continue;
+      auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+      if (!expr || open.value_or(expr.getPosition()) != expr.getPosition())
+        return false;
+      open = expr.getPosition();
+    }
+  }
+  return true;
 }
 
 /// True for an op that moves elements, or does little with each, and does not
 /// ask where it is.
 static bool isCheapCopy(linalg::GenericOp op) {
   if (op.getNumReductionLoops() || op.getNumDpsInits() != 1 ||
-      !op.getRegionOutputArgs()[0].use_empty() || !hasStaticMemory(op) ||
+      !op.getRegionOutputArgs()[0].use_empty() || !hasKnownMemory(op) ||
       !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
     return false;
   int64_t ops = 0;
@@ -171,7 +192,7 @@ static bool isEpilogue(linalg::GenericOp op) {
 static std::optional<Padded> findPadded(memref::AllocOp buffer) {
   Padded found;
   found.buffer = buffer;
-  if (!buffer.getType().hasStaticShape() ||
+  if (buffer.getType().getNumDynamicDims() > 1 ||
       !buffer.getType().getLayout().isIdentity())
     return std::nullopt;
   auto isFirst = [](auto &slot, auto op) {
@@ -217,12 +238,13 @@ static std::optional<Padded> findPadded(memref::AllocOp buffer) {
   if (!found.copy || found.copy.getDpsInits()[0] != found.box.getResult() ||
       !isCheapCopy(found.copy) || isEpilogue(found.copy))
     return std::nullopt;
-  for (auto [from, size] : llvm::zip_equal(found.box.getStaticOffsets(),
-                                           found.box.getStaticSizes())) {
-    if (ShapedType::isDynamic(from) || ShapedType::isDynamic(size))
+  found.whole = buffer.getMixedSizes();
+  found.in = found.box.getMixedSizes();
+  for (auto [from, size, whole] :
+       llvm::zip_equal(found.box.getStaticOffsets(), found.in, found.whole)) {
+    if (ShapedType::isDynamic(from) || isa<Value>(size) != isa<Value>(whole))
       return std::nullopt;
     found.low.push_back(from);
-    found.in.push_back(size);
   }
   return found;
 }
@@ -238,7 +260,7 @@ static bool findBlock(Padded &found) {
   if (!isHere(edges) || !isHere(found.copy) || !isHere(found.buffer) ||
       !edges->isBeforeInBlock(found.copy) ||
       !found.copy->isBeforeInBlock(reader) || !reader.getNumReductionLoops() ||
-      reader.getNumDpsInits() != 1 || !hasStaticMemory(reader) ||
+      reader.getNumDpsInits() != 1 || !hasKnownMemory(reader, found.operand) ||
       !reader.getMatchingIndexingMap(reader.getDpsInitOperand(0))
            .isProjectedPermutation() ||
       !reader.getBody()->getOps<linalg::IndexOp>().empty() ||
@@ -251,7 +273,7 @@ static bool findBlock(Padded &found) {
   found.begin = cpu::findFill(reader, 0);
   found.epilogue = cpu::findEpilogue(reader);
   if (found.epilogue &&
-      (!found.begin || !hasStaticMemory(found.epilogue) ||
+      (!found.begin || !hasKnownMemory(found.epilogue) ||
        !found.epilogue.getBody()->getOps<linalg::IndexOp>().empty() ||
        !found.epilogue.getBody()->getOps<memref::LoadOp>().empty() ||
        llvm::any_of(found.epilogue.getIndexingMapsArray(), [](AffineMap map) {
@@ -262,8 +284,71 @@ static bool findBlock(Padded &found) {
   return mayMoveTo(found.copy, end) && mayMoveTo(reader, end);
 }
 
-static int64_t bytesOf(MemRefType type) {
-  return type.getNumElements() * elementBytes(type.getElementType());
+/// Bytes of memory of these sizes, on the rank that has most.
+static int64_t bytesOf(Type element, ArrayRef<OpFoldResult> sizes) {
+  int64_t bytes = elementBytes(element);
+  for (OpFoldResult size : sizes)
+    bytes *= cpu::Quantity::of(size).guess();
+  return bytes;
+}
+
+/// Finds how often loops of the reader run; false where a table does not say
+/// it.
+static bool findRanges(Padded &found, ShardSizes &sizes) {
+  linalg::GenericOp reader = found.reader;
+  OpOperand *init = reader.getDpsInitOperand(0);
+  AffineMap stores = reader.getMatchingIndexingMap(init);
+  int64_t open = 0;
+  for (auto [loop, range] : llvm::enumerate(reader.getStaticLoopRanges())) {
+    cpu::Quantity count = cpu::Quantity::of(range);
+    if (ShapedType::isDynamic(range)) {
+      count = {};
+      for (auto [dim, expr] : llvm::enumerate(stores.getResults()))
+        if (expr.isFunctionOfDim(loop))
+          if (OpFoldResult size = sizes.of(init->get(), dim))
+            count = cpu::Quantity::of(size);
+      if (count.entries().empty() || open++)
+        return false;
+    }
+    found.ranges.push_back(count);
+  }
+  return true;
+}
+
+/// True if rows that are made twice are the same: nothing that makes them reads
+/// what they are written over.
+static bool mayRepeat(const Padded &found) {
+  linalg::GenericOp reader = found.reader, epilogue = found.epilogue,
+                    copy = found.copy;
+  if (!found.begin || (epilogue && !llvm::all_of(epilogue.getRegionOutputArgs(),
+                                                 [](BlockArgument argument) {
+                                                   return argument.use_empty();
+                                                 })))
+    return false;
+  SmallVector<Value> inputs = copy.getDpsInputs();
+  llvm::append_range(inputs, reader.getDpsInputs());
+  if (epilogue)
+    llvm::append_range(inputs, epilogue.getDpsInputs());
+  return llvm::none_of(
+      (epilogue ? epilogue : reader).getDpsInits(), [&](Value output) {
+        return llvm::any_of(inputs, [&](Value input) {
+          return isa<MemRefType>(input.getType()) && mayAlias(input, output);
+        });
+      });
+}
+
+/// Of blocks of at most `most` of `count` rows: those that take least, where to
+/// move one of the `shared` rows to the next block takes a quarter of making
+/// it.
+static int64_t cheapestStep(int64_t count, int64_t most, int64_t shared) {
+  auto cost = [&](int64_t step) {
+    return int64_t(llvm::divideCeil(count, step)) * (4 * step + shared);
+  };
+  int64_t best = most;
+  for (int64_t step = most - 1; step > most / 2; --step)
+    if (cost(step) < cost(best))
+      best = step;
+  return best;
 }
 
 /// Chooses what a block has; false if blocks gain nothing.
@@ -271,15 +356,18 @@ static bool chooseBlock(Padded &found) {
   linalg::GenericOp reader = found.reader;
   const Machine &machine = Cost(machineOf(reader)).getMachine();
   auto budget = int64_t(machine.cacheBytes * 5 / 8);
-  int64_t bytes = bytesOf(found.type());
+  int64_t bytes = bytesOf(found.type().getElementType(), found.whole);
   if (bytes <= int64_t(machine.cacheBytes))
     return false;
   // What all blocks read is read again by each.
   for (OpOperand *input : reader.getDpsInputOperands())
     if (auto type = dyn_cast<MemRefType>(input->get().getType());
-        type && input != found.operand && bytesOf(type) > budget / 2)
+        type && input != found.operand && type.hasStaticShape() &&
+        type.getNumElements() * int64_t(elementBytes(type.getElementType())) >
+            budget / 2)
       return false;
-  SmallVector<int64_t> extents = reader.getStaticLoopRanges();
+  SmallVector<int64_t> extents = llvm::map_to_vector(
+      found.ranges, [](const cpu::Quantity &range) { return range.guess(); });
   AffineMap map = reader.getMatchingIndexingMap(found.operand);
   AffineMap stores = reader.getMatchingIndexingMap(reader.getDpsInitOperand(0));
   // Dims of the buffer, as the reader sees them.
@@ -304,9 +392,10 @@ static bool chooseBlock(Padded &found) {
           return other.isFunctionOfDim(*loop);
         }) != 1)
       continue;
-    int64_t count = extents[*loop], each = bytes / shape[at];
+    int64_t size = cpu::Quantity::of(found.whole[dim]).guess();
+    int64_t count = extents[*loop], each = bytes / size;
     bool isPlain = isa<AffineDimExpr>(expr);
-    if (isPlain && found.in[dim] != shape[at])
+    if (isPlain && found.isPadded(dim))
       return false;
     auto use = [&](int64_t step) {
       found.loops.push_back(*loop);
@@ -318,21 +407,39 @@ static bool chooseBlock(Padded &found) {
       bytes = each;
       continue;
     }
-    for (int64_t step = count; step > 0; --step) {
+    auto spanOfBlock = [&](int64_t step) {
       SmallVector<int64_t> block(extents);
       block[*loop] = step;
-      std::optional<int64_t> span = spanOf(expr, block);
-      if (!span || *span > shape[at])
+      return spanOf(expr, block);
+    };
+    // As many rows as fit; no rank that has rows has fewer.
+    SmallVector<int64_t> counts = found.ranges[*loop].entries();
+    int64_t most = count;
+    for (int64_t rows : counts)
+      if (rows > 0)
+        most = std::min(most, rows);
+    for (; most > 0; --most) {
+      std::optional<int64_t> span = spanOfBlock(most);
+      if (!span || *span > size)
         return false;
-      if (count % step || *span * each > budget)
-        continue;
-      // Moved in the cache: not more than half as much as is copied.
-      if (2 * *span > 3 * step * stepOf(expr, *loop, extents.size()))
-        return false;
-      use(step);
-      return true;
+      if (*span * each <= budget)
+        break;
     }
-    return false;
+    // Moved in the cache: not more than half as much as is copied.
+    auto isShort = [&](int64_t step) {
+      return step == 0 || 2 * *spanOfBlock(step) >
+                              3 * step * stepOf(expr, *loop, extents.size());
+    };
+    int64_t step = most;
+    while (step > 0 &&
+           llvm::any_of(counts, [&](int64_t rows) { return rows % step != 0; }))
+      --step;
+    if (isShort(step) && most > 0 && mayRepeat(found))
+      step = cheapestStep(count, most, *spanOfBlock(1) - 1);
+    if (isShort(step))
+      return false;
+    use(step);
+    return true;
   }
   return bytes <= budget && !found.loops.empty();
 }
@@ -343,12 +450,17 @@ class BlockEmitter {
 public:
   BlockEmitter(Padded &padded, int64_t threads)
       : p(padded), b(padded.epilogue ? padded.epilogue : padded.reader),
-        loc(padded.reader.getLoc()), arith(b, loc),
-        extents(padded.reader.getStaticLoopRanges()) {
-    blocks = p.blocks();
-    parts = std::min(threads, blocks);
-    for (auto [loop, step] : llvm::zip_equal(p.loops, p.steps))
+        loc(padded.reader.getLoc()), arith(b, loc) {
+    for (const cpu::Quantity &range : p.ranges)
+      extents.push_back(range.guess());
+    int64_t most = 1;
+    for (auto [loop, step] : llvm::zip_equal(p.loops, p.steps)) {
+      counts.push_back(blocksIn(p.ranges[loop], step));
+      most *= llvm::divideCeil(extents[loop], step);
+      blocks = arith.mul(blocks, counts.back());
       extents[loop] = step;
+    }
+    parts = std::min(threads, most);
   }
   void emit();
 
@@ -367,16 +479,35 @@ private:
   OpBuilder b;
   Location loc;
   cpu::Arith arith;
+  /// How many blocks of `step` rows `rows` are.
+  cpu::Quantity blocksIn(const cpu::Quantity &rows, int64_t step);
+  /// Whether the last block of the last loop may begin earlier.
+  bool mayOverlap() {
+    return llvm::any_of(p.ranges[p.loops.back()].entries(), [&](int64_t rows) {
+      return rows % p.steps.back() != 0;
+    });
+  }
+
   SmallVector<int64_t> extents; ///< of a block's loops
   /// Rows of the last cut dim that a block has of the one before, and from
   /// where.
   int64_t shared = 0, sharedFrom = 0;
-  int64_t blocks = 1, parts = 1;
+  SmallVector<cpu::Quantity> counts; ///< blocks, by cut loop
+  cpu::Quantity blocks = cpu::Quantity::of(1);
+  int64_t parts = 1;
   Value slab, result;              ///< of the part
   SmallVector<OpFoldResult> bases; ///< where the slab begins in the buffer
   SmallVector<Value> begins;       ///< by cut loop
 };
 } // namespace
+
+cpu::Quantity BlockEmitter::blocksIn(const cpu::Quantity &rows, int64_t step) {
+  if (rows.fixed)
+    return cpu::Quantity::of(int64_t(llvm::divideCeil(*rows.fixed, step)));
+  Value more = arith::AddIOp::create(b, loc, rows.value, arith.index(step - 1));
+  return cpu::Quantity::of(
+      arith::DivUIOp::create(b, loc, more, arith.index(step)).getResult());
+}
 
 /// Memory of `shape` for each part, no line of the cache for two.
 Value BlockEmitter::makeSlab(ArrayRef<int64_t> shape, Type element) {
@@ -494,10 +625,11 @@ void BlockEmitter::pad(Value slab, Value kept) {
   for (unsigned dim : llvm::seq(rank)) {
     auto cut = llvm::find(p.dims, dim);
     bases.push_back(b.getIndexAttr(0));
-    int64_t low = p.low[dim], in = p.in[dim], whole = type.getDimSize(dim);
+    int64_t low = p.low[dim], whole = type.getDimSize(dim);
+    OpFoldResult in = p.in[dim];
     if (cut == p.dims.end()) {
       to.push_back(b.getIndexAttr(low));
-      sizes.push_back(b.getIndexAttr(in));
+      sizes.push_back(in);
       from.push_back(b.getIndexAttr(0));
       continue;
     }
@@ -508,7 +640,7 @@ void BlockEmitter::pad(Value slab, Value kept) {
     Value first = arith.get(
         arith.mul(cpu::Quantity::of(begins[at]), cpu::Quantity::of(step)));
     bases.back() = first;
-    if (p.type().getDimSize(dim) == in) {
+    if (!p.isPadded(dim)) {
       to.push_back(b.getIndexAttr(0));
       sizes.push_back(b.getIndexAttr(whole));
       from.push_back(first);
@@ -524,7 +656,8 @@ void BlockEmitter::pad(Value slab, Value kept) {
       begin[dim] = kept;
     }
     a = arith::MaxSIOp::create(b, loc, a, zero);
-    Value e = arith::MinSIOp::create(b, loc, end, arith.index(in));
+    Value e =
+        arith::MinSIOp::create(b, loc, end, arith.get(cpu::Quantity::of(in)));
     to.push_back(arith::SubIOp::create(b, loc, a, first).getResult());
     Value count = arith::SubIOp::create(b, loc, e, a);
     sizes.push_back(arith::MaxSIOp::create(b, loc, count, zero).getResult());
@@ -538,8 +671,7 @@ void BlockEmitter::pad(Value slab, Value kept) {
   for (auto [size, from] : llvm::zip_equal(type.getShape(), begin))
     extent.push_back(difference(b.getIndexAttr(size), from));
   for (unsigned dim : llvm::seq(rank)) {
-    bool isPadded = p.type().getDimSize(dim) != p.in[dim];
-    if (isPadded) {
+    if (p.isPadded(dim)) {
       OpFoldResult end = sum(to[dim], sizes[dim]);
       OpFoldResult behind =
           difference(b.getIndexAttr(type.getDimSize(dim)), end);
@@ -580,13 +712,12 @@ void BlockEmitter::pad(Value slab, Value kept) {
 
 void BlockEmitter::emitBlock(Value first, Value number) {
   linalg::GenericOp reader = p.reader;
-  SmallVector<int64_t> ranges = reader.getStaticLoopRanges();
   begins.assign(p.loops.size(), Value());
   Value rest = number, last;
   for (size_t k = p.loops.size(); k-- > 0;) {
     Value at = rest;
     if (k > 0) {
-      Value count = arith.index(ranges[p.loops[k]] / p.steps[k]);
+      Value count = arith.get(counts[k]);
       at = arith::RemUIOp::create(b, loc, rest, count);
       rest = arith::DivUIOp::create(b, loc, rest, count);
     }
@@ -594,13 +725,24 @@ void BlockEmitter::emitBlock(Value first, Value number) {
     begins[k] = arith.get(
         arith.mul(cpu::Quantity::of(at), cpu::Quantity::of(p.steps[k])));
   }
+  Value isApart; // as far behind the block before as others are
+  if (mayOverlap()) {
+    Value end = arith.get(
+        arith.sub(p.ranges[p.loops.back()], cpu::Quantity::of(p.steps.back())));
+    isApart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle,
+                                    begins.back(), end);
+    begins.back() = arith::MinSIOp::create(b, loc, begins.back(), end);
+  }
   Value kept;
   if (shared) {
     auto isAfter = [&](Value x, Value y) {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
     };
-    kept = keepRows(arith::AndIOp::create(b, loc, isAfter(number, first),
-                                          isAfter(last, arith.index(0))));
+    Value isNext = arith::AndIOp::create(b, loc, isAfter(number, first),
+                                         isAfter(last, arith.index(0)));
+    if (isApart)
+      isNext = arith::AndIOp::create(b, loc, isNext, isApart);
+    kept = keepRows(isNext);
   }
   pad(slab, kept);
   SmallVector<int> loopOf(reader.getNumLoops(), -1);
@@ -674,17 +816,40 @@ void BlockEmitter::emit() {
     body(op.getInductionVar());
     return op;
   };
+  // A last block is of the part that has the block before: both make some of
+  // the same rows.
+  auto withLast = [&](Value number) -> Value {
+    const cpu::Quantity &count = counts.back();
+    if (!mayOverlap() || count.is(1))
+      return number;
+    auto isEqual = [&](Value x, Value y) {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+    };
+    Value one = arith.index(1),
+          several =
+              arith::MaxUIOp::create(b, loc, arith.get(count), arith.index(2)),
+          next = arith::AddIOp::create(b, loc, number, one);
+    Value rest = arith::RemUIOp::create(b, loc, next, several);
+    Value isLast = isEqual(rest, arith.index(0));
+    Value isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                           number, arith.get(blocks));
+    isLast = arith::AndIOp::create(b, loc, isLast, isInside);
+    isLast = arith::AndIOp::create(b, loc, isLast,
+                                   isEqual(several, arith.get(count)));
+    return arith::SelectOp::create(b, loc, isLast, next, number);
+  };
   auto ofPart = [&](Value part) {
     slab = part ? cpu::elementOf(b, loc, slabs, part, shape) : slabs;
     if (results)
       result =
           part ? cpu::elementOf(b, loc, results, part, resultShape) : results;
-    Value from = arith.index(0), to = arith.index(blocks);
+    Value from = arith.index(0), to = arith.get(blocks);
     if (part) {
       auto boundary = [&](Value number) -> Value {
         Value product =
-            arith::MulIOp::create(b, loc, number, arith.index(blocks));
-        return arith::DivUIOp::create(b, loc, product, arith.index(parts));
+            arith::MulIOp::create(b, loc, number, arith.get(blocks));
+        return withLast(
+            arith::DivUIOp::create(b, loc, product, arith.index(parts)));
       };
       from = boundary(part);
       to = boundary(arith::AddIOp::create(b, loc, part, arith.index(1)));
@@ -721,12 +886,14 @@ namespace {
 struct PadBlocksPass final : shardc::impl::PadBlocksPassBase<PadBlocksPass> {
   using Base::Base;
   void runOnOperation() override {
+    ShardSizes sizes(getOperation());
     SmallVector<memref::AllocOp> buffers;
     getOperation().walk(
         [&](memref::AllocOp buffer) { buffers.push_back(buffer); });
     for (memref::AllocOp buffer : buffers) {
       std::optional<Padded> padded = findPadded(buffer);
-      if (!padded || !findBlock(*padded) || !chooseBlock(*padded))
+      if (!padded || !findBlock(*padded) || !findRanges(*padded, sizes) ||
+          !chooseBlock(*padded))
         continue;
       // A buffer that is made in a part is there once for all of them.
       if (!isInParts(padded->reader))
