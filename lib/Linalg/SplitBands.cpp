@@ -345,9 +345,24 @@ static bool split(stablehlo::DotGeneralOp dot, unsigned side,
     made.getResult().setType(resultType.clone(partShape));
     parts.push_back(made);
   }
+  // A transpose that is all that reads them goes before they are joined: each
+  // part is written where it belongs.
+  Operation *last = dot;
+  if (auto transpose = dot->hasOneUse() ? dyn_cast<stablehlo::TransposeOp>(
+                                              *dot->user_begin())
+                                        : stablehlo::TransposeOp()) {
+    ArrayRef<int64_t> order = transpose.getPermutation();
+    for (Value &part : parts)
+      part = stablehlo::TransposeOp::create(b, loc, part, order);
+    place = llvm::find(order, place) - order.begin();
+    resultType = transpose.getType();
+    last = transpose;
+  }
   Value whole = stablehlo::ConcatenateOp::create(b, loc, resultType, parts,
                                                  uint64_t(place));
-  dot.getResult().replaceAllUsesWith(whole);
+  last->getResult(0).replaceAllUsesWith(whole);
+  if (last != dot)
+    last->erase();
   dot.erase();
   return true;
 }

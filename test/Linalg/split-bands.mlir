@@ -24,6 +24,26 @@ func.func @blocks(%x: tensor<1024x96xf32>) -> tensor<1024x96xf32> {
   return %y : tensor<1024x96xf32>
 }
 
+// Where a transpose alone reads it, the parts are transposed and joined along the other dim.
+// CHECK-LABEL: func @transposed(
+//   CHECK-DAG:   %[[T0:.*]] = stablehlo.transpose %{{.*}}, dims = [2, 0, 1] : (tensor<8x128x32xf32>) -> tensor<32x8x128xf32>
+//       CHECK:   stablehlo.concatenate {{.*}}, dim = 0 : (tensor<32x8x128xf32>, tensor<32x8x128xf32>, tensor<32x8x128xf32>) -> tensor<96x8x128xf32>
+//   CHECK-NOT:   stablehlo.transpose
+//       CHECK:   return
+func.func @transposed(%x: tensor<8x128x96xf32>) -> tensor<96x8x128xf32> {
+  %i = stablehlo.iota dim = 0 : tensor<96xf32>
+  %n = stablehlo.constant dense<3.200000e+01> : tensor<96xf32>
+  %q = stablehlo.divide %i, %n : tensor<96xf32>
+  %g = stablehlo.floor %q : tensor<96xf32>
+  %row = stablehlo.broadcast_in_dim %g, dims = [0] : (tensor<96xf32>) -> tensor<96x96xf32>
+  %column = stablehlo.broadcast_in_dim %g, dims = [1] : (tensor<96xf32>) -> tensor<96x96xf32>
+  %same = stablehlo.compare EQ, %row, %column, FLOAT : (tensor<96x96xf32>, tensor<96x96xf32>) -> tensor<96x96xi1>
+  %w = stablehlo.convert %same : (tensor<96x96xi1>) -> tensor<96x96xf32>
+  %y = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<8x128x96xf32>, tensor<96x96xf32>) -> tensor<8x128x96xf32>
+  %t = stablehlo.transpose %y, dims = [2, 0, 1] : (tensor<8x128x96xf32>) -> tensor<96x8x128xf32>
+  return %t : tensor<96x8x128xf32>
+}
+
 // Above the diagonal there are too many; and of arguments nobody knows.
 // CHECK-LABEL: func @dense(
 // CHECK-COUNT-2: stablehlo.dot_general {{.*}} (tensor<1024x96xf32>, tensor<96x96xf32>)
