@@ -21,7 +21,8 @@ from pictures import draw_all
 
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "Reference"
-DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td", "machine": "Machine/IR/MachineDialect.td"}
+DIALECTS = {"spmd": "Spmd/IR/Spmd.td", "solver": "Solver/IR/SolverOps.td", "machine": "Machine/IR/MachineDialect.td",
+            "tune": "Tune/IR/TuneDialect.td"}
 WRITTEN = "<!-- Written by scripts/generate_reference.py: change the .td files, then run it. -->"
 
 

@@ -18,6 +18,7 @@
 #include "shardc/Dialect/Spmd/IR/Spmd.h"
 #include "shardc/Dialect/StableHLO/IR/AttributeDialects.h"
 #include "shardc/Dialect/StableHLO/IR/StableHLO.h"
+#include "shardc/Dialect/Tune/IR/TuneDialect.h"
 #include "shardc/Dialect/Vhlo/IR/Vhlo.h"
 #include "shardc/Import/Passes.h"
 #include "shardc/KernelGen/GPU.h"
@@ -37,8 +38,9 @@ using namespace mlir;
 void shardc::registerShardcDialects(DialectRegistry &registry) {
   registry.insert<check::CheckDialect, chlo::ChloDialect,
                   interpreter::InterpreterDialect, machine::MachineDialect,
-                  sdy::SdyDialect, solver::SolverDialect, spmd::SpmdDialect,
-                  stablehlo::StablehloDialect, vhlo::VhloDialect>();
+                  tune::TuneDialect, sdy::SdyDialect, solver::SolverDialect,
+                  spmd::SpmdDialect, stablehlo::StablehloDialect,
+                  vhlo::VhloDialect>();
   stablehlo::registerAttributeDialects(registry);
   func::registerInlinerExtension(registry);
   registerShardingRules(registry);
