@@ -356,7 +356,8 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
     Before: linalg ops on memrefs. After: scf loops over vectors, register-tiled where operands are
     read again, with packed panels where no operand is laid out well. Scratch comes from the end of the
     arena (`spmd.arena_bytes` grows). Ops that it cannot express (maps that are not linear)
-    are left for the plain loop lowering.
+    are left for the plain loop lowering. A product is cut as `tune.tile` says of it, else as `tune.tiles` of the module says of kernels
+    with its digest, else as estimates say; elements have the same bits in any case.
 
     ```mlir
     // before: --spmd-generate-cpu-kernels=vector-bits=256
@@ -401,11 +402,13 @@ def GenerateCpuKernelsPass : Pass<"spmd-generate-cpu-kernels", "mlir::ModuleOp">
            "Round every product and sum by itself, and add floats up in the order of elements where no `spmd.any_order` allows another.">,
     Option<"dotBf16", "dot-bf16", "bool", /*default=*/"false",
            "The CPU adds products of pairs of bf16 to f32 in one instruction (AVX512-BF16), with vectors of 512 bits.">,
+    Option<"listTiles", "list-tiles", "bool", /*default=*/"false",
+           "Note products, their tiles and others that they could have (`tune.tiled`), for whoever measures.">,
     Option<"entry", "entry", "std::string", /*default=*/"\"main\"",
            "Name of the function that owns the arena.">];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect",
-                           "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect"];
+                           "mlir::LLVM::LLVMDialect", "mlir::math::MathDialect", "shardc::tune::TuneDialect"];
 }
 
 def GeneratePairKernelsPass : Pass<"spmd-generate-pair-kernels", "mlir::ModuleOp"> {

@@ -40,6 +40,8 @@ struct CpuKernelOptions {
   bool exact = false;
   /// Calls of @shardc_mark around kernels (spmd-mark-kernels).
   bool marks = false;
+  /// Note which tiles products have, and others that they could have.
+  bool listTiles = false;
   /// False where kernels are made elsewhere, so that there is nothing to lower
   /// but scalars.
   bool vectors = true;

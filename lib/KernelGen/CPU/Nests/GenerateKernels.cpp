@@ -10,10 +10,12 @@
 #include "shardc/Dialect/Machine/IR/MachineDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
+#include "shardc/Dialect/Tune/IR/TuneDialect.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Machine/Cost.h"
 #include "shardc/Support/ElementBytes.h"
 #include "shardc/Support/KernelAttributes.h"
+#include "shardc/Support/UserLocation.h"
 #include "shardc/Support/Views.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -428,8 +430,74 @@ static bool hasFixedPanel(const cpu::Nest &nest,
   });
 }
 
-static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
-                     bool exact, bool dotBf16, ShardSizes &sizes,
+namespace {
+/// Who says how products are cut: the op, a table by digests, or the estimates.
+/// Notes what was chosen.
+class Tiles {
+public:
+  /// `table`: null where there is none. `lists`: other tiles are noted as well.
+  Tiles(DictionaryAttr table, bool lists) : table(table), lists(lists) {}
+
+  cpu::Schedule choose(const cpu::Nest &nest, const cpu::ScheduleTarget &target,
+                       int64_t parts) {
+    cpu::Schedule chosen = cpu::chooseSchedule(nest, target);
+    linalg::GenericOp main = nest.main;
+    auto given =
+        dyn_cast_or_null<tune::TileAttr>(main->getDiscardableAttr(tune::kTile));
+    if (!given && !table && !lists)
+      return chosen;
+    std::optional<Tile> estimated = cpu::tileOf(nest, chosen);
+    std::string digest;
+    if (estimated && (table || lists)) {
+      digest = cpu::digestOf(nest, target, parts);
+      if (!given && table)
+        given = table.getAs<tune::TileAttr>(digest);
+    }
+    cpu::Schedule schedule = chosen;
+    if (given) {
+      std::optional<cpu::Schedule> obeyed =
+          cpu::withTile(nest, target, chosen, given.getTile());
+      if (obeyed)
+        schedule = *obeyed;
+      else
+        main.emitRemark() << "this kernel cannot be cut as " << given
+                          << " says: an estimate decides";
+      if (!obeyed)
+        given = {};
+    }
+    if (!estimated || digest.empty())
+      return schedule;
+    MLIRContext *context = main.getContext();
+    auto [name, place] = namedOp(main.getLoc());
+    std::string location = userLocation(place);
+    SmallVector<Attribute> others;
+    if (lists)
+      for (const Tile &other : cpu::otherTiles(nest, target, chosen, schedule))
+        others.push_back(tune::TileAttr::get(context, other));
+    // As in a trace (MarkKernels).
+    name = spmd::withoutDialect(name);
+    auto text = [&](StringRef value) {
+      return StringAttr::get(context, value);
+    };
+    tiled.push_back(tune::TiledKernelAttr::get(
+        context, text(name.empty() ? "kernel" : name),
+        text(location == "unknown" ? "" : location), text(digest),
+        tune::TileAttr::get(context, *cpu::tileOf(nest, schedule)), bool(given),
+        others.empty() ? ArrayAttr() : ArrayAttr::get(context, others)));
+    return schedule;
+  }
+
+  ArrayRef<Attribute> getTiled() const { return tiled; }
+
+private:
+  DictionaryAttr table;
+  bool lists;
+  SmallVector<Attribute> tiled;
+};
+} // namespace
+
+static void generate(linalg::GenericOp op, const cpu::ScheduleTarget &target,
+                     int64_t threads, Tiles &tiles, ShardSizes &sizes,
                      const llvm::SmallDenseSet<Value> &read) {
   SmallVector<Value> initial(op.getNumDpsInits());
   SmallVector<linalg::GenericOp> fills;
@@ -454,8 +522,7 @@ static void generate(linalg::GenericOp op, unsigned vectorBits, int64_t threads,
   if (!op.getNumReductionLoops() || isShortReduction(*nest))
     nest->far = farOutputs(op, epilogue ? epilogue : op, sizes, read);
   cpu::collapseDims(builder, *nest, sizes);
-  cpu::Schedule schedule =
-      cpu::chooseSchedule(*nest, vectorBits, exact, dotBf16);
+  cpu::Schedule schedule = tiles.choose(*nest, target, threads);
   // What is a part already has no parts of its own, and a panel of which
   // nobody knows the size before parts begin cannot be one of each.
   for (Operation *loop = op->getParentOp(); loop; loop = loop->getParentOp())
@@ -496,8 +563,16 @@ struct GenerateCpuKernelsPass final
         narrowFill(op, sizes);
     }
     cpu::splitComplex(getOperation());
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      generateIn(function);
+    ModuleOp module = getOperation();
+    Tiles tiles(dyn_cast_or_null<DictionaryAttr>(
+                    module->getDiscardableAttr(tune::kTiles)),
+                listTiles);
+    for (auto function : module.getOps<func::FuncOp>())
+      generateIn(function, tiles);
+    module->removeDiscardableAttr(tune::kTiles);
+    if (!tiles.getTiled().empty())
+      module->setDiscardableAttr(
+          tune::kTiled, ArrayAttr::get(&getContext(), tiles.getTiled()));
     if (exact) {
       roundEach(getOperation());
       roundEachLater(getOperation());
@@ -505,7 +580,7 @@ struct GenerateCpuKernelsPass final
     cpu::eraseUnusedParts(getOperation());
   }
 
-  void generateIn(func::FuncOp function) {
+  void generateIn(func::FuncOp function, Tiles &tiles) {
     ShardSizes sizes(function);
     // While ops say what they do with their operands.
     llvm::SmallDenseSet<Value> read = argumentsRead(function);
@@ -517,7 +592,7 @@ struct GenerateCpuKernelsPass final
           ops.push_back(op);
       });
       for (linalg::GenericOp op : ops)
-        generate(op, vectorBits, threads, exact, dotBf16, sizes, read);
+        generate(op, {vectorBits, exact, dotBf16}, threads, tiles, sizes, read);
     }
   }
 };

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "shardc/Analysis/ShardSizes.h"
+#include "shardc/Support/Tile.h"
 #include <optional>
 
 namespace shardc::cpu {
@@ -171,11 +172,36 @@ bool canDescribe(mlir::linalg::GenericOp op);
 /// Merges dims that all accesses step through as one.
 void collapseDims(mlir::OpBuilder &builder, Nest &nest, ShardSizes &sizes);
 
-/// Chooses a schedule for registers of `vectorBits`. If `exact`, one that adds
-/// floats in the order of their elements, but for sums that say that they have
-/// none. With `dotBf16`, sums of products of bf16 may take two at a time.
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
-                        bool dotBf16 = false);
+/// What schedules are chosen for: registers of `vectorBits`. If `exact`, floats
+/// are added in the order of their elements, but for sums that say that they
+/// have none. With `dotBf16`, sums of products of bf16 may take two at a time.
+struct ScheduleTarget {
+  unsigned vectorBits;
+  bool exact = false;
+  bool dotBf16 = false;
+};
+
+/// The schedule that the estimates choose.
+Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target);
+
+/// The tile of a product's schedule; nullopt of others, which have none.
+std::optional<Tile> tileOf(const Nest &nest, const Schedule &schedule);
+/// `chosen`, which the estimates chose, cut as `tile` says: with the same
+/// vectors, and sums in the same order. nullopt where that cannot be.
+std::optional<Schedule> withTile(const Nest &nest, const ScheduleTarget &target,
+                                 const Schedule &chosen, const Tile &tile);
+/// Other tiles than those of `chosen` and of `schedule`, which differs from it
+/// in its tile alone, that may be worth measuring: the likeliest first, one
+/// decision away from `schedule` each.
+llvm::SmallVector<Tile> otherTiles(const Nest &nest,
+                                   const ScheduleTarget &target,
+                                   const Schedule &chosen,
+                                   const Schedule &schedule);
+
+/// The digest of all that a schedule follows from but for the machine: sizes,
+/// strides, types and bodies, the target, and how many `parts` it is cut in.
+std::string digestOf(const Nest &nest, const ScheduleTarget &target,
+                     int64_t parts);
 
 /// Writes the nest at the builder's position; a large one in `parts` parts that
 /// may run at the same time (spmd::contract::Parts). Each element is computed

@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -28,7 +29,7 @@ struct Chooser {
   int64_t fullLanes;
   bool exact = false; // sums of floats keep their order
   bool dotBf16 = false;
-  bool hasLoads = false;
+  bool hasLoads = false;     // in the main body
   bool transposable = false; // tiles may be transposed in registers
 
   int64_t size(int dim) const { return nest.dims[dim].size.guess(); }
@@ -304,11 +305,6 @@ struct Chooser {
         s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, 2);
       return;
     }
-    // Accumulators, the shorter side of the tile, and one value of the longer.
-    int64_t registers = bits == 512 ? 32 : 16;
-    auto fits = [&](int64_t x, int64_t y) {
-      return x * y + std::min(x, y) + 1 <= registers;
-    };
     if (!contraction) {
       if (s.vecReduces) // several chains hide the latency of one
         s.vectors =
@@ -323,33 +319,54 @@ struct Chooser {
     if (s.vecReduces) {
       s.row = findReuseDim(a, b, s.vec);
       s.column = findReuseDim(b, a, s.vec);
+    }
+    double best = 1e300;
+    eachTile(s, /*sets=*/true,
+             [&](int row, int64_t rows, int64_t columns, int64_t vectors,
+                 double cost) {
+               if (cost >= best * (s.vecReduces ? 1 : 0.999))
+                 return;
+               best = cost;
+               s.row = row;
+               s.rows = rows;
+               s.columns = columns;
+               s.vectors = vectors;
+             });
+  }
+
+  /// Calls `each` for tiles of registers that `s`, of a product, may have, with
+  /// an estimate of what all of them take. With `sets`, as much more as lines
+  /// cost that push one another out of a cache.
+  void eachTile(const Schedule &s, bool sets,
+                llvm::function_ref<void(int row, int64_t rows, int64_t columns,
+                                        int64_t vectors, double cost)>
+                    each) const {
+    // Accumulators, the shorter side of the tile, and one value of the longer.
+    int64_t registers = bits == 512 ? 32 : 16;
+    auto fits = [&](int64_t x, int64_t y) {
+      return x * y + std::min(x, y) + 1 <= registers;
+    };
+    const Access &a = nest.inputs[0], &b = nest.inputs[1];
+    if (s.vecReduces) {
       int64_t rowSize = s.row < 0 ? 1 : size(s.row);
       int64_t columnSize = s.column < 0 ? 1 : size(s.column);
-      double best = 1e300;
       for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
         for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8);
-             ++columns) {
-          if (!fits(rows, columns))
-            continue;
-          double cost =
-              tileCost(rows, columns, s.row, s.column, rowSize, columnSize);
-          if (cost < best) {
-            best = cost;
-            s.rows = rows;
-            s.columns = columns;
-          }
-        }
-      int64_t tile = s.rows * s.columns;
-      s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1,
-                                      std::max<int64_t>(1, 8 / tile));
+             ++columns)
+          if (fits(rows, columns))
+            each(
+                s.row, rows, columns,
+                std::clamp<int64_t>(size(s.vec) / s.lanes, 1,
+                                    std::max<int64_t>(1, 8 / (rows * columns))),
+                tileCost(rows, columns, s.row, s.column, rowSize, columnSize));
       return;
     }
     // Who is read once for a vector, the rows', and who for each element.
     const Access &rowReader = a.usesDim(s.vec) ? b : a;
     const Access &vecReader = a.usesDim(s.vec) ? a : b;
-    bool each = rowReader.usesDim(s.vec); // channels by themselves
+    bool apiece = rowReader.usesDim(s.vec); // channels by themselves
     SmallVector<int> candidates = reuseDims(rowReader, vecReader, s.vec);
-    if (each)
+    if (apiece)
       candidates.append(reuseDims(vecReader, rowReader, s.vec));
     auto apart = [&](int row) {
       return rowBytes(rowReader.usesDim(row) ? rowReader : vecReader, row);
@@ -359,24 +376,18 @@ struct Chooser {
     if (candidates.empty())
       candidates.push_back(-1);
     int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
-    double best = 1e300;
     for (int row : candidates) {
       int64_t rowSize = row < 0 ? 1 : size(row);
-      int64_t bytes = row < 0 || each ? 0 : rowBytes(rowReader, row);
+      int64_t bytes = row < 0 || apiece || !sets ? 0 : rowBytes(rowReader, row);
       for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
            ++vectors)
         for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
-          if (each ? (rows + 1) * vectors >= registers : !fits(rows, vectors))
+          if (apiece ? (rows + 1) * vectors >= registers : !fits(rows, vectors))
             continue;
-          double cost =
-              tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes, each) /
-              rowSize;
-          if (cost < best * 0.999) {
-            best = cost;
-            s.row = row;
-            s.rows = rows;
-            s.vectors = vectors;
-          }
+          each(row, rows, 1, vectors,
+               tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes,
+                        apiece) /
+                   rowSize);
         }
     }
   }
@@ -657,8 +668,7 @@ struct Chooser {
                 arith::CeilDivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp>(
                 inner);
     }
-    linalg::GenericOp main = nest.main, epilogue = nest.epilogue;
-    hasLoads = !main.getBody()->getOps<memref::LoadOp>().empty();
+    linalg::GenericOp epilogue = nest.epilogue;
     if (epilogue && !epilogue.getBody()->getOps<memref::LoadOp>().empty())
       scalarOnly = true;
     // Bodies are written once a row.
@@ -715,6 +725,200 @@ struct Chooser {
     choosePairs(s);
     s.masksAll = masksAll(s);
     return s;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Tiles that something else than the estimates chooses
+  //===--------------------------------------------------------------------===//
+
+  bool hasTile(const Schedule &s) const {
+    return contraction && s.vec >= 0 && s.lanes > 1 && !s.transposes;
+  }
+
+  /// The reduction dims in the order in which elements are added up.
+  static SmallVector<int> sumOrder(const Schedule &s) {
+    SmallVector<int> order(s.hoisted);
+    for (int dim : s.reductions)
+      if (!llvm::is_contained(order, dim))
+        order.push_back(dim);
+    return order;
+  }
+
+  /// The input whose panel all tiles of some rows could read; -1: there is
+  /// none.
+  int findPanel(const Schedule &s) const {
+    for (auto [i, input] : llvm::enumerate(nest.inputs))
+      if (input.usesDim(s.vec) && !input.usesDim(s.row))
+        return i;
+    return -1;
+  }
+
+  /// Bytes of the panel of `s`.
+  int64_t panelBytes(const Schedule &s) const {
+    const Access &input = nest.inputs[s.packed];
+    int64_t bytes = s.vectors * s.lanes * elementBytes(input.element);
+    for (int dim : s.reductions)
+      if (input.usesDim(dim) &&
+          llvm::MulOverflow(bytes,
+                            !s.hoisted.empty() && dim == s.hoisted.back()
+                                ? s.block
+                                : size(dim),
+                            bytes))
+        return INT64_MAX;
+    return bytes;
+  }
+
+  std::optional<Schedule> obey(const Schedule &chosen, const Tile &tile) const {
+    if (!hasTile(chosen))
+      return std::nullopt;
+    Schedule s = chosen;
+    // Lanes along the sum: who is added to whom follows from the vectors and
+    // the block.
+    if (s.vecReduces &&
+        (tile.row != s.row || tile.vectors != s.vectors || tile.panel ||
+         tile.hoisted != int64_t(s.hoisted.size()) ||
+         (tile.hoisted > 0 && tile.block != s.block)))
+      return std::nullopt;
+    auto isRow = [&](int dim) {
+      return dim < int(nest.dims.size()) && !nest.dims[dim].reduces &&
+             dim != s.vec &&
+             (nest.inputs[0].usesDim(dim) != nest.inputs[1].usesDim(dim));
+    };
+    if (tile.row >= 0 && tile.row != s.row && !isRow(tile.row))
+      return std::nullopt;
+    s.row = tile.row;
+    auto fits = [&](int dim, int64_t extent) {
+      return extent <= (dim < 0 ? 1 : size(dim));
+    };
+    int64_t widest = llvm::divideCeil(size(s.vec), s.lanes);
+    if (!fits(s.row, tile.rows) || !fits(s.column, tile.columns) ||
+        (!s.vecReduces && tile.vectors > widest))
+      return std::nullopt;
+    s.rows = tile.rows;
+    s.columns = tile.columns;
+    s.vectors = tile.vectors;
+    s.outer.clear();
+    for (int dim : llvm::seq<int>(nest.dims.size()))
+      if (!nest.dims[dim].reduces && dim != s.row && dim != s.column &&
+          dim != s.vec)
+        s.outer.push_back(dim);
+
+    if (!s.vecReduces) {
+      SmallVector<int> order = sumOrder(chosen);
+      bool mayHoist = !nest.epilogue && !s.pairs &&
+                      nest.outputs[0].coef[s.vec].is(1) &&
+                      tile.hoisted <= int64_t(order.size());
+      if (tile.hoisted > 0 &&
+          (!mayHoist || tile.block > size(order[tile.hoisted - 1])))
+        return std::nullopt;
+      s.hoisted.assign(order.begin(), order.begin() + tile.hoisted);
+      s.block = std::max<int64_t>(tile.block, 1);
+      s.reductions.assign(order.begin() + tile.hoisted -
+                              (tile.hoisted > 0 && s.block > 1),
+                          order.end());
+      if (s.pairs && !tile.panel)
+        return std::nullopt;
+      int panel = findPanel(s);
+      if (tile.panel && panel < 0)
+        return std::nullopt;
+      bool isOther = chosen.packed < 0 || panel != chosen.packed;
+      s.packed = tile.panel ? panel : -1;
+      constexpr int64_t kMostBytes = 4 << 20;
+      if (tile.panel && isOther && (s.pairs || panelBytes(s) > kMostBytes))
+        return std::nullopt;
+    }
+    s.masksAll = masksAll(s);
+    return s;
+  }
+
+  static Tile tile(const Schedule &s) {
+    bool isHoisted = !s.hoisted.empty();
+    return {s.row,
+            s.rows,
+            s.columns,
+            s.vectors,
+            s.packed >= 0,
+            int64_t(s.hoisted.size()),
+            isHoisted ? s.block : 0};
+  }
+
+  SmallVector<Tile> others(const Schedule &chosen, const Schedule &s) const {
+    const Tile now = tile(s), estimated = tile(chosen);
+    SmallVector<Tile> found;
+    auto add = [&](const Tile &other) {
+      if (other == now || other == estimated ||
+          llvm::is_contained(found, other) || !obey(chosen, other))
+        return false;
+      found.push_back(other);
+      return true;
+    };
+    // Tiles of registers, of the least estimates: with what sets of the cache
+    // are said to cost, and without.
+    struct Estimate {
+      double cost;
+      Tile tile;
+    };
+    auto addBest = [&](bool sets, int most, int mostAlike) {
+      SmallVector<Estimate> estimates;
+      eachTile(s, sets,
+               [&](int row, int64_t rows, int64_t columns, int64_t vectors,
+                   double cost) {
+                 Tile other = now;
+                 other.row = row;
+                 other.rows = rows;
+                 other.columns = columns;
+                 if (!s.vecReduces)
+                   other.vectors = vectors;
+                 estimates.push_back({cost, other});
+               });
+      llvm::stable_sort(estimates, [](const Estimate &x, const Estimate &y) {
+        return x.cost < y.cost;
+      });
+      // Of one shape but for the rows, only some.
+      std::map<std::tuple<int64_t, int64_t, int64_t>, int> alike;
+      for (const Estimate &estimate : estimates) {
+        const Tile &other = estimate.tile;
+        int &count = alike[{other.row, other.columns, other.vectors}];
+        if (most > 0 && count < mostAlike && add(other)) {
+          ++count;
+          --most;
+        }
+      }
+    };
+    addBest(/*sets=*/true, /*most=*/6, /*mostAlike=*/2);
+    addBest(/*sets=*/false, /*most=*/3, /*mostAlike=*/1);
+    Tile other = now;
+    other.panel = !now.panel;
+    add(other);
+    // Blocks of the sum: none, half and double; or of the first long dims.
+    if (now.hoisted > 0) {
+      other = now;
+      other.hoisted = other.block = 0;
+      add(other);
+      for (int64_t block : {now.block / 2, 2 * now.block}) {
+        other = now;
+        other.block = block;
+        if (block >= 1)
+          add(other);
+      }
+      return found;
+    }
+    SmallVector<int> order = sumOrder(s);
+    int64_t terms = reductionCount();
+    for (auto [i, dim] : llvm::enumerate(order)) {
+      if (terms < 256)
+        break;
+      for (int64_t block : {size(dim) / 2, size(dim) / 8}) {
+        other = now;
+        other.hoisted = i + 1;
+        other.block = block;
+        if (block >= 1 && block < size(dim))
+          add(other);
+      }
+      if (size(dim) > 8)
+        break;
+    }
+    return found;
   }
 };
 } // namespace
@@ -783,8 +987,8 @@ static bool waitsForFormulas(const Nest &nest) {
          count >= (repeats ? 1 << 8 : 1 << 11);
 }
 
-Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
-                        bool dotBf16) {
+/// Lanes of a register that elements of `nest` fill, the widest.
+static int64_t lanesOf(const Nest &nest, unsigned vectorBits) {
   unsigned width = 32;
   auto widen = [&](const Access &access) {
     width = std::max<unsigned>(width, 8 * elementBytes(access.element));
@@ -792,12 +996,43 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
   llvm::for_each(nest.inputs, widen);
   llvm::for_each(nest.outputs, widen);
   llvm::for_each(nest.epilogueOutputs, widen);
+  return vectorBits / width;
+}
+
+static Chooser chooserFor(const Nest &nest, const ScheduleTarget &target,
+                          int64_t lanes) {
+  Chooser chooser{nest,  target.vectorBits, isContraction(nest.main),
+                  lanes, target.exact,      target.dotBf16};
+  linalg::GenericOp main = nest.main;
+  chooser.hasLoads = !main.getBody()->getOps<memref::LoadOp>().empty();
+  return chooser;
+}
+
+std::optional<Tile> tileOf(const Nest &nest, const Schedule &schedule) {
+  bool hasTile = isContraction(nest.main) && schedule.vec >= 0 &&
+                 schedule.lanes > 1 && !schedule.transposes;
+  return hasTile ? std::optional(Chooser::tile(schedule)) : std::nullopt;
+}
+
+std::optional<Schedule> withTile(const Nest &nest, const ScheduleTarget &target,
+                                 const Schedule &chosen, const Tile &tile) {
+  return chooserFor(nest, target, lanesOf(nest, target.vectorBits))
+      .obey(chosen, tile);
+}
+
+SmallVector<Tile> otherTiles(const Nest &nest, const ScheduleTarget &target,
+                             const Schedule &chosen, const Schedule &schedule) {
+  return chooserFor(nest, target, lanesOf(nest, target.vectorBits))
+      .others(chosen, schedule);
+}
+
+Schedule chooseSchedule(const Nest &nest, const ScheduleTarget &target) {
+  unsigned vectorBits = target.vectorBits;
+  int64_t whole = lanesOf(nest, vectorBits);
   auto choose = [&](int64_t lanes) {
-    return Chooser{nest,  vectorBits, isContraction(nest.main),
-                   lanes, exact,      dotBf16}
-        .choose();
+    return chooserFor(nest, target, lanes).choose();
   };
-  Schedule schedule = choose(vectorBits / width);
+  Schedule schedule = choose(whole);
   // Tiles that are transposed in 32 registers are whole lines of the cache.
   if (vectorBits == 512 && schedule.transposes && movesShort(nest)) {
     Schedule wide = choose(vectorBits / 16);
@@ -811,7 +1046,7 @@ Schedule chooseSchedule(const Nest &nest, unsigned vectorBits, bool exact,
   // A formula waits for itself; vectors side by side do not wait for each
   // other.
   constexpr int64_t kSideBySide = 4;
-  if (schedule.lanes == vectorBits / width && !schedule.transposes &&
+  if (schedule.lanes == whole && !schedule.transposes &&
       waitsForFormulas(nest)) {
     int64_t size = nest.dims[schedule.vec].size.guess();
     int64_t lanes = kSideBySide * schedule.lanes,
