@@ -26,6 +26,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +41,11 @@ static constexpr const char *kKeyPart = "beside: cache key";
 static constexpr const char *kSaidPart = "beside: diagnostics";
 static constexpr const char *kLocalPart = "beside: local view";
 static constexpr const char *kMemoryPart = "beside: memory plan";
+static constexpr const char *kTilesPart = "beside: tiles";
+/// What was measured of kernels.
+static constexpr StringLiteral kTilesSuffix = ".tiles";
+/// More kernels than that are not kept: those that were measured first go.
+static constexpr size_t kMostTiles = 4096;
 
 static void addLine(std::string &problem, const Twine &line) {
   if (!problem.empty())
@@ -218,6 +224,44 @@ readFile(int directory, const std::string &name, std::string &why) {
   return bytes;
 }
 
+/// The bytes of a part of a file behind its code.
+static StringRef partOf(const Seal &seal, const char *name) {
+  auto found = seal.beside.find(name);
+  return found == seal.beside.end()
+             ? StringRef()
+             : StringRef(reinterpret_cast<const char *>(found->second.data()),
+                         found->second.size());
+}
+
+/// All of `file` and its seal, which says that this user's key signed it as
+/// `name`; nullopt where there is none. What is wrong, and what follows of it,
+/// goes to `problem`.
+std::optional<std::string>
+CompileCache::readSealed(int directory, const std::string &file, StringRef name,
+                         Seal &seal, StringRef consequence,
+                         std::string &problem) const {
+  std::string why;
+  std::optional<std::string> bytes = readFile(directory, file, why);
+  auto refuse = [&](const Twine &why) {
+    addLine(problem,
+            options.directory + "/" + file + ": " + why + "; " + consequence);
+    return std::nullopt;
+  };
+  if (!bytes)
+    return why.empty() ? std::nullopt : refuse(why);
+  const UserKey *mine = userKey(problem);
+  if (!mine)
+    return std::nullopt;
+  if (std::string damaged = readSeal(crypto::bytesOf(*bytes), seal);
+      !damaged.empty())
+    return refuse(damaged);
+  if (!mine->trusts(seal.signer))
+    return refuse("is not signed with your key (" + mine->path + ")");
+  if (partOf(seal, kKeyPart) != name)
+    return refuse("is another one under this name");
+  return bytes;
+}
+
 std::optional<CompileCache::Entry>
 CompileCache::find(StringRef name, std::string &problem) const {
   if (!isOn())
@@ -226,36 +270,22 @@ CompileCache::find(StringRef name, std::string &problem) const {
   if (directory < 0)
     return std::nullopt;
   llvm::scope_exit closed([&] { close(directory); });
-  std::string file = (name + kSuffix).str(), why;
-  std::optional<std::string> bytes = readFile(directory, file, why);
-  auto refuse = [&](const Twine &why) -> std::optional<Entry> {
-    addLine(problem, options.directory + "/" + file + ": " + why +
-                         "; the program is compiled again");
-    return std::nullopt;
-  };
-  if (!bytes)
-    return why.empty() ? std::nullopt : refuse(why);
-  const UserKey *mine = userKey(problem);
-  if (!mine)
-    return std::nullopt;
+  std::string file = (name + kSuffix).str();
+  constexpr StringLiteral again = "the program is compiled again";
   Seal seal;
-  if (std::string damaged = readSeal(crypto::bytesOf(*bytes), seal);
-      !damaged.empty())
-    return refuse(damaged);
-  if (!mine->trusts(seal.signer))
-    return refuse("is not signed with your key (" + mine->path + ")");
-  auto part = [&](const char *partName) {
-    auto found = seal.beside.find(partName);
-    return found == seal.beside.end()
-               ? StringRef()
-               : StringRef(reinterpret_cast<const char *>(found->second.data()),
-                           found->second.size());
-  };
+  std::optional<std::string> bytes =
+      readSealed(directory, file, name, seal, again, problem);
+  if (!bytes)
+    return std::nullopt;
   Entry entry;
-  if (part(kKeyPart) != name || !readMemory(part(kMemoryPart), entry.memory))
-    return refuse("is of another program");
-  entry.said = part(kSaidPart).str();
-  entry.localText = part(kLocalPart).str();
+  if (!readMemory(partOf(seal, kMemoryPart), entry.memory)) {
+    addLine(problem, options.directory + "/" + file +
+                         ": is of another program; " + again);
+    return std::nullopt;
+  }
+  entry.said = partOf(seal, kSaidPart).str();
+  entry.localText = partOf(seal, kLocalPart).str();
+  entry.tiles = partOf(seal, kTilesPart).str();
   bytes->resize(seal.codeBytes);
   entry.code = std::move(*bytes);
   return entry;
@@ -310,7 +340,8 @@ void CompileCache::store(StringRef name, const Entry &entry,
                    std::vector<SealedPart>{{kKeyPart, name},
                                            {kMemoryPart, memory},
                                            {kSaidPart, entry.said},
-                                           {kLocalPart, entry.localText}},
+                                           {kLocalPart, entry.localText},
+                                           {kTilesPart, entry.tiles}},
                    &*mine->secret);
   // One must not drive out all others.
   auto size = static_cast<int64_t>(bytes.size());
@@ -350,11 +381,13 @@ void CompileCache::trim(int directory) const {
   clock_gettime(CLOCK_REALTIME, &now);
   while (dirent *item = readdir(entries)) {
     StringRef name = item->d_name;
-    bool isUnfinished =
-        name.ends_with(kUnfinished) && name.contains((kSuffix + ".").str());
+    bool isUnfinished = name.ends_with(kUnfinished) &&
+                        (name.contains((kSuffix + ".").str()) ||
+                         name.contains((kTilesSuffix + ".").str()));
     struct stat status;
     // What else is there is not ours to delete.
-    if ((!name.ends_with(kSuffix) && !isUnfinished) ||
+    if ((!name.ends_with(kSuffix) && !name.ends_with(kTilesSuffix) &&
+         !isUnfinished) ||
         fstatat(directory, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
       continue;
@@ -379,6 +412,109 @@ void CompileCache::trim(int directory) const {
     if (unlinkat(directory, file.name.c_str(), 0) == 0)
       total -= file.bytes;
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of kernels
+//===----------------------------------------------------------------------===//
+
+/// The name under which tiles are kept of kernels for `arch` that were measured
+/// on this processor. All tools know the same: their files are not in it.
+static std::string tilesName(StringRef arch) {
+  CpuArch host = resolveArch("native"), target = resolveArch(arch);
+  std::string text =
+      join(std::vector<std::string>{"tiles", SHARDC_VERSION,
+                                    LLVM_VERSION_STRING, host.cpu,
+                                    host.features, target.cpu, target.features},
+           "\n");
+  return crypto::toHex(crypto::sha256(crypto::bytesOf(text)));
+}
+
+/// What a file has, the first measured first; nullopt where there is none, or
+/// it is damaged.
+std::optional<std::vector<std::pair<std::string, Tile>>>
+CompileCache::readTiles(int directory, StringRef name,
+                        std::string &problem) const {
+  Seal seal;
+  std::string file = (name + kTilesSuffix).str();
+  constexpr StringLiteral consequence = "estimates decide how kernels are cut";
+  std::optional<std::string> bytes =
+      readSealed(directory, file, name, seal, consequence, problem);
+  if (!bytes)
+    return std::nullopt;
+  std::vector<std::pair<std::string, Tile>> list;
+  for (StringRef entry : split(partOf(seal, kTilesPart), ';')) {
+    std::optional<TileTable> one = parseTiles(entry);
+    if (!one) {
+      addLine(problem, options.directory + "/" + file +
+                           ": holds what is no tile; " + consequence);
+      return std::nullopt;
+    }
+    list.insert(list.end(), one->begin(), one->end());
+  }
+  return list;
+}
+
+TileTable CompileCache::findTiles(StringRef arch, std::string &problem) const {
+  int directory = isOn() ? openDirectory(/*make=*/false, problem) : -1;
+  if (directory < 0)
+    return {};
+  llvm::scope_exit closed([&] { close(directory); });
+  auto list = readTiles(directory, tilesName(arch), problem);
+  return list ? TileTable(list->begin(), list->end()) : TileTable();
+}
+
+bool CompileCache::storeTiles(StringRef arch, const TileTable &tiles,
+                              ArrayRef<std::string> dropped,
+                              std::string &problem) const {
+  int directory = isOn() ? openDirectory(/*make=*/true, problem) : -1;
+  if (directory < 0)
+    return false;
+  llvm::scope_exit closed([&] { close(directory); });
+  const UserKey *mine = userKey(problem);
+  if (!mine || !mine->secret)
+    return false;
+  // One at a time, so that nobody loses what another adds. A file system
+  // without locks has the last one's.
+  while (flock(directory, LOCK_EX) != 0 && errno == EINTR)
+    ;
+  std::string name = tilesName(arch);
+  auto list = readTiles(directory, name, problem)
+                  .value_or(std::vector<std::pair<std::string, Tile>>());
+  erase_if(list, [&](const auto &entry) {
+    return tiles.count(entry.first) || is_contained(dropped, entry.first);
+  });
+  list.insert(list.end(), tiles.begin(), tiles.end());
+  if (list.size() > kMostTiles)
+    list.erase(list.begin(), list.end() - kMostTiles);
+  std::string text =
+      join(map_range(list,
+                     [](const auto &entry) {
+                       return printTiles({{entry.first, entry.second}});
+                     }),
+           ";");
+  std::string why = writeFile(
+      directory, name + kTilesSuffix.str(),
+      sealArtifact(
+          "", std::vector<SealedPart>{{kKeyPart, name}, {kTilesPart, text}},
+          &*mine->secret));
+  if (!why.empty())
+    addLine(problem, options.directory + ": cannot be written to: " + why +
+                         "; what was measured is not kept");
+  return why.empty();
+}
+
+void shardc::takeTiles(const CompileCache &cache, ModelOptions &options,
+                       std::string &problem) {
+  if (!std::exchange(options.isTuned, false))
+    return;
+  if (!cache.isOn()) {
+    addLine(problem, "there is none, so nothing is known that was measured; "
+                     "estimates decide how kernels are cut");
+    return;
+  }
+  options.stages.tiles =
+      printTiles(cache.findTiles(options.stages.arch, problem));
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,7 +562,7 @@ static const std::string &thisCompiler() {
 bool shardc::isCacheable(const ModelOptions &options) {
   const StageOptions &stages = options.stages;
   return !stages.memoryLimitOf && stages.plantFault.empty() &&
-         !stages.explain && !stages.inspectLocal &&
+         !stages.explain && !stages.inspectLocal && !stages.listTiles &&
          is_contained({"default", "generated"}, stages.kernels);
 }
 
@@ -461,6 +597,7 @@ shardc::compileThrough(const CompileCache &cache, StringRef name,
                        CompileFunction compile, std::string &said,
                        bool &isFound, std::string &problem) {
   isFound = false;
+  takeTiles(cache, options, problem);
   if (!cache.isOn() || !isCacheable(options))
     return compile(std::move(options), said);
   std::string key = cacheKey(name, options, form);
@@ -474,6 +611,7 @@ shardc::compileThrough(const CompileCache &cache, StringRef name,
       program.object = std::move(entry->code);
       program.model = std::move(*options.text);
       program.localText = std::move(entry->localText);
+      program.tiles = std::move(entry->tiles);
       said = std::move(entry->said);
       return program;
     }
@@ -483,7 +621,8 @@ shardc::compileThrough(const CompileCache &cache, StringRef name,
   Expected<CompiledProgram> program = compile(std::move(options), said);
   if (program)
     cache.store(key,
-                {program->object, said, program->localText, program->memory},
+                {program->object, said, program->localText, program->memory,
+                 program->tiles},
                 problem);
   return program;
 }

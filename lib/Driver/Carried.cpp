@@ -51,6 +51,12 @@ public:
       missing(name);
   }
 
+  /// A text that most do not have.
+  void optional(StringRef name, std::string &value) {
+    if (to ? !value.empty() : from->get(name) != nullptr)
+      field(name, value);
+  }
+
   std::string problem;
 
 private:
@@ -72,12 +78,13 @@ static void visit(Fields &fields, ModelOptions &options) {
          keepOrder, evenBorders, partialResults, deviceOrder, reproducible,
          exactSums, explain, localText, origins, hostCalls, threads, trace,
          memoryLimit, memoryLimitOf, target, arch, gpuArch, checkKernels,
-         kernels, plantFault, inspectLocal, tf32] = options.stages;
+         kernels, plantFault, inspectLocal, tf32, tiles, listTiles] =
+      options.stages;
   // What is printed or looked at, and faults that tests plant, are not the
   // program's; a limit of memory that a machine gives is not the program's
   // either.
   (void)explain, (void)localText, (void)origins, (void)plantFault,
-      (void)memoryLimitOf, (void)inspectLocal;
+      (void)memoryLimitOf, (void)inspectLocal, (void)listTiles;
   int64_t ranks = options.ranks.value_or(0);
   int64_t targetNumber = static_cast<int64_t>(target);
   fields.field("ranks", ranks, 0, kMaxRanks);
@@ -109,6 +116,7 @@ static void visit(Fields &fields, ModelOptions &options) {
   fields.field("check_kernels", checkKernels);
   fields.field("kernels", kernels);
   fields.field("tf32", tf32);
+  fields.optional("tiles", tiles);
   if (ranks > 0)
     options.ranks = ranks;
   target = static_cast<Target>(targetNumber);
@@ -185,6 +193,8 @@ Expected<CarriedProgram> shardc::unpackProgram(StringRef packed) {
       !is_contained({"default", "generated", "auto", "library"},
                     stages.kernels))
     fields.problem = "'kernels' makes no sense";
+  if (fields.problem.empty() && !parseTiles(stages.tiles))
+    fields.problem = "'tiles' makes no sense";
   if (!fields.problem.empty())
     return refuse(fields.problem);
   // What was made for another processor is compiled for this one.

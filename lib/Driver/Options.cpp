@@ -85,6 +85,10 @@ static constexpr CompileOption kOptions[] = {
      "Arguments and results lie in memory as their mhlo.layout_mode says, in "
      "which case their dims come in that order; else row by row",
      false, /*isForEngines=*/true},
+    {"tuned", nullptr,
+     "Products are cut as --tune of shard-run has measured on this processor, "
+     "where it has; else, and without, by estimates. The bits are the same",
+     false},
     {"reproducible", nullptr,
      "The same bits on every mesh, for any cuts and threads; what cannot be "
      "had so is refused",
@@ -236,6 +240,9 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
                          target +
                          ": kernels for GPUs sum in orders of their own; "
                          "leave one of the two out");
+  if (given.flag("tuned") && target != "cpu")
+    return usage("--tuned is about kernels of CPUs, but " + named + "=" +
+                 target + " has kernels of its own");
   // Whether the arch is for kernels; else it is for the host's code.
   bool namesGpus =
       arch.starts_with("sm_") ||
@@ -295,6 +302,7 @@ Expected<ModelOptions> shardc::readCompileOptions(ArrayRef<GivenOption> list,
   options.isOwn = reader.isEngine && given.flag("own");
   options.keepsTokens = reader.isEngine && !given.flag("drop-tokens");
   options.keepsLayouts = given.flag("layouts");
+  options.isTuned = given.flag("tuned");
   stages.memoryLimit = memoryLimit.value_or(0);
   stages.noRaise = given.flag("no-raise");
   stages.keepOrder = given.flag("keep-order");

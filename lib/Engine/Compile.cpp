@@ -379,6 +379,13 @@ static MaybeFailure compileFrom(const Engine &engine, StringRef path,
   for (StringRef line : split(problem, '\n'))
     if (!line.empty())
       model.remarks += "cache: warning: " + line.str() + "\n";
+  // Saved, it carries the tiles that it has.
+  if (!compiled->tiles.empty()) {
+    auto source = std::make_shared<shardc::ModelOptions>(*model.source);
+    source->stages.tiles = compiled->tiles;
+    source->isTuned = false;
+    model.source = std::move(source);
+  }
   model.object = std::move(compiled->object);
   model.costs.codeBytes = static_cast<int64_t>(model.object.size());
   model.localText = std::move(compiled->localText);

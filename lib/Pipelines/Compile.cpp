@@ -8,6 +8,7 @@
 #include "shardc/Analysis/CommunicationReport.h"
 #include "shardc/Dialect/Spmd/IR/SpmdBufferContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdGlobal.h"
+#include "shardc/Dialect/Tune/IR/TuneDialect.h"
 #include "shardc/Pipelines/Register.h"
 #include "shardc/Support/ForeignProgram.h"
 #include "shardc/Support/KernelAttributes.h"
@@ -379,9 +380,57 @@ static std::string largestOf(ModuleOp module) {
   return largest ? largest.str() : std::string();
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Hands tiles that were measured to who makes kernels.
+static LogicalResult giveTiles(ModuleOp module, const StageOptions &options) {
+  if (options.tiles.empty() || options.target != Target::Cpu)
+    return success();
+  std::optional<TileTable> tiles = parseTiles(options.tiles);
+  if (!tiles)
+    return emitError(module.getLoc())
+           << "tiles of kernels: expected DIGEST:row=0,rows=1,... separated by "
+              "';'";
+  SmallVector<NamedAttribute> entries;
+  for (const auto &[digest, tile] : *tiles)
+    entries.emplace_back(StringAttr::get(module.getContext(), digest),
+                         tune::TileAttr::get(module.getContext(), tile));
+  module->setDiscardableAttr(tune::kTiles,
+                             DictionaryAttr::get(module.getContext(), entries));
+  return success();
+}
+
+/// Takes what who makes kernels has noted of them.
+static void takeTiled(ModuleOp module, CompiledProgram &program) {
+  auto tiled =
+      dyn_cast_or_null<ArrayAttr>(module->getDiscardableAttr(tune::kTiled));
+  if (!tiled)
+    return;
+  TileTable given;
+  for (auto kernel : tiled.getAsRange<tune::TiledKernelAttr>()) {
+    TiledKernel &taken = program.tiled.emplace_back();
+    taken.name = kernel.getName().str();
+    taken.location = kernel.getLocation().str();
+    taken.digest = kernel.getDigest().str();
+    taken.tile = kernel.getTile().getTile();
+    taken.isGiven = kernel.getGiven();
+    if (taken.isGiven)
+      given[taken.digest] = taken.tile;
+    if (kernel.getOthers())
+      for (auto other : kernel.getOthers().getAsRange<tune::TileAttr>())
+        taken.others.push_back(other.getTile());
+  }
+  program.tiles = printTiles(given);
+  module->removeDiscardableAttr(tune::kTiled);
+}
+
 FailureOr<MemoryPlan> shardc::lowerProgram(ModuleOp module,
                                            const StageOptions &options,
                                            ProgramMetadata &metadata) {
+  if (failed(giveTiles(module, options)))
+    return failure();
   int64_t limit = options.memoryLimit;
   if (limit <= 0 && options.memoryLimitOf)
     limit = options.memoryLimitOf(metadata);
@@ -428,6 +477,7 @@ FailureOr<CompiledProgram> shardc::compileProgram(ModuleOp module,
   if (failed(memory))
     return failure();
   program.memory = std::move(*memory);
+  takeTiled(module, program);
   if (options.target == Target::Cuda) {
     FailureOr<DeviceImage> image =
         emitDeviceImage(module, options.gpuArch, DeviceImageKind::Fatbin);

@@ -50,6 +50,7 @@ void shardc::buildCpuBufferPipeline(OpPassManager &pm,
     kernels.threads = options.threads;
     kernels.exact = options.exact;
     kernels.dotBf16 = hasBf16;
+    kernels.listTiles = options.listTiles;
     kernels.entry = options.entry;
     pm.addPass(createGenerateCpuKernelsPass(kernels));
     pm.addPass(createGeneratePairKernelsPass(pairs));
@@ -164,6 +165,7 @@ static CpuKernelOptions kernelOptions(const StageOptions &options) {
   kernels.threads = options.threads;
   kernels.marks = options.trace;
   kernels.exact = options.reproducible;
+  kernels.listTiles = options.listTiles;
   return kernels;
 }
 

@@ -52,7 +52,10 @@ Expected<std::string> shardc::makeArtifact(const CompiledProgram &program,
                                            const ModelOptions &options,
                                            const TrustOptions &trust) {
   assert(isLinked(program.object) && "an object file is no artifact");
-  return sealCode(program.object, packProgram(path, options, program.model),
+  // Compiled again it is to be the same, whatever has been measured since.
+  ModelOptions carried = options;
+  carried.stages.tiles = program.tiles;
+  return sealCode(program.object, packProgram(path, carried, program.model),
                   trust);
 }
 

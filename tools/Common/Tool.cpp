@@ -267,10 +267,14 @@ Expected<CompiledProgram> shardc::compileLinked(StringRef tool, StringRef path,
       said, isFound, problem);
   if (isFound)
     errs() << said;
+  warnOfCache(tool, problem);
+  return program;
+}
+
+void shardc::warnOfCache(StringRef tool, StringRef problem) {
   for (StringRef line : split(problem, '\n'))
     if (!line.empty())
       WithColor::warning(errs(), tool) << "cache: " << line << "\n";
-  return program;
 }
 
 CacheOptions::CacheOptions(cl::OptionCategory &category)

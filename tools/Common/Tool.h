@@ -71,6 +71,8 @@ llvm::Expected<CompiledProgram> compileLinked(llvm::StringRef tool,
                                               llvm::StringRef path,
                                               ModelOptions options,
                                               const CompileCache &cache);
+/// Warnings of `tool` about the cache, a line each.
+void warnOfCache(llvm::StringRef tool, llvm::StringRef problem);
 /// Links what is not linked. Errors have code 7, or 9.
 llvm::Error linkProgram(CompiledProgram &program);
 

@@ -148,6 +148,12 @@ static Error translate(const std::optional<OpenedArtifact> &artifact,
   if (Error error = readNumber(memoryLimit, 1, INT64_MAX, limit))
     return error;
   options.stages.memoryLimit = limit.value_or(0);
+  CompileCache cache(cached.read(trust.key));
+  if (emit != "artifact" && emit != "header") {
+    std::string problem;
+    takeTiles(cache, options, problem);
+    warnOfCache("shard-translate", problem);
+  }
   if (emit == "llvmir" || emit == "local") {
     std::string text;
     raw_string_ostream textOut(text);
@@ -173,8 +179,7 @@ static Error translate(const std::optional<OpenedArtifact> &artifact,
   }
   Expected<CompiledProgram> program =
       emit == "obj" ? compileModel(input, options)
-                    : compileLinked("shard-translate", input, options,
-                                    CompileCache(cached.read(trust.key)));
+                    : compileLinked("shard-translate", input, options, cache);
   if (!program)
     return program.takeError();
   if (emit == "header")

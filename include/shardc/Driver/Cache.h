@@ -13,6 +13,7 @@
 #define SHARDC_DRIVER_CACHE_H
 
 #include "shardc/Driver/Model.h"
+#include "shardc/Seal/Seal.h"
 #include "shardc/Seal/UserKey.h"
 #include <mutex>
 
@@ -40,6 +41,7 @@ public:
     std::string said; ///< what the compiler said, as the caller prints it
     std::string localText;
     MemoryPlan memory;
+    std::string tiles; ///< as CompiledProgram::tiles
   };
 
   bool isOn() const { return !options.directory.empty(); }
@@ -49,7 +51,21 @@ public:
   void store(llvm::StringRef key, const Entry &entry,
              std::string &problem) const;
 
+  /// What was measured here of kernels for `arch`, as resolveArch reads it,
+  /// with this version of the compiler: their tiles.
+  TileTable findTiles(llvm::StringRef arch, std::string &problem) const;
+  /// Adds `tiles`, and takes those of `dropped` away. Whether they are kept.
+  bool storeTiles(llvm::StringRef arch, const TileTable &tiles,
+                  llvm::ArrayRef<std::string> dropped,
+                  std::string &problem) const;
+
 private:
+  std::optional<std::vector<std::pair<std::string, Tile>>>
+  readTiles(int directory, llvm::StringRef name, std::string &problem) const;
+  std::optional<std::string> readSealed(int directory, const std::string &file,
+                                        llvm::StringRef name, Seal &seal,
+                                        llvm::StringRef consequence,
+                                        std::string &problem) const;
   int openDirectory(bool make, std::string &problem) const;
   const UserKey *userKey(std::string &problem) const;
   std::string writeFile(int directory, const std::string &name,
@@ -64,6 +80,11 @@ private:
   mutable bool isSizeSaid = false;   ///< what is wrong with it
   mutable int64_t writtenBytes = -1; ///< since it was trimmed; -1: never was
 };
+
+/// Where `options` ask for what was measured, makes `stages.tiles` of what
+/// `cache` knows.
+void takeTiles(const CompileCache &cache, ModelOptions &options,
+               std::string &problem);
 
 /// What `compileThrough` calls where nothing is found. `said` is what the
 /// compiler says, as it is to be shown again.

@@ -68,6 +68,9 @@ struct ModelOptions {
   /// The text was written by this process, or by one that it trusts: it is read
   /// here. Else another process looks at it first.
   bool isOwn = false;
+  /// Products are cut as the cache says that was measured: takeTiles of Cache.h
+  /// makes `stages.tiles` of it.
+  bool isTuned = false;
   /// Contexts to compile in; null: one is made.
   ContextPool *contexts = nullptr;
   /// Diagnostics show no lines of files: the text names files of somebody else.

@@ -7,6 +7,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Support/LLVM.h"
 #include "shardc/Pipelines/Stages.h"
+#include "shardc/Support/Tile.h"
 #include "shardc/Translation/Metadata.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -23,6 +24,15 @@ struct MemoryPlan {
   std::string largest;      ///< what is held where most is
 };
 
+/// A product, and how it is cut.
+struct TiledKernel {
+  std::string name, location; ///< as in a trace
+  std::string digest;         ///< the same in any program
+  Tile tile;
+  bool isGiven = false;     ///< by StageOptions::tiles
+  std::vector<Tile> others; ///< StageOptions::listTiles
+};
+
 /// A compiled program: what its artifact is linked from.
 struct CompiledProgram {
   ProgramMetadata metadata;
@@ -31,6 +41,9 @@ struct CompiledProgram {
   std::string model;     ///< what it was compiled from, where the tool keeps it
   std::string localText; ///< StageOptions::localText
   double compileMs = 0;  ///< from parsed module to object; 0: it was cached
+  std::string
+      tiles; ///< of StageOptions::tiles, those of this program's kernels
+  std::vector<TiledKernel> tiled; ///< StageOptions::listTiles
 };
 
 /// Reads a model (StableHLO text, or MLIR bytecode) within the limits of

@@ -95,6 +95,11 @@ struct StageOptions {
   std::function<llvm::LogicalResult(mlir::ModuleOp)> inspectLocal;
   /// Products of f32 of default precision may be of tf32 on GPUs.
   bool tf32 = false;
+  /// How products are cut that were measured, as parseTiles of Support/Tile.h
+  /// reads it (code for CPUs).
+  std::string tiles;
+  /// Say how products are cut, and how else they could be.
+  bool listTiles = false;
 };
 
 /// The same, with other placeholders for open extents.
