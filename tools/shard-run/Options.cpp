@@ -127,6 +127,17 @@ static cl::opt<bool> specialize(
              "background, and go on with that program where it gives the same "
              "bits"),
     cl::cat(category));
+static cl::opt<std::string> tunes(
+    "tune",
+    cl::desc("Before the run, measure other ways to cut its products, for "
+             "SECONDS at most (default 60), and keep those that are faster: "
+             "the run has them, and whatever --tuned compiles from then on"),
+    cl::value_desc("SECONDS"), cl::ValueOptional, cl::cat(category));
+static cl::opt<std::string>
+    tuneTimes("tune-times",
+              cl::desc("With --tune: what kernels take, in the place of a "
+                       "clock: lines of words of a tile, and ms"),
+              cl::value_desc("FILE"), cl::Hidden, cl::cat(category));
 static cl::list<std::string> carries(
     "carry",
     cl::desc("Results OUT of a step are arguments IN of the next: numbers, "
@@ -306,6 +317,7 @@ static Error checkOptions() {
           std::pair("--trace", trace.getNumOccurrences() > 0),
           std::pair("--repeat", repeat.getNumOccurrences() > 0),
           std::pair("--balance", balance.getNumOccurrences() > 0),
+          std::pair("--tune", tunes.getNumOccurrences() > 0),
           std::pair("--processes", processes.getNumOccurrences() > 0)})
       if (given)
         return usage("--interpret compiles and runs nothing; leave out " +
@@ -328,6 +340,28 @@ static Error checkOptions() {
                           least < 1 || least > 1000000000))
     return usage("--balance=" + balance +
                  ": expected a number of steps, from 1 to 1000000000");
+  if (int64_t least = 1; tunes.getNumOccurrences() && !tunes.empty() &&
+                         (StringRef(tunes).getAsInteger(10, least) ||
+                          least < 1 || least > 1000000))
+    return usage("--tune=" + tunes +
+                 ": expected a number of seconds, from 1 to 1000000");
+  if (tunes.getNumOccurrences())
+    for (auto [name, given] :
+         {std::pair("--sandbox", bool(sandbox)),
+          std::pair("--host-calls", hostCalls.getNumOccurrences() > 0),
+          std::pair("--batches", !batches.empty()),
+          std::pair("--step-number", stepNumber.getNumOccurrences() > 0)})
+      if (given)
+        return usage("--tune runs the program before, on its inputs alone: "
+                     "leave out " +
+                     Twine(name));
+  if (tunes.getNumOccurrences() && compile.target() != "cpu")
+    return usage("--tune is about kernels of CPUs, but --device=" +
+                 compile.target() + " has kernels of its own");
+  if (tunes.getNumOccurrences() && isArtifact(model))
+    return usage("--tune compiles a model, but " + model +
+                 " is an artifact; give it what that was made from, and "
+                 "shard-translate --tuned");
   if (trace.getNumOccurrences() && trace.empty())
     return usage("--trace=: expected a file, --trace=trace.json");
   if (hostCalls.getNumOccurrences() && !hostCallFiles())
@@ -579,6 +613,12 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
         "--check");
   options.repeat = steps.value_or(1);
   options.specializes = specialize;
+  if (tunes.getNumOccurrences()) {
+    // Checked above.
+    options.tuneSeconds = 60;
+    (void)StringRef(tunes).getAsDouble(options.tuneSeconds);
+  }
+  options.tuneTimes = tuneTimes;
   options.balances = balance.getNumOccurrences() > 0;
   if (options.balances)
     // Checked above.

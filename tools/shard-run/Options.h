@@ -54,6 +54,8 @@ struct RunOptions {
   bool specializes = false; ///< to a static program, between steps
   bool balances = false;    ///< finds sizes by which ranks finish together
   int64_t balanceSteps = 0; ///< over this many steps; 0: not said
+  double tuneSeconds = 0;   ///< to measure kernels before; 0: not
+  std::string tuneTimes;    ///< a file of times that a test gives for them
   bool reportJSON = false;
   std::string reportFile; ///< a page to read
   std::string traceFile;

@@ -16,6 +16,7 @@
 #include "Report.h"
 #include "Session.h"
 #include "Trace.h"
+#include "Tuning.h"
 #include "shardc/Support/InputFile.h"
 #include "shardrt/Devices.h"
 #include "llvm/Support/FileSystem.h"
@@ -684,6 +685,10 @@ static Error runTool(int argc, char **argv, int &code) {
   if (!options->isArtifact && options->compile.stages.shapes.empty() &&
       options->compile.stages.dynamic.empty())
     options->compile.stages.shapes = shapesOfInputs(*options);
+  // Processes that this one starts have what it has compiled.
+  if (options->tuneSeconds > 0 && artifactOfProcesses().empty())
+    if (Error error = tuneModel(*options))
+      return error;
   if (options->processes > 0 && artifactOfProcesses().empty() &&
       !std::getenv("SHARDRT_RANK")) {
     if (Error error = checkSharedInputs(*options))
