@@ -258,7 +258,7 @@ CompileCache::readSealed(int directory, const std::string &file, StringRef name,
   if (!mine->trusts(seal.signer))
     return refuse("is not signed with your key (" + mine->path + ")");
   if (partOf(seal, kKeyPart) != name)
-    return refuse("is another one under this name");
+    return refuse("is of another program");
   return bytes;
 }
 

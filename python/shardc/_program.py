@@ -79,7 +79,7 @@ def compile(
         no_fallback: an op that would be gathered is an error, instead of a ``ShardcWarning``.
         no_raise: attention and searches over pairs stay the ops they are made of, instead of becoming rings.
         keep_order: no dim is put in zigzag order (``order="zigzag"``) unless ``in_shardings`` say so.
-        tuned: products are cut as ``shard-run --tune`` has measured on this processor, where it has; the bits are the same.
+        tuned: products are cut as ``shard-run --tune`` has measured on this processor, where it has. Same bits.
         reproducible: the same bits on every mesh, for any cuts and threads; what cannot be had so raises (code 77).
         exact_sums: with ``reproducible``: the same bits for other ``in_shardings`` of the same function too; slower.
         threads: of each rank, that share its loops; None: the cores that this process may use (affinity, cgroups) over

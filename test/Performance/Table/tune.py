@@ -28,6 +28,7 @@ def lowered(row: dict, ranks: int) -> str:
     from jax.sharding import AbstractMesh
     from worker import traced
 
+    operators.load("shardc")
     case = operators.case(row)
     axes = case.axes(ranks)
     f, shardings = traced(case, AbstractMesh(tuple(axes.values()), tuple(axes)))

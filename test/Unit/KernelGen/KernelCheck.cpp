@@ -10,6 +10,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "shardc/Buffers/Models.h"
 #include "shardc/Buffers/Passes.h"
+#include "shardc/Dialect/Tune/IR/TuneDialect.h"
 #include "shardc/KernelGen/Passes.h"
 #include "shardc/Pipelines/Kernels.h"
 #include "shardc/Translation/ObjectFile.h"
@@ -306,6 +307,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   shardc::registerBufferDialects(registry);
   shardc::registerObjectFileDialects(registry);
+  registry.insert<shardc::tune::TuneDialect>();
   MLIRContext context(registry);
   context.disableMultithreading();
   context.allowUnregisteredDialects();
