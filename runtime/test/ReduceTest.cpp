@@ -1,5 +1,6 @@
 //===- ReduceTest.cpp - all_reduce and reduce_scatter ---------------------===//
 
+#include "Device/Cpu/Combine.h"
 #include "TestWorld.h"
 #include <atomic>
 #include <cmath>
@@ -7,6 +8,13 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <random>
+
+namespace shardrt {
+Combiner findCombinerBase(ElementType type, Reduction reduction);
+Combiner findCombinerV3(ElementType type, Reduction reduction);
+Combiner findCombinerV4(ElementType type, Reduction reduction);
+} // namespace shardrt
 
 using namespace shardrt;
 using namespace shardrt::test;
@@ -412,3 +420,54 @@ TEST(ReduceScatter, GroupOfDifferentBoxesIsRefused) {
             std::string::npos)
       << error;
 }
+
+#ifdef __x86_64__
+// Ranks on CPUs with other vectors get the same bits, for any number of
+// elements.
+TEST(Combiners, EveryLevelOfCpusMakesTheSameBits) {
+  std::mt19937_64 random(1);
+  for (auto *level : {__builtin_cpu_supports("x86-64-v3") ? findCombinerV3
+                                                          : findCombinerBase,
+                      __builtin_cpu_supports("x86-64-v4") ? findCombinerV4
+                                                          : findCombinerBase})
+#define SHARDRT_TYPE(NAME, CODE, SPELLING, BYTES) ElementType::NAME,
+    for (ElementType type : {SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_TYPE)})
+#undef SHARDRT_TYPE
+      for (Reduction op :
+           {Reduction::Sum, Reduction::Product, Reduction::Min, Reduction::Max,
+            Reduction::And, Reduction::Or, Reduction::Xor}) {
+        Combiner base = findCombinerBase(type, op), other = level(type, op);
+        ASSERT_EQ(static_cast<bool>(base), static_cast<bool>(other));
+        if (!base)
+          continue;
+        int64_t bytes = elementBytes(type);
+        bool isComplex = type == ElementType::Complex64 ||
+                         type == ElementType::Complex128;
+        bool isFloat = type == ElementType::F16 || type == ElementType::BF16 ||
+                       type == ElementType::F32 || type == ElementType::F64;
+        bool isExtreme = op == Reduction::Min || op == Reduction::Max;
+        int64_t number = isComplex ? bytes / 2 : bytes;
+        for (int64_t count : {1, 7, 64, 1061}) {
+          std::vector<std::vector<std::byte>> parts(3);
+          for (std::vector<std::byte> &part : parts) {
+            for (int64_t i = 0; i < count * bytes; ++i)
+              part.push_back(static_cast<std::byte>(random()));
+            // Below two, or (of extremes) any, NaN among them.
+            for (int64_t i = number - 1; i < count * bytes; i += number)
+              if ((isFloat && !isExtreme) || isComplex)
+                part[i] &= std::byte(0xbf);
+          }
+          const std::byte *list[] = {parts[0].data(), parts[1].data(),
+                                     parts[2].data()};
+          std::vector<std::byte> expected(count * bytes), got(count * bytes);
+          base.function(list, expected.data(), count);
+          other.function(list, got.data(), count);
+          EXPECT_EQ(expected, got) << elementTypeName(type) << ", " << count;
+          std::vector<std::byte> mine = parts[0], theirs = parts[0];
+          base.into(mine.data(), list[1], count);
+          other.into(theirs.data(), list[1], count);
+          EXPECT_EQ(mine, theirs) << elementTypeName(type) << ", " << count;
+        }
+      }
+}
+#endif

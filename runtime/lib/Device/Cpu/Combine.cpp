@@ -2,18 +2,29 @@
 //
 // A block of elements at a time: the accumulator stays in the first-level cache
 // and each part is read once. The order is that of the parts, so that every
-// rank that combines the same parts gets the same bits.
+// rank that combines the same parts gets the same bits, whatever its CPU: no
+// product and sum become one.
+//
+// CombineV3.cpp and CombineV4.cpp are this file for CPUs with wider vectors
+// (SHARDRT_COMBINE_LEVEL). Nothing in it may be shared with code for other
+// CPUs: templates of the standard library are used where they are types alone.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Device/Cpu/Combine.h"
-#include <bit>
-#include <complex>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
+#ifndef SHARDRT_COMBINE_LEVEL
+#define SHARDRT_COMBINE_LEVEL findCombinerBase
+#define SHARDRT_COMBINE_BASE
+#endif
+
 using namespace shardrt;
+
+namespace shardrt {
+Combiner SHARDRT_COMBINE_LEVEL(ElementType type, Reduction reduction);
+} // namespace shardrt
 
 //===----------------------------------------------------------------------===//
 // Element types: what is stored, and in what it is combined
@@ -54,10 +65,10 @@ struct BFloat {
   using Stored = uint16_t;
   using Value = float;
   static float load(uint16_t x) {
-    return std::bit_cast<float>(static_cast<uint32_t>(x) << 16);
+    return __builtin_bit_cast(float, static_cast<uint32_t>(x) << 16);
   }
   static uint16_t store(float x) {
-    uint32_t bits = std::bit_cast<uint32_t>(x);
+    uint32_t bits = __builtin_bit_cast(uint32_t, x);
     uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     uint32_t quiet = bits >> 16 | 0x40;
     return static_cast<uint16_t>(x != x ? quiet : rounded);
@@ -71,14 +82,14 @@ struct Half {
     // The exponent is moved up by a product, which also turns subnormal numbers
     // into normal ones; infinities and NaN get the largest exponent.
     uint32_t magnitude = static_cast<uint32_t>(x & 0x7fff) << 13;
-    float scaled = std::bit_cast<float>(magnitude) * 0x1p112f;
-    uint32_t bits = std::bit_cast<uint32_t>(scaled);
+    float scaled = __builtin_bit_cast(float, magnitude) * 0x1p112f;
+    uint32_t bits = __builtin_bit_cast(uint32_t, scaled);
     if ((x & 0x7c00) == 0x7c00)
       bits |= 0x7f800000;
-    return std::bit_cast<float>(bits | static_cast<uint32_t>(x & 0x8000) << 16);
+    return __builtin_bit_cast(float, bits | static_cast<uint32_t>(x & 0x8000) << 16);
   }
   static uint16_t store(float x) {
-    uint32_t bits = std::bit_cast<uint32_t>(x);
+    uint32_t bits = __builtin_bit_cast(uint32_t, x);
     uint32_t sign = bits >> 16 & 0x8000;
     bits &= 0x7fffffff;
     uint32_t result;
@@ -89,8 +100,8 @@ struct Half {
     } else if (bits < 0x38800000) { // below the least normal number
       // Added to 0.5, the bits that a subnormal number keeps come to lie
       // lowest, and the sum is rounded to nearest even.
-      float shifted = std::bit_cast<float>(bits) + 0.5f;
-      result = std::bit_cast<uint32_t>(shifted) - 0x3f000000;
+      float shifted = __builtin_bit_cast(float, bits) + 0.5f;
+      result = __builtin_bit_cast(uint32_t, shifted) - 0x3f000000;
     } else {
       result = (bits - 0x38000000 + 0xfff + (bits >> 13 & 1)) >> 13;
     }
@@ -102,8 +113,11 @@ struct Half {
 // Reductions
 //===----------------------------------------------------------------------===//
 
+template <typename T> struct Complex {
+  T re, im;
+};
 template <typename T> constexpr bool isComplex = false;
-template <typename T> constexpr bool isComplex<std::complex<T>> = true;
+template <typename T> constexpr bool isComplex<Complex<T>> = true;
 
 /// An unsigned type of the same size: signed sums wrap around.
 template <typename T> auto wrapping(T x) {
@@ -122,7 +136,7 @@ struct Sum {
     if constexpr (std::is_same_v<T, bool>)
       return a | b;
     else if constexpr (isComplex<T>)
-      return {a.real() + b.real(), a.imag() + b.imag()};
+      return {a.re + b.re, a.im + b.im};
     else
       return static_cast<T>(wrapping(a) + wrapping(b));
   }
@@ -133,8 +147,7 @@ struct Product {
     if constexpr (std::is_same_v<T, bool>)
       return a & b;
     else if constexpr (isComplex<T>)
-      return {a.real() * b.real() - a.imag() * b.imag(),
-              a.real() * b.imag() + a.imag() * b.real()};
+      return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
     else
       return static_cast<T>(wrapping(a) * wrapping(b));
   }
@@ -145,9 +158,9 @@ template <bool Max> struct Extreme {
   template <typename T> static T apply(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
       using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-      Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
+      Bits x = __builtin_bit_cast(Bits, a), y = __builtin_bit_cast(Bits, b);
       // Equal numbers differ in the sign of zero at most.
-      T same = std::bit_cast<T>(static_cast<Bits>(Max ? x & y : x | y));
+      T same = __builtin_bit_cast(T, static_cast<Bits>(Max ? x & y : x | y));
       T ordered = a == b ? same : ((Max ? a > b : a < b) ? a : b);
       return a != a ? a : (b != b ? b : ordered);
     } else {
@@ -172,8 +185,8 @@ struct Xor {
 static constexpr int64_t blockElements = 1024;
 
 template <typename Type, typename Op>
-static void combine(std::span<const std::byte *const> parts, std::byte *dst,
-                    int64_t count) {
+static void combine(const std::byte *const *parts, size_t numParts,
+                    std::byte *dst, int64_t count) {
   using Stored = typename Type::Stored;
   using Value = typename Type::Value;
   Value values[blockElements];
@@ -183,12 +196,13 @@ static void combine(std::span<const std::byte *const> parts, std::byte *dst,
     return Type::load(x);
   };
   for (int64_t begin = 0; begin < count; begin += blockElements) {
-    int64_t size = std::min(blockElements, count - begin);
+    int64_t left = count - begin,
+            size = left < blockElements ? left : blockElements;
     const std::byte *first = parts[0] + begin * sizeof(Stored);
     for (int64_t i = 0; i < size; ++i)
       values[i] = at(first, i);
-    for (const std::byte *part : parts.subspan(1)) {
-      const std::byte *next = part + begin * sizeof(Stored);
+    for (size_t part = 1; part < numParts; ++part) {
+      const std::byte *next = parts[part] + begin * sizeof(Stored);
       for (int64_t i = 0; i < size; ++i)
         values[i] = Op::template apply<Value>(values[i], at(next, i));
     }
@@ -251,7 +265,8 @@ template <typename Type> static Combiner forInteger(Reduction reduction) {
   }
 }
 
-Combiner shardrt::findCombiner(ElementType type, Reduction reduction) {
+Combiner shardrt::SHARDRT_COMBINE_LEVEL(ElementType type,
+                                        Reduction reduction) {
   switch (type) {
   case ElementType::I1:
     return forInteger<Boolean>(reduction);
@@ -288,10 +303,28 @@ Combiner shardrt::findCombiner(ElementType type, Reduction reduction) {
   case ElementType::F64:
     return forArithmetic<Plain<double>>(reduction);
   case ElementType::Complex64:
-    return forArithmetic<Plain<std::complex<float>>>(reduction);
+    return forArithmetic<Plain<Complex<float>>>(reduction);
   case ElementType::Complex128:
-    return forArithmetic<Plain<std::complex<double>>>(reduction);
+    return forArithmetic<Plain<Complex<double>>>(reduction);
   default:
     return {};
   }
 }
+
+#ifdef SHARDRT_COMBINE_BASE
+namespace shardrt {
+Combiner findCombinerV3(ElementType type, Reduction reduction);
+Combiner findCombinerV4(ElementType type, Reduction reduction);
+} // namespace shardrt
+
+Combiner shardrt::findCombiner(ElementType type, Reduction reduction) {
+  // ThreadSanitizer sees no access of more than 16 bytes.
+#if defined(SHARDRT_LEVELS) && !__has_feature(thread_sanitizer)
+  if (__builtin_cpu_supports("x86-64-v4"))
+    return findCombinerV4(type, reduction);
+  if (__builtin_cpu_supports("x86-64-v3"))
+    return findCombinerV3(type, reduction);
+#endif
+  return findCombinerBase(type, reduction);
+}
+#endif
