@@ -41,7 +41,7 @@ public:
   bool agreeOnBinding(const Agreement &agreement, int &status,
                       std::string &error);
   /// Opens everybody's memory. False, on all ranks alike, where one cannot.
-  bool share(LocalGroup::Shared &shared, int64_t timeoutNs, std::string &why,
+  bool share(LocalGroup::Shared &shared, int64_t timeoutNs, NoSegment &why,
              std::string &error);
 
 private:
@@ -53,10 +53,11 @@ private:
     status = store.status();
     return false;
   }
-  bool publishPlace(LocalGroup::Shared &shared, std::string &why,
+  bool publishPlace(LocalGroup::Shared &shared, NoSegment &why,
                     std::string &error);
-  std::string openAll(LocalGroup::Shared &shared,
-                      const std::vector<Place> &places);
+  /// False with the reason.
+  bool openAll(LocalGroup::Shared &shared, const std::vector<Place> &places,
+               NoSegment &why);
 
   Job &job;
   Store &store;
@@ -121,7 +122,7 @@ bool Connector::agreeOnBinding(const Agreement &agreement, int &status,
   return false;
 }
 
-bool Connector::publishPlace(LocalGroup::Shared &shared, std::string &why,
+bool Connector::publishPlace(LocalGroup::Shared &shared, NoSegment &why,
                              std::string &error) {
   const Launch &launch = job.launch;
   // Room for all that a rank can ever hold; it takes memory when it is used.
@@ -147,17 +148,22 @@ bool Connector::publishPlace(LocalGroup::Shared &shared, std::string &why,
   return store.set(key("place", launch.rank), text, error);
 }
 
-std::string Connector::openAll(LocalGroup::Shared &shared,
-                               const std::vector<Place> &places) {
+bool Connector::openAll(LocalGroup::Shared &shared,
+                        const std::vector<Place> &places, NoSegment &why) {
   const Launch &launch = job.launch;
-  std::string why;
-  for (int64_t rank = 0; rank < launch.size; ++rank) {
+  auto refuse = [&](std::string reason) {
+    why = {std::move(reason)};
+    return false;
+  };
+  // Who has no memory to share says so itself.
+  for (int64_t rank = 0; rank < launch.size; ++rank)
     if (places[rank].host.empty())
-      return "rank " + std::to_string(rank) + " has no memory to share";
+      return false;
+  for (int64_t rank = 0; rank < launch.size; ++rank)
     if (places[rank].host != places[0].host)
-      return "ranks 0 and " + std::to_string(rank) +
-             " are of different hosts, or do not see each other's files";
-  }
+      return refuse("ranks 0 and " + std::to_string(rank) +
+                    " are of different hosts, or do not see each other's "
+                    "files");
   for (int64_t rank = 0; rank < launch.size; ++rank) {
     if (rank == launch.rank)
       continue;
@@ -165,21 +171,21 @@ std::string Connector::openAll(LocalGroup::Shared &shared,
         Segment::open(places[rank].process, places[rank].memory,
                       places[rank].bytes, /*isWritable=*/false, why);
     if (!shared.others[rank])
-      return why;
+      return false;
   }
   if (launch.rank != 0) {
     shared.boards = Segment::open(places[0].process, places[0].boards,
                                   LocalGroup::bytesOfBoards(launch.size),
                                   /*isWritable=*/true, why);
     if (!shared.boards)
-      return why;
+      return false;
     if (!LocalGroup::areBoards(*shared.boards, launch.size, places[0].job))
-      return "the shared memory of rank 0 is that of another job";
+      return refuse("the shared memory of rank 0 is that of another job");
   }
-  return {};
+  return true;
 }
 
-bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
+bool Connector::share(LocalGroup::Shared &shared, int64_t, NoSegment &why,
                       std::string &error) {
   const Launch &launch = job.launch;
   shared.rank = launch.rank;
@@ -198,18 +204,22 @@ bool Connector::share(LocalGroup::Shared &shared, int64_t, std::string &why,
     in >> place.host >> place.process >> place.memory >> place.boards >>
         place.bytes >> place.job;
   }
-  why = openAll(shared, places);
-  std::string verdict = why.empty() ? "ok" : why;
+  std::string verdict = "ok";
+  if (!openAll(shared, places, why))
+    verdict = (why.isMemory ? "memory " : "other ") + why.why;
   if (!store.set(key("shares", launch.rank), verdict, error))
     return false;
-  // One verdict for all.
+  // One verdict for all: the first that says what is missing, or the first.
+  why = {};
   for (int64_t rank = 0; rank < launch.size; ++rank) {
     if (!store.get(key("shares", rank), job.timeoutMs, text, error))
       return false;
-    if (text != "ok" && why.empty())
-      why = "rank " + std::to_string(rank) + ": " + text;
+    bool isMemory = text.starts_with("memory ");
+    std::string reason = text == "ok" ? "" : text.substr(text.find(' ') + 1);
+    if (!reason.empty() && (why.why.empty() || (isMemory && !why.isMemory)))
+      why = {"rank " + std::to_string(rank) + ": " + reason, isMemory};
   }
-  return why.empty();
+  return why.why.empty();
 }
 
 std::unique_ptr<Group>
@@ -223,7 +233,7 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
   const Launch &launch = job.launch;
   if (wire == Wire::Auto || wire == Wire::Shared) {
     LocalGroup::Shared shared;
-    std::string why;
+    NoSegment why;
     if (connector.share(shared, options.timeoutNs, why, error)) {
       auto group = std::make_unique<LocalGroup>(std::move(shared), options,
                                                 std::move(describe));
@@ -239,8 +249,8 @@ shardrt::connectJob(Job &job, Wire wire, const std::string &world,
       return nullptr;
     }
     if (wire == Wire::Shared) {
-      status = SHARDRT_UNSUPPORTED;
-      error = "ranks cannot share memory: " + why +
+      status = why.isMemory ? SHARDRT_MEMORY : SHARDRT_UNSUPPORTED;
+      error = "ranks cannot share memory: " + why.why +
               "; --transport=tcp goes over sockets";
       return nullptr;
     }

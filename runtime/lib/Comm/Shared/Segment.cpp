@@ -20,21 +20,29 @@ using namespace shardrt;
 
 static constexpr int64_t largeBlock = int64_t(2) << 20;
 
-static std::string whyNot(const char *what) {
-  return std::string(what) + ": " + std::strerror(errno);
+static NoSegment whyNot(const std::string &what) {
+  bool isMemory =
+      errno == ENOMEM || errno == ENOSPC || errno == EMFILE || errno == ENFILE;
+  return {what + ": " + std::strerror(errno), isMemory};
 }
 
-std::unique_ptr<Segment> Segment::create(int64_t bytes, std::string &error) {
+static NoSegment cannotMap(int64_t bytes) {
+  return whyNot("cannot map " + std::to_string(bytes) +
+                " bytes of shared memory");
+}
+
+std::unique_ptr<Segment> Segment::create(int64_t bytes, NoSegment &error) {
   std::unique_ptr<Segment> segment(new Segment());
   segment->file = memfd_create("shardrt", MFD_CLOEXEC);
   if (segment->file < 0 || ftruncate(segment->file, bytes) != 0) {
-    error = whyNot("no shared memory");
+    error = whyNot("cannot make a file of " + std::to_string(bytes) +
+                   " bytes in memory");
     return nullptr;
   }
   void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_NORESERVE, segment->file, 0);
   if (base == MAP_FAILED) {
-    error = whyNot("cannot map shared memory");
+    error = cannotMap(bytes);
     return nullptr;
   }
   segment->base = static_cast<std::byte *>(base);
@@ -44,31 +52,31 @@ std::unique_ptr<Segment> Segment::create(int64_t bytes, std::string &error) {
 }
 
 std::unique_ptr<Segment> Segment::open(int64_t process, int file, int64_t bytes,
-                                       bool isWritable, std::string &error) {
+                                       bool isWritable, NoSegment &error) {
   std::unique_ptr<Segment> segment(new Segment());
   std::string path =
       "/proc/" + std::to_string(process) + "/fd/" + std::to_string(file);
   segment->file =
       ::open(path.c_str(), (isWritable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (segment->file < 0) {
-    error = whyNot(path.c_str());
+    error = whyNot(path);
     return nullptr;
   }
   // Shared with processes of this user alone.
   struct stat found = {};
   if (fstat(segment->file, &found) != 0 || found.st_uid != geteuid()) {
-    error = path + " belongs to another user";
+    error = {path + " belongs to another user"};
     return nullptr;
   }
   // What the maker has there now may be something else.
   if (lseek(segment->file, 0, SEEK_END) != bytes) {
-    error = path + " is not the memory of this job";
+    error = {path + " is not the memory of this job"};
     return nullptr;
   }
   void *base = mmap(nullptr, bytes, PROT_READ | (isWritable ? PROT_WRITE : 0),
                     MAP_SHARED | MAP_NORESERVE, segment->file, 0);
   if (base == MAP_FAILED) {
-    error = whyNot("cannot map shared memory");
+    error = cannotMap(bytes);
     return nullptr;
   }
   segment->base = static_cast<std::byte *>(base);
@@ -117,13 +125,13 @@ void shardrt::wakeAll(std::atomic<int> &word) {
 
 static constexpr int64_t largeBlock = INT64_MAX;
 
-std::unique_ptr<Segment> Segment::create(int64_t, std::string &error) {
-  error = "shared memory between processes needs Linux";
+std::unique_ptr<Segment> Segment::create(int64_t, NoSegment &error) {
+  error = {"shared memory between processes needs Linux"};
   return nullptr;
 }
 std::unique_ptr<Segment> Segment::open(int64_t, int, int64_t, bool,
-                                       std::string &error) {
-  error = "shared memory between processes needs Linux";
+                                       NoSegment &error) {
+  error = {"shared memory between processes needs Linux"};
   return nullptr;
 }
 Segment::~Segment() = default;

@@ -19,14 +19,21 @@
 
 namespace shardrt {
 
+/// Why there is no segment.
+struct NoSegment {
+  std::string why;
+  /// Whether memory, addresses or descriptors are what is missing.
+  bool isMemory = false;
+};
+
 class Segment {
 public:
   /// A segment of this process that takes up to `bytes` bytes, which become
   /// memory when they are written. NULL with a reason.
-  static std::unique_ptr<Segment> create(int64_t bytes, std::string &error);
+  static std::unique_ptr<Segment> create(int64_t bytes, NoSegment &error);
   /// That of another process (or of this one), made there, of `bytes` bytes.
   static std::unique_ptr<Segment> open(int64_t process, int file, int64_t bytes,
-                                       bool isWritable, std::string &error);
+                                       bool isWritable, NoSegment &error);
   ~Segment();
   Segment(const Segment &) = delete;
   Segment &operator=(const Segment &) = delete;
