@@ -1091,6 +1091,21 @@ TEST(Cores, RanksWithWorkAreSentApart) {
   EXPECT_TRUE(two.areApart());
 }
 
+// What a step that failed was weighed to is not counted for the next one.
+TEST(Cores, RanksAreSentApartAfterAFailure) {
+  TwoOfMany two;
+  if (two.cores < 2)
+    GTEST_SKIP() << "one core";
+  RankFunction failing = [](shardrt_context *ctx) -> int {
+    if (shardrt_rank(ctx) == 1)
+      throw std::runtime_error("no step");
+    return SHARDRT_OK;
+  };
+  ASSERT_NE(two.world.run(failing, 1), SHARDRT_OK);
+  ASSERT_EQ(two.world.run(two.step, 1), SHARDRT_OK) << two.world.error();
+  EXPECT_TRUE(two.areApart());
+}
+
 // The caller's own thread does all ranks, and stays where it is.
 TEST(Cores, CallersAreNotSent) {
   TwoOfMany two;

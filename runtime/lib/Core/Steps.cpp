@@ -140,7 +140,9 @@ void World::runRepeated(shardrt_context &ctx, Run &run, void *const *inputs,
       for (shardrt_site_stats &stats : ctx.stats)
         ctx.recordedCounts.push_back(-stats.count);
     }
-    if (!(isReplay ? replayStep(ctx, how) : runStep(ctx, inputs, outputs)) ||
+    if (!(isReplay
+              ? replayStep(ctx, how)
+              : runStep(ctx, run, run.firstStep + step, inputs, outputs)) ||
         (isRecording && !endRecording(ctx, how)) || !comm.leaveStep())
       return;
     if (step == 0 && !isSteady)
@@ -198,31 +200,35 @@ bool World::replayStep(shardrt_context &ctx, Replay how) {
   return false;
 }
 
-void World::weighStep(const shardrt_context &ctx, int64_t busy) {
-  busyNs[ctx.rank].store(busy, std::memory_order_relaxed);
-  if (weighed.fetch_add(1) + 1 != contexts.size())
+void World::weighStep(const shardrt_context &ctx, Run &run, int64_t busy) {
+  for (RunPart &part : run.parts())
+    if (contexts[part.context].get() == &ctx)
+      part.busyNs = busy;
+  // The last one sees what the others have written. Where a rank fails it does
+  // not come; the count goes with the run.
+  if (run.weighed.fetch_add(1) + 1 != contexts.size())
     return;
-  weighed.store(0);
-  std::vector<int64_t> work, now;
-  for (size_t i = 0; i < contexts.size(); ++i) {
-    work.push_back(busyNs[i].load(std::memory_order_relaxed));
+  run.weighed.store(0);
+  std::vector<int64_t> work(contexts.size()), now;
+  for (const RunPart &part : run.parts())
+    work[part.context] = part.busyNs;
+  for (size_t i = 0; i < contexts.size(); ++i)
     now.push_back(crew->place(places[i]).core.load(std::memory_order_relaxed));
-  }
   std::vector<int64_t> cores = spreadOverCores(work, countCores(), now);
   for (size_t i = 0; i < contexts.size(); ++i)
     crew->place(places[i]).core.store(cores[i], std::memory_order_relaxed);
 }
 
-bool World::runStep(shardrt_context &ctx, void *const *inputs,
-                    void *const *outputs) {
+bool World::runStep(shardrt_context &ctx, Run &run, int64_t number,
+                    void *const *inputs, void *const *outputs) {
   int status = SHARDRT_LOST;
   std::string why;
   bool isTimed = ctx.numRanks > 1;
   // On the caller's thread ranks take turns. The first few steps are weighed,
-  // and now and then one.
+  // and now and then one; by the world's number, which all ranks agree about
+  // where one of them has failed before.
   bool canMove = sharesCores && ctx.group->size() == ctx.numRanks;
-  bool isWeighed =
-      canMove && (ctx.steps.steps < 3 || ctx.steps.steps % 64 == 0);
+  bool isWeighed = canMove && (number < 3 || number % 64 == 0);
   if (canMove)
     crew->place(places[ctx.rank]).follow();
   int64_t busy = isWeighed ? threadNs() : 0;
@@ -239,7 +245,7 @@ bool World::runStep(shardrt_context &ctx, void *const *inputs,
       tally(ctx.steps.wait_ns, ctx.comm->waited() - waitedBefore);
     }
     if (isWeighed)
-      weighStep(ctx, threadNs() - busy);
+      weighStep(ctx, run, threadNs() - busy);
     if (status != SHARDRT_OK)
       why = "left its step with status " + std::to_string(status);
   } catch (const std::bad_alloc &) {

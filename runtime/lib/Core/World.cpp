@@ -51,7 +51,6 @@ World::World(std::shared_ptr<const Program> loaded,
   rankErrors.resize(numRanks());
   sharesCores = static_cast<int64_t>(contexts.size()) > countCores() &&
                 !crew->isPinned() && !options.team && !program->device;
-  busyNs = std::vector<std::atomic<int64_t>>(sharesCores ? contexts.size() : 0);
 }
 
 std::string World::describe(int64_t site, bool full) const {

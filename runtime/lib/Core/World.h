@@ -70,6 +70,7 @@ struct RunPart final : Task {
   void *const *inputs = nullptr;
   void *const *outputs = nullptr;
   std::atomic<bool> hasBegun{false}, hasLeft{false};
+  int64_t busyNs = 0; ///< in the step that was weighed last
   void run(int status, Outcome &outcome) override;
   /// Reads what the run's caller gave.
   void begin();
@@ -82,7 +83,9 @@ struct Run {
   std::unique_ptr<RunPart[]> allParts; ///< by place
   size_t numParts = 0;
   std::span<RunPart> parts() const { return {allParts.get(), numParts}; }
-  int64_t number = 0; ///< of the world's, where they go one after the other
+  int64_t number = 0;    ///< of the world's, where they go one after the other
+  int64_t firstStep = 0; ///< steps of the world's earlier runs
+  std::atomic<size_t> weighed{0}; ///< ranks, of the step that is weighed
   Waiter *waiter = nullptr;
   shardrt_done_fn done = nullptr;
 
@@ -229,10 +232,12 @@ private:
   bool endRecording(shardrt_context &ctx, Replay how);
   /// The work of a step that was recorded, once more.
   bool replayStep(shardrt_context &ctx, Replay how);
-  bool runStep(shardrt_context &ctx, void *const *inputs, void *const *outputs);
+  /// Step `number` of the world, which is of `run`.
+  bool runStep(shardrt_context &ctx, Run &run, int64_t number,
+               void *const *inputs, void *const *outputs);
   /// Notes what processor time a step took a rank, and has threads of ranks
   /// that share cores change places where one has most of the work.
-  void weighStep(const shardrt_context &ctx, int64_t busyNs);
+  void weighStep(const shardrt_context &ctx, Run &run, int64_t busyNs);
   /// A failure of the group, in words.
   void reportFailure(const Run &run, std::string &error,
                      std::vector<std::string> &rankErrors) const;
@@ -255,8 +260,7 @@ private:
   /// Ranks have no core each; the system's own balance takes tens of
   /// milliseconds to see who has work and who only waits.
   bool sharesCores = false;
-  std::vector<std::atomic<int64_t>> busyNs; ///< of the last weighed step
-  std::atomic<size_t> weighed{0};           ///< ranks, since the last change
+  std::atomic<int64_t> stepsStarted{0};
 
   std::mutex mutex;                  ///< guards what follows
   std::condition_variable ended;     ///< a run has

@@ -237,6 +237,10 @@ int World::start(const Work &work, Waiter *waiter, shardrt_done_fn done) {
   run->waiter = waiter;
   run->done = done;
   run->group = teamGroup;
+  run->firstStep =
+      work.task
+          ? 0
+          : stepsStarted.fetch_add(work.repeat, std::memory_order_relaxed);
   run->numParts = contexts.size();
   run->allParts = std::make_unique<RunPart[]>(run->numParts);
   auto ranks = static_cast<int64_t>(run->numParts);
