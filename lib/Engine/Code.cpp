@@ -23,6 +23,10 @@
 using namespace llvm;
 using namespace shardc::engine;
 
+/// What the linker has reported on this thread, which does all of its work:
+/// why symbols, in a look-up that fails for them, are not there.
+static thread_local std::string reported;
+
 namespace {
 /// What links objects.
 class Linker {
@@ -66,8 +70,11 @@ private:
   explicit Linker(std::unique_ptr<orc::ExecutorProcessControl> control)
       : session(std::move(control)), layer(session) {
     // What cannot be linked is said by whoever asked.
-    session.setErrorReporter(
-        [](Error error) { consumeError(std::move(error)); });
+    session.setErrorReporter([](Error error) {
+      if (!reported.empty())
+        reported += "; ";
+      reported += toString(std::move(error));
+    });
   }
 
   static Expected<std::unique_ptr<Linker>> create() {
@@ -152,8 +159,11 @@ static Expected<std::vector<std::string>> definedSymbols(StringRef object) {
 }
 
 MaybeFailure Code::load(std::string_view object, std::unique_ptr<Code> &code) {
+  reported.clear();
   auto refuse = [](Error error) {
     std::string why = toString(std::move(error));
+    if (!reported.empty())
+      why = reported + " (" + why + ")";
     bool isMemory = StringRef(why).contains_insensitive("allocate memory");
     return fail(isMemory ? Status::Memory : Status::Artifact,
                 "the program's code cannot be linked: " + why);
