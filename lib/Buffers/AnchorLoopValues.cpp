@@ -307,6 +307,13 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     if (!type || type != destination.getType() ||
         destinationOf(operand.get()) == destination)
       continue;
+    // Whatever is there will do, of no elements for example. A copy of it would
+    // begin and end in the same tensor where loops are in loops, which
+    // bufferization refuses.
+    if (operand.get().getDefiningOp<tensor::EmptyOp>()) {
+      operand.set(destination);
+      continue;
+    }
     keepApart(operand.get());
     auto store = bufferization::MaterializeInDestinationOp::create(
         builder, loc, type, operand.get(), destination);

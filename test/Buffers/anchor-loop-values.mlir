@@ -16,6 +16,21 @@ func.func @new_value(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
+// What has no contents needs no copy.
+// CHECK-LABEL: func.func @no_contents(
+//   CHECK-NOT:   materialize_in_destination
+//       CHECK:   scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
+//       CHECK:     scf.yield %[[CARRIED]]
+func.func @no_contents(%x: tensor<0x4xf32>, %n: index) -> tensor<0x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = tensor.empty() : tensor<0x4xf32>
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<0x4xf32> {
+    scf.yield %empty : tensor<0x4xf32>
+  }
+  return %0 : tensor<0x4xf32>
+}
+
 // An insertion is there already.
 // CHECK-LABEL: func.func @built_in_place(
 //   CHECK-NOT:   materialize_in_destination
