@@ -310,6 +310,7 @@ const std::vector<Kind> &allKinds() {
     addLibraryKinds(all);
     addChainKinds(all);
     addRarerKinds(all);
+    addFormKinds(all);
     return all;
   }();
   return kinds;
@@ -331,6 +332,25 @@ void favourKinds(const std::vector<std::string> &names) {
       [&](const Kind &kind) { return is_contained(names, kind.name); });
 }
 
+void Generator::makeNests() {
+  size_t first = 0, last = program.ops.size();
+  // One in the other, now and then.
+  for (int percent = 35; first < last && chance(percent); percent = 40) {
+    first = pick(first, last - 1);
+    last = pick(first + 1, std::min(last, first + 5));
+    Nest nest;
+    nest.kind = chance(60) ? Nest::Loop : Nest::Branch;
+    nest.swaps = chance(60);
+    nest.isBoth = chance(40);
+    Type type{nest.kind == Nest::Loop ? "i32" : "i1", {}};
+    // Nothing in the nest may be what it depends on.
+    nest.control = newArgument(type);
+    for (size_t i = first; i < last; ++i)
+      program.ops[i].nests.push_back(program.nests.size());
+    program.nests.push_back(nest);
+  }
+}
+
 Program Generator::run() {
   makeMesh();
   static const std::vector<int> tickets =
@@ -341,6 +361,8 @@ Program Generator::run() {
     bool favours = !favoured.empty() && chance(75);
     allKinds()[oneOf(favours ? favoured : tickets)].make(*this);
   }
+
+  makeNests();
 
   // What nobody reads is a result, and now and then something that is read.
   std::vector<bool> read(program.values.size());

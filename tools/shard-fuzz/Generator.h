@@ -72,6 +72,8 @@ public:
 
 private:
   void makeMesh();
+  /// Puts some ops that are one behind the other in a loop or a branch.
+  void makeNests();
   Sharding randomSharding(const Type &type);
 
   uint64_t state;
@@ -95,6 +97,7 @@ void addManualKinds(std::vector<Kind> &kinds);
 void addGradientKinds(std::vector<Kind> &kinds);
 void addLibraryKinds(std::vector<Kind> &kinds);
 void addRarerKinds(std::vector<Kind> &kinds);
+void addFormKinds(std::vector<Kind> &kinds);
 const std::vector<Kind> &allKinds();
 /// From now on three of four draws are of the kinds with these names (as they
 /// weigh there); none: all kinds as they weigh. Called before programs are

@@ -128,6 +128,8 @@ void Program::dropUnused() {
     if (any_of(op.results, [&](int result) { return needed[result]; })) {
       for (int operand : op.operands)
         needed[operand] = true;
+      for (int nest : op.nests)
+        needed[nests[nest].control] = true;
       kept.push_back(std::move(op));
     }
   std::reverse(kept.begin(), kept.end());
@@ -185,6 +187,231 @@ static std::string printSharding(const Program &program,
   return text;
 }
 
+namespace {
+/// Writes ops, and the nests that they are in.
+class OpWriter {
+public:
+  OpWriter(const Program &program, bool unsharded, raw_ostream &out)
+      : names(program.values.size()), program(program), unsharded(unsharded),
+        out(out) {}
+
+  /// Ops from `first` to before `last`, which are all in the same `depth`
+  /// outer nests.
+  void write(size_t first, size_t last, size_t depth);
+  std::vector<std::string> names; ///< by value
+
+private:
+  void writeOp(size_t number);
+  void writeNest(const Nest &nest, size_t first, size_t last, size_t depth);
+  void writeLoop(const Nest &nest, size_t first, size_t last, size_t depth,
+                 ArrayRef<int> results);
+  void writeBranch(const Nest &nest, size_t first, size_t last, size_t depth,
+                   ArrayRef<int> results);
+  std::string typesOf(ArrayRef<int> list) const {
+    std::string text;
+    for (int value : list)
+      text += (text.empty() ? "" : ", ") + program.values[value].type.str();
+    return text;
+  }
+  std::string namesOf(ArrayRef<int> list) const {
+    std::string text;
+    for (int value : list)
+      text += (text.empty() ? "" : ", ") + names[value];
+    return text;
+  }
+  /// A constant of zeros of the type of `value`.
+  std::string zerosLike(int value, const std::string &name) {
+    const Type &type = program.values[value].type;
+    out << "  " << name << " = stablehlo.constant dense<"
+        << (type.element == "i1" ? "false"
+            : type.isFloat()     ? "0.0"
+                                 : "0")
+        << "> : " << type.str() << "\n";
+    return name;
+  }
+
+  const Program &program;
+  bool unsharded;
+  raw_ostream &out;
+  int numNests = 0;
+};
+} // namespace
+
+void OpWriter::write(size_t first, size_t last, size_t depth) {
+  while (first < last) {
+    const Op &op = program.ops[first];
+    if (op.nests.size() <= depth) {
+      writeOp(first++);
+      continue;
+    }
+    size_t end = first;
+    while (end < last && program.ops[end].nests.size() > depth &&
+           program.ops[end].nests[depth] == op.nests[depth])
+      ++end;
+    writeNest(program.nests[op.nests[depth]], first, end, depth + 1);
+    first = end;
+  }
+}
+
+void OpWriter::writeNest(const Nest &nest, size_t first, size_t last,
+                         size_t depth) {
+  // What others read of it.
+  std::vector<int> results;
+  for (size_t i = first; i < last; ++i)
+    for (int result : program.ops[i].results) {
+      bool isRead = any_of(program.results, [&](const Argument &argument) {
+        return argument.value == result;
+      });
+      for (auto [j, op] : enumerate(program.ops))
+        isRead |= (j < first || j >= last) && is_contained(op.operands, result);
+      if (isRead)
+        results.push_back(result);
+    }
+  if (nest.kind == Nest::Loop)
+    writeLoop(nest, first, last, depth, results);
+  else
+    writeBranch(nest, first, last, depth, results);
+}
+
+void OpWriter::writeLoop(const Nest &nest, size_t first, size_t last,
+                         size_t depth, ArrayRef<int> results) {
+  std::string tag = "_n" + std::to_string(numNests++);
+  std::vector<int> carried;
+  for (size_t i = first; i < last; ++i)
+    for (int operand : program.ops[i].operands)
+      if (!names[operand].empty() && !is_contained(carried, operand))
+        carried.push_back(operand);
+  // Two that change places, if there are two of one type.
+  std::vector<int> next = carried;
+  for (size_t i = 0; nest.swaps && i < carried.size(); ++i)
+    for (size_t j = i + 1; next == carried && j < carried.size(); ++j)
+      if (program.values[carried[i]].type == program.values[carried[j]].type)
+        std::swap(next[i], next[j]);
+  auto constant = [&](StringRef name, int64_t value) {
+    out << "  %" << name << tag << " = stablehlo.constant dense<" << value
+        << "> : tensor<i32>\n";
+  };
+  constant("zero", 0), constant("one", 1);
+  auto compute = [&](StringRef result, StringRef op, const std::string &a,
+                     StringRef b) {
+    out << "  %" << result << tag << " = stablehlo." << op << " " << a << ", %"
+        << b << tag << " : tensor<i32>\n";
+  };
+  // One iteration or three, which no compiler can know.
+  compute("p", "maximum", names[nest.control], "zero");
+  compute("q", "minimum", "%p" + tag, "one");
+  compute("r", "add", "%q" + tag, "q");
+  compute("n", "add", "%r" + tag, "one");
+  std::vector<std::string> zeros, outside = names;
+  for (auto [i, result] : enumerate(results))
+    zeros.push_back(zerosLike(result, "%z" + std::to_string(i) + tag));
+  std::string all = "tensor<i32>";
+  out << "  %w" << tag << ":" << 1 + carried.size() + results.size()
+      << " = stablehlo.while(%i" << tag << " = %zero" << tag;
+  for (auto [i, value] : enumerate(carried)) {
+    std::string name = "%c" + std::to_string(i) + tag;
+    out << ", " << name << " = " << names[value];
+    names[value] = name;
+    all += ", " + program.values[value].type.str();
+  }
+  for (auto [i, value] : enumerate(results)) {
+    out << ", %o" << i << tag << " = " << zeros[i];
+    all += ", " + program.values[value].type.str();
+  }
+  out << ") : " << all << "\n  cond {\n  %b" << tag
+      << " = stablehlo.compare LT, %i" << tag << ", %n" << tag
+      << ", SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+      << "  stablehlo.return %b" << tag << " : tensor<i1>\n  } do {\n";
+  write(first, last, depth);
+  compute("j", "add", "%i" + tag, "one");
+  out << "  stablehlo.return %j" << tag;
+  for (int value : next)
+    out << ", " << names[value];
+  for (int value : results)
+    out << ", " << names[value];
+  out << " : " << all << "\n  }\n";
+  names = std::move(outside);
+  for (auto [i, value] : enumerate(results))
+    names[value] = "%w" + tag + "#" + std::to_string(1 + carried.size() + i);
+}
+
+void OpWriter::writeBranch(const Nest &nest, size_t first, size_t last,
+                           size_t depth, ArrayRef<int> results) {
+  std::string tag = "_n" + std::to_string(numNests++);
+  out << "  %w" << tag << ":" << results.size() << " = \"stablehlo.if\"("
+      << names[nest.control] << ") ({\n";
+  std::vector<std::string> outside = names;
+  auto leave = [&](ArrayRef<std::string> given) {
+    out << "  stablehlo.return ";
+    interleaveComma(given, out);
+    out << " : " << typesOf(results) << "\n";
+  };
+  auto writeOps = [&] {
+    write(first, last, depth);
+    std::vector<std::string> given;
+    for (int value : results)
+      given.push_back(names[value]);
+    leave(given);
+    names = outside;
+  };
+  writeOps();
+  out << "  }, {\n";
+  if (nest.isBoth) {
+    writeOps();
+  } else {
+    std::vector<std::string> zeros;
+    for (auto [i, value] : enumerate(results))
+      zeros.push_back(zerosLike(value, "%z" + std::to_string(i) + tag));
+    leave(zeros);
+  }
+  out << "  }) : (tensor<i1>) -> (" << typesOf(results) << ")\n";
+  for (auto [i, value] : enumerate(results))
+    names[value] = "%w" + tag + "#" + std::to_string(i);
+}
+
+void OpWriter::writeOp(size_t i) {
+  const Op &op = program.ops[i];
+  std::string name = "%" + std::to_string(i);
+  std::vector<std::string> operands;
+  SmallVector<Type> types;
+  for (int operand : op.operands) {
+    operands.push_back(names[operand]);
+    types.push_back(program.values[operand].type);
+  }
+  for (auto [j, result] : enumerate(op.results))
+    names[result] =
+        op.results.size() == 1 ? name : name + "#" + std::to_string(j);
+  if (!op.build) {
+    out << "  " << name
+        << (program.axisOf.empty() ? " = spmd.constrain "
+                                   : " = sdy.sharding_constraint ")
+        << operands[0] << ' ' << printSharding(program, op.constraint) << " : "
+        << types[0].str() << "\n";
+    return;
+  }
+  Built built = *op.build(types);
+  std::string body =
+      unsharded && !built.reference.empty() ? built.reference : built.text;
+  std::string written;
+  for (size_t at = 0; at < body.size(); ++at) {
+    char c = body[at];
+    if (c == '~')
+      written += "_" + std::to_string(i);
+    else if (c == '$' && body[at + 1] == 'R' && ++at)
+      written += op.results.size() == 1
+                     ? name
+                     : name + ":" + std::to_string(op.results.size());
+    else if (c == '$' && ++at)
+      written += operands[body[at] - '0'];
+    else
+      written += c;
+  }
+  SmallVector<StringRef> lines;
+  StringRef(written).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines)
+    out << "  " << line << "\n";
+}
+
 std::string Program::text(bool unsharded) const {
   std::string text;
   raw_string_ostream out(text);
@@ -202,7 +429,8 @@ std::string Program::text(bool unsharded) const {
   });
   out << "]>\n";
 
-  std::vector<std::string> names(values.size());
+  OpWriter writer(*this, unsharded, out);
+  std::vector<std::string> &names = writer.names;
   auto annotated = [&](const Argument &argument) {
     std::string type = values[argument.value].type.str();
     if (argument.sharding)
@@ -221,46 +449,7 @@ std::string Program::text(bool unsharded) const {
       results, out, [&](const Argument &result) { out << annotated(result); },
       ",\n        ");
   out << ") {\n";
-  for (auto [i, op] : enumerate(ops)) {
-    std::string name = "%" + std::to_string(i);
-    std::vector<std::string> operands;
-    SmallVector<Type> types;
-    for (int operand : op.operands) {
-      operands.push_back(names[operand]);
-      types.push_back(values[operand].type);
-    }
-    for (auto [j, result] : enumerate(op.results))
-      names[result] =
-          op.results.size() == 1 ? name : name + "#" + std::to_string(j);
-    if (!op.build) {
-      out << "  " << name
-          << (shardy ? " = sdy.sharding_constraint " : " = spmd.constrain ")
-          << operands[0] << ' ' << printSharding(*this, op.constraint) << " : "
-          << types[0].str() << "\n";
-      continue;
-    }
-    Built built = *op.build(types);
-    std::string body =
-        unsharded && !built.reference.empty() ? built.reference : built.text;
-    std::string written;
-    for (size_t at = 0; at < body.size(); ++at) {
-      char c = body[at];
-      if (c == '~')
-        written += "_" + std::to_string(i);
-      else if (c == '$' && body[at + 1] == 'R' && ++at)
-        written += op.results.size() == 1
-                       ? name
-                       : name + ":" + std::to_string(op.results.size());
-      else if (c == '$' && ++at)
-        written += operands[body[at] - '0'];
-      else
-        written += c;
-    }
-    SmallVector<StringRef> lines;
-    StringRef(written).split(lines, '\n', -1, /*KeepEmpty=*/false);
-    for (StringRef line : lines)
-      out << "  " << line << "\n";
-  }
+  writer.write(0, ops.size(), 0);
   out << "  return";
   if (!results.empty())
     out << ' ';

@@ -84,6 +84,19 @@ struct Op {
   Sharding constraint;
   /// Its text holds sizes of mesh axes.
   bool fixesMesh = false;
+  /// Numbers of the nests that it is in, from the outermost.
+  std::vector<int> nests = {};
+};
+
+/// Ops in a loop or a branch, one behind the other, which give what they gave
+/// without it. A loop hands the values that its ops read from iteration to
+/// iteration, two of one type in turns, and runs an odd number of times; a
+/// branch may have nothing but zeros on its other side.
+struct Nest {
+  enum Kind { Loop, Branch } kind = Loop;
+  int control = 0;     ///< a scalar argument: i32 of a loop, i1 of a branch
+  bool swaps = false;  ///< a loop
+  bool isBoth = false; ///< a branch: the same ops on both sides
 };
 
 struct Argument {
@@ -101,6 +114,7 @@ struct Program {
   std::vector<Value> values;
   std::vector<Argument> arguments, results;
   std::vector<Op> ops;
+  std::vector<Nest> nests;
   /// Dims may have no elements; else infer() is for those that have.
   bool mayBeEmpty = false;
 

@@ -22,6 +22,7 @@ private:
   bool keep(Program candidate);
   bool dropResults();
   bool dropOps();
+  bool dropNests();
   bool dropAnnotations();
   bool dropSizes();
   bool shrinkMesh();
@@ -115,6 +116,20 @@ bool Shrinker::dropOps() {
       gone = keep(std::move(candidate));
     }
     any |= gone;
+  }
+  return any;
+}
+
+bool Shrinker::dropNests() {
+  bool any = false;
+  for (int nest = 0, e = best.nests.size(); nest < e; ++nest) {
+    if (none_of(best.ops,
+                [&](const Op &op) { return is_contained(op.nests, nest); }))
+      continue;
+    Program candidate = best;
+    for (Op &op : candidate.ops)
+      llvm::erase(op.nests, nest);
+    any |= keep(std::move(candidate));
   }
   return any;
 }
@@ -248,6 +263,7 @@ Program Shrinker::run() {
   while (smaller && attempts > 0) {
     smaller = dropResults();
     smaller |= dropOps();
+    smaller |= dropNests();
     smaller |= dropAnnotations();
     smaller |= shrinkMesh();
     smaller |= dropSizes();
