@@ -283,6 +283,19 @@ static void alignTensors(scf::WhileOp loop) {
   loop.erase();
 }
 
+/// True if nobody writes to `value`: an empty tensor, also one that loops hand
+/// on as it is.
+static bool hasNoContents(Value value) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  auto loop = value.getDefiningOp<scf::ForOp>();
+  if (!loop)
+    return false;
+  unsigned index = cast<OpResult>(value).getResultNumber();
+  return loop.getYieldedValues()[index] == loop.getRegionIterArg(index) &&
+         hasNoContents(loop.getInitArgs()[index]);
+}
+
 /// Makes each operand of a terminator end up in the buffer of the tensor in
 /// `carried` that it replaces. What has no partner keeps no buffer.
 static void keepInBuffers(MutableArrayRef<OpOperand> operands,
@@ -310,7 +323,7 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     // Whatever is there will do, of no elements for example. A copy of it would
     // begin and end in the same tensor where loops are in loops, which
     // bufferization refuses.
-    if (operand.get().getDefiningOp<tensor::EmptyOp>()) {
+    if (hasNoContents(operand.get())) {
       operand.set(destination);
       continue;
     }

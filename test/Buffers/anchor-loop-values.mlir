@@ -31,6 +31,27 @@ func.func @no_contents(%x: tensor<0x4xf32>, %n: index) -> tensor<0x4xf32> {
   return %0 : tensor<0x4xf32>
 }
 
+// Nor does what a loop hands on so.
+// CHECK-LABEL: func.func @no_contents_of_a_loop(
+//   CHECK-NOT:   materialize_in_destination
+//       CHECK:   scf.for {{.*}} iter_args(%[[OUTER:.*]] = %{{.*}})
+//       CHECK:     scf.for {{.*}} iter_args(%[[INNER:.*]] = %{{.*}})
+//       CHECK:       scf.yield %[[INNER]]
+//       CHECK:     scf.yield %[[OUTER]]
+func.func @no_contents_of_a_loop(%x: tensor<0x4xf32>, %n: index) -> tensor<0x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %empty = tensor.empty() : tensor<0x4xf32>
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<0x4xf32> {
+    %own = tensor.empty() : tensor<0x4xf32>
+    %1 = scf.for %j = %c0 to %n step %c1 iter_args(%inner = %own) -> tensor<0x4xf32> {
+      scf.yield %empty : tensor<0x4xf32>
+    }
+    scf.yield %1 : tensor<0x4xf32>
+  }
+  return %0 : tensor<0x4xf32>
+}
+
 // An insertion is there already.
 // CHECK-LABEL: func.func @built_in_place(
 //   CHECK-NOT:   materialize_in_destination
