@@ -266,7 +266,7 @@ static bool makeDynamicForm(Generator &g) {
       pads ? either(g.accuracy(v), {1, 0, 0}) : g.accuracy(v));
 }
 
-/// Two values put together and taken apart.
+/// Two values in a tuple, and out of it again.
 static bool makeTuple(Generator &g) {
   int a = g.any([](int) { return true; }), b = g.any([](int) { return true; });
   if (a < 0 || b < 0)
