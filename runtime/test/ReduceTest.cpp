@@ -426,10 +426,10 @@ TEST(ReduceScatter, GroupOfDifferentBoxesIsRefused) {
 // elements.
 TEST(Combiners, EveryLevelOfCpusMakesTheSameBits) {
   std::mt19937_64 random(1);
-  for (auto *level : {__builtin_cpu_supports("x86-64-v3") ? findCombinerV3
-                                                          : findCombinerBase,
-                      __builtin_cpu_supports("x86-64-v4") ? findCombinerV4
-                                                          : findCombinerBase})
+  for (auto *level :
+       {__builtin_cpu_supports("x86-64-v3") ? findCombinerV3 : findCombinerBase,
+        __builtin_cpu_supports("x86-64-v4") ? findCombinerV4
+                                            : findCombinerBase})
 #define SHARDRT_TYPE(NAME, CODE, SPELLING, BYTES) ElementType::NAME,
     for (ElementType type : {SHARDRT_FOR_EACH_ELEMENT_TYPE(SHARDRT_TYPE)})
 #undef SHARDRT_TYPE
@@ -441,8 +441,8 @@ TEST(Combiners, EveryLevelOfCpusMakesTheSameBits) {
         if (!base)
           continue;
         int64_t bytes = elementBytes(type);
-        bool isComplex = type == ElementType::Complex64 ||
-                         type == ElementType::Complex128;
+        bool isComplex =
+            type == ElementType::Complex64 || type == ElementType::Complex128;
         bool isFloat = type == ElementType::F16 || type == ElementType::BF16 ||
                        type == ElementType::F32 || type == ElementType::F64;
         bool isExtreme = op == Reduction::Min || op == Reduction::Max;

@@ -94,7 +94,7 @@ double pairs::largestExponent(FloatType type) {
 void pairs::SoftmaxRow::take(MutableArrayRef<Value> scores) {
   Value old = getLargest();
   // A row with NaN has NaN in its sum; its maximum does not matter.
-  Value largest = greater(largestOf(scores), old);
+  Value largest = raise(old, largestOf(scores));
   setLargest(largest);
   // Nothing but -inf so far: exp(-inf - -inf) would be NaN.
   Value lowest = number(-INFINITY);
@@ -102,7 +102,7 @@ void pairs::SoftmaxRow::take(MutableArrayRef<Value> scores) {
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, lowest);
   Value zero = number(0);
   setBase(arith::SelectOp::create(b, loc, none, zero, largest));
-  Value factor = power(old);
+  Value factor = factorOf(old);
   setFactor(factor);
   for (Value &score : scores)
     score = power(score);

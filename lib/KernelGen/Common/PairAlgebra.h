@@ -59,6 +59,11 @@ protected:
   virtual void setFactor(mlir::Value factor) = 0;
   // Arithmetic.
   virtual mlir::Value number(double value) = 0;
+  /// The largest score from here on, of that so far and the greatest of a tile:
+  /// the greater, or what else weights may be taken relative to.
+  virtual mlir::Value raise(mlir::Value largest, mlir::Value most) {
+    return greater(most, largest);
+  }
   /// The greater; the other where one is NaN.
   virtual mlir::Value greater(mlir::Value x, mlir::Value y) = 0;
   virtual mlir::Value multiplyAdd(mlir::Value x, mlir::Value y,
@@ -69,6 +74,8 @@ protected:
   /// exp(score - base), with the base that was given last.
   virtual void setBase(mlir::Value base) = 0;
   virtual mlir::Value power(mlir::Value score) = 0;
+  /// The same of the largest score before.
+  virtual mlir::Value factorOf(mlir::Value largest) { return power(largest); }
 
   mlir::OpBuilder &b;
   mlir::Location loc;

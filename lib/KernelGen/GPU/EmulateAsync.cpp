@@ -255,15 +255,19 @@ std::optional<LogicalResult> Emulation::rewriteTensor(Rewrite &at) {
     bool isTF32 = product.getKind() == NVVM::Tcgen05MMAKind::TF32;
     if ((!isTF32 && product.getKind() != NVVM::Tcgen05MMAKind::F16) ||
         product.getScaleInputD() || product.getDisableOutputLane() ||
-        product.getAShift() || product.getMatrixA().getType() != i64)
-      return unknown(at, "kind::f16 or kind::tf32 of two matrices in shared "
-                         "memory");
+        product.getAShift())
+      return unknown(at, "kind::f16 or kind::tf32 of two matrices");
+    Value left = product.getMatrixA();
+    bool leftIsHere = left.getType() != i64;
+    if (leftIsHere)
+      left = LLVM::PtrToIntOp::create(b, loc, i64, left);
     Value adds = LLVM::ZExtOp::create(b, loc, i32, product.getEnableInputD());
     return callOrdered(
         at, "shardrt_emulated_tensor_product", {},
-        {thread, product.getMatrixD(), product.getMatrixA(),
-         product.getMatrixB(), product.getIdesc(), adds,
-         number((isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
+        {thread, product.getMatrixD(), left, product.getMatrixB(),
+         product.getIdesc(), adds,
+         number((leftIsHere ? SHARDRT_TENSOR_LEFT : 0) |
+                (isTF32 ? SHARDRT_TENSOR_TF32 : 0) |
                 (isPair(product.getCtaGroup()) ? SHARDRT_TENSOR_PAIR : 0) |
                 (check ? SHARDRT_TENSOR_CHECK : 0)),
          where(b, loc)});

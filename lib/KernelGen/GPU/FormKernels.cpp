@@ -476,7 +476,8 @@ struct FormGpuKernelsPass final
     for (spmd::PairStepOp step : steps) {
       if (*use != LibraryUse::Generated)
         callLibrary(step, *use, /*shortWeights=*/tf32);
-      if (failed(launchPairStep(step, warpgroups, /*shortWeights=*/tf32)))
+      if (failed(launchPairStep(step, {warpgroups, tensorMemory},
+                                /*shortWeights=*/tf32)))
         return signalPassFailure();
     }
     SmallVector<spmd::LinesOp> lines;

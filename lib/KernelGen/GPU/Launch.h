@@ -17,6 +17,12 @@ using namespace mlir;
 /// Threads of a warp.
 inline constexpr int64_t kWarp = 32;
 
+/// GPUs for whose tensor cores kernels are made that no other runs.
+struct OwnKernels {
+  bool warpgroups = false;   ///< sm_90a: wgmma
+  bool tensorMemory = false; ///< sm_100a: tcgen05
+};
+
 /// A launch of `blocks` x `threads` whose body is empty but for its end; the
 /// builder is in it.
 gpu::LaunchOp beginLaunch(OpBuilder &b, Location loc, Value blocks,

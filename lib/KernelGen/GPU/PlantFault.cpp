@@ -393,9 +393,17 @@ static const Fault kFaults[] = {
      [](Operation *op, bool really) {
        return change<NVVM::Tcgen05MMAOp>(
            op, really, [](auto product, OpBuilder &b) {
-             addTo(b, product.getMatrixAMutable(), 1);
+             Value left = product.getMatrixA();
+             if (left.getType().isInteger())
+               return addTo(b, product.getMatrixAMutable(), 1);
+             // An address of tensor memory.
+             Value next = LLVM::GEPOp::create(b, left.getLoc(), left.getType(),
+                                              b.getI8Type(), left,
+                                              ArrayRef<LLVM::GEPArg>{1});
+             product.getMatrixAMutable().assign(next);
            });
      }},
+    {"tensor-store", drop<NVVM::Tcgen05StOp>},
     {"tensor-stride",
      [](Operation *op, bool really) {
        return change<NVVM::Tcgen05MMAOp>(

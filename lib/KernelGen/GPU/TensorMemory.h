@@ -39,6 +39,10 @@ public:
   void waitForLoads();
   /// Number `index` of what was loaded.
   Value element(Value loaded, int64_t index);
+  /// Begins to write `words`, one to each column from `address` on, the other
+  /// way. They are there after `waitForStores`.
+  void store(Value address, ArrayRef<Value> words);
+  void waitForStores();
 
   /// True for one thread of the warp, always the same. Code behind it that
   /// depends on no thread is known to be the warp's: no lane has to be looked
@@ -50,7 +54,9 @@ public:
   Value describe(Value tile, int64_t panelBytes);
   /// Adds the product of 128 rows (of a pair: 256) by `columns`, a depth of 32
   /// bytes, to the sums at `address`; where `adds` is false it takes their
-  /// place. f32 as tf32. Of a pair, in its first block.
+  /// place. f32 as tf32. Of a pair, in its first block. `left` may be an
+  /// address of tensor memory in place of a descriptor: a row a lane, two
+  /// neighbours of the depth a column.
   void multiply(Value address, Value left, Value right, Value adds,
                 Type element, int64_t columns, bool leftLines, bool rightLines);
   /// Lets the mbarrier `done`, of a pair that of each block, count one arrival

@@ -42,6 +42,24 @@ void TensorMemoryBuilder::waitForLoads() {
   NVVM::Tcgen05WaitOp::create(b, loc, NVVM::Tcgen05WaitKind::LOAD);
 }
 
+void TensorMemoryBuilder::store(Value address, ArrayRef<Value> words) {
+  auto type =
+      VectorType::get({static_cast<int64_t>(words.size())}, b.getI32Type());
+  Value all = LLVM::PoisonOp::create(b, loc, type);
+  for (auto [i, value] : llvm::enumerate(words)) {
+    Value word = LLVM::BitcastOp::create(b, loc, b.getI32Type(), value);
+    all = LLVM::InsertElementOp::create(b, loc, all, word,
+                                        w.number(static_cast<int64_t>(i)));
+  }
+  NVVM::Tcgen05StOp::create(b, loc, /*unpack=*/false,
+                            NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+                            pointerTo(address), all, /*offset=*/Value());
+}
+
+void TensorMemoryBuilder::waitForStores() {
+  NVVM::Tcgen05WaitOp::create(b, loc, NVVM::Tcgen05WaitKind::STORE);
+}
+
 Value TensorMemoryBuilder::element(Value loaded, int64_t index) {
   Value word = LLVM::ExtractElementOp::create(b, loc, loaded, w.number(index));
   return LLVM::BitcastOp::create(b, loc, b.getF32Type(), word);
@@ -89,6 +107,8 @@ void TensorMemoryBuilder::multiply(Value address, Value left, Value right,
                                    bool leftLines, bool rightLines) {
   assert(!(element.isF32() && (leftLines || rightLines)) &&
          "matrices of tf32 stand along the depth");
+  if (left.getType().isInteger(32))
+    left = pointerTo(left);
   int64_t rows = (inPair ? 2 : 1) * kTensorRows;
   NVVM::Tcgen05MMAOp::create(
       b, loc,

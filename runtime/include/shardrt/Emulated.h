@@ -226,12 +226,14 @@ shardrt_emulated_tensor_relinquish(shardrt_emulated_thread *thread,
 enum shardrt_emulated_tensor_config {
   SHARDRT_TENSOR_TF32 = 1,  /**< kind::tf32, else kind::f16 */
   SHARDRT_TENSOR_CHECK = 2, /**< look at races on shared memory */
-  SHARDRT_TENSOR_PAIR = 4   /**< cta_group::2 */
+  SHARDRT_TENSOR_PAIR = 4,  /**< cta_group::2 */
+  SHARDRT_TENSOR_LEFT = 8   /**< `left` is an address of tensor memory */
 };
 /** tcgen05.mma: one thread begins the product of two matrices in shared memory,
  * given by descriptors, into 128 lanes of tensor memory. Of a pair of blocks
  * the first one's begins it: each block has 128 of its rows and half of its
- * columns at the places that are described, and the sums of its rows.
+ * columns at the places that are described, and the sums of its rows. A left
+ * matrix in tensor memory has a row a lane, and 32 bytes of it in 8 columns.
  * `instruction` is PTX's instruction descriptor; where `adds` is 0 the product
  * takes the place of what is there. */
 SHARDRT_EXPORT void shardrt_emulated_tensor_product(

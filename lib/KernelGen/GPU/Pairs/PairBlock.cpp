@@ -218,7 +218,7 @@ Value PairBlock::foldRow(ArrayRef<Value> values,
   Value value = values.front();
   for (Value next : values.drop_front())
     value = combine(value, next);
-  for (int64_t distance = 1; distance < kPerRow; distance *= 2) {
+  for (int64_t distance = 1; distance < shape.threadsOfRow; distance *= 2) {
     auto exchange = [&](Value word) -> Value {
       return gpu::ShuffleOp::create(b, loc, word, distance, kWarp,
                                     gpu::ShuffleMode::XOR)

@@ -65,8 +65,13 @@ struct TileShape {
   /// Groups of a block's threads that have the same rows, each with features of
   /// its own.
   int64_t featureGroups = 1;
+  /// Threads that share a row. Where one has it alone, its columns are side by
+  /// side, as tensor memory has them.
+  int64_t threadsOfRow = kPerRow;
 
-  int64_t columnsOfThread() const { return columns / kPerRow; }
+  /// Whether tensor cores multiply weights.
+  bool onTensorCores() const { return fragments || threadsOfRow == 1; }
+  int64_t columnsOfThread() const { return columns / threadsOfRow; }
   int64_t scoresOfThread() const { return rowsOfThread * columnsOfThread(); }
 };
 
@@ -145,7 +150,8 @@ public:
 
 private:
   int64_t columnBehind(int64_t column) const { ///< behind the thread's first
-    return shape.fragments ? column / 2 * 8 + column % 2 : column * kPerRow;
+    return shape.fragments ? column / 2 * 8 + column % 2
+                           : column * shape.threadsOfRow;
   }
   Value firstColumnAt() {
     return shape.fragments ? mul(laneOfRow, 2) : laneOfRow;

@@ -1,4 +1,4 @@
-//===- PairRing.cpp - What kernels for sm_90a read, and how ---------------===//
+//===- PairRing.cpp - What TMA copies bring, and how ----------------------===//
 #include "PairRing.h"
 #include "shardrt/TensorMap.h"
 
@@ -16,6 +16,10 @@ static constexpr int64_t kFewFeatures = 64, kManyFeatures = 192;
 static constexpr int64_t kSharedTiles[] = {48, kNarrowTile, kLeastTile};
 /// What a block may have.
 static constexpr int64_t kSharedBytes = 227 * 1024, kMostStages = 4;
+/// The same of mbarriers, and what else is behind stages.
+static constexpr int64_t kBarrierBytes = 256;
+/// Of tensor memory: rows of a tile, columns of one, and the most features.
+static constexpr int64_t kLanes = 128, kLaneColumns = 128, kLaneFeatures = 128;
 
 /// Where `tensor` has lines along `lineDim` whose neighbours along `dim` are in
 /// pieces of 16 bytes: how TMA copies know it.
@@ -125,7 +129,7 @@ static std::optional<Ring> ringFor(const Step &step, const PairPass &pass,
   // Registers and shared memory are for numbers of one term.
   if (pass.beside && ring.splits())
     return std::nullopt;
-  int64_t room = kSharedBytes - ring.leftBytes() - (kMostStages + 1) * 16;
+  int64_t room = kSharedBytes - ring.leftBytes() - kBarrierBytes;
   ring.stages = std::min(room / ring.stageBytes(), kMostStages);
   if (ring.stages < 2)
     return std::nullopt;
@@ -175,4 +179,63 @@ std::optional<RingPlan> gpukernels::pairs::planRing(const Step &step,
     columns.push_back(isBusy ? kNarrowTile : kTile);
   columns.push_back(slopes || step.isPlain() ? kNarrowTile : kLeastTile);
   return planWith(step, pass, shape, columns);
+}
+
+std::optional<RingPlan> gpukernels::pairs::planTensorMemory(const Step &step,
+                                                            PairPass &pass) {
+  // Weights are rounded, and made of a product alone. A block's rows have all
+  // features, and one place each among batches.
+  bool fits = pass.weigh == Weigh::Forward && step.shortWeights &&
+              step.isPlain() && pass.inner.empty() && pass.slab == 0 &&
+              pass.last && pass.features <= kLaneFeatures &&
+              ShapedType::isStatic(step.sizeOf(step.d)) &&
+              step.sizeOf(step.d) <= kLaneFeatures;
+  // Threads load and store whole rows, 16 bytes at once.
+  if (!fits || !boxOf(*pass.target, pass.rowDim, pass.feature))
+    return std::nullopt;
+  TileShape shape;
+  shape.rowsOfThread = shape.threadsOfRow = 1;
+  shape.rows = kConsumers * kLanes;
+  shape.columns = kLaneColumns;
+  std::optional<Ring> ring = ringFor(step, pass, shape);
+  // Keys and values come by themselves.
+  if (!ring || ring->splits() || ring->tiles.size() != 2)
+    return std::nullopt;
+  return RingPlan{shape, *ring};
+}
+
+//===----------------------------------------------------------------------===//
+// TMA copies
+//===----------------------------------------------------------------------===//
+
+void gpukernels::pairs::describeBoxes(OpBuilder &b, Location loc, Ring &ring) {
+  WarpgroupBuilder w(b, loc);
+  for (SmallVector<Panels> *all : {&ring.lefts, &ring.tiles})
+    for (Panels &panels : *all) {
+      if (panels.isSplit())
+        continue;
+      SmallVector<int64_t> box(panels.box.dims.size(), 1);
+      box[0] = kPerRowBytes;
+      box[1] = panels.lines;
+      panels.map =
+          w.describeTensor(panels.tensor->memref, panels.box.dims, box);
+    }
+}
+
+void gpukernels::pairs::loadBoxes(PairBlock &block, const Panels &panels,
+                                  Value firstLine, Value area, Value full) {
+  WarpgroupBuilder w(block.b, block.loc);
+  for (int64_t panel = 0; panel < panels.panels(); ++panel) {
+    SmallVector<Value> begin = {
+        block.index(panels.first + panel * kPerRowBytes), firstLine};
+    for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
+      Value place = block.at[loops.front()];
+      for (unsigned loop : loops.drop_front())
+        place =
+            block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
+      begin.push_back(place);
+    }
+    w.loadBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
+              panels.map, begin, full);
+  }
 }

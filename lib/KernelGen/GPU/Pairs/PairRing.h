@@ -1,4 +1,4 @@
-//===- PairRing.h - What kernels for sm_90a read, and how -------*- C++ -*-===//
+//===- PairRing.h - What TMA copies bring, and how --------------*- C++ -*-===//
 //
 // The plan of a kernel: how a block's work is cut, and how lines of tensors
 // are in the ring of stages in shared memory.
@@ -18,6 +18,8 @@ namespace shardc::gpukernels::pairs {
 inline constexpr int64_t kPerRowBytes = kRow / 2, kPiece = 8;
 /// Terms of a float that is split; products of later ones are nothing.
 inline constexpr int64_t kTerms = 3;
+/// Registers of a thread that loads, and of one that works on scores.
+inline constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
 
 /// A tensor as TMA copies know it, fastest dim first: the memref's dims that
 /// each dim runs over, slowest first, and the step's.
@@ -81,6 +83,69 @@ struct RingPlan {
   TileShape shape;
   Ring ring;
 };
+
+/// The ring of stages in a block's shared memory. Each stage has two mbarriers
+/// for each of its `parts`, which arrive, and are free again, by themselves.
+class SharedRing {
+public:
+  /// Takes shared memory of `launch`, in which the builder stands, and
+  /// `ownBytes` more behind the mbarriers.
+  SharedRing(PairBlock &block, const Ring &ring, gpu::LaunchOp launch,
+             int64_t parts = 1, int64_t ownBytes = 0)
+      : block(block), ring(ring), parts(parts),
+        base(block.shared(launch, ring.areaBytes() + barrierBytes() + ownBytes,
+                          block.b.getI8Type())) {}
+
+  Value at(Value bytes) { return block.sharedByte(base, bytes); }
+  /// Panels number `which` of `all`, which begin at `area`.
+  Value panelsAt(Value area, ArrayRef<Panels> all, size_t which) {
+    return block.sharedByte(area,
+                            block.index(Ring::bytesOf(all.take_front(which))));
+  }
+  /// Where the tile of `stage` begins, from the ring's begin.
+  Value stageOffset(Value stage) {
+    return block.add(block.mul(stage, ring.stageBytes()),
+                     block.index(ring.leftBytes()));
+  }
+  /// The mbarriers of part `part` of `stage`: that it is there, and that it was
+  /// read.
+  Value full(Value stage, int64_t part = 0) {
+    return barrier(stage, 16 * part);
+  }
+  Value empty(Value stage, int64_t part = 0) {
+    return barrier(stage, 16 * part + 8);
+  }
+  /// The mbarrier of the block's rows.
+  Value rows() { return full(block.index(ring.stages)); }
+  /// Byte `byte` of those behind the mbarriers.
+  Value own(int64_t byte) {
+    return at(block.index(ring.areaBytes() + barrierBytes() + byte));
+  }
+
+  PairBlock &block;
+  const Ring &ring;
+  int64_t parts;
+  Value base;
+
+private:
+  int64_t barrierBytes() const { return 16 * (ring.stages * parts + 1); }
+  Value barrier(Value stage, int64_t more) {
+    return at(block.add(block.mul(stage, 16 * parts),
+                        block.index(ring.areaBytes() + more)));
+  }
+};
+
+/// Describes to TMA copies what they load of `ring`.
+void describeBoxes(OpBuilder &b, Location loc, Ring &ring);
+
+/// Lets TMA copies load the lines from `firstLine` on to `area`; their bytes
+/// count at `full`.
+void loadBoxes(PairBlock &block, const Panels &panels, Value firstLine,
+               Value area, Value full);
+
+/// The plan of a kernel for sm_100a, forward: two tiles of rows, a thread a
+/// row.
+std::optional<RingPlan> planTensorMemory(const Step &step, PairPass &pass);
 
 /// The plan of a kernel for `pass`, whose features become those of one group.
 std::optional<RingPlan> planRing(const Step &step, PairPass &pass,

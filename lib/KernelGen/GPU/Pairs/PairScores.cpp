@@ -77,7 +77,7 @@ Value Exponential::of(Value score, Value base, std::optional<double> limit) {
   Location loc = point.loc;
   if (isShort) {
     Value exponent =
-        math::FmaOp::create(b, loc, score, point.number(kLog2e), base);
+        math::FmaOp::create(b, loc, score, point.number(scale * kLog2e), base);
     if (limit)
       exponent = point.smaller(point.number(*limit * kLog2e), exponent);
     return LLVM::Exp2Op::create(b, loc, point.step.type, exponent,
@@ -98,12 +98,14 @@ Value Exponential::of(Value score, Value base, std::optional<double> limit) {
 SmallVector<Value> Scores::masked(ArrayRef<Value> raw, double neutral,
                                   bool allCount) {
   SmallVector<Value> scores;
+  bool isScaledLater = laterScale(block).has_value();
   for (int64_t row = 0; row < block.shape.rowsOfThread; ++row) {
     block.placeRow(row);
     for (int64_t column = 0; column < block.shape.columnsOfThread(); ++column) {
       Value counts = block.countsAt(column);
-      Value score = block.evaluate(*block.step.score, raw[scores.size()],
-                                   block.surroundings());
+      Value score = raw[scores.size()];
+      if (!isScaledLater)
+        score = block.evaluate(*block.step.score, score, block.surroundings());
       if (counts && !allCount)
         score = block.choose(counts, score, block.number(neutral));
       scores.push_back(score);
@@ -156,10 +158,10 @@ namespace {
 /// A softmax's row: four threads have its scores, and each keeps all there is.
 class ThreadSoftmax final : public shardc::pairs::SoftmaxRow {
 public:
-  ThreadSoftmax(PairBlock &block, Exponential &exponential, Value &largest,
-                Value &sum)
+  ThreadSoftmax(PairBlock &block, Exponential &exponential, double scale,
+                Value &largest, Value &sum)
       : SoftmaxRow(block.b, block.loc), block(block), exponential(exponential),
-        largest(largest), sum(sum) {}
+        scale(scale), largest(largest), sum(sum) {}
   Value factor;
 
 private:
@@ -176,8 +178,11 @@ private:
     return math::FmaOp::create(b, loc, x, y, z);
   }
   Value largestOf(ArrayRef<Value> scores) override {
-    return block.foldRow(scores,
-                         [&](Value x, Value y) { return greater(x, y); });
+    Value most =
+        block.foldRow(scores, [&](Value x, Value y) { return greater(x, y); });
+    if (scale != 1)
+      most = arith::MulFOp::create(b, loc, most, number(scale));
+    return most;
   }
   Value sumOf(ArrayRef<Value> weights) override {
     return block.foldRow(weights, [&](Value x, Value y) -> Value {
@@ -186,40 +191,51 @@ private:
   }
   void setBase(Value value) override { base = exponential.baseOf(value); }
   Value power(Value score) override { return exponential.of(score, base); }
+  Value factorOf(Value old) override {
+    Value power = Exponential(block, exponential.isRounded()).of(old, base);
+    if (!exponential.isRounded())
+      return power;
+    // The unit's need not be 1, which is looked for.
+    Value same =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, old, largest);
+    return block.choose(same, number(1), power);
+  }
 
   PairBlock &block;
   Exponential &exponential;
+  double scale;
   Value &largest, &sum;
   Value base;
 };
 } // namespace
 
+// Most tiles are in the band as a whole. Where rows are no queries, that is
+// not looked at.
+SmallVector<Value> Scores::counted(ArrayRef<Value> raw) {
+  double neutral = shardc::pairs::neutralScore(block.step.combine);
+  Value whole = block.allCount();
+  if (!whole || block.pass.rowDim != block.step.q)
+    return masked(raw, neutral, /*allCount=*/!whole);
+  SmallVector<Type> types(raw.size(), block.step.type);
+  auto choice = scf::IfOp::create(b, loc, types, whole,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  for (bool all : {true, false}) {
+    b.setInsertionPointToStart(all ? choice.thenBlock() : choice.elseBlock());
+    scf::YieldOp::create(b, loc, masked(raw, neutral, all));
+  }
+  return SmallVector<Value>(choice.getResults());
+}
+
 SmallVector<Value> Scores::weigh(ArrayRef<Value> raw, Carried &carried) {
   const Step &step = block.step;
   PairCombine kind = step.combine;
-  double neutral = shardc::pairs::neutralScore(kind);
   int64_t rows = block.shape.rowsOfThread,
           columns = block.shape.columnsOfThread();
   auto sumOf = [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, loc, x, y);
   };
-  // Most tiles are in the band as a whole. Where rows are no queries, that is
-  // not looked at.
-  SmallVector<Value> scores;
-  if (Value whole = block.allCount(); whole && block.pass.rowDim == step.q) {
-    SmallVector<Type> types(raw.size(), step.type);
-    auto choice = scf::IfOp::create(b, loc, types, whole,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    for (bool all : {true, false}) {
-      b.setInsertionPointToStart(all ? choice.thenBlock() : choice.elseBlock());
-      scf::YieldOp::create(b, loc, masked(raw, neutral, all));
-    }
-    scores = SmallVector<Value>(choice.getResults());
-  } else {
-    scores = masked(raw, neutral, /*allCount=*/!whole);
-  }
-  SmallVector<Value> weights;
+  SmallVector<Value> scores = counted(raw), weights;
   for (int64_t row = 0; row < rows; ++row) {
     block.placeRow(row);
     MutableArrayRef<Value> line =
@@ -241,8 +257,8 @@ SmallVector<Value> Scores::weigh(ArrayRef<Value> raw, Carried &carried) {
       continue;
     }
     if (kind == PairCombine::Softmax) {
-      ThreadSoftmax softmax(block, exponential, carried.most[row],
-                            carried.sum[row]);
+      ThreadSoftmax softmax(block, exponential, laterScale(block).value_or(1),
+                            carried.most[row], carried.sum[row]);
       softmax.take(line);
       size_t features = carried.totals.size() / rows;
       rescale(MutableArrayRef(carried.totals).slice(row * features, features),

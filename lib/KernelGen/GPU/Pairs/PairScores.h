@@ -37,8 +37,9 @@ Carried visitTile(PairBlock &block, TileProducts &products, Value column,
 /// to more, and are powers of two.
 class Exponential {
 public:
-  Exponential(PairPoint &point, bool isShort)
-      : point(point), isShort(isShort) {}
+  /// Of scores that are `scale` times what `of` is given.
+  Exponential(PairPoint &point, bool isShort, double scale = 1)
+      : point(point), isShort(isShort), scale(scale) {}
 
   bool isRounded() const { return isShort; }
   /// What is taken off a score, as `of` wants it.
@@ -49,6 +50,7 @@ public:
 private:
   PairPoint &point;
   bool isShort;
+  double scale;
 };
 
 /// Forward: scores of a tile as weights, and what a row keeps of them.
@@ -56,15 +58,26 @@ class Scores {
 public:
   explicit Scores(PairBlock &block)
       : block(block), b(block.b), loc(block.loc),
-        exponential(block, roundsWeights(block)) {}
+        exponential(block, roundsWeights(block),
+                    laterScale(block).value_or(1)) {}
 
   /// Whether weights of the block are rounded to 16 bits.
   static bool roundsWeights(const PairBlock &block) {
-    return block.step.shortWeights && block.shape.fragments;
+    return block.step.shortWeights && block.shape.onTensorCores();
+  }
+  /// Where weights are rounded, what scores are still to be multiplied by, if
+  /// that is all: the multiply-add does it that takes off the largest.
+  static std::optional<double> laterScale(const PairBlock &block) {
+    bool isLater = roundsWeights(block) &&
+                   block.step.combine == spmd::PairCombine::Softmax;
+    return isLater ? block.step.scale : std::nullopt;
   }
   /// The weights of a tile; none where rows keep all there is. `carried` takes
   /// in what a row keeps.
   SmallVector<Value> weigh(ArrayRef<Value> raw, Carried &carried);
+  /// The scores of a tile, but for their scale, -inf where one does not count
+  /// (of other ops than a softmax: what changes nothing).
+  SmallVector<Value> counted(ArrayRef<Value> raw);
   /// The scores of a tile, whether they count or not.
   SmallVector<Value> all(ArrayRef<Value> raw);
 

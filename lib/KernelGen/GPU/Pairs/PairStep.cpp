@@ -1,6 +1,7 @@
 //===- PairStep.cpp - A pair step as its kernels see it -------------------===//
 #include "PairStep.h"
 #include "../../Common/PairAlgebra.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -14,14 +15,33 @@ static Region *regionOrNull(Region &region) {
   return region.empty() ? nullptr : &region;
 }
 
+static std::optional<double> scaleOf(Region &score) {
+  Value raw = score.getArgument(0);
+  Value made = score.front().getTerminator()->getOperand(0);
+  if (made == raw)
+    return 1;
+  auto product = made.getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return std::nullopt;
+  Value factor = product.getLhs() == raw   ? product.getRhs()
+                 : product.getRhs() == raw ? product.getLhs()
+                                           : Value();
+  FloatAttr number;
+  if (!factor || !matchPattern(factor, m_Constant(&number)) ||
+      !number.getValue().isFinite() || number.getValueAsDouble() <= 0)
+    return std::nullopt;
+  return number.getValueAsDouble();
+}
+
 Step::Step(OpBuilder &b, spmd::PairStepOp op, bool shortWeights)
     : loc(op.getLoc()), type(shardc::pairs::computeTypeOf(op)),
       half(getElementTypeOrSelf(op.getQuery().getType())),
       shortWeights(shortWeights), combine(op.getCombine()),
       hasValue(op.getValue() != nullptr), pair(regionOrNull(op.getPair())),
       score(&op.getScore()), weight(regionOrNull(op.getWeight())),
-      slope(regionOrNull(op.getSlope())), bandLower(op.getBandLower()),
-      bandUpper(op.getBandUpper()), start(op.getAt()) {
+      slope(regionOrNull(op.getSlope())), scale(scaleOf(op.getScore())),
+      bandLower(op.getBandLower()), bandUpper(op.getBandUpper()),
+      start(op.getAt()) {
   unsigned numDims = op.getMap(0).getNumDims();
   q = numDims - 4;
   k = numDims - 3;

@@ -73,6 +73,9 @@ struct Step {
   spmd::PairCombine combine;
   bool hasValue;
   Region *pair, *score, *weight, *slope;
+  /// What products are multiplied by, where that is all that makes scores of
+  /// them, and it is above 0.
+  std::optional<double> scale;
   std::optional<int64_t> bandLower, bandUpper;
   unsigned q, k, d, e; ///< dims: queries, keys, depth, features
   Tensor query, key, value;

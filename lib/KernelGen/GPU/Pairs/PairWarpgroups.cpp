@@ -29,49 +29,11 @@ using namespace shardc::gpukernels::pairs;
 static constexpr int64_t kBothFeatures = 128;
 /// The depth of one product.
 static constexpr int64_t kStep = 16;
-/// Registers of a thread that loads, and of one that multiplies; and where
-/// those that load split floats.
-static constexpr int64_t kFewRegisters = 40, kManyRegisters = 232;
+/// Registers of a thread that loads, and of one that multiplies, where those
+/// that load split floats.
 static constexpr int64_t kSomeRegisters = 56, kOtherRegisters = 224;
 
 namespace {
-/// The ring of stages in a block's shared memory.
-class SharedRing {
-public:
-  /// Takes shared memory of `launch`, in which the builder inserts.
-  SharedRing(PairBlock &block, const Ring &ring, gpu::LaunchOp launch)
-      : block(block), ring(ring),
-        base(block.shared(launch, ring.areaBytes() + (ring.stages + 1) * 16,
-                          block.b.getI8Type())) {}
-
-  Value at(Value bytes) { return block.sharedByte(base, bytes); }
-  /// Panels number `which` of `all`, which begin at `area`.
-  Value panelsAt(Value area, ArrayRef<Panels> all, size_t which) {
-    return block.sharedByte(area,
-                            block.index(Ring::bytesOf(all.take_front(which))));
-  }
-  /// Where the tile of `stage` begins, from the ring's begin.
-  Value stageOffset(Value stage) {
-    return block.add(block.mul(stage, ring.stageBytes()),
-                     block.index(ring.leftBytes()));
-  }
-  /// The mbarriers of `stage`: that its tile is there, and that it was read.
-  Value full(Value stage) { return at(barrierOffset(stage, 0)); }
-  Value empty(Value stage) { return at(barrierOffset(stage, 8)); }
-  /// The mbarrier of the block's rows.
-  Value rows() { return full(block.index(ring.stages)); }
-
-  PairBlock &block;
-  const Ring &ring;
-  Value base;
-
-private:
-  Value barrierOffset(Value stage, int64_t more) {
-    return block.add(block.mul(stage, 16),
-                     block.index(ring.areaBytes() + more));
-  }
-};
-
 /// What a warpgroup does: emitted at the block's insertion point.
 class Role {
 protected:
@@ -99,7 +61,6 @@ public:
 
 private:
   void load(ArrayRef<Panels> all, Value line, Value area, Value there);
-  void loadBoxes(const Panels &panels, Value firstLine, Value area, Value full);
   void loadSplit(const Panels &panels, Value firstLine, Value area);
 
   Value isLeader;
@@ -140,25 +101,6 @@ private:
 //===----------------------------------------------------------------------===//
 // The producer
 //===----------------------------------------------------------------------===//
-
-/// Lets TMA copies load the lines from `firstLine` on to `area`; their bytes
-/// count at `full`.
-void Producer::loadBoxes(const Panels &panels, Value firstLine, Value area,
-                         Value full) {
-  for (int64_t panel = 0; panel < panels.panels(); ++panel) {
-    SmallVector<Value> begin = {
-        block.index(panels.first + panel * kPerRowBytes), firstLine};
-    for (ArrayRef<unsigned> loops : ArrayRef(panels.box.loops).drop_front(2)) {
-      Value place = block.at[loops.front()];
-      for (unsigned loop : loops.drop_front())
-        place =
-            block.add(block.mul(place, block.step.sizes[loop]), block.at[loop]);
-      begin.push_back(place);
-    }
-    w.loadBox(block.sharedByte(area, block.index(panel * panels.panelBytes())),
-              panels.map, begin, full);
-  }
-}
 
 /// Loads the lines from `firstLine` on, which are f32, to `area` in terms.
 void Producer::loadSplit(const Panels &panels, Value firstLine, Value area) {
@@ -241,7 +183,7 @@ void Producer::load(ArrayRef<Panels> all, Value line, Value area, Value there) {
     }
     w.arriveExpecting(there, bytes);
     forEach(false, [&](const Panels &panels, Value to) {
-      loadBoxes(panels, line, to, there);
+      loadBoxes(block, panels, line, to, there);
     });
   }
   if (!Ring::areSplit(all))
@@ -443,16 +385,7 @@ bool gpukernels::pairs::launchOnWarpgroups(OpBuilder &b, const Step &step,
   spmd::contract::Gpu::set(launch, b.getStringAttr("sm_90a"));
   SharedRing shared(block, ring, launch);
   Value rowsAreThere = shared.rows();
-  for (SmallVector<Panels> *all : {&ring.lefts, &ring.tiles})
-    for (Panels &panels : *all) {
-      if (panels.isSplit())
-        continue;
-      SmallVector<int64_t> box(panels.box.dims.size(), 1);
-      box[0] = kPerRowBytes;
-      box[1] = panels.lines;
-      panels.map =
-          w.describeTensor(panels.tensor->memref, panels.box.dims, box);
-    }
+  describeBoxes(b, loc, ring);
   Value isLeader = block.equal(block.thread, block.index(0));
   {
     OpBuilder::InsertionGuard guard(b);

@@ -25,7 +25,7 @@ namespace {
 struct Passes {
   OpBuilder &b;
   const Step &step;
-  bool onWarpgroups; ///< kernels for sm_90a are made as well
+  OwnKernels own; ///< what is made as well
 
   void emit(bool backward);
 
@@ -43,8 +43,8 @@ gpu::LaunchOp Passes::launch(const PairPass &pass) {
 }
 
 /// Passes for all features of `target`: kernels that all GPUs run, and where
-/// they fit those for sm_90a, which are done in their stead there; the last
-/// launch was one of these if this `isDone`.
+/// they fit those for one GPU, which are done in their stead there; the last
+/// launch was one of these for sm_90a if this `isDone`.
 void Passes::launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
                        unsigned feature, const Tensor &factor, bool isDone) {
   PairPass pass(step, weigh, rowDim, &target, feature, &factor);
@@ -57,15 +57,17 @@ void Passes::launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
     pass.slab = slab;
     pass.last = slab + most >= all;
     pass.features = std::min(most, all - slab);
-    bool better =
-        isDone || hasAllFeatures ||
-        (onWarpgroups && launchOnWarpgroups(b, step, pass, GroupsDivide::Rows));
+    bool onTensorMemory =
+        own.tensorMemory && launchOnTensorMemory(b, step, pass);
+    bool better = isDone || hasAllFeatures ||
+                  (own.warpgroups &&
+                   launchOnWarpgroups(b, step, pass, GroupsDivide::Rows));
     // One kernel for all features, where blocks of as many rows do not fit.
-    if (!better && onWarpgroups && slab == 0)
+    if (!better && own.warpgroups && slab == 0)
       better = hasAllFeatures =
           launchOnWarpgroups(b, step, pass, GroupsDivide::Features);
     gpu::LaunchOp general = launch(pass);
-    if (better)
+    if (better || onTensorMemory)
       spmd::contract::Otherwise::set(general);
   }
 }
@@ -74,7 +76,7 @@ void Passes::emit(bool backward) {
   unsigned q = step.q, k = step.k, d = step.d, e = step.e;
   if (backward) {
     launchAll(Weigh::Slopes, q, step.states[0], d, step.key);
-    bool both = onWarpgroups && launchBothOfKeys(b, step);
+    bool both = own.warpgroups && launchBothOfKeys(b, step);
     launchAll(Weigh::Slopes, k, step.states[1], d, step.query, both);
     launchAll(Weigh::Weights, k, step.states[2], e, step.rows[2], both);
     for (unsigned which : llvm::seq<unsigned>(step.states.size() - 3))
@@ -89,13 +91,13 @@ void Passes::emit(bool backward) {
   launchAll(Weigh::Forward, q, step.states[isSoftmax ? 2 : 0], e, step.value);
 }
 
-LogicalResult gpukernels::launchPairStep(spmd::PairStepOp op, bool onWarpgroups,
+LogicalResult gpukernels::launchPairStep(spmd::PairStepOp op, OwnKernels own,
                                          bool shortWeights) {
   if (failed(shardc::pairs::verifyPairStep(op)))
     return failure();
   OpBuilder b(op);
   Step step(b, op, shortWeights);
-  Passes{b, step, onWarpgroups}.emit(op.getBackward());
+  Passes{b, step, own}.emit(op.getBackward());
   op.erase();
   return success();
 }

@@ -9,9 +9,9 @@ namespace shardc::gpukernels {
 
 /// Launches in place of `op`, which is on buffers: one forward; backward one
 /// for each gradient. An error on the op where there is no kernel of it.
-/// With `onWarpgroups` also kernels for sm_90a, done in their stead there.
+/// Also kernels for those GPUs that are `own`, done in their stead there.
 /// With `shortWeights` weights of 16-bit inputs are rounded to 16 bits.
-LogicalResult launchPairStep(spmd::PairStepOp op, bool onWarpgroups,
+LogicalResult launchPairStep(spmd::PairStepOp op, OwnKernels own,
                              bool shortWeights);
 
 } // namespace shardc::gpukernels

@@ -204,11 +204,6 @@ protected:
   Value scratch, place; // of partial sums, where there are several splits
 };
 
-/// GPUs for whose tensor cores kernels are made that no other runs.
-struct OwnKernels {
-  bool warpgroups = false;   ///< sm_90a: wgmma
-  bool tensorMemory = false; ///< sm_100a: tcgen05
-};
 /// Whether `product` can have such a kernel for `gpu`: there is no other place
 /// that says so.
 bool hasOwnKernel(const Product &product, StringRef gpu);

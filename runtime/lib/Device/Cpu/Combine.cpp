@@ -86,7 +86,8 @@ struct Half {
     uint32_t bits = __builtin_bit_cast(uint32_t, scaled);
     if ((x & 0x7c00) == 0x7c00)
       bits |= 0x7f800000;
-    return __builtin_bit_cast(float, bits | static_cast<uint32_t>(x & 0x8000) << 16);
+    return __builtin_bit_cast(float, bits | static_cast<uint32_t>(x & 0x8000)
+                                                << 16);
   }
   static uint16_t store(float x) {
     uint32_t bits = __builtin_bit_cast(uint32_t, x);
@@ -265,8 +266,7 @@ template <typename Type> static Combiner forInteger(Reduction reduction) {
   }
 }
 
-Combiner shardrt::SHARDRT_COMBINE_LEVEL(ElementType type,
-                                        Reduction reduction) {
+Combiner shardrt::SHARDRT_COMBINE_LEVEL(ElementType type, Reduction reduction) {
   switch (type) {
   case ElementType::I1:
     return forInteger<Boolean>(reduction);

@@ -72,7 +72,7 @@ inline constexpr int32_t mostOfCluster = 2;
 /// A block's tensor memory.
 inline constexpr int32_t tensorLanes = 128, tensorColumns = 512;
 /// A bit beside those of shardrt_emulated_tensor_config.
-inline constexpr int32_t tensorAdds = 16;
+inline constexpr int32_t tensorAdds = 32;
 /// mbarriers that a block, or all of a cluster, may have.
 inline constexpr int32_t mostTransfers = 64;
 
@@ -321,7 +321,10 @@ private:
     int32_t writer = 0, reader = 0;
     uint32_t writeTime = 0, readTime = 0; ///< by their clocks; 0: never
     int32_t reads = 0, writes = 0;        ///< on their way
-    bool isWritten = false;               ///< or begun to be
+    /// The last product that reads it as its left matrix, and who began that.
+    uint32_t factorOf = 0;
+    int32_t multiplier = 0;
+    bool isWritten = false; ///< or begun to be
   };
   /// A product into tensor memory that has not been carried out yet.
   struct TensorProduct {
@@ -356,6 +359,13 @@ private:
   /// Lets copies arrive whose phase waits for nothing else; true if any did.
   bool land();
   bool landProducts();
+  /// Notes that product number `product` of `lane` reads its left matrix, of
+  /// `rows` rows, at `address` of tensor memory; and what it reads there.
+  void noteFactor(Lane &lane, int64_t address, int32_t rows, uint32_t product,
+                  const char *where,
+                  const std::function<void(const std::string &)> &refuse);
+  std::vector<float> readFactor(int32_t column, int32_t rows, int64_t bytes,
+                                bool isBF16) const;
   void carryOut(const TensorProduct &product);
   /// Of the lanes of all blocks of a cluster, one block's behind the other's.
   TensorCell &tensorCell(int32_t row, int32_t column) {

@@ -6,8 +6,10 @@
 // by chance). Loads of tensor memory take what they find when they are waited
 // for. Who knows of another's use of tensor memory has heard of it, and both
 // have fenced: the one before telling, the other after being told. Products
-// alone need no fence before: a commit is one. Products of a pair of blocks
-// (cta_group::2) have rows of both, and read half of the columns in each.
+// alone need no fence before: a commit is one. Products that one thread begins
+// are done in their order, as NVIDIA's own kernels take it (PTX says so of
+// those that add to the same sums). Products of a pair of blocks (cta_group::2)
+// have rows of both, and read half of the columns in each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +22,8 @@
 using namespace shardrt;
 
 static constexpr int32_t warpLanes = 32;
+/// Columns that a product reads of a left matrix in tensor memory: 32 bytes.
+static constexpr int32_t factorColumns = 8;
 
 /// Lane and column of an address of tensor memory.
 static int32_t rowOf(int64_t address) {
@@ -178,8 +182,14 @@ std::string BlockRunner::tensorRace(const Lane &lane, const TensorCell &cell,
           other(cell.writer, cell.writeTime, cell.writes, " writes ");
       !why.empty())
     return why;
-  return writes ? other(cell.reader, cell.readTime, cell.reads, " reads ")
-                : std::string();
+  if (!writes)
+    return {};
+  if (cell.factorOf > 0)
+    if (std::string why = heard(slotOfGroup(tensorUnit()), cell.factorOf);
+        !why.empty())
+      return "a product that thread " + std::to_string(cell.multiplier) +
+             " begins reads it, " + why;
+  return other(cell.reader, cell.readTime, cell.reads, " reads ");
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,7 +240,8 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   bool lines[] = {hasLines(instruction, true), hasLines(instruction, false)};
   if (isTF32 && (lines[0] || lines[1]))
     refuse("matrices of tf32 stand along the depth");
-  for (int64_t descriptor : {left, right})
+  bool leftIsHere = config & SHARDRT_TENSOR_LEFT;
+  for (int64_t descriptor : {leftIsHere ? right : left, right})
     if (static_cast<uint64_t>(descriptor) >> 61 != 2 ||
         (descriptor >> 46 & 7) != 1 || (descriptor >> 49 & 7) != 0 ||
         descriptor >> 52 & 1)
@@ -251,6 +262,8 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   product.instruction = instruction;
   product.config = config;
   bool adds = config & tensorAdds;
+  if (leftIsHere)
+    noteFactor(lane, left, rows, product.number, where, refuse);
   for (int32_t row = 0; row < rows; ++row)
     for (int32_t i = 0; i < columns; ++i) {
       TensorCell &cell = tensorCell(row, product.column + i);
@@ -258,6 +271,8 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
       // A thread's products are done in their order.
       if (cell.issuer == lane.number)
         seen.product = 0;
+      if (cell.multiplier == lane.number)
+        seen.factorOf = 0;
       std::string why = tensorRace(lane, seen, /*writes=*/true);
       if (why.empty() && adds && !cell.isWritten)
         why = "it adds to what nobody has written";
@@ -273,6 +288,8 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   // Each block has its own rows, and a part of the columns, at one place.
   for (int32_t rank = 0; rank < blocks; ++rank)
     for (bool isLeft : {true, false}) {
+      if (isLeft && leftIsHere)
+        continue;
       Matrix matrix(isLeft ? left : right, lines[isLeft ? 0 : 1], bytes);
       if (int64_t outside = matrix.pieces(
               lane.thread.shared, (isLeft ? rows : columns) / blocks,
@@ -289,6 +306,47 @@ void BlockRunner::beginTensorProduct(Lane &lane, int64_t sums, int64_t left,
   tensorProducts.push_back(std::move(product));
 }
 
+std::vector<float> BlockRunner::readFactor(int32_t column, int32_t rows,
+                                           int64_t bytes, bool isBF16) const {
+  std::vector<float> values;
+  for (int32_t row = 0; row < rows; ++row)
+    for (int32_t i = 0; i < factorColumns; ++i) {
+      uint32_t word;
+      std::memcpy(&word, &tensorWords[row * tensorColumns + column + i], 4);
+      if (bytes == 4) {
+        values.push_back(asTF32(word));
+        continue;
+      }
+      values.push_back(widened(static_cast<uint16_t>(word), isBF16));
+      values.push_back(widened(static_cast<uint16_t>(word >> 16), isBF16));
+    }
+  return values;
+}
+
+void BlockRunner::noteFactor(
+    Lane &lane, int64_t address, int32_t rows, uint32_t product,
+    const char *where, const std::function<void(const std::string &)> &refuse) {
+  if (rowOf(address) != 0)
+    refuse("its left matrix begins in lane " + std::to_string(rowOf(address)) +
+           " of tensor memory");
+  for (int32_t rank = 0; rank < rows / tensorLanes; ++rank)
+    checkTensorColumns(lane, rank, address, factorColumns, " multiplies ",
+                       where);
+  for (int32_t row = 0; row < rows; ++row)
+    for (int32_t i = 0; i < factorColumns; ++i) {
+      int32_t column = columnOf(address) + i;
+      TensorCell &cell = tensorCell(row, column);
+      std::string why = tensorRace(lane, cell, /*writes=*/false);
+      if (why.empty() && !cell.isWritten)
+        why = "nobody has written it";
+      if (!why.empty())
+        refuse("it reads lane " + std::to_string(row) + " column " +
+               std::to_string(column) + " of tensor memory: " + why);
+      cell.factorOf = product;
+      cell.multiplier = lane.number;
+    }
+}
+
 void BlockRunner::carryOut(const TensorProduct &product) {
   bool isTF32 = product.config & SHARDRT_TENSOR_TF32;
   bool isBF16 = (product.instruction >> 7 & 7) == 1;
@@ -297,9 +355,15 @@ void BlockRunner::carryOut(const TensorProduct &product) {
   int32_t depths = isTF32 ? 8 : 16, columns = columnsOf(product.instruction);
   int32_t blocks = product.config & SHARDRT_TENSOR_PAIR ? 2 : 1;
   const char *own = sharedOf(product.block);
+  bool leftIsHere = product.config & SHARDRT_TENSOR_LEFT;
   std::vector<float> left, byLine;
+  if (leftIsHere)
+    left =
+        readFactor(columnOf(product.left), blocks * tensorLanes, bytes, isBF16);
   for (int32_t rank = 0; rank < blocks; ++rank)
     for (bool isLeft : {true, false}) {
+      if (isLeft && leftIsHere)
+        continue;
       std::vector<float> part =
           Matrix(isLeft ? product.left : product.right,
                  hasLines(product.instruction, isLeft), bytes)
@@ -458,7 +522,7 @@ void BlockRunner::storeTensor(Lane &lane, int64_t address, const int32_t *words,
                      " column " + std::to_string(column + i) +
                      " of tensor memory" + lineOf(lane.where) + ": " + why);
     cell.isWritten = true;
-    cell.product = 0;
+    cell.product = cell.factorOf = 0;
     ++cell.writes;
     cell.writer = lane.number;
     std::memcpy(&tensorWords[row * tensorColumns + column + i], &words[i], 4);
