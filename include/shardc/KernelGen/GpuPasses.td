@@ -135,7 +135,7 @@ def FormGpuKernelsPass : Pass<"spmd-form-gpu-kernels", "mlir::func::FuncOp"> {
     Option<"warpgroups", "warpgroups", "bool", /*default=*/"false",
            "Beside the kernels that all GPUs run, make those for sm_90a of products and steps of attention that fit it.">,
     Option<"tensorMemory", "tensor-memory", "bool", /*default=*/"false",
-           "Also those for sm_100a, of products.">,
+           "Also those for sm_100a, of products and attention.">,
     Option<"tf32", "tf32", "bool", /*default=*/"false",
            "Products of f32 that ask for no more than the default precision may round their factors to tf32.">,
     Option<"libraries", "libraries", "std::string", /*default=*/"\"generated\"",

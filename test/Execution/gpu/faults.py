@@ -138,6 +138,8 @@ ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>,
   return %0#0, %0#1, %0#2 : tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>
 }
 """
+# The largest score of a row grows by far, and tiles are more than stages.
+STEEP = ATTENTION.replace("500", "600").replace("    spmd.yield %raw", "    %four = stablehlo.constant dense<4.0> : tensor<f32>\n    %s = stablehlo.multiply %raw, %four : tensor<f32>\n    spmd.yield %s")
 # Rows of a block do not fit into shared memory twice: two groups have the same, and some of the features each.
 GRADIENT = """func.func @main(%q: tensor<70x72xbf16>, %k: tensor<150x72xbf16>, %v: tensor<150x256xbf16>, %m: tensor<70xf32>, %c: tensor<70xf32>,
     %g: tensor<70x256xf32>) -> (tensor<70x72xbf16>, tensor<150x72xbf16>, tensor<150x256xbf16>) {
@@ -188,6 +190,11 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "mbarrier-wait": [0, 1, 2], "mbarrier-phase": [0, 1, 2], "mbarrier-arrive": [0], "mbarrier-count": [0, 1], "mbarrier-fewer": [0],
         "product-fence": [0, 1], "product-commit": [0, 1], "product-wait": [0, 1], "product-wait-late": [0, 1],
         "product-descriptor": [0], "product-stride": [1], "product-fragment": [0, 4], "shuffle-distance": [1], "edge": [0]}),
+    # Scores, weights and sums in tensor memory. Waits: of the producer for both parts of a stage; of who multiplies for rows, values, weights, keys, weights of
+    # the other tile; of rows' threads for scores. Stores: of sums' begin two, of sums that are rescaled, of weights.
+    "tensor-attention": (["--arch=sm_100a", "--precision=tf32", "--atol=2e-2", "--rtol=4e-3"], STEEP, {
+        "barrier": [1], "bulk-copy": [2], "mbarrier-wait": [0, 1, 2, 3, 4, 5, 10, 11], "mbarrier-phase": [4], "mbarrier-count": [18],
+        "warp-barrier": [0], "tensor-wait": [2, 3], "tensor-store": [2, 3], "tensor-commit": [1, 3], "tensor-fence": [2, 6, 7, 9]}),
     "copied-attention": (["--arch=sm_80"], ATTENTION, {
         "copy": [0], "copy-commit": [1, 2], "copy-wait": [0], "barrier": [0], "matrix-direction": [0, 2], "fragment": [0], "shuffle-distance": [0]}),
     # Of queries and of keys: what stands there in 16 bits comes by bulk copies, gradients of outputs through threads.

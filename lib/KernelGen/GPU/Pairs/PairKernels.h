@@ -31,8 +31,11 @@ enum class GroupsDivide {
 bool launchOnWarpgroups(OpBuilder &b, const Step &step, PairPass pass,
                         GroupsDivide groups);
 
-/// Makes a kernel for sm_100a of `pass`, forward; false where there is none.
+/// Makes a kernel for sm_100a of `pass`; false where there is none.
 bool launchOnTensorMemory(OpBuilder &b, const Step &step, const PairPass &pass);
+
+/// Whether there is one.
+bool fitsTensorMemory(const Step &step, const PairPass &pass);
 
 /// Gradients of keys and of values by one kernel for sm_90a: both are sums over
 /// queries, of products with slopes and weights of the same scores. False where

@@ -183,22 +183,23 @@ std::optional<RingPlan> gpukernels::pairs::planRing(const Step &step,
 
 std::optional<RingPlan> gpukernels::pairs::planTensorMemory(const Step &step,
                                                             PairPass &pass) {
-  // Weights are rounded, and made of a product alone. A block's rows have all
-  // features, and one place each among batches.
-  bool fits = pass.weigh == Weigh::Forward && step.shortWeights &&
-              step.isPlain() && pass.inner.empty() && pass.slab == 0 &&
-              pass.last && pass.features <= kLaneFeatures &&
-              ShapedType::isStatic(step.sizeOf(step.d)) &&
-              step.sizeOf(step.d) <= kLaneFeatures;
+  // Weights are rounded, and made of products alone. A block's rows have all
+  // features.
+  auto isFew = [&](unsigned dim) {
+    return ShapedType::isStatic(step.sizeOf(dim)) &&
+           step.sizeOf(dim) <= kLaneFeatures;
+  };
+  bool fits = step.shortWeights && step.isPlain() && pass.slab == 0 &&
+              pass.last && isFew(step.d) && isFew(step.e);
   // Threads load and store whole rows, 16 bytes at once.
   if (!fits || !boxOf(*pass.target, pass.rowDim, pass.feature))
     return std::nullopt;
   TileShape shape;
   shape.rowsOfThread = shape.threadsOfRow = 1;
   shape.rows = kConsumers * kLanes;
-  shape.columns = kLaneColumns;
+  // Two products, and sums: all of tensor memory is 512 columns.
+  shape.columns = pass.weigh == Weigh::Slopes ? kLaneColumns / 2 : kLaneColumns;
   std::optional<Ring> ring = ringFor(step, pass, shape);
-  // Keys and values come by themselves.
   if (!ring || ring->splits() || ring->tiles.size() != 2)
     return std::nullopt;
   return RingPlan{shape, *ring};

@@ -143,8 +143,8 @@ void describeBoxes(OpBuilder &b, Location loc, Ring &ring);
 void loadBoxes(PairBlock &block, const Panels &panels, Value firstLine,
                Value area, Value full);
 
-/// The plan of a kernel for sm_100a, forward: two tiles of rows, a thread a
-/// row.
+/// The plan of a kernel for sm_100a: two tiles of rows, a thread a row. A stage
+/// has tiles of two tensors.
 std::optional<RingPlan> planTensorMemory(const Step &step, PairPass &pass);
 
 /// The plan of a kernel for `pass`, whose features become those of one group.

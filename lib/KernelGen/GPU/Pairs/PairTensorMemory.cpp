@@ -1,15 +1,15 @@
 //===- PairTensorMemory.cpp - Steps of attention on sm_100a ---------------===//
 //
-// Forward. A block has two tiles of 128 rows, and a warpgroup for each; a warp
-// of a third warpgroup loads, one multiplies. One thread of the first loads the
-// rows once, then tile after tile of keys and of values through a ring of
-// stages. One of the second begins products (tcgen05.mma), whose sums are in
-// tensor memory. A thread of a tile's warpgroup has a whole row of its scores:
-// it loads them, and stores their weights, rounded to 16 bits, in their place,
-// where the second product reads its left matrix. While one tile's weights are
-// found, the products of the other are under way. A thread's products are
-// carried out in their order, so that scores may take the place of weights that
-// a product before reads.
+// A block has two tiles of 128 rows, and a warpgroup for each; a warp of a
+// third warpgroup loads, one multiplies. One thread of the first loads the rows
+// once, then tile after tile of columns through a ring of stages. One of the
+// second begins products (tcgen05.mma), whose sums are in tensor memory. A
+// thread of a tile's warpgroup has a whole row of its scores: it loads them,
+// and stores their weights, rounded to 16 bits, in their place, where the
+// second product reads its left matrix. While one tile's weights are found, the
+// products of the other are under way. A thread's products are carried out in
+// their order, so that scores may take the place of weights that a product
+// before reads.
 //
 // Sums stay in tensor memory as well. Weights are relative to a score of the
 // row that need not be its largest: only when one is found that is greater by
@@ -44,10 +44,13 @@ static constexpr int64_t kColumnsAtOnce = 32;
 static constexpr double kHeadroom = 8 / kLog2e;
 /// Sums that are added up side by side, so that none waits for the last.
 static constexpr int64_t kChains = 4;
+/// Registers of a thread that multiplies, and of one that works on scores,
+/// where descriptors of two products' rows stay in registers.
+static constexpr int64_t kSomeRegisters = 104, kOtherRegisters = 200;
 /// The warps of the first warpgroup that load, and that multiply.
 static constexpr int64_t kLoads = 0, kMultiplies = 1;
-/// Keys come to a stage, and values.
-static constexpr int64_t kKeys = 0, kValues = 1;
+/// Tensors that a stage has a tile of.
+static constexpr int64_t kParts = 2;
 
 namespace {
 /// A softmax's row of one thread, whose scores are in pairs: two at once are
@@ -112,8 +115,7 @@ public:
   TensorMemorySteps(PairBlock &block, Ring &ring, gpu::LaunchOp launch)
       : block(block), b(block.b), loc(block.loc), step(block.step),
         pass(block.pass), w(b, loc), t(b, loc), ring(ring),
-        shared(block, ring, launch, /*parts=*/2, /*ownBytes=*/16 * kTiles + 8) {
-  }
+        shared(block, ring, launch, kParts, /*ownBytes=*/16 * kTiles + 8) {}
 
   void emit();
 
@@ -128,8 +130,10 @@ private:
   void beginSums(Value sums);
   void rescaleSums(Value sums, Value factor);
   void storeSums(Value sums, Value factor);
-  SmallVector<Value> weightsOf(ArrayRef<Value> raw, Value tile, Value sums,
+  SmallVector<Value> softmaxOf(ArrayRef<Value> raw, Value sums,
                                Carried &carried);
+  void storeWeights(Value address, ArrayRef<Value> pairs);
+  void storeGradients(Value scores);
   void onlyOneOf(Value warp, int64_t which, llvm::function_ref<void()> body);
 
   /// mbarriers of a tile of rows: its scores (or, in the end, its sums) are
@@ -151,21 +155,30 @@ private:
   Value behind(Value address, int64_t columns) {
     return behind(address, block.index(columns));
   }
-  /// Tensor memory: scores of both tiles, then sums.
+  /// Tensor memory: of each tile what scores (and gradients of weights) are,
+  /// then sums of each.
+  int64_t products() const { return static_cast<int64_t>(ring.lefts.size()); }
+  int64_t scoreColumns() const { return products() * block.shape.columns; }
   int64_t sumColumns() const { return pass.parts() * kPart; }
   int64_t allColumns() const {
     return static_cast<int64_t>(
-        llvm::PowerOf2Ceil(kTiles * (block.shape.columns + sumColumns())));
+        llvm::PowerOf2Ceil(kTiles * (scoreColumns() + sumColumns())));
   }
   Value scoresAt(Value address, Value tile) {
-    return behind(address, block.mul(tile, block.shape.columns));
+    return behind(address, block.mul(tile, scoreColumns()));
   }
   Value sumsAt(Value address, Value tile) {
-    return behind(address, block.add(block.index(kTiles * block.shape.columns),
+    return behind(address, block.add(block.index(kTiles * scoreColumns()),
                                      block.mul(tile, sumColumns())));
   }
+  /// What of a stage weights are multiplied with; and whether scores are
+  /// products of that as well, and so wait for it.
+  int64_t factor() const { return static_cast<int64_t>(ring.factor); }
+  bool isOfScores(int64_t part) const { return part < products(); }
   /// All words of a thread's lane of `columns` columns.
   SmallVector<Value> loadColumns(Value address, int64_t columns);
+  /// Neighbours of `values`, which have an even number.
+  SmallVector<Value> inPairs(ArrayRef<Value> values);
   Value fourAt(int64_t feature);
 
   PairBlock &block;
@@ -247,16 +260,17 @@ Value RowSoftmax::powerOf(Value from, Value to) {
 //===----------------------------------------------------------------------===//
 
 void TensorMemorySteps::load() {
-  const Panels &rows = ring.lefts.front();
-  w.arriveExpecting(shared.rows(), rows.bytes());
-  loadBoxes(block, rows, block.firstRow, shared.base, shared.rows());
+  w.arriveExpecting(shared.rows(), ring.leftBytes());
+  for (auto [i, rows] : llvm::enumerate(ring.lefts))
+    loadBoxes(block, rows, block.firstRow,
+              shared.panelsAt(shared.base, ring.lefts, i), shared.rows());
   // A ring that nobody has used is empty: the phase before the first is over.
   Carried carried;
   carried.ring = {block.index(0), w.number(1)};
   block.overColumns(carried, [&](Value column, Carried now) {
     Value stage = now.ring[0], parity = now.ring[1];
     Value area = shared.at(shared.stageOffset(stage));
-    for (int64_t part : {kKeys, kValues}) {
+    for (int64_t part = 0; part < kParts; ++part) {
       const Panels &panels = ring.tiles[part];
       Value full = shared.full(stage, part);
       w.wait(shared.empty(stage, part), parity);
@@ -270,35 +284,41 @@ void TensorMemorySteps::load() {
   });
 }
 
-/// Begins the products of the rows of `tile` and the keys of `stage`.
+/// Begins the products of the rows of `tile` and the columns of `stage`.
 void TensorMemorySteps::multiplyScores(Value tile, Value stage) {
-  const Panels &left = ring.lefts.front(), &right = ring.tiles[kKeys];
-  Value leftAt = shared.at(block.mul(tile, kTensorRows * kRow));
-  Value leftIs = t.describe(leftAt, 0);
-  Value rightIs = t.describe(shared.at(shared.stageOffset(stage)), 0);
+  Value area = shared.at(shared.stageOffset(stage));
   Value to = scoresAt(allocated(), tile);
-  for (int64_t from = 0; from < left.length; from += kStep) {
-    int64_t panel = from / kPerRowBytes, inRow = from % kPerRowBytes * 2;
-    t.multiply(to, w.moved(leftIs, panel * left.panelBytes() + inRow),
-               w.moved(rightIs, panel * right.panelBytes() + inRow),
-               arith::ConstantIntOp::create(b, loc, from > 0, 1), step.half,
-               block.shape.columns, /*leftLines=*/false, /*rightLines=*/false);
+  for (int64_t which = 0; which < products(); ++which) {
+    const Panels &left = ring.lefts[which], &right = ring.tiles[which];
+    Value rows = shared.panelsAt(shared.base, ring.lefts, which);
+    Value leftIs = t.describe(
+        block.sharedByte(rows, block.mul(tile, kTensorRows * kRow)), 0);
+    Value rightIs = t.describe(shared.panelsAt(area, ring.tiles, which), 0);
+    for (int64_t from = 0; from < left.length; from += kStep) {
+      int64_t panel = from / kPerRowBytes, inRow = from % kPerRowBytes * 2;
+      t.multiply(behind(to, which * block.shape.columns),
+                 w.moved(leftIs, panel * left.panelBytes() + inRow),
+                 w.moved(rightIs, panel * right.panelBytes() + inRow),
+                 arith::ConstantIntOp::create(b, loc, from > 0, 1), step.half,
+                 block.shape.columns, /*leftLines=*/false,
+                 /*rightLines=*/false);
+    }
   }
 }
 
-/// Begins to add the products of the weights of `tile` and the values of
-/// `stage`.
+/// Begins to add the products of the weights of `tile` and the pass's factor,
+/// of `stage`.
 void TensorMemorySteps::multiplyWeights(Value tile, Value stage) {
-  const Panels &factor = ring.tiles[kValues];
+  const Panels &right = ring.tiles[factor()];
   Value area = shared.at(shared.stageOffset(stage));
-  Value factorIs = t.describe(shared.panelsAt(area, ring.tiles, kValues),
-                              factor.panelBytes());
+  Value rightIs = t.describe(shared.panelsAt(area, ring.tiles, factor()),
+                             right.panelBytes());
   Value address = allocated(), to = sumsAt(address, tile);
   Value weights = scoresAt(address, tile);
   Value adds = arith::ConstantIntOp::create(b, loc, 1, 1);
   for (int64_t row = 0; row < block.shape.columns; row += kStep)
     t.multiply(to, behind(weights, row / kStep * kStepColumns),
-               w.moved(factorIs, row * kRow), adds, step.half, sumColumns(),
+               w.moved(rightIs, row * kRow), adds, step.half, sumColumns(),
                /*leftLines=*/false, /*rightLines=*/true);
 }
 
@@ -315,14 +335,14 @@ void TensorMemorySteps::multiply() {
   auto addWeighted = [&](int64_t which, Value stage, Value parity,
                          Value weightParity) {
     Value tile = block.index(which);
-    if (which == 0)
-      w.wait(shared.full(stage, kValues), parity);
+    if (which == 0 && !isOfScores(factor()))
+      w.wait(shared.full(stage, factor()), parity);
     w.wait(weighed(tile), weightParity);
     t.fenceAfter();
     forOne([&] {
       multiplyWeights(tile, stage);
       if (which == kTiles - 1)
-        t.commit(shared.empty(stage, kValues));
+        t.commit(shared.empty(stage, factor()));
     });
   };
   auto ifBegun = [&](Value begun, auto body) {
@@ -343,14 +363,13 @@ void TensorMemorySteps::multiply() {
       Value tile = block.index(which);
       ifBegun(begun,
               [&] { addWeighted(which, before, parityBefore, weights); });
-      if (which == 0)
-        w.wait(shared.full(stage, kKeys), parity);
-      t.fenceAfter();
+      for (int64_t part = 0; which == 0 && part < products(); ++part)
+        w.wait(shared.full(stage, part), parity);
       forOne([&] {
         multiplyScores(tile, stage);
         t.commit(made(tile));
         if (which == kTiles - 1)
-          t.commit(shared.empty(stage, kKeys));
+          t.commit(shared.empty(stage, 1 - factor()));
       });
     }
     auto [next, flips] = w.advance(stage, parity, ring.stages);
@@ -384,6 +403,15 @@ SmallVector<Value> TensorMemorySteps::loadColumns(Value address,
     for (int64_t i = 0; i < kColumnsAtOnce; ++i)
       words.push_back(t.element(part, i));
   return words;
+}
+
+SmallVector<Value> TensorMemorySteps::inPairs(ArrayRef<Value> values) {
+  auto two = VectorType::get({2}, step.type);
+  SmallVector<Value> pairs;
+  for (size_t at = 0; at < values.size(); at += 2)
+    pairs.push_back(vector::FromElementsOp::create(
+        b, loc, two, ValueRange{values[at], values[at + 1]}));
+  return pairs;
 }
 
 /// The address of four features of the thread's row, from `feature` on.
@@ -422,12 +450,19 @@ void TensorMemorySteps::rescaleSums(Value sums, Value factor) {
   b.setInsertionPointToStart(loop.getBody());
   Value address = behind(sums, loop.getInductionVar());
   SmallVector<Value> words = loadColumns(address, kColumnsAtOnce);
-  for (Value &word : words)
-    word = arith::MulFOp::create(b, loc, word, factor);
-  t.store(address, words);
+  Value both = vector::BroadcastOp::create(
+      b, loc, VectorType::get({2}, step.type), factor);
+  SmallVector<Value> scaled;
+  for (Value pair : inPairs(words)) {
+    Value two = arith::MulFOp::create(b, loc, pair, both);
+    for (int64_t which : {0, 1})
+      scaled.push_back(vector::ExtractOp::create(b, loc, two, which));
+  }
+  t.store(address, scaled);
 }
 
-/// Stores the sums of the warp's rows, times `factor`, where they belong.
+/// Stores the sums of the warp's rows, times `factor` (null: 1), where they
+/// belong.
 void TensorMemorySteps::storeSums(Value sums, Value factor) {
   int64_t all = step.sizeOf(pass.feature);
   Value inside = block.lessSigned(block.add(block.firstRow, block.rowAt(0)),
@@ -441,7 +476,9 @@ void TensorMemorySteps::storeSums(Value sums, Value factor) {
     for (int64_t at = 0; at < std::min(kColumnsAtOnce, all - from); at += 4) {
       SmallVector<Value> four;
       for (Value word : ArrayRef(words).slice(at, 4))
-        four.push_back(arith::MulFOp::create(b, loc, word, factor));
+        four.push_back(
+            factor ? arith::MulFOp::create(b, loc, word, factor).getResult()
+                   : word);
       Value together = vector::FromElementsOp::create(
           b, loc, VectorType::get({4}, step.type), four);
       LLVM::StoreOp::create(b, loc, together, fourAt(from + at), 16);
@@ -449,33 +486,65 @@ void TensorMemorySteps::storeSums(Value sums, Value factor) {
   }
 }
 
-/// The weights of the thread's row in a tile, of scores `raw`: words of two
-/// 16-bit numbers. `carried` takes in what the row keeps.
-SmallVector<Value> TensorMemorySteps::weightsOf(ArrayRef<Value> raw, Value tile,
-                                                Value sums, Carried &carried) {
-  Type two = VectorType::get({2}, step.type);
-  SmallVector<Value> scores = Scores(block).counted(raw), pairs, words;
-  for (size_t at = 0; at < scores.size(); at += 2)
-    pairs.push_back(vector::FromElementsOp::create(
-        b, loc, cast<VectorType>(two), ValueRange{scores[at], scores[at + 1]}));
+/// The weights of the thread's row in a tile, two neighbours each, of scores
+/// `raw`. `carried` takes in what the row keeps.
+SmallVector<Value> TensorMemorySteps::softmaxOf(ArrayRef<Value> raw, Value sums,
+                                                Carried &carried) {
+  SmallVector<Value> pairs = inPairs(Scores(block).counted(raw));
   RowSoftmax row(block, Scores::laterScale(block).value_or(1),
                  carried.totals[0], carried.most[0], carried.sum[0]);
   row.take(pairs);
   // All that was multiplied before the scores is done.
   Value some = NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), w.number(-1),
                                         row.rises, NVVM::VoteSyncKind::any);
-  {
-    auto any = scf::IfOp::create(b, loc, some, false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(any.thenBlock());
-    rescaleSums(sums, row.factor);
+  auto any = scf::IfOp::create(b, loc, some, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(any.thenBlock());
+  rescaleSums(sums, row.factor);
+  return pairs;
+}
+
+/// Stores words of two neighbours of a row's weights each, in 16 bits, to
+/// `address` and what is behind.
+void TensorMemorySteps::storeWeights(Value address, ArrayRef<Value> pairs) {
+  SmallVector<Value> words;
+  for (Value pair : pairs)
+    words.push_back(
+        arith::TruncFOp::create(b, loc, VectorType::get({2}, step.half), pair));
+  auto all = static_cast<int64_t>(words.size());
+  int64_t atOnce = std::min(all, kColumnsAtOnce);
+  for (int64_t at = 0; at < all; at += atOnce)
+    t.store(behind(address, at), ArrayRef(words).slice(at, atOnce));
+}
+
+/// The same backward: weights, or slopes, which are stored where scores are.
+/// Some columns at a time, so that what a column has is in registers for a
+/// short while; weights take half the place of scores that have been loaded.
+void TensorMemorySteps::storeGradients(Value scores) {
+  auto loop = scf::ForOp::create(b, loc, block.index(0),
+                                 block.index(block.shape.columns),
+                                 block.index(kColumnsAtOnce));
+  setUnrolling(loop, 1);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value from = loop.getInductionVar(), column = block.firstColumn;
+  block.firstColumn = block.add(column, from);
+  SmallVector<SmallVector<Value>> made;
+  for (int64_t which = 0; which < products(); ++which)
+    made.push_back(
+        loadColumns(behind(behind(scores, which * block.shape.columns), from),
+                    kColumnsAtOnce));
+  Gradient gradient(block, /*rounds=*/true);
+  SmallVector<Value> weights;
+  for (int64_t own = 0; own < kColumnsAtOnce; ++own) {
+    Value counts = block.countsAt(own);
+    Value raw = made[0][own], power = gradient.power(raw, counts);
+    weights.push_back(pass.weigh == Weigh::Weights
+                          ? gradient.weight(power, counts)
+                          : gradient.slope(power, raw, made[1][own], counts));
   }
-  for (Value pair : pairs) {
-    Value rounded =
-        arith::TruncFOp::create(b, loc, VectorType::get({2}, step.half), pair);
-    words.push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), rounded));
-  }
-  return words;
+  storeWeights(behind(scores, block.div(from, 2)), inPairs(weights));
+  block.firstColumn = column;
 }
 
 void TensorMemorySteps::findWeights() {
@@ -483,11 +552,15 @@ void TensorMemorySteps::findWeights() {
   Value tile = w.sameInWarp(block.div(own, kGroup));
   block.rowOfThread = own;
   block.laneOfRow = block.index(0);
+  bool isSoftmax = step.keepsSoftmax(pass);
   // What a row keeps beside its sums.
   PairPass kept = pass;
   kept.features = 0;
-  Carried carried = block.beginRows(kept);
-  carried.totals = {carried.most[0]}; // what weights are relative to
+  Carried carried;
+  if (isSoftmax) {
+    carried = block.beginRows(kept);
+    carried.totals = {carried.most[0]}; // what weights are relative to
+  }
   carried.ring = {w.number(0)};
   Value lanes = w.sameInWarp(
       block.mul(block.div(block.rem(own, kGroup), kWarp), kWarp << 16));
@@ -499,10 +572,11 @@ void TensorMemorySteps::findWeights() {
     block.firstColumn = column;
     w.wait(made(tile), now.ring[0]);
     t.fenceAfter();
-    SmallVector<Value> words =
-        weightsOf(loadColumns(scores, block.shape.columns), tile, sums, now);
-    for (int64_t at = 0; at < block.shape.columns / 2; at += kColumnsAtOnce)
-      t.store(behind(scores, at), ArrayRef(words).slice(at, kColumnsAtOnce));
+    if (isSoftmax)
+      storeWeights(scores,
+                   softmaxOf(loadColumns(scores, scoreColumns()), sums, now));
+    else
+      storeGradients(scores);
     t.waitForStores();
     t.fenceBefore();
     NVVM::SyncWarpOp::create(b, loc, w.number(-1));
@@ -513,10 +587,12 @@ void TensorMemorySteps::findWeights() {
   });
   w.wait(made(tile), carried.ring[0]);
   t.fenceAfter();
+  block.placeRow(0);
+  if (!isSoftmax)
+    return storeSums(sums, Value());
   RowSoftmax row(block, 1, carried.totals[0], carried.most[0], carried.sum[0]);
   Value factor = row.powerOf(carried.totals[0], carried.most[0]);
   carried.sum[0] = arith::MulFOp::create(b, loc, carried.sum[0], factor);
-  block.placeRow(0);
   storeSums(sums, factor);
   carried.totals.clear();
   block.finishRows(kept, carried);
@@ -540,7 +616,7 @@ void TensorMemorySteps::emit() {
   Value warp = w.sameInWarp(block.div(block.thread, kWarp));
   onlyOneOf(block.thread, 0, [&] {
     for (int64_t stage = 0; stage < ring.stages; ++stage)
-      for (int64_t part : {kKeys, kValues}) {
+      for (int64_t part = 0; part < kParts; ++part) {
         w.init(shared.full(block.index(stage), part), 1);
         w.init(shared.empty(block.index(stage), part), 1);
       }
@@ -563,11 +639,13 @@ void TensorMemorySteps::emit() {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(roles.thenBlock());
-    w.setRegisters(kFewRegisters, /*more=*/false);
+    w.setRegisters(products() > 1 ? kSomeRegisters : kFewRegisters,
+                   /*more=*/false);
     onlyOneOf(block.thread, kLoads * kWarp, [&] { load(); });
     onlyOneOf(warp, kMultiplies, [&] { multiply(); });
     b.setInsertionPointToStart(roles.elseBlock());
-    w.setRegisters(kManyRegisters, /*more=*/true);
+    w.setRegisters(products() > 1 ? kOtherRegisters : kManyRegisters,
+                   /*more=*/true);
     findWeights();
   }
   // All that was loaded has been: tensor memory is given back.
@@ -577,6 +655,11 @@ void TensorMemorySteps::emit() {
     t.fenceAfter();
     t.release(allocated(), allColumns());
   });
+}
+
+bool gpukernels::pairs::fitsTensorMemory(const Step &step, const PairPass &of) {
+  PairPass pass = of;
+  return planTensorMemory(step, pass).has_value();
 }
 
 bool gpukernels::pairs::launchOnTensorMemory(OpBuilder &b, const Step &step,

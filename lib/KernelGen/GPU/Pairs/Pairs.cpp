@@ -33,6 +33,7 @@ private:
   gpu::LaunchOp launch(const PairPass &pass);
   void launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
                  unsigned feature, const Tensor &factor, bool isDone = false);
+  bool launchOfKeys();
 };
 } // namespace
 
@@ -44,7 +45,7 @@ gpu::LaunchOp Passes::launch(const PairPass &pass) {
 
 /// Passes for all features of `target`: kernels that all GPUs run, and where
 /// they fit those for one GPU, which are done in their stead there; the last
-/// launch was one of these for sm_90a if this `isDone`.
+/// launches were these if this `isDone`.
 void Passes::launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
                        unsigned feature, const Tensor &factor, bool isDone) {
   PairPass pass(step, weigh, rowDim, &target, feature, &factor);
@@ -57,28 +58,50 @@ void Passes::launchAll(Weigh weigh, unsigned rowDim, const Tensor &target,
     pass.slab = slab;
     pass.last = slab + most >= all;
     pass.features = std::min(most, all - slab);
-    bool onTensorMemory =
-        own.tensorMemory && launchOnTensorMemory(b, step, pass);
-    bool better = isDone || hasAllFeatures ||
-                  (own.warpgroups &&
-                   launchOnWarpgroups(b, step, pass, GroupsDivide::Rows));
-    // One kernel for all features, where blocks of as many rows do not fit.
-    if (!better && own.warpgroups && slab == 0)
-      better = hasAllFeatures =
-          launchOnWarpgroups(b, step, pass, GroupsDivide::Features);
+    bool isOwn = isDone || hasAllFeatures;
+    if (!isOwn && own.tensorMemory)
+      isOwn = launchOnTensorMemory(b, step, pass);
+    if (!isDone && !hasAllFeatures && own.warpgroups) {
+      bool isLaunched = launchOnWarpgroups(b, step, pass, GroupsDivide::Rows);
+      // One kernel for all features, where blocks of as many rows do not fit.
+      if (!isLaunched && slab == 0)
+        isLaunched = hasAllFeatures =
+            launchOnWarpgroups(b, step, pass, GroupsDivide::Features);
+      isOwn |= isLaunched;
+    }
     gpu::LaunchOp general = launch(pass);
-    if (better || onTensorMemory)
+    if (isOwn)
       spmd::contract::Otherwise::set(general);
   }
+}
+
+/// The gradients of keys and of values for GPUs of which one has them from one
+/// kernel: the others' must be launched before what all GPUs run otherwise.
+/// False where there is no such kernel.
+bool Passes::launchOfKeys() {
+  if (!own.warpgroups || !launchBothOfKeys(b, step))
+    return false;
+  PairPass slopes(step, Weigh::Slopes, step.k, &step.states[1], step.d,
+                  &step.query);
+  slopes.features = step.sizeOf(step.d);
+  PairPass weights(step, Weigh::Weights, step.k, &step.states[2], step.e,
+                   &step.rows[2]);
+  weights.features = step.sizeOf(step.e);
+  if (own.tensorMemory && fitsTensorMemory(step, slopes) &&
+      fitsTensorMemory(step, weights)) {
+    launchOnTensorMemory(b, step, slopes);
+    launchOnTensorMemory(b, step, weights);
+  }
+  return true;
 }
 
 void Passes::emit(bool backward) {
   unsigned q = step.q, k = step.k, d = step.d, e = step.e;
   if (backward) {
     launchAll(Weigh::Slopes, q, step.states[0], d, step.key);
-    bool both = own.warpgroups && launchBothOfKeys(b, step);
-    launchAll(Weigh::Slopes, k, step.states[1], d, step.query, both);
-    launchAll(Weigh::Weights, k, step.states[2], e, step.rows[2], both);
+    bool areDone = launchOfKeys();
+    launchAll(Weigh::Slopes, k, step.states[1], d, step.query, areDone);
+    launchAll(Weigh::Weights, k, step.states[2], e, step.rows[2], areDone);
     for (unsigned which : llvm::seq<unsigned>(step.states.size() - 3))
       launchExtraGradient(b, step, which);
     return;
