@@ -99,6 +99,8 @@ def gpus() -> dict[str, Gpu]:
 # What an instruction costs ----------------------------------------------------
 
 FMA = {"FFMA", "FMUL", "FADD", "HFMA2", "HMUL2", "HADD2", "FFMA2", "FMUL2", "FADD2"}
+# Of those, two f32 at once: one instruction, and as long as two.
+PACKED = {"FFMA2", "FMUL2", "FADD2"}
 XU = {"MUFU", "F2F", "F2I", "I2F", "FRND", "POPC", "FLO", "BREV"}
 LSU = {
     "LDG",
@@ -240,13 +242,13 @@ def tensor_work(one: Instruction) -> tuple[float, float]:
     return work, work / TENSOR_SPEED[kind]
 
 
-def tensor_memory_work(described: int) -> tuple[float, float, float]:
+def tensor_memory_work(described: int, left_is_there: bool = False) -> tuple[float, float, float]:
     """Of a product into tensor memory, by its instruction descriptor: operations, those of 16 bits that take as long,
-    and bytes of shared memory that it reads."""
+    and bytes of shared memory that it reads: not its left matrix where that is in tensor memory."""
     rows, columns = 16 * (described >> 24 & 31), 8 * (described >> 17 & 63)
     size = 4 if described >> 7 & 7 == 2 else 2  # tf32, else f16 or bf16
     work = 2.0 * rows * columns * 32 / size
-    return work, work * size / 2, 32.0 * (rows + columns)
+    return work, work * size / 2, 32.0 * (columns if left_is_there else rows + columns)
 
 
 def shared_bytes(one: Instruction) -> float:
@@ -342,7 +344,7 @@ def lane_pattern(plan: Plan, launch: Launch) -> dict[int, tuple[int, int]]:
     """Of each access of global memory, sectors of 32 bytes that a warp touches at first, and threads that do."""
     first: dict[int, set[int]] = {}
     lanes: Counter[int] = Counter()
-    middle = sass.sample_blocks(launch.grid)[len(sass.sample_blocks(launch.grid)) // 2]
+    middle = sass.block_at(launch.grid, launch.blocks // 2)
     warp = (launch.threads + 31) // 32 // 2
     for lane in range(min(32, launch.threads)):
         walk = Walk()
@@ -365,7 +367,7 @@ def united(spans: list[tuple[int, int]]) -> int:
 def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) -> Figures:
     """Counts one launch, and how long it takes at least by each limit."""
     plan = plan or Plan.of(kernel)
-    walk, scale = sass.walk_launch(plan, launch)
+    walk, most = sass.walk_launch(plan, launch)
     shared = max(kernel.shared, launch.shared)
     figures = Figures(
         launch.kernel,
@@ -380,11 +382,11 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
     spans = []
     fills = 0.0
     for index, times in walk.counts.items():
-        one, count = kernel.code[index], times * scale
+        one, count = kernel.code[index], times
         figures.slots += count
         figures.mix[one.opcode] += count
         if pipe := pipe_of(one):
-            figures.pipes[pipe] += count
+            figures.pipes[pipe] += count * (2 if one.name in PACKED else 1)
         work, time = tensor_work(one)
         figures.tensor += work * count
         if one.name == "HGMMA":
@@ -396,25 +398,25 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
             figures.barriers += count
         if one.name in ("LDG", "STG", "LDGSTS", "RED", "REDG", "ATOMG"):
             sectors, _ = patterns.get(index, (bytes_of(one), 32))
-            moved = 32.0 * sectors * walk.done[index] * scale
+            moved = 32.0 * sectors * walk.done[index]
             figures.global_bytes += moved
             figures.wide_bytes += moved if bytes_of(one) >= 16 else 0
             if index in walk.touched:
                 low, high = walk.touched[index]
                 spans.append((low, high + 32 * bytes_of(one)))
-    for products in walk.products.values():
+    for index, products in walk.products.items():
         for described, times in products.items():
-            work, time, read = tensor_memory_work(described)
-            figures.tensor += work * times * scale
-            figures.tensor_time += time * times * scale
-            figures.shared_bytes += read * times * scale
+            work, time, read = tensor_memory_work(described, kernel.code[index].operands[0].startswith("tmem"))
+            figures.tensor += work * times
+            figures.tensor_time += time * times
+            figures.shared_bytes += read * times
     for maps in walk.maps.values():
         for number, times in maps.items():
             words = map_words(launch, kernel, number)
             if len(words) < 16 or not words[1] & 0xFF:
                 continue
             box = math.prod(words[11 : 11 + (words[1] & 0xFF)]) * ELEMENT.get(words[1] >> 8, 4)
-            fills += box * times * scale
+            fills += box * times
             spans.append(span_of(launch, words))
     figures.global_bytes += fills
     figures.wide_bytes += fills
@@ -423,7 +425,8 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
     warps = (launch.threads + 31) // 32
     asynchronous = any(one.name in ("LDGSTS", "UTMALDG") for one in kernel.code)
     figures.in_flight = figures.resident * (shared if asynchronous else 32 * warps * in_flight(kernel))
-    busiest = math.ceil(launch.blocks / gpu.multiprocessors) / launch.blocks  # its part of all work
+    # A multiprocessor's part of all work: of that with most blocks, or with the one that has most to do.
+    busiest = max(math.ceil(launch.blocks / gpu.multiprocessors) / launch.blocks, most)
     cycle = 1 / gpu.clock
     limits = {"issue": figures.slots * busiest / 4 * cycle}
     for pipe, count in figures.pipes.items():

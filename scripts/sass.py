@@ -9,6 +9,7 @@ skips rare paths; such branches are counted, so that a figure that rests on them
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 import re
@@ -309,6 +310,7 @@ def split_results(one: Instruction) -> tuple[list[str], list[str]]:
         "REDG",
         "REDS",
         "UTMAREDG",
+        "STTM",
     ):
         return [], operands
     if one.name in ("ISETP", "FSETP", "UISETP", "DSETP", "HSETP2", "PLOP3", "UPLOP3", "PSETP"):
@@ -797,6 +799,10 @@ UNKNOWN = (
     "FADD",
     "FMNMX",
     "HFMA2",
+    "FMNMX3",
+    "FFMA2",
+    "FMUL2",
+    "FADD2",
     "F2FP",
     "HMMA",
     "HGMMA",
@@ -1003,6 +1009,26 @@ class Walk:
     cut: int = 0
     unmodelled: Counter[str] = dataclasses.field(default_factory=Counter)
 
+    def add(self, other: Walk, times: float) -> None:
+        """Counts ``other`` so many times."""
+        self.warps += other.warps
+        self.unknown += other.unknown
+        self.cut += other.cut
+        self.unmodelled += other.unmodelled
+        for mine, its in ((self.counts, other.counts), (self.done, other.done)):
+            scale_into(mine, its, times)
+        for all_mine, all_its in ((self.maps, other.maps), (self.products, other.products)):
+            for index, its in all_its.items():
+                scale_into(all_mine.setdefault(index, Counter()), its, times)
+        for index, (low, high) in other.touched.items():
+            least, largest = self.touched.get(index, (low, high))
+            self.touched[index] = (min(low, least), max(high, largest))
+
+
+def scale_into(mine: Counter[int], its: Counter[int], times: float) -> None:
+    for key, count in its.items():
+        mine[key] += count * times  # type: ignore[assignment]
+
 
 @dataclasses.dataclass
 class Plan:
@@ -1156,12 +1182,8 @@ def walk_warp(
             walk.counts[index] += times
 
 
-def sample_blocks(grid: tuple[int, int, int], together: int = 1) -> list[tuple[int, int, int]]:
-    """The first block, one of the middle, the last; few are enough where all do the same. Of clusters of ``together`` all blocks."""
-    total = grid[0] * grid[1] * grid[2]
-    chosen = {number // together for number in (0, total // 2, total * 5 // 7, total - 1)}
-    numbers = sorted(number * together + rank for number in chosen for rank in range(together))
-    return [(i % grid[0], i // grid[0] % grid[1], i // (grid[0] * grid[1])) for i in numbers]
+def block_at(grid: tuple[int, int, int], number: int) -> tuple[int, int, int]:
+    return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
 
 
 def cluster_of(kernel: Kernel) -> int:
@@ -1169,16 +1191,47 @@ def cluster_of(kernel: Kernel) -> int:
     return 2 if any(one.name.startswith("UCGABAR") for one in kernel.code) else 1
 
 
+def stand_for(total: int, size: Callable[[int], float], more: int = 8) -> dict[int, float]:
+    """Some of ``total`` numbers, and how many of all each stands for, so that sizes add up to those of all: between two
+    that were looked at, sizes are on a line. Where such two differ, up to ``more`` in the middle are looked at as well,
+    so that a step (of blocks that stay, the first ones have a tile more) is found."""
+    chosen = sorted({0, total // 2, total * 5 // 7, total - 1})
+    for _ in range(more):
+        gaps = [(abs(size(b) - size(a)) * (b - a - 1), a, b) for a, b in itertools.pairwise(chosen)]
+        widest, a, b = max(gaps, default=(0.0, 0, 0))
+        if not widest:
+            break
+        chosen = sorted([*chosen, (a + b) // 2])
+    weights = dict.fromkeys(chosen, 1.0)
+    for a, b in itertools.pairwise(chosen):
+        weights[a] += (b - a - 1) / 2
+        weights[b] += (b - a - 1) / 2
+    return weights
+
+
 def walk_launch(plan: Plan, launch: Launch) -> tuple[Walk, float]:
-    """Sampled warps, and how many of the launch's each stands for."""
-    walk = Walk()
-    blocks = sample_blocks(launch.grid, cluster_of(plan.kernel))
-    warps = (launch.threads + 31) // 32
+    """What a launch does, by some of its warps; and the part of its instructions that the block has with most (of a
+    cluster, whose blocks share their work, an equal part of the cluster's)."""
+    together, warps = cluster_of(plan.kernel), (launch.threads + 31) // 32
     chosen = range(warps) if warps <= 12 else sorted({*range(0, warps, max(1, warps // 8)), warps - 1})
-    for block in blocks:
-        for number in chosen:
-            walk_warp(plan, launch, block, number, walk)
-    return walk, launch.blocks * warps / max(1, walk.warps)
+    walks: dict[int, list[Walk]] = {}
+
+    def slots(cluster: int) -> float:
+        """Of all blocks of a cluster."""
+        if cluster not in walks:
+            walks[cluster] = [Walk() for _ in range(together)]
+            for rank, walk in enumerate(walks[cluster]):
+                for number in chosen:
+                    walk_warp(plan, launch, block_at(launch.grid, cluster * together + rank), number, walk)
+        return float(sum(walk.counts.total() for walk in walks[cluster]))
+
+    all_of_them = Walk()
+    for cluster, weight in stand_for(launch.blocks // together, slots).items():
+        slots(cluster)
+        for walk in walks[cluster]:
+            all_of_them.add(walk, weight * warps / len(chosen))
+    most = max(map(slots, walks)) / together * warps / len(chosen)
+    return all_of_them, most / max(1, all_of_them.counts.total())
 
 
 def read_launches(path: Path, thread: int = 0) -> tuple[list[Launch], Counter[str]]:

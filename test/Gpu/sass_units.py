@@ -167,10 +167,23 @@ class Costs(unittest.TestCase):
         self.assertEqual((walk.products, walk.unmodelled), ({1: {0x8200490: 1}}, {}))
 
     def test_pairs_of_blocks(self) -> None:
-        # Of a cluster both blocks are walked: the first multiplies.
-        self.assertEqual(sass.sample_blocks((148, 1, 1), 2), [(i, 0, 0) for i in (0, 1, 74, 75, 104, 105, 146, 147)])
         for text, blocks in (("UCGABAR_ARV\nEXIT", 2), ("BAR.SYNC.DEFER_BLOCKING 0x0\nEXIT", 1)):
             self.assertEqual(sass.cluster_of(Kernel("some", "sm_100a", code(text))), blocks)
+
+    def test_blocks_that_stand_for_others(self) -> None:
+        """256 tiles of 74 pairs of blocks that stay: 34 of them have four, the others three. Sizes on a line."""
+        for total, size in ((74, lambda i: 4.0 if i < 34 else 3.0), (1000, lambda i: 5.0 + i), (9, lambda i: 2.0), (1, lambda i: 7.0)):
+            weights = sass.stand_for(total, size)
+            self.assertAlmostEqual(sum(weights.values()), total)
+            self.assertAlmostEqual(sum(size(i) * weight for i, weight in weights.items()), sum(map(size, range(total))))
+            self.assertLessEqual(len(weights), 12)
+
+    def test_the_block_with_most_to_do(self) -> None:
+        """Of a launch whose first block turns 8 times and its last once: its part of all instructions."""
+        turns = "S2R R0, SR_CTAID.X\nIADD3 R0, -R0, 0x8, RZ\nVIADD R0, R0, 0xffffffff\nISETP.NE.AND P0, PT, R0, RZ, PT\n@P0 BRA 0x20\nEXIT"
+        walk, most = sass.walk_launch(Plan.of(Kernel("turns", "sm_100a", code(turns))), Launch("turns", (8, 1, 1), (64, 1, 1), 0, []))
+        self.assertEqual(walk.counts[2], 2 * (8 + 7 + 6 + 5 + 4 + 3 + 2 + 1))
+        self.assertEqual(most, 2 * (3 + 3 * 8) / (2 * (8 * 3 + 3 * 36)))
 
     def test_memory(self) -> None:
         self.assertEqual([gauge.bytes_of(one) for one in code("LDG.E.128 R4, desc[UR4][R4.64]\nLDG.E.U16 R4, desc[UR4][R4.64]\nSTG.E desc[UR4][R4.64], R6")], [16, 2, 4])
