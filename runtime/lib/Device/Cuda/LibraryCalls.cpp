@@ -150,10 +150,8 @@ int LibraryCalls::run(int64_t *words, const char *location,
     if (!required) {
       note(call, location, /*done=*/false);
       if (wish == SHARDRT_CALL_ON_TCGEN05 && !std::exchange(found.isSaid, true))
-        lacks +=
-            found.absent +
-            ": kernels without tcgen05 do its work, which reach a fraction "
-            "of what this GPU can\n";
+        lacks += found.absent +
+                 ": generated kernels do its work, which may be slower\n";
       return SHARDRT_OK;
     }
     error = describe(call) + at + ": " + found.absent;
