@@ -283,8 +283,8 @@ static void alignTensors(scf::WhileOp loop) {
   loop.erase();
 }
 
-/// True if nobody writes to `value`: an empty tensor, also one that loops hand
-/// on as it is.
+/// True if nobody writes to `value`: an empty tensor, also one that loops yield
+/// as it is.
 static bool hasNoContents(Value value) {
   if (value.getDefiningOp<tensor::EmptyOp>())
     return true;
@@ -334,12 +334,12 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
   }
 }
 
-/// Copies what `loop` begins with and writes over where it is also handed on
-/// behind the loop. Bufferization would copy it as well, but looks first
+/// Copies what `loop` begins with and writes over where it is also yielded or
+/// stored behind the loop. Bufferization would copy it as well, but looks first
 /// whether it could stay, with what both end in as one buffer, and refuses that
 /// where it is stored to.
-static void copyHandedOn(LoopLikeOpInterface loop) {
-  auto isHandedOn = [&](OpOperand &use) {
+static void copyYieldedInits(LoopLikeOpInterface loop) {
+  auto isYielded = [&](OpOperand &use) {
     Operation *user = use.getOwner();
     return user != loop &&
            (user->hasTrait<OpTrait::IsTerminator>() ||
@@ -349,7 +349,7 @@ static void copyHandedOn(LoopLikeOpInterface loop) {
        llvm::zip(loop.getInitsMutable(), loop->getResults())) {
     auto type = dyn_cast<RankedTensorType>(init.get().getType());
     if (!type || type != result.getType() || !isStoredByLoop(result) ||
-        llvm::none_of(init.get().getUses(), isHandedOn))
+        llvm::none_of(init.get().getUses(), isYielded))
       continue;
     OpBuilder builder(loop);
     init.set(bufferization::AllocTensorOp::create(builder, loop.getLoc(), type,
@@ -393,7 +393,7 @@ struct AnchorLoopValuesPass final
     });
     getOperation().walk([](LoopLikeOpInterface loop) {
       if (isa<scf::ForOp, scf::WhileOp>(loop))
-        copyHandedOn(loop);
+        copyYieldedInits(loop);
       for (Value result : loop->getResults())
         if (isInserted(result))
           keepApart(result);

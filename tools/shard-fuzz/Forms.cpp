@@ -179,7 +179,7 @@ static bool makeBroadcast(Generator &g) {
       g.accuracy(v));
 }
 
-/// Rows by index, of which some may be outside and are brought back.
+/// Rows by index, of which some may be outside and are clamped.
 static bool makeIndexSelect(Generator &g) {
   int v = g.any([](int) { return true; }, 1);
   if (v < 0)

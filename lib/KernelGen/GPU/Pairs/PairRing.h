@@ -88,7 +88,7 @@ struct RingPlan {
 /// for each of its `parts`, which arrive, and are free again, by themselves.
 class SharedRing {
 public:
-  /// Takes shared memory of `launch`, in which the builder stands, and
+  /// Takes shared memory of `launch`, in which the builder inserts, and
   /// `ownBytes` more behind the mbarriers.
   SharedRing(PairBlock &block, const Ring &ring, gpu::LaunchOp launch,
              int64_t parts = 1, int64_t ownBytes = 0)
