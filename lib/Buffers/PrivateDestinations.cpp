@@ -137,9 +137,24 @@ static void keepOutOfOutput(bufferization::MaterializeInDestinationOp output) {
   }
 }
 
+/// True if `op` has no tensor of its own to hold: a view, a part of a larger
+/// tensor, or what goes into one under another shape.
+static bool isPartOfAnother(Operation *op) {
+  if (isa<linalg::GenericOp>(op))
+    op = op->hasOneUse() ? *op->user_begin() : nullptr;
+  if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op))
+    return collapse->hasOneUse() &&
+           isa<tensor::InsertSliceOp>(*collapse->user_begin());
+  return op &&
+         (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+              tensor::InsertSliceOp, tensor::EmptyOp>(op) ||
+          llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>));
+}
+
 /// What is computed element by element and inserted under another shape is
 /// built where it is inserted; empty-tensor elimination does not look through
-/// the shape.
+/// the shape. Not where other tensors are made before it is inserted: what it
+/// reads would be held beside them.
 static void buildWhereInserted(tensor::InsertSliceOp insert) {
   auto collapse = insert.getSource().getDefiningOp<tensor::CollapseShapeOp>();
   auto made =
@@ -153,6 +168,10 @@ static void buildWhereInserted(tensor::InsertSliceOp insert) {
       insert.getSourceType() != collapse.getResultType() ||
       insert.getSourceType().getRank() != insert.getDestType().getRank())
     return;
+  for (Operation *op = made->getNextNode(); op != insert;
+       op = op->getNextNode())
+    if (!isPartOfAnother(op))
+      return;
   OpBuilder b(insert);
   Location loc = made.getLoc();
   Value part = tensor::ExtractSliceOp::create(

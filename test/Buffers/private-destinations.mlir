@@ -81,3 +81,19 @@ func.func @inserted_in_another_shape(%x: tensor<3xf32>, %y: tensor<9xf32>) -> te
   %0 = tensor.insert_slice %line into %y[1] [6] [1] : tensor<6xf32> into tensor<9xf32>
   return %0 : tensor<9xf32>
 }
+
+// Not behind others that need memory: what it reads would be held beside them.
+// CHECK-LABEL: func.func @made_before_others(
+//   CHECK-NOT:   tensor.expand_shape
+func.func @made_before_others(%x: tensor<3xf32>, %y: tensor<9xf32>) -> (tensor<9xf32>, tensor<3xf32>) {
+  %empty = tensor.empty() : tensor<3x2xf32>
+  %twice = linalg.generic {indexing_maps = [#rows, #both], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<3xf32>) outs(%empty : tensor<3x2xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    linalg.yield %a : f32
+  } -> tensor<3x2xf32>
+  %line = tensor.collapse_shape %twice [[0, 1]] : tensor<3x2xf32> into tensor<6xf32>
+  %other = tensor.empty() : tensor<3xf32>
+  %exp = linalg.exp ins(%x : tensor<3xf32>) outs(%other : tensor<3xf32>) -> tensor<3xf32>
+  %0 = tensor.insert_slice %line into %y[1] [6] [1] : tensor<6xf32> into tensor<9xf32>
+  return %0, %exp : tensor<9xf32>, tensor<3xf32>
+}
