@@ -315,6 +315,9 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
     operand.set(bufferization::AllocTensorOp::create(builder, loc, type, sizes,
                                                      operand.get()));
   }
+  // What is yielded twice is built in the first place and copied from there: it
+  // cannot be read once it was stored in its own buffer.
+  llvm::SmallDenseMap<Value, Value> stored;
   for (auto [operand, destination] : llvm::zip(operands, carried)) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type || type != destination.getType() ||
@@ -328,9 +331,12 @@ static void keepInBuffers(MutableArrayRef<OpOperand> operands,
       continue;
     }
     keepApart(operand.get());
-    auto store = bufferization::MaterializeInDestinationOp::create(
-        builder, loc, type, operand.get(), destination);
-    operand.set(store.getResult());
+    Value &last =
+        stored.try_emplace(operand.get(), operand.get()).first->second;
+    last = bufferization::MaterializeInDestinationOp::create(builder, loc, type,
+                                                             last, destination)
+               .getResult();
+    operand.set(last);
   }
 }
 

@@ -52,6 +52,24 @@ func.func @no_contents_of_a_loop(%x: tensor<0x4xf32>, %n: index) -> tensor<0x4xf
   return %0 : tensor<0x4xf32>
 }
 
+// What is yielded twice is copied from where it was stored.
+// CHECK-LABEL: func.func @yielded_twice(
+//       CHECK:   scf.for {{.*}} iter_args(%[[ONE:.*]] = %{{.*}}, %[[OTHER:.*]] = %{{.*}})
+//       CHECK:     %[[MADE:.*]] = linalg.exp
+//       CHECK:     %[[STORED:.*]] = bufferization.materialize_in_destination %[[MADE]] in %[[ONE]]
+//       CHECK:     %[[COPIED:.*]] = bufferization.materialize_in_destination %[[STORED]] in %[[OTHER]]
+//       CHECK:     scf.yield %[[STORED]], %[[COPIED]]
+func.func @yielded_twice(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0:2 = scf.for %i = %c0 to %n step %c1 iter_args(%one = %x, %other = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    %empty = tensor.empty() : tensor<4xf32>
+    %made = linalg.exp ins(%one : tensor<4xf32>) outs(%empty : tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %made, %made : tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
 // An insertion is there already.
 // CHECK-LABEL: func.func @built_in_place(
 //   CHECK-NOT:   materialize_in_destination
