@@ -283,10 +283,12 @@ static void alignTensors(scf::WhileOp loop) {
   loop.erase();
 }
 
-/// True if nobody writes to `value`: an empty tensor, also one that loops yield
-/// as it is.
+/// True if nobody can tell what `value` holds: a tensor of no elements, or an
+/// empty one that nobody writes to, also one that loops yield as it is.
 static bool hasNoContents(Value value) {
-  if (value.getDefiningOp<tensor::EmptyOp>())
+  auto type = cast<RankedTensorType>(value.getType());
+  if (value.getDefiningOp<tensor::EmptyOp>() ||
+      (type.hasStaticShape() && type.getNumElements() == 0))
     return true;
   auto loop = value.getDefiningOp<scf::ForOp>();
   if (!loop)
