@@ -203,7 +203,7 @@ bool World::replayStep(shardrt_context &ctx, Replay how) {
 void World::weighStep(const shardrt_context &ctx, Run &run, int64_t busy) {
   for (RunPart &part : run.parts())
     if (contexts[part.context].get() == &ctx)
-      part.busyNs = busy;
+      part.busyNs.store(busy, std::memory_order_relaxed);
   // The last one sees what the others have written. Where a rank fails it does
   // not come; the count goes with the run.
   if (run.weighed.fetch_add(1) + 1 != contexts.size())
@@ -211,7 +211,7 @@ void World::weighStep(const shardrt_context &ctx, Run &run, int64_t busy) {
   run.weighed.store(0);
   std::vector<int64_t> work(contexts.size()), now;
   for (const RunPart &part : run.parts())
-    work[part.context] = part.busyNs;
+    work[part.context] = part.busyNs.load(std::memory_order_relaxed);
   for (size_t i = 0; i < contexts.size(); ++i)
     now.push_back(crew->place(places[i]).core.load(std::memory_order_relaxed));
   std::vector<int64_t> cores = spreadOverCores(work, countCores(), now);

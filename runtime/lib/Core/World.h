@@ -70,7 +70,9 @@ struct RunPart final : Task {
   void *const *inputs = nullptr;
   void *const *outputs = nullptr;
   std::atomic<bool> hasBegun{false}, hasLeft{false};
-  int64_t busyNs = 0; ///< in the step that was weighed last
+  /// In the step that was weighed last. A rank may be in the next one while
+  /// another reads it.
+  std::atomic<int64_t> busyNs{0};
   void run(int status, Outcome &outcome) override;
   /// Reads what the run's caller gave.
   void begin();
