@@ -21,6 +21,10 @@ inline void replace(mlir::Operation *op, mlir::ValueRange values) {
   op->erase();
 }
 
+/// Makes `op`, of one result, give elements of type `computed`, which are
+/// converted behind it to those that it gave.
+void convertBehind(mlir::Operation *op, mlir::Type computed);
+
 // Normalisation over a batch.
 llvm::LogicalResult decompose(stablehlo::BatchNormInferenceOp op);
 llvm::LogicalResult decompose(stablehlo::BatchNormTrainingOp op);

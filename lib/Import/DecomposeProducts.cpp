@@ -231,10 +231,21 @@ template <typename KindT> static Type widest(ArrayRef<Type> types) {
   return found;
 }
 
+void import::convertBehind(Operation *op, Type computed) {
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  Value result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  result.setType(type.clone(computed));
+  auto converted = ConvertOp::create(builder, op->getLoc(), type, result);
+  converted->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  result.replaceAllUsesExcept(converted, converted);
+}
+
 /// A product of complex numbers with a real result, or of floats with an
 /// integer one: the whole sum is converted, as XLA does, and not what each rank
 /// has of it. Floats narrower than f32 are summed in f32.
-template <typename OpT> static void convertBehind(OpT op) {
+template <typename OpT> static void convertSum(OpT op) {
   Type operands[] = {getElementTypeOrSelf(op.getLhs()),
                      getElementTypeOrSelf(op.getRhs())};
   Type result = getElementTypeOrSelf(op.getResult());
@@ -248,15 +259,8 @@ template <typename OpT> static void convertBehind(OpT op) {
   }
   if (!sum)
     return;
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointAfter(op);
-  auto type = cast<RankedTensorType>(op.getType());
-  op.getResult().setType(type.clone(sum));
-  auto converted =
-      ConvertOp::create(builder, op.getLoc(), type, op.getResult());
-  converted->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  op.getResult().replaceAllUsesExcept(converted, converted);
+  import::convertBehind(op, sum);
 }
 
-void import::convertSumBehind(DotGeneralOp op) { convertBehind(op); }
-void import::convertSumBehind(ConvolutionOp op) { convertBehind(op); }
+void import::convertSumBehind(DotGeneralOp op) { convertSum(op); }
+void import::convertSumBehind(ConvolutionOp op) { convertSum(op); }

@@ -23,6 +23,7 @@ import jax
 import numpy as np
 from jax._src.internal_test_util import test_harnesses
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from suite import share
 
 jax.config.update("jax_enable_x64", True)
 CPU = jax.local_devices(backend="cpu")[0]
@@ -118,7 +119,7 @@ def cut(argument: Any, place: int) -> Any:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="JAX's harnesses of primitives")
-    parser.add_argument("--every", default="1", metavar="N[+K]")
+    parser.add_argument("--every", type=share, default="1", metavar="N[+K]")
     parser.add_argument("--only", default="", metavar="TEXT")
     options = parser.parse_args()
     count, _, offset = options.every.partition("+")
