@@ -14,8 +14,6 @@ using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 using spmd::PairCombine;
 
-static constexpr double kLog2e = 0x1.71547652b82fep+0;
-
 //===----------------------------------------------------------------------===//
 // A tile
 //===----------------------------------------------------------------------===//
@@ -154,29 +152,24 @@ void Scores::rescale(MutableArrayRef<Value> sums, Value factor) {
   llvm::copy(choice.getResults(), sums.begin());
 }
 
+Value ThreadRow::greater(Value x, Value y) {
+  return LLVM::MaxNumOp::create(b, loc, x, y);
+}
+
+Value ThreadRow::multiplyAdd(Value x, Value y, Value z) {
+  return math::FmaOp::create(b, loc, x, y, z);
+}
+
 namespace {
 /// A softmax's row: four threads have its scores, and each keeps all there is.
-class ThreadSoftmax final : public shardc::pairs::SoftmaxRow {
+class ThreadSoftmax final : public ThreadRow {
 public:
   ThreadSoftmax(PairBlock &block, Exponential &exponential, double scale,
                 Value &largest, Value &sum)
-      : SoftmaxRow(block.b, block.loc), block(block), exponential(exponential),
-        scale(scale), largest(largest), sum(sum) {}
-  Value factor;
+      : ThreadRow(block, largest, sum), exponential(exponential), scale(scale) {
+  }
 
 private:
-  Value getLargest() override { return largest; }
-  void setLargest(Value value) override { largest = value; }
-  Value getSum() override { return sum; }
-  void setSum(Value value) override { sum = value; }
-  void setFactor(Value value) override { factor = value; }
-  Value number(double value) override { return block.number(value); }
-  Value greater(Value x, Value y) override {
-    return LLVM::MaxNumOp::create(b, loc, x, y);
-  }
-  Value multiplyAdd(Value x, Value y, Value z) override {
-    return math::FmaOp::create(b, loc, x, y, z);
-  }
   Value largestOf(ArrayRef<Value> scores) override {
     Value most =
         block.foldRow(scores, [&](Value x, Value y) { return greater(x, y); });
@@ -197,14 +190,12 @@ private:
       return power;
     // The unit's need not be 1, which is looked for.
     Value same =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, old, largest);
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, old, kept);
     return block.choose(same, number(1), power);
   }
 
-  PairBlock &block;
   Exponential &exponential;
   double scale;
-  Value &largest, &sum;
   Value base;
 };
 } // namespace

@@ -33,6 +33,31 @@ public:
 Carried visitTile(PairBlock &block, TileProducts &products, Value column,
                   Carried carried);
 
+inline constexpr double kLog2e = 0x1.71547652b82fep+0;
+
+/// A softmax's row as a thread keeps it: in values.
+class ThreadRow : public shardc::pairs::SoftmaxRow {
+public:
+  Value factor;
+
+protected:
+  /// `kept`: the largest score so far, or what weights are relative to.
+  ThreadRow(PairBlock &block, Value &kept, Value &sum)
+      : SoftmaxRow(block.b, block.loc), block(block), kept(kept), sum(sum) {}
+
+  Value getLargest() override { return kept; }
+  void setLargest(Value value) override { kept = value; }
+  Value getSum() override { return sum; }
+  void setSum(Value value) override { sum = value; }
+  void setFactor(Value value) override { factor = value; }
+  Value number(double value) override { return block.number(value); }
+  Value greater(Value x, Value y) override;
+  Value multiplyAdd(Value x, Value y, Value z) override;
+
+  PairBlock &block;
+  Value &kept, &sum;
+};
+
 /// exp in kernels: where weights are rounded to 16 bits, they need not be exact
 /// to more, and are powers of two.
 class Exponential {

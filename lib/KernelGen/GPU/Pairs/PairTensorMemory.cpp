@@ -20,6 +20,7 @@
 #include "../TensorMemory.h"
 #include "PairFragments.h"
 #include "PairRing.h"
+#include "PairScores.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,7 +32,6 @@ using namespace shardc;
 using namespace shardc::gpukernels;
 using namespace shardc::gpukernels::pairs;
 
-static constexpr double kLog2e = 0x1.71547652b82fep+0;
 /// The depth of one product, and columns of tensor memory that it takes of a
 /// left matrix that is there.
 static constexpr int64_t kStep = 16, kStepColumns = kStep / 2;
@@ -55,17 +55,15 @@ static constexpr int64_t kParts = 2;
 namespace {
 /// A softmax's row of one thread, whose scores are in pairs: two at once are
 /// multiplied and added.
-class RowSoftmax final : public shardc::pairs::SoftmaxRow {
+class RowSoftmax final : public ThreadRow {
 public:
   /// Scores are `scale` times what is taken. `base`: what weights are relative
   /// to.
   RowSoftmax(PairBlock &block, double scale, Value &base, Value &largest,
              Value &sum)
-      : SoftmaxRow(block.b, block.loc), block(block), scale(scale), base(base),
-        largest(largest), sum(sum) {}
+      : ThreadRow(block, base, sum), scale(scale), largest(largest) {}
 
   Value rises; ///< whether the base does
-  Value factor;
 
   /// exp(from - to): 1 where they are the same.
   Value powerOf(Value from, Value to);
@@ -82,19 +80,7 @@ private:
   Value combine(ArrayRef<Value> values,
                 llvm::function_ref<Value(Value, Value)> two);
 
-  Value getLargest() override { return base; }
-  void setLargest(Value value) override { base = value; }
-  Value getSum() override { return sum; }
-  void setSum(Value value) override { sum = value; }
-  void setFactor(Value value) override { factor = value; }
-  Value number(double value) override { return block.number(value); }
   Value raise(Value old, Value most) override;
-  Value greater(Value x, Value y) override {
-    return LLVM::MaxNumOp::create(b, loc, x, y);
-  }
-  Value multiplyAdd(Value x, Value y, Value z) override {
-    return math::FmaOp::create(b, loc, x, y, z);
-  }
   Value largestOf(ArrayRef<Value> scores) override;
   Value sumOf(ArrayRef<Value> weights) override;
   void setBase(Value value) override { relativeTo = value; }
@@ -103,9 +89,8 @@ private:
     return block.choose(rises, powerOf(old, relativeTo), number(1));
   }
 
-  PairBlock &block;
   double scale;
-  Value &base, &largest, &sum;
+  Value &largest;
   Value relativeTo; ///< the base, or 0 where that is -inf
 };
 
