@@ -333,9 +333,19 @@ def map_words(launch: Launch, kernel: Kernel, number: int) -> list[int]:
     return launch.words[16 * number : 16 * number + 16]
 
 
+def element_of(words: list[int]) -> int:
+    """Bytes of an element of a tensor map."""
+    return ELEMENT.get(words[1] >> 8 & 0xFF, 4)
+
+
+def copied_by(words: list[int]) -> int:
+    """Bytes of a TMA copy: of a box, or of windows, which are channels of pixels (shardrt/TensorMap.h)."""
+    return math.prod(words[11 : 11 + (2 if words[1] >> 16 & 1 else words[1] & 0xFF)]) * element_of(words)
+
+
 def span_of(launch: Launch, words: list[int]) -> tuple[int, int]:
     """Addresses that a tensor map covers."""
-    dims, element = words[1] & 0xFF, ELEMENT.get(words[1] >> 8, 4)
+    dims, element = words[1] & 0xFF, element_of(words)
     last = (words[2] - 1) * element + sum((words[2 + i] - 1) * words[6 + i] for i in range(1, dims))
     return words[0], words[0] + last + element
 
@@ -415,8 +425,7 @@ def gauge(kernel: Kernel, launch: Launch, gpu: Gpu, plan: Plan | None = None) ->
             words = map_words(launch, kernel, number)
             if len(words) < 16 or not words[1] & 0xFF:
                 continue
-            box = math.prod(words[11 : 11 + (words[1] & 0xFF)]) * ELEMENT.get(words[1] >> 8, 4)
-            fills += box * times
+            fills += copied_by(words) * times
             spans.append(span_of(launch, words))
     figures.global_bytes += fills
     figures.wide_bytes += fills

@@ -696,7 +696,7 @@ void copiesByTma(Thread *thread, const int64_t *arguments) {
   char *barrier = thread->shared + barrierAt;
   shardrt_emulated_mbarrier_init(thread, barrier, 1, "kernel.py:65");
   shardrt_emulated_async_fence(thread);
-  int32_t first[2] = {};
+  int32_t first[4] = {};
   shardrt_emulated_tma_copy(thread, thread->shared + rest[0],
                             arguments + rest[1], barrier, first,
                             static_cast<int32_t>(rest[2]), 1, "kernel.py:66");
@@ -748,6 +748,96 @@ TEST(Emulator, FindsTmaCopiesThatNoGpuMakes) {
   expect(errorOfCopy(32, 0, 1), "its map is none of the kernel's arguments");
   expect(errorOfCopy(32, 0, 0, 3), "it is of 3 dims, its tensor has 2");
   expect(errorOfCopy(0), "a box's size is 0, expected 1 to 256");
+}
+
+/// One thread that copies a pixel and the next. arguments: the map, then
+/// whether as windows, where the first is, and by how much both are moved.
+void copiesWindows(Thread *thread, const int64_t *arguments) {
+  if (thread->thread[0] != 0)
+    return;
+  const int64_t *rest = arguments + SHARDRT_MAP_WORDS;
+  char *barrier = thread->shared + barrierAt;
+  shardrt_emulated_mbarrier_init(thread, barrier, 1, "kernel.py:165");
+  shardrt_emulated_async_fence(thread);
+  int32_t first[4] = {0, static_cast<int32_t>(rest[1]), 0,
+                      static_cast<int32_t>(rest[2])};
+  shardrt_emulated_tma_copy(
+      thread, thread->shared, arguments, barrier, first, 3,
+      SHARDRT_TMA_CHECK | (rest[0] ? SHARDRT_TMA_WINDOWS : 0), "kernel.py:166");
+  shardrt_emulated_mbarrier_arrive(thread, barrier, 2 * 128, "kernel.py:167");
+  shardrt_emulated_mbarrier_wait(thread, barrier, 0, "kernel.py:168");
+  auto *got = reinterpret_cast<float *>(thread->shared);
+  auto *out = reinterpret_cast<float *>(rest[3]);
+  out[0] = got[0];
+  out[1] = got[36]; // pieces of the second row are swapped
+}
+
+/// The first channels of pixel `at`, moved by `offset`, and of the next one, of
+/// two images of five pixels, whose windows begin at -1, 1 and 3: pixel i of
+/// image j is 10 j + i + 1. Or the error.
+std::string copyWindows(int64_t at, int64_t offset, bool asWindows = true,
+                        bool ofWindows = true) {
+  alignas(16) float images[2][5][32] = {};
+  for (int64_t i = 0; i < 10; ++i)
+    images[i / 5][i % 5][0] = static_cast<float>(10 * (i / 5) + i % 5 + 1);
+  Allocations allocations;
+  allocations.add(reinterpret_cast<uintptr_t>(images), sizeof(images));
+  float got[2] = {};
+  int64_t arguments[SHARDRT_MAP_WORDS + 4] = {};
+  arguments[SHARDRT_MAP_ADDRESS] = tagged(images);
+  arguments[SHARDRT_MAP_KIND] =
+      SHARDRT_MAP_F32 << 8 | 3 | (ofWindows ? SHARDRT_MAP_WINDOWS : 0);
+  arguments[SHARDRT_MAP_SIZES] = 32;
+  arguments[SHARDRT_MAP_SIZES + 1] = 5;
+  arguments[SHARDRT_MAP_SIZES + 2] = 2;
+  arguments[SHARDRT_MAP_STRIDES] = 128;
+  arguments[SHARDRT_MAP_STRIDES + 1] = 5 * 128;
+  arguments[SHARDRT_MAP_BOX] = 32;
+  arguments[SHARDRT_MAP_BOX + 1] = 2;
+  arguments[SHARDRT_MAP_BOX + 2] = ofWindows ? SHARDRT_MAP_RANGE(-1, -1, 2) : 1;
+  arguments[SHARDRT_MAP_WORDS] = asWindows;
+  arguments[SHARDRT_MAP_WORDS + 1] = at;
+  arguments[SHARDRT_MAP_WORDS + 2] = offset;
+  arguments[SHARDRT_MAP_WORDS + 3] =
+      static_cast<int64_t>(reinterpret_cast<uintptr_t>(got));
+  BlockRunner runner;
+  BlockRunner::Launch launch;
+  launch.kernel = copiesWindows;
+  launch.arguments = arguments;
+  launch.argumentBytes = SHARDRT_MAP_WORDS * 8;
+  launch.threads = 32;
+  launch.sharedBytes = barrierAt + 64;
+  launch.hasBarriers = true;
+  launch.ordered = true;
+  launch.checked = true;
+  if (!runner.run(launch, allocations))
+    return runner.error;
+  return std::to_string(static_cast<int>(got[0])) + " " +
+         std::to_string(static_cast<int>(got[1]));
+}
+
+TEST(Emulator, CopiesWindowsByTma) {
+  EXPECT_EQ(copyWindows(-1, 0), "0 2");
+  EXPECT_EQ(copyWindows(-1, 2), "2 4");
+  EXPECT_EQ(copyWindows(1, 1), "3 5");
+  // Behind the last window of an image comes the first of the next.
+  EXPECT_EQ(copyWindows(3, 0), "4 0");
+  EXPECT_EQ(copyWindows(3, 2), "0 12");
+  EXPECT_NE(copyWindows(0, 0).find("it begins at 0 of dim 1, where no window "
+                                   "does"),
+            std::string::npos);
+  EXPECT_NE(copyWindows(5, 0).find("it begins at 5 of dim 1"),
+            std::string::npos);
+  EXPECT_NE(copyWindows(1, 65536).find("an offset is 65536, expected 0 to "
+                                       "65535"),
+            std::string::npos);
+  EXPECT_NE(copyWindows(1, 0, false)
+                .find("it is of a box, its map is of "
+                      "windows"),
+            std::string::npos);
+  EXPECT_NE(copyWindows(1, 0, true, false)
+                .find("it is of windows, its map is of a box"),
+            std::string::npos);
 }
 
 enum class Wrong {

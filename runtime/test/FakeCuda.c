@@ -617,6 +617,40 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned dims, void *address,
   }
   return OK;
 }
+/* The same: address, sizes, corners and steps, channels, pixels. */
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned dims, void *address,
+                            const uint64_t *sizes, const uint64_t *strides,
+                            const int *low, const int *high, unsigned channels,
+                            unsigned pixels, const unsigned *steps,
+                            int interleave, int swizzle, int promotion,
+                            int outside) {
+  uint64_t *words = map;
+  int most = dims == 3 ? 1 << 15 : dims == 4 ? 1 << 7 : 1 << 4;
+  if ((size_t)map % 64 || (size_t)address % 16 || dims < 3 || dims > 5 ||
+      interleave || swizzle != 3 || promotion < 0 || promotion > 3 || outside ||
+      type < 0 || type > 12 || !channels || channels > 256 || !pixels ||
+      pixels > 1024 || channels * (type == 6 || type == 9 ? 2u : 4u) > 128)
+    return INVALID;
+  words[0] = (size_t)address;
+  for (unsigned i = 0; i < dims; ++i) {
+    if (!sizes[i] || sizes[i] > 1ull << 32 || steps[i] < 1 || steps[i] > 8)
+      return INVALID;
+    if (i && (strides[i - 1] % 16 || !strides[i - 1] ||
+              strides[i - 1] >= 1ull << 40))
+      return INVALID;
+    words[1 + i] = sizes[i];
+  }
+  for (unsigned i = 0; i < dims - 2; ++i) {
+    if (low[i] < -most || low[i] >= most || high[i] < -most ||
+        high[i] >= most || low[i] >= (int64_t)sizes[i + 1] + high[i])
+      return INVALID;
+    words[6 + i] = ((uint64_t)(uint32_t)low[i] << 32) + (uint32_t)high[i];
+    words[9 + i] = steps[i + 1];
+  }
+  words[12] = channels;
+  words[13] = pixels;
+  return OK;
+}
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
                    unsigned bx, unsigned by, unsigned bz, unsigned sharedBytes,
                    void *stream, void **params, void **extra) {

@@ -169,6 +169,68 @@ TEST(KernelChoice, DescribesTensorsToTheDriver) {
   EXPECT_EQ(seen[7], 128);
 }
 
+/// Windows of 3 x 2 by steps of 2 and 1 of images of 7 x 9 x 64, with a border.
+constexpr std::array<int64_t, SHARDRT_MAP_WORDS> windows = {
+    32,
+    4 | SHARDRT_MAP_BF16 << 8 | SHARDRT_MAP_WINDOWS,
+    64,
+    9,
+    7,
+    2,
+    0,
+    128,
+    1152,
+    8064,
+    0,
+    64,
+    128,
+    SHARDRT_MAP_RANGE(-1, -1, 2),
+    SHARDRT_MAP_RANGE(0, -2, 1)};
+
+TEST(KernelChoice, DescribesWindowsToTheDriver) {
+  std::array<int64_t, SHARDRT_MAP_WORDS> seen = {};
+  EXPECT_EQ(describe(windows, seen), "");
+  auto corners = [](int64_t low, int64_t high) {
+    return low * (int64_t(1) << 32) + (high & 0xffffffff);
+  };
+  EXPECT_EQ(seen[0], 32);
+  EXPECT_EQ(seen[4], 2);
+  EXPECT_EQ(seen[6], corners(-1, -1));
+  EXPECT_EQ(seen[7], corners(0, -2));
+  EXPECT_EQ(seen[9], 2);
+  EXPECT_EQ(seen[10], 1);
+  EXPECT_EQ(seen[12], 64);
+  EXPECT_EQ(seen[13], 128);
+}
+
+TEST(KernelChoice, RefusesWindowsThatNoDeviceTakes) {
+  struct {
+    int word;
+    int64_t value;
+    const char *says;
+  } const cases[] = {
+      {SHARDRT_MAP_KIND, 2 | SHARDRT_MAP_BF16 << 8 | SHARDRT_MAP_WINDOWS,
+       "the number of dims of windows is 2, expected 3 to 5"},
+      {SHARDRT_MAP_BOX, 72, "a box's width in bytes is 144, expected a "},
+      {SHARDRT_MAP_BOX, 0, "the number of channels is 0, expected 1 to 256"},
+      {SHARDRT_MAP_BOX + 1, 1025,
+       "the number of pixels is 1025, expected 1 to 1024"},
+      {SHARDRT_MAP_BOX + 2, SHARDRT_MAP_RANGE(0, 0, 9),
+       "a step between windows is 9, expected 1 to 8"},
+      {SHARDRT_MAP_BOX + 3, SHARDRT_MAP_RANGE(-129, 0, 1),
+       "a corner of windows is -129, expected -128 to 127"},
+      {SHARDRT_MAP_BOX + 3, SHARDRT_MAP_RANGE(0, -7, 1),
+       "a number of windows is 0, expected 1 or more"},
+  };
+  for (const auto &one : cases) {
+    auto words = windows;
+    words[one.word] = one.value;
+    std::array<int64_t, SHARDRT_MAP_WORDS> seen = {};
+    std::string error = describe(words, seen);
+    EXPECT_NE(error.find(one.says), std::string::npos) << error;
+  }
+}
+
 TEST(KernelChoice, RefusesTensorsThatNoDeviceTakes) {
   struct {
     int word;

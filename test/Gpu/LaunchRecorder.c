@@ -229,6 +229,29 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned dims, void *address,
   }
   return memcpy(map, words, sizeof(words)), OK;
 }
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned dims, void *address,
+                            const uint64_t *sizes, const uint64_t *strides,
+                            const int *low, const int *high, unsigned channels,
+                            unsigned pixels, const unsigned *steps,
+                            int interleave, int swizzle, int promotion,
+                            int outside) {
+  (void)interleave, (void)swizzle, (void)promotion, (void)outside;
+  if (dims < 3 || dims > 5)
+    return INVALID;
+  uint64_t words[16] = {(size_t)address,
+                        dims | (uint64_t)type << 8 | 1ull << 16};
+  words[11] = channels;
+  words[12] = pixels;
+  for (unsigned i = 0; i < dims; ++i) {
+    words[2 + i] = sizes[i];
+    if (i)
+      words[6 + i] = strides[i - 1];
+    if (i >= 2)
+      words[11 + i] = (low[i - 2] & 0xffffu) | (high[i - 2] & 0xffffu) << 16 |
+                      (uint64_t)steps[i - 1] << 32;
+  }
+  return memcpy(map, words, sizeof(words)), OK;
+}
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
                    unsigned bx, unsigned by, unsigned bz, unsigned sharedBytes,
                    void *stream, void **params, void **extra) {

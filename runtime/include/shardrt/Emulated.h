@@ -153,12 +153,14 @@ SHARDRT_EXPORT void
 shardrt_emulated_async_fence(shardrt_emulated_thread *thread);
 /** Bits of how shardrt_emulated_tma_copy copies. */
 enum shardrt_emulated_tma_config {
-  SHARDRT_TMA_CHECK = 1, /**< look at races and bounds */
-  SHARDRT_TMA_PAIR = 2   /**< cta_group::2: `barrier` may be its pair's */
+  SHARDRT_TMA_CHECK = 1,  /**< look at races and bounds */
+  SHARDRT_TMA_PAIR = 2,   /**< cta_group::2: `barrier` may be its pair's */
+  SHARDRT_TMA_WINDOWS = 4 /**< im2col: offsets follow in `at` */
 };
 /** cp.async.bulk.tensor: a box of the tensor of `map` (shardrt/TensorMap.h) to
  * `to` in shared memory. It arrives when nothing else can happen. `at` are the
- * box's first indices, fastest first. */
+ * box's first indices, fastest first; of windows those of the first pixel, then
+ * by how much all are moved along each dim between channels and images. */
 SHARDRT_EXPORT void shardrt_emulated_tma_copy(shardrt_emulated_thread *thread,
                                               void *to, const int64_t *map,
                                               void *barrier, const int32_t *at,

@@ -769,7 +769,8 @@ bool CudaDevice::find(int64_t kernel, FunctionHandle &function) {
 
 bool CudaDevice::has(int64_t kernel) {
   // One that needs what the driver cannot do is as good as absent.
-  if (code.kernels[kernel].maps > 0 && !driver.tensorMapEncodeTiled)
+  if (code.kernels[kernel].maps > 0 &&
+      (!driver.tensorMapEncodeTiled || !driver.tensorMapEncodeIm2col))
     return false;
   FunctionHandle function = nullptr;
   return enter() && find(kernel, function) && function;
@@ -784,20 +785,35 @@ bool CudaDevice::encodeMaps(int64_t kernel, std::vector<int64_t> &arguments) {
                                      std::to_string(i) + ": " + problem);
     uint64_t sizes[SHARDRT_MAP_DIMS], strides[SHARDRT_MAP_DIMS];
     unsigned box[SHARDRT_MAP_DIMS], steps[SHARDRT_MAP_DIMS];
+    int low[SHARDRT_MAP_DIMS - 2], high[SHARDRT_MAP_DIMS - 2];
     for (int32_t d = 0; d < map.dims; ++d) {
       sizes[d] = static_cast<uint64_t>(map.sizes[d]);
       strides[d] = static_cast<uint64_t>(map.strides[d]);
       box[d] = static_cast<unsigned>(map.box[d]);
       steps[d] = 1;
     }
+    for (int32_t i = 0; map.isOfWindows && i < map.spatialDims(); ++i) {
+      low[i] = static_cast<int>(map.low[i]);
+      high[i] = static_cast<int>(map.high[i]);
+      steps[i + 1] = static_cast<unsigned>(map.steps[i]);
+    }
     alignas(64) int64_t made[SHARDRT_MAP_WORDS] = {};
-    if (!check(
-            driver.tensorMapEncodeTiled(
-                made, map.element, static_cast<unsigned>(map.dims),
-                reinterpret_cast<void *>(static_cast<uintptr_t>(map.address)),
-                sizes, strides + 1, box, steps, /*interleave=*/0, swizzle128,
-                promote256, /*outside=*/0),
-            "describing a tensor to " + code.describe(kernel)))
+    auto dims = static_cast<unsigned>(map.dims);
+    auto *address =
+        reinterpret_cast<void *>(static_cast<uintptr_t>(map.address));
+    constexpr int interleave = 0, outside = 0;
+    // Corners are from the fastest dim on, as all else.
+    Result result =
+        map.isOfWindows
+            ? driver.tensorMapEncodeIm2col(
+                  made, map.element, dims, address, sizes, strides + 1, low,
+                  high, static_cast<unsigned>(map.channels),
+                  static_cast<unsigned>(map.pixels), steps, interleave,
+                  swizzle128, promote256, outside)
+            : driver.tensorMapEncodeTiled(
+                  made, map.element, dims, address, sizes, strides + 1, box,
+                  steps, interleave, swizzle128, promote256, outside);
+    if (!check(result, "describing a tensor to " + code.describe(kernel)))
       return false;
     std::memcpy(words, made, sizeof(made));
   }

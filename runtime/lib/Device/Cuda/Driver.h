@@ -132,7 +132,11 @@ inline void *const paramSize = reinterpret_cast<void *>(uintptr_t(2));
     (GraphExecHandle, GraphHandle, void *))                                    \
   F(cuTensorMapEncodeTiled, tensorMapEncodeTiled,                              \
     (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
-     const unsigned *, const unsigned *, int, int, int, int))
+     const unsigned *, const unsigned *, int, int, int, int))                  \
+  F(cuTensorMapEncodeIm2col, tensorMapEncodeIm2col,                            \
+    (void *, int, unsigned, void *, const uint64_t *, const uint64_t *,        \
+     const int *, const int *, unsigned, unsigned, const unsigned *, int, int, \
+     int, int))
 
 /// The library's functions.
 struct Driver {

@@ -142,10 +142,12 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
   if (rank != tensor.dims)
     refuse("it is of " + std::to_string(rank) + " dims, its tensor has " +
            std::to_string(tensor.dims));
+  bool isOfWindows = config & SHARDRT_TMA_WINDOWS;
+  if (isOfWindows != tensor.isOfWindows)
+    refuse(isOfWindows ? "it is of windows, its map is of a box"
+                       : "it is of a box, its map is of windows");
   int64_t offset = offsetOf(to), own = to - lane.thread.shared;
-  int64_t row = tensor.box[0] * tensor.elementBytes, rows = 1;
-  for (int32_t d = 1; d < rank; ++d)
-    rows *= tensor.box[d];
+  int64_t row = tensor.rowBytes(), rows = tensor.rows();
   if (row != 128)
     refuse("its rows have " + std::to_string(row) + " bytes, expected 128");
   if (own % 1024 != 0)
@@ -159,14 +161,41 @@ void BlockRunner::tmaCopy(Lane &lane, char *to, const int64_t *words,
   copy.bytes = row * rows;
   copy.checked = check;
   int64_t perPiece = pieceBytes / tensor.elementBytes;
+  std::array<int64_t, SHARDRT_MAP_DIMS> pixel = {};
+  std::copy(at, at + rank, pixel.begin());
+  for (int32_t i = 0; isOfWindows && i < tensor.spatialDims(); ++i)
+    if (int64_t behind = pixel[i + 1] - tensor.low[i];
+        behind < 0 || behind % tensor.steps[i] != 0 ||
+        pixel[i + 1] >= tensor.sizes[i + 1] + tensor.high[i])
+      refuse("it begins at " + std::to_string(pixel[i + 1]) + " of dim " +
+             std::to_string(i + 1) + ", where no window does");
+  // Of an offset there are 16, 8 or 5 bits.
+  int64_t mostOffset = rank == 3 ? 65535 : rank == 4 ? 255 : 31;
+  for (int32_t i = 0; isOfWindows && i < tensor.spatialDims(); ++i)
+    if (int64_t by = at[rank + i]; by < 0 || by > mostOffset)
+      refuse("an offset is " + std::to_string(by) + ", expected 0 to " +
+             std::to_string(mostOffset));
   for (int64_t r = 0; r < rows; ++r) {
     bool inside = true;
     int64_t from = 0;
     for (int64_t d = 1, rest = r; d < rank; ++d) {
-      int64_t index = at[d] + rest % tensor.box[d];
-      rest /= tensor.box[d];
+      int64_t index = pixel[d];
+      if (isOfWindows) {
+        index += d + 1 < rank ? at[rank + d - 1] : 0;
+      } else {
+        index += rest % tensor.box[d];
+        rest /= tensor.box[d];
+      }
       inside &= index >= 0 && index < tensor.sizes[d];
       from += index * tensor.strides[d];
+    }
+    // The next pixel: along the fastest dim, and from its begin with the next.
+    for (int32_t i = 0; isOfWindows && i <= tensor.spatialDims(); ++i) {
+      bool isImage = i == tensor.spatialDims();
+      pixel[i + 1] += isImage ? 1 : tensor.steps[i];
+      if (isImage || pixel[i + 1] < tensor.sizes[i + 1] + tensor.high[i])
+        break;
+      pixel[i + 1] = tensor.low[i];
     }
     for (int64_t p = 0; p < row / pieceBytes; ++p) {
       TmaCopy::Piece piece;
