@@ -5,9 +5,10 @@
 // begins the products (tcgen05.mma reads both operands from shared memory, and
 // adds to sums in tensor memory); when they are done the stage is empty. Tensor
 // memory holds two tiles of sums: while one is stored, the next is multiplied.
-// Where there are enough tiles of 256 x 256, and TMA copies load both operands,
-// two blocks have one together (cta_group::2): each has 128 of its rows, and
-// brings these and 128 of its columns, so that it reads less of shared memory.
+// Where there are enough tiles of 256 x 256, or of 256 x 128, and TMA copies
+// load both operands, two blocks have one together (cta_group::2): each has 128
+// of its rows, and brings these and half of its columns, so that it reads less
+// of shared memory.
 // The first one's warp multiplies for both.
 //
 //===----------------------------------------------------------------------===//
@@ -219,12 +220,20 @@ bool gpukernels::launchOnTensorMemory(const ProductKernel &prepared) {
     return false;
   const Product &product = prepared.product;
   Tiling tiling = tilingOf(prepared.op, product, 2 * kGroup + kWarp);
-  bool pair = tiling.columns == 2 * tiling.rows &&
-              product.rows >= 2 * tiling.rows &&
+  bool isWide = tiling.columns == 2 * tiling.rows;
+  // Of fewer columns a pair's tile is 256 x 128, if these are enough.
+  bool areEnough =
+      isWide || (product.tensorTerms <= 1 &&
+                 llvm::divideCeil(product.rows, 2 * tiling.rows) *
+                         llvm::divideCeil(product.columns, tiling.columns) *
+                         product.batches * 2 >=
+                     uint64_t(blocksOfGpu(prepared.op)));
+  bool pair = areEnough && product.rows >= 2 * tiling.rows &&
               boxOf(prepared.op, product, product.left) &&
               boxOf(prepared.op, product, product.right);
   if (pair)
-    tiling = {128, 128, tiling.depth, 6, tiling.threads};
+    tiling = {128, tiling.columns / 2, tiling.depth, isWide ? 6 : 8,
+              tiling.threads};
   TensorMemoryKernel(prepared, tiling, pair).emit();
   return true;
 }
