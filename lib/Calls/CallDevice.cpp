@@ -105,8 +105,11 @@ Value KernelArguments::passTensorMap(UnrealizedConversionCastOp cast) {
                  : element.isF16() ? SHARDRT_MAP_F16
                  : element.isF32() ? SHARDRT_MAP_F32
                                    : SHARDRT_MAP_F64;
+  // Windows are told by what is said of each dim of theirs.
+  bool isOfWindows = box.size() != static_cast<int64_t>(groups.size());
   map[SHARDRT_MAP_KIND] =
-      constant(static_cast<int64_t>(groups.size()) | kind << 8);
+      constant(static_cast<int64_t>(groups.size()) | kind << 8 |
+               (isOfWindows ? SHARDRT_MAP_WINDOWS : 0));
   for (auto [i, group] : llvm::enumerate(groups)) {
     ArrayRef<int64_t> dims = llvm::cast<DenseI64ArrayAttr>(group).asArrayRef();
     Value size = constant(1);
@@ -115,7 +118,14 @@ Value KernelArguments::passTensorMap(UnrealizedConversionCastOp cast) {
     // No tensor is empty to a device; kernels read nothing of one that is.
     map[SHARDRT_MAP_SIZES + i] =
         arith::MaxSIOp::create(host, loc, size, constant(1));
-    map[SHARDRT_MAP_BOX + i] = constant(box[i]);
+    bool isRange = isOfWindows && i >= 2;
+    if (isRange) {
+      ArrayRef<int64_t> range = box.asArrayRef().slice(2 + 3 * (i - 2), 3);
+      map[SHARDRT_MAP_BOX + i] =
+          constant(SHARDRT_MAP_RANGE(range[0], range[1], range[2]));
+    } else {
+      map[SHARDRT_MAP_BOX + i] = constant(box[i]);
+    }
     // Nor are strides, which are a multiple of 16 bytes.
     if (i > 0)
       map[SHARDRT_MAP_STRIDES + i - 1] = arith::MaxSIOp::create(

@@ -109,6 +109,17 @@ def attention_backward(tokens: int, heads: int, dim: int) -> str:
     return fill("attention_backward.mlir.in", tokens=tokens, heads=heads, dim=dim, scale=f"{dim ** -0.5:.9g}")
 
 
+def convolution_gradients(batch: int, size: int, channels: int) -> str:
+    """Of timings.convolution: by the filter and by the image."""
+    image, window = f"tensor<{batch}x{size}x{size}x{channels}xbf16>", f"tensor<3x3x{channels}x{channels}xbf16>"
+    rest = "window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+    return (f"func.func @main(%x: {image}, %w: {window}, %g: {image}) -> ({window}, {image}) {{\n"
+            f"  %0 = stablehlo.convolution(%x, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], {rest} : ({image}, {image}) -> {window}\n"
+            f"  %r = stablehlo.reverse %w, dims = [0, 1] : {window}\n"
+            f"  %1 = stablehlo.convolution(%g, %r) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], {rest} : ({image}, {window}) -> {image}\n"
+            f"  return %0, %1 : {window}, {image}\n}}\n")
+
+
 def programs() -> list[Counted]:
     def square(n: int) -> float:
         return float(n * n)
@@ -124,6 +135,12 @@ def programs() -> list[Counted]:
 
     def cube(n: int) -> float:
         return 2.0 * n**3
+
+    def pixels(batch: int, size: int, channels: int) -> float:
+        return float(batch * size**2 * channels)
+
+    def windows(batch: int, size: int, channels: int) -> float:
+        return 2.0 * 9 * batch * size**2 * channels**2
 
     highest = ("--precision=highest",)
 
@@ -142,8 +159,10 @@ def programs() -> list[Counted]:
         Counted("attention backward", "b200", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=54, launches=7),
         Counted("attention backward", "a100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=101, launches=7),
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=61, launches=6),
-        Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), lambda batch, size, channels: float(batch * size**2 * channels),
-                lambda batch, size, channels: 2.0 * 9 * batch * size**2 * channels**2),
+        Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=47, launches=2),
+        Counted("bf16 convolution 3x3", "b200", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=24, launches=2),
+        Counted("bf16 convolution 3x3, gradients", "h100", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=122, launches=5),
+        Counted("bf16 convolution 3x3, gradients", "b200", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=83, launches=5),
         Counted("three read, one written, f32", "h100", lambda n: fusion("f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 16.0 * n, launches=1),
         Counted("three read, one written, bf16", "h100", lambda n: fusion("bf16", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=7, launches=1),
         Counted("exponential, f32", "h100", lambda n: unary("exponential", "f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=13, launches=1),

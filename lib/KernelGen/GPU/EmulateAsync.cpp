@@ -104,19 +104,23 @@ std::optional<LogicalResult> Emulation::rewriteBulkCopy(Rewrite &at) {
           dyn_cast<NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp>(op)) {
     std::optional<NVVM::CTAGroupKind> group = copy.getGroup();
     bool inPair = group == NVVM::CTAGroupKind::CTA_2;
+    bool isOfWindows = copy.getMode() == NVVM::TMALoadMode::IM2COL;
     if (copy.getPredicate() || copy.getMulticastMask() ||
-        !copy.getIm2colOffsets().empty() ||
-        copy.getMode() != NVVM::TMALoadMode::TILE)
-      return unknown(at, "a box for one block, without predicate");
+        (copy.getMode() != NVVM::TMALoadMode::TILE && !isOfWindows))
+      return unknown(at, "a box or windows for one block, without predicate");
     for (auto [i, index] : llvm::enumerate(copy.getCoordinates()))
       LLVM::StoreOp::create(b, loc, index, scratchAt(b, loc, i));
     int64_t rank = copy.getCoordinates().size();
+    for (auto [i, offset] : llvm::enumerate(copy.getIm2colOffsets()))
+      LLVM::StoreOp::create(b, loc, LLVM::ZExtOp::create(b, loc, i32, offset),
+                            scratchAt(b, loc, rank + i));
     return callOrdered(at, "shardrt_emulated_tma_copy", {},
                        {thread, copy.getDstMem(), copy.getTmaDescriptor(),
                         copy.getMbar(), scratch, constant(b, loc, i32, rank),
                         constant(b, loc, i32,
                                  (check ? SHARDRT_TMA_CHECK : 0) |
-                                     (inPair ? SHARDRT_TMA_PAIR : 0)),
+                                     (inPair ? SHARDRT_TMA_PAIR : 0) |
+                                     (isOfWindows ? SHARDRT_TMA_WINDOWS : 0)),
                         where(b, loc)});
   }
   return std::nullopt;

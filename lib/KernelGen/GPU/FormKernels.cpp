@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "shardc/Analysis/StructuredOps.h"
+#include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
 #include "shardc/Dialect/Spmd/IR/SpmdLines.h"
 #include "shardc/Dialect/Spmd/IR/SpmdPairs.h"
 #include "shardc/KernelGen/GPU.h"
@@ -337,6 +338,8 @@ struct Plan {
   llvm::DenseMap<Operation *, Product> products;
   /// Ops that these kernels do as well.
   llvm::DenseSet<Operation *> taken;
+  /// Ops that only kernels of all GPUs want: they are launched with these.
+  llvm::DenseSet<Operation *> later;
 };
 } // namespace
 
@@ -351,7 +354,39 @@ static void planProducts(Block &block, Plan &plan) {
     if (!product || !hasKernel(*product) || mayStartFromNegativeZero(generic))
       continue;
     product->fusion = fuseAround(generic, plan.taken);
+    if (plan.ways.libraries == LibraryUse::Generated) {
+      takePaddings(generic, *product, plan.ways.own, plan.taken);
+      for (const Factor *factor : {&product->left, &product->right})
+        if (factor->padding)
+          plan.later.insert_range(factor->padding->made);
+    }
     plan.products.try_emplace(generic, std::move(*product));
+  }
+}
+
+/// Kernels for `op`, parallel work that is no product.
+static void launchParallel(linalg::GenericOp op) {
+  if (!launchReductions(op) && !launchTransposed(op) && !launchVectors(op))
+    launchPoints(op);
+  op.erase();
+}
+
+/// Kernels for what makes `padding`: where GPUs have their own kernel of the
+/// product behind it, they need none of these.
+static void launchPadding(const ImagePadding &padding) {
+  for (linalg::GenericOp made : padding.made) {
+    Operation *behind = made->getNextNode(), *last = made->getPrevNode();
+    Operation *next = behind;
+    while (!isa<gpu::LaunchOp>(next))
+      next = next->getNextNode();
+    bool isOtherwise = spmd::contract::Otherwise::has(next);
+    hoistRankValues(made);
+    flattenIndices(made);
+    launchParallel(made);
+    for (Operation *op = last->getNextNode(); isOtherwise && op != behind;
+         op = op->getNextNode())
+      if (isa<gpu::LaunchOp>(op))
+        spmd::contract::Otherwise::set(op);
   }
 }
 
@@ -366,6 +401,10 @@ static bool launchProduct(linalg::GenericOp op, const Plan &plan) {
   bool launched = launchOnTensorCores(op, product, plan.ways.own) ||
                   launchInRegisterTiles(op, product);
   assert(launched && "planned as a product");
+  // From the last on: what is behind a kernel says what it is for.
+  for (const Factor *factor : {&product.right, &product.left})
+    if (factor->padding)
+      launchPadding(*factor->padding);
   return launched;
 }
 
@@ -411,16 +450,16 @@ static void formKernels(Block &block, const Ways &ways) {
   plan.ways = ways;
   planProducts(block, plan);
   auto isProduct = [&](Operation *op) {
-    return plan.taken.contains(op) || plan.products.contains(op);
+    return plan.taken.contains(op) || plan.later.contains(op) ||
+           plan.products.contains(op);
   };
   joinSiblingSums(block, isProduct);
   for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
-    if (!plan.taken.contains(op) && !plan.products.contains(op) &&
-        isParallel(op))
+    if (!isProduct(op) && isParallel(op))
       foldFills(op);
   launchRowGroups(block, isProduct);
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (plan.taken.contains(&op))
+    if (plan.taken.contains(&op) || plan.later.contains(&op))
       continue;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       hoistRankValues(generic);
@@ -428,10 +467,10 @@ static void formKernels(Block &block, const Ways &ways) {
         flattenIndices(generic);
         if (launchByLibrary(generic, plan))
           continue;
-        if (!launchProduct(generic, plan) && !launchReductions(generic) &&
-            !launchTransposed(generic) && !launchVectors(generic))
-          launchPoints(generic);
-        generic.erase();
+        if (launchProduct(generic, plan))
+          generic.erase();
+        else
+          launchParallel(generic);
       } else {
         launchAlone(generic);
       }

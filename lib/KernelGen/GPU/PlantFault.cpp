@@ -260,6 +260,18 @@ static const Fault kFaults[] = {
              copy->setOperand(at + 1, first);
            });
      }},
+    {"windows-offset",
+     [](Operation *op, bool really) {
+       return change<CpAsyncBulkTensorGlobalToSharedClusterOp>(
+           op, really,
+           [](auto copy, OpBuilder &) {
+             unsigned at = copy.getIm2colOffsets().getBeginOperandIndex();
+             Value first = copy->getOperand(at);
+             copy->setOperand(at, copy->getOperand(at + 1));
+             copy->setOperand(at + 1, first);
+           },
+           [](auto copy) { return copy.getIm2colOffsets().size() > 1; });
+     }},
     // Products of warpgroups.
     {"product-fence", drop<NVVM::WgmmaFenceAlignedOp>},
     {"product-commit", drop<NVVM::WgmmaGroupSyncAlignedOp>},

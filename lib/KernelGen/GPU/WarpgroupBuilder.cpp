@@ -81,8 +81,21 @@ Value WarpgroupBuilder::describeTensor(Value memref,
   return cast.getResult(0);
 }
 
+Value WarpgroupBuilder::describeWindows(Value memref, int64_t channels,
+                                        int64_t pixels,
+                                        ArrayRef<WindowRange> ranges) {
+  SmallVector<SmallVector<int64_t>> dims;
+  for (int64_t i = cast<MemRefType>(memref.getType()).getRank(); i-- > 0;)
+    dims.push_back({i});
+  SmallVector<int64_t> box = {channels, pixels};
+  for (const WindowRange &range : ranges)
+    box.append({range.low, range.high, range.step});
+  return describeTensor(memref, dims, box);
+}
+
 void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
-                               Value full, bool inPair) {
+                               Value full, bool inPair,
+                               ArrayRef<Value> offsets) {
   SmallVector<Value> words;
   for (Value index : begin)
     words.push_back(
@@ -94,6 +107,10 @@ void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
         b, loc, LLVM::LLVMPointerType::get(b.getContext(), space), address);
   };
   to = inSpace(to, kClusterSpace);
+  SmallVector<Value> moves;
+  for (Value offset : offsets)
+    moves.push_back(
+        arith::IndexCastOp::create(b, loc, b.getI16Type(), offset).getResult());
   NVVM::CTAGroupKindAttr group;
   if (inPair) {
     // The instruction takes either; the op, a pointer to the block's own.
@@ -102,9 +119,10 @@ void WarpgroupBuilder::loadBox(Value to, Value map, ArrayRef<Value> begin,
         NVVM::CTAGroupKindAttr::get(b.getContext(), NVVM::CTAGroupKind::CTA_2);
   }
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      b, loc, to, map, words, full, /*im2colOffsets=*/ValueRange(),
-      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-      NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, group,
+      b, loc, to, map, words, full, moves, /*multicastMask=*/Value(),
+      /*l2CacheHint=*/Value(),
+      moves.empty() ? NVVM::TMALoadMode::TILE : NVVM::TMALoadMode::IM2COL,
+      /*isCTAOnly=*/false, group,
       /*predicate=*/Value());
 }
 

@@ -26,6 +26,12 @@ inline constexpr int64_t kRow = 128, kBlockBytes = 8 * kRow;
 inline constexpr llvm::StringLiteral kFragmentProductName =
     "wgmma.mma_async.sync.aligned.m64n";
 
+/// Where windows (im2col) of a tensor begin along one of its dims: from `low`
+/// on, below its size and `high`, by `step`.
+struct WindowRange {
+  int64_t low, high, step;
+};
+
 /// Emits what such kernels are made of, at `b`'s insertion point.
 class WarpgroupBuilder : IndexBuilder {
 public:
@@ -55,11 +61,17 @@ public:
   /// tensor runs over, fastest first, and elements of a box.
   Value describeTensor(Value memref, ArrayRef<SmallVector<int64_t>> dims,
                        ArrayRef<int64_t> box);
+  /// The same of windows of `memref`: copies are of `pixels` that follow one
+  /// another, `channels` of each. `ranges` are of the dims between the last and
+  /// the first, fastest first.
+  Value describeWindows(Value memref, int64_t channels, int64_t pixels,
+                        ArrayRef<WindowRange> ranges);
   /// Loads the box of `map` at `begin`, fastest dim first, to `to`; its bytes
   /// count at the mbarrier `full`. What is past an edge is zeros. `inPair`:
-  /// `full` is one that `inBlock` gave.
+  /// `full` is one that `inBlock` gave. Of windows, `begin` is the first pixel,
+  /// and all are moved by `offsets`.
   void loadBox(Value to, Value map, ArrayRef<Value> begin, Value full,
-               bool inPair = false);
+               bool inPair = false, ArrayRef<Value> offsets = {});
   /// Makes what this thread has written visible to products and TMA copies.
   void fenceStores();
   /// The stage behind `stage` of `stages`, and the parity of its next phase.

@@ -123,12 +123,14 @@ POOLING = """func.func @main(%x: tensor<2x15x13xf32>, %u: tensor<2x8x7xf32>) -> 
   return %0 : tensor<2x15x13xf32>
 }
 """
-# Windows that threads load, and filters that TMA copies load.
-WINDOWS = """func.func @main(%a: tensor<1x22x21x64xbf16>, %b: tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32> {
-  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x22x21x64xbf16>, tensor<3x3x64x72xbf16>) -> tensor<1x20x19x72xf32>
+# Windows of few channels, which threads load, and filters that TMA copies load.
+WINDOWS = """func.func @main(%a: tensor<1x{0}x{1}x{2}xbf16>, %b: tensor<3x3x{2}x72xbf16>) -> tensor<1x20x19x72xf32> {{
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{{3}}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : (tensor<1x{0}x{1}x{2}xbf16>, tensor<3x3x{2}x72xbf16>) -> tensor<1x20x19x72xf32>
   return %0 : tensor<1x20x19x72xf32>
-}
+}}
 """
+# Windows that are TMA copies, which find the zeros around an image themselves.
+BORDERS = WINDOWS.format(20, 19, 64, "pad = [[1, 1], [1, 1]]")
 ATTENTION = """func.func @main(%q: tensor<150x64xbf16>, %k: tensor<500x64xbf16>, %v: tensor<500x40xbf16>) -> (tensor<150x40xf32>, tensor<150xf32>, tensor<150xf32>) {
   %0:3 = spmd.all_pairs softmax %q, %k, %v maps [affine_map<(q, k, d, e) -> (q, d)>, affine_map<(q, k, d, e) -> (k, d)>,
       affine_map<(q, k, d, e) -> (k, e)>, affine_map<(q, k, d, e) -> (q, e)>, affine_map<(q, k, d, e) -> (q)>, affine_map<(q, k, d, e) -> (q)>] score {
@@ -168,10 +170,12 @@ CASES: dict[str, tuple[list[str], str, dict[str, list[int]]]] = {
         "bulk-copy": [0, 1, 2], "bulk-copy-place": [0, 2], "product-fence": [0], "product-commit": [0],
         "product-wait": [0, 1], "product-wait-late": [0, 1], "product-direction": [0, 3], "product-descriptor": [1],
         "product-stride": [2], "shuffle-distance": [1, 8], "store-place": [1]}),
-    "windows": ([], WINDOWS, {
+    "windows": ([], WINDOWS.format(22, 21, 56, ""), {
         "copy": [0], "copy-commit": [0], "copy-wait": [0, 1], "copy-wait-late": [0], "store-fence": [0, 1], "swizzle": [0],
         "mbarrier-wait": [0, 1], "mbarrier-phase": [0], "mbarrier-arrive": [0, 1, 2], "mbarrier-count": [0, 1],
         "mbarrier-fewer": [0], "mbarrier-bytes": [0], "product-fence": [0], "product-wait-late": [1]}),
+    "window-copies": ([], BORDERS, {
+        "bulk-copy": [0], "bulk-copy-place": [0], "windows-offset": [0], "mbarrier-bytes": [0], "mbarrier-wait": [0, 1], "product-descriptor": [1]}),
     # Sums in tensor memory. Blocks have several tiles, so that each place of sums is used again; barrier 1 comes before it is given back.
     "tensor-memory": (["--arch=sm_100a"], PRODUCT.format(300, 200, 400, "bf16"), {
         "barrier": [0, 1], "mbarrier-wait": [0, 1, 2, 3], "mbarrier-phase": [0, 1, 2, 3], "mbarrier-arrive": [0], "mbarrier-count": [0, 1, 12, 13],

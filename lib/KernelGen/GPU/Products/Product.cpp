@@ -239,6 +239,21 @@ std::optional<Product> gpukernels::matchProduct(linalg::GenericOp op,
   if (product.rows < kLeastRows || product.columns < kLeastColumns ||
       product.depths < kLeastDepth)
     return std::nullopt;
+  // Windows go over their images as the other operand has these in memory.
+  bool leftIsPlain = leftMap.isProjectedPermutation(true),
+       rightIsPlain = rightMap.isProjectedPermutation(true);
+  if (leftIsPlain != rightIsPlain) {
+    AffineMap plain = leftIsPlain ? leftMap : rightMap;
+    auto placeOf = [&](unsigned dim) {
+      for (auto [i, expr] : llvm::enumerate(plain.getResults()))
+        if (expr.isFunctionOfDim(dim))
+          return static_cast<int64_t>(i);
+      return int64_t(-1);
+    };
+    llvm::stable_sort(product.depth, [&](unsigned x, unsigned y) {
+      return placeOf(x) < placeOf(y);
+    });
+  }
   findDirection(op, product, product.left);
   findDirection(op, product, product.right);
   return product;

@@ -15,6 +15,15 @@
 
 namespace shardc::gpukernels {
 
+/// Zeros around a tensor, in a buffer that nobody else reads: copies of windows
+/// find zeros where there is nothing, and need the tensor alone.
+struct ImagePadding {
+  Value inside;
+  SmallVector<int64_t> low; ///< of each dim, before the tensor
+  /// What makes the buffer, for kernels that read it.
+  SmallVector<linalg::GenericOp> made;
+};
+
 /// One operand of a product.
 struct Factor {
   OpOperand *operand = nullptr;
@@ -28,6 +37,8 @@ struct Factor {
   /// This many neighbours in that direction are contiguous in memory, aligned
   /// to their size, wherever a multiple of it begins: a power of two.
   int64_t run = 1;
+  /// Where it is given, kernels with windows of their own read what is inside.
+  std::optional<ImagePadding> padding;
 
   bool isPlain() const { return isa<BlockArgument>(value); }
 };
@@ -70,6 +81,17 @@ bool mayStartFromNegativeZero(linalg::GenericOp op);
 /// Finds what is around the product `op` and can be done in its kernel, and
 /// adds it to `taken`; `op` may be moved.
 Fusion fuseAround(linalg::GenericOp op, llvm::DenseSet<Operation *> &taken);
+
+/// What pads `operand` of `op`, if no other op reads its buffer and the tensor
+/// inside is the same when `op` runs.
+std::optional<ImagePadding> findPadding(linalg::GenericOp op,
+                                        OpOperand &operand);
+
+/// Gives factors of `product` that are windows their padding, where all that
+/// makes it can wait for the kernel that all GPUs run: those of `own` read the
+/// tensor.
+void takePaddings(linalg::GenericOp op, Product &product, OwnKernels own,
+                  const llvm::DenseSet<Operation *> &taken);
 
 /// Whether one of the ways below makes a kernel of it.
 bool hasKernel(const Product &product);

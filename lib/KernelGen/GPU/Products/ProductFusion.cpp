@@ -102,6 +102,13 @@ static bool isElementwiseOn(linalg::GenericOp op, linalg::GenericOp product,
   return true;
 }
 
+/// Whether no other name is known for the buffer `root`.
+static bool isOnlyName(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return isa<func::FuncOp>(argument.getOwner()->getParentOp());
+  return root.getDefiningOp<memref::AllocOp>() != nullptr;
+}
+
 /// True if `op`, or what is in it, may touch what `memref` shows of `root`, a
 /// buffer that no other name is known for.
 static bool mayTouch(Operation *op, Value memref, Value root) {
@@ -126,10 +133,7 @@ static bool mayTouch(Operation *op, Value memref, Value root) {
 static linalg::GenericOp findFill(linalg::GenericOp op, OpOperand &output,
                                   Value &start) {
   Value memref = output.get(), root = rootOfView(memref);
-  auto argument = dyn_cast<BlockArgument>(root);
-  bool isOwn = argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
-                        : root.getDefiningOp<memref::AllocOp>() != nullptr;
-  if (!isOwn)
+  if (!isOnlyName(root))
     return {};
   int64_t looked = 0;
   for (Operation *before = op->getPrevNode(); before && looked < kMostOps;
@@ -144,6 +148,60 @@ static linalg::GenericOp findFill(linalg::GenericOp op, OpOperand &output,
       break;
   }
   return {};
+}
+
+std::optional<ImagePadding> gpukernels::findPadding(linalg::GenericOp op,
+                                                    OpOperand &operand) {
+  auto alloc = operand.get().getDefiningOp<memref::AllocOp>();
+  if (!alloc || !alloc.getType().hasStaticShape() ||
+      llvm::count(op->getOperands(), operand.get()) != 1)
+    return std::nullopt;
+  linalg::GenericOp fill, copy;
+  memref::SubViewOp inside;
+  for (Operation *user : alloc->getUsers()) {
+    auto view = dyn_cast<memref::SubViewOp>(user);
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (view && !inside)
+      inside = view;
+    else if (generic && generic != op && !fill)
+      fill = generic;
+    else if (user != op)
+      return std::nullopt;
+  }
+  if (!inside || !inside->hasOneUse() || !fill)
+    return std::nullopt;
+  copy = dyn_cast<linalg::GenericOp>(*inside->user_begin());
+  Value zero = filledWith(fill, alloc);
+  if (!zero || !matchPattern(zero, m_PosZeroFloat()) || !copy ||
+      copy->getNumOperands() != 2 || copy.getNumDpsInits() != 1 ||
+      copy.getDpsInitOperand(0)->get() != inside.getResult() ||
+      !llvm::hasSingleElement(*copy.getBody()) ||
+      copy.getBody()->getTerminator()->getOperand(0) !=
+          copy.getRegionInputArgs()[0] ||
+      !llvm::all_of(copy.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }))
+    return std::nullopt;
+  Value source = copy.getDpsInputOperand(0)->get();
+  auto type = dyn_cast<MemRefType>(source.getType());
+  auto isNumber = [](OpFoldResult one) { return isConstantIntValue(one, 1); };
+  if (!type || !type.hasStaticShape() ||
+      !llvm::all_of(inside.getMixedStrides(), isNumber) ||
+      llvm::any_of(inside.getStaticOffsets(), ShapedType::isDynamic))
+    return std::nullopt;
+  Block *block = op->getBlock();
+  if (fill->getBlock() != block || copy->getBlock() != block ||
+      !fill->isBeforeInBlock(copy) || !copy->isBeforeInBlock(op))
+    return std::nullopt;
+  // Nobody writes to the tensor between its copy and what reads it instead.
+  Value root = rootOfView(source);
+  if (!isOnlyName(root))
+    return std::nullopt;
+  for (Operation *between = copy->getNextNode(); between != op;
+       between = between->getNextNode())
+    if (mayTouch(between, source, root))
+      return std::nullopt;
+  return ImagePadding{
+      source, llvm::to_vector(inside.getStaticOffsets()), {fill, copy}};
 }
 
 void gpukernels::foldFills(linalg::GenericOp op) {

@@ -3,17 +3,19 @@
 // One thread of the first warpgroup, the producer, prefetches tiles through a
 // ring of stages: it waits until a stage is empty, says how many bytes will
 // come, and lets TMA copies load boxes of both operands; what is past an edge
-// is zeros. An operand that is no tensor of few dims (the windows of a
-// convolution, rows that are not aligned) all threads of the producer
-// load together, piece by piece through the indexing maps. f32 whose lines run
-// in memory they transpose on the way: products of tf32 read along the depth
-// alone. They also split f32 for 3xTF32: heads in place, remainders after
-// both tiles. The kernel is persistent:
-// a block takes tile after tile in an order that reuses what is in L2: down
-// eight rows of tiles, then to the next column.
+// is zeros. Windows of images whose channels run in memory are copies as well
+// (im2col): a row is some channels of a pixel. An operand that is neither
+// (windows of few channels, rows that are not aligned) all threads of the
+// producer load together, piece by piece through the indexing maps. f32 whose
+// lines run in memory they transpose on the way: products of tf32 read along
+// the depth alone. They also split f32 for 3xTF32: heads in place, remainders
+// after both tiles. The kernel is persistent: a block takes tile after tile in
+// an order that reuses what is in L2: down eight rows of tiles, then to the
+// next column.
 //
 //===----------------------------------------------------------------------===//
 #include "Specialised.h"
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
@@ -67,6 +69,106 @@ static std::optional<SmallVector<int64_t>> mergeDims(MemRefType type,
   return merged;
 }
 
+/// The dim of the windows that `expr`, an index of the operand, makes of loops
+/// among `positions` and `taps`; those that it takes go to `used`.
+static std::optional<WindowDim> windowOf(AffineExpr expr, int64_t size,
+                                         ArrayRef<int64_t> sizes,
+                                         ArrayRef<unsigned> positions,
+                                         ArrayRef<unsigned> taps,
+                                         SmallVectorImpl<unsigned> &used) {
+  SmallVector<int64_t> factors;
+  if (ShapedType::isDynamic(size) ||
+      failed(getFlattenedAffineExpr(expr, sizes.size(), 0, &factors)) ||
+      factors.size() != sizes.size() + 1 || factors.back() != 0)
+    return std::nullopt;
+  WindowDim window{1, 1, 1, {0, 0, 1}};
+  bool hasPosition = false, hasTap = false;
+  for (auto [loop, factor] : llvm::enumerate(ArrayRef(factors).drop_back())) {
+    if (factor == 0 || sizes[loop] == 1)
+      continue;
+    bool isPosition = llvm::is_contained(positions, loop);
+    bool &has = isPosition ? hasPosition : hasTap;
+    if (factor < 0 || has || !(isPosition || llvm::is_contained(taps, loop)))
+      return std::nullopt;
+    has = true;
+    (isPosition ? window.positions : window.taps) = sizes[loop];
+    (isPosition ? window.range.step : window.dilation) = factor;
+    used.push_back(loop);
+  }
+  window.range.high = (window.positions - 1) * window.range.step + 1 - size;
+  return window;
+}
+
+/// What copies of windows of `factor` read.
+static Value tensorOf(const Factor &factor) {
+  return factor.padding ? factor.padding->inside : factor.operand->get();
+}
+
+/// `factor` as windows that TMA copies can load: an image's index, then that of
+/// each dim of windows, then the channel.
+static std::optional<CopyBox>
+windowsOf(linalg::GenericOp op, const Product &product, const Factor &factor) {
+  // Where there is padding, its tensor.
+  auto type = cast<MemRefType>(tensorOf(factor).getType());
+  AffineMap map = op.getMatchingIndexingMap(factor.operand);
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t rank = type.getRank(), spatial = rank - 2;
+  if (!product.isStatic || spatial < 1 || rank > SHARDRT_MAP_DIMS)
+    return std::nullopt;
+  ArrayRef<unsigned> fast = factor.lines, slow = product.depth;
+  if (!factor.alongLines)
+    std::swap(fast, slow);
+  // Loops in the order in which copies go, slowest first.
+  SmallVector<unsigned> pixels, taps;
+  auto single = [&](AffineExpr expr, SmallVector<unsigned> &to) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && sizes[dim.getPosition()] != 1)
+      to.push_back(dim.getPosition());
+    auto number = dyn_cast<AffineConstantExpr>(expr);
+    return dim || (number && number.getValue() == 0);
+  };
+  CopyBox box;
+  if (!single(map.getResult(0), pixels))
+    return std::nullopt;
+  for (int64_t i = 1; i <= spatial; ++i) {
+    SmallVector<unsigned> used;
+    auto window =
+        windowOf(map.getResult(i), type.getDimSize(i), sizes, slow, fast, used);
+    if (!window)
+      return std::nullopt;
+    if (factor.padding) {
+      window->range.low -= factor.padding->low[i];
+      window->range.high -= factor.padding->low[i];
+    }
+    for (unsigned loop : used)
+      (llvm::is_contained(slow, loop) ? pixels : taps).push_back(loop);
+    box.windows.insert(box.windows.begin(), *window);
+  }
+  if (!isa<AffineDimExpr>(map.getResult(rank - 1)) ||
+      !single(map.getResult(rank - 1), taps))
+    return std::nullopt;
+  auto areAll = [&](ArrayRef<unsigned> loops, ArrayRef<unsigned> found) {
+    SmallVector<unsigned> longer;
+    llvm::copy_if(loops, std::back_inserter(longer),
+                  [&](unsigned loop) { return sizes[loop] != 1; });
+    return ArrayRef<unsigned>(longer) == found;
+  };
+  if (!areAll(slow, pixels) || !areAll(fast, taps))
+    return std::nullopt;
+  // Rows of 128 bytes are of one tap, and a map has room for so much.
+  int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
+  box.channels = type.getDimSize(rank - 1);
+  int64_t corner = spatial == 1 ? 1 << 15 : spatial == 2 ? 1 << 7 : 1 << 4;
+  auto fits = [&](const WindowDim &window) {
+    return window.range.step <= 8 && window.range.low >= -corner &&
+           window.range.high >= -corner && window.range.high < corner &&
+           (window.taps - 1) * window.dilation < 2 * corner;
+  };
+  if (box.channels % (kRow / bytes) != 0 || !llvm::all_of(box.windows, fits))
+    return std::nullopt;
+  return box;
+}
+
 std::optional<CopyBox> gpukernels::boxOf(linalg::GenericOp op,
                                          const Product &product,
                                          const Factor &factor) {
@@ -78,7 +180,7 @@ std::optional<CopyBox> gpukernels::boxOf(linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(factor.operand);
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
-    return std::nullopt;
+    return windowsOf(op, product, factor);
   CopyBox box;
   ArrayRef<unsigned> fast = factor.lines, slow = product.depth;
   if (!factor.alongLines)
@@ -108,6 +210,43 @@ std::optional<CopyBox> gpukernels::boxOf(linalg::GenericOp op,
     if (strides[dims.back()] * bytes % 16 != 0 || strides[dims.back()] <= 0)
       return std::nullopt;
   return box;
+}
+
+void gpukernels::takePaddings(linalg::GenericOp op, Product &product,
+                              OwnKernels own,
+                              const llvm::DenseSet<Operation *> &taken) {
+  if (!(own.warpgroups && hasOwnKernel(product, "sm_90a")) &&
+      !(own.tensorMemory && hasOwnKernel(product, "sm_100a")))
+    return;
+  // Of the tensor all that the buffer promises: pieces of 16 bytes, and all
+  // channels of all images.
+  int64_t bytes = product.element.getIntOrFloatBitWidth() / 8;
+  auto fits = [&](const ImagePadding &padding) {
+    auto type = cast<MemRefType>(padding.inside.getType());
+    linalg::GenericOp fill = padding.made.front();
+    auto whole = cast<MemRefType>(fill.getDpsInitOperand(0)->get().getType());
+    SmallVector<int64_t> strides;
+    int64_t offset, last = type.getRank() - 1;
+    auto isPiece = [&](int64_t number) { return number * bytes % 16 == 0; };
+    return succeeded(type.getStridesAndOffset(strides, offset)) &&
+           ShapedType::isStatic(offset) && isPiece(offset) && last >= 2 &&
+           strides[last] == 1 && beginsAligned(padding.inside) &&
+           llvm::all_of(ArrayRef(strides).drop_back(), isPiece) &&
+           type.getDimSize(0) == whole.getDimSize(0) &&
+           type.getDimSize(last) == whole.getDimSize(last);
+  };
+  for (Factor *factor : {&product.left, &product.right}) {
+    std::optional<ImagePadding> padding = findPadding(op, *factor->operand);
+    if (!padding || !fits(*padding) ||
+        llvm::any_of(padding->made, [&](linalg::GenericOp made) {
+          return taken.contains(made);
+        }))
+      continue;
+    factor->padding = std::move(padding);
+    std::optional<CopyBox> box = boxOf(op, product, *factor);
+    if (!box || !box->isOfWindows())
+      factor->padding.reset();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,6 +281,13 @@ void SpecialisedKernel::forEachProduct(
 Value SpecialisedKernel::describe(const Factor &factor, const CopyBox &box) {
   // A row of 128 bytes; of the other direction all that a tile has, or, where
   // lines run, of the depth.
+  if (box.isOfWindows()) {
+    SmallVector<WindowRange> ranges = llvm::map_to_vector(
+        box.windows, [](const WindowDim &window) { return window.range; });
+    return w.describeWindows(tensorOf(factor), kRow / elementBytes(),
+                             factor.alongLines ? tiling.depth : linesOf(factor),
+                             ranges);
+  }
   SmallVector<int64_t> sizes(box.dims.size(), 1);
   sizes[0] = kRow / elementBytes();
   sizes[1] = factor.alongLines ? tiling.depth : linesOf(factor);
@@ -210,6 +356,8 @@ SmallVector<Value> SpecialisedKernel::forEachTile(
 void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
                                   Value map, Value line, Value from, Value tile,
                                   Value full) {
+  if (box.isOfWindows())
+    return loadWindows(factor, box, map, line, from, tile, full);
   int64_t perRow = kRow / elementBytes();
   int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
   for (int64_t i = 0; i < boxes; ++i) {
@@ -220,6 +368,35 @@ void SpecialisedKernel::loadBoxes(const Factor &factor, const CopyBox &box,
       begin.push_back(emitter.at()[loop]);
     w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full,
               isPair());
+  }
+}
+
+/// Pixels follow one another: position by position, then image by image.
+void SpecialisedKernel::loadWindows(const Factor &factor, const CopyBox &box,
+                                    Value map, Value line, Value from,
+                                    Value tile, Value full) {
+  int64_t perRow = kRow / elementBytes();
+  int64_t boxes = factor.alongLines ? linesOf(factor) / perRow : 1;
+  Value pixel = factor.alongLines ? from : line;
+  SmallVector<Value> place;
+  for (const WindowDim &window : box.windows) {
+    Value position = rem(pixel, window.positions);
+    place.push_back(
+        add(mul(position, window.range.step), index(window.range.low)));
+    pixel = div(pixel, window.positions);
+  }
+  place.push_back(pixel);
+  for (int64_t i = 0; i < boxes; ++i) {
+    Value tap = factor.alongLines ? add(line, index(i * perRow)) : from;
+    SmallVector<Value> begin = {rem(tap, box.channels)}, offsets;
+    llvm::append_range(begin, place);
+    tap = div(tap, box.channels);
+    for (const WindowDim &window : box.windows) {
+      offsets.push_back(mul(rem(tap, window.taps), window.dilation));
+      tap = div(tap, window.taps);
+    }
+    w.loadBox(at(tile, index(i * tiling.depth * kRow)), map, begin, full,
+              isPair(), offsets);
   }
 }
 

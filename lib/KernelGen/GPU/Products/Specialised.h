@@ -16,11 +16,24 @@ namespace shardc::gpukernels {
 /// Neighbours of f32 in 16 bytes.
 inline constexpr int64_t kTransposed = 4;
 
+/// A dim of a tensor that windows are of: element `position * range.step +
+/// tap * dilation` of it, from `range.low` on.
+struct WindowDim {
+  int64_t positions, taps, dilation;
+  WindowRange range;
+};
+
 /// An operand as a tensor of few dims: how the memref's dims, from slowest to
-/// fastest, make one each.
+/// fastest, make one each. Or as windows of images, whose channels run in
+/// memory: one direction is of images and positions in them, the other of taps
+/// and channels.
 struct CopyBox {
   SmallVector<SmallVector<int64_t>> dims; ///< fastest first
-  SmallVector<unsigned> batch; ///< dims of the op beyond the first two
+  SmallVector<unsigned> batch;    ///< dims of the op beyond the first two
+  SmallVector<WindowDim> windows; ///< fastest first; of images alone
+  int64_t channels = 0;
+
+  bool isOfWindows() const { return !windows.empty(); }
 };
 
 /// `factor` as TMA copies can load it; nothing where they cannot.
@@ -144,6 +157,8 @@ private:
   Value depthOf(Value step) { return add(first, mul(step, tiling.depth)); }
   void loadBoxes(const Factor &factor, const CopyBox &box, Value map,
                  Value line, Value from, Value tile, Value full);
+  void loadWindows(const Factor &factor, const CopyBox &box, Value map,
+                   Value line, Value from, Value tile, Value full);
   void loadTransposed(const Factor &factor, Value line, Value from, Value tile);
   void splitFloats(const Factor &factor, Value tile);
 

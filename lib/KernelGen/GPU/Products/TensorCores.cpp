@@ -31,6 +31,10 @@ public:
     prepare();
     bool isBetter = own.tensorMemory && launchOnTensorMemory(*this);
     isBetter |= own.warpgroups && launchOnWarpgroups(*this);
+    for (const Factor *factor : {&product.left, &product.right})
+      if (factor->padding)
+        for (linalg::GenericOp made : factor->padding->made)
+          made->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     gpu::LaunchOp launched =
         launch([&] { return share(); },
                [&](Value left, Value right, SmallVector<Value> sums) {

@@ -209,7 +209,7 @@ using Paired = Mark<SpmdDialect::PairedAttrHelper>;
 using TensorFloat = Contract<SpmdDialect::TensorFloatAttrHelper>;
 /// On a cast of a memref to a pointer: it is described to TMA copies, fastest
 /// dim first, each dim by those of the memref that it runs over; the box that
-/// is copied.
+/// is copied, or channels, pixels, and low, high and step of each window's dim.
 using TensorMap = Contract<SpmdDialect::TensorMapAttrHelper>;
 using TensorBox = Contract<SpmdDialect::TensorBoxAttrHelper>;
 /// On kernels: how many such descriptions come before the other arguments.
