@@ -161,7 +161,7 @@ def programs() -> list[Counted]:
         Counted("attention backward", "h100", attention_backward, (16384, 16, 128), (512, 1, 128), scores, lambda *shape: 2.5 * forward(*shape), slots=61, launches=6),
         Counted("bf16 convolution 3x3", "h100", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=47, launches=2),
         Counted("bf16 convolution 3x3", "b200", convolution, (8, 128, 128), (1, 32, 128), pixels, windows, slots=24, launches=2),
-        Counted("bf16 convolution 3x3, gradients", "h100", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=122, launches=5),
+        Counted("bf16 convolution 3x3, gradients", "h100", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=129, launches=5),
         Counted("bf16 convolution 3x3, gradients", "b200", convolution_gradients, (8, 128, 128), (1, 32, 128), pixels, lambda *shape: 2 * windows(*shape), slots=83, launches=5),
         Counted("three read, one written, f32", "h100", lambda n: fusion("f32", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 16.0 * n, launches=1),
         Counted("three read, one written, bf16", "h100", lambda n: fusion("bf16", n), (1 << 26,), (1 << 18,), float, traffic=lambda n: 8.0 * n, slots=7, launches=1),

@@ -680,16 +680,20 @@ Value ProductKernel::combineOutput(Value start, Value value) {
   return arith::AddFOp::create(b, loc, start, value);
 }
 
-int64_t ProductKernel::chooseSplits() const {
+int64_t ProductKernel::chooseSplits(std::pair<int64_t, int64_t> tile) const {
   if (!product.isStatic)
     return 1;
-  int64_t blocks = llvm::divideCeil(product.rows, tiling.rows) *
-                   llvm::divideCeil(product.columns, tiling.columns) *
-                   product.batches;
-  // With fewer blocks than keep the GPU busy the depth is cut as well.
+  auto blocksOf = [&](int64_t tileRows, int64_t tileColumns) -> int64_t {
+    return llvm::divideCeil(product.rows, tileRows) *
+           llvm::divideCeil(product.columns, tileColumns) * product.batches;
+  };
+  // With fewer blocks than keep the GPU busy the depth is cut as well, so that
+  // there are enough of the largest tiles.
   int64_t manyBlocks = blocksOfGpu(op);
-  if (blocks == 0 || blocks * 2 > manyBlocks)
+  if (product.batches == 0 ||
+      blocksOf(tiling.rows, tiling.columns) * 2 > manyBlocks)
     return 1;
+  int64_t blocks = blocksOf(tile.first, tile.second);
   return std::clamp<int64_t>(product.depths / kLeastPart, 1,
                              manyBlocks / blocks);
 }
@@ -745,12 +749,12 @@ void ProductKernel::finish() {
   });
 }
 
-void ProductKernel::prepare() {
+void ProductKernel::prepare(std::pair<int64_t, int64_t> tile) {
   rows = dims.count(b, loc, product.left.lines);
   columns = dims.count(b, loc, product.right.lines);
   depth = dims.count(b, loc, product.depth);
   batch = dims.count(b, loc, product.batch);
-  splits = chooseSplits();
+  splits = chooseSplits(tile);
   if (splits == 1)
     return;
   int64_t count = product.batches * product.rows * product.columns * splits;

@@ -144,7 +144,9 @@ public:
   using Step = llvm::function_ref<SmallVector<Value>(Value left, Value right,
                                                      SmallVector<Value> sums)>;
   /// Sizes, and room for partial sums: what kernels for several GPUs share.
-  void prepare();
+  /// `tile`: the rows and columns of the one that has fewest tiles.
+  void prepare(std::pair<int64_t, int64_t> tile);
+  void prepare() { prepare({tiling.rows, tiling.columns}); }
   /// Takes these from `other`, which is prepared, for another tiling.
   void prepareLike(const ProductKernel &other);
   /// Writes the kernel. `share` says what a thread has.
@@ -213,7 +215,7 @@ protected:
   SmallVector<Value> pipeline(Value row, Value column, ArrayRef<Value> sums,
                               Step step);
   Value combineOutput(Value start, Value value);
-  int64_t chooseSplits() const;
+  int64_t chooseSplits(std::pair<int64_t, int64_t> tile) const;
 
 protected:
   Dims dims;

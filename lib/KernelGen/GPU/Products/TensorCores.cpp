@@ -17,6 +17,8 @@ using namespace mlir;
 using namespace shardc;
 using namespace shardc::gpukernels;
 
+/// Rows and columns of a tile of kernels for one GPU, at least.
+static constexpr int64_t kOwnTile = 128;
 /// Depth of one mma of 16-bit floats.
 static constexpr int64_t kStep = 16;
 
@@ -28,7 +30,12 @@ public:
       : ProductKernel(b, op, product, tiling, TileLayout::Swizzled) {}
 
   void emit(OwnKernels own) {
-    prepare();
+    bool hasOwn = (own.tensorMemory && hasOwnKernel(product, "sm_100a")) ||
+                  (own.warpgroups && hasOwnKernel(product, "sm_90a"));
+    if (hasOwn)
+      prepare({kOwnTile, kOwnTile});
+    else
+      prepare();
     bool isBetter = own.tensorMemory && launchOnTensorMemory(*this);
     isBetter |= own.warpgroups && launchOnWarpgroups(*this);
     for (const Factor *factor : {&product.left, &product.right})
