@@ -758,6 +758,7 @@ def main() -> int:
             for machine in options.machine or ["h100"]:
                 program = measure(Path(model), gpus()[machine], options.arch, options.tools, tuple(options.flag))
                 print("\n".join(describe(program, options.work, options.elements, options.loops)))
+        print("Estimated from counts. A kernel takes as long as its first limit: docs/Reference/gpu-performance.md")
         return 0
     rows = count_programs(options.programs, options.machine, options.small, options.tools)
     print("\n".join(table(rows)))
