@@ -35,6 +35,9 @@ struct Sum {
         isInteger ? static_cast<double>(static_cast<int64_t>(integer))
         : isReal  ? real
                   : complex;
+    // Booleans are added by "or".
+    if (result.isBoolean() && isInteger)
+      return Element::of(int64_t(integer != 0));
     if (result.isInteger())
       return Element::of(result.wrap(
           isInteger ? integer : static_cast<int64_t>(value.real())));

@@ -189,6 +189,16 @@ TEST_F(InterpreterTest, DotGeneralOrdersBatchThenFree) {
             (Doubles{1, 2, 11, 3}));
 }
 
+TEST_F(InterpreterTest, BooleansAreAddedByOr) {
+  EXPECT_EQ(of("%a = stablehlo.constant dense<[[true, true], [false, true], "
+               "[false, false]]> : tensor<3x2xi1>\n"
+               "%b = stablehlo.constant dense<true> : tensor<2xi1>",
+               "stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : "
+               "(tensor<3x2xi1>, tensor<2xi1>) -> tensor<3xi1>",
+               "tensor<3xi1>"),
+            (Doubles{1, 1, 0}));
+}
+
 TEST_F(InterpreterTest, GatherClampsAndScatterDrops) {
   EXPECT_EQ(
       of("%a = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n%i = "
