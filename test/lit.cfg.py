@@ -24,8 +24,9 @@ not, split-file, mlir-opt). Features, for REQUIRES and UNSUPPORTED:
              %python has them: what looks at Python
 
 ``--param tier=ir`` leaves the tests that look at IR and diagnostics and run no
-program; ``--param every=N`` each N-th test. ``--param races=1`` runs programs with
-shard-run-tsan (``./run test races``).
+program; ``--param every=N`` each N-th test; ``--param times=FILE`` adds what each takes
+of the processors to FILE. ``--param races=1`` runs programs with shard-run-tsan
+(``./run test races``).
 """
 
 import os
@@ -39,7 +40,7 @@ sys.path.insert(0, os.path.join(config.shardc_source_dir, "test"))
 from selection import Selection
 
 config.name = "shardc"
-config.test_format = Selection(lit_config.params.get("tier"), int(lit_config.params.get("every", "1")))
+config.test_format = Selection(lit_config.params.get("tier"), int(lit_config.params.get("every", "1")), lit_config.params.get("times"))
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "Unit", "Performance"]
 config.test_source_root = os.path.join(config.shardc_source_dir, "test")

@@ -1,6 +1,6 @@
 """Run programs of a corpus on many meshes and compare with JAX's stored outputs.
 
-    check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|short|ranks|own] [--jobs N] [--results FILE]
+    check.py [NAME...] [--all] [--big] [--corpus DIR] [--runs all|sample|short|ranks|own] [--jobs N] [--results FILE]
              [--device NAME] [--precision NAME] [--transport NAME] [--kernels NAME] [--interpreter]
 
 Each program runs on the mesh in its file, with each axis resized to 1, 2 and 3, and with its sharded arguments
@@ -35,6 +35,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "Inputs"))
+from samples import cover
+
 UNSUPPORTED = 77
 
 # Where the interpreter is right and JAX's stored output is XLA's own: sqrt(-1.59 - 0i), whose sign XLA's CPU drops.
@@ -97,7 +100,7 @@ def launch(mesh: str, extra: tuple[str, ...]) -> tuple[str, ...]:
 def variants(entry: dict, which: str, extra: tuple[str, ...] = ()) -> list[Run]:
     """The runs of one program, with the options ``extra``.
 
-    ``which``: all; short: its own mesh and one uneven or else resized; ranks: its own mesh and one rank; own: its
+    ``which``: all; sample: its own mesh, one rank, and, by a hash, one mesh of another size and each kind of uneven shards; short: its own mesh and one uneven or else resized; ranks: its own mesh and one rank; own: its
     own mesh.
     """
     if extra:
@@ -125,6 +128,11 @@ def variants(entry: dict, which: str, extra: tuple[str, ...] = ()) -> list[Run]:
             if cuts := cut_arguments(entry, sizes, variant):
                 runs.append(Run(print_mesh(sizes), shards, (f"--mesh={print_mesh(sizes)}", *cuts)))
     runs = list({(run.mesh, run.shards): run for run in runs}.values())
+    if which == "sample":
+        sizes = {f"{entry['name']} {run.mesh} {run.shards}": run for run in runs}
+        kinds = {name: {run.shards, "own" if run == runs[0] else "one" if run.mesh == print_mesh(meshes[0]) else "resized"}
+                 for name, run in sizes.items()}
+        runs = [sizes[name] for name in cover(kinds)]
     if which == "short":
         runs = [runs[0], next((run for run in runs if run.shards == "empty"), runs[3])]
     return runs
@@ -254,7 +262,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--all", action="store_true", help="every program, those without data last")
     parser.add_argument("--corpus", type=Path, default=HERE, help="a directory with a manifest.json")
-    parser.add_argument("--runs", choices=("all", "short", "ranks", "own", "interpreter"), default="all")
+    parser.add_argument("--runs", choices=("all", "sample", "short", "ranks", "own", "interpreter"), default="all")
     parser.add_argument("--interpreter", action="store_true", help="let the interpreter run each program; nothing is compiled")
     parser.add_argument("--big", action="store_true", help="with --all: programs without stored data as well")
     parser.add_argument("--jobs", type=int, default=1)

@@ -1,10 +1,10 @@
 """Run the families of layers that others shard, cut in several ways, and compare with JAX on one device.
 
-    run.py [FAMILY...] [--all] [--table FILE] [--shard-run PATH] [--jobs N] [--part I/N]
+    run.py [FAMILY...] [--all] [--sample] [--table FILE] [--shard-run PATH] [--jobs N] [--part I/N]
 
 Every case (generate.py) holds a layer and its gradients. It runs with arguments in uneven shards, one of them empty, on a
-mesh of one axis and on one of two axes; with ``--all`` in even shards, too. ``--part 2/4`` takes every fourth case from the
-second on. ``--table`` writes docs/Reference/families.md's table. Exits 1 if a run is not as expected.
+mesh of one axis and on one of two axes; with ``--all`` in even shards, too; with ``--sample`` on some of these meshes: each case on one,
+and of each family some on each. ``--part 2/4`` takes every fourth case from the second on. ``--table`` writes docs/Reference/families.md's table. Exits 1 if a run is not as expected.
 """
 
 import argparse
@@ -16,6 +16,9 @@ import tempfile
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Inputs"))
+from samples import cover
 
 INPUTS = Path(__file__).parent / "Inputs"
 MESHES = {"1": {"x": 4}, "2": {"x": 2, "y": 2}}
@@ -90,6 +93,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("families", nargs="*")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("--case")
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--table", type=Path)
@@ -99,9 +103,17 @@ def main() -> int:
     options = parser.parse_args()
     cases = json.loads((INPUTS / "manifest.json").read_text())["cases"]
     part, parts = map(int, options.part.split("/"))
-    cases = [c for c in cases if not options.families or c["family"] in options.families][part - 1 :: parts]
-    cases = [c for c in cases if options.case in (None, c["name"])]
-    runs = [(c, axes, even) for c in cases for axes in MESHES for even in ([True, False] if options.all or options.table else [False])]
+    cases = [c for c in cases if not options.families or c["family"] in options.families]
+    points = {f"{c['name']}-{axes}": {c["name"], (c["family"], axes)} for c in cases for axes in MESHES}
+    chosen = set(cover(points) if options.sample else points)
+    cases = [c for c in cases[part - 1 :: parts] if options.case in (None, c["name"])]
+    runs = [
+        (c, axes, even)
+        for c in cases
+        for axes in MESHES
+        if f"{c['name']}-{axes}" in chosen
+        for even in ([True, False] if options.all or options.table else [False])
+    ]
     directory = tempfile.TemporaryDirectory()
     where = options.keep or Path(directory.name)
     where.mkdir(parents=True, exist_ok=True)

@@ -1,15 +1,19 @@
 """Plant faults in generated kernels, one at a time, and see that the emulated device finds each.
 
-    faults.py --shard-run PATH [--scratch DIR] [--only TEXT] [--verbose]
+    faults.py --shard-run PATH [--scratch DIR] [--only TEXT] [--sample] [--verbose]
 
 A fault is found where the emulator reports it, or results differ, in one schedule at least. Exits 1 where one is not found, or
-where a kernel without faults fails. Programs are below, faults are those of spmd-plant-fault.
+where a kernel without faults fails. Programs are below, faults are those of spmd-plant-fault. --sample: some of the faults, each
+kind and each program among them.
 """
 
 import argparse
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Inputs"))
+from samples import cover
 
 SCHEDULES = ["round-robin", "run-ahead", "random=3"]
 
@@ -242,13 +246,18 @@ def main() -> int:
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--scratch", type=Path, default=Path())
     parser.add_argument("--only", default="")
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     options.scratch.mkdir(parents=True, exist_ok=True)
     planted = found = 0
     broken = False
-    for name, (flags, program, faults) in CASES.items():
-        if options.only and options.only not in name:
+    points = {f"{name} {kind}:{place}": {name, kind} for name, (_, _, faults) in CASES.items() if options.only in name
+              for kind, places in faults.items() for place in places}
+    chosen = cover(points) if options.sample else list(points)
+    for name, (flags, program, _) in CASES.items():
+        faults = [point.removeprefix(f"{name} ") for point in chosen if point.startswith(f"{name} ")]
+        if not faults:
             continue
         model, expected = options.scratch / f"{name}.mlir", options.scratch / f"{name}.npz"
         model.write_text(program)
@@ -264,25 +273,24 @@ def main() -> int:
             print(f"{name}: fails without a fault: {right.stderr.strip()}")
             broken = True
             continue
-        for kind, places in faults.items():
-            for place in places:
-                planted += 1
-                seen = ""
-                for schedule in SCHEDULES:
-                    result = run(*emulated, f"--kernel-schedule={schedule}", f"--plant-fault={kind}:{place}")
-                    said = (result.stderr.strip().splitlines() or [""])[-1]
-                    if "no place for fault" in said or "unknown fault" in said or result.returncode < 0:
-                        seen = ""
-                        print(f"{name} {kind}:{place}: {said or result.returncode}")
-                        break
-                    if result.returncode:
-                        seen = f"{schedule}: {said}"
-                        break
-                found += bool(seen)
-                if not seen:
-                    print(f"{name} {kind}:{place}: NOT FOUND")
-                elif options.verbose:
-                    print(f"{name} {kind}:{place}: {seen}")
+        for fault in faults:
+            planted += 1
+            seen = ""
+            for schedule in SCHEDULES:
+                result = run(*emulated, f"--kernel-schedule={schedule}", f"--plant-fault={fault}")
+                said = (result.stderr.strip().splitlines() or [""])[-1]
+                if "no place for fault" in said or "unknown fault" in said or result.returncode < 0:
+                    seen = ""
+                    print(f"{name} {fault}: {said or result.returncode}")
+                    break
+                if result.returncode:
+                    seen = f"{schedule}: {said}"
+                    break
+            found += bool(seen)
+            if not seen:
+                print(f"{name} {fault}: NOT FOUND")
+            elif options.verbose:
+                print(f"{name} {fault}: {seen}")
     print(f"{planted} planted, {found} found")
     return 1 if broken or found < planted else 0
 

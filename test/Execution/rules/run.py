@@ -1,11 +1,12 @@
 """Run small programs of one op, cut in every dim, and compare with the whole.
 
-    run.py FAMILY [--case NAME] [--shard-run PATH] [--jobs N]
+    run.py FAMILY... [--case NAME] [--sample] [--shard-run PATH] [--jobs N]
 
 Each case of test/Inputs/rule-cases.mlir runs on three ranks (two for grouped convolutions): each dim of each argument
 and result is sharded in turn, arguments in balanced shards, in uneven ones, and with an empty shard; then two dims
-over a mesh of two axes. `shard-run --check` compares with the unsharded program. Exits 1 if a run is not equal; an op
-for which no code can be generated yet is counted, not a failure.
+over a mesh of two axes. With --sample each dim in one of these, and each kind of shards for one dim. What the
+interpreter makes of the unsharded program, or, where it does not know an op, the program on one rank, is what
+is expected. Exits 1 if a run is not equal; an op for which no code can be generated yet is counted, not a failure.
 """
 
 import argparse
@@ -16,6 +17,9 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Inputs"))
+from samples import cover
 
 CASES = Path(__file__).parents[2] / "Inputs" / "rule-cases.mlir"
 MAX_PAIRS = 5  # of dims over two axes, per case
@@ -99,9 +103,10 @@ def uneven(size: int, shards: int, empty: bool) -> str:
     return ",".join(map(str, sizes))
 
 
-def variants(program: Program, shards: int) -> list[tuple[str, str, list[str]]]:
-    """What each run is called, its text, and its options."""
+def variants(program: Program, shards: int, case: str | None = None) -> list[tuple[str, str, list[str]]]:
+    """What each run is called, its text, and its options; a sample of these for ``case``."""
     runs = []
+    kinds: dict[str, set] = {}
     inputs = program.inputs()
     dims = [(i, d) for i in range(len(program.spans)) for d, size in enumerate(program.shape(i)) if size > 1]
     for i, d in dims:
@@ -109,10 +114,12 @@ def variants(program: Program, shards: int) -> list[tuple[str, str, list[str]]]:
         text = program.sharded(f'"x"={shards}', {i: {d: "x"}})
         name = f"{'argument' if is_argument else 'result'} {number} dim {d}"
         runs.append((name, text, inputs))
+        kinds[name] = {(i, d), "balanced"}
         if is_argument:
-            for empty in (False, True):
-                sizes = uneven(program.shape(i)[d], shards, empty)
+            for kind in ("uneven", "empty"):
+                sizes = uneven(program.shape(i)[d], shards, kind == "empty")
                 runs.append((f"{name} in {sizes}", text, [*inputs, f"--sizes={number}:{d}={sizes}"]))
+                kinds[runs[-1][0]] = {(i, d), kind}
     pairs = [
         (first, second)
         for first, second in itertools.combinations(dims, 2)
@@ -123,24 +130,39 @@ def variants(program: Program, shards: int) -> list[tuple[str, str, list[str]]]:
         cuts.setdefault(j, {})[e] = "y"
         name = f"{program.spans[i][1]}:{d} over x, {program.spans[j][1]}:{e} over y"
         runs.append((name, program.sharded('"x"=2, "y"=2', cuts), inputs))
-    return runs
+        kinds[name] = {"two axes"}
+    if case is None:
+        return runs
+    kept = set(cover({f"{case} {name}": kinds[name] for name, _, _ in runs}))
+    return [run for run in runs if f"{case} {run[0]}" in kept]
+
+
+def unsharded(shard_run: str, program: Program, folder: Path) -> Path:
+    """A file of what ``program`` computes: by the interpreter, by one rank where that does not know an op; none if neither does."""
+    text, results = folder / "unsharded.mlir", folder / "expected.npz"
+    text.write_text(program.text)
+    for how in (["--interpret"], []):
+        if not subprocess.run([shard_run, str(text), *how, f"--outputs=@{results}", *program.inputs()], capture_output=True, check=False).returncode:
+            break
+    return results
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("family")
+    parser.add_argument("families", nargs="+", metavar="FAMILY")
     parser.add_argument("--case", help="only this one")
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("--shard-run", default="shard-run")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
-    def run(job: tuple[str, str, list[str]]) -> str:
+    def run(job: tuple[str, str, list[str], Path]) -> str:
         """Nothing, or what went wrong."""
-        _, text, arguments = job
+        _, text, arguments, expected = job
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
             file.write(text)
             file.flush()
-            command = [options.shard_run, file.name, "--check", "--rtol=0.001", "--timeout=10000", *arguments]
+            command = [options.shard_run, file.name, f"--expect=@{expected}", "--rtol=0.001", "--timeout=10000", *arguments]
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode == 0:
             return ""
@@ -148,21 +170,28 @@ def main() -> int:
             return UNSUPPORTED
         return f"exit code {done.returncode}: {done.stderr.strip()}"
 
+    scratch = tempfile.TemporaryDirectory()
     jobs = []
-    for name, text in read_cases(options.family):
-        if options.case in (None, name):
+    for family in options.families:
+        for number, (name, text) in enumerate(read_cases(family)):
+            if options.case not in (None, name):
+                continue
             shards = 2 if "group_count = 4" in text else 3
-            jobs += [(f"{name}: {what}", program, extra) for what, program, extra in variants(Program(text), shards)]
+            program, folder = Program(text), Path(scratch.name) / f"{family}-{number}"
+            folder.mkdir()
+            expected = unsharded(options.shard_run, program, folder)
+            jobs += [(f"{name}: {what}", cut, extra, expected)
+                     for what, cut, extra in variants(program, shards, f"{family} {name}" if options.sample else None)]
     if not jobs:
-        sys.exit(f"no case {options.case or ''} in family {options.family}")
+        sys.exit(f"no case {options.case or ''} in {', '.join(options.families)}")
     with ThreadPoolExecutor(options.jobs) as pool:
         problems = list(pool.map(run, jobs))
-    for (name, text, arguments), problem in zip(jobs, problems, strict=True):
+    for (name, text, arguments, _), problem in zip(jobs, problems, strict=True):
         if problem and problem != UNSUPPORTED:
             print(f"{name}\n{text}\n{' '.join(arguments)}\n{problem}\n")
     unsupported = problems.count(UNSUPPORTED)
     failures = sum(map(bool, problems)) - unsupported
-    print(f"{options.family}: {len(jobs)} runs, {failures} not equal, {unsupported} of ops without code")
+    print(f"{', '.join(options.families)}: {len(jobs)} runs, {failures} not equal, {unsupported} of ops without code")
     return int(failures > 0)
 
 
