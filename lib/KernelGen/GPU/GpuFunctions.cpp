@@ -25,10 +25,10 @@ namespace shardc {
 #define GEN_PASS_DEF_USEGPUFUNCTIONSPASS
 #define GEN_PASS_DEF_SELECTGPUINSTRUCTIONSPASS
 #include "shardc/KernelGen/GpuPasses.h.inc"
+#include <numbers>
 
-/// log2(e), and in two parts.
-static constexpr double kLog2e = 0x1.71547652b82fep+0,
-                        kLog2eHigh = 0x1.715476p+0, kLog2eLow = 0x1.4ae0cp-26;
+/// log2(e) in two parts.
+static constexpr double kLog2eHigh = 0x1.715476p+0, kLog2eLow = 0x1.4ae0cp-26;
 
 static bool mayBeBrief(Operation *op) {
   auto flags = cast<arith::ArithFastMathInterface>(op).getFastMathFlagsAttr();
@@ -54,12 +54,12 @@ static Value expOf(ImplicitLocOpBuilder &b, Value x, bool isBrief) {
     return LLVM::Exp2Op::create(b, type, x, LLVM::FastmathFlags::afn);
   };
   if (isBrief)
-    return power(arith::MulFOp::create(b, x, number(kLog2e)));
+    return power(arith::MulFOp::create(b, x, number(std::numbers::log2e)));
   // x log2(e) = n + r. n stays within the exponents of normal numbers: of x
   // beyond, r has the rest, so that the product below overflows, or is rounded
   // as subnormal numbers are. n + 127 is in the low bits of `shifted`.
   constexpr double kSpan = 252, kShift = 0x1.8p+23 + 127;
-  Value part = fma(x, kLog2e / kSpan, number(0.5));
+  Value part = fma(x, std::numbers::log2e / kSpan, number(0.5));
   // NaN becomes a number here, and stays NaN in r.
   part = LLVM::MaxNumOp::create(b, part, number(0));
   part = LLVM::MinNumOp::create(b, part, number(1));

@@ -7,6 +7,7 @@
 #include "PairScores.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <numbers>
 
 using namespace mlir;
 using namespace shardc;
@@ -67,17 +68,19 @@ gpukernels::pairs::overScores(PairBlock &block,
 Value Exponential::baseOf(Value base) {
   if (!isShort)
     return base;
-  return arith::MulFOp::create(point.b, point.loc, base, point.number(-kLog2e));
+  return arith::MulFOp::create(point.b, point.loc, base,
+                               point.number(-std::numbers::log2e));
 }
 
 Value Exponential::of(Value score, Value base, std::optional<double> limit) {
   OpBuilder &b = point.b;
   Location loc = point.loc;
   if (isShort) {
-    Value exponent =
-        math::FmaOp::create(b, loc, score, point.number(scale * kLog2e), base);
+    Value exponent = math::FmaOp::create(
+        b, loc, score, point.number(scale * std::numbers::log2e), base);
     if (limit)
-      exponent = point.smaller(point.number(*limit * kLog2e), exponent);
+      exponent =
+          point.smaller(point.number(*limit * std::numbers::log2e), exponent);
     return LLVM::Exp2Op::create(b, loc, point.step.type, exponent,
                                 LLVM::FastmathFlags::afn);
   }
@@ -86,6 +89,15 @@ Value Exponential::of(Value score, Value base, std::optional<double> limit) {
   if (limit)
     exponent = point.smaller(bound, exponent);
   return math::ExpOp::create(b, loc, exponent);
+}
+
+Value Exponential::ratio(Value from, Value base, Value to) {
+  Value power = of(from, base);
+  if (!isShort)
+    return power;
+  Value same = arith::CmpFOp::create(point.b, point.loc,
+                                     arith::CmpFPredicate::OEQ, from, to);
+  return point.choose(same, point.number(1), power);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,13 +197,7 @@ private:
   void setBase(Value value) override { base = exponential.baseOf(value); }
   Value power(Value score) override { return exponential.of(score, base); }
   Value factorOf(Value old) override {
-    Value power = Exponential(block, exponential.isRounded()).of(old, base);
-    if (!exponential.isRounded())
-      return power;
-    // The unit's need not be 1, which is looked for.
-    Value same =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, old, kept);
-    return block.choose(same, number(1), power);
+    return Exponential(block, exponential.isRounded()).ratio(old, base, kept);
   }
 
   Exponential &exponential;

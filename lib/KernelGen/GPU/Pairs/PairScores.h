@@ -33,8 +33,6 @@ public:
 Carried visitTile(PairBlock &block, TileProducts &products, Value column,
                   Carried carried);
 
-inline constexpr double kLog2e = 0x1.71547652b82fep+0;
-
 /// A softmax's row as a thread keeps it: in values.
 class ThreadRow : public shardc::pairs::SoftmaxRow {
 public:
@@ -71,6 +69,9 @@ public:
   Value baseOf(Value base);
   /// exp(score - base); of no more than `limit`.
   Value of(Value score, Value base, std::optional<double> limit = std::nullopt);
+  /// exp(from - base), for a base that is `to`: 1 where both are the same,
+  /// which the unit's power need not be.
+  Value ratio(Value from, Value base, Value to);
 
 private:
   PairPoint &point;

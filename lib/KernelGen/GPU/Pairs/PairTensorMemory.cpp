@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "shardc/Dialect/Spmd/IR/SpmdContracts.h"
+#include <numbers>
 
 using namespace mlir;
 using namespace shardc;
@@ -41,7 +42,7 @@ static constexpr int64_t kTiles = kConsumers;
 static constexpr int64_t kColumnsAtOnce = 32;
 /// How much more than what weights are relative to a score may be: weights are
 /// at most 2^8, of which f16 adds up many.
-static constexpr double kHeadroom = 8 / kLog2e;
+static constexpr double kHeadroom = 8 / std::numbers::log2e;
 /// Sums that are added up side by side, so that none waits for the last.
 static constexpr int64_t kChains = 4;
 /// Registers of a thread that multiplies, and of one that works on scores,
@@ -220,9 +221,10 @@ Value RowSoftmax::raise(Value old, Value most) {
 }
 
 Value RowSoftmax::power(Value pair) {
-  Value less = arith::MulFOp::create(b, loc, relativeTo, number(-kLog2e));
+  Value less =
+      arith::MulFOp::create(b, loc, relativeTo, number(-std::numbers::log2e));
   Value exponents = math::FmaOp::create(
-      b, loc, pair, both(number(scale * kLog2e)), both(less));
+      b, loc, pair, both(number(scale * std::numbers::log2e)), both(less));
   SmallVector<Value> powers;
   for (int64_t which : {0, 1})
     powers.push_back(LLVM::Exp2Op::create(b, loc, block.step.type,
@@ -234,10 +236,7 @@ Value RowSoftmax::power(Value pair) {
 
 Value RowSoftmax::powerOf(Value from, Value to) {
   Exponential exponential(block, /*isShort=*/true);
-  Value power = exponential.of(from, exponential.baseOf(to));
-  Value same =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, from, to);
-  return block.choose(same, number(1), power);
+  return exponential.ratio(from, exponential.baseOf(to), to);
 }
 
 //===----------------------------------------------------------------------===//
