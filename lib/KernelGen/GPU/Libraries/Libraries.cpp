@@ -50,6 +50,27 @@ struct View {
 
 using Groups = SmallVector<SmallVector<int64_t>>;
 
+/// A dim of an image that a window goes along: `at` a point, `window` an
+/// element of the window, the image's place `step * at + dilation * window`.
+struct Spatial {
+  std::optional<unsigned> at, window;
+  int64_t step = 1, dilation = 1;
+};
+
+/// A product whose left or right operand is an image that windows go over.
+struct Convolution {
+  const View &image, &other;
+  ArrayRef<unsigned> otherLines;
+  SmallVector<Spatial> spatials = {};
+  SmallVector<unsigned> imageDims = {}; ///< of the memref, one a spatial
+  SmallVector<unsigned> plain = {};     ///< of the image's lines, no spatials
+  llvm::SmallDenseSet<unsigned> taken = {};
+  /// Point and window change places: the gradient of a filter.
+  bool isFilter = false;
+  // By roles, in the order in which they are in memory.
+  SmallVector<unsigned> batch = {}, channels = {}, lines = {}, groups = {};
+};
+
 /// Describes a product, or gives up.
 class Description {
 public:
@@ -61,6 +82,18 @@ public:
 private:
   bool describeProduct();
   bool describeConvolution();
+  // In the order in which a convolution is described; false gives up.
+  bool findSpatials(Convolution &c, ArrayRef<unsigned> imageLines) const;
+  bool findRoles(Convolution &c) const;
+  bool groupDims(const Convolution &c);
+  bool isWhole(const Convolution &c) const;
+  /// `dims` that are no spatials of `c`, and of more than one element.
+  SmallVector<unsigned> restOf(const Convolution &c,
+                               ArrayRef<unsigned> dims) const {
+    return llvm::filter_to_vector(dims, [&](unsigned dim) {
+      return !c.taken.contains(dim) && sizes[dim] != 1;
+    });
+  }
   bool isWorthIt(LibraryUse use) const;
   /// The memref's dims that are `dims` together.
   std::optional<SmallVector<int64_t>> groupOf(const View &view,
@@ -254,15 +287,6 @@ bool Description::describeProduct() {
   return true;
 }
 
-namespace {
-/// A dim of an image that a window goes along: `at` a point, `window` an
-/// element of the window, the image's place `step * at + dilation * window`.
-struct Spatial {
-  std::optional<unsigned> at, window;
-  int64_t step = 1, dilation = 1;
-};
-} // namespace
-
 /// The dims and factors of `expr`; none where it is no such place.
 static std::optional<Spatial>
 matchSpatial(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
@@ -297,60 +321,46 @@ matchSpatial(AffineExpr expr, ArrayRef<utils::IteratorType> kinds) {
   return spatial;
 }
 
-bool Description::describeConvolution() {
-  if (epilogue.code != 0 || adds)
-    return false;
-  // The image is read through places, the other operand through dims, perhaps
-  // from the last to the first.
-  bool leftIsImage =
-      !left.map.isProjectedPermutation(/*allowZeroInResults=*/true);
-  const View &image = leftIsImage ? left : right;
-  const View &other = leftIsImage ? right : left;
-  const SmallVector<unsigned> &imageLines =
-      leftIsImage ? product.left.lines : product.right.lines;
-  const SmallVector<unsigned> &otherLines =
-      leftIsImage ? product.right.lines : product.left.lines;
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<Spatial> spatials;
-  SmallVector<unsigned> imageDims; ///< of the memref
-  llvm::SmallDenseSet<unsigned> taken;
-  for (auto [place, expr] : llvm::enumerate(image.map.getResults())) {
+/// The dims that windows go along.
+bool Description::findSpatials(Convolution &c,
+                               ArrayRef<unsigned> imageLines) const {
+  linalg::GenericOp generic = op;
+  SmallVector<utils::IteratorType> kinds = generic.getIteratorTypesArray();
+  for (auto [place, expr] : llvm::enumerate(c.image.map.getResults())) {
     if (isa<AffineDimExpr, AffineConstantExpr>(expr))
       continue;
     std::optional<Spatial> spatial = matchSpatial(expr, kinds);
     if (!spatial)
       return false;
     for (std::optional<unsigned> dim : {spatial->at, spatial->window})
-      if (dim && !taken.insert(*dim).second)
+      if (dim && !c.taken.insert(*dim).second)
         return false;
-    spatials.push_back(*spatial);
-    imageDims.push_back(place);
+    c.spatials.push_back(*spatial);
+    c.imageDims.push_back(place);
   }
-  auto rest = [&](ArrayRef<unsigned> dims) {
-    return llvm::filter_to_vector(dims, [&](unsigned dim) {
-      return !taken.contains(dim) && sizes[dim] != 1;
-    });
-  };
   // What is left of the image's lines: where they do not follow one another,
   // dims without a window are dims of the image.
-  SmallVector<unsigned> plain = rest(imageLines);
-  while (plain.size() > 1 && spatials.size() < kMostSpatial) {
-    auto order = inOrderOf(image, plain);
+  c.plain = restOf(c, imageLines);
+  while (c.plain.size() > 1 && c.spatials.size() < kMostSpatial) {
+    auto order = inOrderOf(c.image, c.plain);
     if (!order)
       return false;
-    if (groupOf(image, *order) && groupOf(result, *order))
+    if (groupOf(c.image, *order) && groupOf(result, *order))
       break;
     Spatial spatial;
     spatial.at = order->back();
-    spatials.push_back(spatial);
-    imageDims.push_back(image.placeOf(order->back()));
-    taken.insert(order->back());
-    plain = rest(imageLines);
+    c.spatials.push_back(spatial);
+    c.imageDims.push_back(c.image.placeOf(order->back()));
+    c.taken.insert(order->back());
+    c.plain = restOf(c, imageLines);
   }
-  if (spatials.empty() || spatials.size() > kMostSpatial)
-    return false;
+  return !c.spatials.empty() && c.spatials.size() <= kMostSpatial;
+}
+
+/// What the dims are that no window goes along.
+bool Description::findRoles(Convolution &c) const {
   // A window that is larger than what it is moved over is the gradient of a
-  // filter: point and window change places.
+  // filter.
   int64_t points = 1, window = 1;
   auto grow = [&](int64_t &count, std::optional<unsigned> dim) {
     if (!dim || ShapedType::isDynamic(count))
@@ -358,59 +368,59 @@ bool Description::describeConvolution() {
     bool known = ShapedType::isStatic(sizes[*dim]);
     count = known ? count * sizes[*dim] : ShapedType::kDynamic;
   };
-  for (const Spatial &spatial : spatials) {
+  for (const Spatial &spatial : c.spatials) {
     grow(points, spatial.at);
     grow(window, spatial.window);
   }
   // What is not known is large.
   if (ShapedType::isDynamic(points) && ShapedType::isDynamic(window))
     return false;
-  bool isFilter = ShapedType::isDynamic(window) ||
-                  (ShapedType::isStatic(points) && window > points);
-  SmallVector<unsigned> depth = rest(product.depth);
-  SmallVector<unsigned> imageBatch = isFilter ? depth : plain,
-                        imageChannels = isFilter ? plain : depth;
-  auto orderedBatch = inOrderOf(image, imageBatch),
-       orderedChannels = inOrderOf(image, imageChannels),
-       orderedLines = inOrderOf(result, rest(otherLines)),
-       orderedGroups = inOrderOf(result, rest(product.batch));
-  if (!orderedBatch || !orderedChannels || !orderedLines || !orderedGroups)
+  c.isFilter = ShapedType::isDynamic(window) ||
+               (ShapedType::isStatic(points) && window > points);
+  SmallVector<unsigned> depth = restOf(c, product.depth);
+  auto batch = inOrderOf(c.image, c.isFilter ? depth : c.plain),
+       channels = inOrderOf(c.image, c.isFilter ? c.plain : depth),
+       lines = inOrderOf(result, restOf(c, c.otherLines)),
+       groups = inOrderOf(result, restOf(c, product.batch));
+  if (!batch || !channels || !lines || !groups ||
+      llvm::any_of(*groups, [&](unsigned dim) {
+        return ShapedType::isDynamic(sizes[dim]);
+      }))
     return false;
+  c.batch = *batch;
+  c.channels = *channels;
+  c.lines = *lines;
+  c.groups = *groups;
+  return true;
+}
+
+/// Sets `operands`, `groups` and `numbers`: of x the image, then of the one
+/// beside it and the result, the memref's dims of each role.
+bool Description::groupDims(const Convolution &c) {
   auto joined = [](SmallVector<unsigned> first, ArrayRef<unsigned> second) {
     first.append(second.begin(), second.end());
     return first;
   };
-  SmallVector<unsigned> allChannels = joined(*orderedGroups, *orderedChannels),
-                        allLines = joined(*orderedGroups, *orderedLines);
-  // By roles: x the image; then the one beside it and the result.
+  SmallVector<unsigned> allChannels = joined(c.groups, c.channels),
+                        allLines = joined(c.groups, c.lines);
   Groups ofImage, ofOther, ofResult;
-  if (!add(ofImage, image, *orderedBatch) || !add(ofImage, image, allChannels))
+  bool isFilter = c.isFilter;
+  if (!add(ofImage, c.image, c.batch) || !add(ofImage, c.image, allChannels) ||
+      !add(ofOther, c.other, isFilter ? c.batch : allLines) ||
+      !add(ofOther, c.other, isFilter ? allLines : c.channels) ||
+      !add(ofResult, result, isFilter ? allLines : c.batch) ||
+      !add(ofResult, result, isFilter ? c.channels : allLines))
     return false;
-  if (isFilter) {
-    if (!add(ofOther, other, *orderedBatch) || !add(ofOther, other, allLines) ||
-        !add(ofResult, result, allLines) ||
-        !add(ofResult, result, *orderedChannels))
-      return false;
-  } else {
-    if (!add(ofOther, other, allLines) ||
-        !add(ofOther, other, *orderedChannels) ||
-        !add(ofResult, result, *orderedBatch) ||
-        !add(ofResult, result, allLines))
-      return false;
-  }
   int64_t groupCount = 1;
-  for (unsigned dim : *orderedGroups)
-    if (ShapedType::isDynamic(sizes[dim]))
-      return false;
-    else
-      groupCount *= sizes[dim];
-  numbers = {isFilter, static_cast<int64_t>(spatials.size()), groupCount};
+  for (unsigned dim : c.groups)
+    groupCount *= sizes[dim];
+  numbers = {isFilter, static_cast<int64_t>(c.spatials.size()), groupCount};
   numbers.append(6, 1);
   numbers.append(3, 0);
-  for (auto [i, spatial] : llvm::enumerate(spatials)) {
-    ofImage.push_back({imageDims[i]});
+  for (auto [i, spatial] : llvm::enumerate(c.spatials)) {
+    ofImage.push_back({c.imageDims[i]});
     std::optional<unsigned> inOther = spatial.window, inResult = spatial.at;
-    for (auto [view, dim, groups] : {std::tuple(&other, inOther, &ofOther),
+    for (auto [view, dim, groups] : {std::tuple(&c.other, inOther, &ofOther),
                                      {&result, inResult, &ofResult}}) {
       groups->emplace_back();
       if (!dim || sizes[*dim] == 1)
@@ -420,36 +430,52 @@ bool Description::describeConvolution() {
         return false;
       groups->back().push_back(place);
     }
-    int64_t steps = isFilter ? spatial.dilation : spatial.step;
-    int64_t dilation = isFilter ? spatial.step : spatial.dilation;
-    numbers[3 + i] = steps;
-    numbers[6 + i] = dilation;
+    numbers[3 + i] = isFilter ? spatial.dilation : spatial.step;
+    numbers[6 + i] = isFilter ? spatial.step : spatial.dilation;
   }
-  if (!covers(image, ofImage, {}) || !covers(other, ofOther, {}) ||
-      !covers(result, ofResult, {}))
-    return false;
-  kind = "convolution";
-  // A library finds as many points as there is room for; the runtime looks
-  // where sizes are known then.
-  for (auto [i, spatial] : llvm::enumerate(spatials)) {
+  operands = {c.image, c.other, result};
+  groups = {ofImage, ofOther, ofResult};
+  return covers(c.image, ofImage, {}) && covers(c.other, ofOther, {}) &&
+         covers(result, ofResult, {});
+}
+
+/// A library finds as many points as there is room for; the runtime looks where
+/// sizes are known then.
+bool Description::isWhole(const Convolution &c) const {
+  for (auto [i, spatial] : llvm::enumerate(c.spatials)) {
     int64_t at = spatial.at ? sizes[*spatial.at] : 1,
             within = spatial.window ? sizes[*spatial.window] : 1;
-    int64_t size = image.type.getDimSize(imageDims[i]);
+    int64_t size = c.image.type.getDimSize(c.imageDims[i]);
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(at) ||
         ShapedType::isDynamic(within))
       continue;
     int64_t reach =
         (at - 1) * spatial.step + (within - 1) * spatial.dilation + 1;
-    int64_t step = isFilter ? spatial.dilation : spatial.step;
+    int64_t step = c.isFilter ? spatial.dilation : spatial.step;
     if (size < reach || size - reach >= step)
       return false;
   }
-  operands = {image, other, result};
-  groups = {ofImage, ofOther, ofResult};
+  return true;
+}
+
+bool Description::describeConvolution() {
+  if (epilogue.code != 0 || adds)
+    return false;
+  // The image is read through places, the other operand through dims, perhaps
+  // from the last to the first.
+  bool leftIsImage =
+      !left.map.isProjectedPermutation(/*allowZeroInResults=*/true);
+  Convolution c{leftIsImage ? left : right, leftIsImage ? right : left,
+                leftIsImage ? product.right.lines : product.left.lines};
+  if (!findSpatials(c,
+                    leftIsImage ? product.left.lines : product.right.lines) ||
+      !findRoles(c) || !groupDims(c) || !isWhole(c))
+    return false;
+  kind = "convolution";
   int64_t inChannels = 1, outChannels = 1;
-  for (unsigned dim : *orderedChannels)
+  for (unsigned dim : c.channels)
     inChannels *= sizes[dim];
-  for (unsigned dim : *orderedLines)
+  for (unsigned dim : c.lines)
     outChannels *= sizes[dim];
   channels = std::min(inChannels, outChannels);
   return true;
