@@ -121,11 +121,111 @@ static std::optional<Candidate> readCandidate(stablehlo::DotGeneralOp dot,
   return c;
 }
 
-/// Takes note of `c` where it is a gradient of one of the products that are
-/// added to the raw scores.
-static bool takeMore(Forward &f, Backward &b, const Numbering &numbering,
-                     PolyId slope, Candidate &c, const Root &other,
-                     bool ofQueries, bool ofKeys) {
+namespace {
+/// The gradients of one softmax, by the cotangent that they are of.
+class BackwardMatcher {
+public:
+  BackwardMatcher(Forward &f, const Numbering &numbering)
+      : f(f), numbering(numbering), algebra(*f.algebra),
+        layouts(findLayouts(f, numbering)),
+        weights(algebra.multiply(f.weight,
+                                 algebra.multiply(algebra.ofTerm(f.exp),
+                                                  algebra.ofTerm(f.sum, -1)))) {
+  }
+
+  std::vector<Backward> match();
+
+private:
+  Backward &ofCotangent(const Root &dout);
+  std::optional<std::pair<TermId, unsigned>> findDp(PolyId poly);
+  bool readCotangent(TermId dp, Backward &b);
+  void takeProduct(stablehlo::DotGeneralOp dot, bool side);
+  bool takeMore(Backward &b, PolyId slope, const Candidate &c,
+                const Root &other);
+  bool takeQueryOrKey(Backward &b, const Candidate &c, const Root &other);
+  void takeValues();
+  void takeExtras();
+  void takeExtra(Operation *op, Value operand, const Layout &layout,
+                 DenseSet<Value> &taken);
+  int64_t depthSize() const;
+
+  Root rootOf(const Candidate &c) {
+    Root root = f.reader->rootOf(c.other, c.otherLayout);
+    f.reader->split.reset();
+    return root;
+  }
+
+  Forward &f;
+  const Numbering &numbering;
+  Algebra &algebra;
+  ScoreLayouts layouts;
+  PolyId weights; ///< of values, as the softmax makes them
+  std::vector<Backward> found;
+  std::vector<Candidate> values; ///< products of weights and cotangents
+};
+} // namespace
+
+int64_t BackwardMatcher::depthSize() const {
+  int64_t size = 1;
+  for (auto [i, parts] : llvm::enumerate(f.queryRoot.layout))
+    if (llvm::is_contained(parts, kDepth))
+      size = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i)
+                               : f.reader->sizeOf(kDepth);
+  return size;
+}
+
+Backward &BackwardMatcher::ofCotangent(const Root &dout) {
+  for (Backward &b : found)
+    if (isSameRoot(numbering, b.dout, dout))
+      return b;
+  found.emplace_back().dout = dout;
+  found.back().more.resize(f.more.size());
+  return found.back();
+}
+
+/// The term dp in `poly`, and the side of it that is the cotangent.
+std::optional<std::pair<TermId, unsigned>>
+BackwardMatcher::findDp(PolyId poly) {
+  SmallVector<TermId> terms;
+  algebra.collectTerms(poly, terms);
+  for (TermId id : terms) {
+    const Term &term = algebra.getTerm(id);
+    if (term.kind != TermKind::Dot || f.isRaw(id) || !(term.dims & bit(f.key)))
+      continue;
+    for (unsigned side : {0, 1}) {
+      Root root{f.valueRoot.value, term.layouts[side]};
+      if (term.values[side] == numbering.of(f.valueRoot.value) &&
+          isSameRoot(numbering, root, f.valueRoot) &&
+          !(dimsIn(term.layouts[1 - side]) & bit(f.key)))
+        return std::pair(id, 1 - side);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The cotangent as a tensor: an operand of the contraction that `dp` is.
+bool BackwardMatcher::readCotangent(TermId dp, Backward &b) {
+  Term term = algebra.getTerm(dp);
+  auto dot = findDot(term);
+  if (!dot)
+    return false;
+  std::tie(b.dout, b.valueRoot) =
+      rootsOf(dot, term.tensorLayout, f.key, *f.reader);
+  f.reader->split.reset();
+  for (Root *root : {&b.dout, &b.valueRoot})
+    for (auto &dim : root->layout)
+      for (unsigned &part : dim)
+        if (part >= kFirstBoundDim)
+          part = f.feature;
+  return true;
+}
+
+/// Takes `c` as a gradient of one of the products that are added to the raw
+/// scores, where it is one.
+bool BackwardMatcher::takeMore(Backward &b, PolyId slope, const Candidate &c,
+                               const Root &other) {
+  bool ofQueries = c.contracted == bit(f.key),
+       ofKeys = !(c.contracted & bit(f.key)) && (c.contracted & bit(f.query));
   for (auto [part, gradients] : llvm::zip_equal(f.more, b.more)) {
     bool isQuery = ofQueries && !gradients.dquery &&
                    isSameRoot(numbering, other, part.key);
@@ -133,13 +233,12 @@ static bool takeMore(Forward &f, Backward &b, const Numbering &numbering,
         ofKeys && !gradients.dkey && isSameRoot(numbering, other, part.query);
     // Of a score that adds them up, its gradient is the ratio times that of the
     // raw score.
-    PolyId ofRaw = f.algebra->scale(slope, 1 / part.ratio);
+    PolyId ofRaw = algebra.scale(slope, 1 / part.ratio);
     std::optional<double> ratio = part.ratio;
-    if (!(isQuery || isKey) ||
-        (b.slope && !f.algebra->isNear(*b.slope, ofRaw)) ||
-        !addsUp(*f.algebra, slope, f.raw, part.raw, ratio))
+    if (!(isQuery || isKey) || (b.slope && !algebra.isNear(*b.slope, ofRaw)) ||
+        !addsUp(algebra, slope, f.raw, part.raw, ratio))
       continue;
-    (isQuery ? gradients.dquery : gradients.dkey) = c.dot.getResult();
+    (isQuery ? gradients.dquery : gradients.dkey) = c.dot->getResult(0);
     (isQuery ? gradients.dqueryLayout : gradients.dkeyLayout) = c.resultLayout;
     b.slope = ofRaw;
     return true;
@@ -147,130 +246,108 @@ static bool takeMore(Forward &f, Backward &b, const Numbering &numbering,
   return false;
 }
 
-std::vector<Backward> raise::matchBackward(Forward &f,
-                                           const Numbering &numbering) {
-  ScoreLayouts layouts = findLayouts(f, numbering);
-  Algebra &algebra = *f.algebra;
-  PolyId p =
-      algebra.multiply(f.weight, algebra.multiply(algebra.ofTerm(f.exp),
-                                                  algebra.ofTerm(f.sum, -1)));
-  std::vector<Backward> found;
-  int64_t depthSize = 1;
-  for (auto [i, parts] : llvm::enumerate(f.queryRoot.layout))
-    if (llvm::is_contained(parts, kDepth))
-      depthSize = parts.size() == 1 ? typeOf(f.queryRoot.value).getDimSize(i)
-                                    : f.reader->sizeOf(kDepth);
-  auto withDout = [&](const Root &dout) -> Backward & {
-    for (Backward &b : found)
-      if (isSameRoot(numbering, b.dout, dout))
-        return b;
-    found.emplace_back().dout = dout;
-    found.back().more.resize(f.more.size());
-    return found.back();
-  };
-  /// The term dp in `poly`, and the cotangent in it.
-  auto findDp = [&](PolyId poly) -> std::optional<std::pair<TermId, unsigned>> {
-    SmallVector<TermId> terms;
-    algebra.collectTerms(poly, terms);
-    for (TermId id : terms) {
-      const Term &term = algebra.getTerm(id);
-      if (term.kind != TermKind::Dot || f.isRaw(id) ||
-          !(term.dims & bit(f.key)))
-        continue;
-      for (unsigned side : {0, 1}) {
-        Root root{f.valueRoot.value, term.layouts[side]};
-        if (term.values[side] == numbering.of(f.valueRoot.value) &&
-            isSameRoot(numbering, root, f.valueRoot) &&
-            !(dimsIn(term.layouts[1 - side]) & bit(f.key)))
-          return std::pair(id, 1 - side);
-      }
-    }
-    return std::nullopt;
-  };
-  // The cotangent as a tensor: an operand of the contraction that dp is.
-  auto doutOf = [&](TermId dp, Backward &b) -> bool {
-    Term term = algebra.getTerm(dp);
-    auto dot = findDot(term);
-    if (!dot)
-      return false;
-    std::tie(b.dout, b.valueRoot) =
-        rootsOf(dot, term.tensorLayout, f.key, *f.reader);
-    f.reader->split.reset();
-    for (Root *root : {&b.dout, &b.valueRoot})
-      for (auto &dim : root->layout)
-        for (unsigned &part : dim)
-          if (part >= kFirstBoundDim)
-            part = f.feature;
+/// Takes `c` as the gradient of queries or of keys, where it is one of them.
+bool BackwardMatcher::takeQueryOrKey(Backward &b, const Candidate &c,
+                                     const Root &other) {
+  Value gradient = c.dot->getResult(0);
+  if (c.contracted == bit(f.key) && !b.dquery &&
+      isSameRoot(numbering, other, f.keyRoot)) {
+    b.dquery = gradient;
+    b.dqueryLayout = c.resultLayout;
+    b.keyRoot = other;
     return true;
-  };
-  std::vector<Candidate> values;
-  for (Operation *reader : layouts.readers)
-    for (bool side : {false, true}) {
-      auto dot = dyn_cast<stablehlo::DotGeneralOp>(reader);
-      if (!dot || dot == f.dot)
-        break;
-      Value scores = side ? dot.getRhs() : dot.getLhs();
-      const Layout *layout = layouts.find(numbering.of(scores));
-      if (!layout)
-        continue;
-      std::optional<Candidate> c = readCandidate(dot, side, *layout, kDepth);
-      if (!c)
-        continue;
-      PolyId poly = f.reader->read(c->scores, c->scoresLayout);
-      if (algebra.isNear(poly, p)) {
-        if (!(c->contracted & bit(f.key)))
-          values.push_back(*readCandidate(dot, side, *layout, f.feature));
-        continue;
-      }
-      std::optional<std::pair<TermId, unsigned>> dp = findDp(poly);
-      if (!dp)
-        continue;
-      std::optional<PolyId> slope = slopeOf(f, poly, dp->first);
-      if (!slope)
-        continue;
-      Backward fresh;
-      if (!doutOf(dp->first, fresh))
-        continue;
-      Backward &b = withDout(fresh.dout);
-      b.valueRoot = fresh.valueRoot;
-      b.dp = dp->first;
-      f.reader->setSize(kDepth, c->freeSize);
-      Root other = f.reader->rootOf(c->other, c->otherLayout);
-      f.reader->split.reset();
-      bool ofQueries = c->contracted == bit(f.key),
-           ofKeys =
-               !(c->contracted & bit(f.key)) && (c->contracted & bit(f.query));
-      if (takeMore(f, b, numbering, *slope, *c, other, ofQueries, ofKeys))
-        continue;
-      if (b.slope && !algebra.isNear(*b.slope, *slope))
-        continue;
-      if (ofQueries && isSameRoot(numbering, other, f.keyRoot) && !b.dquery) {
-        b.dquery = dot.getResult();
-        b.dqueryLayout = c->resultLayout;
-        b.keyRoot = other;
-      } else if (!(c->contracted & bit(f.key)) &&
-                 (f.query == kNoQuery || (c->contracted & bit(f.query))) &&
-                 isSameRoot(numbering, other, f.queryRoot) && !b.dkey) {
-        b.dkey = dot.getResult();
-        b.dkeyLayout = c->resultLayout;
-        b.queryRoot = other;
-      } else {
-        continue;
-      }
-      b.slope = slope;
-    }
+  }
+  if (!(c.contracted & bit(f.key)) && !b.dkey &&
+      (f.query == kNoQuery || (c.contracted & bit(f.query))) &&
+      isSameRoot(numbering, other, f.queryRoot)) {
+    b.dkey = gradient;
+    b.dkeyLayout = c.resultLayout;
+    b.queryRoot = other;
+    return true;
+  }
+  return false;
+}
+
+/// Takes note of `dot`, one of whose operands, `side`, depends on the scores: a
+/// gradient of queries or keys; or of values, whose cotangents come later.
+void BackwardMatcher::takeProduct(stablehlo::DotGeneralOp dot, bool side) {
+  const Layout *layout =
+      layouts.find(numbering.of(side ? dot.getRhs() : dot.getLhs()));
+  if (!layout)
+    return;
+  std::optional<Candidate> c = readCandidate(dot, side, *layout, kDepth);
+  if (!c)
+    return;
+  PolyId poly = f.reader->read(c->scores, c->scoresLayout);
+  if (algebra.isNear(poly, weights)) {
+    if (!(c->contracted & bit(f.key)))
+      values.push_back(*readCandidate(dot, side, *layout, f.feature));
+    return;
+  }
+  std::optional<std::pair<TermId, unsigned>> dp = findDp(poly);
+  if (!dp)
+    return;
+  std::optional<PolyId> slope = slopeOf(f, poly, dp->first);
+  Backward fresh;
+  if (!slope || !readCotangent(dp->first, fresh))
+    return;
+  Backward &b = ofCotangent(fresh.dout);
+  b.valueRoot = fresh.valueRoot;
+  b.dp = dp->first;
+  f.reader->setSize(kDepth, c->freeSize);
+  Root other = rootOf(*c);
+  if (takeMore(b, *slope, *c, other))
+    return;
+  if ((!b.slope || algebra.isNear(*b.slope, *slope)) &&
+      takeQueryOrKey(b, *c, other))
+    b.slope = slope;
+}
+
+void BackwardMatcher::takeValues() {
   for (Candidate &c : values) {
     if (f.query != kNoQuery && !(c.contracted & bit(f.query)))
       continue;
-    Root dout = f.reader->rootOf(c.other, c.otherLayout);
-    f.reader->split.reset();
-    Backward &b = withDout(dout);
+    Backward &b = ofCotangent(rootOf(c));
     if (b.dvalue)
       continue;
     b.dvalue = c.dot.getResult();
     b.dvalueLayout = c.resultLayout;
   }
-  // Gradients of extras: the same form, summed or not, used by something else.
+}
+
+/// `operand` of `op` as the gradient of an extra, of the sum that `op` makes of
+/// it where it is one.
+void BackwardMatcher::takeExtra(Operation *op, Value operand,
+                                const Layout &layout, DenseSet<Value> &taken) {
+  PolyId poly = f.reader->read(operand, layout);
+  for (Backward &b : found) {
+    std::optional<PolyId> slope =
+        b.slope ? slopeOf(f, poly, b.dp) : std::nullopt;
+    if (!slope)
+      continue;
+    ExtraGradient gradient{operand, layout, *slope};
+    if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
+        reduce && op->getNumResults() == 1) {
+      Operation *inside = reduce.getBody()
+                              .front()
+                              .getTerminator()
+                              ->getOperand(0)
+                              .getDefiningOp();
+      if (isa_and_nonnull<stablehlo::AddOp>(inside)) {
+        gradient.value = op->getResult(0);
+        gradient.layout.clear();
+        for (auto [dim, parts] : llvm::enumerate(layout))
+          if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
+            gradient.layout.push_back(parts);
+      }
+    }
+    if (taken.insert(gradient.value).second)
+      b.extras.push_back(std::move(gradient));
+  }
+}
+
+/// Gradients of extras: the same form, summed or not, used by something else.
+void BackwardMatcher::takeExtras() {
   DenseSet<Value> taken;
   for (Backward &b : found)
     for (Value value : b.replaced())
@@ -280,42 +357,25 @@ std::vector<Backward> raise::matchBackward(Forward &f,
         (taken.contains(op->getResult(0)) ||
          layouts.find(numbering.of(op->getResult(0)))))
       continue;
-    for (Value operand : op->getOperands()) {
-      const Layout *layout = layouts.find(numbering.of(operand));
-      if (!layout)
-        continue;
-      PolyId poly = f.reader->read(operand, *layout);
-      for (Backward &b : found) {
-        if (!b.slope)
-          continue;
-        std::optional<PolyId> slope = slopeOf(f, poly, b.dp);
-        if (!slope)
-          continue;
-        ExtraGradient gradient{operand, *layout, *slope};
-        if (auto reduce = dyn_cast<stablehlo::ReduceOp>(op);
-            reduce && op->getNumResults() == 1) {
-          Operation *inside = reduce.getBody()
-                                  .front()
-                                  .getTerminator()
-                                  ->getOperand(0)
-                                  .getDefiningOp();
-          if (isa_and_nonnull<stablehlo::AddOp>(inside)) {
-            gradient.value = op->getResult(0);
-            gradient.layout.clear();
-            for (auto [dim, parts] : llvm::enumerate(*layout))
-              if (!llvm::is_contained(reduce.getDimensions(), int64_t(dim)))
-                gradient.layout.push_back(parts);
-          }
-        }
-        if (taken.insert(gradient.value).second)
-          b.extras.push_back(std::move(gradient));
-      }
-    }
+    for (Value operand : op->getOperands())
+      if (const Layout *layout = layouts.find(numbering.of(operand)))
+        takeExtra(op, operand, *layout, taken);
   }
+}
+
+std::vector<Backward> BackwardMatcher::match() {
+  int64_t depth = depthSize();
+  for (Operation *reader : layouts.readers)
+    if (auto dot = dyn_cast<stablehlo::DotGeneralOp>(reader);
+        dot && dot != f.dot)
+      for (bool side : {false, true})
+        takeProduct(dot, side);
+  takeValues();
+  takeExtras();
   llvm::erase_if(found,
                  [](const Backward &b) { return !b.slope && !b.dvalue; });
   for (Backward &b : found) {
-    f.reader->setSize(kDepth, f.depth == kDepth ? depthSize : 1);
+    f.reader->setSize(kDepth, f.depth == kDepth ? depth : 1);
     followMoves(b.dquery, b.dqueryLayout, *f.reader);
     followMoves(b.dkey, b.dkeyLayout, *f.reader);
     followMoves(b.dvalue, b.dvalueLayout, *f.reader);
@@ -324,7 +384,12 @@ std::vector<Backward> raise::matchBackward(Forward &f,
       followMoves(part.dkey, part.dkeyLayout, *f.reader);
     }
   }
-  return found;
+  return std::move(found);
+}
+
+std::vector<Backward> raise::matchBackward(Forward &f,
+                                           const Numbering &numbering) {
+  return BackwardMatcher(f, numbering).match();
 }
 
 /// Reads `gradient` as slope * Exp[score] * row * (dp - delta); false if it is
