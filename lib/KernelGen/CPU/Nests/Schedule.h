@@ -1,0 +1,160 @@
+//===- Schedule.h - How a nest is cut, by estimates -------------*- C++ -*-===//
+//
+// Which dim runs along the lanes is chosen in Schedule.cpp, the tile of
+// registers in ScheduleTiles.cpp, what is packed and which blocks of a sum stay
+// in a cache in ScheduleBlocks.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SHARDC_LIB_KERNELGEN_CPU_NESTS_SCHEDULE_H
+#define SHARDC_LIB_KERNELGEN_CPU_NESTS_SCHEDULE_H
+
+#include "Nest.h"
+
+namespace shardc::cpu {
+using namespace mlir;
+
+/// Chooses the schedule of one nest.
+struct ScheduleChooser {
+  const Nest &nest;
+  unsigned bits;
+  bool contraction;
+  int64_t fullLanes;
+  bool exact = false; // sums of floats keep their order
+  bool dotBf16 = false;
+  bool hasLoads = false;     // in the main body
+  bool transposable = false; // tiles may be transposed in registers
+
+  Schedule choose();
+  /// `chosen` but for the tile; none where the nest cannot have that.
+  std::optional<Schedule> obey(const Schedule &chosen, const Tile &tile) const;
+  /// Tiles beside those of `chosen` and `s` that a measurement may try.
+  SmallVector<Tile> others(const Schedule &chosen, const Schedule &s) const;
+  bool hasTile(const Schedule &s) const {
+    return contraction && s.vec >= 0 && s.lanes > 1 && !s.transposes;
+  }
+  static Tile tile(const Schedule &s) {
+    bool isHoisted = !s.hoisted.empty();
+    return {s.row,
+            s.rows,
+            s.columns,
+            s.vectors,
+            s.packed >= 0,
+            int64_t(s.hoisted.size()),
+            isHoisted ? s.block : 0};
+  }
+
+private:
+  // The nest.
+
+  int64_t size(int dim) const { return nest.dims[dim].size.guess(); }
+  int64_t reductionCount() const;
+  /// How many iterations of parallel dims read an element of `access`.
+  int64_t reuse(const Access &access) const;
+  /// Elements of all outputs.
+  int64_t outputCount() const;
+  /// Elements that the second-level cache has room for beside what else is in
+  /// it.
+  int64_t cacheElements() const;
+  /// Operations of the bodies; a function of `math` counts as several.
+  unsigned work() const;
+
+  // Lanes.
+
+  /// Rows of an interleaved tile at most.
+  static constexpr int64_t kMostInterleaved = 8;
+  int64_t lanesFor(int dim) const;
+  double loadCost(const Access &access, int dim, int64_t lanes) const;
+  /// Whether a tile of lanes of `dim` and as many rows of `row` transposes
+  /// `access`.
+  static bool isAcross(const Access &access, int dim, int row);
+  /// The dim along which most accesses are contiguous that are not along `dim`,
+  /// or -1.
+  int findTransposedRow(int dim) const;
+  /// The short dim whose elements lie between those of neighbours along `dim`
+  /// in all that is stored, or -1.
+  int findInterleavedRow(int dim) const;
+  double cost(int dim) const;
+  /// Sums of products of bf16 in f32, two products at a time.
+  void choosePairs(Schedule &s) const;
+  /// Where the estimate has one vector at most, or a mask is little beside what
+  /// is computed, one copy of the body will do.
+  bool masksAll(const Schedule &s) const;
+
+  // The tile of registers.
+
+  /// Operations of an interleaved tile at most.
+  static constexpr int64_t kMaxTileWork = 512;
+  /// Parallel dims that only `reader` steps through, not `other`.
+  SmallVector<int> reuseDims(const Access &reader, const Access &other,
+                             int except) const;
+  /// The largest of them, or -1.
+  int findReuseDim(const Access &reader, const Access &other, int except) const;
+  /// Bytes from one row to the next, or a number that they are a multiple of.
+  static int64_t rowBytes(const Access &reader, int row);
+  /// How many of `rows` lines, `bytes` apart, belong to one set of a cache
+  /// whose ways are pages: every first-level cache of x86 and ARM.
+  static int64_t linesInSet(int64_t rows, int64_t bytes);
+  /// Cycles for all tiles of `a` by `b` accumulators over dims (-1: none) of
+  /// `sizeA` by `sizeB`. With `each`, both operands have an element for each
+  /// lane: no element of a row's is used twice.
+  double tileCost(int64_t a, int64_t b, int dimA, int dimB, int64_t sizeA,
+                  int64_t sizeB, int64_t bytesA = 0, bool each = false) const;
+  void chooseTile(Schedule &s) const;
+  /// Calls `each` for tiles of registers that `s`, of a product, may have, with
+  /// an estimate of what all of them take. With `sets`, as much more as lines
+  /// cost that push one another out of a cache.
+  void eachTile(const Schedule &s, bool sets,
+                llvm::function_ref<void(int row, int64_t rows, int64_t columns,
+                                        int64_t vectors, double cost)>
+                    each) const;
+  /// The input whose panel all tiles of some rows could read; -1: there is
+  /// none.
+  int findPanel(const Schedule &s) const;
+  /// Bytes of the panel of `s`.
+  int64_t panelBytes(const Schedule &s) const;
+
+  // What is in a cache.
+
+  /// What is counted of the dims that loops step over, without some of them but
+  /// for `count` iterations of one of these (-1: none).
+  using Count = llvm::function_ref<int64_t(ArrayRef<int> except, int some,
+                                           int64_t count)>;
+  /// How often the loops over tiles read all of `input`.
+  int64_t sweeps(const Schedule &s, const Access &input) const;
+  /// Sums are added up in the order in which inputs are in memory, where they
+  /// may be: the last loop over the smallest stride.
+  void orderReductions(Schedule &s) const;
+  void choosePacking(Schedule &s) const;
+  /// Elements of the inputs that a tile's loops step over, without `except`;
+  /// `count` iterations of `some`.
+  int64_t footprint(ArrayRef<int> except, int some = -1,
+                    int64_t count = 1) const;
+  int64_t elementsOf(const Access &input, ArrayRef<int> except, int some = -1,
+                     int64_t count = 1) const;
+  /// Cuts the outermost of `s.reductions` (not the last `kept`) into the
+  /// largest blocks of which `elements` counts no more than `most`. False, and
+  /// nothing done, if that cannot be.
+  bool blockReductions(Schedule &s, size_t kept, int64_t most,
+                       Count elements) const;
+  /// Long sums over rows of one operand with a large stride (gradients of
+  /// weights): the panel of one tile leaves no room in the second-level cache
+  /// for the lines of the other operand, or the other is read from memory for
+  /// each panel. Blocks of the sum, with all outputs in memory.
+  bool blockLongSums(Schedule &s) const;
+  /// Small outputs of large inputs (gradients of weights): the inputs are cut
+  /// along reduction dims into pieces that stay in the second-level cache while
+  /// all outputs are added to.
+  void chooseBlocking(Schedule &s) const;
+  /// The reduction dims in the order in which elements are added up.
+  static SmallVector<int> sumOrder(const Schedule &s) {
+    SmallVector<int> order(s.hoisted);
+    for (int dim : s.reductions)
+      if (!llvm::is_contained(order, dim))
+        order.push_back(dim);
+    return order;
+  }
+};
+
+} // namespace shardc::cpu
+
+#endif // SHARDC_LIB_KERNELGEN_CPU_NESTS_SCHEDULE_H

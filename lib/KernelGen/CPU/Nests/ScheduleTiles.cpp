@@ -1,0 +1,358 @@
+//===- ScheduleTiles.cpp - The tile of registers -------------------------===//
+//
+// By cycles of loads and multiply-adds, of the whole nest with what is left at
+// the ends of its dims. A measurement may say otherwise.
+//
+//===----------------------------------------------------------------------===//
+#include "Schedule.h"
+#include "shardc/Support/ElementBytes.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace shardc;
+using namespace shardc::cpu;
+
+SmallVector<int> ScheduleChooser::reuseDims(const Access &reader,
+                                            const Access &other,
+                                            int except) const {
+  SmallVector<int> found;
+  for (auto [i, dim] : llvm::enumerate(nest.dims))
+    if (!dim.reduces && int(i) != except && !dim.size.is(1) &&
+        reader.usesDim(i) && !other.usesDim(i))
+      found.push_back(i);
+  return found;
+}
+
+int ScheduleChooser::findReuseDim(const Access &reader, const Access &other,
+                                  int except) const {
+  int best = -1;
+  for (int dim : reuseDims(reader, other, except))
+    if (best < 0 || size(dim) > size(best))
+      best = dim;
+  return best;
+}
+
+int64_t ScheduleChooser::rowBytes(const Access &reader, int row) {
+  const Quantity &coef = reader.coef[row];
+  int64_t elements = coef.fixed ? std::abs(*coef.fixed) : coef.multiple();
+  return elements * elementBytes(reader.element);
+}
+
+int64_t ScheduleChooser::linesInSet(int64_t rows, int64_t bytes) {
+  constexpr uint64_t page = 4096, line = 64;
+  if (bytes < int64_t(line) || rows < 2)
+    return 1;
+  uint64_t places = page / std::max(std::gcd(uint64_t(bytes), page), line);
+  return llvm::divideCeil(uint64_t(rows), places);
+}
+
+double ScheduleChooser::tileCost(int64_t a, int64_t b, int dimA, int dimB,
+                                 int64_t sizeA, int64_t sizeB, int64_t bytesA,
+                                 bool each) const {
+  auto one = [&](int64_t x, int64_t y) {
+    if (x == 0 || y == 0)
+      return 0.0;
+    // Two loads and two multiply-adds a cycle, of four cycles each. Lines
+    // that push one another out of a set of eight are read from behind it.
+    double missed = linesInSet(x, bytesA) > 6 ? 0.3 * x : 0;
+    double loads = each ? x * y + y : x + y;
+    return std::max({x * y / 2.0, loads / 2.0, 4.0}) + 1.0 + missed;
+  };
+  // How many tiles of which extents.
+  using Extents = SmallVector<std::pair<int64_t, int64_t>, 4>;
+  auto cut = [&](int dim, int64_t extent, int64_t size) {
+    Extents tiles{{size / extent, extent}};
+    int64_t rest = size % extent;
+    if (dim < 0 || nest.dims[dim].size.fixed) {
+      tiles.push_back({1, rest});
+    } else {
+      for (int64_t smaller : restExtents(extent)) {
+        tiles.push_back({rest / smaller, smaller});
+        rest %= smaller;
+      }
+    }
+    return tiles;
+  };
+  double total = 0;
+  for (auto [countA, x] : cut(dimA, a, sizeA))
+    for (auto [countB, y] : cut(dimB, b, sizeB))
+      total += countA * countB * one(x, y);
+  return total;
+}
+
+void ScheduleChooser::chooseTile(Schedule &s) const {
+  s.row = findTransposedRow(s.vec);
+  if (s.row >= 0) {
+    s.transposes = true;
+    s.rows = s.lanes;
+    return;
+  }
+  s.row = findInterleavedRow(s.vec);
+  if (s.row >= 0) {
+    s.interleaves = true;
+    s.rows = size(s.row);
+    // What is the same along another short dim is loaded, and computed, once.
+    for (int dim : llvm::seq<int>(nest.dims.size())) {
+      const Quantity &count = nest.dims[dim].size;
+      if (dim != s.vec && dim != s.row && count.fixed &&
+          *count.fixed <= kMostInterleaved && *count.fixed > s.columns &&
+          s.rows * *count.fixed * work() <= kMaxTileWork &&
+          llvm::none_of(nest.inputs, [&](const Access &input) {
+            return input.usesDim(dim);
+          })) {
+        s.column = dim;
+        s.columns = *count.fixed;
+      }
+    }
+    if (s.rows * s.columns * work() <= 16)
+      s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, 2);
+    return;
+  }
+  if (!contraction) {
+    if (s.vecReduces) // several chains hide the latency of one
+      s.vectors =
+          std::clamp<int64_t>(llvm::divideCeil(size(s.vec), s.lanes), 1, 4);
+    else {
+      int64_t most = work() > 8 ? 1 : work() > 3 ? 2 : 4;
+      s.vectors = std::clamp<int64_t>(size(s.vec) / s.lanes, 1, most);
+    }
+    return;
+  }
+  const Access &a = nest.inputs[0], &b = nest.inputs[1];
+  if (s.vecReduces) {
+    s.row = findReuseDim(a, b, s.vec);
+    s.column = findReuseDim(b, a, s.vec);
+  }
+  double best = 1e300;
+  eachTile(s, /*sets=*/true,
+           [&](int row, int64_t rows, int64_t columns, int64_t vectors,
+               double cost) {
+             if (cost >= best * (s.vecReduces ? 1 : 0.999))
+               return;
+             best = cost;
+             s.row = row;
+             s.rows = rows;
+             s.columns = columns;
+             s.vectors = vectors;
+           });
+}
+
+void ScheduleChooser::eachTile(
+    const Schedule &s, bool sets,
+    llvm::function_ref<void(int row, int64_t rows, int64_t columns,
+                            int64_t vectors, double cost)>
+        each) const {
+  // Accumulators, the shorter side of the tile, and one value of the longer.
+  int64_t registers = bits == 512 ? 32 : 16;
+  auto fits = [&](int64_t x, int64_t y) {
+    return x * y + std::min(x, y) + 1 <= registers;
+  };
+  const Access &a = nest.inputs[0], &b = nest.inputs[1];
+  if (s.vecReduces) {
+    int64_t rowSize = s.row < 0 ? 1 : size(s.row);
+    int64_t columnSize = s.column < 0 ? 1 : size(s.column);
+    for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 8); ++rows)
+      for (int64_t columns = 1; columns <= std::min<int64_t>(columnSize, 8);
+           ++columns)
+        if (fits(rows, columns))
+          each(s.row, rows, columns,
+               std::clamp<int64_t>(size(s.vec) / s.lanes, 1,
+                                   std::max<int64_t>(1, 8 / (rows * columns))),
+               tileCost(rows, columns, s.row, s.column, rowSize, columnSize));
+    return;
+  }
+  // Who is read once for a vector, the rows', and who for each element.
+  const Access &rowReader = a.usesDim(s.vec) ? b : a;
+  const Access &vecReader = a.usesDim(s.vec) ? a : b;
+  bool apiece = rowReader.usesDim(s.vec); // channels by themselves
+  SmallVector<int> candidates = reuseDims(rowReader, vecReader, s.vec);
+  if (apiece)
+    candidates.append(reuseDims(vecReader, rowReader, s.vec));
+  auto apart = [&](int row) {
+    return rowBytes(rowReader.usesDim(row) ? rowReader : vecReader, row);
+  };
+  llvm::stable_sort(candidates,
+                    [&](int x, int y) { return apart(x) < apart(y); });
+  if (candidates.empty())
+    candidates.push_back(-1);
+  int64_t vecSize = llvm::divideCeil(size(s.vec), s.lanes);
+  for (int row : candidates) {
+    int64_t rowSize = row < 0 ? 1 : size(row);
+    int64_t bytes = row < 0 || apiece || !sets ? 0 : rowBytes(rowReader, row);
+    for (int64_t vectors = 1; vectors <= std::min<int64_t>(vecSize, 4);
+         ++vectors)
+      for (int64_t rows = 1; rows <= std::min<int64_t>(rowSize, 14); ++rows) {
+        if (apiece ? (rows + 1) * vectors >= registers : !fits(rows, vectors))
+          continue;
+        each(row, rows, 1, vectors,
+             tileCost(rows, vectors, row, -1, rowSize, vecSize, bytes, apiece) /
+                 rowSize);
+      }
+  }
+}
+
+int ScheduleChooser::findPanel(const Schedule &s) const {
+  for (auto [i, input] : llvm::enumerate(nest.inputs))
+    if (input.usesDim(s.vec) && !input.usesDim(s.row))
+      return i;
+  return -1;
+}
+
+int64_t ScheduleChooser::panelBytes(const Schedule &s) const {
+  const Access &input = nest.inputs[s.packed];
+  int64_t bytes = s.vectors * s.lanes * elementBytes(input.element);
+  for (int dim : s.reductions)
+    if (input.usesDim(dim) &&
+        llvm::MulOverflow(
+            bytes,
+            !s.hoisted.empty() && dim == s.hoisted.back() ? s.block : size(dim),
+            bytes))
+      return INT64_MAX;
+  return bytes;
+}
+
+std::optional<Schedule> ScheduleChooser::obey(const Schedule &chosen,
+                                              const Tile &tile) const {
+  if (!hasTile(chosen))
+    return std::nullopt;
+  Schedule s = chosen;
+  // Lanes along the sum: who is added to whom follows from the vectors and
+  // the block.
+  if (s.vecReduces &&
+      (tile.row != s.row || tile.vectors != s.vectors || tile.panel ||
+       tile.hoisted != int64_t(s.hoisted.size()) ||
+       (tile.hoisted > 0 && tile.block != s.block)))
+    return std::nullopt;
+  auto isRow = [&](int dim) {
+    return dim < int(nest.dims.size()) && !nest.dims[dim].reduces &&
+           dim != s.vec &&
+           (nest.inputs[0].usesDim(dim) != nest.inputs[1].usesDim(dim));
+  };
+  if (tile.row >= 0 && tile.row != s.row && !isRow(tile.row))
+    return std::nullopt;
+  s.row = tile.row;
+  auto fits = [&](int dim, int64_t extent) {
+    return extent <= (dim < 0 ? 1 : size(dim));
+  };
+  int64_t widest = llvm::divideCeil(size(s.vec), s.lanes);
+  if (!fits(s.row, tile.rows) || !fits(s.column, tile.columns) ||
+      (!s.vecReduces && tile.vectors > widest))
+    return std::nullopt;
+  s.rows = tile.rows;
+  s.columns = tile.columns;
+  s.vectors = tile.vectors;
+  s.outer.clear();
+  for (int dim : llvm::seq<int>(nest.dims.size()))
+    if (!nest.dims[dim].reduces && dim != s.row && dim != s.column &&
+        dim != s.vec)
+      s.outer.push_back(dim);
+
+  if (!s.vecReduces) {
+    SmallVector<int> order = sumOrder(chosen);
+    bool mayHoist = !nest.epilogue && !s.pairs &&
+                    nest.outputs[0].coef[s.vec].is(1) &&
+                    tile.hoisted <= int64_t(order.size());
+    if (tile.hoisted > 0 &&
+        (!mayHoist || tile.block > size(order[tile.hoisted - 1])))
+      return std::nullopt;
+    s.hoisted.assign(order.begin(), order.begin() + tile.hoisted);
+    s.block = std::max<int64_t>(tile.block, 1);
+    s.reductions.assign(order.begin() + tile.hoisted -
+                            (tile.hoisted > 0 && s.block > 1),
+                        order.end());
+    if (s.pairs && !tile.panel)
+      return std::nullopt;
+    int panel = findPanel(s);
+    if (tile.panel && panel < 0)
+      return std::nullopt;
+    bool isOther = chosen.packed < 0 || panel != chosen.packed;
+    s.packed = tile.panel ? panel : -1;
+    constexpr int64_t kMostBytes = 4 << 20;
+    if (tile.panel && isOther && (s.pairs || panelBytes(s) > kMostBytes))
+      return std::nullopt;
+  }
+  s.masksAll = masksAll(s);
+  return s;
+}
+
+SmallVector<Tile> ScheduleChooser::others(const Schedule &chosen,
+                                          const Schedule &s) const {
+  const Tile now = tile(s), estimated = tile(chosen);
+  SmallVector<Tile> found;
+  auto add = [&](const Tile &other) {
+    if (other == now || other == estimated ||
+        llvm::is_contained(found, other) || !obey(chosen, other))
+      return false;
+    found.push_back(other);
+    return true;
+  };
+  // Tiles of registers, of the least estimates: with what sets of the cache
+  // are said to cost, and without.
+  struct Estimate {
+    double cost;
+    Tile tile;
+  };
+  auto addBest = [&](bool sets, int most, int mostAlike) {
+    SmallVector<Estimate> estimates;
+    eachTile(s, sets,
+             [&](int row, int64_t rows, int64_t columns, int64_t vectors,
+                 double cost) {
+               Tile other = now;
+               other.row = row;
+               other.rows = rows;
+               other.columns = columns;
+               if (!s.vecReduces)
+                 other.vectors = vectors;
+               estimates.push_back({cost, other});
+             });
+    llvm::stable_sort(estimates, [](const Estimate &x, const Estimate &y) {
+      return x.cost < y.cost;
+    });
+    // Of one shape but for the rows, only some.
+    std::map<std::tuple<int64_t, int64_t, int64_t>, int> alike;
+    for (const Estimate &estimate : estimates) {
+      const Tile &other = estimate.tile;
+      int &count = alike[{other.row, other.columns, other.vectors}];
+      if (most > 0 && count < mostAlike && add(other)) {
+        ++count;
+        --most;
+      }
+    }
+  };
+  addBest(/*sets=*/true, /*most=*/6, /*mostAlike=*/2);
+  addBest(/*sets=*/false, /*most=*/3, /*mostAlike=*/1);
+  Tile other = now;
+  other.panel = !now.panel;
+  add(other);
+  // Blocks of the sum: none, half and double; or of the first long dims.
+  if (now.hoisted > 0) {
+    other = now;
+    other.hoisted = other.block = 0;
+    add(other);
+    for (int64_t block : {now.block / 2, 2 * now.block}) {
+      other = now;
+      other.block = block;
+      if (block >= 1)
+        add(other);
+    }
+    return found;
+  }
+  SmallVector<int> order = sumOrder(s);
+  int64_t terms = reductionCount();
+  for (auto [i, dim] : llvm::enumerate(order)) {
+    if (terms < 256)
+      break;
+    for (int64_t block : {size(dim) / 2, size(dim) / 8}) {
+      other = now;
+      other.hoisted = i + 1;
+      other.block = block;
+      if (block >= 1 && block < size(dim))
+        add(other);
+    }
+    if (size(dim) > 8)
+      break;
+  }
+  return found;
+}
