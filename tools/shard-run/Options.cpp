@@ -475,29 +475,22 @@ static Error readStepOptions(StepOptions &options) {
   return Error::success();
 }
 
-Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
-  parseCommandLine(argc, argv, category,
-                   "Compiles a model (StableHLO text, MLIR bytecode) or loads "
-                   "an artifact, and "
-                   "runs it on N ranks,\nthreads of this process or "
-                   "processes.\n");
-  if (Error error = checkOptions())
-    return std::move(error);
-  RunOptions options;
-  for (StringRef argument : ArrayRef(argv + 1, argc - 1)) {
+/// The command line as a checkpoint has it: what says what is computed.
+static std::string commandOf(ArrayRef<char *> arguments) {
+  std::string command;
+  for (StringRef argument : arguments) {
     StringRef name = argument.ltrim('-').split('=').first;
     if (!is_contained({"input", "inputs", "seed", "expect", "outputs", "report",
                        "trace", "steps", "batches", "log", "checkpoint",
                        "save-every", "keep", "resume"},
                       name))
-      options.command += argument.str() + '\n';
+      command += argument.str() + '\n';
   }
-  options.model = model;
-  options.isArtifact = isArtifact(model);
-  options.trust = &trust;
-  options.sandbox = sandbox;
-  options.cache = std::make_shared<CompileCache>(
-      sandbox ? CompileCache::Options() : cached.read(trust.key));
+  return command;
+}
+
+/// How the model is compiled.
+static Error readStages(RunOptions &options) {
   Expected<ModelOptions> compiled = compile.read();
   if (!compiled)
     return compiled.takeError();
@@ -514,7 +507,12 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     options.hostCalls = hostCallFiles();
     stages.hostCalls = true;
   }
-  std::optional<int64_t> processNumber, seedNumber, steps, timeoutMs, limit;
+  return Error::success();
+}
+
+static Error readNumbers(RunOptions &options) {
+  std::optional<int64_t> processNumber, seedNumber, steps, timeoutMs, limit,
+      restartNumber;
   Error numbers = joinErrors(
       joinErrors(readNumber(seed, 0, INT64_MAX, seedNumber),
                  joinErrors(readNumber(repeat, 1, 1000000000, steps),
@@ -522,15 +520,26 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       joinErrors(readNumber(memoryLimit, 1, INT64_MAX, limit),
                  joinErrors(readNumber(relative, options.relative),
                             readNumber(absolute, options.absolute))));
-  std::optional<int64_t> restartNumber;
   numbers =
       joinErrors(std::move(numbers),
                  joinErrors(readNumber(processes, 1, 4096, processNumber),
                             readNumber(restarts, 0, 1000000, restartNumber)));
   if (numbers)
-    return std::move(numbers);
+    return numbers;
+  options.seed = seedNumber.value_or(0);
+  options.repeat = steps.value_or(1);
+  options.timeoutMs = timeoutMs.value_or(0);
+  options.memoryLimit = limit.value_or(0);
+  options.processes = processNumber.value_or(0);
+  options.restarts = restartNumber.value_or(0);
   if (processNumber && !options.compile.ranks && !compile.isGiven("mesh"))
     options.compile.ranks = processNumber;
+  return Error::success();
+}
+
+/// Sizes that the program leaves open are said when it is loaded, not when it
+/// is compiled.
+static Error readBinding(RunOptions &options) {
   if (options.isArtifact) {
     if (const cl::Option *option =
             compile.findGiven({"ranks", "mesh", "sizes", "shapes"}))
@@ -538,24 +547,29 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
                    " is said when a program is compiled, but " + model +
                    " is an artifact; give it to shard-translate");
   }
-  // Sizes that the program leaves open are said when it is loaded.
+  StageOptions &stages = options.compile.stages;
   bool isSymbolic = StringRef(stages.mesh).contains('?');
   if (options.isArtifact || !stages.dynamic.empty() || isSymbolic)
     options.sizes = std::exchange(stages.sizes, "");
-  if (options.isArtifact || isSymbolic) {
-    options.ranks = std::exchange(options.compile.ranks, std::nullopt);
-    // What is said of an axis of open size is what it is bound to.
-    std::vector<std::string> bound, compiled;
-    for (StringRef entry : split(stages.mesh, ',')) {
-      auto [name, size] = entry.trim().split('=');
-      bool isOpen = size.consume_back("?");
-      if (!size.empty())
-        bound.push_back((name + "=" + size).str());
-      compiled.push_back(isOpen ? (name + "=?").str() : entry.str());
-    }
-    options.mesh = join(bound, ",");
-    stages.mesh = join(compiled, ",");
+  if (!options.isArtifact && !isSymbolic)
+    return Error::success();
+  options.ranks = std::exchange(options.compile.ranks, std::nullopt);
+  // What is said of an axis of open size is what it is bound to.
+  std::vector<std::string> bound, compiled;
+  for (StringRef entry : split(stages.mesh, ',')) {
+    auto [name, size] = entry.trim().split('=');
+    bool isOpen = size.consume_back("?");
+    if (!size.empty())
+      bound.push_back((name + "=" + size).str());
+    compiled.push_back(isOpen ? (name + "=?").str() : entry.str());
   }
+  options.mesh = join(bound, ",");
+  stages.mesh = join(compiled, ",");
+  return Error::success();
+}
+
+/// What ranks are, and how buffers go from one to another.
+static Error readRanks(RunOptions &options) {
   options.transport = *transportNamed(transport);
   options.wire = wireNamed(transport);
   options.deterministic = deterministic;
@@ -568,10 +582,8 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   options.asksForThreads = transport == "thread" || transport == "direct";
   if (is_contained({"process", "shm", "tcp", "mpi"}, transport.getValue()))
     options.asksForProcesses = transport;
-  options.processes = processNumber.value_or(0);
-  options.restarts = restartNumber.value_or(0);
   if (options.restarts > 0 &&
-      (!processNumber || !saveEvery.getNumOccurrences()))
+      (options.processes == 0 || !saveEvery.getNumOccurrences()))
     return usage("--restarts goes with --processes, which starts ranks, and "
                  "--save-every, for them to go on from");
   StringRef order = kernelSchedule;
@@ -581,6 +593,11 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
   } else {
     options.kernelSchedule = order == "run-ahead" ? 1 : 0;
   }
+  return Error::success();
+}
+
+/// What goes in, and which files results are compared with and written to.
+static Error readData(RunOptions &options) {
   options.inputs.assign(inputs.begin(), inputs.end());
   std::pair<const cl::opt<std::string> *, std::string *> files[] = {
       {&inputsFile, &options.inputsFile},
@@ -592,36 +609,38 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
       return file.takeError();
     *target = std::move(*file);
   }
-  options.seed = seedNumber.value_or(0);
-  if (range.getNumOccurrences()) {
-    auto [low, high] = StringRef(range.getValue()).split(',');
-    if (low.trim().getAsDouble(options.low) ||
-        high.trim().getAsDouble(options.high) ||
-        !(options.low <= options.high) || !std::isfinite(options.low) ||
-        !std::isfinite(options.high))
-      return usage("--range=" + range.getValue() +
-                   ": expected two numbers, the lower first, --range=0,1");
-  }
+  if (!range.getNumOccurrences())
+    return Error::success();
+  auto [low, high] = StringRef(range.getValue()).split(',');
+  if (low.trim().getAsDouble(options.low) ||
+      high.trim().getAsDouble(options.high) || !(options.low <= options.high) ||
+      !std::isfinite(options.low) || !std::isfinite(options.high))
+    return usage("--range=" + range.getValue() +
+                 ": expected two numbers, the lower first, --range=0,1");
+  return Error::success();
+}
+
+/// What is done with the program: steps, comparisons, reports.
+static Error readActions(RunOptions &options) {
   options.check = is_contained(check, "");
   options.checkInterpreter = is_contained(check, "interpreter");
   options.interpret = interpret;
   if (Error error = readStepOptions(options.steps))
-    return std::move(error);
+    return error;
   if (options.steps.steps && (options.checkInterpreter || options.interpret))
     return usage(
         "the interpreter does one step, not --steps: compare them with "
         "--check");
-  options.repeat = steps.value_or(1);
   options.specializes = specialize;
   if (tunes.getNumOccurrences()) {
-    // Checked above.
+    // Checked by checkOptions.
     options.tuneSeconds = 60;
     (void)StringRef(tunes).getAsDouble(options.tuneSeconds);
   }
   options.tuneTimes = tuneTimes;
   options.balances = balance.getNumOccurrences() > 0;
   if (options.balances)
-    // Checked above.
+    // Checked by checkOptions.
     (void)StringRef(balance).getAsInteger(10, options.balanceSteps);
   for (const std::string &format : report)
     if (format == "json")
@@ -629,11 +648,30 @@ Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
     else
       options.reportFile = format;
   options.traceFile = trace;
-  options.timeoutMs = timeoutMs.value_or(0);
-  options.memoryLimit = limit.value_or(0);
   options.fitsMemory = fitMemory;
-  if (Error error = checkOutputs(options))
+  return checkOutputs(options);
+}
+
+Expected<RunOptions> shardc::readOptions(int argc, char **argv) {
+  parseCommandLine(argc, argv, category,
+                   "Compiles a model (StableHLO text, MLIR bytecode) or loads "
+                   "an artifact, and "
+                   "runs it on N ranks,\nthreads of this process or "
+                   "processes.\n");
+  if (Error error = checkOptions())
     return std::move(error);
+  RunOptions options;
+  options.command = commandOf({argv + 1, static_cast<size_t>(argc - 1)});
+  options.model = model;
+  options.isArtifact = isArtifact(model);
+  options.trust = &trust;
+  options.sandbox = sandbox;
+  options.cache = std::make_shared<CompileCache>(
+      sandbox ? CompileCache::Options() : cached.read(trust.key));
+  for (auto read :
+       {readStages, readNumbers, readBinding, readRanks, readData, readActions})
+    if (Error error = read(options))
+      return std::move(error);
   bool isPiped =
       model == "-" || (sys::fs::exists(model) && !isStoredFile(model));
   if (isPiped && !std::getenv("SHARDRT_COMPILED"))
