@@ -279,10 +279,11 @@ struct FitMemoryPass final : shardc::impl::FitMemoryPassBase<FitMemoryPass> {
     // Repeated communication may save many repeated products, or only cost.
     PlannedBlock other = planned;
     Planner communicating(planned.program), silent(other.program);
-    bool fits = communicating.fit(limit, blocks, /*mayCommunicate=*/true);
+    bool fits =
+        communicating.fit(limit, {.loops = blocks, .communication = true});
     Planner *planner = &communicating;
     PlannedBlock *chosen = &planned;
-    if (silent.fit(limit, blocks, /*mayCommunicate=*/false) &&
+    if (silent.fit(limit, {.loops = blocks}) &&
         (!fits ||
          silent.summary().addedCost <= communicating.summary().addedCost)) {
       fits = true;

@@ -28,7 +28,7 @@ static constexpr double kMostAdded = 8;
 
 bool Planner::isRepeatable(const PlanOp &op) const {
   return op.repeat == Repeat::Freely ||
-         (mayCommunicate && op.repeat == Repeat::Communicates);
+         (means.communication && op.repeat == Repeat::Communicates);
 }
 
 bool Planner::isUnderWay(int64_t value, int64_t place) const {
@@ -394,16 +394,15 @@ bool Planner::carryOutIfLess(const Removal &removal) {
 }
 
 void Planner::formLoops() {
-  if (!mayBlock)
+  if (!means.loops)
     return;
   chooseLoops();
   giveFreeOps();
 }
 
-bool Planner::fit(int64_t limit, bool mayBlock, bool mayCommunicate) {
+bool Planner::fit(int64_t limit, PlanMeans means) {
   this->limit = limit;
-  this->mayBlock = mayBlock;
-  this->mayCommunicate = mayCommunicate;
+  this->means = means;
   Program before = program;
   Program best;
   Summary bestResult;

@@ -92,16 +92,21 @@ public:
 /// Bytes of a block of rows where all is to take no more than `limit`.
 int64_t blockBytesFor(int64_t limit);
 
+/// What a plan may do beside repeating ops.
+struct PlanMeans {
+  bool loops = false;         ///< over blocks of rows
+  bool communication = false; ///< repeated
+};
+
 /// Changes a program with groups until it fits.
 class Planner {
 public:
   explicit Planner(Program &program) : program(program) {}
 
   /// Makes loops of groups and repeats ops until no group needs more than
-  /// `limit` bytes, or nothing helps any more; returns whether it fits.
-  /// `mayBlock` and `mayCommunicate` allow loops and repeated communication.
-  /// Tries several ways, and takes the one that adds least arithmetic.
-  bool fit(int64_t limit, bool mayBlock, bool mayCommunicate);
+  /// `limit` bytes, or nothing helps any more; returns whether it fits. Tries
+  /// several ways, and takes the one that adds least arithmetic.
+  bool fit(int64_t limit, PlanMeans means = {});
 
   /// Bytes while each group runs, by place in the order.
   std::vector<int64_t> bytesByPlace() const;
@@ -171,7 +176,7 @@ private:
                  llvm::ArrayRef<int64_t> early, llvm::ArrayRef<int64_t> inside);
 
   Program &program;
-  bool mayBlock = false, mayCommunicate = false;
+  PlanMeans means;
   /// Only what leaves less above the limit is done.
   bool isCareful = false;
   int64_t limit = 0, blockBytes = 0, repetition = 0;

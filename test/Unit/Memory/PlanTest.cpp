@@ -70,7 +70,7 @@ TEST(Plan, LeavesWhatFits) {
   Builder b;
   buildLayers(b, 8, 1000, -1);
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(1000000, true, false));
+  EXPECT_TRUE(planner.fit(1000000, {.loops = true}));
   EXPECT_EQ(planner.summary().repeated, 0);
   EXPECT_EQ(planner.summary().loops, 0);
   // All layers, the gradient that comes in and the one that goes out.
@@ -81,7 +81,7 @@ TEST(Plan, RepeatsLayersWhereHoldingThemIsTooMuch) {
   Builder b;
   buildLayers(b, 16, 1000, -1);
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(9000, false, false));
+  EXPECT_TRUE(planner.fit(9000));
   EXPECT_GT(planner.summary().peakBefore, 16000);
   EXPECT_LE(peak(planner), 9000);
   EXPECT_GE(planner.summary().repeated, 8);
@@ -103,7 +103,7 @@ TEST(Plan, HoldsWhatIsReadByWorkThatIsUnderWay) {
   b.end({narrow, come, other});
   Planner planner = b.plan();
   // The wide one beside what is under way: the other is made again behind it.
-  EXPECT_TRUE(planner.fit(4100, false, false));
+  EXPECT_TRUE(planner.fit(4100));
   EXPECT_EQ(planner.summary().repeated, 1);
   EXPECT_EQ(b.program.ops[begun].operands[0].value, sent);
   EXPECT_EQ(b.program.ops[wait].operands[1].value, sent);
@@ -113,7 +113,7 @@ TEST(Plan, EndsWhereNothingHelps) {
   Builder b;
   buildLayers(b, 200, 1000, -1);
   Planner planner = b.plan();
-  EXPECT_FALSE(planner.fit(2900, false, false));
+  EXPECT_FALSE(planner.fit(2900));
   EXPECT_LE(planner.summary().addedCost, 12 * planner.summary().cost);
   EXPECT_TRUE(b.program.isOrdered());
 }
@@ -127,7 +127,7 @@ TEST(Plan, DoesNotMoveOneOpForEver) {
   b.end({b.op({rows}, 10)});
   Planner planner = b.plan();
   // Made again in front of its only use, rows need as much as before.
-  EXPECT_FALSE(planner.fit(1500, true, false));
+  EXPECT_FALSE(planner.fit(1500, {.loops = true}));
   EXPECT_LE(planner.summary().repeated, 1);
 }
 
@@ -138,7 +138,7 @@ TEST(Plan, CostsLittleFirst) {
   int64_t other = b.op({dear, cheap}, 10), late = b.op({other}, 10);
   b.end({b.op({late, dear, cheap}, 10)});
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(2020, false, false));
+  EXPECT_TRUE(planner.fit(2020));
   EXPECT_EQ(planner.summary().repeated,
             0); // both are needed at once in any case
   Builder c;
@@ -147,7 +147,7 @@ TEST(Plan, CostsLittleFirst) {
   int64_t big = c.op({c.op({dear, cheap}, 10)}, 1500);
   c.end({c.op({dear, c.op({cheap, c.op({big}, 10)}, 10)}, 10)});
   Planner second = c.plan();
-  EXPECT_TRUE(second.fit(2600, false, false));
+  EXPECT_TRUE(second.fit(2600));
   EXPECT_EQ(second.summary().repeated, 1);
   EXPECT_EQ(second.summary().addedCost, 1);
 }
@@ -160,7 +160,7 @@ TEST(Plan, RepeatsNoCommunicationUnlessItMay) {
     int64_t big = b.op({b.op({asked}, 10)}, 1500);
     b.end({b.op({asked, b.op({big}, 10)}, 10)});
     Planner planner = b.plan();
-    EXPECT_EQ(planner.fit(1800, false, may), may);
+    EXPECT_EQ(planner.fit(1800, {.communication = may}), may);
     EXPECT_EQ(planner.summary().repeated, may ? 1 : 0);
   }
 }
@@ -171,7 +171,7 @@ TEST(Plan, NeverRepeatsEffects) {
   int64_t big = b.op({b.op({random}, 10)}, 1500);
   b.end({b.op({random, b.op({big}, 10)}, 10)});
   Planner planner = b.plan();
-  EXPECT_FALSE(planner.fit(1800, true, true));
+  EXPECT_FALSE(planner.fit(1800, {.loops = true, .communication = true}));
   EXPECT_EQ(planner.summary().repeated, 0);
 }
 
@@ -181,7 +181,7 @@ TEST(Plan, ChainsOnRowsBecomeLoops) {
   int64_t first = b.op({x}, 5000, 1, 7), second = b.op({first}, 5000, 1, 7);
   b.end({b.sum(second, 10, 7)});
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(1000, true, false));
+  EXPECT_TRUE(planner.fit(1000, {.loops = true}));
   EXPECT_EQ(planner.summary().loops, 1);
   EXPECT_EQ(planner.summary().repeated, 0);
   EXPECT_GE(planner.summary().peakBefore, 10000);
@@ -206,7 +206,7 @@ TEST(Plan, AWholeResultEndsALoop) {
   b.program.formGroups();
   EXPECT_EQ(b.program.groups.size(), 3u);
   Planner planner(b.program);
-  EXPECT_TRUE(planner.fit(1000, true, false));
+  EXPECT_TRUE(planner.fit(1000, {.loops = true}));
   EXPECT_EQ(planner.summary().loops, 2);
   EXPECT_EQ(planner.summary().repeated, 1); // rows are made again, not held
   EXPECT_TRUE(b.program.isOrdered());
@@ -228,7 +228,7 @@ TEST(Plan, OtherRowsInBetweenAreAnotherLoop) {
   int64_t result = b.sum(b.op({edges, rows}, 5000, 1, 1), 10, 1);
   b.end({result});
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(2500, true, false));
+  EXPECT_TRUE(planner.fit(2500, {.loops = true}));
   EXPECT_TRUE(b.program.isOrdered());
   EXPECT_EQ(planner.summary().repeated, 1);
 }
@@ -254,7 +254,7 @@ TEST(Plan, WhatIsFreeIsMadeInEachLoop) {
   b.program.addOp(info);
   b.end({b.sum(again, 10, 1)});
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(1000, true, false));
+  EXPECT_TRUE(planner.fit(1000, {.loops = true}));
   EXPECT_TRUE(b.program.isOrdered());
   for (int64_t group : b.program.order)
     if (b.program.groups[group].isLoop)
@@ -270,7 +270,7 @@ TEST(Plan, RowLayersFitInLittleAndStayOrdered) {
     buildLayers(b, layers, 1000, 3);
     Planner planner = b.plan();
     // One chain on one space is one loop: nothing need be repeated.
-    EXPECT_TRUE(planner.fit(2000, true, false));
+    EXPECT_TRUE(planner.fit(2000, {.loops = true}));
     EXPECT_EQ(planner.summary().repeated, 0);
     EXPECT_TRUE(b.program.isOrdered());
   }
@@ -292,7 +292,7 @@ TEST(Plan, RowsReadForTheLastTimeMakeRoom) {
   int64_t made = b.op({next}, 1000, 1, 1, Repeat::Never);
   b.end({made});
   Planner planner = b.plan();
-  EXPECT_TRUE(planner.fit(1200, true, false));
+  EXPECT_TRUE(planner.fit(1200, {.loops = true}));
   EXPECT_LE(planner.summary().peakAfter, 1200);
 }
 
@@ -302,7 +302,7 @@ TEST(Plan, SaysWhatIsHeldWhereItDoesNotFit) {
           c = b.op({}, 900, 1, -1, Repeat::Never);
   b.end({b.op({a, c}, 10)});
   Planner planner = b.plan();
-  EXPECT_FALSE(planner.fit(100, true, true));
+  EXPECT_FALSE(planner.fit(100, {.loops = true, .communication = true}));
   std::vector<int64_t> bytes = planner.bytesByPlace();
   std::vector<int64_t> live = planner.liveAt(
       std::max_element(bytes.begin(), bytes.end()) - bytes.begin());
@@ -352,14 +352,15 @@ TEST(Plan, RandomProgramsStayOrdered) {
     Planner planner = b.plan();
     ASSERT_TRUE(b.program.isOrdered()) << trial;
     Program copy = b.program;
-    planner.fit(1, false, false);
+    planner.fit(1);
     int64_t before = planner.summary().peakBefore;
     for (int64_t part : {80, 60, 40, 20}) {
       for (bool block : {false, true})
         for (bool communicate : {false, true}) {
           Program program = copy;
           Planner again(program);
-          bool fits = again.fit(before * part / 100, block, communicate);
+          bool fits = again.fit(before * part / 100,
+                                {.loops = block, .communication = communicate});
           ASSERT_TRUE(program.isOrdered())
               << "program " << trial << ", to " << part << " %";
           if (fits)
